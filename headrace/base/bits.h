@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bitmaps in Arrow's order: bit i of a bitmap is bit (i mod 8) of byte i / 8.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace hr {
+
+constexpr int64_t bitmap_bytes(int64_t bits) {
+  return (bits + 7) / 8;
+}
+
+inline bool get_bit(const uint8_t* bitmap, int64_t i) {
+  return (bitmap[i >> 3] >> (i & 7)) & 1;
+}
+
+inline void set_bit(uint8_t* bitmap, int64_t i, bool value) {
+  const uint8_t mask = static_cast<uint8_t>(1u << (i & 7));
+  bitmap[i >> 3] = static_cast<uint8_t>(value ? bitmap[i >> 3] | mask : bitmap[i >> 3] & ~mask);
+}
+
+/// The 64 bits that begin at bit `start`, of which the first `count` (1 to 64) are kept, the others
+/// zero. Reads no byte past the one that holds bit `start + count - 1`.
+inline uint64_t load_bits(const uint8_t* bitmap, int64_t start, int64_t count) {
+  const uint8_t* first = bitmap + (start >> 3);
+  const int shift = static_cast<int>(start & 7);
+  const int64_t bytes = (shift + count + 7) / 8;
+  uint64_t word = 0;
+  std::memcpy(&word, first, static_cast<size_t>(bytes < 8 ? bytes : 8));
+  word >>= shift;
+  if (bytes > 8) word |= static_cast<uint64_t>(first[8]) << (64 - shift);
+  return count == 64 ? word : word & ((uint64_t{1} << count) - 1);
+}
+
+/// Set bits among the `count` bits that begin at bit `start`.
+inline int64_t count_bits(const uint8_t* bitmap, int64_t start, int64_t count) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < count; i += 64)
+    total += std::popcount(load_bits(bitmap, start + i, count - i < 64 ? count - i : 64));
+  return total;
+}
+
+}  // namespace hr

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types, shared by columns, arrays and every exchange protocol.
+#pragma once
+#include "headrace/base/api.h"
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace hr {
+
+enum class TypeId : uint8_t {
+  kBool,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUInt8,
+  kUInt16,
+  kUInt32,
+  kUInt64,
+  kFloat32,
+  kFloat64,
+  kComplex64,
+  kComplex128,
+  kString,
+};
+
+/// The type of one element. A bool takes one bit in a column and one byte in a tensor; a string is
+/// a 16-byte Arrow Utf8View in a column and cannot stand in a tensor.
+class Dtype {
+ public:
+  constexpr Dtype() = default;
+
+  constexpr Dtype(TypeId id) : id_(id) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr TypeId id() const { return id_; }
+
+  /// Bytes of one tensor element (bool: 1) or of one string view (16).
+  constexpr int64_t size_bytes() const {
+    switch (id_) {
+      case TypeId::kBool:
+      case TypeId::kInt8:
+      case TypeId::kUInt8:
+        return 1;
+      case TypeId::kInt16:
+      case TypeId::kUInt16:
+        return 2;
+      case TypeId::kInt32:
+      case TypeId::kUInt32:
+      case TypeId::kFloat32:
+        return 4;
+      case TypeId::kInt64:
+      case TypeId::kUInt64:
+      case TypeId::kFloat64:
+      case TypeId::kComplex64:
+        return 8;
+      case TypeId::kComplex128:
+      case TypeId::kString:
+        return 16;
+    }
+    return 0;
+  }
+
+  constexpr bool is_bool() const { return id_ == TypeId::kBool; }
+
+  constexpr bool is_signed() const { return id_ >= TypeId::kInt8 && id_ <= TypeId::kInt64; }
+
+  constexpr bool is_unsigned() const { return id_ >= TypeId::kUInt8 && id_ <= TypeId::kUInt64; }
+
+  constexpr bool is_integer() const { return is_signed() || is_unsigned(); }
+
+  constexpr bool is_floating() const { return id_ == TypeId::kFloat32 || id_ == TypeId::kFloat64; }
+
+  constexpr bool is_complex() const {
+    return id_ == TypeId::kComplex64 || id_ == TypeId::kComplex128;
+  }
+
+  /// True for integers and floats: what arithmetic, sorting and parsing of numbers work on.
+  constexpr bool is_real() const { return is_integer() || is_floating(); }
+
+  constexpr bool is_string() const { return id_ == TypeId::kString; }
+
+  /// NumPy's word: "float64", "bool", "string".
+  HR_API std::string_view name() const;
+
+  friend constexpr bool operator==(Dtype, Dtype) = default;
+
+ private:
+  TypeId id_ = TypeId::kFloat64;
+};
+
+/// The dtype with NumPy's word `name` ("float" and "int" mean 64 bits, "str" means string).
+/// Throws TypeMismatchError, naming the known words, for any other.
+HR_API Dtype dtype_from_name(std::string_view name);
+
+template <class T>
+constexpr Dtype dtype_of() {
+  using U = std::remove_cv_t<T>;
+  if constexpr (std::is_same_v<U, bool>) return TypeId::kBool;
+  if constexpr (std::is_same_v<U, int8_t>) return TypeId::kInt8;
+  if constexpr (std::is_same_v<U, int16_t>) return TypeId::kInt16;
+  if constexpr (std::is_same_v<U, int32_t>) return TypeId::kInt32;
+  if constexpr (std::is_same_v<U, int64_t>) return TypeId::kInt64;
+  if constexpr (std::is_same_v<U, uint8_t>) return TypeId::kUInt8;
+  if constexpr (std::is_same_v<U, uint16_t>) return TypeId::kUInt16;
+  if constexpr (std::is_same_v<U, uint32_t>) return TypeId::kUInt32;
+  if constexpr (std::is_same_v<U, uint64_t>) return TypeId::kUInt64;
+  if constexpr (std::is_same_v<U, float>) return TypeId::kFloat32;
+  if constexpr (std::is_same_v<U, double>) return TypeId::kFloat64;
+  if constexpr (std::is_same_v<U, std::complex<float>>) return TypeId::kComplex64;
+  if constexpr (std::is_same_v<U, std::complex<double>>) return TypeId::kComplex128;
+}
+
+/// Calls `f(std::type_identity<T>{})` with the C++ type of an integer or float dtype.
+/// Other dtypes must have been refused before: they reach `f` as double.
+template <class F>
+decltype(auto) visit_real(Dtype dtype, F&& f) {
+  switch (dtype.id()) {
+    case TypeId::kInt8:
+      return f(std::type_identity<int8_t>{});
+    case TypeId::kInt16:
+      return f(std::type_identity<int16_t>{});
+    case TypeId::kInt32:
+      return f(std::type_identity<int32_t>{});
+    case TypeId::kInt64:
+      return f(std::type_identity<int64_t>{});
+    case TypeId::kUInt8:
+      return f(std::type_identity<uint8_t>{});
+    case TypeId::kUInt16:
+      return f(std::type_identity<uint16_t>{});
+    case TypeId::kUInt32:
+      return f(std::type_identity<uint32_t>{});
+    case TypeId::kUInt64:
+      return f(std::type_identity<uint64_t>{});
+    case TypeId::kFloat32:
+      return f(std::type_identity<float>{});
+    default:
+      return f(std::type_identity<double>{});
+  }
+}
+
+/// The same for the two float dtypes alone.
+template <class F>
+decltype(auto) visit_floating(Dtype dtype, F&& f) {
+  if (dtype.id() == TypeId::kFloat32) return f(std::type_identity<float>{});
+  return f(std::type_identity<double>{});
+}
+
+}  // namespace hr

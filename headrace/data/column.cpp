@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Column: checks and slices.
+#include "headrace/data/column.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+
+namespace hr {
+
+std::shared_ptr<const std::vector<Buffer>> Column::no_text() {
+  static const auto* const leaked =
+      new std::shared_ptr<const std::vector<Buffer>>(std::make_shared<const std::vector<Buffer>>());
+  return *leaked;
+}
+
+Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, int64_t null_count,
+               int64_t offset)
+    : dtype_(dtype),
+      num_rows_(num_rows),
+      null_count_(null_count),
+      offset_(offset),
+      values_(std::move(values)),
+      validity_(std::move(validity)) {
+  const int64_t end = checked_add("column", offset, num_rows);
+  const int64_t needed =
+      dtype.is_bool() ? bitmap_bytes(end) : checked_multiply("column", end, dtype.size_bytes());
+  if (values_.size_bytes() < needed || (validity_ && validity_.size_bytes() < bitmap_bytes(end)))
+    throw_error<InternalError>(
+        "column", "a buffer is shorter than its rows",
+        {{"rows", num_rows}, {"bytes", values_.size_bytes()}, {"needed", needed}});
+  if (!validity_)
+    null_count_ = 0;
+  else if (null_count_ < 0)
+    null_count_ = num_rows_ - count_bits(validity_.as<uint8_t>(), offset_, num_rows_);
+}
+
+Column Column::strings(int64_t num_rows, Buffer views, std::vector<Buffer> text, Buffer validity,
+                       int64_t null_count, int64_t offset) {
+  Column column(TypeId::kString, num_rows, std::move(views), std::move(validity), null_count,
+                offset);
+  if (!text.empty()) column.text_ = std::make_shared<const std::vector<Buffer>>(std::move(text));
+  return column;
+}
+
+bool Column::is_null(int64_t row) const {
+  const uint8_t* valid = validity();
+  return valid && !get_bit(valid, offset_ + row);
+}
+
+bool Column::bit(int64_t row) const {
+  return get_bit(bits(), offset_ + row);
+}
+
+std::string_view Column::string(int64_t row) const {
+  const StringView& view = values_.as<StringView>()[offset_ + row];
+  if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
+  return {(*text_)[view.far.buffer].as<char>() + view.far.offset, view.size};
+}
+
+Column Column::slice(int64_t begin, int64_t count) const {
+  if (begin < 0 || count < 0 || begin > num_rows_ - count)
+    throw_error<InvalidArgumentError>("slice", "the rows are out of range",
+                                      {{"begin", begin}, {"count", count}, {"rows", num_rows_}});
+  Column result = *this;
+  result.offset_ += begin;
+  result.num_rows_ = count;
+  if (null_count_ > 0) result.null_count_ = count - count_bits(validity(), result.offset_, count);
+  return result;
+}
+
+int64_t Column::size_bytes() const {
+  int64_t bytes = dtype_.is_bool() ? bitmap_bytes(num_rows_) : num_rows_ * dtype_.size_bytes();
+  if (null_count_ > 0) bytes += bitmap_bytes(num_rows_);
+  for (const Buffer& buffer : *text_) bytes += buffer.size_bytes();
+  return bytes;
+}
+
+}  // namespace hr

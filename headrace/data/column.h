@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Column: values of one dtype in Arrow's layout, immutable, with validity apart from the values.
+#pragma once
+#include "headrace/base/dtype.h"
+#include "headrace/memory/buffer.h"
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// One string of a string column: Arrow Utf8View. Up to 12 bytes stand inside (unused ones are
+/// zero).
+struct StringView {
+  uint32_t size;
+  union {
+    char inlined[12];
+    struct {
+      char prefix[4];
+      uint32_t buffer;
+      uint32_t offset;
+    } far;
+  };
+};
+static_assert(sizeof(StringView) == 16);
+
+/// Immutable values over shared buffers; copying a Column shares them. Fixed-width values and
+/// string views lie contiguous from `offset`; bools are a bitmap. Null is a zero bit in the
+/// validity bitmap and has nothing to do with NaN.
+class HR_API Column {
+ public:
+  /// An empty float64 column.
+  Column() = default;
+
+  /// A column over ready buffers. `values` holds (offset + rows) elements (bits for bool).
+  /// `validity` is empty when nothing is null; `null_count` -1 means: count it now. `offset` counts
+  /// elements in values and validity alike. Throws InternalError when a buffer is too short.
+  Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity = {}, int64_t null_count = 0,
+         int64_t offset = 0);
+
+  /// A string column: `views` are StringView, `text` the buffers that they point into.
+  static Column strings(int64_t num_rows, Buffer views, std::vector<Buffer> text,
+                        Buffer validity = {}, int64_t null_count = 0, int64_t offset = 0);
+
+  Dtype dtype() const { return dtype_; }
+
+  int64_t num_rows() const { return num_rows_; }
+
+  int64_t null_count() const { return null_count_; }
+
+  int64_t offset() const { return offset_; }
+
+  Place place() const { return values_.place(); }
+
+  const Buffer& values_buffer() const { return values_; }
+
+  const Buffer& validity_buffer() const { return validity_; }
+
+  const std::vector<Buffer>& text_buffers() const { return *text_; }
+
+  /// The values as they lie in memory, null slots included; not for bool.
+  template <class T>
+  std::span<const T> values() const {
+    return {values_.as<T>() + offset_, static_cast<size_t>(num_rows_)};
+  }
+
+  /// Bitmap of a bool column; bit `offset() + i` is row i.
+  const uint8_t* bits() const { return values_.as<uint8_t>(); }
+
+  /// Bitmap of validity or null; bit `offset() + i` is row i.
+  const uint8_t* validity() const { return null_count_ == 0 ? nullptr : validity_.as<uint8_t>(); }
+
+  bool is_null(int64_t row) const;
+  /// Row of a bool column.
+  bool bit(int64_t row) const;
+  /// Row of a string column; lives as long as the column's buffers.
+  std::string_view string(int64_t row) const;
+
+  /// Rows [begin, begin + count), sharing the buffers.
+  Column slice(int64_t begin, int64_t count) const;
+
+  /// Bytes that the rows take (views and all text buffers for strings).
+  int64_t size_bytes() const;
+
+ private:
+  Dtype dtype_;
+  int64_t num_rows_ = 0;
+  int64_t null_count_ = 0;
+  int64_t offset_ = 0;
+  Buffer values_;
+  Buffer validity_;
+  std::shared_ptr<const std::vector<Buffer>> text_ = no_text();
+
+  static std::shared_ptr<const std::vector<Buffer>> no_text();
+};
+
+}  // namespace hr

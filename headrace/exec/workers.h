@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker pool and morsels: who runs what, with borders that depend on the data alone.
+#pragma once
+#include "headrace/base/api.h"
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace hr {
+
+inline constexpr int64_t kMorselRows = int64_t{1} << 17;
+inline constexpr int64_t kBlockRows = 1024;
+
+/// Threads that work on a job, the calling one included. First value: HEADRACE_THREADS, else the
+/// processors that this process may use (affinity and cgroup quota).
+HR_API int threads();
+/// Throws InvalidArgumentError unless 1 <= count <= 1024.
+HR_API void set_threads(int count);
+
+/// A borrowed callable, valid during the call it is handed to.
+class Task {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, Task>)
+  Task(F&& f)  // NOLINT(google-explicit-constructor)
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* object, int64_t index) {
+          (*static_cast<std::remove_reference_t<F>*>(object))(index);
+        }) {}
+
+  void operator()(int64_t index) const { call_(object_, index); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, int64_t);
+};
+
+/// Runs `task(0)` ... `task(count - 1)` on all workers, in any order, and returns when all are
+/// done. The workers carry the caller's tag. If tasks throw, the error of the lowest index is
+/// rethrown and higher ones may be skipped. Nested calls are allowed: the caller then works on the
+/// inner job only. Throws Interrupted when the interrupt check says so.
+HR_API void parallel_for(int64_t count, Task task);
+
+struct Morsel {
+  int64_t index;
+  int64_t begin;
+  int64_t end;
+};
+
+constexpr int64_t num_morsels(int64_t rows) {
+  return (rows + kMorselRows - 1) / kMorselRows;
+}
+
+/// Runs `body(Morsel)` over rows [0, rows) cut every kMorselRows.
+template <class F>
+void parallel_morsels(int64_t rows, F&& body) {
+  parallel_for(num_morsels(rows), [&](int64_t k) {
+    const int64_t begin = k * kMorselRows;
+    body(Morsel{k, begin, begin + kMorselRows < rows ? begin + kMorselRows : rows});
+  });
+}
+
+/// Asked on the calling thread about every 50 ms of a job; true stops it (Ctrl-C). Null: never
+/// asked.
+HR_API void set_interrupt_check(bool (*check)());
+
+/// Progress of long jobs, called on the calling thread; null: none.
+HR_API void set_progress(void (*report)(int64_t done, int64_t count));
+
+}  // namespace hr

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffer: counted bytes in one place, with owner tag. The only holder of data in Headrace.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/base/place.h"
+#include "headrace/memory/resource.h"
+#include "headrace/memory/tag.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace hr {
+
+/// What keeps foreign memory alive: `release(context)` is called once, from any thread.
+struct Owner {
+  void* context = nullptr;
+  void (*release)(void*) noexcept = nullptr;
+};
+
+/// A shared handle on bytes. Own buffers are 64-byte aligned (2 MiB-aligned from 4 MiB up) and
+/// padded: `capacity_bytes()` is a multiple of 64, at least `size_bytes()`, and the padding is
+/// zero, so a kernel may read whole vectors. Foreign buffers promise neither. A buffer is written
+/// by its one maker and read-only for all once it is shared.
+class HR_API Buffer {
+ public:
+  Buffer() = default;
+
+  /// New bytes from `resource`, uninitialised but for the padding, charged to the budget and to the
+  /// tag in force. Size 0 asks no resource. Throws OutOfMemoryError and leaves everything as it
+  /// was.
+  static Buffer allocate(int64_t size_bytes);
+  static Buffer allocate(int64_t size_bytes, const AnyResource& resource);
+  static Buffer allocate_zeroed(int64_t size_bytes);
+
+  /// Foreign bytes that live until `owner` is released: nothing is copied, the budget is not
+  /// charged.
+  static Buffer adopt(const void* data, int64_t size_bytes, Owner owner, Place place = host,
+                      bool writable = false);
+
+  Buffer(const Buffer& other) noexcept;
+  Buffer(Buffer&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  Buffer& operator=(Buffer other) noexcept {
+    std::swap(rep_, other.rep_);
+    return *this;
+  }
+  ~Buffer();
+
+  explicit operator bool() const { return rep_ != nullptr; }
+
+  const std::byte* data() const;
+
+  /// The bytes for the maker, before the buffer is shared. Throws InternalError for shared or
+  /// read-only foreign buffers.
+  std::byte* mutable_data();
+
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(data());
+  }
+
+  template <class T>
+  T* mutable_as() {
+    return reinterpret_cast<T*>(mutable_data());
+  }
+
+  int64_t size_bytes() const;
+  int64_t capacity_bytes() const;
+  Place place() const;
+  Tag tag() const;
+  bool is_foreign() const;
+
+  /// Gives the tail beyond `size_bytes` back where the resource can (only by the maker, before
+  /// sharing); the new padding is zeroed.
+  void shrink(int64_t size_bytes);
+
+  /// Equal when they are handles on the same bytes.
+  friend bool operator==(const Buffer& a, const Buffer& b) { return a.rep_ == b.rep_; }
+
+  struct Rep;
+
+ private:
+  explicit Buffer(Rep* rep) : rep_(rep) {}
+
+  Rep* rep_ = nullptr;
+
+  friend class Pin;
+};
+
+/// Keeps a buffer where it is. The executor pins the inputs of a running operator; tiers may move
+/// only what no pin holds.
+class HR_API Pin {
+ public:
+  explicit Pin(const Buffer& buffer);
+  ~Pin();
+  Pin(Pin&& other) noexcept = default;
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+
+ private:
+  Buffer buffer_;
+};
+
+}  // namespace hr

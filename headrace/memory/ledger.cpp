@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copy ledger.
+#include "headrace/memory/ledger.h"
+
+#include "headrace/base/error.h"
+#include "headrace/memory/tag.h"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+namespace hr {
+
+namespace {
+
+struct LedgerState {
+  std::mutex mutex;
+  std::vector<LedgerEntry> entries;
+  std::atomic<int64_t> bytes{0};
+  std::atomic<int> no_copies{0};
+  std::atomic<int> no_asked_copies{0};
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+LedgerState& state() {
+  static LedgerState* const leaked = new LedgerState;
+  return *leaked;
+}
+
+}  // namespace
+
+void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bool asked,
+                 Place from, Place to) {
+  if (bytes == 0) return;
+  LedgerState& ledger = state();
+  if (asked ? ledger.no_asked_copies.load() > 0 : ledger.no_copies.load() > 0)
+    throw_error<InvalidArgumentError>(op, "a copy inside no_copies",
+                                      {{"reason", reason}, {"bytes", bytes}},
+                                      "avoid the conversion, or ask for it outside of no_copies");
+  LedgerEntry entry{.op = std::string(op),
+                    .reason = std::string(reason),
+                    .bytes = bytes,
+                    .from = from,
+                    .to = to,
+                    .line = tag_info(current_tag()).line,
+                    .asked = asked,
+                    .time_ns = (std::chrono::steady_clock::now() - ledger.start).count()};
+  const std::lock_guard lock(ledger.mutex);
+  ledger.entries.push_back(std::move(entry));
+  ledger.bytes += bytes;
+}
+
+std::vector<LedgerEntry> ledger_entries() {
+  LedgerState& ledger = state();
+  const std::lock_guard lock(ledger.mutex);
+  return ledger.entries;
+}
+
+int64_t ledger_bytes() {
+  return state().bytes;
+}
+
+void clear_ledger() {
+  LedgerState& ledger = state();
+  const std::lock_guard lock(ledger.mutex);
+  ledger.entries.clear();
+  ledger.bytes = 0;
+}
+
+NoCopies::NoCopies(bool strict) : strict_(strict) {
+  ++state().no_copies;
+  if (strict_) ++state().no_asked_copies;
+}
+
+NoCopies::~NoCopies() {
+  --state().no_copies;
+  if (strict_) --state().no_asked_copies;
+}
+
+}  // namespace hr
