@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an envelope to pixels.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/tensor.h"
+#include "headrace/plot/envelope.h"
+
+#include <cstdint>
+
+namespace hr {
+
+struct Color {
+  uint8_t red = 0;
+  uint8_t green = 0;
+  uint8_t blue = 0;
+  uint8_t alpha = 255;
+};
+
+/// The picture of an envelope: uint8 [height, width, 4] (red, green, blue, alpha; row 0 on top,
+/// where `top` is). Each column is one vertical span of `ink` over a transparent ground, at least
+/// one pixel thick, its ends smoothed by how much of a pixel they cover; spans of neighbours that
+/// do not touch are joined half way, as a line would. Values beyond `bottom` and `top` are cut off;
+/// NaN columns stay empty. Throws InvalidArgumentError unless bottom < top, both finite, and
+/// 1 <= height <= 65536; TypeMismatchError unless low and high are 1-D, real and equally long.
+HR_API Tensor raster_envelope(const Envelope& envelope, double bottom, double top, int64_t height,
+                              Color ink = {});
+
+/// Points for each cell of a grid, a two-dimensional histogram: int64 [height, width], row 0 on
+/// top. A cell takes its lower and left edge, the last ones also the upper and right edge. Points
+/// outside or NaN are not counted. `x` and `y` are 1-D, real, equally long, any stride.
+/// Throws InvalidArgumentError for empty or non-finite ranges, sizes beyond 1 to 65536 and unequal
+/// lengths, TypeMismatchError for other dtypes or dimensions.
+HR_API Tensor raster_points(const Tensor& x, const Tensor& y, double left, double right,
+                            double bottom, double top, int64_t width, int64_t height);
+
+}  // namespace hr
