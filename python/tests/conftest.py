@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that all Python tests share."""
+
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run: a failure that cannot be repeated helps nobody. Time limits are
+# off, since the machines that run the tests are busy.
+settings.register_profile(
+    "headrace", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("headrace")
