@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of element-wise operations and reductions: what they give is checked at their line.
+#include <algorithm>
+
+#include "headrace/base/error.h"
+#include "headrace/plan/node_fields.h"
+
+namespace hr {
+
+namespace {
+
+// Rows and domain that the operands share. Unknown sizes fit only their own domain.
+void combine_rows(std::string_view op, Signature& result, const std::vector<NodePtr>& inputs) {
+  std::vector<Shape> shapes;
+  const Signature* named = nullptr;
+  bool unknown = false;
+  for (const NodePtr& input : inputs) {
+    const Signature& each = input->signature();
+    if (each.form == Form::kTable)
+      throw_error<TypeMismatchError>(op, "a table is no operand", {}, "select a column");
+    shapes.push_back(each.shape);
+    if (each.form == Form::kColumn) result.form = Form::kColumn;
+    if (each.shape.empty()) continue;
+    unknown |= each.rows() == kUnknown;
+    if (each.domain == 0) continue;
+    if (named && named->domain != each.domain)
+      throw_error<InvalidArgumentError>(op, "the operands have different rows",
+                                        {{"rows", named->rows()}, {"other_rows", each.rows()}},
+                                        "bring them into one frame with join or align first");
+    named = &each;
+  }
+  if (named) result.domain = named->domain;
+  if (!unknown) {
+    result.shape = broadcast_shape(op, shapes);
+    if (result.form == Form::kColumn && result.shape.size() != 1)
+      throw_error<InvalidArgumentError>(op, "a column has one dimension",
+                                        {{"dimensions", result.shape.size()}});
+    if (named && result.rows() != named->rows())
+      throw_error<InvalidArgumentError>(op, "the operands have different rows",
+                                        {{"rows", named->rows()}, {"other_rows", result.rows()}});
+    return;
+  }
+  for (const NodePtr& input : inputs) {
+    const Signature& each = input->signature();
+    if (each.shape.empty()) continue;
+    if (named && each.same_rows(*named)) {
+      result.shape = each.shape;
+      continue;
+    }
+    throw_error<InvalidArgumentError>(op, "lengths that only the data can tell must come from one source",
+                                      {{"rows", each.rows()}},
+                                      "look at one operand first (len() runs it), or join them");
+  }
+}
+
+NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr> inputs) {
+  int64_t length = 1;
+  for (const NodePtr& input : inputs)
+    if (!input->is_ready() && input->kind() == NodeKind::kElementwise)
+      length += input->fields().chain_length;
+  return make_node({.kind = NodeKind::kElementwise,
+                    .op = std::string(op_row(operation).name),
+                    .signature = std::move(signature),
+                    .passes = 1,
+                    .inputs = std::move(inputs),
+                    .operation = operation,
+                    .chain_length = std::min<int64_t>(length, 1 << 20)});
+}
+
+}  // namespace
+
+NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
+  const OpRow& row = op_row(operation);
+  std::vector<Operand> operands;
+  Signature signature{.form = Form::kTensor};
+  for (const NodePtr& input : inputs) {
+    const auto* scalar = input->is_ready() ? std::get_if<Scalar>(&input->value()) : nullptr;
+    operands.push_back({input->signature().dtype, scalar && scalar->is_weak()});
+    signature.nullable |= input->signature().nullable;
+  }
+  signature.dtype = result_dtype(operation, operands);
+  combine_rows(row.name, signature, inputs);
+  if (operation == Op::kIsNull) signature.nullable = false;
+  if (operation == Op::kFillNull) signature.nullable = inputs[1]->signature().nullable;
+  return make_elementwise(operation, std::move(signature), std::move(inputs));
+}
+
+NodePtr cast_node(const NodePtr& input, Dtype dtype) {
+  const Signature& from = input->signature();
+  if (from.dtype == dtype) return input;
+  if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
+      !(dtype.is_real() || dtype.is_bool()))
+    throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
+                                   {{"from", from.dtype.name()}, {"to", dtype.name()}});
+  Signature signature = from;
+  signature.dtype = dtype;
+  return make_elementwise(Op::kCast, std::move(signature), {input});
+}
+
+NodePtr scalar_node(const Scalar& value) { return data_node(value, "scalar"); }
+
+NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions options) {
+  const Signature& from = input->signature();
+  if (from.form == Form::kTable)
+    throw_error<TypeMismatchError>(reduction_name(reduction), "a table has no reduction", {},
+                                   "select a column");
+  return make_node({.kind = NodeKind::kReduction,
+                    .op = std::string(reduction_name(reduction)),
+                    .signature = {.form = Form::kTensor, .dtype = reduction_dtype(reduction, from.dtype)},
+                    .passes = 1,
+                    .inputs = {input},
+                    .reduction = reduction,
+                    .reduce_options = options});
+}
+
+}  // namespace hr

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making nodes.
+#include "headrace/plan/node.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "headrace/base/error.h"
+#include "headrace/plan/node_fields.h"
+
+namespace hr {
+
+namespace {
+
+bool eager() {
+  static const bool value = [] {
+    const char* text = std::getenv("HEADRACE_EAGER");
+    return text && std::string_view(text) == "1";
+  }();
+  return value;
+}
+
+}  // namespace
+
+Node::Node(std::unique_ptr<Fields> fields) : fields_(std::move(fields)) {}
+
+// A chain of a million nodes must not recurse a million times.
+Node::~Node() {
+  thread_local std::vector<NodePtr>* pending = nullptr;
+  std::vector<NodePtr> inputs = std::move(fields_->inputs);
+  if (pending) {
+    std::move(inputs.begin(), inputs.end(), std::back_inserter(*pending));
+    return;
+  }
+  pending = &inputs;
+  while (!inputs.empty()) {
+    const NodePtr last = std::move(inputs.back());
+    inputs.pop_back();
+  }
+  pending = nullptr;
+}
+
+NodeKind Node::kind() const { return fields_->kind; }
+
+const std::string& Node::op() const { return fields_->op; }
+
+const std::string& Node::detail() const { return fields_->detail; }
+
+const Signature& Node::signature() const { return fields_->signature; }
+
+Tag Node::tag() const { return fields_->tag; }
+
+bool Node::is_ready() const { return fields_->value.has_value(); }
+
+const Value& Node::value() const { return *fields_->value; }
+
+NodePtr make_node(Node::Fields fields) {
+  fields.tag = intern_tag(fields.op, tag_info(current_tag()).line);
+  auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
+  if (eager() && !node->is_ready() && node->kind() != NodeKind::kTable) force(node);
+  return node;
+}
+
+NodePtr data_node(Value value, std::string detail, uint64_t domain) {
+  const Signature signature = signature_of(value, domain);
+  return make_node({.kind = NodeKind::kData,
+                    .op = "data",
+                    .detail = std::move(detail),
+                    .signature = signature,
+                    .value = std::move(value)});
+}
+
+NodePtr operator_node(std::string op, std::string detail, Signature signature,
+                      std::vector<NodePtr> inputs, int passes, Node::Run run) {
+  return make_node({.kind = NodeKind::kOperator,
+                    .op = std::move(op),
+                    .detail = std::move(detail),
+                    .signature = std::move(signature),
+                    .passes = passes,
+                    .inputs = std::move(inputs),
+                    .run = std::move(run)});
+}
+
+NodePtr table_node(std::string op, std::string detail, std::vector<std::string> names,
+                   std::vector<Dtype> dtypes, int64_t rows, int passes, Node::RunTable run,
+                   std::function<NodePtr(int64_t)> prefix) {
+  return make_node({.kind = NodeKind::kTable,
+                    .op = std::move(op),
+                    .detail = std::move(detail),
+                    .signature = {.form = Form::kTable, .shape = {rows}, .domain = new_domain()},
+                    .passes = passes,
+                    .run_table = std::move(run),
+                    .prefix = std::move(prefix),
+                    .names = std::move(names),
+                    .dtypes = std::move(dtypes)});
+}
+
+const std::vector<std::string>& table_names(const NodePtr& table) { return table->fields().names; }
+
+NodePtr part_node(const NodePtr& table, int64_t index) {
+  const Node::Fields& fields = table->fields();
+  const auto place = static_cast<size_t>(index);
+  return make_node({.kind = NodeKind::kPart,
+                    .op = fields.op,
+                    .detail = fields.names[place],
+                    .signature = {.form = Form::kColumn,
+                                  .dtype = fields.dtypes[place],
+                                  .shape = fields.signature.shape,
+                                  .nullable = true,
+                                  .domain = fields.signature.domain},
+                    .inputs = {table},
+                    .part = index});
+}
+
+NodePtr in_domain(const NodePtr& node, uint64_t domain) {
+  Node::Fields fields = node->fields();
+  if (node->is_ready()) return data_node(node->value(), fields.detail, domain);
+  Signature signature = node->signature();
+  signature.domain = domain;
+  return operator_node("rows", "", signature, {node}, 0,
+                       [](std::span<const Value> inputs) { return inputs[0]; });
+}
+
+namespace {
+
+Value slice_value(const Value& value, int64_t begin, int64_t count) {
+  if (const auto* table = std::get_if<Table>(&value)) return table->slice(begin, count);
+  if (const auto* column = std::get_if<Column>(&value)) return column->slice(begin, count);
+  const auto& tensor = std::get<Tensor>(value);
+  Shape shape = tensor.shape();
+  shape[0] = count;
+  return Tensor(tensor.dtype(), shape, tensor.strides(), tensor.buffer(),
+                tensor.byte_offset() + begin * tensor.strides()[0] * tensor.dtype().size_bytes());
+}
+
+}  // namespace
+
+NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
+  Signature signature = input->signature();
+  if (signature.shape.empty())
+    throw_error<InvalidArgumentError>("slice", "a 0-d array has no rows");
+  begin = std::max<int64_t>(begin, 0);
+  count = std::max<int64_t>(count, 0);
+  const int64_t rows = signature.rows();
+  signature.shape[0] = rows == kUnknown ? kUnknown : std::clamp<int64_t>(rows - begin, 0, count);
+  signature.domain = signature.shape[0] == rows && rows != kUnknown ? signature.domain : new_domain();
+  return operator_node("slice", std::to_string(begin) + ":" + std::to_string(begin + count), signature,
+                       {input}, 0, [begin, count](std::span<const Value> inputs) {
+                         const int64_t length = signature_of(inputs[0]).rows();
+                         const int64_t first = std::min(begin, length);
+                         return slice_value(inputs[0], first, std::min(count, length - first));
+                       });
+}
+
+}  // namespace hr

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan nodes: deferred values. Handles in C++ and Python point at them; looking makes them run.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/memory/tag.h"
+#include "headrace/plan/expression.h"
+#include "headrace/plan/value.h"
+
+namespace hr {
+
+class Node;
+using NodePtr = std::shared_ptr<Node>;
+
+enum class NodeKind : uint8_t {
+  kData,        ///< a value that is there
+  kOperator,    ///< one opaque operator
+  kElementwise, ///< one element-wise operation; chains of these run fused in one pass
+  kReduction,   ///< the reduction at the end of such a chain
+  kTable,       ///< yields several columns, of which a plan asks only for some
+  kPart,        ///< one column of a table node
+};
+
+/// A deferred value. Signature and inputs are fixed when the line that makes it runs; the value comes
+/// with the first look and stays while a handle lives. Nodes are made by the functions below and by
+/// the rooms' own; a node that ran lets go of its inputs.
+class HR_API Node {
+ public:
+  using Run = std::function<Value(std::span<const Value> inputs)>;
+  /// Runs a table node for the columns with true in `wanted`; the result holds just these, in order.
+  using RunTable = std::function<Table(const std::vector<bool>& wanted)>;
+
+  /// What the planner knows of a node; `plan/node_fields.h`, not for users.
+  struct Fields;
+
+  explicit Node(std::unique_ptr<Fields> fields);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  NodeKind kind() const;
+  /// The operator's public word, "fft_convolve".
+  const std::string& op() const;
+  /// Arguments for explain(), "mode=same".
+  const std::string& detail() const;
+  const Signature& signature() const;
+  /// Operator and Python line that made the node.
+  Tag tag() const;
+  bool is_ready() const;
+  /// The value of a ready node.
+  const Value& value() const;
+
+  Fields& fields() { return *fields_; }
+
+ private:
+  std::unique_ptr<Fields> fields_;
+};
+
+/// A node that is ready.
+HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain = 0);
+
+/// A node for one operator. `passes`: how often it walks over its largest operand. With
+/// HEADRACE_EAGER=1 this and the other makers run the node at once.
+HR_API NodePtr operator_node(std::string op, std::string detail, Signature signature,
+                             std::vector<NodePtr> inputs, int passes, Node::Run run);
+
+/// A deferred table of `names` and `dtypes`; `prefix(n)`, if given, makes the node of its first rows.
+HR_API NodePtr table_node(std::string op, std::string detail, std::vector<std::string> names,
+                          std::vector<Dtype> dtypes, int64_t rows, int passes, Node::RunTable run,
+                          std::function<NodePtr(int64_t)> prefix = nullptr);
+HR_API const std::vector<std::string>& table_names(const NodePtr& table);
+
+/// Column `index` of a table node; all parts of one table share its row domain.
+HR_API NodePtr part_node(const NodePtr& table, int64_t index);
+
+/// An element-wise operation. Shapes broadcast as in NumPy, dtypes promote as result_dtype says; a
+/// column with an array of the same length gives a column. Throws InvalidArgumentError when shapes or
+/// row domains do not fit, naming `join` or `align`; TypeMismatchError when the dtypes do not.
+HR_API NodePtr elementwise_node(Op op, std::vector<NodePtr> inputs);
+/// The values as `dtype`.
+HR_API NodePtr cast_node(const NodePtr& input, Dtype dtype);
+/// A number as an operand; a weak one takes the dtype of what it meets.
+HR_API NodePtr scalar_node(const Scalar& value);
+
+/// The same value with the rows of `domain`: for building a frame from free-standing data.
+HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
+
+/// A reduction over all elements (a 0-d array).
+HR_API NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions options = {});
+
+/// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.
+HR_API NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count);
+
+/// The first `rows` rows, computed from no more than these where the plan allows it.
+HR_API NodePtr prefix_node(const NodePtr& node, int64_t rows);
+
+/// Runs what the nodes need, in as few passes as the plan finds; afterwards all are ready. Errors carry
+/// the Python line that made the failing node as a note; the other nodes stay as they were.
+HR_API void force(std::span<const NodePtr> nodes);
+
+inline const Value& force(const NodePtr& node) {
+  force(std::span(&node, 1));
+  return node->value();
+}
+
+struct Explanation {
+  std::string text;
+  int64_t steps = 0;
+  /// Passes over data of the plan's largest row count.
+  int64_t full_passes = 0;
+};
+
+/// The steps that `force` would take (and those already taken, with what they measured).
+HR_API Explanation explain(std::span<const NodePtr> nodes);
+
+}  // namespace hr

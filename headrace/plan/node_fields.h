@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of a node, for node.cpp, planner.cpp, force.cpp and explain.cpp.
+#pragma once
+#include <optional>
+
+#include "headrace/plan/node.h"
+
+namespace hr {
+
+struct Node::Fields {
+  NodeKind kind = NodeKind::kData;
+  std::string op{};
+  std::string detail{};
+  Signature signature{};
+  Tag tag = 0;
+  int passes = 0;
+  std::vector<NodePtr> inputs{};
+  std::optional<Value> value{};
+  Run run{};
+  RunTable run_table{};
+  std::function<NodePtr(int64_t)> prefix{};
+  std::vector<std::string> names{};  // of a table node
+  std::vector<Dtype> dtypes{};
+  Op operation = Op::kInput;       // of an element-wise node
+  Reduction reduction = Reduction::kSum;
+  ReduceOptions reduce_options{};
+  int64_t part = 0;
+  int64_t chain_length = 0;  // element-wise operations above the last materialised value
+
+  bool is_fusable() const { return kind == NodeKind::kElementwise || kind == NodeKind::kReduction; }
+};
+
+/// Tags the node and, with HEADRACE_EAGER=1, runs it.
+NodePtr make_node(Node::Fields fields);
+
+}  // namespace hr

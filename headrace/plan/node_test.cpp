@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan nodes: what runs, in how many passes, and what is refused at its line.
+#include "headrace/plan/node.h"
+
+#include <numeric>
+
+#include "headrace/base/error.h"
+#include "headrace/plan/view.h"
+
+#include <gtest/gtest.h>
+
+namespace hr {
+
+namespace {
+
+NodePtr numbers(int64_t rows, uint64_t domain = 0) {
+  Buffer buffer = Buffer::allocate(rows * 8);
+  std::iota(buffer.mutable_as<double>(), buffer.mutable_as<double>() + rows, 0.0);
+  return data_node(Tensor(TypeId::kFloat64, {rows}, buffer), "x", domain);
+}
+
+double item(const NodePtr& node) { return std::get<Tensor>(force(node)).item<double>(); }
+
+NodePtr weak(int64_t value) { return scalar_node(Scalar::weak(value)); }
+
+Explanation explain_one(const NodePtr& node) { return explain(std::span(&node, 1)); }
+
+TEST(Node, ChainAndReductionAreOnePass) {
+  const NodePtr x = numbers(200'000);
+  const NodePtr y = elementwise_node(Op::kAdd, {elementwise_node(Op::kMultiply, {x, x}), weak(1)});
+  const NodePtr total = reduction_node(Reduction::kSum, y);
+  EXPECT_EQ(explain_one(total).full_passes, 1);
+  EXPECT_FALSE(total->is_ready());
+  const double n = 200'000;
+  EXPECT_DOUBLE_EQ(item(total), (n - 1) * n * (2 * n - 1) / 6 + n);
+  EXPECT_FALSE(y->is_ready()) << "an intermediate that nobody looks at takes no memory";
+  EXPECT_EQ(explain_one(total).steps, 0);
+}
+
+TEST(Node, SeveralReductionsOfOneColumnShareThePass) {
+  const NodePtr x = numbers(100'000);
+  const std::vector<NodePtr> wanted{reduction_node(Reduction::kMean, x), reduction_node(Reduction::kMin, x),
+                                    reduction_node(Reduction::kMax, x)};
+  EXPECT_EQ(explain(wanted).steps, 1);
+  force(wanted);
+  EXPECT_EQ(item(wanted[0]), 49'999.5);
+  EXPECT_EQ(item(wanted[2]), 99'999);
+}
+
+TEST(Node, AReductionInsideAChainIsAPassOfItsOwn) {
+  const NodePtr x = numbers(1000);
+  const NodePtr centred = elementwise_node(Op::kSubtract, {x, reduction_node(Reduction::kMean, x)});
+  const NodePtr total = reduction_node(Reduction::kSum, elementwise_node(Op::kAbsolute, {centred}));
+  EXPECT_EQ(explain_one(total).full_passes, 2);
+  EXPECT_EQ(item(total), 250'000);
+}
+
+TEST(Node, OperatorsSeeMaterialisedInputs) {
+  const NodePtr x = numbers(10);
+  const NodePtr doubled = elementwise_node(Op::kAdd, {x, x});
+  int runs = 0;
+  const NodePtr op = operator_node("op", "", doubled->signature(), {doubled}, 1,
+                                   [&runs](std::span<const Value> inputs) {
+                                     ++runs;
+                                     return inputs[0];
+                                   });
+  const NodePtr sum = reduction_node(Reduction::kSum, elementwise_node(Op::kAdd, {op, doubled}));
+  EXPECT_EQ(item(sum), 180);
+  EXPECT_EQ(item(sum), 180);
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(Node, OnlyTheWantedPartsOfATableRun) {
+  std::vector<std::vector<bool>> asked;
+  const NodePtr table = table_node(
+      "read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64}, kUnknown, 1,
+      [&asked](const std::vector<bool>& wanted) {
+        asked.push_back(wanted);
+        std::vector<std::string> names;
+        std::vector<Column> columns;
+        for (size_t i = 0; i < wanted.size(); ++i) {
+          if (!wanted[i]) continue;
+          names.push_back(i ? "b" : "a");
+          Buffer values = Buffer::allocate(16);
+          values.mutable_as<double>()[0] = values.mutable_as<double>()[1] = static_cast<double>(i) + 1;
+          columns.push_back(Column(TypeId::kFloat64, 2, values));
+        }
+        return Table(names, columns);
+      });
+  EXPECT_EQ(item(reduction_node(Reduction::kSum, part_node(table, 1))), 4);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0], (std::vector<bool>{false, true}));
+}
+
+TEST(Node, RowsOfDifferentFramesAreAnErrorAtTheirLine) {
+  const NodePtr a = numbers(5, new_domain());
+  const NodePtr b = numbers(5, new_domain());
+  EXPECT_THROW(elementwise_node(Op::kAdd, {a, b}), InvalidArgumentError);
+  EXPECT_THROW(elementwise_node(Op::kAdd, {numbers(5), numbers(6)}), InvalidArgumentError);
+}
+
+TEST(Node, ErrorsNameTheLineAndTheNextCallWorks) {
+  const ScopedTag tag(intern_tag("", "etl.py:12"));
+  bool broken = true;
+  const NodePtr op = operator_node("parse", "", Signature{.form = Form::kTensor}, {}, 1,
+                                   [&broken](std::span<const Value>) -> Value {
+                                     if (broken) throw InvalidArgumentError("parse: bad");
+                                     return scalar_tensor(1.0);
+                                   });
+  try {
+    force(op);
+    FAIL();
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_STREQ(error.what(), "parse: bad\n  made by parse at etl.py:12");
+  }
+  broken = false;
+  EXPECT_EQ(item(op), 1);
+}
+
+TEST(Node, PrefixReadsOnlyTheFirstRows) {
+  const NodePtr x = numbers(1'000'000);
+  const NodePtr head = prefix_node(elementwise_node(Op::kSquare, {x}), 3);
+  EXPECT_EQ(explain_one(head).full_passes, 1);
+  EXPECT_EQ(std::get<Tensor>(force(head)).num_elements(), 3);
+  EXPECT_EQ(std::get<Tensor>(force(head)).as<double>()[2], 4);
+}
+
+TEST(Node, AMillionDeepChainRunsAndDies) {
+  NodePtr x = numbers(2);
+  for (int i = 0; i < 100'000; ++i) x = elementwise_node(Op::kAdd, {x, weak(1)});
+  EXPECT_EQ(item(reduction_node(Reduction::kMax, x)), 100'001);
+}
+
+TEST(View, StridesAndShapesShareTheMemory) {
+  const NodePtr x = numbers(12);
+  const NodePtr grid = reshape_node(x, {3, 4});
+  const NodePtr column = view_node(transpose_node(grid, {1, 0}), {{1, 0, 1}, {2, -1, 3}});
+  const Tensor& tensor = std::get<Tensor>(force(column));
+  EXPECT_EQ(tensor.shape(), Shape{3});
+  EXPECT_EQ(tensor.buffer(), std::get<Tensor>(x->value()).buffer());
+  EXPECT_EQ(item(reduction_node(Reduction::kSum, column)), 1 + 5 + 9);
+  EXPECT_THROW(reshape_node(x, {5, 2}), InvalidArgumentError);
+  EXPECT_THROW(transpose_node(grid, {0, 0}), InvalidArgumentError);
+}
+
+}  // namespace
+
+}  // namespace hr

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first rows of a node, from no more input rows than these.
+#include <mutex>
+#include <unordered_map>
+
+#include "headrace/plan/node_fields.h"
+#include "headrace/plan/planner.h"
+
+namespace hr {
+
+namespace {
+
+class Prefix {
+ public:
+  explicit Prefix(int64_t rows) : rows_(rows) {}
+
+  NodePtr of(const NodePtr& node) {
+    if (const auto it = done_.find(node.get()); it != done_.end()) return it->second;
+    const NodePtr result = make(node);
+    done_.emplace(node.get(), result);
+    return result;
+  }
+
+ private:
+  NodePtr make(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    if (node->is_ready() || fields.chain_length > kDeepest) return slice_node(node, 0, rows_);
+    if (fields.kind == NodeKind::kPart && fields.inputs[0]->fields().prefix) {
+      const NodePtr table = of_table(fields.inputs[0]);
+      return part_node(table, fields.part);
+    }
+    if (fields.kind == NodeKind::kElementwise && !fields.signature.shape.empty()) {
+      std::vector<NodePtr> inputs;
+      for (const NodePtr& input : fields.inputs)
+        inputs.push_back(input->signature().same_rows(fields.signature) ? of(input) : input);
+      return fields.operation == Op::kCast ? cast_node(inputs[0], fields.signature.dtype)
+                                           : elementwise_node(fields.operation, std::move(inputs));
+    }
+    return slice_node(node, 0, rows_);
+  }
+
+  NodePtr of_table(const NodePtr& table) {
+    if (const auto it = done_.find(table.get()); it != done_.end()) return it->second;
+    const NodePtr result = table->fields().prefix(rows_);
+    done_.emplace(table.get(), result);
+    return result;
+  }
+
+  static constexpr int64_t kDeepest = 1000;  // bounds the recursion
+
+  int64_t rows_;
+  std::unordered_map<const Node*, NodePtr> done_;
+};
+
+}  // namespace
+
+NodePtr prefix_node(const NodePtr& node, int64_t rows) {
+  const std::lock_guard lock(plan_mutex());
+  const int64_t known = node->signature().rows();
+  if (known != kUnknown && known <= rows) return node;
+  return Prefix(rows).of(node);
+}
+
+}  // namespace hr

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signatures of values.
+#include "headrace/plan/value.h"
+
+#include <atomic>
+
+namespace hr {
+
+uint64_t new_domain() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+Signature signature_of(const Value& value, uint64_t domain) {
+  if (const auto* column = std::get_if<Column>(&value))
+    return {.form = Form::kColumn,
+            .dtype = column->dtype(),
+            .shape = {column->num_rows()},
+            .nullable = column->null_count() > 0,
+            .domain = domain};
+  if (const auto* tensor = std::get_if<Tensor>(&value))
+    return {.form = Form::kTensor, .dtype = tensor->dtype(), .shape = tensor->shape(), .domain = domain};
+  if (const auto* scalar = std::get_if<Scalar>(&value))
+    return {.form = Form::kTensor, .dtype = scalar->dtype(), .domain = domain};
+  return {.form = Form::kTable, .shape = {std::get<Table>(value).num_rows()}, .domain = domain};
+}
+
+int64_t value_bytes(const Value& value) {
+  if (const auto* column = std::get_if<Column>(&value)) return column->size_bytes();
+  if (const auto* tensor = std::get_if<Tensor>(&value))
+    return tensor->num_elements() * tensor->dtype().size_bytes();
+  if (const auto* scalar = std::get_if<Scalar>(&value)) return scalar->dtype().size_bytes();
+  int64_t bytes = 0;
+  for (const Column& column : std::get<Table>(value).columns()) bytes += column.size_bytes();
+  return bytes;
+}
+
+}  // namespace hr

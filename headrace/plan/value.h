@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Value: what a plan node yields. Signature: what is known of it before it runs.
+#pragma once
+#include <variant>
+
+#include "headrace/data/column.h"
+#include "headrace/data/scalar.h"
+#include "headrace/data/table.h"
+#include "headrace/data/tensor.h"
+
+namespace hr {
+
+/// What flows between plan nodes and operators.
+using Value = std::variant<Column, Tensor, Scalar, Table>;
+
+enum class Form : uint8_t { kColumn, kTensor, kTable };
+
+inline constexpr int64_t kUnknown = -1;
+
+/// Form, dtype and shape of a node's value, known when its line runs. A size that only the data can
+/// tell is kUnknown; then `domain` names it: equal domains have equal row counts.
+struct Signature {
+  Form form = Form::kColumn;
+  Dtype dtype{};
+  Shape shape{};          ///< {rows} of a column or table; {} for a scalar
+  bool nullable = false;
+  uint64_t domain = 0;  ///< row domain of a frame's columns; 0 for free-standing arrays
+
+  bool is_scalar() const { return form == Form::kTensor && shape.empty(); }
+
+  /// Rows of the first dimension, kUnknown, or 1 for a scalar.
+  int64_t rows() const { return shape.empty() ? 1 : shape[0]; }
+
+  /// Same pass over the data: same sizes, known or named.
+  bool same_rows(const Signature& other) const {
+    return shape == other.shape && (domain == other.domain || rows() != kUnknown);
+  }
+};
+
+/// A new row domain, different from all others.
+HR_API uint64_t new_domain();
+
+HR_API Signature signature_of(const Value& value, uint64_t domain = 0);
+HR_API int64_t value_bytes(const Value& value);
+
+}  // namespace hr

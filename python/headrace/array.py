@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hr.Array`: n-dimensional numbers, deferred, immutable, shared with NumPy without a copy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+from headrace import _core
+from headrace.deferred import Deferred, mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+    import torch
+
+    from headrace.series import Series
+
+
+class Flags(NamedTuple):
+    """Layout of an array, as NumPy and XGBoost ask for it."""
+
+    c_contiguous: bool
+    f_contiguous: bool
+    writeable: bool
+
+
+class Array(Deferred):
+    """An n-dimensional array of numbers or bools (one byte each), without nulls.
+
+    It is deferred: arithmetic makes plan nodes, and looking (`repr`, `len`, an export) runs them in as
+    few passes as possible. NumPy functions on it stay deferred. Make one with `hr.asarray`.
+
+    >>> import headrace as hr
+    >>> x = hr.asarray([1.0, 2.0, 4.0])
+    >>> float((x * 2 + 1).sum())
+    17.0
+    """
+
+    __slots__ = ()
+    _kind: ClassVar[str] = "array"
+
+    # ---- shape -------------------------------------------------------------------------------
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes; runs the plan if only the data can tell."""
+        if any(size < 0 for size in self._node.shape):
+            self._value()
+        return tuple(self._node.shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._node.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        count = 1
+        for length in self.shape:
+            count *= length
+        return count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def T(self) -> Array:
+        """The transposed view."""
+        return self.transpose()
+
+    def transpose(self, *axes: int) -> Array:
+        """The view with permuted axes (reversed by default); nothing is copied."""
+        mark("transpose")
+        order = list(axes) or list(reversed(range(self.ndim)))
+        return Array(_core.transpose(self._node, order))
+
+    def reshape(self, *shape: int | tuple[int, ...]) -> Array:
+        """The same elements in another shape; one size may be -1. A view when contiguous."""
+        sizes = list(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else list(shape)
+        mark("reshape")
+        if -1 in sizes:
+            known = 1
+            for length in sizes:
+                known *= length if length != -1 else 1
+            sizes[sizes.index(-1)] = self.size // max(known, 1)
+        return Array(_core.reshape(self._node, [int(s) for s in sizes]))  # type: ignore[arg-type]
+
+    def ravel(self) -> Array:
+        """One dimension, row-major."""
+        return self.reshape(-1)
+
+    def __len__(self) -> int:
+        if not self._node.shape:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_numpy())
+
+    def __getitem__(self, key: Any) -> Array:
+        """Slices, integers, a mask of bools or an array of positions; slices are views."""
+        mark("getitem")
+        if isinstance(key, Deferred | list) or type(key).__module__ == "numpy" and getattr(key, "ndim", 0):
+            selector = asarray(key)
+            if selector.dtype == "bool":
+                return Array(_core.select(self._node, selector._node))
+            return Array(_core.take(self._node, selector._node))
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if Ellipsis in keys:
+            at = keys.index(Ellipsis)
+            keys[at : at + 1] = [slice(None)] * (self.ndim - len(keys) + 1)
+        if len(keys) > self.ndim:
+            raise IndexError(f"getitem: too many indices: indices={len(keys)}, dimensions={self.ndim}")
+        plain = all(k == slice(None) for k in keys[:1])
+        shape = self._node.shape if plain and self._node.shape[0] < 0 else list(self.shape)
+        items: list[tuple[int, int, int]] = []  # begin, step, count; step 0 drops the dimension
+        for axis, length in enumerate(shape):
+            each = keys[axis] if axis < len(keys) else slice(None)
+            if isinstance(each, slice):
+                if length < 0:
+                    items.append((0, 1, -1))
+                    continue
+                begin, _, step = each.indices(length)
+                items.append((begin, step, len(range(*each.indices(length)))))
+            else:
+                index = each.__index__()
+                if not -length <= index < length:
+                    raise IndexError(
+                        f"getitem: index out of range: index={index}, axis={axis}, size={length}"
+                    )
+                items.append((index % length, 0, 1))
+        return Array(_core.view(self._node, items))
+
+    # ---- reductions --------------------------------------------------------------------------
+    def _along(self, kind: str, axis: int | None, ddof: int = 0) -> Array:
+        if axis is None or (self.ndim == 1 and axis in (0, -1)):
+            return self._reduce(kind, ddof)  # type: ignore[no-any-return]
+        if not -self.ndim <= axis < self.ndim:
+            raise ValueError(f"{kind}: axis out of range: axis={axis}, dimensions={self.ndim}")
+        mark(kind)
+        return Array(_core.reduction_axis(kind, self._node, axis % self.ndim, ddof))
+
+    def sum(self, axis: int | None = None) -> Array:
+        """Sum (integers in 64 bits, floats in float64 by a fixed tree: same bits on any thread count)."""
+        return self._along("sum", axis)
+
+    def prod(self, axis: int | None = None) -> Array:
+        """Product."""
+        return self._along("prod", axis)
+
+    def mean(self, axis: int | None = None) -> Array:
+        """Arithmetic mean; NaN for no elements."""
+        return self._along("mean", axis)
+
+    def var(self, axis: int | None = None, ddof: int = 0) -> Array:
+        """Variance with NumPy's default of `ddof=0`."""
+        return self._along("var", axis, ddof)
+
+    def std(self, axis: int | None = None, ddof: int = 0) -> Array:
+        """Standard deviation with NumPy's default of `ddof=0`."""
+        return self._along("std", axis, ddof)
+
+    def min(self, axis: int | None = None) -> Array:
+        """Smallest element; NaN if there is one."""
+        return self._along("min", axis)
+
+    def max(self, axis: int | None = None) -> Array:
+        """Largest element; NaN if there is one."""
+        return self._along("max", axis)
+
+    def argmin(self, axis: int | None = None) -> Array:
+        """Position of the first smallest element."""
+        return self._along("argmin", axis)
+
+    def argmax(self, axis: int | None = None) -> Array:
+        """Position of the first largest element."""
+        return self._along("argmax", axis)
+
+    def any(self, axis: int | None = None) -> Array:
+        """True if some element is true."""
+        return self._along("any", axis)
+
+    def all(self, axis: int | None = None) -> Array:
+        """True if all elements are true."""
+        return self._along("all", axis)
+
+    # ---- looking -----------------------------------------------------------------------------
+    def _value(self) -> _core.Tensor:
+        _core.force([self._node])
+        return self._node.value()  # type: ignore[no-any-return]
+
+    def item(self) -> Any:
+        """The only element as a Python number."""
+        return self.to_numpy().item()
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        return self.to_numpy().tolist()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu":
+            raise TypeError(f"only integer arrays can be an index: dtype={self.dtype.name}")
+        return int(self.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self.ndim == 0 else format(repr(self), spec)
+
+    def __repr__(self) -> str:
+        from headrace.display import array_text
+
+        return array_text(self)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """A read-only NumPy view on the same memory; nothing is copied."""
+        import numpy as np
+
+        return np.asarray(self._value())
+
+    def to_torch(self) -> torch.Tensor:
+        """A PyTorch tensor on the same memory by DLPack. Torch cannot mark it read-only: do not write."""
+        import warnings
+
+        import torch
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return torch.from_dlpack(self)
+
+    def to_series(self, name: str | None = None) -> Series:
+        """The same memory as a series (1-D only)."""
+        from headrace.series import Series
+
+        mark("to_series")
+        return Series(_core.as_column(self._node), name)
+
+    @property
+    def flags(self) -> Flags:
+        """Layout flags; an array is never writeable."""
+        view = self.to_numpy()
+        return Flags(view.flags.c_contiguous, view.flags.f_contiguous, False)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._value().__array_interface__  # type: ignore[no-any-return]
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        from headrace.exchange import to_ndarray
+
+        return to_ndarray(self._value(), dtype, copy)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._value().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._value().__dlpack_device__()  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> Any:
+        import numpy as np
+
+        return (asarray, (np.array(self.to_numpy()),))
+
+
+def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
+    """An array over `values`: the same memory where the source allows it, never a silent copy.
+
+    Parameters
+    ----------
+    values : array_like
+        A NumPy array, anything with `__dlpack__`, `__array_interface__`, the buffer protocol or Arrow's
+        `__arrow_c_array__`; a Series without nulls; or Python numbers, which are built into an array.
+    dtype : dtype, optional
+        Converts if it differs; the ledger shows it.
+
+    Notes
+    -----
+    The engine takes values as immutable: operators over a *writable* foreign array run at their line.
+
+    >>> import headrace as hr, numpy as np
+    >>> n = np.arange(3.0)
+    >>> a = hr.asarray(n)
+    >>> np.asarray(a).ctypes.data == n.ctypes.data
+    True
+    """
+    from headrace.series import Series
+
+    mark("asarray")
+    if isinstance(values, Array):
+        result = values
+    elif isinstance(values, Series):
+        result = Array(_core.as_tensor(values._node))
+    else:
+        from headrace.exchange import tensor_from
+
+        result = Array(_core.data(tensor_from(values)))
+    return result if dtype is None else result.astype(dtype)

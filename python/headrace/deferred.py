@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What arrays and series share: a handle on a plan node, operators, reductions, NumPy's protocols."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from headrace import _core
+from headrace.dtypes import DType, dtype_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import numpy.typing as npt
+
+
+def mark(op: str) -> None:
+    """Tell the engine which operator and which line of the user the next nodes belong to."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("headrace"):
+        frame = frame.f_back
+    _core.set_tag(op, f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}")
+
+
+# NumPy's ufunc names that are not the engine's word already.
+_UFUNC_WORDS = {
+    "true_divide": "divide",
+    "absolute": "abs",
+    "fabs": "abs",
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_xor": "logical_xor",
+    "invert": "logical_not",
+    "bitwise_invert": "logical_not",
+    "power": "power",
+    "float_power": "power",
+    "mod": "remainder",
+}
+_UFUNC_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "minimum": "min",
+    "maximum": "max",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+
+
+def operand(value: Any) -> _core.Node | None:
+    """The node of an operand of arithmetic, or None for what the engine does not know.
+
+    Python numbers are weak (they take the dtype of the other side, as in NumPy 2); NumPy scalars and
+    arrays keep theirs.
+    """
+    if isinstance(value, Deferred):
+        return value._node
+    if isinstance(value, bool | int | float | str):
+        return _core.scalar(value)
+    if type(value).__module__ == "numpy" or hasattr(value, "__array_interface__"):
+        from headrace.array import asarray
+
+        return asarray(value)._node
+    return None
+
+
+class Deferred:
+    """A deferred value. It runs when somebody looks at it, and keeps its result."""
+
+    __slots__ = ("__weakref__", "_node")
+    _kind: ClassVar[str] = "value"
+    # Above ndarray's 0, so that ndarray + ours asks us.
+    __array_priority__ = 1000.0
+
+    def __init__(self, node: _core.Node) -> None:
+        self._node = node
+
+    def _like(self, node: _core.Node) -> Any:
+        """A handle for the result of an operation on this one."""
+        return type(self)(node)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type, known before anything runs."""
+        return DType(self._node.dtype)
+
+    def explain(self) -> str:
+        """The steps that a look would take, with the number of passes over the data."""
+        return _core.explain([self._node])[0]
+
+    # ---- element-wise ------------------------------------------------------------------------
+    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Any:
+        mark(op)
+        nodes = []
+        best: Deferred = self
+        for value in values:
+            node = operand(value)
+            if node is None:
+                return NotImplemented
+            nodes.append(node)
+            if isinstance(value, Deferred) and value._rank() > best._rank():
+                best = value
+        node = _core.elementwise(op, nodes, dtype)
+        # A column with an array is a column.
+        if node.form == "column" and best._kind == "array":
+            best = next(v for v in values if isinstance(v, Deferred) and v._kind == "series")
+        return best._like(node)
+
+    def _rank(self) -> int:
+        return 0
+
+    def astype(self, dtype: npt.DTypeLike) -> Self:
+        """Values as another dtype; asked for, so it may copy (the ledger shows a copy)."""
+        word = dtype_word(dtype)
+        if word == self._node.dtype:
+            return self
+        result: Self = self._elementwise("cast", self, dtype=word)
+        return result
+
+    def __add__(self, other: Any) -> Self:
+        return self._elementwise("add", self, other)
+
+    def __radd__(self, other: Any) -> Self:
+        return self._elementwise("add", other, self)
+
+    def __sub__(self, other: Any) -> Self:
+        return self._elementwise("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self._elementwise("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Self:
+        return self._elementwise("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self._elementwise("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Self:
+        return self._elementwise("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self._elementwise("divide", other, self)
+
+    def __floordiv__(self, other: Any) -> Self:
+        return self._elementwise("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return self._elementwise("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Self:
+        return self._elementwise("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Self:
+        return self._elementwise("remainder", other, self)
+
+    def __pow__(self, other: Any) -> Self:
+        return self._elementwise("power", self, other)
+
+    def __rpow__(self, other: Any) -> Self:
+        return self._elementwise("power", other, self)
+
+    def __and__(self, other: Any) -> Self:
+        return self._elementwise("logical_and", self, other)
+
+    def __rand__(self, other: Any) -> Self:
+        return self._elementwise("logical_and", other, self)
+
+    def __or__(self, other: Any) -> Self:
+        return self._elementwise("logical_or", self, other)
+
+    def __ror__(self, other: Any) -> Self:
+        return self._elementwise("logical_or", other, self)
+
+    def __xor__(self, other: Any) -> Self:
+        return self._elementwise("logical_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Self:
+        return self._elementwise("logical_xor", other, self)
+
+    def __invert__(self) -> Self:
+        return self._elementwise("logical_not", self)
+
+    def __neg__(self) -> Self:
+        return self._elementwise("negative", self)
+
+    def __pos__(self) -> Self:
+        return self
+
+    def __abs__(self) -> Self:
+        return self._elementwise("abs", self)
+
+    def __eq__(self, other: object) -> Self:  # type: ignore[override]
+        return self._elementwise("equal", self, other)
+
+    def __ne__(self, other: object) -> Self:  # type: ignore[override]
+        return self._elementwise("not_equal", self, other)
+
+    def __lt__(self, other: Any) -> Self:
+        return self._elementwise("less", self, other)
+
+    def __le__(self, other: Any) -> Self:
+        return self._elementwise("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Self:
+        return self._elementwise("greater", self, other)
+
+    def __ge__(self, other: Any) -> Self:
+        return self._elementwise("greater_equal", self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def abs(self) -> Self:
+        """Absolute values."""
+        return self._elementwise("abs", self)
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Self:
+        """Values below `lower` become it, values above `upper` become that."""
+        result = self
+        if lower is not None:
+            result = result._elementwise("maximum", result, lower)
+        if upper is not None:
+            result = result._elementwise("minimum", result, upper)
+        return result
+
+    def is_nan(self) -> Self:
+        """True where the value is NaN (a null is not NaN)."""
+        return self._elementwise("isnan", self)
+
+    # ---- reductions --------------------------------------------------------------------------
+    def _reduce(self, kind: str, ddof: int = 0, skip_nan: bool = False) -> Any:
+        from headrace.array import Array
+
+        mark(kind)
+        return Array(_core.reduction(kind, self._node, ddof, skip_nan))
+
+    # ---- NumPy's protocols -------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "reduce" and len(inputs) == 1 and ufunc.__name__ in _UFUNC_REDUCTIONS:
+            axis = kwargs.pop("axis", 0)
+            if kwargs.pop("keepdims", False) or any(v is not None for v in kwargs.values()):
+                return NotImplemented
+            reduce: Callable[..., Any] = getattr(inputs[0], _UFUNC_REDUCTIONS[ufunc.__name__])
+            return reduce() if axis is None or inputs[0].ndim == 1 else reduce(axis=axis)
+        if method != "__call__" or kwargs:
+            return NotImplemented
+        op = _UFUNC_WORDS.get(ufunc.__name__, ufunc.__name__)
+        if op not in _core.elementwise_ops():
+            return NotImplemented
+        return self._elementwise(op, *inputs)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        from headrace.numpy_functions import FUNCTIONS
+
+        implementation = FUNCTIONS.get(func.__name__)
+        if implementation is None:
+            return NotImplemented
+        return implementation(*args, **kwargs)
+
+
+def force(values: list[Deferred]) -> None:
+    """Run what `values` need, in as few passes as the plan finds."""
+    _core.force([value._node for value in values])

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text and HTML of arrays, series and frames. Only the rows that are shown are computed."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+
+if TYPE_CHECKING:
+    from headrace.array import Array
+    from headrace.frame import DataFrame
+    from headrace.series import Series
+
+ROWS = 10
+COLUMNS = 8
+WIDTH = 30
+
+
+def _rows_word(rows: int) -> str:
+    return "?" if rows < 0 else f"{rows:,}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, float):
+        if math.isnan(value) or math.isinf(value):
+            return str(value)
+        return f"{value:.6g}" if value != int(value) or abs(value) >= 1e15 else f"{value:.1f}"
+    text = str(value).replace("\n", "\\n")
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+def _body(frame: DataFrame) -> tuple[int, list[str], list[str], list[list[str]]]:
+    """Rows (-1: not known yet), shown names, their dtypes, and shown cells with a row of … for a cut."""
+    names = frame.columns
+    shown = names if len(names) <= COLUMNS else [*names[: COLUMNS // 2], "…", *names[-COLUMNS // 2 :]]
+    picked = frame[[name for name in shown if name != "…" or name in names]]
+    nodes = list(frame._nodes.values())
+    rows = int(nodes[0].shape[0]) if nodes else 0
+    if rows < 0 or rows > ROWS:
+        head = picked.head(ROWS // 2 if rows > ROWS else ROWS).to_dict()
+        tail = picked.tail(ROWS // 2).to_dict() if rows > ROWS and all(n.is_ready for n in picked._nodes.values()) else None
+        if rows > ROWS and tail is None:
+            head = picked.head(ROWS).to_dict()
+    else:
+        head, tail = picked.to_dict(), None
+    cells: list[list[str]] = []
+    for part in (head, tail):
+        if part is None:
+            continue
+        if cells:
+            cells.append(["…"] * len(shown))
+        count = len(next(iter(part.values()), []))
+        cells += [[_cell(part[n][r]) if n in part else "…" for n in shown] for r in range(count)]
+    if tail is None and (rows > ROWS or (rows < 0 and len(cells) == ROWS)):
+        cells.append(["…"] * len(shown))
+    dtypes = [str(frame[n].dtype) if n in frame else "…" for n in shown]
+    return rows, shown, dtypes, cells
+
+
+def frame_text(frame: DataFrame) -> str:
+    """A box of at most ten rows and eight columns under the shape."""
+    if not frame.columns:
+        return "shape: (0, 0)"
+    rows, names, dtypes, cells = _body(frame)
+    widths = [
+        max(len(row[i]) for row in (names, dtypes, *cells)) for i in range(len(names))
+    ]
+
+    def line(left: str, fill: str, middle: str, right: str) -> str:
+        return left + middle.join(fill * (width + 2) for width in widths) + right
+
+    def text(row: list[str], right: bool) -> str:
+        pad = str.rjust if right else str.ljust
+        return "│" + "┆".join(f" {pad(c, w)} " for c, w in zip(row, widths, strict=True)) + "│"
+
+    numeric = [d not in ("string", "bool", "…") for d in dtypes]
+    body = [
+        "│" + "┆".join(
+            f" {c.rjust(w) if n else c.ljust(w)} "
+            for c, w, n in zip(row, widths, numeric, strict=True)
+        ) + "│"
+        for row in cells
+    ]
+    return "\n".join(
+        [
+            f"shape: ({_rows_word(rows)}, {len(frame.columns)})",
+            line("┌", "─", "┬", "┐"),
+            text(names, False),
+            text(dtypes, False),
+            line("╞", "═", "╪", "╡"),
+            *body,
+            line("└", "─", "┴", "┘"),
+        ]
+    )
+
+
+def frame_html(frame: DataFrame) -> str:
+    """A table with escaped cells, dtypes and a shape caption."""
+    if not frame.columns:
+        return "<p>shape: (0, 0)</p>"
+    rows, names, dtypes, cells = _body(frame)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    types = "".join(f"<td><small>{html.escape(dtype)}</small></td>" for dtype in dtypes)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
+    )
+    return (
+        f"<table><caption>shape: ({_rows_word(rows)}, {len(frame.columns)})</caption>"
+        f"<thead><tr>{head}</tr><tr>{types}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def series_text(series: Series) -> str:
+    """The values, one a line, then name, length and dtype."""
+    from headrace.frame import DataFrame
+
+    frame = DataFrame._of({series.name or "": series._node})
+    rows, _, _, cells = _body(frame)
+    name = f"name: {series.name}, " if series.name else ""
+    return "\n".join(
+        [f"series: ({_rows_word(rows)}), {name}dtype: {series.dtype}", *(f"  {row[0]}" for row in cells)]
+    )
+
+
+def array_text(array: Array) -> str:
+    """NumPy's text for what is there; a deferred array of many elements shows its plan's first line."""
+    import numpy as np
+
+    node = array._node
+    shape = "(" + ", ".join(_rows_word(size) for size in node.shape) + ")"
+    if not node.is_ready and (not node.shape or -1 not in node.shape) and array.size > 1000:
+        text = _core.explain([node])[0].partition("\n")[0]
+        return f"Array(shape={shape}, dtype={array.dtype}, deferred; {text})"
+    values = np.array2string(array.to_numpy(), separator=", ", threshold=20, edgeitems=4, prefix="Array(")
+    return f"Array({values}, dtype={array.dtype})"

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hr.DataFrame`: named columns of one row domain, deferred."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import Deferred, mark
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from os import PathLike
+
+    from headrace.dtypes import DType
+
+
+class DataFrame:
+    """Rows in order under named columns. Each column is a deferred series of the same row domain.
+
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [0.5, None, 2.5]})
+    >>> df["z"] = df.x * 2
+    >>> df[df.x > 1].z.to_list()
+    [4, 6]
+    """
+
+    __slots__ = ("__weakref__", "_nodes")
+
+    def __init__(self, data: Mapping[str, Any] | DataFrame | None = None) -> None:
+        self._nodes: dict[str, _core.Node] = {}
+        mark("DataFrame")
+        if isinstance(data, DataFrame):
+            self._nodes = dict(data._nodes)
+            return
+        domain = _core.new_domain()
+        for name, values in (data or {}).items():
+            node = Series(values)._node
+            if not isinstance(values, Series):
+                node = _core.in_domain(node, domain)
+            self._put(str(name), node)
+
+    @classmethod
+    def _of(cls, nodes: dict[str, _core.Node]) -> DataFrame:
+        frame = cls()
+        frame._nodes = nodes
+        return frame
+
+    def _put(self, name: str, node: _core.Node) -> None:
+        if self._nodes:
+            first = next(iter(self._nodes.values()))
+            node = _core.align_check("DataFrame", name, first, node)
+        self._nodes[name] = node
+
+    # ---- shape -------------------------------------------------------------------------------
+    @property
+    def columns(self) -> list[str]:
+        """Names, in order."""
+        return list(self._nodes)
+
+    @property
+    def dtypes(self) -> dict[str, DType]:
+        """Element type of each column, known before anything runs."""
+        return {name: self[name].dtype for name in self._nodes}
+
+    def __len__(self) -> int:
+        for node in self._nodes.values():
+            return len(Series(node))
+        return 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns; runs the plan if only the data can tell the rows."""
+        return (len(self), len(self._nodes))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._nodes
+
+    # ---- columns and rows --------------------------------------------------------------------
+    def __getitem__(self, key: Any) -> Any:
+        """A column by name, columns by a list of names, rows by a mask or a slice."""
+        mark("getitem")
+        if isinstance(key, str):
+            return Series(self._nodes[self._find(key)], key)
+        if isinstance(key, list) and all(isinstance(k, str) for k in key):
+            return DataFrame._of({k: self._nodes[self._find(k)] for k in key})
+        if not isinstance(key, slice | Deferred | list) and not getattr(key, "ndim", 0):
+            raise TypeError(
+                f"getitem: a frame takes a name, a list of names, a mask or a slice: key={key!r}"
+            )
+        domain = _core.new_domain()
+        return DataFrame._of(
+            {
+                name: _core.in_domain(Series(node)[key]._node, domain)
+                for name, node in self._nodes.items()
+            }
+        )
+
+    def __getattr__(self, name: str) -> Series:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        nodes: dict[str, _core.Node] = object.__getattribute__(self, "_nodes")
+        if name in nodes:
+            return Series(nodes[name], name)
+        raise AttributeError(
+            f"DataFrame has no column or method {name!r}; the columns are {', '.join(nodes)}"
+        )
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
+
+    def __setitem__(self, name: str, values: Any) -> None:
+        """Bind a column: the handle points at a new node, published columns are never written."""
+        mark("setitem")
+        if isinstance(values, bool | int | float | str) and self._nodes:
+            first = Series(next(iter(self._nodes.values())))
+            values = first._elementwise("fill", first, values)
+        self._put(name, Series(values)._node)
+
+    def _find(self, name: str) -> str:
+        if name not in self._nodes:
+            _core.no_such_column("DataFrame", self.columns, name)
+        return name
+
+    def assign(self, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
+        """A new frame with columns added or replaced; callables get the frame."""
+        result = DataFrame(self)
+        for name, values in columns.items():
+            result[name] = values(result) if callable(values) else values
+        return result
+
+    def drop(self, columns: str | list[str]) -> DataFrame:
+        """A new frame without these columns."""
+        gone = {self._find(name) for name in ([columns] if isinstance(columns, str) else columns)}
+        return DataFrame._of({name: node for name, node in self._nodes.items() if name not in gone})
+
+    def rename(self, columns: Mapping[str, str]) -> DataFrame:
+        """A new frame with columns renamed by `{old: new}`."""
+        for name in columns:
+            self._find(name)
+        names = [columns.get(name, name) for name in self._nodes]
+        if len(set(names)) < len(names):
+            raise ValueError(f"rename: a column name would be repeated: columns={names}")
+        return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)))
+
+    def head(self, rows: int = 5) -> DataFrame:
+        """The first rows, computed from no more than these where the plan allows it."""
+        mark("head")
+        domain = _core.new_domain()
+        return DataFrame._of(
+            {
+                name: _core.in_domain(_core.prefix(node, rows), domain)
+                for name, node in self._nodes.items()
+            }
+        )
+
+    def tail(self, rows: int = 5) -> DataFrame:
+        """The last rows."""
+        length = len(self)
+        return self[max(length - rows, 0) : length]  # type: ignore[no-any-return]
+
+    def describe(self) -> DataFrame:
+        """Count, mean, std, min, quartiles and max of each numeric column, in one pass but the quartiles.
+
+        The first column, `statistic`, names the rows.
+        """
+        table: dict[str, Any] = {
+            "statistic": ["count", "mean", "std", "min", "25%", "50%", "75%", "max"]
+        }
+        todo: dict[str, list[Any]] = {}
+        for name in self._nodes:
+            column = self[name]
+            if column.dtype.kind not in "iuf":
+                continue
+            parts = [column.count(), column.mean(), column.std(), column.min(), column.max()]
+            todo[name] = [*parts, column.quantile([0.25, 0.5, 0.75])]
+        if not todo:
+            raise TypeError(f"describe: no numeric column: columns={self.columns}")
+        _core.force([part._node for parts in todo.values() for part in parts])
+        for name, (count, mean, std, least, most, quartiles) in todo.items():
+            table[name] = [
+                float(x) for x in (count, mean, std, least, *quartiles.tolist(), most)
+            ]
+        return DataFrame(table)
+
+    # ---- looking -----------------------------------------------------------------------------
+    def _table(self) -> _core.Table:
+        nodes = list(self._nodes.values())
+        _core.force(nodes)
+        return _core.Table(self.columns, [node.value() for node in nodes])
+
+    def explain(self) -> str:
+        """The steps that a look at all columns would take, with the passes over the data."""
+        return _core.explain(list(self._nodes.values()))[0]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Lists of Python values by name."""
+        self._table()
+        return {name: Series(node).to_list() for name, node in self._nodes.items()}
+
+    def to_csv(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write a CSV file; see `headrace.io.write_csv`."""
+        from headrace.io import write_csv
+
+        write_csv(self, path, **options)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table on the same memory."""
+        import pyarrow as pa
+
+        return pa.table(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas frame; numbers without nulls stay on the same memory."""
+        import pandas as pd
+
+        self._table()
+        columns = {name: Series(node, name).to_pandas() for name, node in self._nodes.items()}
+        return pd.concat(columns.values(), axis=1, copy=False) if columns else pd.DataFrame()
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._table().__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        from headrace.display import frame_text
+
+        return frame_text(self)
+
+    def _repr_html_(self) -> str:
+        from headrace.display import frame_html
+
+        return frame_html(self)

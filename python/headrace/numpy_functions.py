@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NumPy's functions do on our arrays and series: they stay ours (`__array_function__`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.array import asarray
+from headrace.deferred import Deferred
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def call(x: Any, axis: int | None = None, **kwargs: Any) -> Any:
+        if axis is not None:
+            kwargs["axis"] = axis
+        return getattr(x, name)(**kwargs)
+
+    return call
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    owner = next(v for v in (condition, x, y) if isinstance(v, Deferred))
+    return owner._elementwise("where", condition, x, y)
+
+
+def _diff(x: Any, n: int = 1) -> Any:
+    from headrace.signal import diff
+
+    for _ in range(n):
+        x = diff(x)
+    return x
+
+
+def _flatnonzero(x: Any) -> Any:
+    from headrace.signal import index_of_true
+
+    return index_of_true(x if x.dtype == "bool" else x != 0)
+
+
+def _histogram(x: Any, bins: Any = 10, range: Any = None) -> Any:
+    from headrace.signal import histogram
+
+    return histogram(x, bins, range)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: _method(method)
+        for name, method in {
+            "sum": "sum",
+            "prod": "prod",
+            "mean": "mean",
+            "std": "std",
+            "var": "var",
+            "min": "min",
+            "amin": "min",
+            "max": "max",
+            "amax": "max",
+            "any": "any",
+            "all": "all",
+            "argmin": "argmin",
+            "argmax": "argmax",
+        }.items()
+    },
+    "where": _where,
+    "clip": lambda x, a_min=None, a_max=None: x.clip(a_min, a_max),
+    "diff": _diff,
+    "flatnonzero": _flatnonzero,
+    "histogram": _histogram,
+    "count_nonzero": lambda x: (x if x.dtype == "bool" else x != 0).sum(),
+    "shape": lambda x: x.shape,
+    "ndim": lambda x: x.ndim,
+    "size": lambda x: x.size,
+    "reshape": lambda x, shape: asarray(x).reshape(shape),
+    "transpose": lambda x, axes=None: asarray(x).transpose(*(axes or ())),
+    "ravel": lambda x: asarray(x).ravel(),
+}

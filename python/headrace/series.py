@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hr.Series`: one named column, deferred, with nulls apart from NaN."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from headrace import _core
+from headrace.deferred import Deferred, mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from headrace.array import Array
+    from headrace.frame import DataFrame
+
+
+class Series(Deferred):
+    """A column of values and nulls, usually of a frame.
+
+    Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take both
+    as missing. Reductions skip both, as in pandas. Rows keep their order; arithmetic wants operands of
+    one row domain (columns of one frame, or equal lengths of free-standing data).
+
+    >>> import headrace as hr
+    >>> s = hr.Series([1.0, None, 3.0], name="x")
+    >>> float(s.sum()), int(s.count())
+    (4.0, 2)
+    """
+
+    __slots__ = ("name",)
+    _kind: ClassVar[str] = "series"
+
+    def __init__(self, values: Any, name: str | None = None, dtype: npt.DTypeLike | None = None) -> None:
+        if isinstance(values, _core.Node):
+            node = values
+        elif isinstance(values, Series):
+            node, name = values._node, name if name is not None else values.name
+        else:
+            from headrace.exchange import column_node
+
+            mark("series")
+            node = column_node(values)
+        super().__init__(node)
+        self.name = name
+        if dtype is not None:
+            self._node = self.astype(dtype)._node
+
+    def _like(self, node: _core.Node) -> Any:
+        return Series(node, self.name)
+
+    def _rank(self) -> int:
+        return 1
+
+    # ---- shape -------------------------------------------------------------------------------
+    def __len__(self) -> int:
+        if self._node.shape[0] < 0:
+            self._value()
+        return int(self._node.shape[0])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of rows, in a tuple; runs the plan if only the data can tell."""
+        return (len(self),)
+
+    @property
+    def ndim(self) -> int:
+        """Always 1."""
+        return 1
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of values, validity and text."""
+        return int(self._value().nbytes)
+
+    def rename(self, name: str) -> Series:
+        """The same values under another name."""
+        return Series(self._node, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_list())
+
+    def __getitem__(self, key: Any) -> Any:
+        """Rows by a mask of bools, a slice, positions, or one value by its position."""
+        mark("getitem")
+        if isinstance(key, slice):
+            begin, stop, step = key.indices(len(self))
+            if step != 1:
+                from headrace.array import asarray
+
+                return self[asarray(list(range(begin, stop, step)))]
+            return self._like(_core.slice(self._node, begin, max(stop - begin, 0)))
+        if isinstance(key, Series) and key.dtype == "bool":
+            return self._like(_core.select(self._node, key._node))
+        if isinstance(key, Deferred | list) or getattr(key, "ndim", 0):
+            from headrace.array import asarray
+
+            selector = asarray(key)
+            make = _core.select if selector.dtype == "bool" else _core.take
+            return self._like(make(self._node, selector._node))
+        index = key.__index__()
+        length = len(self)
+        if not -length <= index < length:
+            raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
+        return self[index % length : index % length + 1].to_list()[0]
+
+    def head(self, rows: int = 5) -> Series:
+        """The first rows, computed from no more than these where the plan allows it."""
+        mark("head")
+        return self._like(_core.prefix(self._node, rows))
+
+    def tail(self, rows: int = 5) -> Series:
+        """The last rows."""
+        length = len(self)
+        return self[max(length - rows, 0) : length]  # type: ignore[no-any-return]
+
+    # ---- missing values ----------------------------------------------------------------------
+    def is_null(self) -> Self:
+        """True where there is no value (NaN is a value)."""
+        return self._elementwise("is_null", self)
+
+    def isna(self) -> Self:
+        """True where the value is null or NaN."""
+        null = self.is_null()
+        return null | (self._elementwise("isnan", self)).fill_null(False) if self._floating() else null
+
+    def notna(self) -> Self:
+        """False where the value is null or NaN."""
+        return ~self.isna()
+
+    def fill_null(self, value: Any) -> Self:
+        """Nulls replaced by `value`; NaN stays."""
+        return self._elementwise("fill_null", self, value)
+
+    def fillna(self, value: Any) -> Self:
+        """Nulls and NaN replaced by `value`."""
+        filled = self.fill_null(value)
+        if not self._floating():
+            return filled
+        return self._elementwise("where", filled.is_nan(), value, filled)
+
+    def dropna(self) -> Series:
+        """The rows that are neither null nor NaN, in order."""
+        return self[self.notna()]  # type: ignore[no-any-return]
+
+    def _floating(self) -> bool:
+        return self.dtype.kind == "f"
+
+    # ---- reductions --------------------------------------------------------------------------
+    def sum(self) -> Array:
+        """Sum of the values that are not missing; 0 for none."""
+        return self._reduce("sum", skip_nan=True)  # type: ignore[no-any-return]
+
+    def mean(self) -> Array:
+        """Mean of the values that are not missing; NaN for none."""
+        return self._reduce("mean", skip_nan=True)  # type: ignore[no-any-return]
+
+    def var(self, ddof: int = 1) -> Array:
+        """Variance with pandas' default of `ddof=1`."""
+        return self._reduce("var", ddof, skip_nan=True)  # type: ignore[no-any-return]
+
+    def std(self, ddof: int = 1) -> Array:
+        """Standard deviation with pandas' default of `ddof=1`."""
+        return self._reduce("std", ddof, skip_nan=True)  # type: ignore[no-any-return]
+
+    def min(self) -> Array:
+        """Smallest value that is not missing; NaN for none."""
+        return self._reduce("min", skip_nan=True)  # type: ignore[no-any-return]
+
+    def max(self) -> Array:
+        """Largest value that is not missing; NaN for none."""
+        return self._reduce("max", skip_nan=True)  # type: ignore[no-any-return]
+
+    def count(self) -> Array:
+        """Number of values that are not missing."""
+        return self._reduce("count", skip_nan=True)  # type: ignore[no-any-return]
+
+    def any(self) -> Array:
+        """True if some value is true."""
+        return self._reduce("any", skip_nan=True)  # type: ignore[no-any-return]
+
+    def all(self) -> Array:
+        """True if all values are true."""
+        return self._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
+
+    def quantile(self, q: float | list[float] = 0.5) -> Any:
+        """Quantiles of the values that are not missing, linear between ranks as pandas and NumPy do.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Between 0 and 1. A float gives a number, a list an array.
+        """
+        from headrace.array import Array
+
+        mark("quantile")
+        single = not isinstance(q, list)
+        result = Array(_core.quantile(self._node, [float(q)] if single else q))  # type: ignore[arg-type,list-item]
+        return result[0] if single else result
+
+    def median(self) -> Array:
+        """The middle of the values that are not missing."""
+        return self.quantile(0.5)  # type: ignore[no-any-return]
+
+    def describe(self) -> DataFrame:
+        """Count, mean, std, min, quartiles and max, as a frame of one column."""
+        from headrace.frame import DataFrame
+
+        return DataFrame({self.name or "value": self}).describe()
+
+    # ---- looking -----------------------------------------------------------------------------
+    def _value(self) -> _core.Column:
+        _core.force([self._node])
+        return self._node.value()  # type: ignore[no-any-return]
+
+    def to_list(self) -> list[Any]:
+        """Python values; null is None."""
+        return self._value().to_list()  # type: ignore[no-any-return]
+
+    def to_array(self) -> Array:
+        """The same memory as an array; an error names fillna or dropna if there are nulls."""
+        from headrace.array import asarray
+
+        return asarray(self)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """NumPy values: a read-only view where there are no nulls.
+
+        Floats with nulls become NaN, bools bytes and strings objects, by one copy that the ledger
+        shows. Integers with nulls are an error that names `fillna`.
+        """
+        from headrace.exchange import column_to_ndarray
+
+        return column_to_ndarray(self._value())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow array on the same memory."""
+        import pyarrow as pa
+
+        return pa.array(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas series: on the same memory for numbers without nulls, else over ArrowDtype."""
+        from headrace.exchange import column_to_pandas
+
+        return column_to_pandas(self._value(), self.name)
+
+    def to_torch(self) -> Any:
+        """A PyTorch tensor on the same memory; nulls are an error."""
+        return self.to_array().to_torch()
+
+    def __repr__(self) -> str:
+        from headrace.display import series_text
+
+        return series_text(self)
+
+    def _repr_html_(self) -> str:
+        from headrace.display import frame_html
+        from headrace.frame import DataFrame
+
+        return frame_html(DataFrame({self.name or "": self}))
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._value().__array_interface__  # type: ignore[no-any-return]
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        from headrace.exchange import to_ndarray
+
+        return to_ndarray(self._value(), dtype, copy)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._value().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._value().__dlpack_device__()  # type: ignore[no-any-return]
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._value().__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        return self._value().__arrow_c_array__(requested_schema)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._value().__arrow_c_stream__(requested_schema)
