@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of element-wise operations and reductions: what they give is checked at their line.
-#include <algorithm>
-
 #include "headrace/base/error.h"
 #include "headrace/plan/node_fields.h"
+
+#include <algorithm>
 
 namespace hr {
 
@@ -47,9 +47,9 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
       result.shape = each.shape;
       continue;
     }
-    throw_error<InvalidArgumentError>(op, "lengths that only the data can tell must come from one source",
-                                      {{"rows", each.rows()}},
-                                      "look at one operand first (len() runs it), or join them");
+    throw_error<InvalidArgumentError>(
+        op, "lengths that only the data can tell must come from one source",
+        {{"rows", each.rows()}}, "look at one operand first (len() runs it), or join them");
   }
 }
 
@@ -97,20 +97,23 @@ NodePtr cast_node(const NodePtr& input, Dtype dtype) {
   return make_elementwise(Op::kCast, std::move(signature), {input});
 }
 
-NodePtr scalar_node(const Scalar& value) { return data_node(value, "scalar"); }
+NodePtr scalar_node(const Scalar& value) {
+  return data_node(value, "scalar");
+}
 
 NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions options) {
   const Signature& from = input->signature();
   if (from.form == Form::kTable)
     throw_error<TypeMismatchError>(reduction_name(reduction), "a table has no reduction", {},
                                    "select a column");
-  return make_node({.kind = NodeKind::kReduction,
-                    .op = std::string(reduction_name(reduction)),
-                    .signature = {.form = Form::kTensor, .dtype = reduction_dtype(reduction, from.dtype)},
-                    .passes = 1,
-                    .inputs = {input},
-                    .reduction = reduction,
-                    .reduce_options = options});
+  return make_node(
+      {.kind = NodeKind::kReduction,
+       .op = std::string(reduction_name(reduction)),
+       .signature = {.form = Form::kTensor, .dtype = reduction_dtype(reduction, from.dtype)},
+       .passes = 1,
+       .inputs = {input},
+       .reduction = reduction,
+       .reduce_options = options});
 }
 
 }  // namespace hr

@@ -5,6 +5,7 @@
 #include "headrace/data/scalar.h"
 #include "headrace/data/tensor.h"
 #include "headrace/plan/expression.h"
+#include "headrace/plan/value.h"
 
 #include <cstdint>
 #include <span>
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace hr {
-
-/// What flows between plan nodes and operators.
-using Value = std::variant<Column, Tensor, Scalar>;
 
 /// Runs `program` once over all elements of `shape` and returns its outputs in order: Column and
 /// Tensor values from the current resource, a Scalar for each reduction. No full-size temporaries.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan as text.
+#include "headrace/plan/node_fields.h"
+#include "headrace/plan/planner.h"
+
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
-
-#include "headrace/plan/node_fields.h"
-#include "headrace/plan/planner.h"
 
 namespace hr {
 
@@ -24,7 +24,8 @@ std::string form_text(const Signature& signature) {
   text += signature.form == Form::kColumn ? " column" : " array";
   text += " (";
   for (size_t i = 0; i < signature.shape.size(); ++i)
-    text += (i ? ", " : "") + (signature.shape[i] < 0 ? std::string("?") : with_commas(signature.shape[i]));
+    text += (i ? ", " : "") +
+            (signature.shape[i] < 0 ? std::string("?") : with_commas(signature.shape[i]));
   return text + ")";
 }
 
@@ -44,10 +45,11 @@ class Writer {
       for (const NodePtr& node : step.outputs) names_[node.get()] = "#" + std::to_string(i + 1);
     }
     for (const NodePtr& root : roots)
-      if (root->is_ready()) body += "  ready: " + root->op() + " " + form_text(root->signature()) + "\n";
+      if (root->is_ready())
+        body += "  ready: " + root->op() + " " + form_text(root->signature()) + "\n";
     result.text = "plan: " + std::to_string(result.steps) + " steps, " +
-                  std::to_string(result.full_passes) + " full-size passes over " + with_commas(most) +
-                  " rows\n" + body;
+                  std::to_string(result.full_passes) + " full-size passes over " +
+                  with_commas(most) + " rows\n" + body;
     return result;
   }
 
@@ -55,7 +57,8 @@ class Writer {
   std::string step_text(int64_t number, const PlanStep& step) {
     std::string text = "  #" + std::to_string(number) + " ";
     const Node& first = *step.outputs[0];
-    const bool fused = first.kind() == NodeKind::kElementwise || first.kind() == NodeKind::kReduction;
+    const bool fused =
+        first.kind() == NodeKind::kElementwise || first.kind() == NodeKind::kReduction;
     if (fused) {
       text += "fused pass: ";
       for (size_t i = 0; i < step.outputs.size(); ++i)
@@ -63,7 +66,8 @@ class Writer {
     } else {
       text += first.op();
       if (!first.detail().empty()) text += " [" + first.detail() + "]";
-      for (size_t i = 0; i < step.inputs.size(); ++i) text += (i ? ", " : " of ") + name(step.inputs[i]);
+      for (size_t i = 0; i < step.inputs.size(); ++i)
+        text += (i ? ", " : " of ") + name(step.inputs[i]);
     }
     text += " -> ";
     for (size_t i = 0; i < step.outputs.size(); ++i)
@@ -83,7 +87,8 @@ class Writer {
 
   std::string chain_text(const NodePtr& node, int depth) {
     const auto& fields = const_cast<Node&>(*node).fields();
-    const bool inside = fields.is_fusable() && !node->is_ready() && (depth == 0 || !names_.contains(node.get()));
+    const bool inside =
+        fields.is_fusable() && !node->is_ready() && (depth == 0 || !names_.contains(node.get()));
     if (!inside) return name(node);
     if (depth == 4) return "...";
     std::string text = node->op() + "(";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor: runs the planner's steps and puts the values into their nodes.
-#include <chrono>
-#include <mutex>
-
 #include "headrace/base/error.h"
 #include "headrace/plan/fused_pass.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/planner.h"
+
+#include <chrono>
+#include <mutex>
 
 namespace hr {
 
@@ -45,7 +45,8 @@ void run_table(const PlanStep& step) {
   for (size_t i = 0, next = 0; i < wanted.size(); ++i)
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);
   for (size_t i = 1; i < step.outputs.size(); ++i)
-    finish(step.outputs[i], table.column(place[static_cast<size_t>(step.outputs[i]->fields().part)]));
+    finish(step.outputs[i],
+           table.column(place[static_cast<size_t>(step.outputs[i]->fields().part)]));
   if (step.whole_table) finish(step.outputs[0], std::move(table));
 }
 
@@ -62,8 +63,7 @@ void run_step(const PlanStep& step) {
       for (size_t i = 0; i < values.size(); ++i) finish(step.outputs[i], std::move(values[i]));
     } else if (first.kind() == NodeKind::kPart) {
       // Its table ran before for somebody else.
-      finish(step.outputs[0],
-             std::get<Table>(step.inputs[0]->value()).column(first.fields().part));
+      finish(step.outputs[0], std::get<Table>(step.inputs[0]->value()).column(first.fields().part));
     } else {
       std::vector<Value> inputs;
       for (const NodePtr& input : step.inputs) inputs.push_back(input->value());

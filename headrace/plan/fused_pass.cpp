@@ -2,12 +2,12 @@
 // From nodes to one program of the evaluator.
 #include "headrace/plan/fused_pass.h"
 
-#include <limits>
-#include <unordered_map>
-
 #include "headrace/base/error.h"
 #include "headrace/plan/evaluate.h"
 #include "headrace/plan/node_fields.h"
+
+#include <limits>
+#include <unordered_map>
 
 namespace hr {
 
@@ -16,14 +16,16 @@ namespace {
 // A 0-d array takes part as a constant.
 Scalar scalar_of(const Tensor& tensor) {
   if (tensor.dtype().is_bool()) return Scalar(tensor.item<bool>());
-  return visit_real(tensor.dtype(), [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
+  return visit_real(tensor.dtype(),
+                    [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
 }
 
 Tensor tensor_of(const Scalar& scalar) {
   if (scalar.dtype().is_bool()) return scalar_tensor(scalar.as<bool>());
   return visit_real(scalar.dtype(), [&]<class T>(std::type_identity<T>) {
     if (!scalar.is_null()) return scalar_tensor(scalar.as<T>());
-    if constexpr (std::is_floating_point_v<T>) return scalar_tensor(std::numeric_limits<T>::quiet_NaN());
+    if constexpr (std::is_floating_point_v<T>)
+      return scalar_tensor(std::numeric_limits<T>::quiet_NaN());
     throw_error<InvalidArgumentError>("reduce", "no values, and the dtype has no NaN",
                                       {{"dtype", scalar.dtype().name()}}, "check count() first");
   });
@@ -65,7 +67,8 @@ class ProgramBuilder {
       return program_.constant(scalar_of(*tensor));
     inputs_.push_back(value);
     const Signature signature = signature_of(value);
-    return program_.input(static_cast<int>(inputs_.size()) - 1, signature.dtype, signature.nullable);
+    return program_.input(static_cast<int>(inputs_.size()) - 1, signature.dtype,
+                          signature.nullable);
   }
 
   int compute(const NodePtr& node) {
@@ -87,7 +90,9 @@ std::vector<Value> run_fused_pass(const PlanStep& step) {
   ProgramBuilder builder;
   for (const NodePtr& node : step.outputs) builder.add_output(node);
   const NodePtr& first = step.outputs[0];
-  Shape shape = (first->kind() == NodeKind::kReduction ? first->fields().inputs[0] : first)->signature().shape;
+  Shape shape = (first->kind() == NodeKind::kReduction ? first->fields().inputs[0] : first)
+                    ->signature()
+                    .shape;
   if (!shape.empty() && shape[0] == kUnknown) shape[0] = builder.rows();
   std::vector<Value> values = builder.run(shape);
   for (Value& value : values)

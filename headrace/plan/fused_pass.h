@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands a group of element-wise chains to the evaluator as one program.
 #pragma once
-#include <vector>
-
 #include "headrace/plan/planner.h"
+
+#include <vector>
 
 namespace hr {
 

@@ -2,12 +2,12 @@
 // Making nodes.
 #include "headrace/plan/node.h"
 
+#include "headrace/base/error.h"
+#include "headrace/plan/node_fields.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
-
-#include "headrace/base/error.h"
-#include "headrace/plan/node_fields.h"
 
 namespace hr {
 
@@ -41,19 +41,33 @@ Node::~Node() {
   pending = nullptr;
 }
 
-NodeKind Node::kind() const { return fields_->kind; }
+NodeKind Node::kind() const {
+  return fields_->kind;
+}
 
-const std::string& Node::op() const { return fields_->op; }
+const std::string& Node::op() const {
+  return fields_->op;
+}
 
-const std::string& Node::detail() const { return fields_->detail; }
+const std::string& Node::detail() const {
+  return fields_->detail;
+}
 
-const Signature& Node::signature() const { return fields_->signature; }
+const Signature& Node::signature() const {
+  return fields_->signature;
+}
 
-Tag Node::tag() const { return fields_->tag; }
+Tag Node::tag() const {
+  return fields_->tag;
+}
 
-bool Node::is_ready() const { return fields_->value.has_value(); }
+bool Node::is_ready() const {
+  return fields_->value.has_value();
+}
 
-const Value& Node::value() const { return *fields_->value; }
+const Value& Node::value() const {
+  return *fields_->value;
+}
 
 NodePtr make_node(Node::Fields fields) {
   fields.tag = intern_tag(fields.op, tag_info(current_tag()).line);
@@ -96,7 +110,9 @@ NodePtr table_node(std::string op, std::string detail, std::vector<std::string> 
                     .dtypes = std::move(dtypes)});
 }
 
-const std::vector<std::string>& table_names(const NodePtr& table) { return table->fields().names; }
+const std::vector<std::string>& table_names(const NodePtr& table) {
+  return table->fields().names;
+}
 
 NodePtr part_node(const NodePtr& table, int64_t index) {
   const Node::Fields& fields = table->fields();
@@ -144,9 +160,10 @@ NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
   count = std::max<int64_t>(count, 0);
   const int64_t rows = signature.rows();
   signature.shape[0] = rows == kUnknown ? kUnknown : std::clamp<int64_t>(rows - begin, 0, count);
-  signature.domain = signature.shape[0] == rows && rows != kUnknown ? signature.domain : new_domain();
-  return operator_node("slice", std::to_string(begin) + ":" + std::to_string(begin + count), signature,
-                       {input}, 0, [begin, count](std::span<const Value> inputs) {
+  signature.domain =
+      signature.shape[0] == rows && rows != kUnknown ? signature.domain : new_domain();
+  return operator_node("slice", std::to_string(begin) + ":" + std::to_string(begin + count),
+                       signature, {input}, 0, [begin, count](std::span<const Value> inputs) {
                          const int64_t length = signature_of(inputs[0]).rows();
                          const int64_t first = std::min(begin, length);
                          return slice_value(inputs[0], first, std::min(count, length - first));

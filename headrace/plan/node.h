@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plan nodes: deferred values. Handles in C++ and Python point at them; looking makes them run.
 #pragma once
+#include "headrace/memory/tag.h"
+#include "headrace/plan/expression.h"
+#include "headrace/plan/value.h"
+
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "headrace/memory/tag.h"
-#include "headrace/plan/expression.h"
-#include "headrace/plan/value.h"
 
 namespace hr {
 
@@ -17,21 +17,22 @@ class Node;
 using NodePtr = std::shared_ptr<Node>;
 
 enum class NodeKind : uint8_t {
-  kData,        ///< a value that is there
-  kOperator,    ///< one opaque operator
-  kElementwise, ///< one element-wise operation; chains of these run fused in one pass
-  kReduction,   ///< the reduction at the end of such a chain
-  kTable,       ///< yields several columns, of which a plan asks only for some
-  kPart,        ///< one column of a table node
+  kData,         ///< a value that is there
+  kOperator,     ///< one opaque operator
+  kElementwise,  ///< one element-wise operation; chains of these run fused in one pass
+  kReduction,    ///< the reduction at the end of such a chain
+  kTable,        ///< yields several columns, of which a plan asks only for some
+  kPart,         ///< one column of a table node
 };
 
-/// A deferred value. Signature and inputs are fixed when the line that makes it runs; the value comes
-/// with the first look and stays while a handle lives. Nodes are made by the functions below and by
-/// the rooms' own; a node that ran lets go of its inputs.
+/// A deferred value. Signature and inputs are fixed when the line that makes it runs; the value
+/// comes with the first look and stays while a handle lives. Nodes are made by the functions below
+/// and by the rooms' own; a node that ran lets go of its inputs.
 class HR_API Node {
  public:
   using Run = std::function<Value(std::span<const Value> inputs)>;
-  /// Runs a table node for the columns with true in `wanted`; the result holds just these, in order.
+  /// Runs a table node for the columns with true in `wanted`; the result holds just these, in
+  /// order.
   using RunTable = std::function<Table(const std::vector<bool>& wanted)>;
 
   /// What the planner knows of a node; `plan/node_fields.h`, not for users.
@@ -68,7 +69,8 @@ HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain =
 HR_API NodePtr operator_node(std::string op, std::string detail, Signature signature,
                              std::vector<NodePtr> inputs, int passes, Node::Run run);
 
-/// A deferred table of `names` and `dtypes`; `prefix(n)`, if given, makes the node of its first rows.
+/// A deferred table of `names` and `dtypes`; `prefix(n)`, if given, makes the node of its first
+/// rows.
 HR_API NodePtr table_node(std::string op, std::string detail, std::vector<std::string> names,
                           std::vector<Dtype> dtypes, int64_t rows, int passes, Node::RunTable run,
                           std::function<NodePtr(int64_t)> prefix = nullptr);
@@ -78,8 +80,8 @@ HR_API const std::vector<std::string>& table_names(const NodePtr& table);
 HR_API NodePtr part_node(const NodePtr& table, int64_t index);
 
 /// An element-wise operation. Shapes broadcast as in NumPy, dtypes promote as result_dtype says; a
-/// column with an array of the same length gives a column. Throws InvalidArgumentError when shapes or
-/// row domains do not fit, naming `join` or `align`; TypeMismatchError when the dtypes do not.
+/// column with an array of the same length gives a column. Throws InvalidArgumentError when shapes
+/// or row domains do not fit, naming `join` or `align`; TypeMismatchError when the dtypes do not.
 HR_API NodePtr elementwise_node(Op op, std::vector<NodePtr> inputs);
 /// The values as `dtype`.
 HR_API NodePtr cast_node(const NodePtr& input, Dtype dtype);
@@ -90,7 +92,8 @@ HR_API NodePtr scalar_node(const Scalar& value);
 HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
 
 /// A reduction over all elements (a 0-d array).
-HR_API NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions options = {});
+HR_API NodePtr reduction_node(Reduction reduction, const NodePtr& input,
+                              ReduceOptions options = {});
 
 /// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.
 HR_API NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count);
@@ -98,8 +101,8 @@ HR_API NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count);
 /// The first `rows` rows, computed from no more than these where the plan allows it.
 HR_API NodePtr prefix_node(const NodePtr& node, int64_t rows);
 
-/// Runs what the nodes need, in as few passes as the plan finds; afterwards all are ready. Errors carry
-/// the Python line that made the failing node as a note; the other nodes stay as they were.
+/// Runs what the nodes need, in as few passes as the plan finds; afterwards all are ready. Errors
+/// carry the Python line that made the failing node as a note; the other nodes stay as they were.
 HR_API void force(std::span<const NodePtr> nodes);
 
 inline const Value& force(const NodePtr& node) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inside of a node, for node.cpp, planner.cpp, force.cpp and explain.cpp.
 #pragma once
-#include <optional>
-
 #include "headrace/plan/node.h"
+
+#include <optional>
 
 namespace hr {
 
@@ -21,7 +21,7 @@ struct Node::Fields {
   std::function<NodePtr(int64_t)> prefix{};
   std::vector<std::string> names{};  // of a table node
   std::vector<Dtype> dtypes{};
-  Op operation = Op::kInput;       // of an element-wise node
+  Op operation = Op::kInput;  // of an element-wise node
   Reduction reduction = Reduction::kSum;
   ReduceOptions reduce_options{};
   int64_t part = 0;

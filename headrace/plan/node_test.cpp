@@ -2,12 +2,12 @@
 // Plan nodes: what runs, in how many passes, and what is refused at its line.
 #include "headrace/plan/node.h"
 
-#include <numeric>
-
 #include "headrace/base/error.h"
 #include "headrace/plan/view.h"
 
 #include <gtest/gtest.h>
+
+#include <numeric>
 
 namespace hr {
 
@@ -19,11 +19,17 @@ NodePtr numbers(int64_t rows, uint64_t domain = 0) {
   return data_node(Tensor(TypeId::kFloat64, {rows}, buffer), "x", domain);
 }
 
-double item(const NodePtr& node) { return std::get<Tensor>(force(node)).item<double>(); }
+double item(const NodePtr& node) {
+  return std::get<Tensor>(force(node)).item<double>();
+}
 
-NodePtr weak(int64_t value) { return scalar_node(Scalar::weak(value)); }
+NodePtr weak(int64_t value) {
+  return scalar_node(Scalar::weak(value));
+}
 
-Explanation explain_one(const NodePtr& node) { return explain(std::span(&node, 1)); }
+Explanation explain_one(const NodePtr& node) {
+  return explain(std::span(&node, 1));
+}
 
 TEST(Node, ChainAndReductionAreOnePass) {
   const NodePtr x = numbers(200'000);
@@ -39,7 +45,8 @@ TEST(Node, ChainAndReductionAreOnePass) {
 
 TEST(Node, SeveralReductionsOfOneColumnShareThePass) {
   const NodePtr x = numbers(100'000);
-  const std::vector<NodePtr> wanted{reduction_node(Reduction::kMean, x), reduction_node(Reduction::kMin, x),
+  const std::vector<NodePtr> wanted{reduction_node(Reduction::kMean, x),
+                                    reduction_node(Reduction::kMin, x),
                                     reduction_node(Reduction::kMax, x)};
   EXPECT_EQ(explain(wanted).steps, 1);
   force(wanted);
@@ -72,21 +79,22 @@ TEST(Node, OperatorsSeeMaterialisedInputs) {
 
 TEST(Node, OnlyTheWantedPartsOfATableRun) {
   std::vector<std::vector<bool>> asked;
-  const NodePtr table = table_node(
-      "read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64}, kUnknown, 1,
-      [&asked](const std::vector<bool>& wanted) {
-        asked.push_back(wanted);
-        std::vector<std::string> names;
-        std::vector<Column> columns;
-        for (size_t i = 0; i < wanted.size(); ++i) {
-          if (!wanted[i]) continue;
-          names.push_back(i ? "b" : "a");
-          Buffer values = Buffer::allocate(16);
-          values.mutable_as<double>()[0] = values.mutable_as<double>()[1] = static_cast<double>(i) + 1;
-          columns.push_back(Column(TypeId::kFloat64, 2, values));
-        }
-        return Table(names, columns);
-      });
+  const NodePtr table = table_node("read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64},
+                                   kUnknown, 1, [&asked](const std::vector<bool>& wanted) {
+                                     asked.push_back(wanted);
+                                     std::vector<std::string> names;
+                                     std::vector<Column> columns;
+                                     for (size_t i = 0; i < wanted.size(); ++i) {
+                                       if (!wanted[i]) continue;
+                                       names.push_back(i ? "b" : "a");
+                                       Buffer values = Buffer::allocate(16);
+                                       values.mutable_as<double>()[0] =
+                                           values.mutable_as<double>()[1] =
+                                               static_cast<double>(i) + 1;
+                                       columns.push_back(Column(TypeId::kFloat64, 2, values));
+                                     }
+                                     return Table(names, columns);
+                                   });
   EXPECT_EQ(item(reduction_node(Reduction::kSum, part_node(table, 1))), 4);
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0], (std::vector<bool>{false, true}));

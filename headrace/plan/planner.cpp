@@ -2,10 +2,10 @@
 // The planner: which nodes run together.
 #include "headrace/plan/planner.h"
 
+#include "headrace/plan/node_fields.h"
+
 #include <algorithm>
 #include <unordered_set>
-
-#include "headrace/plan/node_fields.h"
 
 namespace hr {
 
@@ -65,7 +65,8 @@ class Planner {
  private:
   static constexpr int64_t kLongestChain = 200;
 
-  // A node needs memory of its own when a root, an opaque operator or a pass over other rows reads it.
+  // A node needs memory of its own when a root, an opaque operator or a pass over other rows reads
+  // it.
   void mark_targets(const NodePtr& node) {
     const Node::Fields& fields = node->fields();
     if (!fields.is_fusable() || fields.kind == NodeKind::kReduction) targets_.insert(node.get());
@@ -134,7 +135,8 @@ class Planner {
     const Signature& pass = pass_signature(order_[index]);
     PlanStep step{{}, {}, 1, pass.rows()};
     for (const int64_t size : pass.shape)
-      if (&size != pass.shape.data()) step.rows = step.rows == kUnknown ? kUnknown : step.rows * size;
+      if (&size != pass.shape.data())
+        step.rows = step.rows == kUnknown ? kUnknown : step.rows * size;
     std::unordered_set<const Node*> group;
     std::unordered_set<const Node*> seen;
     for (size_t i = index; i < order_.size(); ++i) {
@@ -162,6 +164,8 @@ class Planner {
 
 }  // namespace
 
-std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots) { return Planner(roots).steps(); }
+std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots) {
+  return Planner(roots).steps();
+}
 
 }  // namespace hr

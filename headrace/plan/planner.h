@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts the graph above some roots into steps: one opaque operator or one fused pass each.
 #pragma once
+#include "headrace/plan/node.h"
+
 #include <mutex>
 #include <vector>
 
-#include "headrace/plan/node.h"
-
 namespace hr {
 
-/// One pass: an operator, a table with the parts that are wanted, or a group of element-wise chains and
-/// reductions over the same rows.
+/// One pass: an operator, a table with the parts that are wanted, or a group of element-wise chains
+/// and reductions over the same rows.
 struct PlanStep {
   std::vector<NodePtr> outputs;  ///< nodes that get a value
   std::vector<NodePtr> inputs;   ///< materialised nodes that it reads
   int passes = 1;
-  int64_t rows = 0;              ///< of the pass; kUnknown before the data tell
-  bool whole_table = false;      ///< the table itself is wanted, not only the parts in `outputs`
+  int64_t rows = 0;          ///< of the pass; kUnknown before the data tell
+  bool whole_table = false;  ///< the table itself is wanted, not only the parts in `outputs`
 };
 
 /// One plan is made or run at a time.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first rows of a node, from no more input rows than these.
-#include <mutex>
-#include <unordered_map>
-
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/planner.h"
+
+#include <mutex>
+#include <unordered_map>
 
 namespace hr {
 

@@ -19,7 +19,10 @@ Signature signature_of(const Value& value, uint64_t domain) {
             .nullable = column->null_count() > 0,
             .domain = domain};
   if (const auto* tensor = std::get_if<Tensor>(&value))
-    return {.form = Form::kTensor, .dtype = tensor->dtype(), .shape = tensor->shape(), .domain = domain};
+    return {.form = Form::kTensor,
+            .dtype = tensor->dtype(),
+            .shape = tensor->shape(),
+            .domain = domain};
   if (const auto* scalar = std::get_if<Scalar>(&value))
     return {.form = Form::kTensor, .dtype = scalar->dtype(), .domain = domain};
   return {.form = Form::kTable, .shape = {std::get<Table>(value).num_rows()}, .domain = domain};

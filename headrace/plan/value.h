@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Value: what a plan node yields. Signature: what is known of it before it runs.
 #pragma once
-#include <variant>
-
 #include "headrace/data/column.h"
 #include "headrace/data/scalar.h"
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
+
+#include <variant>
 
 namespace hr {
 
@@ -22,7 +22,7 @@ inline constexpr int64_t kUnknown = -1;
 struct Signature {
   Form form = Form::kColumn;
   Dtype dtype{};
-  Shape shape{};          ///< {rows} of a column or table; {} for a scalar
+  Shape shape{};  ///< {rows} of a column or table; {} for a scalar
   bool nullable = false;
   uint64_t domain = 0;  ///< row domain of a frame's columns; 0 for free-standing arrays
 

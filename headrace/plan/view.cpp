@@ -2,9 +2,9 @@
 // Views of arrays.
 #include "headrace/plan/view.h"
 
-#include <algorithm>
-
 #include "headrace/base/error.h"
+
+#include <algorithm>
 
 namespace hr {
 
@@ -27,8 +27,9 @@ NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items) {
   require_array("getitem", array);
   Signature signature = array->signature();
   if (items.size() != signature.shape.size())
-    throw_error<InvalidArgumentError>("getitem", "one item for each dimension is needed",
-                                      {{"items", items.size()}, {"dimensions", signature.shape.size()}});
+    throw_error<InvalidArgumentError>(
+        "getitem", "one item for each dimension is needed",
+        {{"items", items.size()}, {"dimensions", signature.shape.size()}});
   Shape shape;
   for (size_t d = 0; d < items.size(); ++d) {
     const ViewItem& item = items[d];
@@ -38,28 +39,31 @@ NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items) {
       continue;
     }
     const int64_t last = item.begin + (item.count - 1) * item.step;
-    if (item.count < 0 || (item.count > 0 && (item.begin < 0 || item.begin >= size || last < 0 || last >= size)))
-      throw_error<InvalidArgumentError>("getitem", "elements out of range",
-                                        {{"begin", item.begin}, {"count", item.count}, {"size", size}});
+    if (item.count < 0 ||
+        (item.count > 0 && (item.begin < 0 || item.begin >= size || last < 0 || last >= size)))
+      throw_error<InvalidArgumentError>(
+          "getitem", "elements out of range",
+          {{"begin", item.begin}, {"count", item.count}, {"size", size}});
     if (item.step != 0) shape.push_back(item.count);
   }
   signature.shape = shape;
   if (shape.empty() || shape[0] != kUnknown) signature.domain = 0;
-  return operator_node("getitem", shape_text(shape), signature, {array}, 0,
-                       [items](std::span<const Value> inputs) -> Value {
-                         const auto& tensor = std::get<Tensor>(inputs[0]);
-                         Shape sizes, strides;
-                         int64_t element = 0;
-                         for (size_t d = 0; d < items.size(); ++d) {
-                           element += items[d].begin * tensor.strides()[d];
-                           if (items[d].step == 0) continue;
-                           sizes.push_back(items[d].count == kUnknown ? tensor.shape()[d] : items[d].count);
-                           strides.push_back(tensor.strides()[d] * items[d].step);
-                         }
-                         if (num_elements(sizes) == 0) element = 0;
-                         return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(),
-                                       tensor.byte_offset() + element * tensor.dtype().size_bytes());
-                       });
+  return operator_node(
+      "getitem", shape_text(shape), signature, {array}, 0,
+      [items](std::span<const Value> inputs) -> Value {
+        const auto& tensor = std::get<Tensor>(inputs[0]);
+        Shape sizes, strides;
+        int64_t element = 0;
+        for (size_t d = 0; d < items.size(); ++d) {
+          element += items[d].begin * tensor.strides()[d];
+          if (items[d].step == 0) continue;
+          sizes.push_back(items[d].count == kUnknown ? tensor.shape()[d] : items[d].count);
+          strides.push_back(tensor.strides()[d] * items[d].step);
+        }
+        if (num_elements(sizes) == 0) element = 0;
+        return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(),
+                      tensor.byte_offset() + element * tensor.dtype().size_bytes());
+      });
 }
 
 NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
@@ -69,7 +73,8 @@ NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
   Shape sorted = axes;
   std::sort(sorted.begin(), sorted.end());
   bool permutation = axes.size() == shape.size();
-  for (size_t i = 0; permutation && i < sorted.size(); ++i) permutation = sorted[i] == static_cast<int64_t>(i);
+  for (size_t i = 0; permutation && i < sorted.size(); ++i)
+    permutation = sorted[i] == static_cast<int64_t>(i);
   if (!permutation)
     throw_error<InvalidArgumentError>("transpose", "the axes are not a permutation",
                                       {{"axes", shape_text(axes)}, {"dimensions", shape.size()}});
@@ -82,7 +87,8 @@ NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
                            sizes.push_back(tensor.shape()[static_cast<size_t>(axis)]);
                            strides.push_back(tensor.strides()[static_cast<size_t>(axis)]);
                          }
-                         return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(), tensor.byte_offset());
+                         return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(),
+                                       tensor.byte_offset());
                        });
 }
 
@@ -93,8 +99,9 @@ NodePtr reshape_node(const NodePtr& array, Shape shape) {
   const bool known = std::none_of(signature.shape.begin(), signature.shape.end(),
                                   [](int64_t size) { return size == kUnknown; });
   if (known && num_elements(signature.shape) != count)
-    throw_error<InvalidArgumentError>("reshape", "the number of elements differs",
-                                      {{"from", shape_text(signature.shape)}, {"to", shape_text(shape)}});
+    throw_error<InvalidArgumentError>(
+        "reshape", "the number of elements differs",
+        {{"from", shape_text(signature.shape)}, {"to", shape_text(shape)}});
   signature.shape = shape;
   signature.domain = 0;
   return operator_node("reshape", shape_text(shape), signature, {array}, 0,
@@ -104,7 +111,8 @@ NodePtr reshape_node(const NodePtr& array, Shape shape) {
                            throw_error<InvalidArgumentError>(
                                "reshape", "the number of elements differs",
                                {{"from", shape_text(tensor.shape())}, {"to", shape_text(shape)}});
-                         return Tensor(tensor.dtype(), shape, tensor.buffer(), tensor.byte_offset());
+                         return Tensor(tensor.dtype(), shape, tensor.buffer(),
+                                       tensor.byte_offset());
                        });
 }
 
@@ -112,12 +120,14 @@ NodePtr as_column_node(const NodePtr& array) {
   Signature signature = array->signature();
   if (signature.form == Form::kColumn) return array;
   if (signature.shape.size() != 1 || !signature.dtype.is_real())
-    throw_error<TypeMismatchError>("to_series", "only a 1-D array of numbers is a column",
-                                   {{"shape", shape_text(signature.shape)}, {"dtype", signature.dtype.name()}});
+    throw_error<TypeMismatchError>(
+        "to_series", "only a 1-D array of numbers is a column",
+        {{"shape", shape_text(signature.shape)}, {"dtype", signature.dtype.name()}});
   signature.form = Form::kColumn;
-  return operator_node("to_series", "", signature, {array}, 0, [](std::span<const Value> inputs) -> Value {
-    return as_column(contiguous(std::get<Tensor>(inputs[0]), "to_series"));
-  });
+  return operator_node("to_series", "", signature, {array}, 0,
+                       [](std::span<const Value> inputs) -> Value {
+                         return as_column(contiguous(std::get<Tensor>(inputs[0]), "to_series"));
+                       });
 }
 
 NodePtr as_tensor_node(const NodePtr& column) {
@@ -125,13 +135,16 @@ NodePtr as_tensor_node(const NodePtr& column) {
   if (signature.form == Form::kTensor) return column;
   signature.form = Form::kTensor;
   signature.nullable = false;
-  if (column->is_ready()) return data_node(as_tensor(std::get<Column>(column->value())), column->detail(), signature.domain);
+  if (column->is_ready())
+    return data_node(as_tensor(std::get<Column>(column->value())), column->detail(),
+                     signature.domain);
   if (signature.dtype.is_string() || signature.dtype.is_bool())
     throw_error<TypeMismatchError>("to_array", "the dtype has no array form",
                                    {{"dtype", signature.dtype.name()}});
-  return operator_node("to_array", "", signature, {column}, 0, [](std::span<const Value> inputs) -> Value {
-    return as_tensor(std::get<Column>(inputs[0]));
-  });
+  return operator_node("to_array", "", signature, {column}, 0,
+                       [](std::span<const Value> inputs) -> Value {
+                         return as_tensor(std::get<Column>(inputs[0]));
+                       });
 }
 
 }  // namespace hr

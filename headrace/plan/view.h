@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: other shapes and strides over the same elements.
 #pragma once
-#include <vector>
-
 #include "headrace/plan/node.h"
+
+#include <vector>
 
 namespace hr {
 
@@ -21,7 +21,8 @@ HR_API NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items);
 /// Permuted dimensions. Throws InvalidArgumentError unless `axes` is a permutation.
 HR_API NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes);
 
-/// The same elements, row-major, in another shape: a view when contiguous, else one copy in the ledger.
+/// The same elements, row-major, in another shape: a view when contiguous, else one copy in the
+/// ledger.
 HR_API NodePtr reshape_node(const NodePtr& array, Shape shape);
 
 /// The same memory as a column, or as an array; see as_column and as_tensor.
