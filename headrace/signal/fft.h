@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Discrete Fourier transforms of any length along the last axis.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/tensor.h"
+
+#include <optional>
+
+namespace hr {
+
+/// Where the factor 1/n stands: on the inverse, as 1/sqrt(n) on both, on the forward transform.
+enum class FftNorm { kBackward, kOrtho, kForward };
+
+/// The transform of each row (last axis) of `x`, as `numpy.fft.fft`: sum over j of x[j]
+/// exp(-2 pi i j k / n). `n` is the length to use: longer rows are cut, shorter ones padded with
+/// zeros; default is the length of the axis. float32 and complex64 give complex64, every other
+/// number dtype complex128. Any shape and strides; the result is row-major. A NaN or inf fills its
+/// row. The relative error (2-norm) is a few eps log2(n).
+/// Mixed radix (2 to 11), Bluestein's method for other primes; plans are kept in a small cache.
+/// Rows run in parallel; a row is one task, so its bits depend on its values and n alone.
+/// Throws InvalidArgumentError when `x` is 0-d or n < 1. O(n log n) for every n.
+HR_API Tensor fft(const Tensor& x, std::optional<int64_t> n = {},
+                  FftNorm norm = FftNorm::kBackward);
+
+/// The inverse transform (positive exponent), as `numpy.fft.ifft`; otherwise as `fft`.
+HR_API Tensor ifft(const Tensor& x, std::optional<int64_t> n = {},
+                   FftNorm norm = FftNorm::kBackward);
+
+/// The first n / 2 + 1 terms of the transform of real rows (the others mirror them), as
+/// `numpy.fft.rfft`. Throws TypeMismatchError for complex input.
+HR_API Tensor rfft(const Tensor& x, std::optional<int64_t> n = {},
+                   FftNorm norm = FftNorm::kBackward);
+
+/// The inverse of `rfft`: `n` real values (default 2 (m - 1)) from m = n / 2 + 1 terms, as
+/// `numpy.fft.irfft`; the imaginary parts of the first and, for even n, the last term count as 0.
+HR_API Tensor irfft(const Tensor& x, std::optional<int64_t> n = {},
+                    FftNorm norm = FftNorm::kBackward);
+
+/// Drops the cached plans and their tables.
+HR_API void clear_fft_plans();
+
+}  // namespace hr
