@@ -58,13 +58,15 @@ NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr>
   for (const NodePtr& input : inputs)
     if (!input->is_ready() && input->kind() == NodeKind::kElementwise)
       length += input->fields().chain_length;
-  return make_node({.kind = NodeKind::kElementwise,
-                    .op = std::string(op_row(operation).name),
-                    .signature = std::move(signature),
-                    .passes = 1,
-                    .inputs = std::move(inputs),
-                    .operation = operation,
-                    .chain_length = std::min<int64_t>(length, 1 << 20)});
+  Node::Fields made;
+  made.kind = NodeKind::kElementwise;
+  made.op = std::string(op_row(operation).name);
+  made.signature = std::move(signature);
+  made.passes = 1;
+  made.inputs = std::move(inputs);
+  made.operation = operation;
+  made.chain_length = std::min<int64_t>(length, 1 << 20);
+  return make_node(std::move(made));
 }
 
 }  // namespace
@@ -72,7 +74,8 @@ NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr>
 NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
   const OpRow& row = op_row(operation);
   std::vector<Operand> operands;
-  Signature signature{.form = Form::kTensor};
+  Signature signature;
+  signature.form = Form::kTensor;
   for (const NodePtr& input : inputs) {
     const auto* scalar = input->is_ready() ? std::get_if<Scalar>(&input->value()) : nullptr;
     operands.push_back({input->signature().dtype, scalar && scalar->is_weak()});
@@ -86,7 +89,7 @@ NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
 }
 
 NodePtr cast_node(const NodePtr& input, Dtype dtype) {
-  const Signature& from = input->signature();
+  const Signature from = input->signature();
   if (from.dtype == dtype) return input;
   if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
       !(dtype.is_real() || dtype.is_bool()))
@@ -106,14 +109,16 @@ NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions 
   if (from.form == Form::kTable)
     throw_error<TypeMismatchError>(reduction_name(reduction), "a table has no reduction", {},
                                    "select a column");
-  return make_node(
-      {.kind = NodeKind::kReduction,
-       .op = std::string(reduction_name(reduction)),
-       .signature = {.form = Form::kTensor, .dtype = reduction_dtype(reduction, from.dtype)},
-       .passes = 1,
-       .inputs = {input},
-       .reduction = reduction,
-       .reduce_options = options});
+  Node::Fields made;
+  made.kind = NodeKind::kReduction;
+  made.op = std::string(reduction_name(reduction));
+  made.signature.form = Form::kTensor;
+  made.signature.dtype = reduction_dtype(reduction, from.dtype);
+  made.passes = 1;
+  made.inputs = {input};
+  made.reduction = reduction;
+  made.reduce_options = options;
+  return make_node(std::move(made));
 }
 
 }  // namespace hr

@@ -69,7 +69,7 @@ const Value& Node::value() const {
   return *fields_->value;
 }
 
-NodePtr make_node(Node::Fields fields) {
+NodePtr make_node(Node::Fields&& fields) {
   fields.tag = intern_tag(fields.op, tag_info(current_tag()).line);
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
   if (eager() && !node->is_ready() && node->kind() != NodeKind::kTable) force(node);
@@ -78,36 +78,44 @@ NodePtr make_node(Node::Fields fields) {
 
 NodePtr data_node(Value value, std::string detail, uint64_t domain) {
   const Signature signature = signature_of(value, domain);
-  return make_node({.kind = NodeKind::kData,
-                    .op = "data",
-                    .detail = std::move(detail),
-                    .signature = signature,
-                    .value = std::move(value)});
+  Node::Fields made;
+  made.kind = NodeKind::kData;
+  made.op = "data";
+  made.detail = std::move(detail);
+  made.signature = signature;
+  made.value = std::move(value);
+  return make_node(std::move(made));
 }
 
 NodePtr operator_node(std::string op, std::string detail, Signature signature,
                       std::vector<NodePtr> inputs, int passes, Node::Run run) {
-  return make_node({.kind = NodeKind::kOperator,
-                    .op = std::move(op),
-                    .detail = std::move(detail),
-                    .signature = std::move(signature),
-                    .passes = passes,
-                    .inputs = std::move(inputs),
-                    .run = std::move(run)});
+  Node::Fields made;
+  made.kind = NodeKind::kOperator;
+  made.op = std::move(op);
+  made.detail = std::move(detail);
+  made.signature = std::move(signature);
+  made.passes = passes;
+  made.inputs = std::move(inputs);
+  made.run = std::move(run);
+  return make_node(std::move(made));
 }
 
 NodePtr table_node(std::string op, std::string detail, std::vector<std::string> names,
                    std::vector<Dtype> dtypes, int64_t rows, int passes, Node::RunTable run,
                    std::function<NodePtr(int64_t)> prefix) {
-  return make_node({.kind = NodeKind::kTable,
-                    .op = std::move(op),
-                    .detail = std::move(detail),
-                    .signature = {.form = Form::kTable, .shape = {rows}, .domain = new_domain()},
-                    .passes = passes,
-                    .run_table = std::move(run),
-                    .prefix = std::move(prefix),
-                    .names = std::move(names),
-                    .dtypes = std::move(dtypes)});
+  Node::Fields made;
+  made.kind = NodeKind::kTable;
+  made.op = std::move(op);
+  made.detail = std::move(detail);
+  made.signature.form = Form::kTable;
+  made.signature.shape = {rows};
+  made.signature.domain = new_domain();
+  made.passes = passes;
+  made.run_table = std::move(run);
+  made.prefix = std::move(prefix);
+  made.names = std::move(names);
+  made.dtypes = std::move(dtypes);
+  return make_node(std::move(made));
 }
 
 const std::vector<std::string>& table_names(const NodePtr& table) {
@@ -117,16 +125,18 @@ const std::vector<std::string>& table_names(const NodePtr& table) {
 NodePtr part_node(const NodePtr& table, int64_t index) {
   const Node::Fields& fields = table->fields();
   const auto place = static_cast<size_t>(index);
-  return make_node({.kind = NodeKind::kPart,
-                    .op = fields.op,
-                    .detail = fields.names[place],
-                    .signature = {.form = Form::kColumn,
-                                  .dtype = fields.dtypes[place],
-                                  .shape = fields.signature.shape,
-                                  .nullable = true,
-                                  .domain = fields.signature.domain},
-                    .inputs = {table},
-                    .part = index});
+  Node::Fields made;
+  made.kind = NodeKind::kPart;
+  made.op = fields.op;
+  made.detail = fields.names[place];
+  made.signature.form = Form::kColumn;
+  made.signature.dtype = fields.dtypes[place];
+  made.signature.shape = fields.signature.shape;
+  made.signature.nullable = true;
+  made.signature.domain = fields.signature.domain;
+  made.inputs = {table};
+  made.part = index;
+  return make_node(std::move(made));
 }
 
 NodePtr in_domain(const NodePtr& node, uint64_t domain) {

@@ -31,6 +31,6 @@ struct Node::Fields {
 };
 
 /// Tags the node and, with HEADRACE_EAGER=1, runs it.
-NodePtr make_node(Node::Fields fields);
+NodePtr make_node(Node::Fields&& fields);
 
 }  // namespace hr

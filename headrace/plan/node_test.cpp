@@ -110,7 +110,7 @@ TEST(Node, RowsOfDifferentFramesAreAnErrorAtTheirLine) {
 TEST(Node, ErrorsNameTheLineAndTheNextCallWorks) {
   const ScopedTag tag(intern_tag("", "etl.py:12"));
   bool broken = true;
-  const NodePtr op = operator_node("parse", "", Signature{.form = Form::kTensor}, {}, 1,
+  const NodePtr op = operator_node("parse", "", signature_of(scalar_tensor(1.0)), {}, 1,
                                    [&broken](std::span<const Value>) -> Value {
                                      if (broken) throw InvalidArgumentError("parse: bad");
                                      return scalar_tensor(1.0);
