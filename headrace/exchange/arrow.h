@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns and tables through the Arrow C data and stream interfaces.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/table.h"
+#include "headrace/exchange/arrow_abi.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// Fills `schema` for one column: numbers as Arrow's, bool as bits, strings as Utf8View ("vu").
+/// The caller releases it. Throws UnsupportedError for complex dtypes and InvalidArgumentError for
+/// a name with a NUL byte (Arrow's names end there); `schema` is then untouched.
+HR_API void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema);
+
+/// The same for a table: a struct of its columns.
+HR_API void to_arrow_schema(const std::vector<std::string>& names, const std::vector<Dtype>& dtypes,
+                            ArrowSchema* schema);
+
+/// Fills `array` with the column's own buffers: nothing is copied, and the buffers live until the
+/// consumer releases the array, from any thread. Throws UnsupportedError for complex dtypes.
+HR_API void to_arrow_array(const Column& column, ArrowArray* array);
+HR_API void to_arrow_array(const Table& table, ArrowArray* array);
+
+/// A stream over the given chunks of one column, or over one table. Nothing is copied. Throws as
+/// above, before the stream is made.
+HR_API void to_arrow_stream(Dtype dtype, std::vector<Column> chunks, ArrowArrayStream* stream);
+HR_API void to_arrow_stream(const Table& table, ArrowArrayStream* stream);
+
+/// What came in: columns in chunks, as the producer had them.
+struct ArrowColumns {
+  bool is_table = false;  ///< a struct of columns; else one column, whose name may be empty
+  std::vector<std::string> names;
+  std::vector<Dtype> dtypes;
+  std::vector<std::vector<Column>> chunks;  ///< [column][chunk], none of them empty
+  int64_t num_rows = 0;
+};
+
+/// Takes an array, or all arrays of a stream, and leaves `array` or `stream` released, also when it
+/// throws. Numbers, bools and string views are shared, not copied, and released when the last
+/// column goes. Strings with offsets ("u", "U") get views of 16 bytes a row over the shared text,
+/// and dictionaries of strings are decoded to such views: both are in the ledger. A column of type
+/// null becomes float64 nulls. Throws UnsupportedError for other formats, naming the column and the
+/// fix, InvalidArgumentError for structures that contradict themselves, InputError when the
+/// producer fails.
+HR_API ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array);
+HR_API ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream);
+
+}  // namespace hr

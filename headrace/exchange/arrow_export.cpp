@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns and tables out through the Arrow C interfaces.
+#include "headrace/base/error.h"
+#include "headrace/exchange/arrow.h"
+
+#include <cerrno>
+#include <memory>
+
+namespace hr {
+
+namespace {
+
+// Some consumers refuse null pointers, even for no rows.
+alignas(64) constexpr std::byte kNothing[64] = {};
+
+const char* arrow_format(Dtype dtype) {
+  switch (dtype.id()) {
+    case TypeId::kBool:
+      return "b";
+    case TypeId::kInt8:
+      return "c";
+    case TypeId::kInt16:
+      return "s";
+    case TypeId::kInt32:
+      return "i";
+    case TypeId::kInt64:
+      return "l";
+    case TypeId::kUInt8:
+      return "C";
+    case TypeId::kUInt16:
+      return "S";
+    case TypeId::kUInt32:
+      return "I";
+    case TypeId::kUInt64:
+      return "L";
+    case TypeId::kFloat32:
+      return "f";
+    case TypeId::kFloat64:
+      return "g";
+    case TypeId::kString:
+      return "vu";
+    case TypeId::kComplex64:
+    case TypeId::kComplex128:
+      break;
+  }
+  throw_error<UnsupportedError>("to_arrow", "Arrow has no complex numbers",
+                                {{"dtype", dtype.name()}},
+                                "export the real and the imaginary part as two columns");
+}
+
+struct SchemaNode {
+  std::string name;
+  std::vector<ArrowSchema> children;
+  std::vector<ArrowSchema*> pointers;
+};
+
+void release_schema(ArrowSchema* schema) {
+  auto* node = static_cast<SchemaNode*>(schema->private_data);
+  for (ArrowSchema& child : node->children)
+    if (child.release) child.release(&child);
+  delete node;
+  schema->release = nullptr;
+}
+
+std::unique_ptr<SchemaNode> schema_node(std::string_view name) {
+  if (name.find('\0') != std::string_view::npos)
+    throw_error<InvalidArgumentError>("to_arrow", "a column name has a NUL byte",
+                                      {{"name", name.substr(0, name.find('\0'))}},
+                                      "rename the column");
+  auto node = std::make_unique<SchemaNode>();
+  node->name = name;
+  return node;
+}
+
+void fill_schema(const char* format, int64_t flags, std::unique_ptr<SchemaNode> node,
+                 ArrowSchema* schema) {
+  *schema = {};
+  schema->format = format;
+  schema->name = node->name.c_str();
+  schema->flags = flags;
+  schema->n_children = static_cast<int64_t>(node->pointers.size());
+  schema->children = node->pointers.empty() ? nullptr : node->pointers.data();
+  schema->release = release_schema;
+  schema->private_data = node.release();
+}
+
+struct ArrayNode {
+  Column column;
+  std::vector<const void*> buffers;
+  std::vector<int64_t> text_sizes;
+  std::vector<ArrowArray> children;
+  std::vector<ArrowArray*> pointers;
+};
+
+void release_array(ArrowArray* array) {
+  auto* node = static_cast<ArrayNode*>(array->private_data);
+  for (ArrowArray& child : node->children)
+    if (child.release) child.release(&child);
+  delete node;
+  array->release = nullptr;
+}
+
+void fill_array(int64_t length, std::unique_ptr<ArrayNode> node, ArrowArray* array) {
+  *array = {};
+  array->length = length;
+  array->null_count = node->column.null_count();
+  array->offset = node->column.offset();
+  array->n_buffers = static_cast<int64_t>(node->buffers.size());
+  array->buffers = node->buffers.data();
+  array->n_children = static_cast<int64_t>(node->pointers.size());
+  array->children = node->pointers.empty() ? nullptr : node->pointers.data();
+  array->release = release_array;
+  array->private_data = node.release();
+}
+
+const void* bytes_of(const Buffer& buffer) {
+  return buffer.data() ? buffer.data() : kNothing;
+}
+
+// Chunks of one column or one table, handed out in order.
+struct StreamNode {
+  bool is_table = false;
+  Dtype dtype;
+  std::vector<Column> chunks;
+  Table table;
+  size_t next = 0;
+  std::string error;
+};
+
+// Errors must not leave a C callback: they become a code and a text.
+template <class F>
+int guarded(ArrowArrayStream* stream, F&& f) noexcept {
+  auto& node = *static_cast<StreamNode*>(stream->private_data);
+  try {
+    f(node);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  } catch (const std::exception& error) {
+    try {
+      node.error = error.what();
+    } catch (...) {
+      return ENOMEM;
+    }
+    return EIO;
+  }
+}
+
+std::vector<Dtype> dtypes_of(const Table& table) {
+  std::vector<Dtype> dtypes;
+  for (const Column& column : table.columns()) dtypes.push_back(column.dtype());
+  return dtypes;
+}
+
+void fill_stream(std::unique_ptr<StreamNode> node, ArrowArrayStream* stream) {
+  *stream = {};
+  stream->get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
+    return guarded(self, [&](StreamNode& from) {
+      if (from.is_table)
+        to_arrow_schema(from.table.names(), dtypes_of(from.table), out);
+      else
+        to_arrow_schema(from.dtype, {}, out);
+    });
+  };
+  stream->get_next = [](ArrowArrayStream* self, ArrowArray* out) {
+    return guarded(self, [&](StreamNode& from) {
+      if (from.next == (from.is_table ? 1 : from.chunks.size()))
+        *out = {};
+      else if (from.is_table)
+        to_arrow_array(from.table, out);
+      else
+        to_arrow_array(from.chunks[from.next], out);
+      if (out->release) ++from.next;
+    });
+  };
+  stream->get_last_error = [](ArrowArrayStream* self) -> const char* {
+    const std::string& error = static_cast<StreamNode*>(self->private_data)->error;
+    return error.empty() ? nullptr : error.c_str();
+  };
+  stream->release = [](ArrowArrayStream* self) {
+    delete static_cast<StreamNode*>(self->private_data);
+    self->release = nullptr;
+  };
+  stream->private_data = node.release();
+}
+
+}  // namespace
+
+void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema) {
+  const char* format = arrow_format(dtype);
+  fill_schema(format, ARROW_FLAG_NULLABLE, schema_node(name), schema);
+}
+
+void to_arrow_schema(const std::vector<std::string>& names, const std::vector<Dtype>& dtypes,
+                     ArrowSchema* schema) {
+  auto node = schema_node({});
+  node->children.resize(names.size());
+  ArrowSchema result{};
+  for (ArrowSchema& child : node->children) node->pointers.push_back(&child);
+  fill_schema("+s", 0, std::move(node), &result);
+  try {
+    for (size_t i = 0; i < names.size(); ++i)
+      to_arrow_schema(dtypes[i], names[i], result.children[i]);
+  } catch (...) {
+    result.release(&result);
+    throw;
+  }
+  *schema = result;
+}
+
+void to_arrow_array(const Column& column, ArrowArray* array) {
+  arrow_format(column.dtype());
+  auto node = std::make_unique<ArrayNode>();
+  node->column = column;
+  node->buffers = {column.validity(), bytes_of(column.values_buffer())};
+  if (column.dtype().is_string()) {
+    for (const Buffer& text : column.text_buffers()) {
+      node->buffers.push_back(bytes_of(text));
+      node->text_sizes.push_back(text.size_bytes());
+    }
+    node->text_sizes.push_back(0);  // so that data() is never null
+    node->buffers.push_back(node->text_sizes.data());
+  }
+  fill_array(column.num_rows(), std::move(node), array);
+}
+
+void to_arrow_array(const Table& table, ArrowArray* array) {
+  auto node = std::make_unique<ArrayNode>();
+  node->children.resize(table.columns().size());
+  node->buffers = {nullptr};
+  for (ArrowArray& child : node->children) node->pointers.push_back(&child);
+  ArrowArray result{};
+  fill_array(table.num_rows(), std::move(node), &result);
+  try {
+    for (size_t i = 0; i < table.columns().size(); ++i)
+      to_arrow_array(table.columns()[i], result.children[i]);
+  } catch (...) {
+    result.release(&result);
+    throw;
+  }
+  *array = result;
+}
+
+void to_arrow_stream(Dtype dtype, std::vector<Column> chunks, ArrowArrayStream* stream) {
+  arrow_format(dtype);
+  auto node = std::make_unique<StreamNode>();
+  node->dtype = dtype;
+  node->chunks = std::move(chunks);
+  fill_stream(std::move(node), stream);
+}
+
+void to_arrow_stream(const Table& table, ArrowArrayStream* stream) {
+  ArrowSchema probe{};
+  to_arrow_schema(table.names(), dtypes_of(table), &probe);
+  probe.release(&probe);
+  auto node = std::make_unique<StreamNode>();
+  node->is_table = true;
+  node->table = table;
+  fill_stream(std::move(node), stream);
+}
+
+}  // namespace hr

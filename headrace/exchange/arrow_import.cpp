@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns and tables in through the Arrow C interfaces.
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/exchange/arrow.h"
+#include "headrace/exchange/arrow_strings.h"
+#include "headrace/exchange/protocol.h"
+#include "headrace/memory/ledger.h"
+
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+namespace hr {
+
+namespace {
+
+// One array of the producer. Every buffer into it counts; the last one releases it.
+class Imported {
+ public:
+  explicit Imported(ArrowArray* array) : shared_(new Shared{*array}) { array->release = nullptr; }
+
+  ~Imported() { drop(shared_); }
+
+  Imported(const Imported&) = delete;
+  Imported& operator=(const Imported&) = delete;
+
+  const ArrowArray& array() const { return shared_->array; }
+
+  Buffer share(const void* data, int64_t size_bytes) {
+    if (!data || size_bytes == 0) return {};
+    ++shared_->references;
+    try {
+      return Buffer::adopt(data, size_bytes, Owner{shared_, drop});
+    } catch (...) {
+      --shared_->references;
+      throw;
+    }
+  }
+
+ private:
+  struct Shared {
+    ArrowArray array;
+    std::atomic<int64_t> references{1};
+  };
+
+  static void drop(void* context) noexcept {
+    auto* shared = static_cast<Shared*>(context);
+    if (--shared->references > 0) return;
+    release_foreign(Owner{shared, [](void* last) noexcept {
+                            auto* dead = static_cast<Shared*>(last);
+                            dead->array.release(&dead->array);
+                            delete dead;
+                          }});
+  }
+
+  Shared* shared_;
+};
+
+// Releases what a producer handed over, however we leave.
+template <class T>
+struct Release {
+  T* object;
+
+  ~Release() {
+    if (object->release) object->release(object);
+  }
+};
+
+// Where we are in the producer's data, for messages.
+struct Context {
+  std::string_view op;
+  std::string_view name;
+  std::string_view format;
+
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw_error<InvalidArgumentError>(op, what, {{"column", name}, {"format", format}},
+                                      "the producer broke the Arrow C data interface");
+  }
+};
+
+std::string_view text_or_empty(const char* text) {
+  return text ? text : "";
+}
+
+std::string_view remedy(std::string_view format) {
+  switch (format.empty() ? '?' : format[0]) {
+    case 't':
+      return "cast it to int64 first, or leave the column out";
+    case 'd':
+    case 'e':
+      return "cast it to float64 first, or leave the column out";
+    case 'z':
+    case 'Z':
+    case 'v':
+      return "cast it to string first, or leave the column out";
+    default:
+      return "flatten it into plain columns first, or leave it out";
+  }
+}
+
+Dtype format_dtype(const Context& context) {
+  const std::string_view format = context.format;
+  if (format == "u" || format == "U" || format == "vu") return TypeId::kString;
+  if (format.size() == 1) switch (format[0]) {
+      case 'b':
+        return TypeId::kBool;
+      case 'c':
+        return TypeId::kInt8;
+      case 's':
+        return TypeId::kInt16;
+      case 'i':
+        return TypeId::kInt32;
+      case 'l':
+        return TypeId::kInt64;
+      case 'C':
+        return TypeId::kUInt8;
+      case 'S':
+        return TypeId::kUInt16;
+      case 'I':
+        return TypeId::kUInt32;
+      case 'L':
+        return TypeId::kUInt64;
+      case 'f':
+        return TypeId::kFloat32;
+      case 'g':
+      case 'n':
+        return TypeId::kFloat64;
+      default:
+        break;
+    }
+  throw_error<UnsupportedError>(context.op, "an Arrow format that Headrace does not read",
+                                {{"column", context.name}, {"format", format}}, remedy(format));
+}
+
+// The dtype a column of this schema becomes; refuses what we cannot read before any array is taken.
+Dtype column_dtype(std::string_view op, const ArrowSchema& schema) {
+  const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
+  const Dtype dtype = format_dtype(context);
+  if (!schema.dictionary) return dtype;
+  const Context entries{op, context.name, text_or_empty(schema.dictionary->format)};
+  if (!dtype.is_integer()) context.refuse("a dictionary's indices are not integers");
+  if (!format_dtype(entries).is_string() || schema.dictionary->dictionary)
+    throw_error<UnsupportedError>(op, "a dictionary of something other than strings",
+                                  {{"column", context.name}, {"format", entries.format}},
+                                  "decode the dictionary first");
+  return TypeId::kString;
+}
+
+const void* buffer_of(const ArrowArray& array, int64_t index) {
+  return array.buffers ? array.buffers[index] : nullptr;
+}
+
+void check_layout(const Context& context, const ArrowArray& array, int64_t num_buffers) {
+  if (array.length < 0 || array.offset < 0 || array.null_count < -1 ||
+      array.null_count > array.length)
+    context.refuse("a length, an offset or a null count is out of range");
+  checked_add(context.op, checked_add(context.op, array.length, array.offset), 1);
+  const bool views = context.format == "vu";
+  if (views ? array.n_buffers < num_buffers : array.n_buffers != num_buffers)
+    context.refuse("the number of buffers is wrong for the format");
+  if (array.n_buffers > 0 && !array.buffers) context.refuse("the list of buffers is missing");
+  if (array.null_count > 0 && num_buffers > 0 && !buffer_of(array, 0))
+    context.refuse("nulls without a validity bitmap");
+}
+
+// The bytes from `data`, shared; or one counted copy where they do not start at a whole element.
+Buffer aligned(const Context& context, Imported& imported, const void* data, int64_t size_bytes,
+               int64_t width) {
+  if (size_bytes > 0 && !data) context.refuse("a buffer is missing");
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(width) == 0)
+    return imported.share(data, size_bytes);
+  record_copy(context.op, "not aligned", size_bytes, false);
+  Buffer buffer = Buffer::allocate(size_bytes);
+  std::memcpy(buffer.mutable_data(), data, static_cast<size_t>(size_bytes));
+  return buffer;
+}
+
+Buffer validity_of(Imported& imported) {
+  const ArrowArray& array = imported.array();
+  if (array.null_count == 0) return {};
+  return imported.share(buffer_of(array, 0), bitmap_bytes(array.offset + array.length));
+}
+
+Column null_column(int64_t num_rows) {
+  return Column(TypeId::kFloat64, num_rows, Buffer::allocate_zeroed(num_rows * 8),
+                Buffer::allocate_zeroed(bitmap_bytes(num_rows)), num_rows);
+}
+
+template <class Offset>
+Column offset_strings(const Context& context, Imported& imported, Buffer validity) {
+  const ArrowArray& array = imported.array();
+  const int64_t end = array.offset + array.length;
+  const int64_t width = sizeof(Offset);
+  const Buffer offsets = aligned(context, imported, buffer_of(array, 1), (end + 1) * width, width);
+  const Offset* first = offsets.as<Offset>() + array.offset;
+  const char* text = static_cast<const char*>(buffer_of(array, 2));
+  const int64_t text_bytes = first[array.length];
+  if (text_bytes < 0 || (text_bytes > 0 && !text)) context.refuse("the text is missing");
+  Buffer views = views_from_offsets(context.op, array.length, first, {text, text_bytes},
+                                    validity ? validity.as<uint8_t>() : nullptr, array.offset);
+  std::vector<Buffer> parts;
+  for (int64_t begin = 0; begin < text_bytes; begin += kTextPart)
+    parts.push_back(imported.share(text + begin, std::min(text_bytes - begin, 2 * kTextPart - 1)));
+  // The views begin at row 0, so the validity has to as well.
+  if (validity && array.offset != 0) {
+    const uint8_t* bits = validity.as<uint8_t>();
+    Buffer moved = Buffer::allocate_zeroed(bitmap_bytes(array.length));
+    auto* out = moved.mutable_as<uint8_t>();
+    for (int64_t i = 0; i < array.length; ++i) set_bit(out, i, get_bit(bits, array.offset + i));
+    validity = std::move(moved);
+  }
+  return Column::strings(array.length, std::move(views), std::move(parts), std::move(validity), -1);
+}
+
+Column view_strings(const Context& context, Imported& imported, Buffer validity) {
+  const ArrowArray& array = imported.array();
+  const int64_t end = array.offset + array.length;
+  Buffer views = aligned(context, imported, buffer_of(array, 1), end * 16, 4);
+  const int64_t num_text = array.n_buffers - 3;
+  const auto* sizes = static_cast<const int64_t*>(buffer_of(array, array.n_buffers - 1));
+  if (num_text > 0 && !sizes) context.refuse("the sizes of the text buffers are missing");
+  std::vector<Buffer> text;
+  for (int64_t i = 0; i < num_text; ++i) {
+    if (sizes[i] < 0 || (sizes[i] > 0 && !buffer_of(array, 2 + i)))
+      context.refuse("a text buffer is missing");
+    text.push_back(imported.share(buffer_of(array, 2 + i), sizes[i]));
+  }
+  return checked_views(context.op,
+                       Column::strings(array.length, std::move(views), std::move(text),
+                                       std::move(validity), array.null_count, array.offset));
+}
+
+Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array);
+
+template <class Index>
+Column dictionary_strings(const Context& context, Imported& imported, const Column& dictionary,
+                          const Buffer& validity) {
+  const ArrowArray& array = imported.array();
+  const int64_t width = sizeof(Index);
+  const Buffer indices =
+      aligned(context, imported, buffer_of(array, 1), (array.offset + array.length) * width, width);
+  return strings_from_dictionary(context.op, array.length, indices.as<Index>() + array.offset,
+                                 dictionary, validity ? validity.as<uint8_t>() : nullptr,
+                                 array.offset);
+}
+
+Column import_dictionary(const Context& context, const ArrowSchema& schema, Imported& imported,
+                         Dtype index_dtype, const Buffer& validity) {
+  if (!imported.array().dictionary || !imported.array().dictionary->release)
+    context.refuse("the dictionary is missing");
+  const Column dictionary =
+      import_column(context.op, *schema.dictionary, imported.array().dictionary);
+  switch (index_dtype.id()) {
+    case TypeId::kInt8:
+      return dictionary_strings<int8_t>(context, imported, dictionary, validity);
+    case TypeId::kInt16:
+      return dictionary_strings<int16_t>(context, imported, dictionary, validity);
+    case TypeId::kInt32:
+      return dictionary_strings<int32_t>(context, imported, dictionary, validity);
+    case TypeId::kUInt8:
+      return dictionary_strings<uint8_t>(context, imported, dictionary, validity);
+    case TypeId::kUInt16:
+      return dictionary_strings<uint16_t>(context, imported, dictionary, validity);
+    case TypeId::kUInt32:
+      return dictionary_strings<uint32_t>(context, imported, dictionary, validity);
+    case TypeId::kUInt64:
+      return dictionary_strings<uint64_t>(context, imported, dictionary, validity);
+    default:
+      return dictionary_strings<int64_t>(context, imported, dictionary, validity);
+  }
+}
+
+// Takes `array`, which then counts as released.
+Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array) {
+  const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
+  if (!array->release) context.refuse("an array was released before");
+  Imported imported(array);
+  const ArrowArray& taken = imported.array();
+  const Dtype dtype = format_dtype(context);
+  if (context.format == "n") {
+    check_layout(context, taken, taken.n_buffers == 1 ? 1 : 0);
+    return null_column(taken.length);
+  }
+  check_layout(context, taken, dtype.is_string() ? 3 : 2);
+  if (taken.length == 0) return Column(column_dtype(op, schema), 0, {});
+  Buffer validity = validity_of(imported);
+  if (schema.dictionary) return import_dictionary(context, schema, imported, dtype, validity);
+  if (context.format == "u") return offset_strings<int32_t>(context, imported, std::move(validity));
+  if (context.format == "U") return offset_strings<int64_t>(context, imported, std::move(validity));
+  if (context.format == "vu") return view_strings(context, imported, std::move(validity));
+  const int64_t end = taken.offset + taken.length;
+  const int64_t width = dtype.size_bytes();
+  Buffer values =
+      aligned(context, imported, buffer_of(taken, 1),
+              dtype.is_bool() ? bitmap_bytes(end) : checked_multiply(op, end, width), width);
+  return Column(dtype, taken.length, std::move(values), std::move(validity), taken.null_count,
+                taken.offset);
+}
+
+ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema) {
+  ArrowColumns result;
+  if (!schema.release || !schema.format)
+    throw_error<InvalidArgumentError>(op, "the Arrow schema was released before");
+  result.is_table = std::string_view(schema.format) == "+s";
+  const int64_t count = result.is_table ? schema.n_children : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    const ArrowSchema& column = result.is_table ? *schema.children[i] : schema;
+    result.names.emplace_back(text_or_empty(column.name));
+    result.dtypes.push_back(column_dtype(op, column));
+  }
+  result.chunks.resize(result.names.size());
+  return result;
+}
+
+void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+            ArrowColumns& result) {
+  const Release<ArrowArray> release{array};
+  const int64_t rows = array->length, offset = array->offset;
+  if (!result.is_table) {
+    Column column = import_column(op, schema, array);
+    if (rows > 0) result.chunks[0].push_back(std::move(column));
+  } else {
+    const Context context{op, text_or_empty(schema.name), "+s"};
+    if (array->n_children != schema.n_children) context.refuse("the number of children is wrong");
+    check_layout(context, *array, 1);
+    if (const auto* valid = static_cast<const uint8_t*>(array->buffers[0]);
+        valid && array->null_count != 0 && count_bits(valid, offset, rows) != rows)
+      throw_error<UnsupportedError>(op, "whole rows are null", {{"rows", rows}},
+                                    "drop the rows that are null as a whole first");
+    for (int64_t i = 0; i < schema.n_children; ++i) {
+      Column column = import_column(op, *schema.children[i], array->children[i]);
+      if (column.num_rows() < offset + rows) context.refuse("a child is shorter than its parent");
+      if (rows > 0) result.chunks[static_cast<size_t>(i)].push_back(column.slice(offset, rows));
+    }
+  }
+  result.num_rows = checked_add(op, result.num_rows, rows);
+}
+
+[[noreturn]] void throw_producer_error(std::string_view op, ArrowArrayStream* stream, int code) {
+  const char* text = stream->get_last_error ? stream->get_last_error(stream) : nullptr;
+  throw InputError(error_message(op, "the producer of the Arrow stream failed",
+                                 {{"code", code}, {"error", text_or_empty(text)}}),
+                   {}, 0, 0, code);
+}
+
+}  // namespace
+
+ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array) {
+  const Release<ArrowArray> release{array};
+  ArrowColumns result = empty_columns(op, schema);
+  if (!array->release) throw_error<InvalidArgumentError>(op, "the Arrow array was released before");
+  append(op, schema, array, result);
+  return result;
+}
+
+ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream) {
+  const Release<ArrowArrayStream> release{stream};
+  if (!stream->release)
+    throw_error<InvalidArgumentError>(op, "the Arrow stream was released before");
+  ArrowSchema schema{};
+  if (const int code = stream->get_schema(stream, &schema)) throw_producer_error(op, stream, code);
+  const Release<ArrowSchema> release_schema{&schema};
+  ArrowColumns result = empty_columns(op, schema);
+  for (;;) {
+    ArrowArray array{};
+    if (const int code = stream->get_next(stream, &array)) throw_producer_error(op, stream, code);
+    if (!array.release) return result;
+    append(op, schema, &array, result);
+  }
+}
+
+}  // namespace hr

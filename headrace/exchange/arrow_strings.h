@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// String views made from Arrow's other string layouts. The text itself is never copied.
+#pragma once
+#include "headrace/data/column.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// Text of one column, cut into buffers that a view's 32-bit offset can reach. The cuts lie every
+/// 2^30 bytes and the parts overlap, so any string up to 2^30 bytes lies in the part it begins in.
+struct TextParts {
+  const char* text = nullptr;
+  int64_t size_bytes = 0;
+};
+inline constexpr int64_t kTextPart = int64_t{1} << 30;
+
+/// One view a row over strings that `offsets` (rows + 1 of them, int32_t or int64_t) cut from
+/// `text`; null rows get an empty view. Recorded in the ledger as "string offsets become views".
+/// Throws InvalidArgumentError for offsets that fall or leave the text.
+template <class Offset>
+Buffer views_from_offsets(std::string_view op, int64_t num_rows, const Offset* offsets,
+                          TextParts text, const uint8_t* validity, int64_t validity_offset);
+
+/// Row i becomes `dictionary[indices[i]]`: views, and validity where row or entry is null. Recorded
+/// as "dictionary becomes strings". Throws InvalidArgumentError for an index outside the
+/// dictionary.
+template <class Index>
+Column strings_from_dictionary(std::string_view op, int64_t num_rows, const Index* indices,
+                               const Column& dictionary, const uint8_t* validity,
+                               int64_t validity_offset);
+
+/// Checks that each view of the column stays inside its text. Null rows whose views are not empty
+/// get new, empty ones (recorded as "null strings become empty"), so that no reader trips on them.
+Column checked_views(std::string_view op, const Column& column);
+
+}  // namespace hr

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors through DLPack.
+#include "headrace/exchange/dlpack.h"
+
+#include "headrace/base/error.h"
+#include "headrace/exchange/protocol.h"
+#include "headrace/exchange/strided.h"
+
+#include <memory>
+
+namespace hr {
+
+namespace {
+
+DLDataType data_type(Dtype dtype) {
+  const auto bits = static_cast<uint8_t>(dtype.size_bytes() * 8);
+  if (dtype.is_bool()) return {kDLBool, 8, 1};
+  if (dtype.is_signed()) return {kDLInt, bits, 1};
+  if (dtype.is_unsigned()) return {kDLUInt, bits, 1};
+  if (dtype.is_floating()) return {kDLFloat, bits, 1};
+  if (dtype.is_complex()) return {kDLComplex, bits, 1};
+  throw_error<UnsupportedError>("to_dlpack", "DLPack has no strings");
+}
+
+Dtype dtype_of_data_type(std::string_view op, DLDataType type) {
+  constexpr TypeId kAll[] = {
+      TypeId::kBool,    TypeId::kInt8,      TypeId::kInt16,     TypeId::kInt32,  TypeId::kInt64,
+      TypeId::kUInt8,   TypeId::kUInt16,    TypeId::kUInt32,    TypeId::kUInt64, TypeId::kFloat32,
+      TypeId::kFloat64, TypeId::kComplex64, TypeId::kComplex128};
+  for (const TypeId id : kAll) {
+    const DLDataType known = data_type(id);
+    if (known.code == type.code && known.bits == type.bits && type.lanes == 1) return id;
+  }
+  throw_error<UnsupportedError>(
+      op, "a DLPack dtype that Headrace does not have",
+      {{"code", int{type.code}}, {"bits", int{type.bits}}, {"lanes", int{type.lanes}}},
+      "cast it to float32 first");
+}
+
+// One allocation holds what the consumer gets and what keeps it alive.
+template <class Managed>
+struct Exported {
+  Managed managed{};
+  Tensor tensor;
+  Shape shape;
+  Shape strides;
+};
+
+template <class Managed>
+Managed* export_tensor(const Tensor& tensor) {
+  const DLDataType type = data_type(tensor.dtype());
+  auto owned = std::make_unique<Exported<Managed>>();
+  owned->tensor = tensor;
+  owned->shape = tensor.shape();
+  owned->strides = tensor.strides();
+  DLTensor& out = owned->managed.dl_tensor;
+  out.data = const_cast<std::byte*>(tensor.data());
+  out.device = {kDLCPU, 0};
+  out.ndim = static_cast<int32_t>(owned->shape.size());
+  out.dtype = type;
+  out.shape = owned->shape.data();
+  out.strides = owned->strides.data();
+  owned->managed.manager_ctx = owned.get();
+  owned->managed.deleter = [](Managed* self) {
+    delete static_cast<Exported<Managed>*>(self->manager_ctx);
+  };
+  return &owned.release()->managed;
+}
+
+Shape row_major(const Shape& shape) {
+  Shape strides(shape.size());
+  int64_t step = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= shape[i] > 0 ? shape[i] : 1;
+  }
+  return strides;
+}
+
+template <class Managed>
+void release_managed(void* context) noexcept {
+  release_foreign(Owner{context, [](void* last) noexcept {
+                          auto* managed = static_cast<Managed*>(last);
+                          if (managed->deleter) managed->deleter(managed);
+                        }});
+}
+
+template <class Managed>
+Tensor import_tensor(std::string_view op, Managed* managed) {
+  try {
+    const DLTensor& in = managed->dl_tensor;
+    if (in.device.device_type != kDLCPU && in.device.device_type != kDLCUDAHost)
+      throw_error<DeviceError>(op, "the host cannot read this memory",
+                               {{"device_type", in.device.device_type}},
+                               "move it first, for example x.cpu()");
+    const Dtype dtype = dtype_of_data_type(op, in.dtype);
+    if (in.ndim < 0 || (in.ndim > 0 && !in.shape))
+      throw_error<InvalidArgumentError>(op, "a DLPack tensor without a shape", {{"ndim", in.ndim}});
+    Shape shape(in.shape, in.shape + in.ndim);
+    num_elements(shape);
+    Shape strides = in.strides ? Shape(in.strides, in.strides + in.ndim) : row_major(shape);
+    const auto* data = static_cast<const std::byte*>(in.data);
+    return adopt_strided(op, dtype, data ? data + in.byte_offset : nullptr, std::move(shape),
+                         std::move(strides), Owner{managed, release_managed<Managed>});
+  } catch (...) {
+    release_managed<Managed>(managed);
+    throw;
+  }
+}
+
+}  // namespace
+
+DLManagedTensorVersioned* to_dlpack(const Tensor& tensor, bool copied) {
+  auto* managed = export_tensor<DLManagedTensorVersioned>(tensor);
+  managed->version = {1, 0};
+  managed->flags = copied ? kDLCopied : kDLReadOnly;
+  return managed;
+}
+
+DLManagedTensor* to_dlpack_legacy(const Tensor& tensor, bool copied) {
+  if (!copied)
+    throw_error<ExchangeError>("__dlpack__", "the older DLPack form cannot say read-only", {},
+                               "ask with max_version=(1, 0), or with copy=True");
+  return export_tensor<DLManagedTensor>(tensor);
+}
+
+Tensor from_dlpack(std::string_view op, DLManagedTensorVersioned* managed, bool* writable) {
+  if (managed->version.major > 1) {
+    const uint32_t major = managed->version.major;
+    release_managed<DLManagedTensorVersioned>(managed);
+    throw_error<UnsupportedError>(op, "a newer DLPack than this build knows", {{"major", major}},
+                                  "ask the producer for max_version=(1, 0)");
+  }
+  *writable = !(managed->flags & kDLReadOnly);
+  return import_tensor(op, managed);
+}
+
+Tensor from_dlpack(std::string_view op, DLManagedTensor* managed, bool* writable) {
+  *writable = true;
+  return import_tensor(op, managed);
+}
+
+}  // namespace hr

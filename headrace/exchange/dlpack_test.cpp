@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLPack and strided memory: the same pointers, flags, strides, and refusals that release.
+#include "headrace/exchange/dlpack.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/exchange/array_interface.h"
+#include "headrace/exchange/protocol.h"
+#include "headrace/exchange/strided.h"
+#include "headrace/memory/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace hr {
+namespace {
+
+Tensor counting(Shape shape) {
+  const int64_t count = num_elements(shape);
+  Buffer buffer = Buffer::allocate(count * 4);
+  auto* values = buffer.mutable_as<float>();
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+  return Tensor(TypeId::kFloat32, std::move(shape), std::move(buffer));
+}
+
+TEST(Dlpack, RoundTripSharesAndIsReadOnly) {
+  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{65}, Shape{3, 4}, Shape{2, 0, 5}}) {
+    const Tensor tensor = counting(shape);
+    bool writable = true;
+    const Tensor back = from_dlpack("from_dlpack", to_dlpack(tensor), &writable);
+    EXPECT_FALSE(writable);
+    EXPECT_EQ(back.shape(), tensor.shape());
+    EXPECT_EQ(back.strides(), tensor.strides());
+    if (tensor.num_elements() > 0) {
+      EXPECT_EQ(back.data(), tensor.data());
+    }
+  }
+}
+
+TEST(Dlpack, NegativeAndZeroStrides) {
+  const Tensor base = counting({12});
+  const Tensor reversed(TypeId::kFloat32, {6}, {-2}, base.buffer(), 11 * 4);
+  bool writable = false;
+  Tensor back = from_dlpack("from_dlpack", to_dlpack(reversed), &writable);
+  EXPECT_EQ(back.data(), reversed.data());
+  EXPECT_EQ(copy_of("copy", back).as<float>()[5], 1.0f);
+  const Tensor repeated(TypeId::kFloat32, {4, 3}, {0, 1}, base.buffer(), 8);
+  back = from_dlpack("from_dlpack", to_dlpack(repeated), &writable);
+  EXPECT_EQ(copy_of("copy", back).as<float>()[11], 4.0f);
+  clear_ledger();
+}
+
+TEST(Dlpack, LegacyNeedsACopy) {
+  const Tensor tensor = counting({4});
+  EXPECT_THROW(to_dlpack_legacy(tensor, false), ExchangeError);
+  bool writable = false;
+  const Tensor back = from_dlpack("from_dlpack", to_dlpack_legacy(tensor, true), &writable);
+  EXPECT_TRUE(writable);
+  EXPECT_EQ(back.as<float>()[3], 3.0f);
+}
+
+int deleted = 0;
+
+DLManagedTensorVersioned* foreign(DLDataType type, DLDevice device, int64_t* shape, void* data) {
+  auto* managed = new DLManagedTensorVersioned{};
+  managed->version = {1, 0};
+  managed->dl_tensor = {data, device, 1, type, shape, nullptr, 0};
+  managed->deleter = [](DLManagedTensorVersioned* self) {
+    ++deleted;
+    delete self;
+  };
+  deleted = 0;
+  return managed;
+}
+
+TEST(Dlpack, RefusalsRelease) {
+  alignas(8) float values[4] = {1, 2, 3, 4};
+  int64_t shape = 4;
+  bool writable;
+  EXPECT_THROW(from_dlpack("from_dlpack", foreign({2, 16, 1}, {1, 0}, &shape, values), &writable),
+               UnsupportedError);
+  EXPECT_EQ(deleted, 1);
+  EXPECT_THROW(from_dlpack("from_dlpack", foreign({2, 32, 1}, {2, 0}, &shape, values), &writable),
+               DeviceError);
+  EXPECT_EQ(deleted, 1);
+  EXPECT_THROW(from_dlpack("from_dlpack", foreign({2, 32, 1}, {1, 0}, &shape, nullptr), &writable),
+               InvalidArgumentError);
+  EXPECT_EQ(deleted, 1);
+  auto* misaligned = foreign({2, 32, 1}, {1, 0}, &shape, reinterpret_cast<char*>(values) + 1);
+  EXPECT_THROW(from_dlpack("from_dlpack", misaligned, &writable), InvalidArgumentError);
+  EXPECT_EQ(deleted, 1);
+  {
+    const Tensor taken =
+        from_dlpack("from_dlpack", foreign({2, 32, 1}, {1, 0}, &shape, values), &writable);
+    EXPECT_TRUE(writable);
+    EXPECT_EQ(taken.as<float>(), values);
+    EXPECT_EQ(deleted, 0);
+  }
+  EXPECT_EQ(deleted, 1);
+}
+
+TEST(Strided, DenseColumns) {
+  clear_ledger();
+  Buffer values = Buffer::allocate_zeroed(5 * 8);
+  Buffer validity = Buffer::allocate_zeroed(1);
+  validity.mutable_as<uint8_t>()[0] = 0b10110;
+  const Column plain(TypeId::kFloat64, 5, values);
+  EXPECT_EQ(dense("to_numpy", plain).data(), values.data());
+  EXPECT_EQ(ledger_bytes(), 0);
+
+  const Column nulls(TypeId::kFloat64, 4, values, validity, -1, 1);
+  const Tensor filled = dense("to_numpy", nulls);
+  EXPECT_FALSE(std::isnan(filled.as<double>()[0]));
+  EXPECT_TRUE(std::isnan(filled.as<double>()[2]));
+  EXPECT_EQ(ledger_bytes(), 4 * 8);
+  EXPECT_THROW(dense_view("to_numpy", nulls), ExchangeError);
+  EXPECT_THROW(dense("to_numpy", Column(TypeId::kInt64, 5, values, validity, -1)), ExchangeError);
+  {
+    const NoCopies no_copies;
+    EXPECT_THROW(dense("to_numpy", nulls), InvalidArgumentError);
+  }
+  const Column bits(TypeId::kBool, 5, validity);
+  EXPECT_EQ(dense("to_numpy", bits).as<uint8_t>()[4], 1);
+  EXPECT_THROW(dense_view("to_numpy", bits), ExchangeError);
+  clear_ledger();
+}
+
+TEST(ArrayInterface, WordsOfDtypes) {
+  for (int id = 0; id <= static_cast<int>(TypeId::kComplex128); ++id) {
+    const Dtype dtype = static_cast<TypeId>(id);
+    EXPECT_EQ(from_typestr("asarray", to_typestr(dtype)), dtype);
+    EXPECT_EQ(from_buffer_format("asarray", to_buffer_format(dtype), dtype.size_bytes()), dtype);
+  }
+  EXPECT_EQ(from_buffer_format("asarray", "<q", 8), Dtype(TypeId::kInt64));
+  EXPECT_EQ(from_buffer_format("asarray", nullptr, 1), Dtype(TypeId::kUInt8));
+  for (const char* word : {">f8", "|O", "<U5", "<M8[ns]", "<f2", "|V8", "", "<f16"})
+    EXPECT_THROW(from_typestr("asarray", word), UnsupportedError) << word;
+  for (const char* word : {">d", "e", "g", "T{i:a:}", "s", "i i"})
+    EXPECT_THROW(from_buffer_format("asarray", word, 8), UnsupportedError) << word;
+  EXPECT_THROW(to_typestr(TypeId::kString), ExchangeError);
+}
+
+}  // namespace
+}  // namespace hr

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all exchange protocols share: their error, and who may release foreign memory when.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/base/error.h"
+#include "headrace/memory/buffer.h"
+
+namespace hr {
+
+/// Data that a protocol cannot carry as they are: nulls, bitmaps, strings, read-only bytes asked
+/// for writing (Python: also ValueError and BufferError). The message names the way out.
+class HR_API ExchangeError : public InvalidArgumentError {
+  using InvalidArgumentError::InvalidArgumentError;
+};
+
+/// Runs a foreign release. Many take Python's GIL, which a worker must not wait for: the hook may
+/// keep the owner and release it later. Without a hook it is released at once.
+using ReleaseHook = void (*)(Owner) noexcept;
+HR_API void set_release_hook(ReleaseHook hook);
+HR_API void release_foreign(Owner owner) noexcept;
+
+}  // namespace hr

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Foreign strided memory as a tensor, and columns as dense tensors.
+#include "headrace/exchange/strided.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/exchange/protocol.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/ledger.h"
+
+#include <cstring>
+#include <limits>
+
+namespace hr {
+
+namespace {
+
+Tensor bytes_of_bits(const Column& column) {
+  Buffer buffer = Buffer::allocate(column.num_rows());
+  auto* out = buffer.mutable_as<uint8_t>();
+  parallel_morsels(column.num_rows(), [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) out[row] = column.bit(row);
+  });
+  return Tensor(TypeId::kBool, {column.num_rows()}, std::move(buffer));
+}
+
+template <class T>
+Tensor nulls_as_nan(const Column& column) {
+  Buffer buffer = Buffer::allocate(column.num_rows() * static_cast<int64_t>(sizeof(T)));
+  T* out = buffer.mutable_as<T>();
+  const T* in = column.values<T>().data();
+  const uint8_t* valid = column.validity();
+  parallel_morsels(column.num_rows(), [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      out[row] =
+          get_bit(valid, column.offset() + row) ? in[row] : std::numeric_limits<T>::quiet_NaN();
+  });
+  return Tensor(column.dtype(), {column.num_rows()}, std::move(buffer));
+}
+
+[[noreturn]] void refuse_strings(std::string_view op) {
+  throw_error<ExchangeError>(op, "strings have no form as an array of numbers", {},
+                             "use to_list(), to_arrow() or to_numpy()");
+}
+
+[[noreturn]] void refuse_nulls(std::string_view op, const Column& column, std::string_view fix) {
+  throw_error<ExchangeError>(op, "the column has nulls",
+                             {{"dtype", column.dtype().name()}, {"nulls", column.null_count()}},
+                             fix);
+}
+
+}  // namespace
+
+Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape shape, Shape strides,
+                     Owner owner) {
+  const int64_t width = dtype.size_bytes();
+  int64_t lowest = 0, highest = 0;
+  const int64_t count = num_elements(shape);
+  if (strides.size() != shape.size())
+    throw_error<InvalidArgumentError>(op, "shape and strides differ in length",
+                                      {{"shape", shape.size()}, {"strides", strides.size()}});
+  for (size_t i = 0; count > 0 && i < shape.size(); ++i) {
+    const int64_t reach = checked_multiply(op, shape[i] - 1, strides[i]);
+    int64_t& end = reach < 0 ? lowest : highest;
+    end = checked_add(op, end, reach);
+  }
+  if (count > 0 && !data)
+    throw_error<InvalidArgumentError>(op, "the pointer is missing", {{"elements", count}});
+  if (count > 0 &&
+      reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(width == 16 ? 8 : width))
+    throw_error<InvalidArgumentError>(op, "the memory is not aligned to its elements",
+                                      {{"dtype", dtype.name()}},
+                                      "pass a copy, for example numpy.array(x)");
+  const int64_t bytes =
+      count == 0 ? 0 : checked_multiply(op, checked_add(op, highest - lowest, 1), width);
+  const int64_t before = checked_multiply(op, lowest, width);
+  Buffer buffer = Buffer::adopt(static_cast<const std::byte*>(data) + before, bytes, owner);
+  return Tensor(dtype, std::move(shape), std::move(strides), std::move(buffer), -before);
+}
+
+Tensor dense(std::string_view op, const Column& column) {
+  if (column.dtype().is_string()) refuse_strings(op);
+  if (column.dtype().is_floating() && column.null_count() > 0) {
+    record_copy(op, "nulls become NaN", column.num_rows() * column.dtype().size_bytes(), false);
+    return visit_floating(column.dtype(), [&](auto type) {
+      return nulls_as_nan<typename decltype(type)::type>(column);
+    });
+  }
+  if (column.null_count() > 0)
+    refuse_nulls(op, column, "use fillna(value), dropna() or astype('float64') first");
+  if (!column.dtype().is_bool()) return as_tensor(column);
+  record_copy(op, "bits become bytes", column.num_rows(), false);
+  return bytes_of_bits(column);
+}
+
+Tensor dense_view(std::string_view op, const Column& column) {
+  if (column.dtype().is_string()) refuse_strings(op);
+  if (column.null_count() > 0)
+    refuse_nulls(op, column, "use fillna(value) or dropna() first, or to_numpy()");
+  if (column.dtype().is_bool())
+    throw_error<ExchangeError>(op, "a bool column is a bitmap", {},
+                               "use to_numpy() or astype('uint8'), which make bytes");
+  return as_tensor(column);
+}
+
+Tensor copy_of(std::string_view op, const Tensor& tensor) {
+  const int64_t width = tensor.dtype().size_bytes();
+  const int64_t count = tensor.num_elements();
+  record_copy(op, "copy=True", count * width, true);
+  Buffer buffer = Buffer::allocate(count * width);
+  std::byte* out = buffer.mutable_data();
+  if (tensor.is_contiguous()) {
+    if (count > 0) std::memcpy(out, tensor.data(), static_cast<size_t>(count * width));
+    return Tensor(tensor.dtype(), tensor.shape(), std::move(buffer));
+  }
+  const Shape& shape = tensor.shape();
+  const int64_t run = shape.back(), step = tensor.strides().back() * width;
+  Shape index(shape.size(), 0);
+  for (int64_t row = 0; row < count / run; ++row) {
+    const std::byte* in = tensor.data();
+    for (size_t d = 0; d + 1 < shape.size(); ++d) in += index[d] * tensor.strides()[d] * width;
+    for (int64_t i = 0; i < run; ++i, in += step, out += width)
+      std::memcpy(out, in, static_cast<size_t>(width));
+    for (size_t d = shape.size() - 1; d-- > 0;) {
+      if (++index[d] < shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return Tensor(tensor.dtype(), shape, std::move(buffer));
+}
+
+}  // namespace hr

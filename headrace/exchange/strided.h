@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Foreign strided memory as a tensor, and columns as dense tensors: what array protocols share.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/column.h"
+#include "headrace/data/tensor.h"
+#include "headrace/memory/buffer.h"
+
+#include <string_view>
+
+namespace hr {
+
+/// A tensor over foreign memory; nothing is copied. `data` is element [0, 0, ...]; `strides` count
+/// elements and may be negative or zero. The tensor is read-only whatever the owner may do. When it
+/// throws, `owner` has not been released: InvalidArgumentError for sizes that contradict each
+/// other, a missing or a misaligned pointer.
+HR_API Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape shape,
+                            Shape strides, Owner owner);
+
+/// The rows of a column as a one-dimensional tensor that array libraries understand: the same bytes
+/// for numbers without nulls. Floats with nulls become NaN and bools become bytes, each by one copy
+/// in the ledger. Throws ExchangeError for other nulls and for strings, naming the fix.
+HR_API Tensor dense(std::string_view op, const Column& column);
+
+/// The same without any copy: throws ExchangeError where `dense` would copy.
+HR_API Tensor dense_view(std::string_view op, const Column& column);
+
+/// A fresh row-major copy, for `copy=True`; the ledger shows it as asked for under `op`.
+HR_API Tensor copy_of(std::string_view op, const Tensor& tensor);
+
+}  // namespace hr
