@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The deferred forms of this room's functions: dtype and shape are checked now, the work is done
+// later.
+#pragma once
+#include "headrace/plan/node.h"
+#include "headrace/signal/fft.h"
+#include "headrace/signal/fft_convolve.h"
+#include "headrace/signal/non_max_suppression.h"
+#include "headrace/signal/ricker.h"
+#include "headrace/signal/windows.h"
+
+#include <utility>
+
+namespace hr {
+
+// Each takes arrays or columns without nulls and promises what the function of its name does.
+
+HR_API NodePtr ricker_node(int64_t points, double width, Dtype dtype);
+HR_API NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMode mode);
+HR_API NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, double threshold);
+/// `lengths` may be null: every segment has the full width.
+HR_API NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
+                            int64_t width, Normalize normalize);
+HR_API NodePtr index_of_true_node(const NodePtr& gate);
+HR_API NodePtr diff_node(const NodePtr& x);
+
+struct HistogramNodes {
+  NodePtr counts;
+  NodePtr edges;
+};
+
+/// `edges` may be null; then `bins` and `range` count.
+HR_API HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
+                                     std::optional<std::pair<double, double>> range,
+                                     const NodePtr& edges);
+
+enum class FftKind { kFft, kIfft, kRfft, kIrfft };
+HR_API NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm);
+
+}  // namespace hr

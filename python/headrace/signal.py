@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signals: wavelets, convolution, peaks, differences, histograms and windows.
+
+All functions are deferred and take arrays, series without nulls, or anything `hr.asarray` takes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.array import Array, asarray
+from headrace.deferred import Deferred, mark
+from headrace.dtypes import dtype_word
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = [
+    "diff",
+    "fft_convolve",
+    "histogram",
+    "index_of_true",
+    "non_max_suppression",
+    "ricker",
+    "windows",
+]
+
+
+def _node(x: Any) -> _core.Node:
+    return x._node if isinstance(x, Deferred) else asarray(x)._node
+
+
+def ricker(points: int, width: float, dtype: npt.DTypeLike = "float64") -> Array:
+    """The Ricker ("Mexican hat") wavelet: the negated second derivative of a Gaussian.
+
+    ``A (1 - (x/a)**2) exp(-(x/a)**2 / 2)`` with ``a = width``, ``A = 2 / (sqrt(3 a) pi**0.25)`` and
+    ``x = arange(points) - (points - 1) / 2``, as ``scipy.signal.ricker`` defined it.
+
+    Parameters
+    ----------
+    points : int
+        Number of samples.
+    width : float
+        Distance from the centre to the zero crossing, in samples.
+    dtype : dtype
+        float32 or float64. Within 4 ulp of the formula, the same bits on every machine.
+
+    >>> import headrace as hr
+    >>> hr.signal.ricker(5, 2.0).argmax().item()
+    2
+    """
+    mark("ricker")
+    return Array(_core.ricker(points, float(width), dtype_word(dtype)))
+
+
+def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] = "same") -> Array:
+    """Convolve a long signal with taps, by FFT blocks (overlap-save) or directly for few taps.
+
+    Parameters
+    ----------
+    signal, taps : array_like
+        1-D, both float32 or both float64.
+    mode : {"same", "full", "valid"}
+        As in ``scipy.signal.fftconvolve``; "same" is centred and has the signal's length.
+
+    Raises
+    ------
+    ValueError
+        When `taps` is empty, or longer than `signal` in another mode than "full".
+    TypeError
+        For other dtypes.
+
+    Notes
+    -----
+    O(n log m) time, scratch of a few blocks a worker. Taps at the ends that cannot change a result by
+    more than eps/8 of sum(abs(taps)) * max(abs(signal)) are left out. A NaN or inf spreads over the
+    blocks that it reaches. The same bits for any number of threads.
+
+    >>> import headrace as hr
+    >>> hr.signal.fft_convolve([0.0, 1.0, 0.0], [1.0, 2.0, 3.0]).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    mark("fft_convolve")
+    return Array(_core.fft_convolve(_node(signal), _node(taps), mode))
+
+
+def non_max_suppression(x: Any, window: int, threshold: float = -float("inf")) -> Array:
+    """Mark the maxima of their surroundings: a gate of bools.
+
+    ``gate[i]`` is true when ``x[i] >= threshold`` and ``x[i]`` is greater than every earlier value and
+    not less than any later value in ``x[i - window//2 : i + window//2 + 1]``, cut at the ends. So the
+    leftmost of equal values wins. NaN is never a peak and suppresses none.
+
+    Parameters
+    ----------
+    x : array_like
+        1-D, integer or float.
+    window : int
+        Odd number of samples.
+    threshold : float
+        The least value of a peak.
+
+    Notes
+    -----
+    O(n) for any window, one pass.
+
+    >>> import headrace as hr
+    >>> hr.signal.non_max_suppression([0, 3, 1, 2, 5, 0], window=3).tolist()
+    [False, True, False, False, True, False]
+    """
+    mark("non_max_suppression")
+    return Array(_core.non_max_suppression(_node(x), window, float(threshold)))
+
+
+def index_of_true(gate: Any) -> Array:
+    """Positions of the true elements, ascending, as ``numpy.flatnonzero``.
+
+    >>> import headrace as hr
+    >>> hr.signal.index_of_true([False, True, True]).tolist()
+    [1, 2]
+    """
+    mark("index_of_true")
+    return Array(_core.index_of_true(_node(gate)))
+
+
+def diff(x: Any) -> Array:
+    """Differences of neighbours, ``x[1:] - x[:-1]``, as ``numpy.diff``; integers wrap.
+
+    >>> import headrace as hr
+    >>> hr.signal.diff([1, 4, 9]).tolist()
+    [3, 5]
+    """
+    mark("diff")
+    return Array(_core.diff(_node(x)))
+
+
+def histogram(
+    x: Any, bins: int | Any = 10, range: tuple[float, float] | None = None
+) -> tuple[Array, Array]:
+    """Counts of values in bins, equal to ``numpy.histogram`` bit for bit.
+
+    Parameters
+    ----------
+    x : array_like
+        1-D, integer or float. NaN is not counted, but an automatic range over NaN is an error.
+    bins : int or array_like
+        Number of bins of equal width, or their ascending edges.
+    range : (float, float), optional
+        Lower and upper edge; the least and greatest value by default.
+
+    Returns
+    -------
+    counts, edges : Array
+
+    >>> import headrace as hr
+    >>> counts, edges = hr.signal.histogram([1.0, 2.0, 2.5], bins=2, range=(1, 3))
+    >>> counts.tolist(), edges.tolist()
+    ([1, 2], [1.0, 2.0, 3.0])
+    """
+    mark("histogram")
+    edges = None if isinstance(bins, int) else _node(bins)
+    limits = None if range is None else (float(range[0]), float(range[1]))
+    counts, made = _core.histogram(_node(x), bins if isinstance(bins, int) else 0, limits, edges)
+    return Array(counts), Array(made)
+
+
+def windows(
+    x: Any,
+    begins: Any,
+    lengths: Any = None,
+    *,
+    width: int,
+    normalize: Literal["none", "zscore", "minmax", "max"] = "none",
+) -> Array:
+    """Cut segments from a signal into the rows of one contiguous tensor, zero-padded.
+
+    Row k holds ``x[begins[k] : begins[k] + min(lengths[k], width)]``, then zeros up to `width`. Places
+    outside of the signal are zeros too.
+
+    Parameters
+    ----------
+    x : array_like
+        1-D float32 or float64; the result has its dtype.
+    begins : array_like of int64
+        First sample of each row; may be negative.
+    lengths : array_like of int64, optional
+        Samples of each row; `width` by default.
+    width : int
+        Columns of the result.
+    normalize : {"none", "zscore", "minmax", "max"}
+        Scaling of each row over its own samples, never the padding. A row without spread gives zeros.
+
+    >>> import headrace as hr
+    >>> hr.signal.windows([1.0, 2.0, 3.0, 4.0], [0, 2], [1, 2], width=3).tolist()
+    [[1.0, 0.0, 0.0], [3.0, 4.0, 0.0]]
+    """
+    mark("windows")
+    sizes = None if lengths is None else _node(lengths)
+    return Array(_core.windows(_node(x), _node(begins), sizes, width, normalize))
