@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV text to a table: sniffed schema, parsed by all workers straight into the final columns.
+#pragma once
+#include "headrace/data/table.h"
+#include "headrace/io/source.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hr {
+
+enum class CsvHeader : uint8_t {
+  kInfer,  ///< the first row holds the names, unless `names` are given
+  kYes,    ///< the first row holds names; given `names` replace them
+  kNo,     ///< the first row is data; without `names` the columns are f0, f1, ...
+};
+
+/// What happens to a row that does not fit: stop at the first one, or set it aside.
+enum class BadRows : uint8_t { kError, kReject };
+
+struct CsvOptions {
+  char delimiter = ',';
+  /// Opens a field when it is the field's first byte; inside, a doubled one stands for itself.
+  std::optional<char> quote = '"';
+  /// The rest of a line from an unquoted one on is ignored; a line that begins with it is no row.
+  std::optional<char> comment{};
+  CsvHeader header = CsvHeader::kInfer;
+  std::vector<std::string> names{};
+  /// Columns to read, in the order wanted, by name or by position (not both); empty: all.
+  std::vector<std::string> columns{};
+  std::vector<int64_t> column_indices{};
+  /// Given dtypes by name; `dtype` holds for all columns that `dtypes` does not name.
+  std::vector<std::pair<std::string, Dtype>> dtypes{};
+  std::optional<Dtype> dtype{};
+  /// Fields that are null. In a string column a quoted field is never null.
+  std::vector<std::string> null_words = {"", "NA", "null", "NULL"};
+  /// Lines to leave out at the top, before the header.
+  int64_t skip_rows = 0;
+  /// Rows to read at most; -1: all.
+  int64_t num_rows = -1;
+  BadRows on_bad = BadRows::kError;
+  Compression compression = Compression::kInfer;
+};
+
+/// Names and dtypes of the columns that will be read, in result order.
+struct CsvSchema {
+  std::vector<std::string> names{};
+  std::vector<Dtype> dtypes{};
+  /// Rows expected from the size of the text and of sampled rows; exact for a text that the sample
+  /// covers whole.
+  int64_t estimated_rows = 0;
+};
+
+struct CsvResult {
+  Table table{};
+  /// Rows set aside: `line` (int64, from 1, as an editor counts), `column` (int64, the field from
+  /// 1, 0 for the whole row), `text` (string, invalid UTF-8 replaced, at most 64 KiB a row),
+  /// `reason` (string). Empty with BadRows::kError. Rows in = rows of table + rows of rejects.
+  Table rejects{};
+};
+
+/// A CSV source that is stamped and sniffed but not read: what a deferred scan holds. The schema is
+/// fixed here from the head and from samples at places that the size alone decides; a later row
+/// that does not fit it is a bad row. Copies share the state; `read` may be called again and again.
+class HR_API CsvScan {
+ public:
+  /// Reads the head and the samples. Inferred dtypes: bool (true, True, TRUE and false), int64,
+  /// uint64 when a value needs it, float64, else string; float64 when all is null. Throws
+  /// InvalidArgumentError for options that contradict, ColumnNotFoundError for unknown columns,
+  /// InputError for an unreadable source, a first row of over 16 MiB or a NUL in a name,
+  /// UnsupportedError for a codec that this build lacks.
+  explicit CsvScan(Source source, CsvOptions options = {});
+
+  const CsvSchema& schema() const;
+  const CsvOptions& options() const;
+  const Source& source() const;
+
+  /// Reads the schema columns with true in `wanted` (empty: all; their order stays), at most
+  /// `max_rows` rows (-1: as many as the options say). Only wanted columns are checked for values
+  /// that do not fit; the number of fields of a row is always checked.
+  ///
+  /// The text is read twice in pieces of about 1 MiB a worker (counted, then parsed to place), so
+  /// little more than the result is resident for a plain file; a compressed source or a stream is
+  /// held unpacked as well. Floats are correctly rounded, float32 from the text. The same bits for
+  /// any number of threads. Throws InputError naming path, line and column for the first bad row
+  /// (or a source that changed), OutOfMemoryError when the budget is too small.
+  CsvResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1) const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// Scans and reads at once.
+HR_API CsvResult read_csv(const Source& source, const CsvOptions& options = {});
+
+}  // namespace hr

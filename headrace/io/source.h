@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: bytes from outside the process, as a path, as memory or as a stream, perhaps compressed.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/memory/buffer.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hr {
+
+enum class Compression : uint8_t { kInfer, kNone, kGzip, kZstd };
+
+/// "infer", "none", "gzip" or "zstd"; throws InvalidArgumentError for any other word.
+HR_API Compression compression_from_name(std::string_view name);
+
+/// Fills up to `size` bytes and returns how many; 0 means the end. Called only on the thread that
+/// calls the reader; what it throws passes through.
+using ReadBytes = std::function<int64_t(char* into, int64_t size)>;
+
+/// Bytes of a source after decompression, read by offset. Only the calling thread loads; any thread
+/// reads what is loaded. A plain file is not kept in memory; what comes from a stream or a
+/// decompressor is, in buffers that the budget counts.
+class HR_API Text {
+ public:
+  virtual ~Text() = default;
+
+  /// Makes bytes [0, end) readable; returns how many of them there are (fewer: the text is over).
+  virtual int64_t load(int64_t end) = 0;
+
+  /// Copies bytes [offset, offset + size), which must be loaded. Thread-safe.
+  virtual void read(int64_t offset, char* into, int64_t size) const = 0;
+
+  /// Bytes in all if that is known without reading them, else -1.
+  virtual int64_t known_size() const = 0;
+
+  /// Bytes on the outside, before decompression, for an estimate; -1 if unknown.
+  virtual int64_t packed_size() const = 0;
+
+  /// Throws InputError if the file is no longer the one that was opened.
+  virtual void check_unchanged() const = 0;
+};
+
+/// A cheap shared handle. A path is stamped (size, time, inode) when the handle is made and may be
+/// opened again and again as long as the stamp holds; memory likewise; a stream is read once and
+/// what was read is kept until the handle goes.
+class HR_API Source {
+ public:
+  /// Throws InputError with path and errno for a missing file, a directory or a forbidden one.
+  static Source path(std::string path);
+  static Source bytes(Buffer bytes, std::string name = "<bytes>");
+  static Source stream(ReadBytes read, std::string name = "<stream>");
+
+  /// The path, or a name in angle brackets, for messages.
+  const std::string& name() const;
+
+  /// Opens the text. kInfer goes by the first bytes, never by the name. Throws InputError when the
+  /// file changed since the handle was made, UnsupportedError for a codec that this build lacks.
+  std::shared_ptr<Text> open(std::string_view op, Compression compression) const;
+
+  struct State;
+
+ private:
+  explicit Source(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace hr
