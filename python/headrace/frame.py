@@ -26,10 +26,13 @@ class DataFrame:
     [4, 6]
     """
 
-    __slots__ = ("__weakref__", "_nodes")
+    __slots__ = ("__weakref__", "_nodes", "rejects")
+    #: Rows that `read_csv(on_bad="reject")` set aside; None for all other frames.
+    rejects: DataFrame | None
 
     def __init__(self, data: Mapping[str, Any] | DataFrame | None = None) -> None:
         self._nodes: dict[str, _core.Node] = {}
+        self.rejects = None
         mark("DataFrame")
         if isinstance(data, DataFrame):
             self._nodes = dict(data._nodes)
@@ -46,6 +49,13 @@ class DataFrame:
         frame = cls()
         frame._nodes = nodes
         return frame
+
+    @classmethod
+    def _from_table(cls, table: _core.Table) -> DataFrame:
+        domain = _core.new_domain()
+        return cls._of(
+            {name: _core.data(table.column(i), name, domain) for i, name in enumerate(table.names)}
+        )
 
     def _put(self, name: str, node: _core.Node) -> None:
         if self._nodes:

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and writing files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.dtypes import dtype_word
+from headrace.frame import DataFrame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import BinaryIO
+
+    import numpy.typing as npt
+
+    Source = str | os.PathLike[str] | bytes | BinaryIO
+
+__all__ = ["read_csv", "scan_csv", "write_csv"]
+
+
+def _scan(op: str, source: Any, options: dict[str, Any]) -> _core.CsvScan:
+    mark(op)
+    dtypes = options.pop("dtypes")
+    columns = list(options.pop("columns") or [])
+    by_index = bool(columns) and all(isinstance(c, int) for c in columns)
+    header = options.pop("header")
+    return _core.CsvScan(
+        os.fspath(source) if isinstance(source, str | os.PathLike) else source,
+        dtypes={n: dtype_word(d) for n, d in dtypes.items()} if isinstance(dtypes, dict) else {},
+        dtype=None if dtypes is None or isinstance(dtypes, dict) else dtype_word(dtypes),
+        columns=[] if by_index else columns,
+        column_indices=columns if by_index else [],
+        header={"infer": "infer", True: "yes", False: "no", None: "no"}[header],
+        **options,
+    )
+
+
+def scan_csv(
+    source: Source,
+    *,
+    delimiter: str = ",",
+    quote: str | None = '"',
+    comment: str | None = None,
+    header: Literal["infer", True, False] | None = "infer",
+    names: Sequence[str] = (),
+    columns: Sequence[str] | Sequence[int] | None = None,
+    dtypes: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None = None,
+    null_words: Sequence[str] = ("", "NA", "null", "NULL"),
+    skip_rows: int = 0,
+    num_rows: int | None = None,
+    compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+) -> DataFrame:
+    """A deferred frame over a CSV source: sniffed now, read when somebody looks, and only what is needed.
+
+    The source is stamped at the call (size, time, inode); if it changes before it is read, that is an
+    error. Parameters are those of `read_csv`, without ``on_bad``.
+
+    >>> import headrace as hr
+    >>> df = hr.scan_csv(b"a,b\\n1,x\\n2,y\\n")
+    >>> df.columns, int(df.a.sum())
+    (['a', 'b'], 3)
+    """
+    scan = _scan(
+        "scan_csv",
+        source,
+        {
+            "delimiter": delimiter,
+            "quote": quote,
+            "comment": comment,
+            "header": header,
+            "names": list(names),
+            "columns": columns,
+            "dtypes": dtypes,
+            "null_words": list(null_words),
+            "skip_rows": skip_rows,
+            "num_rows": -1 if num_rows is None else num_rows,
+            "compression": compression,
+            "on_bad": "error",
+        },
+    )
+    table = _core.scan_csv(scan)
+    return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(scan.names)})
+
+
+def read_csv(
+    source: Source,
+    *,
+    delimiter: str = ",",
+    quote: str | None = '"',
+    comment: str | None = None,
+    header: Literal["infer", True, False] | None = "infer",
+    names: Sequence[str] = (),
+    columns: Sequence[str] | Sequence[int] | None = None,
+    dtypes: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None = None,
+    null_words: Sequence[str] = ("", "NA", "null", "NULL"),
+    skip_rows: int = 0,
+    num_rows: int | None = None,
+    on_bad: Literal["error", "reject"] = "error",
+    compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+) -> DataFrame:
+    """Read CSV text straight into columns, on all cores.
+
+    Parameters
+    ----------
+    source : path, bytes or binary file object
+        Plain, gzip or zstd; the codec is seen from the first bytes.
+    delimiter, quote, comment : str
+        One character each; None switches quotes or comments off.
+    header : {"infer", True, False}
+        Whether the first row holds the names. "infer": yes, unless `names` are given. Without names
+        the columns are called f0, f1, ...
+    names : list of str, optional
+        Names of the columns.
+    columns : list of str or int, optional
+        The columns to read, in the order wanted.
+    dtypes : dtype or {name: dtype}, optional
+        Given dtypes; the others are inferred from samples: bool, int64, uint64, float64 or string.
+    null_words : list of str
+        Fields that are null. ``nan`` is NaN, which is a value.
+    skip_rows : int
+        Lines to leave out at the top.
+    num_rows : int, optional
+        Rows to read at most.
+    on_bad : {"error", "reject"}
+        A row with a wrong number of fields or a value that misfits its dtype is an error that names
+        file, line, column and text; or it goes to ``result.rejects``, a frame of line, column, text
+        and reason. Rows in = rows out + rejects.
+    compression : {"infer", "none", "gzip", "zstd"}
+
+    Raises
+    ------
+    hr.InputError
+        (an OSError) For a source that cannot be read, or its first bad row.
+    hr.ColumnNotFoundError
+        (a KeyError) For a column in `columns` or `dtypes` that the file does not have.
+
+    Notes
+    -----
+    Floats are correctly rounded, float32 once from the text. Little more than the result is resident.
+
+    >>> import headrace as hr
+    >>> df = hr.read_csv(b"time,ecg\\n0,0.5\\n1,\\n")
+    >>> df.ecg.to_list()
+    [0.5, None]
+    """
+    scan = _scan(
+        "read_csv",
+        source,
+        {
+            "delimiter": delimiter,
+            "quote": quote,
+            "comment": comment,
+            "header": header,
+            "names": list(names),
+            "columns": columns,
+            "dtypes": dtypes,
+            "null_words": list(null_words),
+            "skip_rows": skip_rows,
+            "num_rows": -1 if num_rows is None else num_rows,
+            "compression": compression,
+            "on_bad": on_bad,
+        },
+    )
+    table, rejects = _core.read_csv(scan)
+    frame = DataFrame._from_table(table)
+    frame.rejects = DataFrame._from_table(rejects) if on_bad == "reject" else None
+    return frame
+
+
+def write_csv(
+    frame: DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str = ",",
+    header: bool = True,
+    float_format: str = "shortest",
+    null_word: str = "",
+    durable: bool = True,
+) -> None:
+    """Write a frame as CSV text, formatted on all cores; also ``DataFrame.to_csv``.
+
+    A regular file is replaced whole or not at all. Strings are quoted where needed.
+
+    Parameters
+    ----------
+    path : path
+        File to write; a pipe or terminal is written directly.
+    float_format : str
+        "shortest" (the fewest digits that read back to the same value) or printf's ``%.<n>e``,
+        ``%.<n>f``, ``%.<n>g``.
+    null_word : str
+        Stands for null; NaN is ``nan``.
+    durable : bool
+        Wait until the bytes are on the disk.
+
+    Raises
+    ------
+    hr.InputError
+        (an OSError) When the system refuses; the old file is untouched.
+    """
+    mark("to_csv")
+    _core.write_csv(frame._table(), os.fspath(path), delimiter, header, float_format, null_word, durable)
