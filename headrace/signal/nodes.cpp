@@ -40,6 +40,13 @@ const Tensor& tensor(const Value& value) {
   return std::get<Tensor>(value);
 }
 
+double number(const Value& value) {
+  if (const auto* scalar = std::get_if<Scalar>(&value)) return scalar->as<double>();
+  return visit_real(tensor(value).dtype(), [&]<class T>(std::type_identity<T>) {
+    return static_cast<double>(tensor(value).item<T>());
+  });
+}
+
 // Rows that follow from known ones, or a new name for unknown ones.
 Signature rows_of(Dtype dtype, bool known, int64_t rows) {
   return known ? array_of(dtype, {rows}) : array_of(dtype, {kUnknown}, new_domain());
@@ -83,17 +90,20 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
                        });
 }
 
-NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, double threshold) {
+NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold) {
   const NodePtr array =
       one_dimension("non_max_suppression", x, &Dtype::is_real, "an integer or float");
   if (window < 1 || window % 2 == 0)
     throw_error<InvalidArgumentError>("non_max_suppression", "the window is not odd and positive",
                                       {{"window", window}}, "use an odd number of samples");
+  if (!threshold->signature().is_scalar() || !threshold->signature().dtype.is_real())
+    throw_error<TypeMismatchError>("non_max_suppression", "the threshold is no number",
+                                   {{"dtype", threshold->signature().dtype.name()}});
   Signature signature = array->signature();
   signature.dtype = TypeId::kBool;
   return operator_node("non_max_suppression", "window=" + std::to_string(window), signature,
-                       {array}, 1, [=](std::span<const Value> inputs) -> Value {
-                         return non_max_suppression(tensor(inputs[0]), window, threshold);
+                       {array, threshold}, 1, [=](std::span<const Value> inputs) -> Value {
+                         return non_max_suppression(tensor(inputs[0]), window, number(inputs[1]));
                        });
 }
 

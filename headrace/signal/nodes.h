@@ -17,7 +17,8 @@ namespace hr {
 
 HR_API NodePtr ricker_node(int64_t points, double width, Dtype dtype);
 HR_API NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMode mode);
-HR_API NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, double threshold);
+/// `threshold` is a real scalar, perhaps one that the plan has yet to compute.
+HR_API NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold);
 /// `lengths` may be null: every segment has the full width.
 HR_API NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
                             int64_t width, Normalize normalize);

@@ -85,7 +85,7 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
     return Array(_core.fft_convolve(_node(signal), _node(taps), mode))
 
 
-def non_max_suppression(x: Any, window: int, threshold: float = -float("inf")) -> Array:
+def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("inf")) -> Array:
     """Mark the maxima of their surroundings: a gate of bools.
 
     ``gate[i]`` is true when ``x[i] >= threshold`` and ``x[i]`` is greater than every earlier value and
@@ -98,8 +98,8 @@ def non_max_suppression(x: Any, window: int, threshold: float = -float("inf")) -
         1-D, integer or float.
     window : int
         Odd number of samples.
-    threshold : float
-        The least value of a peak.
+    threshold : float or 0-d array
+        The least value of a peak; a deferred one (``2 * x.std()``) stays part of the plan.
 
     Notes
     -----
@@ -110,7 +110,8 @@ def non_max_suppression(x: Any, window: int, threshold: float = -float("inf")) -
     [False, True, False, False, True, False]
     """
     mark("non_max_suppression")
-    return Array(_core.non_max_suppression(_node(x), window, float(threshold)))
+    limit = threshold._node if isinstance(threshold, Deferred) else _core.scalar(float(threshold))
+    return Array(_core.non_max_suppression(_node(x), window, limit))
 
 
 def index_of_true(gate: Any) -> Array:
