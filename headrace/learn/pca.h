@@ -28,8 +28,8 @@ HR_API Pca pca_fit(const Tensor& x, int64_t num_components);
 
 /// Coordinates of the rows of `x` along the components: [rows, components], in the dtype of `x`,
 /// summed in float64. A NaN makes its row NaN.
-/// These three throw TypeMismatchError unless `x` is 2-D float32 or float64 and InvalidArgumentError
-/// for a number of columns that the model does not have.
+/// These three throw TypeMismatchError unless `x` is 2-D float32 or float64 and
+/// InvalidArgumentError for a number of columns that the model does not have.
 HR_API Tensor pca_transform(const Pca& model, const Tensor& x);
 
 /// Rows back from their coordinates: [rows, features], in the dtype of `latent`.

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks, allocates and puts the parts of a PCA together.
+#include "headrace/learn/pca.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/learn/pca_kernels.h"
+#include "headrace/learn/symmetric_eigen.h"
+#include "headrace/memory/tag.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hr {
+namespace {
+
+constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
+
+void check_matrix(std::string_view op, const Tensor& x) {
+  if (x.num_dimensions() != 2 || !x.dtype().is_floating())
+    throw_error<TypeMismatchError>(
+        op, "needs two-dimensional float32 or float64",
+        {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
+}
+
+void check_columns(std::string_view op, const Tensor& x, int64_t expected) {
+  check_matrix(op, x);
+  if (x.shape()[1] != expected)
+    throw_error<InvalidArgumentError>(op, "the number of columns differs from the model's",
+                                      {{"columns", x.shape()[1]}, {"model", expected}});
+}
+
+/// Rows of `values`, `padded` apart, as a contiguous tensor [rows, columns] of `dtype`; rank 1 for
+/// no rows given.
+Tensor store(const double* values, int64_t rows, int64_t columns, int64_t padded, Dtype dtype) {
+  Buffer buffer = Buffer::allocate(std::max<int64_t>(rows, 1) * columns * dtype.size_bytes());
+  visit_floating(dtype, [&]<class T>(std::type_identity<T>) {
+    T* out = buffer.mutable_as<T>();
+    for (int64_t i = 0; i < std::max<int64_t>(rows, 1); ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        out[i * columns + j] = static_cast<T>(values[i * padded + j]);
+  });
+  return Tensor(dtype, rows == 0 ? Shape{columns} : Shape{rows, columns}, std::move(buffer));
+}
+
+/// Mean and components as float64 with padded rows, one after the other.
+Buffer load(const Pca& model, int64_t padded) {
+  const int64_t features = model.mean.num_elements();
+  const int64_t count = model.explained_variance.num_elements();
+  Buffer buffer = Buffer::allocate_zeroed((count + 1) * padded * kDouble);
+  auto* out = buffer.mutable_as<double>();
+  visit_floating(model.mean.dtype(), [&]<class T>(std::type_identity<T>) {
+    std::copy_n(model.mean.as<T>(), features, out);
+    for (int64_t c = 0; c < count; ++c)
+      std::copy_n(model.components.as<T>() + c * features, features, out + (c + 1) * padded);
+  });
+  return buffer;
+}
+
+/// Parts in order, in place: the result lies in the first.
+void add_parts(double* parts, int64_t count, int64_t size) {
+  for (int64_t part = 1; part < count; ++part)
+    for (int64_t i = 0; i < size; ++i) parts[i] += parts[part * size + i];
+}
+
+}  // namespace
+
+Pca pca_fit(const Tensor& x, int64_t num_components) {
+  check_matrix("pca_fit", x);
+  const int64_t rows = x.shape()[0];
+  const int64_t features = x.shape()[1];
+  if (rows < 2)
+    throw_error<InvalidArgumentError>("pca_fit", "a variance needs two rows", {{"rows", rows}});
+  if (num_components < 1 || num_components > std::min(rows, features))
+    throw_error<InvalidArgumentError>(
+        "pca_fit", "num_components does not fit",
+        {{"num_components", num_components}, {"rows", rows}, {"features", features}},
+        "use 1 to the smaller of rows and features");
+  const ScopedTag tag("pca_fit");
+  const int64_t padded = pca_padded(features);
+  const int64_t parts = divide_up(rows, cpu::pca_part_rows(rows));
+  const int64_t square = checked_multiply("pca_fit", padded, padded);
+
+  Buffer sums = Buffer::allocate(parts * padded * kDouble);
+  auto* mean = sums.mutable_as<double>();
+  cpu::pca_sums(x, mean, padded);
+  add_parts(mean, parts, padded);
+  for (int64_t j = 0; j < features; ++j) {
+    mean[j] /= static_cast<double>(rows);
+    if (!std::isfinite(mean[j]))
+      throw_error<InvalidArgumentError>("pca_fit", "a column has NaN or infinite values",
+                                        {{"column", j}}, "drop or fill them first");
+  }
+
+  Buffer matrix = Buffer::allocate(
+      checked_multiply("pca_fit", checked_multiply("pca_fit", parts, square), kDouble));
+  auto* products = matrix.mutable_as<double>();
+  cpu::pca_products(x, mean, products, padded);
+  add_parts(products, parts, square);
+  Buffer covariance = Buffer::allocate((features * features + 3 * features) * kDouble);
+  auto* vectors = covariance.mutable_as<double>();
+  double* values = vectors + features * features;
+  double total = 0;
+  for (int64_t i = 0; i < features; ++i) {
+    for (int64_t j = 0; j <= i; ++j)
+      vectors[i * features + j] = products[i * padded + j] / static_cast<double>(rows - 1);
+    total += vectors[i * features + i];
+  }
+  symmetric_eigen(vectors, values, values + features, features);
+
+  double kept = 0;
+  for (int64_t c = 0; c < num_components; ++c) {
+    double* row = vectors + c * features;
+    const double* largest = std::max_element(
+        row, row + features, [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+    if (*largest < 0)
+      for (int64_t j = 0; j < features; ++j) row[j] = -row[j];
+    values[c] = std::max(values[c], 0.0);
+    kept += values[c];
+  }
+  Pca model;
+  model.mean = store(mean, 0, features, padded, x.dtype());
+  model.components = store(vectors, num_components, features, features, x.dtype());
+  model.explained_variance = store(values, 0, num_components, num_components, x.dtype());
+  model.total_variance = total;
+  const int64_t left_out = std::min(rows, features) - num_components;
+  model.noise_variance =
+      left_out > 0 ? std::max(total - kept, 0.0) / static_cast<double>(left_out) : 0;
+  model.num_rows = rows;
+  return model;
+}
+
+Tensor pca_transform(const Pca& model, const Tensor& x) {
+  check_columns("pca_transform", x, model.mean.num_elements());
+  const ScopedTag tag("pca_transform");
+  const int64_t padded = pca_padded(x.shape()[1]);
+  const int64_t count = model.explained_variance.num_elements();
+  const Buffer loaded = load(model, padded);
+  const auto* mean = loaded.as<double>();
+  Buffer latent = Buffer::allocate(x.shape()[0] * count * x.dtype().size_bytes());
+  if (x.shape()[0] > 0)
+    cpu::pca_transform(x, mean, mean + padded, count, padded, latent.mutable_data());
+  return Tensor(x.dtype(), {x.shape()[0], count}, std::move(latent));
+}
+
+Tensor pca_inverse_transform(const Pca& model, const Tensor& latent) {
+  check_columns("pca_inverse_transform", latent, model.explained_variance.num_elements());
+  const ScopedTag tag("pca_inverse_transform");
+  const int64_t features = model.mean.num_elements();
+  const int64_t padded = pca_padded(features);
+  const Buffer loaded = load(model, padded);
+  const auto* mean = loaded.as<double>();
+  Buffer rows = Buffer::allocate(checked_multiply("pca_inverse_transform", latent.shape()[0],
+                                                  features * latent.dtype().size_bytes()));
+  if (latent.shape()[0] > 0)
+    cpu::pca_inverse_transform(latent, mean, mean + padded, features, padded, rows.mutable_data());
+  return Tensor(latent.dtype(), {latent.shape()[0], features}, std::move(rows));
+}
+
+Tensor pca_reconstruction_error(const Pca& model, const Tensor& x) {
+  check_columns("pca_reconstruction_error", x, model.mean.num_elements());
+  const ScopedTag tag("pca_reconstruction_error");
+  const int64_t padded = pca_padded(x.shape()[1]);
+  const int64_t count = model.explained_variance.num_elements();
+  const Buffer loaded = load(model, padded);
+  const auto* mean = loaded.as<double>();
+  Buffer error = Buffer::allocate(x.shape()[0] * kDouble);
+  if (x.shape()[0] > 0)
+    cpu::pca_reconstruction_error(x, mean, mean + padded, count, padded,
+                                  error.mutable_as<double>());
+  return Tensor(dtype_of<double>(), {x.shape()[0]}, std::move(error));
+}
+
+}  // namespace hr

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of pca. Inputs are checked, outputs are allocated. Matrices of the model are float64 with
+// rows of `padded` values, a multiple of 16; what lies beyond the features is zero.
+#pragma once
+#include "headrace/data/tensor.h"
+
+#include <cstdint>
+
+namespace hr {
+
+constexpr int64_t pca_padded(int64_t features) {
+  return (features + 15) / 16 * 16;
+}
+
+}  // namespace hr
+
+namespace hr::cpu {
+
+/// Rows of a part; parts depend on the shape alone, and there are at most 64 of them.
+constexpr int64_t pca_part_rows(int64_t rows) {
+  const int64_t even = (rows + 63) / 64;
+  return even < 8192 ? 8192 : even;
+}
+
+/// Sums of the columns, part k in `sums + k * padded`.
+void pca_sums(const Tensor& x, double* sums, int64_t padded);
+
+/// Sums of products of the columns less `mean`: the lower triangle, in tiles, of part k in
+/// `products + k * padded * padded`.
+void pca_products(const Tensor& x, const double* mean, double* products, int64_t padded);
+
+/// latent[row, component], in the dtype of `x`.
+void pca_transform(const Tensor& x, const double* mean, const double* components, int64_t count,
+                   int64_t padded, void* latent);
+
+/// Rows from latent coordinates, in the dtype of `latent`.
+void pca_inverse_transform(const Tensor& latent, const double* mean, const double* components,
+                           int64_t features, int64_t padded, void* rows);
+
+void pca_reconstruction_error(const Tensor& x, const double* mean, const double* components,
+                              int64_t count, int64_t padded, double* error);
+
+}  // namespace hr::cpu

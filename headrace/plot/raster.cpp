@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks and allocates for the rasters.
+#include "headrace/plot/raster.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/memory/tag.h"
+#include "headrace/plot/raster_kernels.h"
+
+#include <cmath>
+
+namespace hr {
+namespace {
+
+constexpr int64_t kMaxSide = 65536;
+
+void check_side(std::string_view op, std::string_view name, int64_t pixels) {
+  if (pixels < 1 || pixels > kMaxSide)
+    throw_error<InvalidArgumentError>(op, "a side is not a number of pixels", {{name, pixels}},
+                                      "use 1 to 65536");
+}
+
+void check_range(std::string_view op, std::string_view low_name, double low,
+                 std::string_view high_name, double high) {
+  if (!(low < high) || !std::isfinite(high - low))
+    throw_error<InvalidArgumentError>(op, "the range to draw is empty or not finite",
+                                      {{low_name, low}, {high_name, high}});
+}
+
+void check_pair(std::string_view op, const Tensor& a, const Tensor& b) {
+  for (const Tensor* x : {&a, &b})
+    if (x->num_dimensions() != 1 || !x->dtype().is_real())
+      throw_error<TypeMismatchError>(
+          op, "needs one-dimensional integers or floats",
+          {{"dimensions", x->num_dimensions()}, {"dtype", x->dtype().name()}});
+  if (a.num_elements() != b.num_elements())
+    throw_error<InvalidArgumentError>(op, "the two tensors differ in length",
+                                      {{"first", a.num_elements()}, {"second", b.num_elements()}});
+}
+
+}  // namespace
+
+Tensor raster_envelope(const Envelope& envelope, double bottom, double top, int64_t height,
+                       Color ink) {
+  check_pair("raster_envelope", envelope.low, envelope.high);
+  if (envelope.low.dtype() != envelope.high.dtype())
+    throw_error<TypeMismatchError>(
+        "raster_envelope", "low and high differ in dtype",
+        {{"low", envelope.low.dtype().name()}, {"high", envelope.high.dtype().name()}});
+  check_range("raster_envelope", "bottom", bottom, "top", top);
+  check_side("raster_envelope", "height", height);
+  const int64_t width = envelope.low.num_elements();
+  check_side("raster_envelope", "width", width);
+  const ScopedTag tag("raster_envelope");
+  Buffer pixels = Buffer::allocate(height * width * 4);
+  cpu::raster_envelope(envelope, bottom, top, height, ink, pixels.mutable_as<uint8_t>());
+  return Tensor(dtype_of<uint8_t>(), {height, width, 4}, std::move(pixels));
+}
+
+Tensor raster_points(const Tensor& x, const Tensor& y, double left, double right, double bottom,
+                     double top, int64_t width, int64_t height) {
+  check_pair("raster_points", x, y);
+  check_range("raster_points", "left", left, "right", right);
+  check_range("raster_points", "bottom", bottom, "top", top);
+  check_side("raster_points", "width", width);
+  check_side("raster_points", "height", height);
+  const ScopedTag tag("raster_points");
+  Buffer counts = Buffer::allocate_zeroed(height * width * static_cast<int64_t>(sizeof(int64_t)));
+  cpu::raster_points(x, y, left, right, bottom, top, width, height, counts.mutable_as<int64_t>());
+  return Tensor(dtype_of<int64_t>(), {height, width}, std::move(counts));
+}
+
+}  // namespace hr
