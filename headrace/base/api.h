@@ -10,6 +10,9 @@
 #define HR_BOTH
 #endif
 
+// Small functions whose callers must hold them whole: vectors in registers, one instruction set.
+#define HR_INLINE HR_BOTH inline __attribute__((always_inline))
+
 namespace hr {
 
 #ifdef HR_BUILT_WITH_CUDA
