@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of ricker. `out` holds `points` elements of a float dtype.
+#pragma once
+#include "headrace/base/dtype.h"
+#include "headrace/memory/buffer.h"
+
+namespace hr::cpu {
+void ricker(int64_t points, double width, Dtype dtype, Buffer& out);
+}
+namespace hr::cuda {
+void ricker(int64_t points, double width, Dtype dtype, Buffer& out);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments cut from a signal: checks and dispatch.
+#include "headrace/signal/windows.h"
+
+#include "headrace/algo/strided_view.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/signal/windows_kernels.h"
+
+namespace hr {
+
+namespace {
+
+void dispatch(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+              Normalize normalize, Buffer& out) {
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) return cuda::windows(x, begins, lengths, width, normalize, out);
+  return cpu::windows(x, begins, lengths, width, normalize, out);
+}
+
+void check_int64(const char* what, const Tensor& tensor) {
+  check_one_dimension("windows", tensor);
+  if (tensor.dtype() != TypeId::kInt64)
+    throw_error<TypeMismatchError>("windows", what, {{"dtype", tensor.dtype().name()}},
+                                   "use astype('int64')");
+}
+
+}  // namespace
+
+Tensor windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+               Normalize normalize) {
+  const ScopedTag tag("windows");
+  check_one_dimension("windows", x);
+  if (!x.dtype().is_floating())
+    throw_error<TypeMismatchError>("windows", "the signal must be float32 or float64",
+                                   {{"dtype", x.dtype().name()}}, "use astype first");
+  check_int64("begins must be int64", begins);
+  check_int64("lengths must be int64", lengths);
+  if (width < 0)
+    throw_error<InvalidArgumentError>("windows", "the width is negative", {{"width", width}});
+  const int64_t rows = begins.num_elements();
+  if (lengths.num_elements() != rows && lengths.num_elements() != 1)
+    throw_error<InvalidArgumentError>("windows",
+                                      "there must be one length for each begin, or a single one",
+                                      {{"begins", rows}, {"lengths", lengths.num_elements()}});
+  const StridedView<int64_t> length(lengths);
+  for (int64_t i = 0; i < length.size; ++i)
+    if (length[i] < 0)
+      throw_error<InvalidArgumentError>("windows", "a length is negative",
+                                        {{"row", i}, {"length", length[i]}},
+                                        "drop such rows first");
+  const int64_t bytes =
+      checked_multiply("windows", checked_multiply("windows", rows, width), x.dtype().size_bytes());
+  Buffer out = Buffer::allocate(bytes);
+  if (bytes > 0) dispatch(x, begins, lengths, width, normalize, out);
+  return Tensor(x.dtype(), {rows, width}, std::move(out));
+}
+
+Tensor windows(const Tensor& x, const Tensor& begins, int64_t width, Normalize normalize) {
+  Buffer length = Buffer::allocate(8);
+  *length.mutable_as<int64_t>() = width;
+  return windows(x, begins, Tensor(TypeId::kInt64, {1}, std::move(length)), width, normalize);
+}
+
+}  // namespace hr

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of windows. Inputs are checked; `out` holds begins x width elements of the signal's
+// dtype.
+#pragma once
+#include "headrace/data/tensor.h"
+#include "headrace/signal/windows.h"
+
+namespace hr::cpu {
+/// `lengths` has one element for each begin, or a single one for all.
+void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+             Normalize normalize, Buffer& out);
+}  // namespace hr::cpu
+namespace hr::cuda {
+void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+             Normalize normalize, Buffer& out);
+}  // namespace hr::cuda
