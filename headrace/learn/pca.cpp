@@ -46,7 +46,7 @@ Tensor store(const double* values, int64_t rows, int64_t columns, int64_t padded
 /// Mean and components as float64 with padded rows, one after the other.
 Buffer load(const Pca& model, int64_t padded) {
   const int64_t features = model.mean.num_elements();
-  const int64_t count = model.explained_variance.num_elements();
+  const int64_t count = model.components.shape()[0];
   Buffer buffer = Buffer::allocate_zeroed((count + 1) * padded * kDouble);
   auto* out = buffer.mutable_as<double>();
   visit_floating(model.mean.dtype(), [&]<class T>(std::type_identity<T>) {
@@ -134,7 +134,7 @@ Tensor pca_transform(const Pca& model, const Tensor& x) {
   check_columns("pca_transform", x, model.mean.num_elements());
   const ScopedTag tag("pca_transform");
   const int64_t padded = pca_padded(x.shape()[1]);
-  const int64_t count = model.explained_variance.num_elements();
+  const int64_t count = model.components.shape()[0];
   const Buffer loaded = load(model, padded);
   const auto* mean = loaded.as<double>();
   Buffer latent = Buffer::allocate(x.shape()[0] * count * x.dtype().size_bytes());
@@ -144,7 +144,7 @@ Tensor pca_transform(const Pca& model, const Tensor& x) {
 }
 
 Tensor pca_inverse_transform(const Pca& model, const Tensor& latent) {
-  check_columns("pca_inverse_transform", latent, model.explained_variance.num_elements());
+  check_columns("pca_inverse_transform", latent, model.components.shape()[0]);
   const ScopedTag tag("pca_inverse_transform");
   const int64_t features = model.mean.num_elements();
   const int64_t padded = pca_padded(features);
@@ -161,7 +161,7 @@ Tensor pca_reconstruction_error(const Pca& model, const Tensor& x) {
   check_columns("pca_reconstruction_error", x, model.mean.num_elements());
   const ScopedTag tag("pca_reconstruction_error");
   const int64_t padded = pca_padded(x.shape()[1]);
-  const int64_t count = model.explained_variance.num_elements();
+  const int64_t count = model.components.shape()[0];
   const Buffer loaded = load(model, padded);
   const auto* mean = loaded.as<double>();
   Buffer error = Buffer::allocate(x.shape()[0] * kDouble);

@@ -8,13 +8,8 @@
 
 namespace hr {
 
-Envelope envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width) {
+void check_envelope(int64_t rows, int64_t start, int64_t stop, int64_t width) {
   constexpr int64_t kMaxWidth = (int64_t{1} << 31) - 1;
-  if (x.num_dimensions() != 1 || !x.dtype().is_real())
-    throw_error<TypeMismatchError>(
-        "envelope", "x must be one-dimensional integers or floats",
-        {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
-  const int64_t rows = x.shape()[0];
   if (start < 0 || start >= stop || stop > rows)
     throw_error<InvalidArgumentError>("envelope", "start and stop must enclose rows of x",
                                       {{"start", start}, {"stop", stop}, {"rows", rows}},
@@ -22,6 +17,14 @@ Envelope envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width) {
   if (width < 1 || width > kMaxWidth)
     throw_error<InvalidArgumentError>("envelope", "width is not a number of pixels",
                                       {{"width", width}}, "use 1 to 2147483647");
+}
+
+Envelope envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width) {
+  if (x.num_dimensions() != 1 || !x.dtype().is_real())
+    throw_error<TypeMismatchError>(
+        "envelope", "x must be one-dimensional integers or floats",
+        {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
+  check_envelope(x.shape()[0], start, stop, width);
   const ScopedTag tag("envelope");
   const int64_t bytes = width * x.dtype().size_bytes();
   Buffer low = Buffer::allocate(bytes);

@@ -24,10 +24,13 @@ constexpr int64_t envelope_first_row(int64_t pixel, int64_t rows, int64_t width)
 
 /// Exact minimum and maximum of rows [start, stop) of a 1-D tensor in each of `width` pixels, in
 /// the dtype of `x`. Any real dtype and any stride. NaN is passed over; a pixel of NaN alone is
-/// NaN. -0.0 counts as lower than 0.0, so the bits depend on nothing but the data.
+/// NaN. A zero comes out as 0.0, whatever its sign, so the bits do not depend on any order.
 /// O(stop - start) time on all workers, no scratch beyond one pair for each of a few thousand
 /// pieces. Throws TypeMismatchError for other dtypes or dimensions, InvalidArgumentError unless
 /// 0 <= start < stop <= rows and 1 <= width < 2^31.
 HR_API Envelope envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width);
+
+/// Throws what `envelope` throws for these numbers.
+HR_API void check_envelope(int64_t rows, int64_t start, int64_t stop, int64_t width);
 
 }  // namespace hr

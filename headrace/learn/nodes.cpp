@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred learn functions.
+#include "headrace/learn/nodes.h"
+
+#include "headrace/base/error.h"
+
+namespace hr {
+namespace {
+
+/// A node that applies `run` to a model of `mean` and `components` and to `x`, whose rows it has.
+/// `columns` is what `x` must have, `result` the columns of the result (-1: one dimension).
+template <class F>
+NodePtr model_node(const char* op, const NodePtr& mean, const NodePtr& components, const NodePtr& x,
+                   int64_t columns, int64_t result, F run) {
+  const Signature& from = x->signature();
+  if (from.form != Form::kTensor || from.shape.size() != 2 || !from.dtype.is_floating())
+    throw_error<TypeMismatchError>(
+        op, "needs a two-dimensional float32 or float64 array",
+        {{"dimensions", from.shape.size()}, {"dtype", from.dtype.name()}});
+  if (from.shape[1] != columns && from.shape[1] != kUnknown)
+    throw_error<InvalidArgumentError>(op, "the number of columns differs from the model's",
+                                      {{"columns", from.shape[1]}, {"model", columns}});
+  Signature signature;
+  signature.form = Form::kTensor;
+  signature.dtype = result < 0 ? Dtype(TypeId::kFloat64) : from.dtype;
+  signature.shape = result < 0 ? Shape{from.shape[0]} : Shape{from.shape[0], result};
+  signature.domain = from.domain;
+  return operator_node(op, "", signature, {mean, components, x}, 1,
+                       [run](std::span<const Value> inputs) -> Value {
+                         Pca model;
+                         model.mean = std::get<Tensor>(inputs[0]);
+                         model.components = std::get<Tensor>(inputs[1]);
+                         return run(model, std::get<Tensor>(inputs[2]));
+                       });
+}
+
+}  // namespace
+
+NodePtr pca_transform_node(const NodePtr& mean, const NodePtr& components, const NodePtr& x) {
+  const Shape& shape = components->signature().shape;
+  return model_node("pca_transform", mean, components, x, shape[1], shape[0], pca_transform);
+}
+
+NodePtr pca_inverse_transform_node(const NodePtr& mean, const NodePtr& components,
+                                   const NodePtr& latent) {
+  const Shape& shape = components->signature().shape;
+  return model_node("pca_inverse_transform", mean, components, latent, shape[0], shape[1],
+                    pca_inverse_transform);
+}
+
+NodePtr pca_reconstruction_error_node(const NodePtr& mean, const NodePtr& components,
+                                      const NodePtr& x) {
+  const Shape& shape = components->signature().shape;
+  return model_node("pca_reconstruction_error", mean, components, x, shape[1], -1,
+                    pca_reconstruction_error);
+}
+
+}  // namespace hr

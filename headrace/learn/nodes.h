@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The deferred forms of this room's functions: dtype and shape are checked now, the work is done
+// later. Fitting is not deferred: it looks at its data.
+#pragma once
+#include "headrace/learn/pca.h"
+#include "headrace/plan/node.h"
+
+namespace hr {
+
+/// `mean` [features] and `components` [components, features] as `pca_fit` made them.
+HR_API NodePtr pca_transform_node(const NodePtr& mean, const NodePtr& components, const NodePtr& x);
+HR_API NodePtr pca_inverse_transform_node(const NodePtr& mean, const NodePtr& components,
+                                          const NodePtr& latent);
+HR_API NodePtr pca_reconstruction_error_node(const NodePtr& mean, const NodePtr& components,
+                                             const NodePtr& x);
+
+}  // namespace hr

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The deferred forms of this room's functions: dtype and shape are checked now, the work is done
+// later.
+#pragma once
+#include "headrace/plan/node.h"
+#include "headrace/plot/envelope.h"
+#include "headrace/plot/png.h"
+#include "headrace/plot/raster.h"
+
+#include <optional>
+
+namespace hr {
+
+// Each takes arrays or columns without nulls and promises what the function of its name does.
+
+struct EnvelopeNodes {
+  NodePtr low;
+  NodePtr high;
+};
+
+/// `stop` none: the end of `x`, which only the data may tell.
+HR_API EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64_t> stop,
+                                   int64_t width);
+
+HR_API NodePtr raster_envelope_node(const NodePtr& low, const NodePtr& high, double bottom,
+                                    double top, int64_t height, Color ink);
+
+HR_API NodePtr raster_points_node(const NodePtr& x, const NodePtr& y, double left, double right,
+                                  double bottom, double top, int64_t width, int64_t height);
+
+HR_API NodePtr encode_png_node(const NodePtr& image);
+
+}  // namespace hr
