@@ -5,11 +5,16 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/tag.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <mutex>
+#include <pthread.h>
+#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -17,17 +22,169 @@ namespace hr {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kSlice = std::chrono::milliseconds(50);
+
 std::atomic<int> thread_count{0};
+std::atomic<bool (*)()> interrupt_check{nullptr};
+std::atomic<void (*)(int64_t, int64_t)> progress_report{nullptr};
+thread_local bool is_worker = false;
+
+// The whole processors that a cgroup's quota allows, or a large number.
+int cgroup_quota() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  int64_t quota = 0;
+  int64_t period = 0;
+  if (!(file >> quota >> period) || period <= 0) return 1024;
+  return static_cast<int>(std::clamp<int64_t>((quota + period - 1) / period, 1, 1024));
+}
 
 int default_threads() {
-  if (const char* text = std::getenv("HEADRACE_THREADS")) return std::max(1, std::atoi(text));
-  return std::max(1u, std::thread::hardware_concurrency());
+  if (const char* text = std::getenv("HEADRACE_THREADS"))
+    if (const int count = std::atoi(text); count >= 1 && count <= 1024) return count;
+  cpu_set_t set;
+  const int usable = sched_getaffinity(0, sizeof set, &set) == 0
+                         ? CPU_COUNT(&set)
+                         : static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(std::min(usable, cgroup_quota()), 1, 1024);
+}
+
+struct Job {
+  Task task;
+  int64_t count;
+  Tag tag;
+  std::atomic<int64_t> next{0};
+  std::atomic<int64_t> done{0};
+  int active = 0;  // workers on it; under the pool's mutex
+  std::mutex failure_mutex;
+  int64_t failed_at = 0;
+  std::exception_ptr failure;
+
+  Job(Task t, int64_t n) : task(t), count(n), tag(current_tag()), failed_at(n) {}
+
+  // One task; false when none is left.
+  bool run_one() {
+    const int64_t index = next.fetch_add(1);
+    if (index >= count) return false;
+    try {
+      task(index);
+    } catch (...) {
+      stop();
+      const std::lock_guard lock(failure_mutex);
+      if (index < failed_at) {
+        failed_at = index;
+        failure = std::current_exception();
+      }
+    }
+    ++done;
+    return true;
+  }
+
+  // Tasks below a failed one were handed out before it, so no more need to be.
+  void stop() { next = count; }
+};
+
+class Pool {
+ public:
+  void run(Job& job) {
+    const int helpers = static_cast<int>(std::min<int64_t>(threads() - 1, job.count - 1));
+    if (helpers > 0) publish(job, helpers);
+    auto last = Clock::now();
+    bool interrupted = false;
+    while (job.run_one()) interrupted |= look_around(job, last);
+    if (helpers > 0) {
+      std::unique_lock lock(mutex_);
+      jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+      while (!idle_.wait_for(lock, kSlice, [&] { return job.active == 0; })) {
+        lock.unlock();
+        interrupted |= look_around(job, last);
+        lock.lock();
+      }
+    }
+    if (interrupted)
+      throw Interrupted("interrupted: the operation was stopped; nothing was changed");
+    if (job.failure) std::rethrow_exception(job.failure);
+  }
+
+ private:
+  // Every 50 ms, and never on a worker: only the thread that entered can see the user.
+  static bool look_around(Job& job, Clock::time_point& last) {
+    const auto now = Clock::now();
+    if (is_worker || now - last < kSlice) return false;
+    last = now;
+    if (const auto report = progress_report.load()) report(job.done, job.count);
+    const auto check = interrupt_check.load();
+    if (!check || !check()) return false;
+    job.stop();
+    return true;
+  }
+
+  void publish(Job& job, int helpers) {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(&job);
+    while (workers_ < helpers) {
+      try {
+        std::thread([this] { work(); }).detach();
+      } catch (const std::system_error&) {
+        break;  // the system has no thread to give: the work is done by fewer
+      }
+      ++workers_;
+    }
+    for (int i = 0; i < helpers; ++i) wake_.notify_one();
+  }
+
+  Job* runnable() {
+    for (Job* job : jobs_)
+      if (job->next.load(std::memory_order_relaxed) < job->count && job->active < threads() - 1)
+        return job;
+    return nullptr;
+  }
+
+  void work() {
+    is_worker = true;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Job* job = nullptr;
+      wake_.wait(lock, [&] { return (job = runnable()) != nullptr; });
+      ++job->active;
+      lock.unlock();
+      {
+        const ScopedTag tag(job->tag);
+        while (job->run_one()) {
+        }
+      }
+      lock.lock();
+      if (--job->active == 0) idle_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  std::vector<Job*> jobs_;
+  int workers_ = 0;
+};
+
+std::atomic<Pool*> pool_in_use{nullptr};
+
+// Never destroyed: workers wait in it until the process ends. A forked child starts a new one,
+// since the threads of the old one stayed with the parent.
+Pool& pool() {
+  static Pool* const first = [] {
+    pthread_atfork(nullptr, nullptr, [] { pool_in_use = new Pool; });
+    auto* made = new Pool;
+    pool_in_use = made;
+    return made;
+  }();
+  Pool* current = pool_in_use;
+  return current ? *current : *first;
 }
 
 }  // namespace
 
 int threads() {
-  int count = thread_count;
+  int count = thread_count.load(std::memory_order_relaxed);
   if (count == 0) thread_count = count = default_threads();
   return count;
 }
@@ -40,34 +197,17 @@ void set_threads(int count) {
 }
 
 void parallel_for(int64_t count, Task task) {
-  std::atomic<int64_t> next{0};
-  std::mutex mutex;
-  int64_t failed_at = count;
-  std::exception_ptr failure;
-  const Tag tag = current_tag();
-  auto work = [&] {
-    const ScopedTag scope(tag);
-    for (int64_t i; (i = next.fetch_add(1)) < count;) {
-      try {
-        task(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (i < failed_at) {
-          failed_at = i;
-          failure = std::current_exception();
-        }
-        next = count;
-      }
-    }
-  };
-  std::vector<std::jthread> helpers;
-  for (int64_t i = 1; i < std::min<int64_t>(threads(), count); ++i) helpers.emplace_back(work);
-  work();
-  helpers.clear();
-  if (failure) std::rethrow_exception(failure);
+  if (count <= 0) return;
+  Job job(task, count);
+  pool().run(job);
 }
 
-void set_interrupt_check(bool (*)()) {}
-void set_progress(void (*)(int64_t, int64_t)) {}
+void set_interrupt_check(bool (*check)()) {
+  interrupt_check = check;
+}
+
+void set_progress(void (*report)(int64_t, int64_t)) {
+  progress_report = report;
+}
 
 }  // namespace hr

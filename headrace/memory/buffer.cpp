@@ -4,29 +4,19 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/memory/budget.h"
+#include "headrace/memory/buffer_rep.h"
 
-#include <atomic>
 #include <cstring>
-#include <optional>
+#include <memory>
+#include <sys/mman.h>
 
 namespace hr {
-
-struct Buffer::Rep {
-  std::atomic<int64_t> references{1};
-  std::atomic<int32_t> pins{0};
-  std::byte* data = nullptr;
-  int64_t size_bytes = 0;
-  int64_t capacity_bytes = 0;
-  Place place;
-  Tag tag = 0;
-  bool writable = true;
-  Owner owner;
-  std::optional<AnyResource> resource;
-};
 
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr int64_t kPage = 4096;
 
 }  // namespace
 
@@ -36,19 +26,28 @@ Buffer Buffer::allocate(int64_t size_bytes) {
 
 Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
   if (size_bytes < 0)
-    throw_error<InternalError>("allocate", "a negative size", {{"bytes", size_bytes}});
-  auto* rep = new Rep;
-  rep->size_bytes = size_bytes;
-  rep->capacity_bytes = round_up(size_bytes, 64);
-  rep->tag = current_tag();
-  Buffer buffer(rep);
-  if (rep->capacity_bytes > 0) {
-    rep->data = static_cast<std::byte*>(
-        resource.allocate(Stream{}, static_cast<size_t>(rep->capacity_bytes), kAlignment));
+    throw_error<InvalidArgumentError>("allocate", "a negative size", {{"bytes", size_bytes}});
+  const int64_t capacity = round_up(checked_add("allocate", size_bytes, 63) - 63, 64);
+  auto rep = std::make_unique<Rep>();
+  if (capacity > 0) {
+    if (!try_charge(capacity) && (trim_memory(), !try_charge(capacity)))
+      throw_out_of_memory(capacity);
+    try {
+      if (over_budget()) trim_memory();
+      rep->data = static_cast<std::byte*>(
+          resource.allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
+    } catch (...) {
+      discharge(capacity);
+      throw;
+    }
     rep->resource = resource;
-    std::memset(rep->data + size_bytes, 0, static_cast<size_t>(rep->capacity_bytes - size_bytes));
+    std::memset(rep->data + size_bytes, 0, static_cast<size_t>(capacity - size_bytes));
   }
-  return buffer;
+  rep->size_bytes = size_bytes;
+  rep->capacity_bytes = rep->block_bytes = capacity;
+  rep->tag = current_tag();
+  enter_buffer(*rep);
+  return Buffer(rep.release());
 }
 
 Buffer Buffer::allocate_zeroed(int64_t size_bytes) {
@@ -59,14 +58,15 @@ Buffer Buffer::allocate_zeroed(int64_t size_bytes) {
 
 Buffer Buffer::adopt(const void* data, int64_t size_bytes, Owner owner, Place place,
                      bool writable) {
-  auto* rep = new Rep;
+  auto rep = std::make_unique<Rep>();
   rep->data = static_cast<std::byte*>(const_cast<void*>(data));
   rep->size_bytes = rep->capacity_bytes = size_bytes;
   rep->place = place;
   rep->tag = current_tag();
   rep->writable = writable;
   rep->owner = owner;
-  return Buffer(rep);
+  enter_buffer(*rep);
+  return Buffer(rep.release());
 }
 
 Buffer::Buffer(const Buffer& other) noexcept : rep_(other.rep_) {
@@ -75,9 +75,12 @@ Buffer::Buffer(const Buffer& other) noexcept : rep_(other.rep_) {
 
 Buffer::~Buffer() {
   if (!rep_ || rep_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (rep_->resource)
-    rep_->resource->deallocate(Stream{}, rep_->data, static_cast<size_t>(rep_->capacity_bytes),
+  leave_buffer(*rep_);
+  if (rep_->resource) {
+    rep_->resource->deallocate(Stream{}, rep_->data, static_cast<size_t>(rep_->block_bytes),
                                kAlignment);
+    discharge(rep_->capacity_bytes);
+  }
   if (rep_->owner.release) rep_->owner.release(rep_->owner.context);
   delete rep_;
 }
@@ -116,8 +119,20 @@ bool Buffer::is_foreign() const {
 void Buffer::shrink(int64_t size_bytes) {
   if (size_bytes >= this->size_bytes()) return;
   const int64_t padded = round_up(size_bytes, 64);
-  std::memset(mutable_data() + size_bytes, 0, static_cast<size_t>(padded - size_bytes));
+  std::byte* bytes = mutable_data();
+  std::memset(bytes + size_bytes, 0, static_cast<size_t>(padded - size_bytes));
+  // Whole pages of the tail go back; the address range stays with the block.
+  const int64_t first = round_up(padded, kPage);
+  const int64_t last = rep_->capacity_bytes / kPage * kPage;
+  if (rep_->block_bytes >= int64_t{4} << 20 && last > first)
+    madvise(bytes + first, static_cast<size_t>(last - first), MADV_DONTNEED);
+  discharge(rep_->capacity_bytes - padded);
   rep_->size_bytes = size_bytes;
+  rep_->capacity_bytes = padded;
+}
+
+void Buffer::note_export(int change) const {
+  if (rep_) rep_->exports += change;
 }
 
 Pin::Pin(const Buffer& buffer) : buffer_(buffer) {

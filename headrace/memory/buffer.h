@@ -75,6 +75,9 @@ class HR_API Buffer {
   /// sharing); the new padding is zeroed.
   void shrink(int64_t size_bytes);
 
+  /// Counts handles of other libraries (+1 at export, -1 at their release), for reports.
+  void note_export(int change) const;
+
   /// Equal when they are handles on the same bytes.
   friend bool operator==(const Buffer& a, const Buffer& b) { return a.rep_ == b.rep_; }
 

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accounts: charged bytes, statistics, live buffers.
+#include "headrace/memory/budget.h"
+
+#include "headrace/base/error.h"
+#include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/pool.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+namespace hr {
+
+namespace {
+
+constexpr int kShards = 16;
+constexpr int kScopes = 64;
+
+struct alignas(64) Shard {
+  std::mutex mutex;
+  Buffer::Rep* first = nullptr;
+};
+
+struct Accounts {
+  std::atomic<int64_t> used{0};
+  std::atomic<int64_t> peak{0};
+  std::atomic<int64_t> foreign{0};
+  std::atomic<int64_t> allocations{0};
+  std::atomic<int64_t> allocated{0};
+  std::atomic<int64_t> limit{std::numeric_limits<int64_t>::max()};
+  std::atomic<uint64_t> serial{0};
+  std::array<Shard, kShards> shards;
+  // Peaks of the open statistics scopes; -1 marks a free slot.
+  std::array<std::atomic<int64_t>, kScopes> scope_peaks;
+  std::atomic<int> scopes_end{0};
+
+  Accounts() {
+    for (auto& peak_of_scope : scope_peaks) peak_of_scope = -1;
+    for (Shard& shard : shards) lock_over_fork(shard.mutex);
+    if (const char* text = std::getenv("HEADRACE_MEMORY_LIMIT")) limit = parse_bytes(text);
+  }
+};
+
+Accounts& accounts() {
+  static Accounts* const leaked = new Accounts;  // buffers may outlive main
+  return *leaked;
+}
+
+void raise_to(std::atomic<int64_t>& peak, int64_t value) {
+  int64_t seen = peak.load(std::memory_order_relaxed);
+  while (seen < value && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+template <class F>
+void for_each_buffer(F&& visit) {
+  for (Shard& shard : accounts().shards) {
+    const std::lock_guard lock(shard.mutex);
+    for (Buffer::Rep* rep = shard.first; rep; rep = rep->next) visit(*rep);
+  }
+}
+
+Holder holder_of(const Buffer::Rep& rep) {
+  return {.serial = rep.serial,
+          .bytes = rep.capacity_bytes,
+          .tag = tag_info(rep.tag),
+          .place = rep.place,
+          .foreign = rep.owner.release != nullptr,
+          .exported = rep.exports.load() > 0};
+}
+
+}  // namespace
+
+bool try_charge(int64_t bytes) {
+  Accounts& all = accounts();
+  int64_t used = all.used.load();
+  do {
+    if (bytes > all.limit.load() - used) return false;
+  } while (!all.used.compare_exchange_weak(used, used + bytes));
+  raise_to(all.peak, used + bytes);
+  for (int i = 0; i < all.scopes_end.load(std::memory_order_relaxed); ++i)
+    if (all.scope_peaks[static_cast<size_t>(i)].load(std::memory_order_relaxed) >= 0)
+      raise_to(all.scope_peaks[static_cast<size_t>(i)], used + bytes);
+  return true;
+}
+
+void discharge(int64_t bytes) {
+  accounts().used -= bytes;
+}
+
+bool over_budget() {
+  const int64_t limit = accounts().limit.load(std::memory_order_relaxed);
+  return limit != std::numeric_limits<int64_t>::max() &&
+         accounts().used + default_pool().cached_bytes() > limit;
+}
+
+void enter_buffer(Buffer::Rep& rep) {
+  Accounts& all = accounts();
+  rep.serial = ++all.serial;
+  if (rep.owner.release) {
+    all.foreign += rep.size_bytes;
+  } else {
+    ++all.allocations;
+    all.allocated += rep.capacity_bytes;
+  }
+  Shard& shard = all.shards[rep.serial % kShards];
+  const std::lock_guard lock(shard.mutex);
+  rep.next = shard.first;
+  if (shard.first) shard.first->previous = &rep;
+  shard.first = &rep;
+}
+
+void leave_buffer(Buffer::Rep& rep) {
+  Accounts& all = accounts();
+  if (rep.owner.release) all.foreign -= rep.size_bytes;
+  Shard& shard = all.shards[rep.serial % kShards];
+  const std::lock_guard lock(shard.mutex);
+  (rep.previous ? rep.previous->next : shard.first) = rep.next;
+  if (rep.next) rep.next->previous = rep.previous;
+}
+
+void throw_out_of_memory(int64_t requested_bytes) {
+  const MemoryStatistics now = memory_statistics();
+  const TagInfo tag = tag_info(current_tag());
+  std::string text = error_message(tag.op.empty() ? "allocate" : tag.op, "out of memory");
+  text += ": requested=" + format_bytes(requested_bytes) +
+          ", limit=" + format_bytes(now.limit_bytes) + ", used=" + format_bytes(now.used_bytes) +
+          ", tier=host; raise hr.memory.limit to at least " +
+          format_bytes(now.used_bytes + requested_bytes) + ", or drop what you no longer need";
+  text += "\n  cached " + format_bytes(now.cached_bytes) + " after giving caches back, foreign " +
+          format_bytes(now.foreign_bytes) + " (not charged); the largest holders:";
+  for (const Holder& holder : largest_holders(10))
+    text += "\n  " + format_bytes(holder.bytes) + " " +
+            (holder.tag.op.empty() ? "untagged" : holder.tag.op) +
+            (holder.tag.line.empty() ? "" : " at " + holder.tag.line) + " on " +
+            holder.place.name() + (holder.foreign ? ", foreign" : "") +
+            (holder.exported ? ", exported" : ", in use");
+  throw OutOfMemoryError(text, requested_bytes, now.limit_bytes, now.used_bytes);
+}
+
+MemoryStatistics memory_statistics(Place) {
+  const Accounts& all = accounts();
+  return {.used_bytes = all.used,
+          .peak_bytes = all.peak,
+          .cached_bytes = default_pool().cached_bytes(),
+          .foreign_bytes = all.foreign,
+          .limit_bytes = all.limit,
+          .allocations = all.allocations,
+          .allocated_bytes = all.allocated};
+}
+
+int64_t memory_limit(Place) {
+  return accounts().limit;
+}
+
+void set_memory_limit(int64_t bytes, Place) {
+  if (bytes <= 0)
+    throw_error<InvalidArgumentError>("memory.limit", "the limit is not positive",
+                                      {{"bytes", bytes}});
+  accounts().limit = bytes;
+  if (over_budget()) trim_memory();
+}
+
+int64_t trim_memory() {
+  return default_pool().trim();
+}
+
+StatisticsScope::StatisticsScope() : slot_(-1), begin_(memory_statistics()) {
+  Accounts& all = accounts();
+  for (int i = 0; i < kScopes && slot_ < 0; ++i) {
+    int64_t free_slot = -1;
+    if (all.scope_peaks[static_cast<size_t>(i)].compare_exchange_strong(free_slot,
+                                                                        begin_.used_bytes))
+      slot_ = i;
+  }
+  if (slot_ < 0)
+    throw_error<InvalidArgumentError>("memory.stats", "too many open scopes",
+                                      {{"scopes", kScopes}});
+  int end = all.scopes_end.load();
+  while (end <= slot_ && !all.scopes_end.compare_exchange_weak(end, slot_ + 1)) {
+  }
+}
+
+StatisticsScope::~StatisticsScope() {
+  accounts().scope_peaks[static_cast<size_t>(slot_)] = -1;
+}
+
+MemoryStatistics StatisticsScope::read() const {
+  MemoryStatistics now = memory_statistics();
+  now.peak_bytes = accounts().scope_peaks[static_cast<size_t>(slot_)];
+  now.allocations -= begin_.allocations;
+  now.allocated_bytes -= begin_.allocated_bytes;
+  return now;
+}
+
+std::vector<Holder> largest_holders(int64_t count) {
+  std::vector<Holder> holders;
+  for_each_buffer([&](const Buffer::Rep& rep) { holders.push_back(holder_of(rep)); });
+  std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.serial < b.serial;
+  });
+  if (static_cast<int64_t>(holders.size()) > count)
+    holders.resize(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  return holders;
+}
+
+std::vector<Holder> holders_since(uint64_t serial) {
+  std::vector<Holder> holders;
+  for_each_buffer([&](const Buffer::Rep& rep) {
+    if (rep.serial > serial && !rep.owner.release) holders.push_back(holder_of(rep));
+  });
+  std::sort(holders.begin(), holders.end(),
+            [](const Holder& a, const Holder& b) { return a.serial < b.serial; });
+  return holders;
+}
+
+uint64_t last_serial() {
+  return accounts().serial;
+}
+
+int64_t parse_bytes(const std::string& text) {
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string unit(static_cast<const char*>(end), text.data() + text.size());
+  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size()
+                                                                 : unit.find_first_not_of(' '));
+  constexpr std::pair<const char*, double> kUnits[] = {{"", 1},
+                                                       {"B", 1},
+                                                       {"kB", 1e3},
+                                                       {"KB", 1e3},
+                                                       {"MB", 1e6},
+                                                       {"GB", 1e9},
+                                                       {"TB", 1e12},
+                                                       {"KiB", 1024.0},
+                                                       {"MiB", 1048576.0},
+                                                       {"GiB", 1073741824.0},
+                                                       {"TiB", 1099511627776.0}};
+  for (const auto& [name, factor] : kUnits)
+    if (code == std::errc() && unit == name && number >= 0 && number * factor < 9e18)
+      return static_cast<int64_t>(number * factor);
+  throw_error<InvalidArgumentError>("bytes", "not a number of bytes", {{"text", text}},
+                                    "write it as 2GB (10^9), 2GiB (2^30) or a plain number");
+}
+
+std::string format_bytes(int64_t bytes) {
+  if (bytes == std::numeric_limits<int64_t>::max()) return "none";
+  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+}  // namespace hr

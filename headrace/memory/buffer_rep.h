@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of a buffer, and the accounts that every buffer goes through. For this room only.
+#pragma once
+#include "headrace/memory/buffer.h"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+namespace hr {
+
+struct Buffer::Rep {
+  std::atomic<int64_t> references{1};
+  std::atomic<int32_t> pins{0};
+  std::atomic<int32_t> exports{0};
+  std::byte* data = nullptr;
+  int64_t size_bytes = 0;
+  int64_t capacity_bytes = 0;
+  int64_t block_bytes = 0;  // what the resource gave and gets back
+  Place place;
+  Tag tag = 0;
+  bool writable = true;
+  Owner owner;
+  std::optional<AnyResource> resource;
+  uint64_t serial = 0;
+  Rep* previous = nullptr;  // in the registry of live buffers
+  Rep* next = nullptr;
+};
+
+/// Adds `bytes` to the used bytes of the place unless the budget would be exceeded.
+bool try_charge(int64_t bytes);
+void discharge(int64_t bytes);
+/// Throws the error that names the request, the limit and the largest holders.
+[[noreturn]] void throw_out_of_memory(int64_t requested_bytes);
+/// Takes a live buffer into, or out of, the registry and the counters.
+void enter_buffer(Buffer::Rep& rep);
+void leave_buffer(Buffer::Rep& rep);
+/// Used bytes and cached bytes together are over the budget.
+bool over_budget();
+
+/// Makes fork() wait for `mutex` and gives the child a free one. Call once a mutex, at its birth.
+void lock_over_fork(std::mutex& mutex);
+
+}  // namespace hr

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks that a fork must not catch in the hands of another thread.
+#include "headrace/memory/buffer_rep.h"
+
+#include <pthread.h>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+struct ForkLocks {
+  std::mutex mutex;
+  std::vector<std::mutex*> mutexes;
+};
+
+ForkLocks& fork_locks() {
+  static ForkLocks* const leaked = [] {
+    auto* made = new ForkLocks;
+    pthread_atfork(
+        [] {
+          fork_locks().mutex.lock();
+          for (std::mutex* each : fork_locks().mutexes) each->lock();
+        },
+        [] {
+          for (std::mutex* each : fork_locks().mutexes) each->unlock();
+          fork_locks().mutex.unlock();
+        },
+        [] {
+          for (std::mutex* each : fork_locks().mutexes) each->unlock();
+          fork_locks().mutex.unlock();
+        });
+    return made;
+  }();
+  return *leaked;
+}
+
+}  // namespace
+
+void lock_over_fork(std::mutex& mutex) {
+  ForkLocks& locks = fork_locks();
+  const std::lock_guard lock(locks.mutex);
+  locks.mutexes.push_back(&mutex);
+}
+
+}  // namespace hr

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool of size classes.
+#include "headrace/memory/pool.h"
+
+#include "headrace/memory/buffer_rep.h"
+
+#include <bit>
+
+namespace hr {
+
+namespace {
+
+constexpr size_t kSmallest = 64;
+// Small blocks that a thread keeps: 16 of each class up to 64 KiB.
+constexpr size_t kLargestOfThread = size_t{64} << 10;
+constexpr size_t kBlocksOfThread = 16;
+constexpr int kClassesOfThread = 4 * 10 + 1;
+constexpr size_t kAlignment = 64;
+
+}  // namespace
+
+// Class i holds blocks of 64 * 2^(i / 4) * (1 + (i mod 4) / 4) bytes.
+int PoolResource::class_of(size_t bytes) {
+  if (bytes <= kSmallest) return 0;
+  const int doubling = std::bit_width(bytes - 1) - 1;  // 2^doubling < bytes
+  const size_t quarter = (size_t{1} << doubling) / 4;
+  const size_t steps = (bytes - (size_t{1} << doubling) + quarter - 1) / quarter;
+  return (doubling - 6) * 4 + static_cast<int>(steps);
+}
+
+size_t PoolResource::class_bytes(int index) {
+  const size_t base = kSmallest << (index / 4);
+  return base + base / 4 * static_cast<size_t>(index % 4);
+}
+
+// Plain data apart from its destructor, which hands the blocks on when the thread ends.
+struct PoolResource::ThreadCache {
+  std::array<std::array<void*, kBlocksOfThread>, kClassesOfThread> blocks;
+  std::array<uint8_t, kClassesOfThread> counts{};
+  bool ended = false;
+
+  ~ThreadCache() {
+    ended = true;
+    for (size_t c = 0; c < counts.size(); ++c)
+      for (; counts[c] > 0; --counts[c]) {
+        default_pool().cached_ -= static_cast<int64_t>(class_bytes(static_cast<int>(c)));
+        default_pool().give_back(static_cast<int>(c), blocks[c][counts[c] - 1u]);
+      }
+  }
+};
+
+PoolResource::ThreadCache& PoolResource::thread_cache() {
+  thread_local ThreadCache cache;
+  return cache;
+}
+
+PoolResource::PoolResource(AnyResource upstream, int64_t most_cached)
+    : upstream_(std::move(upstream)), most_cached_(most_cached) {}
+
+PoolResource::~PoolResource() {
+  trim();
+}
+
+void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
+  if (alignment > kAlignment) return upstream_.allocate(stream, bytes, alignment);
+  const int index = class_of(bytes);
+  const size_t size = class_bytes(index);
+  void* block = nullptr;
+  if (thread_caches_ && size <= kLargestOfThread && !thread_cache().ended) {
+    ThreadCache& cache = thread_cache();
+    const auto c = static_cast<size_t>(index);
+    if (cache.counts[c] > 0) block = cache.blocks[c][--cache.counts[c]];
+  }
+  if (!block) {
+    Class& list = classes_[static_cast<size_t>(index)];
+    const std::lock_guard lock(list.mutex);
+    if (!list.blocks.empty()) {
+      block = list.blocks.back();
+      list.blocks.pop_back();
+    }
+  }
+  if (!block) return upstream_.allocate(stream, size, kAlignment);
+  cached_ -= static_cast<int64_t>(size);
+  return block;
+}
+
+void PoolResource::deallocate(Stream stream, void* pointer, size_t bytes,
+                              size_t alignment) noexcept {
+  if (alignment > kAlignment) return upstream_.deallocate(stream, pointer, bytes, alignment);
+  const int index = class_of(bytes);
+  const size_t size = class_bytes(index);
+  if (thread_caches_ && size <= kLargestOfThread && !thread_cache().ended) {
+    ThreadCache& cache = thread_cache();
+    const auto c = static_cast<size_t>(index);
+    if (cache.counts[c] < kBlocksOfThread) {
+      cache.blocks[c][cache.counts[c]++] = pointer;
+      cached_ += static_cast<int64_t>(size);
+      return;
+    }
+  }
+  give_back(index, pointer);
+}
+
+void PoolResource::give_back(int index, void* block) noexcept {
+  const size_t size = class_bytes(index);
+  if (cached_.fetch_add(static_cast<int64_t>(size)) + static_cast<int64_t>(size) <= most_cached_) {
+    Class& list = classes_[static_cast<size_t>(index)];
+    const std::lock_guard lock(list.mutex);
+    try {
+      list.blocks.push_back(block);
+      return;
+    } catch (...) {  // no room for the list itself: the block goes upstream
+    }
+  }
+  cached_ -= static_cast<int64_t>(size);
+  upstream_.deallocate(Stream{}, block, size, kAlignment);
+}
+
+int64_t PoolResource::trim() {
+  int64_t freed = 0;
+  for (int index = 0; index < kClasses; ++index) {
+    std::vector<void*> blocks;
+    {
+      Class& list = classes_[static_cast<size_t>(index)];
+      const std::lock_guard lock(list.mutex);
+      blocks.swap(list.blocks);
+    }
+    const size_t size = class_bytes(index);
+    for (void* block : blocks) upstream_.deallocate(Stream{}, block, size, kAlignment);
+    freed += static_cast<int64_t>(size * blocks.size());
+  }
+  cached_ -= freed;
+  return freed;
+}
+
+PoolResource& default_pool() {
+  static PoolResource* const leaked = [] {
+    auto* pool = new PoolResource(system_resource());
+    pool->enable_thread_caches();
+    for (PoolResource::Class& list : pool->classes_) lock_over_fork(list.mutex);
+    return pool;
+  }();
+  return *leaked;
+}
+
+}  // namespace hr
