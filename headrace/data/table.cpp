@@ -62,7 +62,7 @@ int64_t find_column(std::string_view op, const std::vector<std::string>& names,
   const auto it = std::find(names.begin(), names.end(), name);
   if (it != names.end()) return it - names.begin();
   std::string fix;
-  size_t best = std::max<size_t>(2, name.size() / 2);
+  size_t best = 1 + std::max<size_t>(1, (name.size() + 1) / 3);
   for (const std::string& known : names)
     if (const size_t distance = edit_distance(name, known); distance < best) {
       best = distance;

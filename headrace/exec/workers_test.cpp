@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs run every task once, carry tags, report the lowest error, nest, and stop when asked.
+#include "headrace/exec/workers.h"
+
+#include "headrace/base/error.h"
+#include "headrace/memory/tag.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+class Workers : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    before_ = threads();
+    set_threads(GetParam());
+  }
+
+  void TearDown() override { set_threads(before_); }
+
+ private:
+  int before_ = 1;
+};
+
+INSTANTIATE_TEST_SUITE_P(Threads, Workers, testing::Values(1, 2, 4));
+
+TEST_P(Workers, RunsEveryTaskOnce) {
+  for (const int64_t count : {0, 1, 2, 63, 1000}) {
+    std::vector<std::atomic<int>> ran(static_cast<size_t>(count));
+    parallel_for(count, [&](int64_t i) { ++ran[static_cast<size_t>(i)]; });
+    for (const auto& times : ran) ASSERT_EQ(times, 1);
+  }
+}
+
+TEST_P(Workers, MorselBordersDependOnRowsAlone) {
+  std::vector<Morsel> seen(3);
+  parallel_morsels(2 * kMorselRows + 5, [&](Morsel m) { seen[static_cast<size_t>(m.index)] = m; });
+  EXPECT_EQ(seen[1].begin, kMorselRows);
+  EXPECT_EQ(seen[2].end, 2 * kMorselRows + 5);
+}
+
+TEST_P(Workers, TheLowestErrorWins) {
+  for (int round = 0; round < 50; ++round) {
+    try {
+      parallel_for(200, [&](int64_t i) {
+        if (i % 10 == 7) throw InvalidArgumentError("task " + std::to_string(i));
+      });
+      FAIL();
+    } catch (const InvalidArgumentError& error) {
+      ASSERT_STREQ(error.what(), "task 7");
+    }
+  }
+}
+
+TEST_P(Workers, NestedJobsEnd) {
+  std::atomic<int64_t> total{0};
+  parallel_for(8, [&](int64_t) {
+    parallel_for(8, [&](int64_t) { parallel_for(4, [&](int64_t i) { total += i; }); });
+  });
+  EXPECT_EQ(total, 8 * 8 * 6);
+}
+
+TEST_P(Workers, TagsTravelWithTheJob) {
+  const ScopedTag tag(intern_tag("job", "x.py:1"));
+  const Tag expected = current_tag();
+  std::atomic<int> wrong{0};
+  parallel_for(500, [&](int64_t) { wrong += current_tag() != expected; });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Workers, SeveralCallersShareThePool) {
+  std::atomic<int64_t> total{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 3; ++t)
+    callers.emplace_back([&] {
+      for (int k = 0; k < 100; ++k) parallel_for(16, [&](int64_t i) { total += i; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(total, 3 * 100 * 120);
+}
+
+TEST_P(Workers, AnInterruptStopsALongJob) {
+  set_interrupt_check([] { return true; });
+  std::atomic<int64_t> ran{0};
+  EXPECT_THROW(parallel_for(1'000'000,
+                            [&](int64_t) {
+                              ++ran;
+                              std::this_thread::sleep_for(std::chrono::microseconds(200));
+                            }),
+               Interrupted);
+  set_interrupt_check(nullptr);
+  EXPECT_LT(ran, 100'000);
+  parallel_for(10, [&](int64_t) { ++ran; });
+}
+
+TEST(Threads, RefusesACountOutOfRange) {
+  EXPECT_THROW(set_threads(0), InvalidArgumentError);
+  EXPECT_THROW(set_threads(5000), InvalidArgumentError);
+}
+
+}  // namespace
+
+}  // namespace hr

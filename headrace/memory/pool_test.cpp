@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every resource: aligned blocks that never overlap, from any thread; the pool keeps and trims
+// them.
+#include "headrace/memory/pool.h"
+
+#include "headrace/base/error.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+
+namespace hr {
+
+namespace {
+
+// Counts what its user holds, to see what a pool asks for.
+class CountingResource {
+ public:
+  void* allocate(Stream s, size_t n, size_t a) {
+    ++live;
+    return system_resource().allocate(s, n, a);
+  }
+
+  void deallocate(Stream s, void* p, size_t n, size_t a) noexcept {
+    --live;
+    system_resource().deallocate(s, p, n, a);
+  }
+
+  MemoryProperties properties() const { return {}; }
+
+  std::atomic<int64_t> live{0};
+};
+
+// Random sizes, each block filled with its own cookie, freed in random order.
+void exercise(const AnyResource& resource, unsigned seed, int operations) {
+  struct Block {
+    unsigned char* data;
+    size_t size;
+    unsigned char cookie;
+  };
+
+  std::mt19937 random(seed);
+  std::vector<Block> blocks;
+  const auto drop = [&](size_t i) {
+    for (size_t k = 0; k < blocks[i].size; k += 61) ASSERT_EQ(blocks[i].data[k], blocks[i].cookie);
+    resource.deallocate(Stream{}, blocks[i].data, blocks[i].size, 64);
+    blocks[i] = blocks.back();
+    blocks.pop_back();
+  };
+  for (int i = 0; i < operations; ++i) {
+    if (blocks.size() > 40 || (!blocks.empty() && random() % 5 < 2)) {
+      drop(random() % blocks.size());
+      continue;
+    }
+    const size_t size = size_t{1} << (random() % 23);
+    Block block{nullptr, size + random() % size, static_cast<unsigned char>(random())};
+    block.data = static_cast<unsigned char*>(resource.allocate(Stream{}, block.size, 64));
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(block.data) % 64, 0u);
+    std::memset(block.data, block.cookie, block.size);
+    blocks.push_back(block);
+  }
+  while (!blocks.empty()) drop(blocks.size() - 1);
+}
+
+TEST(Resource, SystemBlocksAreDisjoint) {
+  exercise(system_resource(), 1, 2000);
+}
+
+TEST(Resource, DefaultBlocksAreDisjointOnThreads) {
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 4; ++t)
+    threads.emplace_back([t] { exercise(current_resource(), t, 1500); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Pool, ReusesAndTrims) {
+  auto counting = std::make_shared<CountingResource>();
+  {
+    auto pool = std::make_shared<PoolResource>(AnyResource(counting));
+    const AnyResource resource(pool);
+    exercise(resource, 7, 3000);
+    EXPECT_GT(counting->live, 0);
+    EXPECT_GT(pool->cached_bytes(), 0);
+    EXPECT_GT(pool->trim(), 0);
+    EXPECT_EQ(pool->cached_bytes(), 0);
+    EXPECT_EQ(counting->live, 0);
+    void* first = resource.allocate(Stream{}, 5000, 64);
+    resource.deallocate(Stream{}, first, 5000, 64);
+    EXPECT_EQ(resource.allocate(Stream{}, 5100, 64), first);
+    resource.deallocate(Stream{}, first, 5100, 64);
+  }
+  EXPECT_EQ(counting->live, 0) << "a pool gives all back when it goes";
+}
+
+TEST(Pool, KeepsNoMoreThanItsBound) {
+  auto counting = std::make_shared<CountingResource>();
+  PoolResource pool(AnyResource(counting), 1 << 20);
+  void* block = pool.allocate(Stream{}, 8 << 20, 64);
+  pool.deallocate(Stream{}, block, 8 << 20, 64);
+  EXPECT_EQ(pool.cached_bytes(), 0);
+  EXPECT_EQ(counting->live, 0);
+}
+
+TEST(Resource, ScopesNestAndOldBuffersKeepTheirResource) {
+  auto counting = std::make_shared<CountingResource>();
+  void* block = nullptr;
+  {
+    const ScopedResource scope{AnyResource(counting)};
+    EXPECT_EQ(current_resource(), current_resource());
+    block = current_resource().allocate(Stream{}, 100, 64);
+    EXPECT_EQ(counting->live, 1);
+    const ScopedResource inner{system_resource()};
+    EXPECT_EQ(current_resource(), system_resource());
+  }
+  AnyResource(counting).deallocate(Stream{}, block, 100, 64);
+  EXPECT_EQ(counting->live, 0);
+}
+
+TEST(Resource, AnImpossibleRequestIsAnError) {
+  EXPECT_THROW(system_resource().allocate(Stream{}, size_t{1} << 62, 64), OutOfMemoryError);
+}
+
+}  // namespace
+
+}  // namespace hr
