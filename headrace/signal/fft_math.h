@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Butterflies: discrete Fourier transforms of 2 to 13 numbers with exponent -2 pi i j k / R.
+#pragma once
+#include "headrace/base/api.h"
+
+namespace hr {
+
+template <class T>
+struct Complex {
+  T re;
+  T im;
+};
+
+template <class T>
+HR_BOTH inline Complex<T> operator+(Complex<T> a, Complex<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+
+template <class T>
+HR_BOTH inline Complex<T> operator-(Complex<T> a, Complex<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+
+template <class T>
+HR_BOTH inline Complex<T> operator*(Complex<T> a, Complex<T> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/// -i a.
+template <class T>
+HR_BOTH inline Complex<T> turn(Complex<T> a) {
+  return {a.im, -a.re};
+}
+
+template <class T>
+HR_BOTH inline void butterfly2(Complex<T>& a, Complex<T>& b) {
+  const Complex<T> sum = a + b;
+  b = a - b;
+  a = sum;
+}
+
+template <class T>
+HR_BOTH inline void butterfly4(Complex<T>& a, Complex<T>& b, Complex<T>& c, Complex<T>& d) {
+  butterfly2(a, c);
+  butterfly2(b, d);
+  d = turn(d);
+  butterfly2(a, b);
+  butterfly2(c, d);
+  const Complex<T> swap = b;  // order of the results: 0, 1, 2, 3
+  b = c;
+  c = swap;
+}
+
+/// Transforms `a[0 ... R - 1]` in place. `cosines` and `sines` of 2 pi j / R, j < R, are read for
+/// odd R only.
+template <int R, class T>
+HR_BOTH inline void butterfly(Complex<T>* a, const T* cosines, const T* sines) {
+  if constexpr (R == 2) {
+    butterfly2(a[0], a[1]);
+  } else if constexpr (R == 4) {
+    butterfly4(a[0], a[1], a[2], a[3]);
+  } else if constexpr (R == 8) {
+    constexpr T half_root = static_cast<T>(0.70710678118654752440);
+    butterfly4(a[0], a[2], a[4], a[6]);
+    butterfly4(a[1], a[3], a[5], a[7]);
+    a[3] = {(a[3].re + a[3].im) * half_root, (a[3].im - a[3].re) * half_root};
+    a[5] = turn(a[5]);
+    a[7] = {(a[7].im - a[7].re) * half_root, -((a[7].re + a[7].im) * half_root)};
+    const Complex<T> even[4] = {a[0], a[2], a[4], a[6]};
+    const Complex<T> odd[4] = {a[1], a[3], a[5], a[7]};
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      a[k] = even[k] + odd[k];
+      a[k + 4] = even[k] - odd[k];
+    }
+  } else {
+    // Pairs j and R - j share their cosines; the sines differ in sign.
+    constexpr int half = R / 2;
+    Complex<T> sum[half];
+    Complex<T> difference[half];
+    Complex<T> total = a[0];
+#pragma GCC unroll 16
+    for (int j = 0; j < half; ++j) {
+      sum[j] = a[j + 1] + a[R - 1 - j];
+      difference[j] = a[j + 1] - a[R - 1 - j];
+      total = total + sum[j];
+    }
+    const Complex<T> first = a[0];
+    a[0] = total;
+#pragma GCC unroll 16
+    for (int k = 1; k <= half; ++k) {
+      Complex<T> even = first;
+      Complex<T> odd{0, 0};
+#pragma GCC unroll 16
+      for (int j = 0; j < half; ++j) {
+        const int turns = (j + 1) * k % R;
+        even = {even.re + sum[j].re * cosines[turns], even.im + sum[j].im * cosines[turns]};
+        odd = {odd.re + difference[j].re * sines[turns], odd.im + difference[j].im * sines[turns]};
+      }
+      a[k] = even + turn(odd);
+      a[R - k] = even - turn(odd);
+    }
+  }
+}
+
+}  // namespace hr
