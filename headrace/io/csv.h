@@ -51,7 +51,7 @@ struct CsvSchema {
   std::vector<std::string> names{};
   std::vector<Dtype> dtypes{};
   /// Rows expected from the size of the text and of sampled rows; exact for a text that the sample
-  /// covers whole.
+  /// covers whole (up to bad rows), -1 for a longer stream.
   int64_t estimated_rows = 0;
 };
 
@@ -91,6 +91,8 @@ class HR_API CsvScan {
   CsvResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1) const;
 
   struct State;
+
+  const State& state() const { return *state_; }
 
  private:
   std::shared_ptr<const State> state_;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// First pass over CSV text: cuts it into ranges of whole rows, in parallel, quotes respected.
+#pragma once
+#include "headrace/io/csv_syntax.h"
+#include "headrace/io/source.h"
+
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// Where a reader stands between two bytes.
+enum class QuoteState : uint8_t {
+  kOutside,
+  kInside,       ///< in a quoted field
+  kMaybeClosed,  ///< behind a quote in a quoted field: the end, or the first of a doubled one
+  kComment,
+};
+
+/// What following a piece of text from one state finds. Offsets are within the piece.
+struct ChunkOutcome {
+  int64_t row_ends = 0;
+  int64_t first_row = -1;       ///< behind the first row end; -1: none
+  int64_t first_row_lines = 0;  ///< line ends up to there
+  int64_t last_row = -1;        ///< behind the last row end
+  int64_t lines = 0;            ///< line ends in all: LF, CRLF or CR, in quotes too
+  QuoteState end = QuoteState::kOutside;
+};
+
+/// Rows that begin in [begin, end) of the text: whole rows, the last one perhaps without line end.
+struct CsvRange {
+  int64_t begin;
+  int64_t end;
+  int64_t first_line;  ///< line number of `begin`, from 1
+  int64_t max_rows;    ///< row ends, empty lines included
+};
+
+struct CsvRanges {
+  std::vector<CsvRange> ranges{};
+  int64_t max_rows = 0;
+  /// The ranges reach the end of the text.
+  bool complete = true;
+  /// Begin and line of a last row whose quote is never closed (it is in no range), or -1.
+  int64_t open_row = -1;
+  int64_t open_line = 0;
+  int64_t text_end = 0;
+};
+
+/// Buffers that workers take and give back, so that each is allocated once.
+class BufferStock {
+ public:
+  Buffer take(int64_t size_bytes);
+  void give(Buffer buffer);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Buffer> buffers_;
+};
+
+/// Ranges over the rows from offset `begin` on, where line `first_line` begins, until at least
+/// `enough_rows` row ends are seen (-1: all). `chunk_bytes` alone decides the borders. Throws
+/// InputError for a row of more than 1 GiB.
+CsvRanges find_ranges(std::string_view op, Text& text, std::string_view name,
+                      const CsvSyntax& syntax, int64_t begin, int64_t first_line,
+                      int64_t enough_rows, int64_t chunk_bytes, BufferStock& stock);
+
+}  // namespace hr

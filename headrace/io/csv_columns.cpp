@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assembles the columns of a CSV result from the pieces that the ranges gave.
+#include "headrace/io/csv_columns.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kMaxTextBuffer = int64_t{1} << 31;
+
+// Sets bits [at, at + count) of a zeroed bitmap to those of `source` (null: ones).
+void put_bits(uint8_t* bitmap, int64_t at, const uint8_t* source, int64_t count) {
+  for (int64_t i = 0; i < count;) {
+    const int shift = static_cast<int>((at + i) & 7);
+    const int64_t n = std::min<int64_t>(count - i, 56);  // with the shift still one word
+    uint64_t bits = source ? load_bits(source, i, n) : (uint64_t{1} << n) - 1;
+    bits <<= shift;
+    uint8_t* first = bitmap + ((at + i) >> 3);
+    const auto bytes = static_cast<int>(divide_up(n + shift, 8));
+    for (int b = 0; b < bytes; ++b) first[b] |= static_cast<uint8_t>(bits >> (8 * b));
+    i += n;
+  }
+}
+
+template <class T>
+Buffer buffer_of(const std::vector<T>& values) {
+  const auto bytes = static_cast<int64_t>(values.size() * sizeof(T));
+  Buffer buffer = Buffer::allocate(bytes);
+  if (bytes > 0) std::memcpy(buffer.mutable_data(), values.data(), static_cast<size_t>(bytes));
+  return buffer;
+}
+
+}  // namespace
+
+CsvColumns::CsvColumns(const CsvSchema& schema, int64_t slots) : schema_(schema) {
+  for (const Dtype dtype : schema.dtypes)
+    values_.push_back(dtype.is_bool() ? Buffer()
+                                      : Buffer::allocate(checked_multiply("read_csv", slots,
+                                                                          dtype.size_bytes())));
+}
+
+std::byte* CsvColumns::values(int64_t column) {
+  return values_[static_cast<size_t>(column)].mutable_data();
+}
+
+Table CsvColumns::finish(std::vector<CsvPiece>& pieces, const std::vector<int64_t>& first_slots,
+                         int64_t max_rows) {
+  std::vector<int64_t> rows{0};  // first row of each piece, then the end
+  for (const CsvPiece& piece : pieces) rows.push_back(std::min(rows.back() + piece.rows, max_rows));
+  std::vector<Column> columns(values_.size());
+  parallel_for(static_cast<int64_t>(columns.size()), [&](int64_t c) {
+    const auto column = static_cast<size_t>(c);
+    columns[column] = finish_column(column, pieces, first_slots, rows);
+  });
+  return Table(schema_.names, std::move(columns));
+}
+
+Column CsvColumns::finish_column(size_t column, std::vector<CsvPiece>& pieces,
+                                 const std::vector<int64_t>& first_slots,
+                                 const std::vector<int64_t>& rows) {
+  const Dtype dtype = schema_.dtypes[column];
+  const int64_t total = rows.back();
+  Buffer values = std::move(values_[column]);
+  Buffer validity;
+  bool has_nulls = false;
+  for (const CsvPiece& piece : pieces) has_nulls |= bool(piece.parts[column].validity);
+  if (dtype.is_bool()) values = Buffer::allocate_zeroed(bitmap_bytes(total));
+  if (has_nulls) validity = Buffer::allocate_zeroed(bitmap_bytes(total));
+  std::vector<Buffer> text;
+  bool has_text = false;
+  for (size_t k = 0; k < pieces.size(); ++k) {
+    CsvPiece::Part& part = pieces[k].parts[column];
+    const int64_t count = rows[k + 1] - rows[k];
+    if (has_nulls)
+      put_bits(validity.mutable_as<uint8_t>(), rows[k], part.validity.as<uint8_t>(), count);
+    if (dtype.is_bool()) {
+      put_bits(values.mutable_as<uint8_t>(), rows[k], part.bits.as<uint8_t>(), count);
+    } else if (first_slots[k] != rows[k] && count > 0) {
+      const int64_t size = dtype.size_bytes();
+      std::memmove(values.mutable_data() + rows[k] * size, values.data() + first_slots[k] * size,
+                   static_cast<size_t>(count * size));
+    }
+    has_text |= bool(part.text);
+    text.push_back(std::move(part.text));
+  }
+  if (!dtype.is_bool()) values.shrink(total * dtype.size_bytes());
+  if (!dtype.is_string()) return Column(dtype, total, std::move(values), std::move(validity), -1);
+  if (!has_text) text.clear();
+  return Column::strings(total, std::move(values), std::move(text), std::move(validity), -1);
+}
+
+void CsvRejects::Strings::add(std::string_view text) {
+  StringView view{};
+  view.size = static_cast<uint32_t>(text.size());
+  if (text.size() <= sizeof view.inlined) {
+    std::memcpy(view.inlined, text.data(), text.size());
+  } else {
+    if (arena.size() > kMaxTextBuffer) full.push_back(arena.finish());
+    std::memcpy(view.far.prefix, text.data(), sizeof view.far.prefix);
+    view.far.buffer = static_cast<uint32_t>(full.size());
+    view.far.offset = static_cast<uint32_t>(arena.size());
+    arena.append(text);
+  }
+  views.push_back(view);
+}
+
+Column CsvRejects::Strings::finish() {
+  if (arena.size() > 0) full.push_back(arena.finish());
+  return Column::strings(static_cast<int64_t>(views.size()), buffer_of(views), std::move(full));
+}
+
+void CsvRejects::add(int64_t line, int64_t column, std::string_view text, std::string_view reason) {
+  lines_.push_back(line);
+  columns_.push_back(column);
+  texts_.add(text);
+  reasons_.add(reason);
+}
+
+Table CsvRejects::finish() {
+  const auto rows = static_cast<int64_t>(lines_.size());
+  return Table(
+      {"line", "column", "text", "reason"},
+      {Column(TypeId::kInt64, rows, buffer_of(lines_)),
+       Column(TypeId::kInt64, rows, buffer_of(columns_)), texts_.finish(), reasons_.finish()});
+}
+
+}  // namespace hr

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of a CSV result: slots for the parser, gaps closed, bitmaps joined, rejects gathered.
+#pragma once
+#include "headrace/data/table.h"
+#include "headrace/io/csv.h"
+#include "headrace/io/csv_parse.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+/// Columns that are being filled: one slot a possible row, then closed up to the rows there are.
+class CsvColumns {
+ public:
+  CsvColumns(const CsvSchema& schema, int64_t slots);
+
+  /// First slot of a column; null for bools, which live in the pieces.
+  std::byte* values(int64_t column);
+
+  /// The table of the pieces' rows, at most `max_rows`. `first_slots` tells where each piece
+  /// began. The columns are used up.
+  Table finish(std::vector<CsvPiece>& pieces, const std::vector<int64_t>& first_slots,
+               int64_t max_rows);
+
+ private:
+  Column finish_column(size_t column, std::vector<CsvPiece>& pieces,
+                       const std::vector<int64_t>& first_slots, const std::vector<int64_t>& rows);
+
+  const CsvSchema& schema_;
+  std::vector<Buffer> values_;
+};
+
+/// Makes the table of rejects.
+class CsvRejects {
+ public:
+  void add(int64_t line, int64_t column, std::string_view text, std::string_view reason);
+  Table finish();
+
+ private:
+  struct Strings {
+    std::vector<StringView> views{};
+    std::vector<Buffer> full{};
+    TextArena arena{};
+
+    void add(std::string_view text);
+    Column finish();
+  };
+
+  std::vector<int64_t> lines_{};
+  std::vector<int64_t> columns_{};
+  Strings texts_{};
+  Strings reasons_{};
+};
+
+}  // namespace hr

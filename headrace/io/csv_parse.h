@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Second pass over CSV text: the rows of one range parsed into their places in the columns.
+#pragma once
+#include "headrace/base/dtype.h"
+#include "headrace/io/csv_chunks.h"
+#include "headrace/io/csv_syntax.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// What becomes of one field of each row.
+struct CsvTarget {
+  int64_t column = -1;  ///< column of the result; -1: only its borders matter
+  Dtype dtype{};
+  std::string name{};
+  std::byte* values = nullptr;  ///< first slot of the whole column; null for bools
+};
+
+/// Bytes that grow in a counted buffer.
+class TextArena {
+ public:
+  int64_t size() const { return size_; }
+
+  const char* data() const { return buffer_.as<char>(); }
+
+  void append(const char* text, int64_t size);
+
+  void append(std::string_view text) { append(text.data(), static_cast<int64_t>(text.size())); }
+
+  /// Forgets all but the first `size` bytes.
+  void cut(int64_t size) { size_ = size; }
+
+  /// A buffer of just these bytes; the arena is empty afterwards.
+  Buffer finish();
+
+ private:
+  Buffer buffer_{};
+  int64_t size_ = 0;
+};
+
+struct CsvBadRow {
+  int64_t row;     ///< good rows of the range before it
+  int64_t line;    ///< from 1
+  int64_t column;  ///< field from 1, 0 for the row
+  int64_t text;    ///< sizes in the arena, one after the other: the row,
+  int64_t what;    ///< what is wrong,
+  int64_t fix;     ///< and the fix
+};
+
+/// What one range gave beside the values of fixed width.
+struct CsvPiece {
+  struct Part {
+    Buffer validity{};  ///< from bit 0; empty: no nulls
+    Buffer bits{};      ///< of a bool column, from bit 0
+    Buffer text{};      ///< of a string column: what its views point into
+  };
+
+  int64_t rows = 0;
+  std::vector<Part> parts{};  ///< one a column of the result
+  std::vector<CsvBadRow> bad_rows{};
+  TextArena bad_text{};
+};
+
+struct CsvParseJob {
+  const CsvSyntax& syntax;
+  const std::vector<CsvTarget>& targets;  ///< one a field
+  int64_t num_columns;                    ///< of the result
+  int64_t max_rows;                       ///< good rows wanted of a range
+  bool stop_at_bad_row;
+};
+
+namespace cpu {
+
+/// Parses the rows in [text, text + size), where text[size] is a line end and kCsvPadding bytes
+/// follow. Values go to the slots from `first_slot` on (the range's max_rows of them), one a good
+/// row, without gaps; string views name their text buffer `text_buffer`.
+CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
+                     int64_t first_slot, uint32_t text_buffer);
+
+}  // namespace cpu
+
+}  // namespace hr

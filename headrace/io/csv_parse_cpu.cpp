@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the rows of one range of CSV text, row by row, field by field, straight to the columns.
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/column.h"
+#include "headrace/io/csv_parse.h"
+#include "headrace/io/parse_number_math.h"
+#include "headrace/io/utf8.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hr {
+
+void TextArena::append(const char* text, int64_t size) {
+  if (size == 0) return;
+  if (size_ + size > buffer_.size_bytes()) {
+    Buffer larger =
+        Buffer::allocate(std::max<int64_t>({4096, 2 * buffer_.size_bytes(), size_ + size}));
+    if (size_ > 0) std::memcpy(larger.mutable_data(), buffer_.data(), static_cast<size_t>(size_));
+    buffer_ = std::move(larger);
+  }
+  std::memcpy(buffer_.mutable_data() + size_, text, static_cast<size_t>(size));
+  size_ += size;
+}
+
+Buffer TextArena::finish() {
+  if (size_ == 0) return {};
+  Buffer exact = Buffer::allocate(size_);
+  std::memcpy(exact.mutable_data(), buffer_.data(), static_cast<size_t>(size_));
+  buffer_ = {};
+  size_ = 0;
+  return exact;
+}
+
+namespace {
+
+constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
+
+// What is wrong with a row; empty `what`: nothing.
+struct Trouble {
+  int64_t column = 0;
+  std::string what{};
+  std::string fix{};
+};
+
+class RangeParser {
+ public:
+  RangeParser(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
+              int64_t first_slot, uint32_t text_buffer)
+      : job_(job),
+        syntax_(job.syntax),
+        targets_(job.targets),
+        text_(text),
+        end_(text + size),
+        range_(range),
+        first_slot_(first_slot),
+        text_buffer_(text_buffer),
+        arenas_(static_cast<size_t>(job.num_columns)) {
+    piece_.parts.resize(static_cast<size_t>(job.num_columns));
+    for (const CsvTarget& target : targets_)
+      if (target.column >= 0 && target.dtype.is_bool())
+        part(target).bits = Buffer::allocate_zeroed(bitmap_bytes(range.max_rows));
+    counted_to_ = text;
+    counted_lines_ = range.first_line;
+  }
+
+  CsvPiece parse() {
+    const char* p = text_;
+    while (p < end_ && piece_.rows < job_.max_rows) {
+      if (const char* after = skip_empty_row(syntax_, p); after != p) {
+        p = after;
+        continue;
+      }
+      const char* after = parse_row(p);
+      if (!after) {
+        after = reject(p);
+        if (job_.stop_at_bad_row) break;
+      } else {
+        ++piece_.rows;
+      }
+      p = after;
+    }
+    for (size_t c = 0; c < arenas_.size(); ++c) piece_.parts[c].text = arenas_[c].finish();
+    return std::move(piece_);
+  }
+
+ private:
+  // The next row, or null when this one is bad.
+  const char* parse_row(const char* p) {
+    row_has_null_ = false;
+    const size_t last = targets_.size() - 1;
+    for (size_t f = 0; f <= last; ++f) {
+      p = parse_field(targets_[f], p);
+      if (!p) {
+        trouble_.column = static_cast<int64_t>(f) + 1;
+        return nullptr;
+      }
+      if ((*p == syntax_.delimiter) != (f < last)) return wrong_count(f, p);
+      if (f < last) ++p;
+    }
+    return next_row(syntax_, p);
+  }
+
+  const char* wrong_count(size_t field, const char* p) {
+    const auto expected = static_cast<int64_t>(targets_.size());
+    auto fields = static_cast<int64_t>(field) + 1;
+    while (*p == syntax_.delimiter) {
+      p = scan_field(syntax_, p + 1, end_).next;
+      ++fields;
+    }
+    trouble_ = {.column = std::min(fields, expected) + 1,
+                .what = "a row has " + std::to_string(fields) + " fields, the first one has " +
+                        std::to_string(expected),
+                .fix = "mend the row, or pass on_bad=\"reject\" to set such rows aside"};
+    return nullptr;
+  }
+
+  // The byte that ended the field, or null and trouble.
+  const char* parse_field(const CsvTarget& target, const char* p) {
+    if (target.column < 0) return skip_field(p);
+    switch (target.dtype.id()) {
+      case TypeId::kFloat64:
+        return float_field<double>(target, p);
+      case TypeId::kFloat32:
+        return float_field<float>(target, p);
+      case TypeId::kString:
+        return string_field(target, p);
+      case TypeId::kBool:
+        return bool_field(target, p);
+      default:
+        return visit_real(target.dtype, [&]<class T>(std::type_identity<T>) {
+          return integer_field<T>(target, p);
+        });
+    }
+  }
+
+  const char* skip_field(const char* p) {
+    const CsvField field = scan_field(syntax_, p, end_);
+    return field.defect == FieldDefect::kNone ? field.next : defect(field);
+  }
+
+  template <class T>
+  T& slot(const CsvTarget& target) {
+    return reinterpret_cast<T*>(target.values)[first_slot_ + piece_.rows];
+  }
+
+  template <class T>
+  const char* float_field(const CsvTarget& target, const char* p) {
+    T value;
+    const char* next = parse_scientific18(p, &value);
+    if (!next) next = parse_float(p, end_, &value);
+    if (next && syntax_.ends(*next)) {
+      slot<T>(target) = value;
+      return next;
+    }
+    return general_field(target, p, [&](const char* begin, const char* end) {
+      return parse_float(begin, end, &slot<T>(target)) == end;
+    });
+  }
+
+  template <class T>
+  const char* integer_field(const CsvTarget& target, const char* p) {
+    const IntegerText number = parse_integer(p);
+    if (number.end && syntax_.ends(*number.end) && fit_integer(number, &slot<T>(target)))
+      return number.end;
+    return general_field(target, p, [&](const char* begin, const char* end) {
+      const IntegerText text = parse_integer(begin);
+      return text.end == end && fit_integer(text, &slot<T>(target));
+    });
+  }
+
+  const char* bool_field(const CsvTarget& target, const char* p) {
+    return general_field(target, p, [&](const char* begin, const char* end) {
+      const int value = parse_bool({begin, static_cast<size_t>(end - begin)});
+      if (value < 0) return false;
+      set_bit(part(target).bits.mutable_as<uint8_t>(), piece_.rows, value != 0);
+      return true;
+    });
+  }
+
+  // A number or bool in quotes or blanks, a null, or a misfit. `parse` gets [begin, end).
+  template <class Parse>
+  const char* general_field(const CsvTarget& target, const char* p, Parse parse) {
+    const CsvField field = scan_field(syntax_, p, end_);
+    if (field.defect != FieldDefect::kNone) return defect(field);
+    const char *begin = field.begin, *end = field.end;
+    while (begin < end && syntax_.is_blank(*begin)) ++begin;
+    while (begin < end && syntax_.is_blank(end[-1])) --end;
+    if (syntax_.is_null(begin, end)) {
+      set_null(target);
+      return field.next;
+    }
+    if (begin < end && parse(begin, end)) return field.next;
+    return misfit(target, field);
+  }
+
+  const char* string_field(const CsvTarget& target, const char* p) {
+    const CsvField field = scan_field(syntax_, p, end_);
+    if (field.defect != FieldDefect::kNone) return defect(field);
+    if (!field.quoted && syntax_.is_null(field.begin, field.end)) {
+      set_null(target);
+      return field.next;
+    }
+    std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
+    std::string single;
+    if (field.doubled) text = single = single_quotes(field);
+    if (!is_valid_utf8(text)) {
+      trouble_ = {.what = "the text of column '" + printable(target.name) + "' is not UTF-8: '" +
+                          printable(text) + "'",
+                  .fix = "convert the file to UTF-8, or pass on_bad=\"reject\""};
+      return nullptr;
+    }
+    StringView view{};
+    view.size = static_cast<uint32_t>(text.size());
+    if (text.size() <= sizeof view.inlined) {
+      std::memcpy(view.inlined, text.data(), text.size());
+    } else {
+      TextArena& arena = arenas_[static_cast<size_t>(target.column)];
+      std::memcpy(view.far.prefix, text.data(), sizeof view.far.prefix);
+      view.far.buffer = text_buffer_;
+      view.far.offset = static_cast<uint32_t>(arena.size());
+      arena.append(text);
+    }
+    slot<StringView>(target) = view;
+    return field.next;
+  }
+
+  CsvPiece::Part& part(const CsvTarget& target) {
+    return piece_.parts[static_cast<size_t>(target.column)];
+  }
+
+  void set_null(const CsvTarget& target) {
+    Buffer& validity = part(target).validity;
+    if (!validity) {
+      validity = Buffer::allocate(bitmap_bytes(range_.max_rows));
+      std::memset(validity.mutable_data(), 0xFF, static_cast<size_t>(validity.size_bytes()));
+    }
+    set_bit(validity.mutable_as<uint8_t>(), piece_.rows, false);
+    row_has_null_ = true;
+    if (target.dtype.is_bool())
+      set_bit(part(target).bits.mutable_as<uint8_t>(), piece_.rows, false);
+    else
+      std::memset(target.values + (first_slot_ + piece_.rows) * target.dtype.size_bytes(), 0,
+                  static_cast<size_t>(target.dtype.size_bytes()));
+  }
+
+  const char* defect(const CsvField& field) {
+    trouble_ = {.what = field.defect == FieldDefect::kOpenQuote ? "a quote is never closed"
+                                                                : "text follows a closing quote",
+                .fix =
+                    "double the quotes inside quoted text, or pass quote=None if quotes mean "
+                    "nothing here"};
+    return nullptr;
+  }
+
+  const char* misfit(const CsvTarget& target, const CsvField& field) {
+    const std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
+    double number;
+    const char* fits = "string";
+    if (target.dtype.is_integer() && !text.empty() &&
+        parse_float(field.begin, field.end, &number) == field.end)
+      fits = "float64";
+    const std::string name = printable(target.name);
+    trouble_ = {.what = "a value of column '" + name + "' is not " +
+                        (target.dtype.is_integer() ? "an " : "a ") +
+                        std::string(target.dtype.name()) + ": '" + printable(text) + "'",
+                .fix = "pass dtypes={\"" + name + "\": \"" + fits +
+                       "\"}, null_words that hold it, or on_bad=\"reject\""};
+    return nullptr;
+  }
+
+  // Sets the row that begins at `p` aside and gives the next one.
+  const char* reject(const char* p) {
+    if (row_has_null_)  // its slots belong to the next row
+      for (CsvPiece::Part& each : piece_.parts)
+        if (each.validity) set_bit(each.validity.mutable_as<uint8_t>(), piece_.rows, true);
+    const char* stop = p;
+    for (;;) {
+      stop = scan_field(syntax_, stop, end_).next;
+      if (*stop != syntax_.delimiter) break;
+      ++stop;
+    }
+    const char* after = next_row(syntax_, stop);
+    while (*stop != '\n' && *stop != '\r') ++stop;  // the comment is part of the text
+    counted_lines_ += count_line_ends(counted_to_, p);
+    counted_to_ = p;
+    const std::string text =
+        replace_invalid_utf8({p, static_cast<size_t>(std::min(stop - p, kMaxRejectedText))});
+    piece_.bad_rows.push_back({.row = piece_.rows,
+                               .line = counted_lines_,
+                               .column = trouble_.column,
+                               .text = static_cast<int64_t>(text.size()),
+                               .what = static_cast<int64_t>(trouble_.what.size()),
+                               .fix = static_cast<int64_t>(trouble_.fix.size())});
+    piece_.bad_text.append(text);
+    piece_.bad_text.append(trouble_.what);
+    piece_.bad_text.append(trouble_.fix);
+    return after;
+  }
+
+  const CsvParseJob& job_;
+  const CsvSyntax& syntax_;
+  const std::vector<CsvTarget>& targets_;
+  const char* text_;
+  const char* end_;
+  const CsvRange& range_;
+  int64_t first_slot_;
+  uint32_t text_buffer_;
+  std::vector<TextArena> arenas_;
+  CsvPiece piece_{};
+  Trouble trouble_{};
+  bool row_has_null_ = false;
+  const char* counted_to_ = nullptr;
+  int64_t counted_lines_ = 0;
+};
+
+}  // namespace
+
+namespace cpu {
+
+CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
+                     int64_t first_slot, uint32_t text_buffer) {
+  return RangeParser(job, text, size, range, first_slot, text_buffer).parse();
+}
+
+}  // namespace cpu
+
+}  // namespace hr

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CSV reader against hand-made answers: syntax, dtypes, nulls, bad rows, limits.
+#include "headrace/io/csv.h"
+
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/io/csv_read.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace hr {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Source text_source(std::string_view text) {
+  Buffer buffer = Buffer::allocate(static_cast<int64_t>(text.size()));
+  if (!text.empty()) std::memcpy(buffer.mutable_data(), text.data(), text.size());
+  return Source::bytes(std::move(buffer), "<test>");
+}
+
+Table read(std::string_view text, const CsvOptions& options = {}) {
+  return read_csv(text_source(text), options).table;
+}
+
+// Each cell as text: null as "null", floats as printf's %.17g.
+std::vector<std::string> cells(const Column& column) {
+  std::vector<std::string> result;
+  for (int64_t i = 0; i < column.num_rows(); ++i) {
+    if (column.is_null(i)) {
+      result.push_back("null");
+    } else if (column.dtype().is_string()) {
+      result.emplace_back(column.string(i));
+    } else if (column.dtype().is_bool()) {
+      result.push_back(column.bit(i) ? "true" : "false");
+    } else {
+      visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
+        const T value = column.values<T>()[static_cast<size_t>(i)];
+        char buffer[40];
+        if constexpr (std::is_floating_point_v<T>)
+          std::snprintf(buffer, sizeof buffer, "%.17g", static_cast<double>(value));
+        else
+          std::snprintf(buffer, sizeof buffer, "%s", std::to_string(value).c_str());
+        result.emplace_back(buffer);
+      });
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> read_column(std::string_view text, const CsvOptions& options = {}) {
+  return cells(read(text, options).column(0));
+}
+
+InputError bad(std::string_view text, const CsvOptions& options = {}) {
+  try {
+    read(text, options);
+  } catch (const InputError& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no InputError for " << text.substr(0, 100);
+  return InputError("");
+}
+
+TEST(Csv, InfersDtypes) {
+  const Table table = read(
+      "b,i,u,f,s,n,big,mix\n"
+      "true,1,18446744073709551615,1.5,x,,-9223372036854775809,True\n"
+      "FALSE,-2,1,2,\"y,z\",NA,1,1\n");
+  EXPECT_THAT(table.names(), ElementsAre("b", "i", "u", "f", "s", "n", "big", "mix"));
+  std::vector<Dtype> dtypes;
+  for (const Column& column : table.columns()) dtypes.push_back(column.dtype());
+  EXPECT_THAT(dtypes,
+              ElementsAre(TypeId::kBool, TypeId::kInt64, TypeId::kUInt64, TypeId::kFloat64,
+                          TypeId::kString, TypeId::kFloat64, TypeId::kFloat64, TypeId::kString));
+  EXPECT_THAT(cells(table.column("b")), ElementsAre("true", "false"));
+  EXPECT_THAT(cells(table.column("i")), ElementsAre("1", "-2"));
+  EXPECT_THAT(cells(table.column("u")), ElementsAre("18446744073709551615", "1"));
+  EXPECT_THAT(cells(table.column("f")), ElementsAre("1.5", "2"));
+  EXPECT_THAT(cells(table.column("s")), ElementsAre("x", "y,z"));
+  EXPECT_THAT(cells(table.column("n")), ElementsAre("null", "null"));
+  EXPECT_THAT(cells(table.column("big")), ElementsAre("-9.2233720368547758e+18", "1"));
+}
+
+TEST(Csv, TakesEveryLineEnd) {
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    const std::string text = "a,b" + end + "1,x" + end + end + "2,\"p" + end + "q\"" + end + "3,z";
+    for (const std::string& whole : {text, text + end}) {
+      const Table table = read(whole);
+      EXPECT_THAT(cells(table.column("a")), ElementsAre("1", "2", "3"));
+      EXPECT_THAT(cells(table.column("b")), ElementsAre("x", "p" + end + "q", "z"));
+    }
+  }
+}
+
+TEST(Csv, KnowsQuotes) {
+  EXPECT_THAT(read_column("a\n\"x \"\"y\"\" z\"\n\"\"\n\"\"\"\"\n5\" disk\nab\"c\n"),
+              ElementsAre("x \"y\" z", "", "\"", "5\" disk", "ab\"c"));
+  EXPECT_THAT(read_column("a\n\"1\"\n\" 2 \"\n\"\"\n"), ElementsAre("1", "2", "null"));
+  EXPECT_THAT(read_column("a\n\"x\n", {.quote = std::nullopt}), ElementsAre("\"x"));
+  EXPECT_THAT(read_column("a\n'x,y'\n", {.quote = '\''}), ElementsAre("x,y"));
+}
+
+TEST(Csv, KnowsNulls) {
+  const Table table = read("i,f,s,b\n1,nan,null,true\nNULL,,NA,NA\n\"\",\" NA \",\"NA\",\"\"\n",
+                           {.dtypes = {{"s", TypeId::kString}}});
+  EXPECT_THAT(cells(table.column("i")), ElementsAre("1", "null", "null"));
+  EXPECT_THAT(cells(table.column("f")), ElementsAre("nan", "null", "null"));
+  EXPECT_THAT(cells(table.column("s")), ElementsAre("null", "null", "NA"));
+  EXPECT_THAT(cells(table.column("b")), ElementsAre("true", "null", "null"));
+  EXPECT_EQ(table.column("i").values<int64_t>()[1], 0);
+  EXPECT_THAT(read_column("a\n1\n-\n", {.null_words = {"-"}}), ElementsAre("1", "null"));
+  EXPECT_THAT(read_column("a,b\n,1\n", {.null_words = {}}), ElementsAre(""));
+}
+
+TEST(Csv, SkipsCommentsBlankLinesAndTheTop) {
+  const std::string_view text =
+      "\xEF\xBB\xBFjunk \"\n# more\na,b\n\n1,2 # it's \"one\"\n  \n# \"none\n3,\"#4\"\n";
+  const Table table = read(text, {.comment = '#', .skip_rows = 1});
+  EXPECT_THAT(table.names(), ElementsAre("a", "b"));
+  EXPECT_THAT(cells(table.column("a")), ElementsAre("1", "3"));
+  EXPECT_THAT(cells(table.column("b")), ElementsAre("2 ", "#4"));
+}
+
+TEST(Csv, NamesColumns) {
+  EXPECT_THAT(read("a,a,,a.1\n1,2,3,4\n").names(), ElementsAre("a", "a.1", "f2", "a.1.1"));
+  EXPECT_THAT(read("1,2\n", {.header = CsvHeader::kNo}).names(), ElementsAre("f0", "f1"));
+  EXPECT_EQ(read("1,2\n", {.names = {"x", "y"}}).num_rows(), 1);
+  EXPECT_EQ(read("a,b\n1,2\n", {.header = CsvHeader::kYes, .names = {"x", "y"}}).num_rows(), 1);
+  EXPECT_THROW(read("1,2\n", {.names = {"x"}}), InvalidArgumentError);
+  EXPECT_THROW(read("1,2\n", {.names = {"x", "x"}}), InvalidArgumentError);
+}
+
+TEST(Csv, ReadsChosenColumnsInTheirOrder) {
+  const std::string_view text = "a,b,c\n1,x,2\n3,y,4\n";
+  const Table table = read(text, {.columns = {"c", "a"}});
+  EXPECT_THAT(table.names(), ElementsAre("c", "a"));
+  EXPECT_THAT(cells(table.column("c")), ElementsAre("2", "4"));
+  EXPECT_THAT(read(text, {.column_indices = {1}}).names(), ElementsAre("b"));
+  EXPECT_THROW(read(text, {.columns = {"d"}}), ColumnNotFoundError);
+  EXPECT_THROW(read(text, {.column_indices = {3}}), ColumnNotFoundError);
+  const CsvScan scan(text_source(text), {.columns = {"c", "a", "b"}});
+  EXPECT_THAT(scan.read({false, true, true}).table.names(), ElementsAre("a", "b"));
+  EXPECT_EQ(scan.read({}, 1).table.num_rows(), 1);
+}
+
+TEST(Csv, TakesGivenDtypes) {
+  const std::string_view text = "a,b\n1,2\n 3 ,+4\n";
+  const Table table = read(text, {.dtypes = {{"b", TypeId::kInt8}}, .dtype = TypeId::kFloat32});
+  EXPECT_EQ(table.column("a").dtype(), Dtype(TypeId::kFloat32));
+  EXPECT_THAT(cells(table.column("a")), ElementsAre("1", "3"));
+  EXPECT_THAT(cells(table.column("b")), ElementsAre("2", "4"));
+  EXPECT_THAT(read_column("a\n007\n", {.dtype = TypeId::kString}), ElementsAre("007"));
+  EXPECT_THROW(read(text, {.dtypes = {{"c", TypeId::kInt8}}}), ColumnNotFoundError);
+  EXPECT_THROW(read(text, {.dtype = TypeId::kComplex64}), TypeMismatchError);
+}
+
+TEST(Csv, RoundsFloatsOnce) {
+  // 1 + 2^-24 + 2^-60: to float64 first and then to float32 it would end in 1.
+  EXPECT_EQ(
+      read("a\n1.0000000596046447762\n", {.dtype = TypeId::kFloat32}).column(0).values<float>()[0],
+      1.0f + std::numeric_limits<float>::epsilon());
+  EXPECT_THAT(read_column("a\n1e999\n-1e-999\n9007199254740993\n2.2250738585072011e-308\n-inf\n"),
+              ElementsAre("inf", "-0", "9007199254740992", "2.2250738585072009e-308", "-inf"));
+}
+
+TEST(Csv, ErrorsNameTheirPlace) {
+  const InputError ragged = bad("a,b\n1,2\n\"x\ny\",4\n5\n");
+  EXPECT_EQ(ragged.line, 5);
+  EXPECT_EQ(ragged.column, 2);
+  EXPECT_EQ(ragged.path, "<test>");
+  EXPECT_THAT(ragged.what(), HasSubstr("a row has 1 fields, the first one has 2"));
+  const InputError misfit = bad("a,b\n1,2\n1,2.5\n", {.dtypes = {{"b", TypeId::kInt64}}});
+  EXPECT_EQ(misfit.line, 3);
+  EXPECT_EQ(misfit.column, 2);
+  EXPECT_THAT(misfit.what(), HasSubstr("dtypes={\"b\": \"float64\"}"));
+  EXPECT_THAT(misfit.what(), HasSubstr("text='1,2.5'"));
+  EXPECT_EQ(bad("a\n300\n", {.dtype = TypeId::kUInt8}).line, 2);
+  EXPECT_EQ(bad("a\n-1\n", {.dtype = TypeId::kUInt8}).line, 2);
+  EXPECT_EQ(bad("a,b\n1,\"x\"y\n").line, 2);
+  EXPECT_EQ(bad("a,b\n1,2\n3,\"x\n4,5\n").line, 3);
+  EXPECT_EQ(bad("a\nx\n\xFF\n").line, 3);
+  EXPECT_EQ(bad(std::string_view("a\n1\n2\0\n", 8), {.dtype = TypeId::kInt64}).line, 3);
+  EXPECT_THAT(bad(std::string_view("a\0b,c\n1,2\n", 10)).what(), HasSubstr("NUL"));
+  EXPECT_THAT(bad("").what(), HasSubstr("no rows"));
+  EXPECT_THAT(bad("\n\n").what(), HasSubstr("no rows"));
+  EXPECT_THAT(bad("\xFF\xFE,\n").what(), HasSubstr("UTF-16"));
+}
+
+TEST(Csv, KeepsNulBytesInText) {
+  const Table table = read(std::string_view("a\nx\0y\n", 6));
+  EXPECT_EQ(table.column(0).string(0), std::string_view("x\0y", 3));
+}
+
+TEST(Csv, RejectsSetBadRowsAside) {
+  const CsvResult result =
+      read_csv(text_source("a,b\n1,x\n2\n\"3\n\",y\n4,y,z\nq,w\n5,\xFFvw\n6,\"v\n"),
+               {.dtypes = {{"a", TypeId::kInt64}}, .on_bad = BadRows::kReject});
+  EXPECT_THAT(cells(result.table.column("a")), ElementsAre("1"));
+  EXPECT_THAT(cells(result.rejects.column("line")), ElementsAre("3", "4", "6", "7", "8", "9"));
+  EXPECT_THAT(cells(result.rejects.column("column")), ElementsAre("2", "1", "3", "1", "2", "0"));
+  EXPECT_THAT(cells(result.rejects.column("text")),
+              ElementsAre("2", "\"3\n\",y", "4,y,z", "q,w", "5,\xEF\xBF\xBDvw", "6,\"v\n"));
+  EXPECT_THAT(std::string(result.rejects.column("reason").string(3)), HasSubstr("dtypes="));
+}
+
+TEST(Csv, LimitsRows) {
+  const std::string_view text = "a\n1\n\n2\nx\n3\n4\ny\n";
+  const CsvOptions options{
+      .dtypes = {{"a", TypeId::kInt64}}, .num_rows = 3, .on_bad = BadRows::kReject};
+  const CsvScan scan(text_source(text), options);
+  for (const int64_t chunk : {1, 3, 1000}) {
+    const CsvResult result = read_in_chunks(scan, {}, -1, chunk);
+    EXPECT_THAT(cells(result.table.column(0)), ElementsAre("1", "2", "3"));
+    EXPECT_EQ(result.rejects.num_rows(), 1);
+    EXPECT_EQ(read_in_chunks(scan, {}, 0, chunk).table.num_rows(), 0);
+    EXPECT_EQ(read_in_chunks(scan, {}, 2, chunk).rejects.num_rows(), 0);
+  }
+  // A bad row behind the limit does not matter.
+  EXPECT_EQ(read("a\n1\n2\nx\n", {.dtype = TypeId::kInt64, .num_rows = 2}).num_rows(), 2);
+}
+
+TEST(Csv, AHeaderAloneIsAnEmptyTable) {
+  for (const std::string_view text : {"a,b", "a,b\n", "a,b\r\n\r\n"}) {
+    const Table table = read(text, {.dtypes = {{"b", TypeId::kString}}});
+    EXPECT_EQ(table.num_rows(), 0);
+    EXPECT_EQ(table.column("a").dtype(), Dtype(TypeId::kFloat64));
+    EXPECT_EQ(table.column("b").dtype(), Dtype(TypeId::kString));
+  }
+  EXPECT_EQ(read("", {.names = {"x"}}).num_rows(), 0);
+}
+
+TEST(Csv, RefusesContradictions) {
+  EXPECT_THROW(read("a\n1\n", {.delimiter = '\n'}), InvalidArgumentError);
+  EXPECT_THROW(read("a\n1\n", {.delimiter = '"'}), InvalidArgumentError);
+  EXPECT_THROW(read("a\n1\n", {.comment = ','}), InvalidArgumentError);
+  EXPECT_THROW(read("a\n1\n", {.skip_rows = -1}), InvalidArgumentError);
+  EXPECT_THROW(read("a\n1\n", {.columns = {"a"}, .column_indices = {0}}), InvalidArgumentError);
+}
+
+TEST(Csv, AnEndlessFirstRowIsAnError) {
+  std::string text(17 << 20, 'x');
+  EXPECT_THAT(bad(text).what(), HasSubstr("longer than 16 MiB"));
+}
+
+TEST(Csv, SamplesTellDtypesBehindTheHead) {
+  std::string text = "a\n";
+  while (text.size() < (1 << 19)) text += "12345678\n";
+  while (text.size() < (1 << 20)) text += "1234567.5\n";
+  const Table table = read(text);
+  EXPECT_EQ(table.column(0).dtype(), Dtype(TypeId::kFloat64));
+  EXPECT_EQ(table.column(0).values<double>().back(), 1234567.5);
+  const CsvScan scan(text_source(text));
+  EXPECT_NEAR(static_cast<double>(scan.schema().estimated_rows),
+              static_cast<double>(table.num_rows()), 0.05 * static_cast<double>(table.num_rows()));
+}
+
+TEST(Csv, ALateMisfitIsAnErrorThatNamesDtypes) {
+  std::string text = "a\n";
+  while (text.size() < (1 << 23)) text += "12345678\n";
+  const size_t place = text.size() / 3 / 9 * 9 + 2;
+  text.replace(place, 8, "1234567x");
+  const InputError error = bad(text);
+  EXPECT_EQ(error.line, static_cast<int64_t>(place / 9 + 2));
+  EXPECT_THAT(error.what(), HasSubstr("dtypes={\"a\": \"string\"}"));
+}
+
+}  // namespace
+}  // namespace hr

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// UTF-8: is it valid, and text made fit for a table or a message.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace hr {
+
+/// Length of the valid sequence at `p` (1 to 4), or 0 when there is none before `end`: no overlong
+/// forms, no surrogates, nothing above U+10FFFF.
+inline int utf8_sequence(const char* p, const char* end) {
+  const auto byte = [p](int i) { return static_cast<uint8_t>(p[i]); };
+  const uint8_t first = byte(0);
+  const auto follows = [&](int i, uint8_t low = 0x80, uint8_t high = 0xBF) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const int64_t room = end - p;
+  if (first < 0x80) return 1;
+  if (first < 0xC2) return 0;
+  if (first < 0xE0) return room >= 2 && follows(1) ? 2 : 0;
+  if (first < 0xF0) {
+    const uint8_t low = first == 0xE0 ? 0xA0 : 0x80;
+    const uint8_t high = first == 0xED ? 0x9F : 0xBF;
+    return room >= 3 && follows(1, low, high) && follows(2) ? 3 : 0;
+  }
+  if (first < 0xF5) {
+    const uint8_t low = first == 0xF0 ? 0x90 : 0x80;
+    const uint8_t high = first == 0xF4 ? 0x8F : 0xBF;
+    return room >= 4 && follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+inline bool is_valid_utf8(std::string_view text) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    uint64_t word;
+    if (end - p >= 8 && (std::memcpy(&word, p, 8), (word & 0x8080808080808080) == 0)) {
+      p += 8;
+      continue;
+    }
+    const int length = utf8_sequence(p, end);
+    if (length == 0) return false;
+    p += length;
+  }
+  return true;
+}
+
+/// `text` with each byte that is not part of valid UTF-8 replaced by U+FFFD.
+inline std::string replace_invalid_utf8(std::string_view text) {
+  if (is_valid_utf8(text)) return std::string(text);
+  std::string result;
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p < end;) {
+    const int length = utf8_sequence(p, end);
+    result.append(length > 0 ? std::string_view(p, static_cast<size_t>(length)) : "\xEF\xBF\xBD");
+    p += length > 0 ? length : 1;
+  }
+  return result;
+}
+
+/// At most about `limit` bytes of `text` for a message: control bytes as \xNN, valid UTF-8.
+inline std::string printable(std::string_view text, size_t limit = 80) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string result;
+  for (const char c : replace_invalid_utf8(text.substr(0, limit))) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte >= 0x20 && byte != 0x7F)
+      result += c;
+    else
+      result.append({'\\', 'x', kHex[byte >> 4], kHex[byte & 15]});
+  }
+  if (text.size() > limit) result += "...";
+  return result;
+}
+
+}  // namespace hr
