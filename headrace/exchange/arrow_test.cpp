@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/exchange/join_chunks.h"
 #include "headrace/memory/ledger.h"
 
 #include <gtest/gtest.h>
@@ -124,6 +125,46 @@ TEST(Arrow, ChunksStayChunks) {
   ASSERT_EQ(back.chunks[0].size(), 2u);
   EXPECT_EQ(back.num_rows, 10);
   EXPECT_EQ(back.chunks[0][1].values<double>().data(), column.values<double>().data() + 4);
+}
+
+TEST(Arrow, JoinedChunksEqualTheWhole) {
+  constexpr int64_t kRows = 150;
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(kRows));
+  Buffer views = Buffer::allocate_zeroed(kRows * 16);
+  Buffer text = Buffer::allocate(kRows * 13);
+  for (int64_t i = 0; i < kRows; ++i) {
+    if (i % 5 == 0) continue;
+    set_bit(validity.mutable_as<uint8_t>(), i, true);
+    StringView& view = views.mutable_as<StringView>()[i];
+    view.size = 13;
+    view.far.offset = static_cast<uint32_t>(i * 13);
+    std::memset(text.mutable_as<char>() + i * 13, 'a' + static_cast<int>(i % 26), 13);
+  }
+  const Column strings = Column::strings(kRows, views, {text}, validity, -1);
+  const Column doubles(TypeId::kFloat64, kRows, numbers(kRows).values_buffer(), validity, -1);
+  const Column bools(TypeId::kBool, kRows, validity);
+  for (const Column& whole : {strings, doubles, bools}) {
+    const std::vector<Column> chunks = {whole.slice(3, 70), whole.slice(73, 1),
+                                        whole.slice(74, 76)};
+    const Column joined = join_chunks("join", whole.dtype(), chunks);
+    ASSERT_EQ(joined.num_rows(), 147);
+    EXPECT_EQ(joined.null_count(), whole.slice(3, 147).null_count());
+    for (int64_t i = 0; i < 147; ++i) {
+      ASSERT_EQ(joined.is_null(i), whole.is_null(i + 3));
+      if (joined.is_null(i)) continue;
+      if (whole.dtype().is_string()) {
+        ASSERT_EQ(joined.string(i), whole.string(i + 3));
+        ASSERT_EQ(joined.string(i).data(), whole.string(i + 3).data());
+      } else if (whole.dtype().is_bool()) {
+        ASSERT_EQ(joined.bit(i), whole.bit(i + 3));
+      } else {
+        ASSERT_EQ(joined.values<double>()[static_cast<size_t>(i)],
+                  whole.values<double>()[static_cast<size_t>(i + 3)]);
+      }
+    }
+  }
+  EXPECT_EQ(join_chunks("join", TypeId::kInt8, {}).num_rows(), 0);
+  clear_ledger();
 }
 
 TEST(Arrow, OffsetStringsBecomeViewsOverTheSameText) {

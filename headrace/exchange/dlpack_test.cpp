@@ -127,6 +127,22 @@ TEST(Strided, DenseColumns) {
   clear_ledger();
 }
 
+TEST(Strided, ColumnsOfTensors) {
+  clear_ledger();
+  const Tensor tensor = counting({200});
+  EXPECT_EQ(column_of("series", tensor).values<float>().data(), tensor.as<float>());
+  EXPECT_EQ(ledger_bytes(), 0);
+  const Tensor strided(TypeId::kFloat32, {66}, {3}, tensor.buffer(), 4);
+  EXPECT_EQ(column_of("series", strided).values<float>()[65], 196.0f);
+  EXPECT_EQ(ledger_bytes(), 66 * 4);
+  Buffer bytes = Buffer::allocate_zeroed(130);
+  for (int64_t i = 0; i < 130; i += 3) bytes.mutable_as<uint8_t>()[i] = 1;
+  const Column bits = column_of("series", Tensor(TypeId::kBool, {65}, {2}, bytes, 0));
+  for (int64_t i = 0; i < 65; ++i) EXPECT_EQ(bits.bit(i), 2 * i % 3 == 0);
+  EXPECT_THROW(column_of("series", counting({2, 3})), TypeMismatchError);
+  clear_ledger();
+}
+
 TEST(ArrayInterface, WordsOfDtypes) {
   for (int id = 0; id <= static_cast<int>(TypeId::kComplex128); ++id) {
     const Dtype dtype = static_cast<TypeId>(id);

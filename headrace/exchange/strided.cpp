@@ -103,6 +103,22 @@ Tensor dense_view(std::string_view op, const Column& column) {
   return as_tensor(column);
 }
 
+Column column_of(std::string_view op, const Tensor& tensor) {
+  if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)
+    return as_column(tensor.num_dimensions() == 1 ? contiguous(tensor, op) : tensor);
+  const int64_t rows = tensor.num_elements();
+  record_copy(op, "bytes become bits", bitmap_bytes(rows), false);
+  Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  auto* out = buffer.mutable_as<uint8_t>();
+  const auto* in = tensor.as<uint8_t>();
+  const int64_t step = tensor.strides()[0];
+  parallel_morsels(rows, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      if (in[row * step]) set_bit(out, row, true);
+  });
+  return Column(TypeId::kBool, rows, std::move(buffer));
+}
+
 Tensor copy_of(std::string_view op, const Tensor& tensor) {
   const int64_t width = tensor.dtype().size_bytes();
   const int64_t count = tensor.num_elements();

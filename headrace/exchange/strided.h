@@ -25,6 +25,11 @@ HR_API Tensor dense(std::string_view op, const Column& column);
 /// The same without any copy: throws ExchangeError where `dense` would copy.
 HR_API Tensor dense_view(std::string_view op, const Column& column);
 
+/// A one-dimensional tensor as a column: the same bytes for contiguous numbers. A strided one is
+/// copied and bools become bits, each shown in the ledger under `op`. Throws TypeMismatchError for
+/// other dimensions and for complex numbers.
+HR_API Column column_of(std::string_view op, const Tensor& tensor);
+
 /// A fresh row-major copy, for `copy=True`; the ledger shows it as asked for under `op`.
 HR_API Tensor copy_of(std::string_view op, const Tensor& tensor);
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks of a column made one.
+#include "headrace/exchange/join_chunks.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/ledger.h"
+
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+// Copies `count` bits; 64 at a time, since the target may begin anywhere in a byte.
+void copy_bits(const uint8_t* from, int64_t from_bit, uint8_t* to, int64_t to_bit, int64_t count) {
+  for (int64_t i = 0; i < count;) {
+    const int64_t in_byte = (to_bit + i) & 7;
+    const int64_t step = std::min<int64_t>(count - i, 8 - in_byte);
+    const uint64_t bits = load_bits(from, from_bit + i, step);
+    to[(to_bit + i) >> 3] |= static_cast<uint8_t>(bits << in_byte);
+    i += step;
+  }
+}
+
+void set_bits(uint8_t* to, int64_t begin, int64_t count) {
+  for (int64_t i = begin; i < begin + count; ++i) set_bit(to, i, true);
+}
+
+}  // namespace
+
+Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
+  if (chunks.empty()) return Column(dtype, 0, {});
+  if (chunks.size() == 1) return chunks[0];
+  int64_t rows = 0, nulls = 0;
+  for (const Column& chunk : chunks) {
+    rows = checked_add(op, rows, chunk.num_rows());
+    nulls += chunk.null_count();
+  }
+  const int64_t width = dtype.size_bytes();
+  const int64_t bytes = dtype.is_bool() ? bitmap_bytes(rows) : checked_multiply(op, rows, width);
+  record_copy(op, "chunks become one column", bytes, false);
+  Buffer values = dtype.is_bool() ? Buffer::allocate_zeroed(bytes) : Buffer::allocate(bytes);
+  Buffer validity = nulls > 0 ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
+  std::byte* out = values.mutable_data();
+  uint8_t* valid = nulls > 0 ? validity.mutable_as<uint8_t>() : nullptr;
+  std::vector<Buffer> text;
+  int64_t begin = 0;
+  for (const Column& chunk : chunks) {
+    const int64_t count = chunk.num_rows();
+    if (dtype.is_bool()) {
+      copy_bits(chunk.bits(), chunk.offset(), reinterpret_cast<uint8_t*>(out), begin, count);
+    } else {
+      const std::byte* in = chunk.values_buffer().data() + chunk.offset() * width;
+      parallel_morsels(count, [&](Morsel morsel) {
+        std::memcpy(out + (begin + morsel.begin) * width, in + morsel.begin * width,
+                    static_cast<size_t>((morsel.end - morsel.begin) * width));
+      });
+    }
+    if (dtype.is_string()) {
+      auto* views = reinterpret_cast<StringView*>(out) + begin;
+      for (int64_t i = 0; i < count; ++i)
+        if (views[i].size > sizeof views[i].inlined)
+          views[i].far.buffer += static_cast<uint32_t>(text.size());
+      text.insert(text.end(), chunk.text_buffers().begin(), chunk.text_buffers().end());
+    }
+    if (valid && chunk.validity())
+      copy_bits(chunk.validity(), chunk.offset(), valid, begin, count);
+    else if (valid)
+      set_bits(valid, begin, count);
+    begin += count;
+  }
+  if (dtype.is_string())
+    return Column::strings(rows, std::move(values), std::move(text), std::move(validity), nulls);
+  return Column(dtype, rows, std::move(values), std::move(validity), nulls);
+}
+
+}  // namespace hr

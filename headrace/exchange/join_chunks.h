@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks of a column that came in pieces, made one where an operator wants one.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/column.h"
+
+#include <span>
+#include <string_view>
+
+namespace hr {
+
+/// One column with the rows of all chunks, in order. A single chunk is returned as it is; several
+/// are copied once (of strings the views alone), which the ledger shows under `op`. All chunks have
+/// `dtype`. Throws OutOfMemoryError.
+HR_API Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks);
+
+}  // namespace hr

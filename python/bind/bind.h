@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all binding files share: the types they pass, and one function a room.
+#pragma once
+#include "headrace/data/column.h"
+#include "headrace/data/table.h"
+#include "headrace/data/tensor.h"
+#include "headrace/plan/node.h"
+#include "headrace/plan/value.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace)
+
+/// What Python holds of a plan node. Not nanobind's own shared_ptr: that would keep a reference on
+/// the Python object inside the plan and need the GIL wherever a node dies.
+struct NodeHandle {
+  hr::NodePtr node;
+};
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<hr::NodePtr> {
+  NB_TYPE_CASTER(hr::NodePtr, make_caster<NodeHandle>::Name)
+
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<NodeHandle> caster;
+    if (source.is_none() || !caster.from_python(source, flags, cleanup)) return false;
+    value = caster.operator NodeHandle&().node;
+    return true;
+  }
+
+  static handle from_cpp(const hr::NodePtr& node, rv_policy, cleanup_list* cleanup) noexcept {
+    return make_caster<NodeHandle>::from_cpp(NodeHandle{node}, rv_policy::move, cleanup);
+  }
+};
+
+}  // namespace nanobind::detail
+
+/// For all that may take long: the interpreter goes on meanwhile.
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+void bind_errors(nb::module_& m);
+void bind_memory(nb::module_& m);
+void bind_exec(nb::module_& m);
+void bind_data(nb::module_& m);
+void bind_exchange(nb::module_& m);
+void bind_adopt(nb::module_& m);
+void bind_lists(nb::module_& m);
+void bind_plan(nb::module_& m);
+void bind_io(nb::module_& m);
+void bind_signal(nb::module_& m);
+
+/// An engine's value as Python sees it: a scalar becomes None, bool, int or float.
+nb::object python_value(const hr::Value& value);
+nb::object python_scalar(const hr::Scalar& scalar);
+/// One row of a column.
+nb::object python_element(const hr::Column& column, int64_t row);
+
+/// The dtype as NumPy's word.
+inline std::string dtype_name(hr::Dtype dtype) {
+  return std::string(dtype.name());
+}
+
+std::vector<std::string> dtype_names(const std::vector<hr::Dtype>& dtypes);
+
+nb::tuple python_tuple(const std::vector<int64_t>& numbers);

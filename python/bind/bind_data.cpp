@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns, tensors and tables as Python values.
+#include "python/bind/bind.h"
+#include "python/bind/protocols.h"
+
+#include "headrace/base/error.h"
+#include "headrace/exchange/strided.h"
+#include "headrace/plan/value.h"
+
+#include <complex>
+#include <limits>
+
+namespace {
+
+// One element at `data`; bools here are bytes.
+nb::object python_number(hr::Dtype dtype, const std::byte* data) {
+  const auto* address = reinterpret_cast<const void*>(data);
+  switch (dtype.id()) {
+    case hr::TypeId::kBool:
+      return nb::bool_(*static_cast<const uint8_t*>(address) != 0);
+    case hr::TypeId::kComplex64: {
+      const auto value = *static_cast<const std::complex<float>*>(address);
+      return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
+    }
+    case hr::TypeId::kComplex128: {
+      const auto value = *static_cast<const std::complex<double>*>(address);
+      return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
+    }
+    default:
+      return hr::visit_real(dtype, [&](auto type) -> nb::object {
+        return nb::cast(*static_cast<const typename decltype(type)::type*>(address));
+      });
+  }
+}
+
+nb::object python_text(std::string_view text) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+void check_row(int64_t row, int64_t rows) {
+  if (row < 0 || row >= rows) throw nb::index_error("row out of range");
+}
+
+nb::list column_list(const hr::Column& column) {
+  nb::list result;
+  for (int64_t row = 0; row < column.num_rows(); ++row) result.append(python_element(column, row));
+  return result;
+}
+
+nb::object tensor_list(const hr::Tensor& tensor, size_t dimension, int64_t element) {
+  if (dimension == tensor.shape().size())
+    return python_number(tensor.dtype(), tensor.data() + element * tensor.dtype().size_bytes());
+  nb::list result;
+  for (int64_t i = 0; i < tensor.shape()[dimension]; ++i)
+    result.append(tensor_list(tensor, dimension + 1, element + i * tensor.strides()[dimension]));
+  return nb::object(result);
+}
+
+nb::object tensor_item(const hr::Tensor& tensor, const std::vector<int64_t>& index) {
+  if (index.size() != tensor.shape().size()) throw nb::index_error("one index a dimension");
+  int64_t element = 0;
+  for (size_t i = 0; i < index.size(); ++i) {
+    check_row(index[i], tensor.shape()[i]);
+    element += index[i] * tensor.strides()[i];
+  }
+  return python_number(tensor.dtype(), tensor.data() + element * tensor.dtype().size_bytes());
+}
+
+hr::Tensor scalar_tensor(nb::handle value, std::string_view dtype_word) {
+  const hr::Dtype dtype = hr::dtype_from_name(dtype_word);
+  if (dtype.is_bool()) {
+    hr::Buffer buffer = hr::Buffer::allocate(1);
+    *buffer.mutable_as<uint8_t>() = nb::cast<bool>(value);
+    return hr::Tensor(dtype, {}, std::move(buffer));
+  }
+  return hr::visit_real(dtype, [&](auto type) {
+    return hr::scalar_tensor(nb::cast<typename decltype(type)::type>(value));
+  });
+}
+
+uintptr_t address_of(const hr::Column& column) {
+  const int64_t skip = column.dtype().is_bool() ? 0 : column.offset() * column.dtype().size_bytes();
+  return reinterpret_cast<uintptr_t>(column.values_buffer().data() + skip);
+}
+
+}  // namespace
+
+std::vector<std::string> dtype_names(const std::vector<hr::Dtype>& dtypes) {
+  std::vector<std::string> names;
+  for (const hr::Dtype dtype : dtypes) names.push_back(dtype_name(dtype));
+  return names;
+}
+
+nb::tuple python_tuple(const std::vector<int64_t>& numbers) {
+  nb::list list;
+  for (const int64_t number : numbers) list.append(number);
+  return nb::tuple(list);
+}
+
+nb::object python_element(const hr::Column& column, int64_t row) {
+  if (column.is_null(row)) return nb::none();
+  if (column.dtype().is_bool()) return nb::bool_(column.bit(row));
+  if (column.dtype().is_string()) return python_text(column.string(row));
+  const int64_t width = column.dtype().size_bytes();
+  return python_number(column.dtype(),
+                       column.values_buffer().data() + (column.offset() + row) * width);
+}
+
+nb::object python_scalar(const hr::Scalar& scalar) {
+  if (scalar.is_null()) return nb::none();
+  if (scalar.dtype().is_bool()) return nb::bool_(scalar.as<bool>());
+  if (scalar.dtype().is_unsigned()) return nb::cast(scalar.as<uint64_t>());
+  if (scalar.dtype().is_integer()) return nb::cast(scalar.as<int64_t>());
+  return nb::cast(scalar.as<double>());
+}
+
+nb::object python_value(const hr::Value& value) {
+  if (const auto* column = std::get_if<hr::Column>(&value)) return nb::cast(*column);
+  if (const auto* tensor = std::get_if<hr::Tensor>(&value)) return nb::cast(*tensor);
+  if (const auto* table = std::get_if<hr::Table>(&value)) return nb::cast(*table);
+  return python_scalar(std::get<hr::Scalar>(value));
+}
+
+void bind_data(nb::module_& m) {
+  m.def(
+      "dtype_name", [](std::string_view word) { return dtype_name(hr::dtype_from_name(word)); },
+      "word"_a);
+  m.def(
+      "dtype_bytes", [](std::string_view word) { return hr::dtype_from_name(word).size_bytes(); },
+      "word"_a);
+
+  nb::class_<hr::Column>(m, "Column", nb::type_slots(column_slots))
+      .def_prop_ro("dtype", [](const hr::Column& self) { return dtype_name(self.dtype()); })
+      .def_prop_ro("num_rows", &hr::Column::num_rows)
+      .def_prop_ro("null_count", &hr::Column::null_count)
+      .def_prop_ro("nbytes", &hr::Column::size_bytes)
+      .def_prop_ro("address", address_of)
+      .def("slice", &hr::Column::slice, "begin"_a, "count"_a)
+      .def(
+          "item",
+          [](const hr::Column& self, int64_t row) {
+            check_row(row, self.num_rows());
+            return python_element(self, row);
+          },
+          "row"_a)
+      .def("to_list", column_list)
+      .def(
+          "dense", [](const hr::Column& self, std::string_view op) { return hr::dense(op, self); },
+          "op"_a, Unlocked())
+      .def("as_tensor", [](const hr::Column& self) { return hr::as_tensor(self); })
+      .def_prop_ro(
+          "__array_interface__",
+          [](const hr::Column& self) {
+            try {
+              return array_interface(hr::dense_view("__array_interface__", self));
+            } catch (const hr::Error& error) {  // so that hasattr() is False
+              throw nb::attribute_error(error.what());
+            }
+          },
+          nb::for_getter(nb::sig("def __array_interface__(self) -> dict[str, object]")))
+      .def(
+          "__dlpack__",
+          [](const hr::Column& self, nb::handle stream, nb::handle max_version,
+             nb::handle dl_device, nb::handle copy) {
+            return dlpack_capsule(hr::dense_view("__dlpack__", self), stream, max_version,
+                                  dl_device, copy);
+          },
+          nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
+          "dl_device"_a = nb::none(), "copy"_a = nb::none())
+      .def("__dlpack_device__", [](const hr::Column&) { return nb::make_tuple(1, 0); })
+      .def("__arrow_c_schema__", [](const hr::Column& self) { return arrow_schema(self.dtype()); })
+      .def(
+          "__arrow_c_array__", [](const hr::Column& self, nb::handle) { return arrow_array(self); },
+          "requested_schema"_a = nb::none())
+      .def(
+          "__arrow_c_stream__",
+          [](const hr::Column& self, nb::handle) { return arrow_stream(self.dtype(), {self}); },
+          "requested_schema"_a = nb::none());
+
+  nb::class_<hr::Tensor>(m, "Tensor", nb::type_slots(tensor_slots))
+      .def_prop_ro("dtype", [](const hr::Tensor& self) { return dtype_name(self.dtype()); })
+      .def_prop_ro(
+          "shape", [](const hr::Tensor& self) { return python_tuple(self.shape()); },
+          nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")))
+      .def_prop_ro(
+          "strides", [](const hr::Tensor& self) { return python_tuple(self.strides()); },
+          nb::for_getter(nb::sig("def strides(self) -> tuple[int, ...]")))
+      .def_prop_ro("num_elements", &hr::Tensor::num_elements)
+      .def_prop_ro("is_contiguous", &hr::Tensor::is_contiguous)
+      .def_prop_ro("address",
+                   [](const hr::Tensor& self) { return reinterpret_cast<uintptr_t>(self.data()); })
+      .def("item", tensor_item, "index"_a)
+      .def("to_list", [](const hr::Tensor& self) { return tensor_list(self, 0, 0); })
+      .def(
+          "copy", [](const hr::Tensor& self, std::string_view op) { return hr::copy_of(op, self); },
+          "op"_a, Unlocked())
+      .def("as_column", [](const hr::Tensor& self) { return hr::as_column(self); })
+      .def_prop_ro("__array_interface__", array_interface,
+                   nb::for_getter(nb::sig("def __array_interface__(self) -> dict[str, object]")))
+      .def("__dlpack__", dlpack_capsule, nb::kw_only(), "stream"_a = nb::none(),
+           "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
+      .def("__dlpack_device__", [](const hr::Tensor&) { return nb::make_tuple(1, 0); });
+  m.def("scalar_tensor", scalar_tensor, "value"_a, "dtype"_a);
+
+  nb::class_<hr::Table>(m, "Table")
+      .def(nb::init<std::vector<std::string>, std::vector<hr::Column>>(), "names"_a, "columns"_a)
+      .def_prop_ro("names", &hr::Table::names)
+      .def_prop_ro("num_rows", &hr::Table::num_rows)
+      .def_prop_ro("num_columns", &hr::Table::num_columns)
+      .def(
+          "column",
+          [](const hr::Table& self, int64_t index) {
+            check_row(index, self.num_columns());
+            return self.column(index);
+          },
+          "index"_a)
+      .def("column_index", &hr::Table::column_index, "name"_a)
+      .def("slice", &hr::Table::slice, "begin"_a, "count"_a)
+      .def("__arrow_c_schema__",
+           [](const hr::Table& self) {
+             std::vector<hr::Dtype> dtypes;
+             for (const hr::Column& column : self.columns()) dtypes.push_back(column.dtype());
+             return arrow_schema(self.names(), dtypes);
+           })
+      .def(
+          "__arrow_c_array__", [](const hr::Table& self, nb::handle) { return arrow_array(self); },
+          "requested_schema"_a = nb::none())
+      .def(
+          "__arrow_c_stream__",
+          [](const hr::Table& self, nb::handle) { return arrow_stream(self); },
+          "requested_schema"_a = nb::none());
+}

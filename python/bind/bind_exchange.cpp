@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our memory for others: buffer protocol, array interface, DLPack and Arrow capsules.
+#include "python/bind/bind.h"
+#include "python/bind/interpreter.h"
+#include "python/bind/protocols.h"
+
+#include "headrace/exchange/array_interface.h"
+#include "headrace/exchange/arrow.h"
+#include "headrace/exchange/dlpack.h"
+#include "headrace/exchange/protocol.h"
+#include "headrace/exchange/strided.h"
+
+#include <memory>
+
+namespace {
+
+// What a Py_buffer points at while it is exported.
+struct ExportedBuffer {
+  hr::Tensor tensor;
+  std::vector<Py_ssize_t> shape;
+  std::vector<Py_ssize_t> strides;
+};
+
+bool is_fortran(const hr::Tensor& tensor) {
+  int64_t step = 1;
+  for (size_t i = 0; i < tensor.shape().size(); ++i) {
+    if (tensor.shape()[i] > 1 && tensor.strides()[i] != step) return false;
+    step *= tensor.shape()[i];
+  }
+  return true;
+}
+
+void fill_buffer(PyObject* self, const hr::Tensor& tensor, Py_buffer* view, int flags) {
+  constexpr std::string_view kOp = "buffer";
+  if (flags & PyBUF_WRITABLE)
+    hr::throw_error<hr::ExchangeError>(kOp, "the memory is read-only", {},
+                                       "ask for a read-only buffer, or copy it");
+  const bool any_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
+  const bool wants_c = (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS;
+  const bool wants_fortran = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
+  if (((!any_strides || wants_c) && !tensor.is_contiguous()) ||
+      (wants_fortran && !is_fortran(tensor)))
+    hr::throw_error<hr::ExchangeError>(kOp, "the array is not contiguous", {},
+                                       "copy it first, for example numpy.array(x)");
+  const hr::Dtype dtype = tensor.dtype();
+  auto exported = std::make_unique<ExportedBuffer>();
+  exported->tensor = tensor;
+  for (const int64_t size : tensor.shape()) exported->shape.push_back(size);
+  for (const int64_t stride : tensor.strides())
+    exported->strides.push_back(stride * dtype.size_bytes());
+  view->buf = const_cast<std::byte*>(tensor.data());
+  view->len = tensor.num_elements() * dtype.size_bytes();
+  view->itemsize = dtype.size_bytes();
+  view->readonly = 1;
+  view->ndim = static_cast<int>(tensor.shape().size());
+  view->format = flags & PyBUF_FORMAT ? const_cast<char*>(hr::to_buffer_format(dtype)) : nullptr;
+  view->shape = flags & PyBUF_ND ? exported->shape.data() : nullptr;
+  view->strides = any_strides ? exported->strides.data() : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = exported.release();
+  Py_IncRef(self);
+  view->obj = self;
+}
+
+template <class T>
+int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  view->obj = nullptr;
+  try {
+    const T& value = *nb::inst_ptr<T>(self);
+    if constexpr (std::is_same_v<T, hr::Column>)
+      fill_buffer(self, hr::dense_view("buffer", value), view, flags);
+    else
+      fill_buffer(self, value, view, flags);
+    return 0;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_BufferError, error.what());
+    return -1;
+  }
+}
+
+void release_buffer(PyObject*, Py_buffer* view) noexcept {
+  delete static_cast<ExportedBuffer*>(view->internal);
+}
+
+// A handle written in Python hands out the buffer of its value.
+struct BufferSource {};
+
+int get_source_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  view->obj = nullptr;
+  PyObject* value = PyObject_CallMethod(self, "_value", nullptr);
+  if (!value) return -1;
+  const int result = PyObject_GetBuffer(value, view, flags);
+  Py_DecRef(value);
+  return result;
+}
+
+template <class Slot>
+void* slot(Slot* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+// A capsule whose structure is released unless a consumer took it.
+template <class T>
+nb::object capsule_of(const char* name, T*& structure) {
+  auto owned = std::make_unique<T>();
+  nb::object capsule = nb::steal(PyCapsule_New(owned.get(), name, [](PyObject* self) {
+    auto* held = static_cast<T*>(PyCapsule_GetPointer(self, PyCapsule_GetName(self)));
+    if (held->release) held->release(held);
+    delete held;
+  }));
+  if (!capsule.is_valid()) throw nb::python_error();
+  structure = owned.release();
+  return capsule;
+}
+
+template <class Managed>
+nb::object dlpack_capsule_of(Managed* managed, const char* name) {
+  PyObject* capsule = PyCapsule_New(managed, name, [](PyObject* self) {
+    const char* own = PyCapsule_GetName(self);
+    if (std::string_view(own).starts_with("used_")) return;  // the consumer calls the deleter
+    auto* held = static_cast<Managed*>(PyCapsule_GetPointer(self, own));
+    held->deleter(held);
+  });
+  if (!capsule) {
+    managed->deleter(managed);
+    throw nb::python_error();
+  }
+  return nb::steal(capsule);
+}
+
+void refuse(std::string_view what, std::string_view fix) {
+  hr::throw_error<hr::ExchangeError>("__dlpack__", what, {}, fix);
+}
+
+template <class T>
+nb::tuple array_capsules(nb::object schema, const T& data) {
+  ArrowArray* array = nullptr;
+  nb::object capsule = capsule_of("arrow_array", array);
+  hr::to_arrow_array(data, array);
+  return nb::make_tuple(std::move(schema), std::move(capsule));
+}
+
+}  // namespace
+
+PyType_Slot column_slots[] = {{Py_bf_getbuffer, slot(get_buffer<hr::Column>)},
+                              {Py_bf_releasebuffer, slot(release_buffer)},
+                              {0, nullptr}};
+PyType_Slot tensor_slots[] = {{Py_bf_getbuffer, slot(get_buffer<hr::Tensor>)},
+                              {Py_bf_releasebuffer, slot(release_buffer)},
+                              {0, nullptr}};
+PyType_Slot source_slots[] = {{Py_bf_getbuffer, slot(get_source_buffer)}, {0, nullptr}};
+
+nb::dict array_interface(const hr::Tensor& tensor) {
+  nb::dict result;
+  result["version"] = 3;
+  result["typestr"] = hr::to_typestr(tensor.dtype());
+  result["shape"] = python_tuple(tensor.shape());
+  result["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(tensor.data()), true);
+  hr::Shape strides = tensor.strides();
+  for (int64_t& stride : strides) stride *= tensor.dtype().size_bytes();
+  result["strides"] = tensor.is_contiguous() ? nb::none() : nb::object(python_tuple(strides));
+  return result;
+}
+
+nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
+                          nb::handle dl_device, nb::handle copy) {
+  if (!stream.is_none()) refuse("host memory has no stream", "pass stream=None");
+  if (!dl_device.is_none() && !dl_device.equal(nb::make_tuple(hr::kDLCPU, 0)))
+    refuse("the data are in host memory", "pass dl_device=(1, 0) or None");
+  const bool copied = !copy.is_none() && nb::cast<bool>(copy);
+  const bool versioned =
+      !max_version.is_none() && nb::cast<int64_t>(nb::object(nb::borrow(max_version)[0])) >= 1;
+  const hr::Tensor exported = copied ? hr::copy_of("__dlpack__", tensor) : tensor;
+  if (versioned) return dlpack_capsule_of(hr::to_dlpack(exported, copied), "dltensor_versioned");
+  return dlpack_capsule_of(hr::to_dlpack_legacy(exported, copied), "dltensor");
+}
+
+nb::object arrow_schema(const std::vector<std::string>& names,
+                        const std::vector<hr::Dtype>& dtypes) {
+  ArrowSchema* schema = nullptr;
+  nb::object capsule = capsule_of("arrow_schema", schema);
+  hr::to_arrow_schema(names, dtypes, schema);
+  return capsule;
+}
+
+nb::object arrow_schema(hr::Dtype dtype) {
+  ArrowSchema* schema = nullptr;
+  nb::object capsule = capsule_of("arrow_schema", schema);
+  hr::to_arrow_schema(dtype, {}, schema);
+  return capsule;
+}
+
+nb::tuple arrow_array(const hr::Column& column) {
+  return array_capsules(arrow_schema(column.dtype()), column);
+}
+
+nb::tuple arrow_array(const hr::Table& table) {
+  std::vector<hr::Dtype> dtypes;
+  for (const hr::Column& column : table.columns()) dtypes.push_back(column.dtype());
+  return array_capsules(arrow_schema(table.names(), dtypes), table);
+}
+
+nb::object arrow_stream(hr::Dtype dtype, std::vector<hr::Column> chunks) {
+  ArrowArrayStream* stream = nullptr;
+  nb::object capsule = capsule_of("arrow_array_stream", stream);
+  hr::to_arrow_stream(dtype, std::move(chunks), stream);
+  return capsule;
+}
+
+nb::object arrow_stream(const hr::Table& table) {
+  ArrowArrayStream* stream = nullptr;
+  nb::object capsule = capsule_of("arrow_array_stream", stream);
+  hr::to_arrow_stream(table, stream);
+  return capsule;
+}
+
+void bind_exchange(nb::module_& m) {
+  nb::class_<BufferSource>(m, "BufferSource", nb::type_slots(source_slots)).def(nb::init<>());
+  m.def(
+      "arrow_schema",
+      [](const std::vector<std::string>& names, const std::vector<std::string>& dtypes) {
+        std::vector<hr::Dtype> known;
+        for (const std::string& dtype : dtypes) known.push_back(hr::dtype_from_name(dtype));
+        return arrow_schema(names, known);
+      },
+      "names"_a, "dtypes"_a);
+  m.def(
+      "arrow_column_schema",
+      [](std::string_view dtype) { return arrow_schema(hr::dtype_from_name(dtype)); }, "dtype"_a);
+}

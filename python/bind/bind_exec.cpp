@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers, SIMD level, Ctrl-C and progress.
+#include "python/bind/bind.h"
+#include "python/bind/interpreter.h"
+
+#include "headrace/base/simd.h"
+#include "headrace/exec/workers.h"
+
+namespace {
+
+// The progress callback; leaked, so that it needs no interpreter at the end.
+nb::object& progress_callback() {
+  static auto* const leaked = new nb::object;
+  return *leaked;
+}
+
+void report_progress(int64_t done, int64_t count) {
+  if (!nb::is_alive() || !PyGILState_GetThisThreadState()) return;
+  const nb::gil_scoped_acquire gil;
+  if (!gil.is_valid()) return;
+  const nb::object callback = progress_callback();
+  if (!callback.is_valid() || callback.is_none()) return;
+  try {
+    callback(done, count);
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable(callback);
+  }
+}
+
+}  // namespace
+
+void bind_exec(nb::module_& m) {
+  hr::set_interrupt_check(interrupted);
+  m.def("threads", &hr::threads);
+  m.def("set_threads", &hr::set_threads, "count"_a);
+  m.def("simd_level", [] { return std::string(hr::simd_level_name(hr::simd_level())); });
+  m.def(
+      "set_progress",
+      [](nb::object callback) {
+        progress_callback() = callback;
+        hr::set_progress(callback.is_none() ? nullptr : report_progress);
+      },
+      "callback"_a.none(),
+      nb::sig("def set_progress(callback: collections.abc.Callable[[int, int], object] | None) -> "
+              "None"));
+}

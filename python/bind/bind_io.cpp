@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing of CSV.
+#include "python/bind/bind.h"
+#include "python/bind/interpreter.h"
+
+#include "headrace/base/error.h"
+#include "headrace/io/csv.h"
+#include "headrace/io/csv_write.h"
+#include "headrace/io/nodes.h"
+
+#include <nanobind/stl/map.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+
+namespace {
+
+// A file object of Python, read piece by piece from whichever thread the reader uses.
+class FileObject {
+ public:
+  explicit FileObject(nb::handle file) : owner_(python_owner(file)) {}
+
+  ~FileObject() { owner_.release(owner_.context); }
+
+  FileObject(const FileObject&) = delete;
+  FileObject& operator=(const FileObject&) = delete;
+
+  int64_t read(char* into, int64_t size) {
+    const nb::gil_scoped_acquire gil;
+    const nb::object piece = nb::handle(static_cast<PyObject*>(owner_.context)).attr("read")(size);
+    if (!nb::isinstance<nb::bytes>(piece))
+      hr::throw_error<hr::TypeMismatchError>("read_csv", "the file object gives no bytes", {},
+                                             "open it in binary mode: open(path, 'rb')");
+    const auto bytes = nb::borrow<nb::bytes>(piece);
+    if (static_cast<int64_t>(bytes.size()) > size)
+      hr::throw_error<hr::InvalidArgumentError>("read_csv",
+                                                "the file object gives more than it was asked for");
+    std::memcpy(into, bytes.c_str(), bytes.size());
+    return static_cast<int64_t>(bytes.size());
+  }
+
+ private:
+  hr::Owner owner_;
+};
+
+hr::Source source_of(nb::handle source) {
+  if (nb::isinstance<nb::str>(source)) return hr::Source::path(nb::cast<std::string>(source));
+  if (PyObject_CheckBuffer(source.ptr())) return hr::Source::bytes(adopt_bytes(source, "read_csv"));
+  if (!nb::hasattr(source, "read"))
+    hr::throw_error<hr::TypeMismatchError>("read_csv", "not a path, bytes or a binary file", {},
+                                           "pass a path, bytes, or open(path, 'rb')");
+  auto file = std::make_shared<FileObject>(source);
+  return hr::Source::stream([file](char* into, int64_t size) { return file->read(into, size); });
+}
+
+std::optional<char> one_byte(std::string_view option, const std::optional<std::string>& text) {
+  if (!text) return {};
+  if (text->size() != 1)
+    hr::throw_error<hr::InvalidArgumentError>("read_csv", "not one single-byte character",
+                                              {{option, *text}});
+  return (*text)[0];
+}
+
+hr::CsvHeader header_of(std::string_view word) {
+  if (word == "infer") return hr::CsvHeader::kInfer;
+  return word == "yes" ? hr::CsvHeader::kYes : hr::CsvHeader::kNo;
+}
+
+hr::BadRows bad_rows_of(std::string_view word) {
+  if (word == "error") return hr::BadRows::kError;
+  if (word == "reject") return hr::BadRows::kReject;
+  hr::throw_error<hr::InvalidArgumentError>("read_csv", "an option has no such value",
+                                            {{"on_bad", word}}, "use 'error' or 'reject'");
+}
+
+// The scan reads the head of the source, so it is made without the GIL.
+hr::CsvScan open_scan(nb::handle source, const std::map<std::string, std::string>& dtypes,
+                      const std::optional<std::string>& dtype, std::vector<std::string> columns,
+                      std::vector<int64_t> column_indices, std::string_view header,
+                      const std::string& delimiter, const std::optional<std::string>& quote,
+                      const std::optional<std::string>& comment, std::vector<std::string> names,
+                      std::vector<std::string> null_words, int64_t skip_rows, int64_t num_rows,
+                      std::string_view compression, std::string_view on_bad) {
+  hr::CsvOptions options;
+  options.delimiter = one_byte("delimiter", delimiter).value();
+  options.quote = one_byte("quote", quote);
+  options.comment = one_byte("comment", comment);
+  options.header = header_of(header);
+  options.names = std::move(names);
+  options.columns = std::move(columns);
+  options.column_indices = std::move(column_indices);
+  for (const auto& [name, word] : dtypes)
+    options.dtypes.emplace_back(name, hr::dtype_from_name(word));
+  if (dtype) options.dtype = hr::dtype_from_name(*dtype);
+  options.null_words = std::move(null_words);
+  options.skip_rows = skip_rows;
+  options.num_rows = num_rows;
+  options.on_bad = bad_rows_of(on_bad);
+  options.compression = hr::compression_from_name(compression);
+  hr::Source from = source_of(source);
+  const nb::gil_scoped_release unlocked;
+  return hr::CsvScan(std::move(from), std::move(options));
+}
+
+}  // namespace
+
+void bind_io(nb::module_& m) {
+  nb::class_<hr::CsvScan>(m, "CsvScan")
+      .def(nb::new_(&open_scan), "source"_a, nb::kw_only(), "dtypes"_a, "dtype"_a.none(),
+           "columns"_a, "column_indices"_a, "header"_a, "delimiter"_a, "quote"_a.none(),
+           "comment"_a.none(), "names"_a, "null_words"_a, "skip_rows"_a, "num_rows"_a,
+           "compression"_a, "on_bad"_a)
+      .def_prop_ro("names", [](const hr::CsvScan& self) { return self.schema().names; })
+      .def_prop_ro("dtypes",
+                   [](const hr::CsvScan& self) { return dtype_names(self.schema().dtypes); })
+      .def_prop_ro("estimated_rows",
+                   [](const hr::CsvScan& self) { return self.schema().estimated_rows; });
+  m.def("scan_csv", &hr::scan_csv_node, "scan"_a, Unlocked());
+  m.def(
+      "read_csv",
+      [](const hr::CsvScan& scan) {
+        hr::CsvResult result = scan.read();
+        return std::pair(std::move(result.table), std::move(result.rejects));
+      },
+      "scan"_a, Unlocked());
+  m.def(
+      "write_csv",
+      [](const hr::Table& table, const std::string& path, const std::string& delimiter, bool header,
+         std::string float_format, std::string null_word, bool durable) {
+        hr::CsvWriteOptions options;
+        options.delimiter = one_byte("delimiter", delimiter).value();
+        options.header = header;
+        options.float_format = std::move(float_format);
+        options.null_word = std::move(null_word);
+        options.durable = durable;
+        hr::write_csv(table, path, options);
+      },
+      "table"_a, "path"_a, "delimiter"_a, "header"_a, "float_format"_a, "null_word"_a, "durable"_a,
+      Unlocked());
+}

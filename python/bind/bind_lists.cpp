@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns from Python lists: construction, not a copy of values that were data before.
+#include "python/bind/bind.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+
+#include <cstring>
+#include <limits>
+
+namespace {
+
+constexpr std::string_view kOp = "Series";
+
+enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText };
+
+[[noreturn]] void refuse_value(nb::handle value, int64_t row) {
+  hr::throw_error<hr::TypeMismatchError>(
+      kOp, "a list value that no column holds",
+      {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
+      "use bool, int, float, str or None");
+}
+
+[[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
+  hr::throw_error<hr::InvalidArgumentError>(
+      kOp, "a number that the dtype does not hold",
+      {{"row", row}, {"value", nb::cast<std::string>(nb::str(value))}, {"dtype", dtype.name()}},
+      "give a wider dtype, or float64");
+}
+
+// A Python int or float, also for NumPy's scalars; null for anything else.
+nb::object as_number(nb::handle value) {
+  if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return nb::borrow(value);
+  PyObject* number = nullptr;
+  if (PyIndex_Check(value.ptr()))
+    number = PyNumber_Index(value.ptr());
+  else if (nb::hasattr(value, "__float__"))
+    number = PyNumber_Float(value.ptr());
+  if (!number) PyErr_Clear();
+  return nb::steal(number);
+}
+
+bool is_numpy_bool(nb::handle value) {
+  const auto name = nb::cast<std::string>(value.type().attr("__name__"));
+  return name == "bool" || name == "bool_";
+}
+
+Kind kind_of(nb::handle value, int64_t row) {
+  if (value.is_none()) return Kind::kNone;
+  if (PyBool_Check(value.ptr())) return Kind::kBool;
+  if (PyUnicode_Check(value.ptr())) return Kind::kText;
+  if (PyFloat_Check(value.ptr())) return Kind::kFloat;
+  if (!PyLong_Check(value.ptr()) && is_numpy_bool(value)) return Kind::kBool;
+  const nb::object number = as_number(value);
+  if (!number.is_valid()) refuse_value(value, row);
+  if (PyFloat_Check(number.ptr())) return Kind::kFloat;
+  int overflow = 0;
+  PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  return overflow > 0 ? Kind::kUnsigned : Kind::kInteger;
+}
+
+hr::Dtype infer(const nb::list& values) {
+  bool seen[6] = {};
+  int64_t row = 0;
+  for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
+  const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
+  const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
+  if (has(Kind::kText)) {
+    if (numbers || has(Kind::kBool))
+      hr::throw_error<hr::TypeMismatchError>(kOp, "a list of strings and other values", {},
+                                             "make all of them strings, or none");
+    return hr::TypeId::kString;
+  }
+  if (has(Kind::kFloat)) return hr::TypeId::kFloat64;
+  if (has(Kind::kUnsigned)) return hr::TypeId::kUInt64;
+  if (has(Kind::kInteger)) return hr::TypeId::kInt64;
+  return has(Kind::kBool) ? hr::TypeId::kBool : hr::TypeId::kFloat64;
+}
+
+template <class T>
+T number_as(nb::handle value, int64_t row) {
+  const hr::Dtype dtype = hr::dtype_of<T>();
+  const nb::object number = as_number(value);
+  if (!number.is_valid()) refuse_value(value, row);
+  if constexpr (std::is_floating_point_v<T>) {
+    const double result = PyFloat_AsDouble(number.ptr());
+    if (result == -1.0 && PyErr_Occurred()) {
+      PyErr_Clear();
+      refuse_range(value, row, dtype);
+    }
+    return static_cast<T>(result);
+  } else {
+    if (PyFloat_Check(number.ptr())) refuse_range(value, row, dtype);
+    T result{};
+    if (!nb::try_cast<T>(number, result)) refuse_range(value, row, dtype);
+    return result;
+  }
+}
+
+// Values, and validity when there is a None.
+class Builder {
+ public:
+  explicit Builder(const nb::list& values)
+      : values_(values), rows_(static_cast<int64_t>(nb::len(values))) {
+    for (const nb::handle value : values) nulls_ += value.is_none();
+    if (nulls_ == 0) return;
+    validity_ = hr::Buffer::allocate_zeroed(hr::bitmap_bytes(rows_));
+    uint8_t* bits = validity_.mutable_as<uint8_t>();
+    int64_t row = 0;
+    for (const nb::handle value : values) hr::set_bit(bits, row++, !value.is_none());
+  }
+
+  template <class T>
+  hr::Column numbers() {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(rows_ * static_cast<int64_t>(sizeof(T)));
+    T* out = buffer.mutable_as<T>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) out[row] = number_as<T>(value, row);
+      ++row;
+    }
+    return hr::Column(hr::dtype_of<T>(), rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  hr::Column bools() {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(hr::bitmap_bytes(rows_));
+    uint8_t* bits = buffer.mutable_as<uint8_t>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) {
+        const int truth = PyObject_IsTrue(value.ptr());
+        if (truth < 0) throw nb::python_error();
+        hr::set_bit(bits, row, truth);
+      }
+      ++row;
+    }
+    return hr::Column(hr::TypeId::kBool, rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  hr::Column strings() {
+    int64_t text_bytes = 0, row = 0;
+    for (const nb::handle value : values_) text_bytes += far_bytes(text_of(value, row++));
+    if (text_bytes > std::numeric_limits<int32_t>::max())
+      hr::throw_error<hr::UnsupportedError>(kOp, "more than 2 GiB of text in one list",
+                                            {{"bytes", text_bytes}}, "make several columns");
+    hr::Buffer views = hr::Buffer::allocate_zeroed(rows_ * 16);
+    hr::Buffer text = hr::Buffer::allocate(text_bytes);
+    auto* out = views.mutable_as<hr::StringView>();
+    char* to = text.mutable_as<char>();
+    uint32_t used = 0;
+    row = 0;
+    for (const nb::handle value : values_) {
+      const std::string_view from = text_of(value, row);
+      hr::StringView& view = out[row++];
+      view.size = static_cast<uint32_t>(from.size());
+      if (far_bytes(from) == 0) {
+        std::memcpy(view.inlined, from.data(), from.size());
+        continue;
+      }
+      std::memcpy(view.far.prefix, from.data(), sizeof view.far.prefix);
+      view.far.offset = used;
+      std::memcpy(to + used, from.data(), from.size());
+      used += view.size;
+    }
+    std::vector<hr::Buffer> parts;
+    if (text_bytes > 0) parts.push_back(std::move(text));
+    return hr::Column::strings(rows_, std::move(views), std::move(parts), std::move(validity_),
+                               nulls_);
+  }
+
+ private:
+  static int64_t far_bytes(std::string_view text) {
+    return text.size() > sizeof(hr::StringView::inlined) ? static_cast<int64_t>(text.size()) : 0;
+  }
+
+  static std::string_view text_of(nb::handle value, int64_t row) {
+    if (value.is_none()) return "";
+    if (!PyUnicode_Check(value.ptr())) refuse_value(value, row);
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (!text) throw nb::python_error();
+    return {text, static_cast<size_t>(size)};
+  }
+
+  const nb::list& values_;
+  int64_t rows_;
+  int64_t nulls_ = 0;
+  hr::Buffer validity_;
+};
+
+hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view> dtype_word) {
+  const nb::list values(nb::borrow(sequence));
+  const hr::Dtype dtype = dtype_word ? hr::dtype_from_name(*dtype_word) : infer(values);
+  Builder builder(values);
+  if (dtype.is_bool()) return builder.bools();
+  if (dtype.is_string()) return builder.strings();
+  if (!dtype.is_real())
+    hr::throw_error<hr::UnsupportedError>(kOp, "a list of complex numbers", {},
+                                          "make a NumPy array of them first");
+  return hr::visit_real(
+      dtype, [&](auto type) { return builder.numbers<typename decltype(type)::type>(); });
+}
+
+}  // namespace
+
+void bind_lists(nb::module_& m) {
+  m.def("column_from_list", column_from_list, "values"_a, "dtype"_a = nb::none(),
+        nb::sig("def column_from_list(values: collections.abc.Iterable[object], "
+                "dtype: str | None = None) -> Column"));
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Budget, statistics, ledger, tags.
+#include "python/bind/bind.h"
+#include "python/bind/interpreter.h"
+
+#include "headrace/memory/budget.h"
+#include "headrace/memory/ledger.h"
+#include "headrace/memory/tag.h"
+
+#include <memory>
+
+namespace {
+
+// A C++ scope that Python enters and leaves.
+template <class Scope, class... Arguments>
+class Entered {
+ public:
+  explicit Entered(Arguments... arguments) : arguments_(std::move(arguments)...) {}
+
+  void enter() {
+    scope_ = std::apply([](const auto&... a) { return std::make_unique<Scope>(a...); }, arguments_);
+  }
+
+  void exit() { scope_.reset(); }
+
+  Scope* scope() { return scope_.get(); }
+
+ private:
+  std::tuple<Arguments...> arguments_;
+  std::unique_ptr<Scope> scope_;
+};
+
+using NoCopies = Entered<hr::NoCopies, bool>;
+using Statistics = Entered<hr::StatisticsScope>;
+
+template <class Class>
+nb::class_<Class> scope_class(nb::module_& m, const char* name) {
+  return nb::class_<Class>(m, name)
+      .def(
+          "__enter__",
+          [](nb::object self) {
+            nb::cast<Class&>(self).enter();
+            return self;
+          },
+          nb::sig("def __enter__(self) -> typing.Self"))
+      .def(
+          "__exit__", [](Class& self, nb::args) { self.exit(); },
+          nb::sig("def __exit__(self, *args: object) -> None"));
+}
+
+nb::tuple holder_tuple(const hr::Holder& holder) {
+  return nb::make_tuple(holder.bytes, holder.tag.op, holder.tag.line, holder.place.name(),
+                        holder.foreign, holder.exported);
+}
+
+template <class Items, class F>
+nb::list python_list(const Items& items, F&& f) {
+  nb::list result;
+  for (const auto& item : items) result.append(f(item));
+  return result;
+}
+
+}  // namespace
+
+void bind_memory(nb::module_& m) {
+  nb::class_<hr::MemoryStatistics>(m, "MemoryStatistics")
+      .def_ro("used_bytes", &hr::MemoryStatistics::used_bytes)
+      .def_ro("peak_bytes", &hr::MemoryStatistics::peak_bytes)
+      .def_ro("cached_bytes", &hr::MemoryStatistics::cached_bytes)
+      .def_ro("foreign_bytes", &hr::MemoryStatistics::foreign_bytes)
+      .def_ro("limit_bytes", &hr::MemoryStatistics::limit_bytes)
+      .def_ro("allocations", &hr::MemoryStatistics::allocations)
+      .def_ro("allocated_bytes", &hr::MemoryStatistics::allocated_bytes);
+  m.def("memory_statistics", [] {
+    drain_releases();
+    return hr::memory_statistics();
+  });
+  m.def("memory_limit", [] { return hr::memory_limit(); });
+  m.def("set_memory_limit", [](int64_t bytes) { hr::set_memory_limit(bytes); }, "bytes"_a);
+  m.def("parse_bytes", &hr::parse_bytes, "text"_a);
+  m.def("format_bytes", &hr::format_bytes, "bytes"_a);
+  m.def("trim_memory", &hr::trim_memory, Unlocked());
+  m.def("last_serial", &hr::last_serial);
+  m.def(
+      "largest_holders",
+      [](int64_t count) { return python_list(hr::largest_holders(count), holder_tuple); },
+      "count"_a,
+      nb::sig("def largest_holders(count: int) -> list[tuple[int, str, str, str, bool, bool]]"));
+  m.def(
+      "holders_since",
+      [](uint64_t serial) {
+        drain_releases();
+        return python_list(hr::holders_since(serial), holder_tuple);
+      },
+      "serial"_a,
+      nb::sig("def holders_since(serial: int) -> list[tuple[int, str, str, str, bool, bool]]"));
+
+  scope_class<Statistics>(m, "StatisticsScope").def(nb::init<>()).def("read", [](Statistics& self) {
+    drain_releases();
+    return self.scope() ? self.scope()->read() : hr::MemoryStatistics{};
+  });
+
+  m.def(
+      "ledger_entries",
+      [] {
+        return python_list(hr::ledger_entries(), [](const hr::LedgerEntry& entry) {
+          return nb::make_tuple(entry.op, entry.reason, entry.bytes, entry.from.name(),
+                                entry.to.name(), entry.line, entry.asked,
+                                static_cast<double>(entry.time_ns) * 1e-9);
+        });
+      },
+      nb::sig("def ledger_entries() -> list[tuple[str, str, int, str, str, str, bool, float]]"));
+  m.def("ledger_bytes", &hr::ledger_bytes);
+  m.def("clear_ledger", &hr::clear_ledger);
+  m.def(
+      "record_copy",
+      [](std::string_view op, std::string_view reason, int64_t bytes, bool asked) {
+        hr::record_copy(op, reason, bytes, asked);
+      },
+      "op"_a, "reason"_a, "bytes"_a, "asked"_a);
+  scope_class<NoCopies>(m, "NoCopies").def(nb::init<bool>(), "strict"_a);
+
+  // The tag of this thread until the next call; Python sets it at the line of each operation.
+  m.def(
+      "set_tag",
+      [](std::string_view op, std::string_view line) {
+        static thread_local std::unique_ptr<hr::ScopedTag> in_force;
+        in_force.reset();
+        in_force = std::make_unique<hr::ScopedTag>(hr::intern_tag(op, line));
+      },
+      "op"_a, "line"_a);
+}

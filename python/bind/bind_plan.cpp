@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan nodes: what the handles in Python stand on.
+#include "python/bind/bind.h"
+
+#include "headrace/base/error.h"
+#include "headrace/plan/node.h"
+#include "headrace/plan/view.h"
+
+#include <limits>
+#include <variant>
+
+namespace {
+
+using hr::NodePtr;
+
+const char* form_name(hr::Form form) {
+  switch (form) {
+    case hr::Form::kColumn:
+      return "column";
+    case hr::Form::kTensor:
+      return "tensor";
+    case hr::Form::kTable:
+      break;
+  }
+  return "table";
+}
+
+template <class Data>
+NodePtr data(Data value, std::string detail, uint64_t domain) {
+  return hr::data_node(std::move(value), std::move(detail), domain);
+}
+
+// A Python number takes the dtype of what it meets.
+NodePtr scalar(nb::handle value) {
+  if (PyBool_Check(value.ptr())) return hr::scalar_node(hr::Scalar::weak(nb::cast<bool>(value)));
+  if (PyFloat_Check(value.ptr())) return hr::scalar_node(hr::Scalar::weak(nb::cast<double>(value)));
+  if (!PyLong_Check(value.ptr()))
+    hr::throw_error<hr::UnsupportedError>("scalar", "this value is no operand of arithmetic", {},
+                                          "use bool, int or float");
+  int64_t number = 0;
+  if (nb::try_cast(value, number)) return hr::scalar_node(hr::Scalar::weak(number));
+  uint64_t big = 0;
+  if (nb::try_cast(value, big)) return hr::scalar_node(hr::Scalar::weak(big));
+  hr::throw_error<hr::InvalidArgumentError>("scalar", "an integer of more than 64 bits", {},
+                                            "use a float");
+}
+
+// A scalar as the 0-d array that handles hold; a null one is NaN, as NumPy has no other word.
+hr::Tensor scalar_value(const hr::Scalar& value) {
+  if (value.is_null()) return hr::scalar_tensor(std::numeric_limits<double>::quiet_NaN());
+  if (value.dtype().is_bool()) {
+    hr::Tensor byte = hr::scalar_tensor(static_cast<uint8_t>(value.as<bool>()));
+    return hr::Tensor(hr::TypeId::kBool, {}, byte.buffer());
+  }
+  return hr::visit_real(value.dtype(), [&](auto type) {
+    return hr::scalar_tensor(value.as<typename decltype(type)::type>());
+  });
+}
+
+nb::object node_value(const hr::Node& node) {
+  if (!node.is_ready())
+    hr::throw_error<hr::InternalError>(node.op(), "the node did not run", {}, "force it first");
+  if (const auto* value = std::get_if<hr::Scalar>(&node.value()))
+    return nb::cast(scalar_value(*value));
+  return python_value(node.value());
+}
+
+NodePtr elementwise(std::string_view op, std::vector<NodePtr> inputs,
+                    std::optional<std::string_view> dtype) {
+  if (op == "cast") return hr::cast_node(inputs.at(0), hr::dtype_from_name(dtype.value()));
+  if (op == "fill") {  // one value for each row of the first operand
+    NodePtr rows = hr::elementwise_node(hr::Op::kIsNull, {inputs.at(0)});
+    return hr::elementwise_node(hr::Op::kWhere, {std::move(rows), inputs.at(1), inputs.at(1)});
+  }
+  return hr::elementwise_node(hr::op_from_name(op), std::move(inputs));
+}
+
+nb::list elementwise_ops() {
+  nb::list names;
+  for (int op = static_cast<int>(hr::Op::kNegative); op <= static_cast<int>(hr::Op::kWhere); ++op) {
+    const std::string_view name = hr::op_row(static_cast<hr::Op>(op)).name;
+    names.append(nb::str(name.data(), name.size()));
+  }
+  for (const char* alias : {"abs", "mod", "true_divide"}) names.append(alias);
+  return names;
+}
+
+NodePtr reduction(std::string_view kind, const NodePtr& node, int64_t ddof, bool skip_nan) {
+  hr::ReduceOptions options;
+  options.ddof = ddof;
+  options.skip_nan = skip_nan;
+  options.empty_is_null = skip_nan;  // pandas' way for columns; arrays raise as NumPy's do
+  return hr::reduction_node(hr::reduction_from_name(kind), node, options);
+}
+
+// Free-standing data enter the rows of a frame when their number fits.
+NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& frame,
+                    const NodePtr& column) {
+  const hr::Signature& rows = frame->signature();
+  const hr::Signature& own = column->signature();
+  if (own.domain == rows.domain && own.rows() == rows.rows()) return column;
+  if ((own.domain == 0 || rows.domain == 0) && own.rows() == rows.rows() &&
+      own.rows() != hr::kUnknown)
+    return hr::in_domain(column, rows.domain);
+  hr::throw_error<hr::InvalidArgumentError>(
+      op, "a column has other rows than its frame",
+      {{"column", name}, {"rows", own.rows()}, {"frame_rows", rows.rows()}},
+      "bring them into one frame with join or align first");
+}
+
+}  // namespace
+
+void bind_plan(nb::module_& m) {
+  nb::class_<NodeHandle>(m, "Node")
+      .def_prop_ro("op", [](const NodeHandle& self) { return self.node->op(); })
+      .def_prop_ro("detail", [](const NodeHandle& self) { return self.node->detail(); })
+      .def_prop_ro("form",
+                   [](const NodeHandle& self) { return form_name(self.node->signature().form); })
+      .def_prop_ro("dtype",
+                   [](const NodeHandle& self) { return dtype_name(self.node->signature().dtype); })
+      .def_prop_ro(
+          "shape",
+          [](const NodeHandle& self) { return python_tuple(self.node->signature().shape); },
+          nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")))
+      .def_prop_ro("nullable",
+                   [](const NodeHandle& self) { return self.node->signature().nullable; })
+      .def_prop_ro("domain", [](const NodeHandle& self) { return self.node->signature().domain; })
+      .def_prop_ro("line",
+                   [](const NodeHandle& self) { return hr::tag_info(self.node->tag()).line; })
+      .def_prop_ro("is_ready", [](const NodeHandle& self) { return self.node->is_ready(); })
+      .def(
+          "value", [](const NodeHandle& self) { return node_value(*self.node); },
+          nb::sig("def value(self) -> typing.Any"));
+
+  m.def("new_domain", &hr::new_domain);
+  m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0);
+  m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0);
+  m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0);
+  m.def("scalar", scalar, "value"_a);
+  m.def("part", &hr::part_node, "table"_a, "index"_a);
+  m.def("elementwise", elementwise, "op"_a, "inputs"_a, "dtype"_a = nb::none(), Unlocked());
+  m.def("elementwise_ops", elementwise_ops, nb::sig("def elementwise_ops() -> list[str]"));
+  m.def("reduction", reduction, "kind"_a, "node"_a, "ddof"_a = 0, "skip_nan"_a = false, Unlocked());
+  m.def("in_domain", &hr::in_domain, "node"_a, "domain"_a, Unlocked());
+  m.def("align_check", align_check, "op"_a, "name"_a, "frame"_a, "column"_a, Unlocked());
+  m.def(
+      "no_such_column",
+      [](std::string_view op, const std::vector<std::string>& names, std::string_view name) {
+        hr::find_column(op, names, name);
+      },
+      "op"_a, "names"_a, "name"_a);
+  m.def("slice", &hr::slice_node, "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def("prefix", &hr::prefix_node, "node"_a, "rows"_a, Unlocked());
+  m.def(
+      "view",
+      [](const NodePtr& array, const std::vector<std::tuple<int64_t, int64_t, int64_t>>& items) {
+        std::vector<hr::ViewItem> views;
+        for (const auto& [begin, step, count] : items) views.push_back({begin, step, count});
+        return hr::view_node(array, std::move(views));
+      },
+      "array"_a, "items"_a, Unlocked());
+  m.def("transpose", &hr::transpose_node, "array"_a, "axes"_a, Unlocked());
+  m.def("reshape", &hr::reshape_node, "array"_a, "shape"_a, Unlocked());
+  m.def("as_column", &hr::as_column_node, "array"_a, Unlocked());
+  m.def("as_tensor", &hr::as_tensor_node, "column"_a, Unlocked());
+  m.def(
+      "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
+  m.def(
+      "explain",
+      [](const std::vector<NodePtr>& nodes) {
+        const hr::Explanation explanation = hr::explain(nodes);
+        return std::tuple(explanation.text, explanation.steps, explanation.full_passes);
+      },
+      "nodes"_a, Unlocked());
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred signal functions.
+#include "python/bind/bind.h"
+
+#include "headrace/base/error.h"
+#include "headrace/signal/nodes.h"
+
+#include <utility>
+
+namespace {
+
+using hr::NodePtr;
+
+template <class Choice, size_t N>
+Choice choose(std::string_view op, std::string_view option, std::string_view word,
+              const std::pair<std::string_view, Choice> (&choices)[N]) {
+  std::string known;
+  for (const auto& [name, choice] : choices) {
+    if (name == word) return choice;
+    known.append(known.empty() ? "use one of " : ", ").append(name);
+  }
+  hr::throw_error<hr::InvalidArgumentError>(op, "an option has no such value", {{option, word}},
+                                            known);
+}
+
+constexpr std::pair<std::string_view, hr::ConvolveMode> kModes[] = {
+    {"full", hr::ConvolveMode::kFull},
+    {"same", hr::ConvolveMode::kSame},
+    {"valid", hr::ConvolveMode::kValid}};
+constexpr std::pair<std::string_view, hr::Normalize> kNormalize[] = {
+    {"none", hr::Normalize::kNone},
+    {"zscore", hr::Normalize::kZscore},
+    {"minmax", hr::Normalize::kMinMax},
+    {"max", hr::Normalize::kMax}};
+constexpr std::pair<std::string_view, hr::FftKind> kKinds[] = {{"fft", hr::FftKind::kFft},
+                                                               {"ifft", hr::FftKind::kIfft},
+                                                               {"rfft", hr::FftKind::kRfft},
+                                                               {"irfft", hr::FftKind::kIrfft}};
+constexpr std::pair<std::string_view, hr::FftNorm> kNorms[] = {{"backward", hr::FftNorm::kBackward},
+                                                               {"ortho", hr::FftNorm::kOrtho},
+                                                               {"forward", hr::FftNorm::kForward}};
+
+}  // namespace
+
+void bind_signal(nb::module_& m) {
+  m.def(
+      "ricker",
+      [](int64_t points, double width, std::string_view dtype) {
+        return hr::ricker_node(points, width, hr::dtype_from_name(dtype));
+      },
+      "points"_a, "width"_a, "dtype"_a, Unlocked());
+  m.def(
+      "fft_convolve",
+      [](const NodePtr& signal, const NodePtr& taps, std::string_view mode) {
+        return hr::fft_convolve_node(signal, taps, choose("fft_convolve", "mode", mode, kModes));
+      },
+      "signal"_a, "taps"_a, "mode"_a, Unlocked());
+  m.def("non_max_suppression", &hr::non_max_suppression_node, "x"_a, "window"_a, "threshold"_a,
+        Unlocked());
+  m.def(
+      "windows",
+      [](const NodePtr& x, const NodePtr& begins, std::optional<NodePtr> lengths, int64_t width,
+         std::string_view normalize) {
+        return hr::windows_node(x, begins, lengths.value_or(nullptr), width,
+                                choose("windows", "normalize", normalize, kNormalize));
+      },
+      "x"_a, "begins"_a, "lengths"_a.none(), "width"_a, "normalize"_a, Unlocked());
+  m.def("index_of_true", &hr::index_of_true_node, "gate"_a, Unlocked());
+  m.def("diff", &hr::diff_node, "x"_a, Unlocked());
+  m.def(
+      "histogram",
+      [](const NodePtr& x, int64_t bins, std::optional<std::pair<double, double>> range,
+         std::optional<NodePtr> edges) {
+        hr::HistogramNodes nodes = hr::histogram_node(x, bins, range, edges.value_or(nullptr));
+        return std::pair(std::move(nodes.counts), std::move(nodes.edges));
+      },
+      "x"_a, "bins"_a, "range"_a.none(), "edges"_a.none(), Unlocked());
+  m.def(
+      "fft",
+      [](std::string_view kind, const NodePtr& x, std::optional<int64_t> n, std::string_view norm) {
+        return hr::fft_node(choose("fft", "kind", kind, kKinds), x, n,
+                            choose(kind, "norm", norm, kNorms));
+      },
+      "kind"_a, "x"_a, "n"_a.none(), "norm"_a, Unlocked());
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where engine threads and the interpreter meet: releases that need the GIL, Ctrl-C, progress.
+#pragma once
+#include "headrace/memory/buffer.h"
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+/// Keeps a Python object alive as the owner of foreign memory. Needs the GIL.
+hr::Owner python_owner(nanobind::handle object);
+
+/// The bytes of a buffer-protocol object, shared; they must be contiguous. Needs the GIL.
+hr::Buffer adopt_bytes(nanobind::handle object, std::string_view op);
+
+/// Releases what other threads could not, since they did not hold the GIL. Needs the GIL.
+void drain_releases() noexcept;
+
+/// Releases now when this thread holds the GIL, else at the next chance of the interpreter; drops
+/// the owner when the interpreter is gone.
+void release_in_python(hr::Owner owner) noexcept;
+
+/// Asks Python whether a signal handler raised, for example on Ctrl-C; keeps the exception.
+bool interrupted();
+
+/// Raises what `interrupted` kept, or KeyboardInterrupt. Needs the GIL.
+void raise_interrupt() noexcept;

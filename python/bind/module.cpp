@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module: rooms in their order.
+#include "python/bind/bind.h"
+#include "python/bind/interpreter.h"
+
+#include "headrace/base/api.h"
+#include "headrace/exchange/protocol.h"
+
+NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);
+  m.attr("version") = HR_VERSION;
+  m.attr("built_with_cuda") = hr::built_with_cuda;
+  hr::set_release_hook(release_in_python);
+  bind_errors(m);
+  bind_memory(m);
+  bind_exec(m);
+  bind_data(m);
+  bind_exchange(m);
+  bind_adopt(m);
+  bind_lists(m);
+  bind_plan(m);
+  bind_io(m);
+  bind_signal(m);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The type slots and protocol methods by which other libraries read our memory in place.
+#pragma once
+#include "python/bind/bind.h"
+
+/// Buffer-protocol slots for the bound Column and Tensor, and for `BufferSource`.
+extern PyType_Slot column_slots[];
+extern PyType_Slot tensor_slots[];
+extern PyType_Slot source_slots[];
+
+nb::dict array_interface(const hr::Tensor& tensor);
+
+/// `__dlpack__` of a tensor, with the standard's keywords.
+nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
+                          nb::handle dl_device, nb::handle copy);
+
+nb::object arrow_schema(const std::vector<std::string>& names,
+                        const std::vector<hr::Dtype>& dtypes);
+nb::object arrow_schema(hr::Dtype dtype);
+nb::tuple arrow_array(const hr::Column& column);
+nb::tuple arrow_array(const hr::Table& table);
+nb::object arrow_stream(hr::Dtype dtype, std::vector<hr::Column> chunks);
+nb::object arrow_stream(const hr::Table& table);

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one family of errors. A message reads ``operator: what is wrong: name=value, ...; the fix``."""
+
+
+class Error(Exception):
+    """Root of all errors that Headrace raises on purpose."""
+
+    __module__ = "headrace"
+
+    def __str__(self) -> str:
+        # KeyError would quote the message and OSError would rebuild it.
+        return str(self.args[0]) if self.args else ""
+
+
+class InvalidArgumentError(Error, ValueError):
+    """A value that the operator cannot take."""
+
+    __module__ = "headrace"
+
+
+class ExchangeError(InvalidArgumentError, BufferError):
+    """Data that an exchange protocol cannot carry as they are; the message names the way out."""
+
+    __module__ = "headrace"
+
+
+class TypeMismatchError(Error, TypeError):
+    """A dtype, a kind or a class of shape that the operator cannot take."""
+
+    __module__ = "headrace"
+
+
+class ColumnNotFoundError(Error, KeyError):
+    """A column name that the frame does not have."""
+
+    __module__ = "headrace"
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """A request that the budget or the machine cannot meet.
+
+    Attributes
+    ----------
+    requested_bytes, limit_bytes, used_bytes : int
+        The request, the budget, and what was in use; 0 when not known.
+    """
+
+    __module__ = "headrace"
+
+    requested_bytes: int = 0
+    limit_bytes: int = 0
+    used_bytes: int = 0
+
+
+class InputError(Error, OSError):
+    """Bad bytes in an input, or a file that cannot be read or written.
+
+    Attributes
+    ----------
+    path : str
+        The file; also as ``filename``.
+    line, column : int
+        Where in the file, counted from 1; 0 when not known.
+    """
+
+    __module__ = "headrace"
+
+    path: str = ""
+    line: int = 0
+    column: int = 0
+
+
+class DeviceError(Error, RuntimeError):
+    """A device that fails or is not there."""
+
+    __module__ = "headrace"
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Something that Headrace does not do."""
+
+    __module__ = "headrace"
+
+
+class InternalError(Error, RuntimeError):
+    """A fault of Headrace itself; please report it.
+
+    Attributes
+    ----------
+    held_bytes : int
+        Bytes still held, when a leak check found them.
+    """
+
+    __module__ = "headrace"
+
+    held_bytes: int = 0

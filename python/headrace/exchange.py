@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory shared with other libraries: NumPy, DLPack, Arrow, pandas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import ExchangeError, TypeMismatchError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from headrace.array import Array
+    from headrace.frame import DataFrame
+    from headrace.series import Series
+
+
+def _has_arrow(values: object) -> bool:
+    return hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
+
+
+def _has_buffer(values: object) -> bool:
+    try:
+        memoryview(values)  # type: ignore[arg-type]
+    except (TypeError, BufferError, ValueError):
+        return False
+    return True
+
+
+def _arrow_column(values: Any, op: str) -> _core.Column:
+    columns = _core.from_arrow(values, op)
+    if columns.is_table:
+        raise TypeMismatchError(
+            f"{op}: a table is no column: columns={len(columns.names)}; "
+            "use from_arrow() or DataFrame(), or select a column"
+        )
+    return columns.column(0, op)
+
+
+def tensor_from(values: Any) -> _core.Tensor:
+    """Adopt an array of another library without a copy, or build one from Python numbers."""
+    if hasattr(values, "__array_interface__"):
+        return _core.from_array(values, "asarray")[0]
+    if hasattr(values, "__dlpack__"):
+        return _core.from_dlpack(values, "asarray")[0]
+    if _has_arrow(values) and not hasattr(values, "to_numpy"):
+        return _arrow_column(values, "asarray").as_tensor()
+    if not isinstance(values, list | tuple) and _has_buffer(values):
+        return _core.from_array(values, "asarray")[0]
+    if hasattr(values, "to_numpy"):  # a pandas or pyarrow column
+        return _core.from_array(values.to_numpy(), "asarray")[0]
+    import numpy as np
+
+    return _core.from_array(np.asarray(values), "asarray")[0]
+
+
+def column_from(values: Any, op: str = "Series") -> _core.Column:
+    """Adopt a column of another library, or build one from a list of Python values."""
+    if isinstance(values, list | tuple | range):
+        return _core.column_from_list(values)
+    kind = getattr(getattr(values, "dtype", None), "kind", None)
+    if hasattr(values, "__array_interface__"):
+        if kind in ("O", "U", "T"):
+            return _objects(values, op)
+        return _core.column_of(_core.from_array(values, op)[0], op)
+    module = type(values).__module__.partition(".")[0]
+    if module == "pandas" and kind in ("b", "i", "u", "f") and hasattr(values.dtype, "itemsize"):
+        numbers = values.to_numpy()
+        if numbers.dtype.kind != "O":
+            return column_from(numbers, op)
+    if _has_arrow(values):
+        return _arrow_column(values, op)
+    if hasattr(values, "__dlpack__"):
+        return _core.column_of(_core.from_dlpack(values, op)[0], op)
+    if not isinstance(values, str) and _has_buffer(values):
+        return _core.column_of(_core.from_array(values, op)[0], op)
+    if hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set):
+        return _core.column_from_list(list(values))
+    raise TypeMismatchError(
+        f"{op}: these values are no column: type={type(values).__name__!r}; "
+        "pass a list, an array, or an Arrow or pandas column"
+    )
+
+
+def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
+    if values.ndim != 1:
+        raise TypeMismatchError(f"{op}: only a 1-D array is a column: dimensions={values.ndim}")
+    _core.record_copy(op, "NumPy objects become values", values.nbytes, False)
+    return _core.column_from_list(values.tolist())
+
+
+def column_node(values: Any) -> _core.Node:
+    """Make the plan node of a column's values."""
+    from headrace.deferred import Deferred
+
+    if isinstance(values, Deferred):
+        node = values._node
+        return node if node.form == "column" else _core.as_column(node)
+    return _core.data(column_from(values))
+
+
+def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[Any, Any]:
+    """View a column as NumPy does; conversions are in the ledger."""
+    import numpy as np
+
+    if column.dtype == "string":
+        _core.record_copy(op, "strings become objects", column.nbytes, False)
+        result = np.empty(column.num_rows, dtype=object)
+        result[:] = column.to_list()
+        return result
+    return np.asarray(column.dense(op))
+
+
+def _is_view(value: _core.Column | _core.Tensor) -> bool:
+    return isinstance(value, _core.Tensor) or not (
+        value.null_count or value.dtype in ("bool", "string")
+    )
+
+
+def to_ndarray(
+    value: _core.Column | _core.Tensor,
+    dtype: npt.DTypeLike | None = None,
+    copy: bool | None = None,
+) -> np.ndarray[Any, Any]:
+    """Do what NumPy asks of ``__array__``: `copy` False refuses a copy, None allows it."""
+    import numpy as np
+
+    converts = dtype is not None and str(np.dtype(dtype)) != value.dtype
+    if copy is False and (converts or not _is_view(value)):
+        raise ExchangeError(
+            f"__array__: this needs a copy: dtype={value.dtype!r}; pass copy=None or copy=True"
+        )
+    if isinstance(value, _core.Tensor):
+        result = np.asarray(value)
+    else:
+        result = column_to_ndarray(value, "__array__")
+    if converts:
+        target = np.dtype(dtype)
+        reason = f"dtype {value.dtype} to {target.name}"
+        _core.record_copy("__array__", reason, result.size * target.itemsize, True)
+        return result.astype(target)
+    if copy and _is_view(value):
+        _core.record_copy("__array__", "copy=True", result.nbytes, True)
+        return result.copy()
+    return result
+
+
+def column_to_pandas(column: _core.Column, name: str | None) -> Any:
+    """Give a pandas series: on the same memory, of NumPy's dtype where there are no nulls."""
+    import pandas as pd
+
+    if _is_view(column):
+        return pd.Series(column_to_ndarray(column), name=name, copy=False)
+    import pyarrow as pa
+
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(column)), name=name, copy=False)
+
+
+def from_dlpack(values: Any) -> Array:
+    """Share the memory of an object with ``__dlpack__``; nothing is copied.
+
+    Parameters
+    ----------
+    values : object
+        A tensor of PyTorch, JAX, NumPy or another library, in memory that the host can read.
+
+    Returns
+    -------
+    Array
+        On the same memory.
+
+    Raises
+    ------
+    DeviceError
+        For memory of a GPU in a build without CUDA.
+    UnsupportedError
+        For a dtype that Headrace does not have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hr.from_dlpack(np.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    from headrace.array import Array
+    from headrace.deferred import mark
+
+    mark("from_dlpack")
+    return Array(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
+
+
+def from_arrow(values: Any) -> DataFrame | Series:
+    """Share the memory of an object that speaks Arrow: a frame for a table, else a series.
+
+    Parameters
+    ----------
+    values : object
+        Anything with ``__arrow_c_array__`` or ``__arrow_c_stream__``: tables and columns of
+        pyarrow, Polars, pandas, DuckDB.
+
+    Returns
+    -------
+    DataFrame or Series
+        On the same memory. Strings with offsets get views, dictionaries of strings are decoded and
+        chunks are joined: the ledger shows these copies.
+
+    Raises
+    ------
+    UnsupportedError
+        For a format that Headrace does not read; names the column and the way out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> hr.from_arrow(pa.table({"x": [1, 2]})).columns
+    ['x']
+    """
+    from headrace.deferred import mark
+    from headrace.frame import DataFrame
+    from headrace.series import Series
+
+    mark("from_arrow")
+    if not _has_arrow(values):
+        raise TypeMismatchError(
+            f"from_arrow: the object does not speak Arrow: type={type(values).__name__!r}; "
+            "pass an object with __arrow_c_array__ or __arrow_c_stream__"
+        )
+    columns = _core.from_arrow(values, "from_arrow")
+    made = [columns.column(i, "from_arrow") for i in range(len(columns.names))]
+    if not columns.is_table:
+        return Series(_core.data(made[0]), columns.names[0] or None)
+    return DataFrame._from_table(_core.Table(columns.names, made))
+
+
+def from_pandas(values: Any) -> DataFrame | Series:
+    """Share the memory of a pandas frame or series where its layout allows it.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame or pandas.Series
+        Numbers stay where they are; strings and nullable columns come through Arrow.
+
+    Returns
+    -------
+    DataFrame or Series
+        Without the index; call ``reset_index()`` first to keep it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]})).x.to_list()
+    [1.5, 2.5]
+    """
+    from headrace.deferred import mark
+    from headrace.frame import DataFrame
+    from headrace.series import Series
+
+    mark("from_pandas")
+    if not hasattr(values, "columns"):
+        name = None if values.name is None else str(values.name)
+        return Series(_core.data(column_from(values, "from_pandas")), name)
+    names = [str(name) for name in values.columns]
+    made = [column_from(values.iloc[:, i], "from_pandas") for i in range(len(names))]
+    return DataFrame._from_table(_core.Table(names, made))
+
+
+__all__ = ["from_arrow", "from_dlpack", "from_pandas"]

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one memory: its budget, its statistics, who holds it, and the ledger of copies."""
+
+from __future__ import annotations
+
+import gc
+import html
+import sys
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, overload
+
+from headrace import _core
+from headrace.errors import InternalError, InvalidArgumentError
+from headrace.settings import Setting
+
+
+class LedgerEntry(NamedTuple):
+    """One copy or conversion of values that existed before."""
+
+    op: str
+    reason: str
+    bytes: int
+    source: str
+    target: str
+    line: str
+    asked: bool
+    seconds: float
+
+
+class Holder(NamedTuple):
+    """A live buffer."""
+
+    bytes: int
+    op: str
+    line: str
+    place: str
+    foreign: bool
+    exported: bool
+
+
+def _size(count: int) -> str:
+    return "none" if count == sys.maxsize else _core.format_bytes(count)
+
+
+def _text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    )
+
+
+def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    return f"<table><thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+class Ledger:
+    """Copies and conversions since the process began or the last clear; a snapshot.
+
+    Attributes
+    ----------
+    entries : list of LedgerEntry
+        Oldest first.
+    """
+
+    _HEADER = ("operator", "reason", "bytes", "from", "to", "line", "asked")
+
+    def __init__(self) -> None:
+        self.entries = [LedgerEntry(*entry) for entry in _core.ledger_entries()]
+
+    @property
+    def total_bytes(self) -> int:
+        """All bytes that were copied."""
+        return sum(entry.bytes for entry in self.entries)
+
+    @property
+    def unasked_bytes(self) -> int:
+        """Bytes of the copies that nobody asked for by name."""
+        return sum(entry.bytes for entry in self.entries if not entry.asked)
+
+    def clear(self) -> None:
+        """Begin anew, here and in the engine."""
+        _core.clear_ledger()
+        self.entries = []
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[LedgerEntry]:
+        return iter(self.entries)
+
+    def __getitem__(self, index: int) -> LedgerEntry:
+        return self.entries[index]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (e.op, e.reason, f"{e.bytes:,}", e.source, e.target, e.line, "yes" if e.asked else "no")
+            for e in self.entries
+        ]
+
+    def __repr__(self) -> str:
+        total = f"{self.total_bytes:,} bytes in {len(self)} copies"
+        if not self.entries:
+            return total
+        return _text_table(self._HEADER, self._rows()) + "\n" + total
+
+    def _repr_html_(self) -> str:
+        return _html_table(self._HEADER, self._rows()) + f"<p>{self.total_bytes:,} bytes</p>"
+
+
+def ledger() -> Ledger:
+    """Show every byte that the engine copied, converted or moved.
+
+    Outputs of operators are no copies; another form of values that were there before is one.
+
+    Returns
+    -------
+    Ledger
+        A snapshot: entries, total bytes, a text and an HTML form, and `clear`.
+
+    Examples
+    --------
+    >>> hr.memory.ledger().clear()
+    >>> hr.memory.ledger()
+    0 bytes in 0 copies
+    """
+    return Ledger()
+
+
+def no_copies(*, strict: bool = False) -> _core.NoCopies:
+    """Refuse copies inside of the ``with`` block, in all threads.
+
+    Parameters
+    ----------
+    strict : bool
+        Refuse also those that were asked for by name, such as ``copy=True``.
+
+    Returns
+    -------
+    context manager
+        The first copy inside raises `InvalidArgumentError`, which names operator and reason.
+
+    Examples
+    --------
+    >>> with hr.no_copies():
+    ...     pass
+    """
+    return _core.NoCopies(strict)
+
+
+def _bytes_of(size: int | str | None) -> int:
+    if size is None:
+        return sys.maxsize
+    if isinstance(size, str):
+        return _core.parse_bytes(size)
+    if size < 0:
+        raise InvalidArgumentError(f"limit: the size is negative: bytes={size}; pass 0 or more")
+    return size
+
+
+class Limit(Setting[int]):
+    """A budget that was just set; as a context manager it restores the former one."""
+
+    def __repr__(self) -> str:
+        return f"memory limit: {_size(self.value)}"
+
+
+@overload
+def limit() -> int | None: ...
+@overload
+def limit(size: int | str | None) -> Limit: ...
+def limit(size: int | str | None | Limit = ...) -> int | None | Limit:  # type: ignore[assignment]
+    """Say the budget over all that Headrace allocates, or set it.
+
+    The first value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at every instant: what
+    does not fit raises `OutOfMemoryError`, which names the largest holders, and leaves all as it
+    was.
+
+    Parameters
+    ----------
+    size : int or str or None, optional
+        Bytes, or a text such as ``"2GB"`` (2 * 10**9) or ``"2GiB"`` (2 * 2**30); None lifts the
+        limit.
+
+    Returns
+    -------
+    int or None or Limit
+        The present budget (None: there is none) when called without a size, else the setting,
+        which a ``with`` block undoes.
+
+    Examples
+    --------
+    >>> with hr.memory.limit("2GB"):
+    ...     hr.memory.limit()
+    2000000000
+    """
+    if size is ...:
+        present = _core.memory_limit()
+        return None if present == sys.maxsize else present
+    value = _bytes_of(size)  # type: ignore[arg-type]
+    return Limit("memory limit", value, _core.memory_limit(), _core.set_memory_limit)
+
+
+class Statistics:
+    """Bytes and events: of the process, or of a ``with`` block once it was entered."""
+
+    _FIELDS = (
+        "used_bytes",
+        "peak_bytes",
+        "cached_bytes",
+        "foreign_bytes",
+        "limit_bytes",
+        "allocations",
+        "allocated_bytes",
+    )
+
+    def __init__(self) -> None:
+        self._scope: _core.StatisticsScope | None = None
+        self._read = _core.memory_statistics()
+
+    def __enter__(self) -> Statistics:
+        self._scope = _core.StatisticsScope()
+        self._scope.__enter__()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        if self._scope is not None:
+            self._read = self._scope.read()
+            self._scope.__exit__()
+            self._scope = None
+
+    def _now(self) -> _core.MemoryStatistics:
+        return self._read if self._scope is None else self._scope.read()
+
+    @property
+    def used_bytes(self) -> int:
+        """Held by live buffers."""
+        return self._now().used_bytes
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most that was in use."""
+        return self._now().peak_bytes
+
+    @property
+    def cached_bytes(self) -> int:
+        """Free in pools; `trim` gives them back."""
+        return self._now().cached_bytes
+
+    @property
+    def foreign_bytes(self) -> int:
+        """Borrowed from other libraries, not charged."""
+        return self._now().foreign_bytes
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """The budget, or None."""
+        limit_bytes = self._now().limit_bytes
+        return None if limit_bytes == sys.maxsize else limit_bytes
+
+    @property
+    def allocations(self) -> int:
+        """Buffers made."""
+        return self._now().allocations
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Sizes of the buffers made, summed."""
+        return self._now().allocated_bytes
+
+    def _rows(self) -> list[tuple[str, str]]:
+        now = self._now()
+        return [
+            (name, f"{now.allocations:,}" if name == "allocations" else _size(getattr(now, name)))
+            for name in self._FIELDS
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<15}  {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        return _html_table(("statistic", "value"), self._rows())
+
+
+def stats() -> Statistics:
+    """Read the statistics of the process, or count what a ``with`` block does.
+
+    Returns
+    -------
+    Statistics
+        As a context manager it counts allocations and the peak from its entry on; it can be read
+        inside of the block and after it.
+
+    Examples
+    --------
+    >>> with hr.memory.stats() as counted:
+    ...     pass
+    >>> counted.allocations
+    0
+    """
+    return Statistics()
+
+
+def leaks() -> list[Holder]:
+    """List the live buffers that Headrace allocated, after a garbage collection.
+
+    Returns
+    -------
+    list of Holder
+        In the order in which they were made. What a handle, a view or another library still holds
+        is in it: it is a leak only if nothing should.
+
+    Examples
+    --------
+    >>> all(holder.bytes >= 0 for holder in hr.memory.leaks())
+    True
+    """
+    gc.collect()
+    return [Holder(*holder) for holder in _core.holders_since(0)]
+
+
+class LeakCheck:
+    """Raises at the end of its ``with`` block when buffers made inside are still held."""
+
+    def __enter__(self) -> LeakCheck:
+        gc.collect()
+        self._serial = _core.last_serial()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *args: object) -> None:
+        if kind is not None:
+            return
+        gc.collect()
+        held = [Holder(*holder) for holder in _core.holders_since(self._serial)]
+        if not held:
+            return
+        total = sum(holder.bytes for holder in held)
+        lines = "".join(
+            f"\n  {_size(h.bytes)} by {h.op or 'untagged'}{' at ' + h.line if h.line else ''}"
+            for h in sorted(held, key=lambda h: -h.bytes)[:10]
+        )
+        error = InternalError(
+            f"leak_check: buffers are still held: buffers={len(held)}, bytes={total}; "
+            f"drop the handles, views or exports that hold them{lines}"
+        )
+        error.held_bytes = total
+        raise error
+
+
+def leak_check() -> LeakCheck:
+    """Check that a ``with`` block leaves no memory behind.
+
+    Returns
+    -------
+    context manager
+        Raises `InternalError` at its end when buffers that were made inside are still held, with
+        their bytes, operator and line. Raises nothing when the block itself failed.
+
+    Examples
+    --------
+    >>> with hr.memory.leak_check():
+    ...     pass
+    """
+    return LeakCheck()
+
+
+def report(count: int = 10) -> str:
+    """Describe the memory in a text: statistics, the largest holders, and copies.
+
+    Parameters
+    ----------
+    count : int
+        How many holders are named.
+
+    Returns
+    -------
+    str
+        Several lines.
+
+    Examples
+    --------
+    >>> print(hr.memory.report().splitlines()[0].split()[0])
+    used_bytes
+    """
+    holders = [Holder(*holder) for holder in _core.largest_holders(count)]
+    text = repr(Statistics())
+    if holders:
+        rows = [
+            (
+                _size(h.bytes),
+                h.op or "untagged",
+                h.line,
+                h.place + (", foreign" if h.foreign else "") + (", exported" if h.exported else ""),
+            )
+            for h in holders
+        ]
+        text += "\n\n" + _text_table(("held", "operator", "line", "place"), rows)
+    return text + f"\n\ncopied: {_core.ledger_bytes():,} bytes"
+
+
+def trim() -> int:
+    """Give cached memory back to the system.
+
+    Returns
+    -------
+    int
+        The bytes given back.
+
+    Examples
+    --------
+    >>> hr.memory.trim() >= 0
+    True
+    """
+    return _core.trim_memory()

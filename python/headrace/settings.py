@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of the process: each call sets at once, and a ``with`` block undoes it at its end."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable
+from typing import Generic, Literal, TypeVar, overload
+
+from headrace import _core
+from headrace.errors import DeviceError, InvalidArgumentError
+
+T = TypeVar("T")
+
+
+class Setting(Generic[T]):
+    """A setting that was just made; as a context manager it restores the former value."""
+
+    def __init__(self, name: str, value: T, former: T, apply: Callable[[T], None]) -> None:
+        apply(value)
+        self._name = name
+        self._former = former
+        self._apply = apply
+        self.value = value
+
+    def __enter__(self) -> T:
+        return self.value
+
+    def __exit__(self, *args: object) -> None:
+        self._apply(self._former)
+
+    def __repr__(self) -> str:
+        return f"{self._name}: {self.value}"
+
+
+@overload
+def threads() -> int: ...
+@overload
+def threads(count: int) -> Setting[int]: ...
+def threads(count: int | None = None) -> int | Setting[int]:
+    """Say how many threads work on a job, or set it.
+
+    Results do not depend on it. The first value comes from ``HEADRACE_THREADS``, else it is the
+    number of processors that the process may use.
+
+    Parameters
+    ----------
+    count : int, optional
+        1 to 1024; without it the present number is returned.
+
+    Returns
+    -------
+    int or Setting
+        The present number, or the setting, which a ``with`` block undoes.
+
+    Examples
+    --------
+    >>> with hr.threads(2):
+    ...     hr.threads()
+    2
+    """
+    if count is None:
+        return _core.threads()
+    return Setting("threads", count, _core.threads(), _core.set_threads)
+
+
+Device = Literal["cpu", "cuda", "auto"]
+_DEVICES = ("cpu", "cuda", "auto")
+
+
+class _State:
+    device: Device = "auto"
+    strict: bool = False
+
+
+def _no_cuda_reason() -> str:
+    if not _core.built_with_cuda:
+        return "this build has no CUDA"
+    return "no CUDA device works here"
+
+
+def _set_device(name: Device) -> None:
+    if name not in _DEVICES:
+        raise InvalidArgumentError(
+            f"device: unknown device: device={name!r}; use one of 'cpu', 'cuda', 'auto'"
+        )
+    if name == "cuda":
+        raise DeviceError(
+            f"device: {_no_cuda_reason()}: device='cuda'; use device('auto') or device('cpu')"
+        )
+    _State.device = name
+
+
+@overload
+def device() -> Device: ...
+@overload
+def device(name: Device) -> Setting[Device]: ...
+def device(name: Device | None = None) -> Device | Setting[Device]:
+    """Say where new work runs, or set it: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+
+    Work follows the place of its data; the setting decides for data that come new from a file.
+
+    Parameters
+    ----------
+    name : {"cpu", "cuda", "auto"}, optional
+        Without it the present device is returned.
+
+    Returns
+    -------
+    str or Setting
+        The present device, or the setting, which a ``with`` block undoes.
+
+    Raises
+    ------
+    DeviceError
+        For ``"cuda"`` where no CUDA device can be used; the message says why.
+
+    Examples
+    --------
+    >>> with hr.device("cpu"):
+    ...     hr.device()
+    'cpu'
+    """
+    if name is None:
+        return _State.device
+    return Setting("device", name, _State.device, _set_device)
+
+
+def _set_strict(on: bool) -> None:
+    _State.strict = on
+
+
+def strict(on: bool = True) -> Setting[bool]:
+    """Turn fallbacks to slower ways into errors.
+
+    On the CPU nothing falls back yet; see `fallbacks`.
+
+    Parameters
+    ----------
+    on : bool
+        Whether to be strict from now on.
+
+    Returns
+    -------
+    Setting
+        The setting, which a ``with`` block undoes.
+
+    Examples
+    --------
+    >>> with hr.strict():
+    ...     len(hr.fallbacks())
+    0
+    """
+    return Setting("strict", on, _State.strict, _set_strict)
+
+
+class Fallbacks(tuple[tuple[str, str, float], ...]):
+    """What ran in a slower way than asked: operator, reason, seconds."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self:
+            return "no fallbacks"
+        return "\n".join(f"{op}: {reason} ({cost:.3f} s)" for op, reason, cost in self)
+
+
+def fallbacks() -> Fallbacks:
+    """List what ran in a slower way than asked, for example on the CPU instead of a GPU.
+
+    Returns
+    -------
+    Fallbacks
+        A tuple of (operator, reason, seconds).
+
+    Examples
+    --------
+    >>> hr.fallbacks()
+    no fallbacks
+    """
+    return Fallbacks()
+
+
+class Info(dict[str, str]):
+    """What this build is and what it uses; prints as two columns."""
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name in self)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.items())
+
+
+def info() -> Info:
+    """Say what this build is, what it uses on this machine, and why.
+
+    Returns
+    -------
+    Info
+        Names and texts; prints as two columns.
+
+    Examples
+    --------
+    >>> hr.info()["device"].startswith("cpu")
+    True
+    """
+    limit = _core.memory_limit()
+    return Info(
+        headrace=_core.version,
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+        threads=str(_core.threads()),
+        simd=_core.simd_level(),
+        device=f"cpu ({_no_cuda_reason()})",
+        memory_limit="none" if limit == sys.maxsize else _core.format_bytes(limit),
+    )
