@@ -180,4 +180,22 @@ NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
                        });
 }
 
+NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last) {
+  Signature signature = input->signature();
+  if (signature.shape.empty())
+    throw_error<InvalidArgumentError>("slice", "a 0-d array has no rows");
+  first = std::max<int64_t>(first, 0);
+  last = std::max<int64_t>(last, 0);
+  if (signature.rows() != kUnknown)
+    return slice_node(input, first, signature.rows() - first - last);
+  signature.domain = shorter_domain(signature.domain, first + last);
+  return operator_node("slice", std::to_string(first) + ":" + std::to_string(-last), signature,
+                       {input}, 0, [first, last](std::span<const Value> inputs) {
+                         const int64_t length = signature_of(inputs[0]).rows();
+                         const int64_t begin = std::min(first, length);
+                         return slice_value(inputs[0], begin,
+                                            std::max<int64_t>(length - begin - last, 0));
+                       });
+}
+
 }  // namespace hr

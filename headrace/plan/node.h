@@ -98,6 +98,9 @@ HR_API NodePtr reduction_node(Reduction reduction, const NodePtr& input,
 /// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.
 HR_API NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count);
 
+/// All rows but the `first` first and the `last` last ones (none, when there are fewer), shared.
+HR_API NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last);
+
 /// The first `rows` rows, computed from no more than these where the plan allows it.
 HR_API NodePtr prefix_node(const NodePtr& node, int64_t rows);
 

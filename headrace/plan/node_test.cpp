@@ -107,6 +107,24 @@ TEST(Node, RowsOfDifferentFramesAreAnErrorAtTheirLine) {
   EXPECT_THROW(elementwise_node(Op::kAdd, {numbers(5), numbers(6)}), InvalidArgumentError);
 }
 
+TEST(Node, UnknownLengthsFitWhenTheyComeFromOneSource) {
+  const auto unknown = [] {
+    Signature signature = signature_of(scalar_tensor(1.0));
+    signature.shape = {kUnknown};
+    signature.domain = new_domain();
+    return operator_node("source", "", signature, {}, 1, [](std::span<const Value>) {
+      return Value(std::get<Tensor>(numbers(10)->value()));
+    });
+  };
+  const NodePtr x = unknown();
+  const NodePtr steps = elementwise_node(Op::kSubtract, {trim_node(x, 1, 0), trim_node(x, 0, 1)});
+  EXPECT_EQ(steps->signature().rows(), kUnknown);
+  EXPECT_THROW(elementwise_node(Op::kSubtract, {x, trim_node(x, 1, 0)}), InvalidArgumentError);
+  EXPECT_THROW(elementwise_node(Op::kSubtract, {x, unknown()}), InvalidArgumentError);
+  EXPECT_EQ(item(reduction_node(Reduction::kSum, steps)), 9);
+  EXPECT_EQ(steps->signature().rows(), kUnknown);
+}
+
 TEST(Node, ErrorsNameTheLineAndTheNextCallWorks) {
   const ScopedTag tag(intern_tag("", "etl.py:12"));
   bool broken = true;

@@ -11,6 +11,15 @@ uint64_t new_domain() {
   return ++last;
 }
 
+uint64_t shorter_domain(uint64_t parent, int64_t by) {
+  if (by == 0) return parent;
+  // A mix (splitmix64) with the high bit set: never one of the numbers above.
+  uint64_t z = parent * 0x9E3779B97F4A7C15u + static_cast<uint64_t>(by);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return (z ^ (z >> 31)) | (uint64_t{1} << 63);
+}
+
 Signature signature_of(const Value& value, uint64_t domain) {
   if (const auto* column = std::get_if<Column>(&value))
     return {.form = Form::kColumn,

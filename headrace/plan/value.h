@@ -40,6 +40,10 @@ struct Signature {
 /// A new row domain, different from all others.
 HR_API uint64_t new_domain();
 
+/// The domain of what a fixed number of rows less leaves of `parent`: diff(x) and x[1:] are equally
+/// long.
+HR_API uint64_t shorter_domain(uint64_t parent, int64_t by);
+
 HR_API Signature signature_of(const Value& value, uint64_t domain = 0);
 HR_API int64_t value_bytes(const Value& value);
 

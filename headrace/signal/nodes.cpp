@@ -143,10 +143,17 @@ NodePtr index_of_true_node(const NodePtr& gate) {
 
 NodePtr diff_node(const NodePtr& x) {
   const NodePtr array = one_dimension("diff", x, &Dtype::is_real, "an integer or float");
-  const int64_t rows = array->signature().rows();
+  Signature signature = array->signature();
+  const int64_t rows = signature.rows();
+  if (rows != kUnknown) {
+    signature.shape = {rows > 0 ? rows - 1 : 0};
+    signature.domain = 0;
+  } else {
+    signature.domain = shorter_domain(signature.domain, 1);
+  }
   return operator_node(
-      "diff", "", rows_of(array->signature().dtype, rows != kUnknown, rows > 0 ? rows - 1 : 0),
-      {array}, 1, [](std::span<const Value> inputs) -> Value { return diff(tensor(inputs[0])); });
+      "diff", "", signature, {array}, 1,
+      [](std::span<const Value> inputs) -> Value { return diff(tensor(inputs[0])); });
 }
 
 HistogramNodes histogram_node(const NodePtr& x, int64_t bins,

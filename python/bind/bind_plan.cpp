@@ -149,6 +149,7 @@ void bind_plan(nb::module_& m) {
         hr::find_column(op, names, name);
       },
       "op"_a, "names"_a, "name"_a);
+  m.def("trim", &hr::trim_node, "node"_a, "first"_a, "last"_a, Unlocked());
   m.def("slice", &hr::slice_node, "node"_a, "begin"_a, "count"_a, Unlocked());
   m.def("prefix", &hr::prefix_node, "node"_a, "rows"_a, Unlocked());
   m.def(

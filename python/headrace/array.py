@@ -115,6 +115,14 @@ class Array(Deferred):
             keys[at : at + 1] = [slice(None)] * (self.ndim - len(keys) + 1)
         if len(keys) > self.ndim:
             raise IndexError(f"getitem: too many indices: indices={len(keys)}, dimensions={self.ndim}")
+        if self._node.shape and self._node.shape[0] < 0 and isinstance(keys[0], slice):
+            # Cutting both ends works on a length that only the data can tell, without looking.
+            cut = keys[0]
+            first, last = cut.start or 0, -(cut.stop or 0)
+            if cut.step in (None, 1) and first >= 0 and last >= 0 and cut.stop != 0:
+                trimmed = Array(_core.trim(self._node, first, last)) if first or last else self
+                rest = keys[1:]
+                return trimmed[(slice(None), *rest)] if rest else trimmed
         plain = all(k == slice(None) for k in keys[:1])
         shape = self._node.shape if plain and self._node.shape[0] < 0 else list(self.shape)
         items: list[tuple[int, int, int]] = []  # begin, step, count; step 0 drops the dimension
