@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows picked by position.
+#include "headrace/algo/gather.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+
+#include <cstring>
+#include <string>
+
+namespace hr {
+
+namespace {
+
+// Positions of any integer dtype and stride, checked as they are read.
+class Positions {
+ public:
+  Positions(const Tensor& tensor, int64_t num_rows) : tensor_(tensor), num_rows_(num_rows) {
+    if (!tensor.dtype().is_integer() || tensor.num_dimensions() != 1)
+      throw_error<TypeMismatchError>(
+          "take", "positions are integers in one dimension",
+          {{"dtype", tensor.dtype().name()}, {"dimensions", tensor.num_dimensions()}});
+  }
+
+  int64_t count() const { return tensor_.num_elements(); }
+
+  /// Calls `visit(k, row)` for the positions of a morsel.
+  template <class F>
+  void visit(Morsel morsel, F&& visit) const {
+    visit_real(tensor_.dtype(), [&]<class T>(std::type_identity<T>) {
+      const T* data = tensor_.as<T>();
+      const int64_t stride = tensor_.strides()[0];
+      for (int64_t k = morsel.begin; k < morsel.end; ++k) {
+        const T position = data[k * stride];
+        if constexpr (std::is_same_v<T, uint64_t>)
+          if (position > static_cast<uint64_t>(INT64_MAX)) fail(k, std::to_string(position));
+        int64_t row = static_cast<int64_t>(position);
+        if (row < 0) row += num_rows_;
+        if (row < 0 || row >= num_rows_) fail(k, std::to_string(position));
+        visit(k, row);
+      }
+    });
+  }
+
+ private:
+  [[noreturn]] void fail(int64_t k, const std::string& position) const {
+    throw_error<InvalidArgumentError>("take", "position out of range",
+                                      {{"at", k}, {"position", position}, {"rows", num_rows_}});
+  }
+
+  const Tensor& tensor_;
+  int64_t num_rows_;
+};
+
+void gather_rows(const std::byte* in, std::byte* out, int64_t width, const Positions& positions) {
+  const auto as = [&]<class T>(std::type_identity<T>) {
+    parallel_morsels(positions.count(), [&](Morsel morsel) {
+      positions.visit(morsel, [&](int64_t k, int64_t row) {
+        reinterpret_cast<T*>(out)[k] = reinterpret_cast<const T*>(in)[row];
+      });
+    });
+  };
+  if (width == 1) return as(std::type_identity<uint8_t>{});
+  if (width == 2) return as(std::type_identity<uint16_t>{});
+  if (width == 4) return as(std::type_identity<uint32_t>{});
+  if (width == 8) return as(std::type_identity<uint64_t>{});
+  parallel_morsels(positions.count(), [&](Morsel morsel) {
+    positions.visit(morsel, [&](int64_t k, int64_t row) {
+      std::memcpy(out + k * width, in + row * width, static_cast<size_t>(width));
+    });
+  });
+}
+
+Buffer gather_bits(const uint8_t* in, int64_t offset, const Positions& positions) {
+  Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(positions.count()));
+  if (positions.count() == 0) return buffer;
+  // Morsels begin at multiples of 64 bits, so workers share no byte.
+  uint8_t* out = buffer.mutable_as<uint8_t>();
+  parallel_morsels(positions.count(), [&](Morsel morsel) {
+    positions.visit(morsel,
+                    [&](int64_t k, int64_t row) { set_bit(out, k, get_bit(in, offset + row)); });
+  });
+  return buffer;
+}
+
+}  // namespace
+
+Column gather(const Column& column, const Tensor& tensor) {
+  const Positions positions(tensor, column.num_rows());
+  const int64_t rows = positions.count();
+  Buffer validity;
+  if (column.null_count() > 0)
+    validity = gather_bits(column.validity(), column.offset(), positions);
+  const int64_t unknown = column.null_count() > 0 ? -1 : 0;
+  if (column.dtype().is_bool())
+    return Column(column.dtype(), rows, gather_bits(column.bits(), column.offset(), positions),
+                  std::move(validity), unknown);
+  const int64_t width = column.dtype().size_bytes();
+  Buffer values = Buffer::allocate(rows * width);
+  if (rows > 0)
+    gather_rows(column.values_buffer().data() + column.offset() * width, values.mutable_data(),
+                width, positions);
+  if (column.dtype().is_string())
+    return Column::strings(rows, std::move(values), column.text_buffers(), std::move(validity),
+                           unknown);
+  return Column(column.dtype(), rows, std::move(values), std::move(validity), unknown);
+}
+
+Tensor gather(const Tensor& tensor, const Tensor& at) {
+  if (tensor.num_dimensions() == 0)
+    throw_error<InvalidArgumentError>("take", "a 0-d array has no rows");
+  const Tensor source = contiguous(tensor, "take");
+  const Positions positions(at, source.shape()[0]);
+  Shape shape = source.shape();
+  int64_t width = source.dtype().size_bytes();
+  for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
+  shape[0] = positions.count();
+  Buffer buffer = Buffer::allocate(shape[0] * width);
+  if (buffer.size_bytes() > 0) gather_rows(source.data(), buffer.mutable_data(), width, positions);
+  return Tensor(source.dtype(), std::move(shape), std::move(buffer));
+}
+
+}  // namespace hr

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred operations on rows.
+#include "headrace/frame/nodes.h"
+
+#include "headrace/algo/compress.h"
+#include "headrace/algo/gather.h"
+#include "headrace/algo/quantile.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace hr {
+
+namespace {
+
+void require_rows(const char* op, const NodePtr& node) {
+  if (node->signature().form == Form::kTable || node->signature().shape.empty())
+    throw_error<TypeMismatchError>(op, "a column or an array with rows is wanted");
+}
+
+const Tensor& tensor(const Value& value) {
+  return std::get<Tensor>(value);
+}
+
+Tensor positions_of(const Value& value) {
+  if (const auto* column = std::get_if<Column>(&value)) return as_tensor(*column);
+  return tensor(value);
+}
+
+// The row domain of what a mask picks: the same for each column that it is applied to.
+uint64_t picked_domain(const NodePtr& mask) {
+  static std::mutex mutex;
+  static std::map<std::weak_ptr<Node>, uint64_t, std::owner_less<>> domains;
+  const std::lock_guard lock(mutex);
+  std::erase_if(domains, [](const auto& entry) { return entry.first.expired(); });
+  return domains.try_emplace(mask, new_domain()).first->second;
+}
+
+}  // namespace
+
+NodePtr select_node(const NodePtr& rows, const NodePtr& mask) {
+  require_rows("getitem", rows);
+  const Signature& picked = mask->signature();
+  Signature signature = rows->signature();
+  if (!picked.dtype.is_bool() || picked.shape.size() != 1)
+    throw_error<TypeMismatchError>(
+        "getitem", "a mask is bool and has one dimension",
+        {{"dtype", picked.dtype.name()}, {"dimensions", picked.shape.size()}});
+  const bool both_known = picked.rows() != kUnknown && signature.rows() != kUnknown;
+  if (both_known ? picked.rows() != signature.rows() : picked.domain != signature.domain)
+    throw_error<InvalidArgumentError>("getitem", "mask and rows have different lengths or frames",
+                                      {{"mask", picked.rows()}, {"rows", signature.rows()}});
+  if (picked.domain != 0 && signature.domain != 0 && picked.domain != signature.domain)
+    throw_error<InvalidArgumentError>("getitem", "mask and rows belong to different frames",
+                                      {{"mask", picked.rows()}, {"rows", signature.rows()}},
+                                      "bring them into one frame with join or align first");
+  signature.shape[0] = kUnknown;
+  signature.domain = picked_domain(mask);
+  return operator_node("getitem", "mask", signature, {rows, mask}, 1,
+                       [](std::span<const Value> inputs) -> Value {
+                         const auto* column = std::get_if<Column>(&inputs[1]);
+                         const Mask by = column ? Mask(*column) : Mask(tensor(inputs[1]));
+                         if (const auto* values = std::get_if<Column>(&inputs[0]))
+                           return compress(*values, by);
+                         return compress(tensor(inputs[0]), by);
+                       });
+}
+
+NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
+  require_rows("take", rows);
+  const Signature& at = positions->signature();
+  if (!at.dtype.is_integer() || at.shape.size() != 1)
+    throw_error<TypeMismatchError>("take", "positions are integers in one dimension",
+                                   {{"dtype", at.dtype.name()}, {"dimensions", at.shape.size()}});
+  Signature signature = rows->signature();
+  signature.shape[0] = at.rows();
+  signature.domain = at.rows() == kUnknown ? at.domain : 0;
+  return operator_node("take", "", signature, {rows, positions}, 1,
+                       [](std::span<const Value> inputs) -> Value {
+                         const Tensor where = positions_of(inputs[1]);
+                         if (const auto* column = std::get_if<Column>(&inputs[0]))
+                           return gather(*column, where);
+                         return gather(tensor(inputs[0]), where);
+                       });
+}
+
+NodePtr quantile_node(const NodePtr& column, std::vector<double> q) {
+  require_rows("quantile", column);
+  for (const double each : q)
+    if (!(each >= 0 && each <= 1))
+      throw_error<InvalidArgumentError>("quantile", "q is out of range", {{"q", each}},
+                                        "pass 0 to 1");
+  if (!column->signature().dtype.is_real() || column->signature().shape.size() != 1)
+    throw_error<TypeMismatchError>("quantile", "numbers in one dimension are wanted",
+                                   {{"dtype", column->signature().dtype.name()}});
+  Signature signature;
+  signature.form = Form::kTensor;
+  signature.dtype = TypeId::kFloat64;
+  signature.shape = {static_cast<int64_t>(q.size())};
+  return operator_node("quantile", "", signature, {column}, 2,
+                       [q = std::move(q)](std::span<const Value> inputs) -> Value {
+                         if (const auto* values = std::get_if<Column>(&inputs[0]))
+                           return quantile(*values, q);
+                         return quantile(as_column(contiguous(tensor(inputs[0]), "quantile")), q);
+                       });
+}
+
+NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,
+                            ReduceOptions options) {
+  Signature signature = array->signature();
+  const auto dimensions = static_cast<int64_t>(signature.shape.size());
+  if (signature.form != Form::kTensor || axis < 0 || axis >= dimensions)
+    throw_error<InvalidArgumentError>(reduction_name(reduction), "the axis is out of range",
+                                      {{"axis", axis}, {"dimensions", dimensions}});
+  signature.shape.erase(signature.shape.begin() + axis);
+  signature.dtype = reduction_dtype(reduction, signature.dtype);
+  if (axis == 0) signature.domain = 0;
+  return operator_node(std::string(reduction_name(reduction)), "axis=" + std::to_string(axis),
+                       signature, {array}, 1, [=](std::span<const Value> inputs) -> Value {
+                         return reduce_axis(tensor(inputs[0]), reduction, axis, options);
+                       });
+}
+
+namespace {
+
+// A column of one repeated value, made when the rows of `like` are known.
+NodePtr repeated(const NodePtr& like, Dtype dtype, std::function<Column(int64_t rows)> make) {
+  require_rows("assign", like);
+  Signature signature = like->signature();
+  signature.form = Form::kColumn;
+  signature.dtype = dtype;
+  signature.nullable = false;
+  const bool known = signature.rows() != kUnknown;
+  return operator_node(
+      "assign", "one value", signature, known ? std::vector<NodePtr>{} : std::vector{like}, 1,
+      [make = std::move(make), rows = signature.rows()](std::span<const Value> inputs) -> Value {
+        return make(inputs.empty() ? rows : signature_of(inputs[0]).rows());
+      });
+}
+
+template <class T>
+Column repeat_value(Dtype dtype, T value, int64_t rows) {
+  Buffer buffer = Buffer::allocate(rows * static_cast<int64_t>(sizeof(T)));
+  if (rows > 0) {
+    T* out = buffer.mutable_as<T>();
+    parallel_morsels(
+        rows, [&](Morsel morsel) { std::fill(out + morsel.begin, out + morsel.end, value); });
+  }
+  if (dtype.is_string()) return Column::strings(rows, std::move(buffer), {});
+  return Column(dtype, rows, std::move(buffer));
+}
+
+}  // namespace
+
+NodePtr repeat_node(const NodePtr& like, const Scalar& value) {
+  if (value.dtype().is_bool())
+    return repeated(like, value.dtype(), [value](int64_t rows) {
+      Buffer buffer = Buffer::allocate_zeroed((rows + 7) / 8);
+      if (value.as<bool>() && rows > 0) {
+        std::memset(buffer.mutable_data(), 0xFF, static_cast<size_t>((rows + 7) / 8));
+        if (rows % 8)
+          buffer.mutable_as<uint8_t>()[rows / 8] = static_cast<uint8_t>((1u << (rows % 8)) - 1);
+      }
+      return Column(TypeId::kBool, rows, std::move(buffer));
+    });
+  return repeated(like, value.dtype(), [value](int64_t rows) {
+    return visit_real(value.dtype(), [&]<class T>(std::type_identity<T>) {
+      return repeat_value(value.dtype(), value.as<T>(), rows);
+    });
+  });
+}
+
+NodePtr repeat_node(const NodePtr& like, const std::string& text) {
+  if (text.size() > static_cast<size_t>(INT32_MAX))
+    throw_error<InvalidArgumentError>("assign", "the text is too long", {{"bytes", text.size()}});
+  return repeated(like, TypeId::kString, [text](int64_t rows) {
+    StringView view{};
+    view.size = static_cast<uint32_t>(text.size());
+    if (text.size() <= sizeof view.inlined) {
+      std::memcpy(view.inlined, text.data(), text.size());
+      return repeat_value(TypeId::kString, view, rows);
+    }
+    Buffer bytes = Buffer::allocate(static_cast<int64_t>(text.size()));
+    std::memcpy(bytes.mutable_data(), text.data(), text.size());
+    std::memcpy(view.far.prefix, text.data(), 4);
+    const Column views = repeat_value(TypeId::kString, view, rows);
+    return Column::strings(rows, views.values_buffer(), {bytes});
+  });
+}
+
+}  // namespace hr

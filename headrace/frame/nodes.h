@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred operations on rows: pick by mask or position, quantiles, fills.
+#pragma once
+#include "headrace/plan/node.h"
+
+#include <vector>
+
+namespace hr {
+
+/// Rows of a column or array where the bool `mask` is true, in order; a null in the mask is false.
+/// All selections by one mask share a row domain. Throws TypeMismatchError unless the mask is bool,
+/// InvalidArgumentError when mask and rows belong to different frames or lengths.
+HR_API NodePtr select_node(const NodePtr& rows, const NodePtr& mask);
+
+/// Rows at the integer `positions`; negative ones count from the end.
+HR_API NodePtr take_node(const NodePtr& rows, const NodePtr& positions);
+
+/// The quantiles `q` of the values that are neither null nor NaN: float64, as many as `q`.
+HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q);
+
+/// Reduces an array along one axis; see reduce_axis.
+HR_API NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,
+                                   ReduceOptions options);
+
+/// A column of the length and row domain of `like` that repeats one number or text.
+HR_API NodePtr repeat_node(const NodePtr& like, const Scalar& value);
+HR_API NodePtr repeat_node(const NodePtr& like, const std::string& text);
+
+}  // namespace hr
