@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows picked by a mask: count by morsel, then move each morsel to its place.
+#include "headrace/algo/compress.h"
+
+#include "headrace/algo/bit_writer.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+
+#include <bit>
+#include <cstring>
+
+namespace hr {
+
+Mask::Mask(const Column& column)
+    : num_rows_(column.num_rows()),
+      bits_(column.bits()),
+      validity_(column.validity()),
+      offset_(column.offset()) {
+  if (!column.dtype().is_bool())
+    throw_error<TypeMismatchError>("getitem", "a mask is bool", {{"dtype", column.dtype().name()}});
+}
+
+Mask::Mask(const Tensor& tensor) : num_rows_(tensor.num_elements()), bytes_(tensor.as<uint8_t>()) {
+  if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)
+    throw_error<TypeMismatchError>(
+        "getitem", "a mask is bool and has one dimension",
+        {{"dtype", tensor.dtype().name()}, {"dimensions", tensor.num_dimensions()}});
+  stride_ = tensor.strides()[0];
+}
+
+uint64_t Mask::word(int64_t row, int64_t count) const {
+  if (bits_) {
+    const uint64_t word = load_bits(bits_, offset_ + row, count);
+    return validity_ ? word & load_bits(validity_, offset_ + row, count) : word;
+  }
+  uint64_t word = 0;
+  const uint8_t* byte = bytes_ + row * stride_;
+  for (int64_t i = 0; i < count; ++i, byte += stride_)
+    word |= static_cast<uint64_t>(*byte != 0) << i;
+  return word;
+}
+
+namespace {
+
+// Where the rows of each morsel go.
+struct Places {
+  std::vector<int64_t> begins;  // one a morsel, then the total
+
+  int64_t total() const { return begins.back(); }
+};
+
+template <class F>
+void for_each_word(const Mask& mask, Morsel morsel, F&& visit) {
+  for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
+    const int64_t count = morsel.end - row < 64 ? morsel.end - row : 64;
+    if (const uint64_t word = mask.word(row, count)) visit(row, count, word);
+  }
+}
+
+Places count_rows(const Mask& mask, int64_t num_rows) {
+  if (mask.num_rows() != num_rows)
+    throw_error<InvalidArgumentError>("getitem", "mask and rows differ in length",
+                                      {{"mask", mask.num_rows()}, {"rows", num_rows}});
+  Places places{std::vector<int64_t>(static_cast<size_t>(num_morsels(num_rows)) + 1, 0)};
+  parallel_morsels(num_rows, [&](Morsel morsel) {
+    int64_t count = 0;
+    for_each_word(mask, morsel,
+                  [&](int64_t, int64_t, uint64_t word) { count += std::popcount(word); });
+    places.begins[static_cast<size_t>(morsel.index) + 1] = count;
+  });
+  for (size_t i = 1; i < places.begins.size(); ++i) places.begins[i] += places.begins[i - 1];
+  return places;
+}
+
+template <class T>
+void move_elements(const T* in, T* out, const Mask& mask, const Places& places) {
+  parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    T* to = out + places.begins[static_cast<size_t>(morsel.index)];
+    for_each_word(mask, morsel, [&](int64_t row, int64_t count, uint64_t word) {
+      if (std::popcount(word) == count) {
+        std::memcpy(to, in + row, static_cast<size_t>(count) * sizeof(T));
+        to += count;
+        return;
+      }
+      for (; word; word &= word - 1) *to++ = in[row + std::countr_zero(word)];
+    });
+  });
+}
+
+struct Wide {
+  uint64_t words[2];
+};
+
+// Rows of any width, by element where the width is a machine type's.
+void move_rows(const std::byte* in, std::byte* out, int64_t width, const Mask& mask,
+               const Places& places) {
+  const auto as = [&]<class T>(std::type_identity<T>) {
+    move_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), mask, places);
+  };
+  if (width == 1) return as(std::type_identity<uint8_t>{});
+  if (width == 2) return as(std::type_identity<uint16_t>{});
+  if (width == 4) return as(std::type_identity<uint32_t>{});
+  if (width == 8) return as(std::type_identity<uint64_t>{});
+  if (width == 16) return as(std::type_identity<Wide>{});
+  parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    std::byte* to = out + places.begins[static_cast<size_t>(morsel.index)] * width;
+    for_each_word(mask, morsel, [&](int64_t row, int64_t, uint64_t word) {
+      for (; word; word &= word - 1, to += width)
+        std::memcpy(to, in + (row + std::countr_zero(word)) * width, static_cast<size_t>(width));
+    });
+  });
+}
+
+// The picked bits of a word, moved together to the low end.
+uint64_t pick_bits(uint64_t bits, uint64_t mask) {
+  uint64_t result = 0;
+  for (int i = 0; mask; mask &= mask - 1, ++i)
+    result |= ((bits >> std::countr_zero(mask)) & 1) << i;
+  return result;
+}
+
+Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask, const Places& places) {
+  Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(places.total()));
+  if (places.total() == 0) return buffer;
+  const BitWriter out(buffer.mutable_data());
+  parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    int64_t to = places.begins[static_cast<size_t>(morsel.index)];
+    for_each_word(mask, morsel, [&](int64_t row, int64_t count, uint64_t word) {
+      const int picked = std::popcount(word);
+      out.put(to, pick_bits(load_bits(in, offset + row, count), word), picked);
+      to += picked;
+    });
+  });
+  return buffer;
+}
+
+}  // namespace
+
+Column compress(const Column& column, const Mask& mask) {
+  const Places places = count_rows(mask, column.num_rows());
+  const int64_t rows = places.total();
+  Buffer validity;
+  if (column.null_count() > 0)
+    validity = move_bits(column.validity(), column.offset(), mask, places);
+  Buffer values;
+  if (column.dtype().is_bool()) {
+    values = move_bits(column.bits(), column.offset(), mask, places);
+  } else {
+    const int64_t width = column.dtype().size_bytes();
+    values = Buffer::allocate(rows * width);
+    move_rows(column.values_buffer().data() + column.offset() * width, values.mutable_data(), width,
+              mask, places);
+  }
+  const int64_t unknown = column.null_count() > 0 ? -1 : 0;
+  if (column.dtype().is_string())
+    return Column::strings(rows, std::move(values), column.text_buffers(), std::move(validity),
+                           unknown);
+  return Column(column.dtype(), rows, std::move(values), std::move(validity), unknown);
+}
+
+Tensor compress(const Tensor& tensor, const Mask& mask) {
+  if (tensor.num_dimensions() == 0)
+    throw_error<InvalidArgumentError>("getitem", "a 0-d array has no rows");
+  const Tensor rows = contiguous(tensor, "getitem");
+  const Places places = count_rows(mask, rows.shape()[0]);
+  Shape shape = rows.shape();
+  int64_t width = rows.dtype().size_bytes();
+  for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
+  shape[0] = places.total();
+  Buffer buffer = Buffer::allocate(places.total() * width);
+  if (width > 0) move_rows(rows.data(), buffer.mutable_data(), width, mask, places);
+  return Tensor(rows.dtype(), std::move(shape), std::move(buffer));
+}
+
+}  // namespace hr

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows picked by a mask.
+#pragma once
+#include "headrace/data/column.h"
+#include "headrace/data/tensor.h"
+
+namespace hr {
+
+/// A mask: a bool column (null counts as false) or a 1-D bool tensor, borrowed for a call.
+class HR_API Mask {
+ public:
+  /// Throws TypeMismatchError unless bool (and 1-D).
+  explicit Mask(const Column& column);
+  explicit Mask(const Tensor& tensor);
+
+  int64_t num_rows() const { return num_rows_; }
+
+  /// Bits of rows [row, row + count), count from 1 to 64.
+  uint64_t word(int64_t row, int64_t count) const;
+
+ private:
+  int64_t num_rows_;
+  const uint8_t* bits_ = nullptr;
+  const uint8_t* validity_ = nullptr;
+  int64_t offset_ = 0;
+  const uint8_t* bytes_ = nullptr;
+  int64_t stride_ = 1;
+};
+
+/// The rows of `column` where the mask is true, in order; strings share their text. Two passes over
+/// the mask, one over the column, in parallel. Throws InvalidArgumentError when the lengths differ.
+HR_API Column compress(const Column& column, const Mask& mask);
+
+/// The same for rows (first dimension) of a tensor; one that is not contiguous is copied first,
+/// which the ledger shows.
+HR_API Tensor compress(const Tensor& tensor, const Mask& mask);
+
+}  // namespace hr
