@@ -59,6 +59,7 @@ void bind_adopt(nb::module_& m);
 void bind_lists(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_io(nb::module_& m);
+void bind_frame(nb::module_& m);
 void bind_signal(nb::module_& m);
 
 /// An engine's value as Python sees it: a scalar becomes None, bool, int or float.

@@ -68,10 +68,6 @@ nb::object node_value(const hr::Node& node) {
 NodePtr elementwise(std::string_view op, std::vector<NodePtr> inputs,
                     std::optional<std::string_view> dtype) {
   if (op == "cast") return hr::cast_node(inputs.at(0), hr::dtype_from_name(dtype.value()));
-  if (op == "fill") {  // one value for each row of the first operand
-    NodePtr rows = hr::elementwise_node(hr::Op::kIsNull, {inputs.at(0)});
-    return hr::elementwise_node(hr::Op::kWhere, {std::move(rows), inputs.at(1), inputs.at(1)});
-  }
   return hr::elementwise_node(hr::op_from_name(op), std::move(inputs));
 }
 

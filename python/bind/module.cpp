@@ -20,5 +20,6 @@ NB_MODULE(_core, m) {
   bind_lists(m);
   bind_plan(m);
   bind_io(m);
+  bind_frame(m);
   bind_signal(m);
 }

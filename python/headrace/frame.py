@@ -127,8 +127,7 @@ class DataFrame:
         """Bind a column: the handle points at a new node, published columns are never written."""
         mark("setitem")
         if isinstance(values, bool | int | float | str) and self._nodes:
-            first = Series(next(iter(self._nodes.values())))
-            values = first._elementwise("fill", first, values)
+            values = Series(_core.repeat(next(iter(self._nodes.values())), values))
         self._put(name, Series(values)._node)
 
     def _find(self, name: str) -> str:
