@@ -4,6 +4,7 @@
 #include "headrace/base/dtype.h"
 #include "headrace/io/csv_chunks.h"
 #include "headrace/io/csv_syntax.h"
+#include "headrace/io/text_arena.h"
 
 #include <cstdint>
 #include <string>
@@ -18,28 +19,6 @@ struct CsvTarget {
   Dtype dtype{};
   std::string name{};
   std::byte* values = nullptr;  ///< first slot of the whole column; null for bools
-};
-
-/// Bytes that grow in a counted buffer.
-class TextArena {
- public:
-  int64_t size() const { return size_; }
-
-  const char* data() const { return buffer_.as<char>(); }
-
-  void append(const char* text, int64_t size);
-
-  void append(std::string_view text) { append(text.data(), static_cast<int64_t>(text.size())); }
-
-  /// Forgets all but the first `size` bytes.
-  void cut(int64_t size) { size_ = size; }
-
-  /// A buffer of just these bytes; the arena is empty afterwards.
-  Buffer finish();
-
- private:
-  Buffer buffer_{};
-  int64_t size_ = 0;
 };
 
 struct CsvBadRow {

@@ -13,27 +13,6 @@
 
 namespace hr {
 
-void TextArena::append(const char* text, int64_t size) {
-  if (size == 0) return;
-  if (size_ + size > buffer_.size_bytes()) {
-    Buffer larger =
-        Buffer::allocate(std::max<int64_t>({4096, 2 * buffer_.size_bytes(), size_ + size}));
-    if (size_ > 0) std::memcpy(larger.mutable_data(), buffer_.data(), static_cast<size_t>(size_));
-    buffer_ = std::move(larger);
-  }
-  std::memcpy(buffer_.mutable_data() + size_, text, static_cast<size_t>(size));
-  size_ += size;
-}
-
-Buffer TextArena::finish() {
-  if (size_ == 0) return {};
-  Buffer exact = Buffer::allocate(size_);
-  std::memcpy(exact.mutable_data(), buffer_.data(), static_cast<size_t>(size_));
-  buffer_ = {};
-  size_ = 0;
-  return exact;
-}
-
 namespace {
 
 constexpr int64_t kMaxRejectedText = int64_t{1} << 16;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CSV writer: rows formatted in pieces by all workers, written in order.
+#include "headrace/io/csv_write.h"
+
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/io/sink.h"
+#include "headrace/io/text_arena.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kOp = "to_csv";
+constexpr int64_t kPieceCells = int64_t{1} << 15;  // about 1 MiB of text
+constexpr int64_t kMaxNumber = 400;                // "%.64f" of the largest double
+
+struct FloatFormat {
+  bool shortest = true;
+  std::chars_format form = std::chars_format::general;
+  int precision = 0;
+};
+
+FloatFormat parse_format(const std::string& text) {
+  if (text == "shortest") return {};
+  FloatFormat format{.shortest = false};
+  const char* const end = text.data() + text.size();
+  if (text.size() >= 4 && text.starts_with("%.")) {
+    const auto [stop, code] = std::from_chars(text.data() + 2, end, format.precision);
+    if (code == std::errc() && stop + 1 == end && format.precision >= 0 && format.precision <= 64) {
+      format.form = *stop == 'e'   ? std::chars_format::scientific
+                    : *stop == 'f' ? std::chars_format::fixed
+                                   : std::chars_format::general;
+      if (*stop == 'e' || *stop == 'f' || *stop == 'g') return format;
+    }
+  }
+  throw_error<InvalidArgumentError>(kOp, "an unknown float format", {{"float_format", text}},
+                                    "pass shortest, or %.<n>e, %.<n>f or %.<n>g with n to 64");
+}
+
+class Formatter {
+ public:
+  Formatter(const Table& table, const CsvWriteOptions& options)
+      : table_(table), options_(options), format_(parse_format(options.float_format)) {
+    if (table.num_columns() == 1 && options.null_word.empty()) options_.null_word = "NA";
+    for (const char c : {options.delimiter, '"'})
+      if (c == '\n' || c == '\r' || c == '\0')
+        throw_error<InvalidArgumentError>(kOp, "the delimiter cannot be a line end or NUL");
+    if (options.delimiter == '"')
+      throw_error<InvalidArgumentError>(kOp, "the delimiter cannot be the quote");
+    for (const Column& column : table.columns())
+      if (column.dtype().is_complex())
+        throw_error<TypeMismatchError>(kOp, "complex numbers are not written as text",
+                                       {{"dtype", column.dtype().name()}},
+                                       "write the real and the imaginary part");
+  }
+
+  void header(TextArena& out) const {
+    for (size_t c = 0; c < table_.names().size(); ++c) {
+      if (c > 0) out.append(options_.delimiter);
+      text(table_.names()[c], out);
+    }
+    out.append(options_.line_end);
+  }
+
+  void rows(int64_t begin, int64_t end, TextArena& out) const {
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t c = 0; c < table_.num_columns(); ++c) {
+        if (c > 0) out.append(options_.delimiter);
+        cell(table_.column(c), row, out);
+      }
+      out.append(options_.line_end);
+    }
+  }
+
+ private:
+  void cell(const Column& column, int64_t row, TextArena& out) const {
+    if (column.is_null(row)) return out.append(options_.null_word);
+    if (column.dtype().is_string()) return text(column.string(row), out);
+    if (column.dtype().is_bool()) return out.append(column.bit(row) ? "true" : "false");
+    visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
+      const T value = column.values<T>().data()[row];
+      char* const begin = out.reserve(kMaxNumber);
+      char* end;
+      if constexpr (std::is_floating_point_v<T>)
+        end = number(value, begin);
+      else
+        end = std::to_chars(begin, begin + kMaxNumber, value).ptr;
+      out.advance(end - begin);
+    });
+  }
+
+  template <class T>
+  char* number(T value, char* begin) const {
+    char* const room = begin + kMaxNumber;
+    if (std::isnan(value)) {
+      std::memcpy(begin, "nan", 3);
+      return begin + 3;
+    }
+    if (!format_.shortest)
+      return std::to_chars(begin, room, value, format_.form, format_.precision).ptr;
+    char* end = std::to_chars(begin, room, value).ptr;
+    // A whole number keeps a point, so that it is read as a float again.
+    if (std::isfinite(value) &&
+        std::none_of(begin, end, [](char c) { return c == '.' || c == 'e'; })) {
+      *end++ = '.';
+      *end++ = '0';
+    }
+    return end;
+  }
+
+  void text(std::string_view value, TextArena& out) const {
+    if (!needs_quotes(value)) return out.append(value);
+    out.append('"');
+    for (size_t at = 0;;) {
+      const size_t quote = value.find('"', at);
+      out.append(value.substr(at, quote == value.npos ? quote : quote + 1 - at));
+      if (quote == value.npos) break;
+      out.append('"');
+      at = quote + 1;
+    }
+    out.append('"');
+  }
+
+  // Also what a reader would take for null, for a blank line or for the mark of a BOM.
+  bool needs_quotes(std::string_view value) const {
+    if (value.empty() || value == options_.null_word || value == "NA" || value == "null" ||
+        value == "NULL")
+      return true;
+    bool blank = true;
+    for (const char c : value) {
+      if (c == options_.delimiter || c == '"' || c == '\n' || c == '\r') return true;
+      blank &= c == ' ' || c == '\t';
+    }
+    return blank || value.starts_with("\xEF\xBB\xBF");
+  }
+
+  const Table& table_;
+  CsvWriteOptions options_;
+  FloatFormat format_;
+};
+
+// Formats batches of pieces on all workers and hands each batch to `write(pieces)`.
+template <class Write>
+void format_pieces(const Table& table, const CsvWriteOptions& options, Write write) {
+  const Formatter formatter(table, options);
+  const int64_t piece_rows =
+      std::max<int64_t>(1, kPieceCells / std::max<int64_t>(1, table.num_columns()));
+  const int64_t rows = table.num_columns() == 0 ? 0 : table.num_rows();
+  std::vector<TextArena> pieces(1);
+  if (options.header && table.num_columns() > 0) {
+    formatter.header(pieces[0]);
+    write(pieces, 1);
+  }
+  pieces.resize(static_cast<size_t>(4 * threads()));
+  const auto batch_rows = static_cast<int64_t>(pieces.size()) * piece_rows;
+  for (int64_t begin = 0; begin < rows; begin += batch_rows) {
+    const int64_t end = std::min(rows, begin + batch_rows);
+    const int64_t count = (end - begin + piece_rows - 1) / piece_rows;
+    parallel_for(count, [&](int64_t k) {
+      TextArena& piece = pieces[static_cast<size_t>(k)];
+      piece.clear();
+      const int64_t first = begin + k * piece_rows;
+      formatter.rows(first, std::min(end, first + piece_rows), piece);
+    });
+    write(pieces, count);
+  }
+}
+
+}  // namespace
+
+void write_csv(const Table& table, const std::string& path, const CsvWriteOptions& options) {
+  const ScopedTag tag(kOp);
+  Sink sink(kOp, path, options.durable);
+  int64_t size = 0;
+  std::vector<int64_t> offsets;
+  format_pieces(table, options, [&](const std::vector<TextArena>& pieces, int64_t count) {
+    if (!sink.takes_places()) {
+      for (int64_t k = 0; k < count; ++k) sink.append(pieces[static_cast<size_t>(k)].view());
+      return;
+    }
+    offsets.clear();
+    for (int64_t k = 0; k < count; ++k) {
+      offsets.push_back(size);
+      size += pieces[static_cast<size_t>(k)].size();
+    }
+    parallel_for(count, [&](int64_t k) {
+      const auto piece = static_cast<size_t>(k);
+      sink.write_at(offsets[piece], pieces[piece].view());
+    });
+  });
+  sink.commit();
+}
+
+void write_csv(const Table& table, const std::function<void(std::string_view)>& write,
+               const CsvWriteOptions& options) {
+  const ScopedTag tag(kOp);
+  format_pieces(table, options, [&](const std::vector<TextArena>& pieces, int64_t count) {
+    for (int64_t k = 0; k < count; ++k) write(pieces[static_cast<size_t>(k)].view());
+  });
+}
+
+}  // namespace hr

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sink: bytes to a file that appears whole or not at all.
+#pragma once
+#include "headrace/base/api.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hr {
+
+/// A regular file is written under a temporary name in its folder, with the mode of the file that
+/// it replaces, and takes the name at `commit`; without that it is removed. Links are followed.
+/// Anything else (a pipe, a terminal) is written directly. Every function throws InputError with
+/// path and errno when the system refuses.
+class HR_API Sink {
+ public:
+  /// `durable`: commit waits until the bytes are on the disk.
+  Sink(std::string_view op, std::string path, bool durable);
+  ~Sink();
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  /// Several threads may write at places of their own.
+  bool takes_places() const { return !temporary_.empty(); }
+
+  void write_at(int64_t offset, std::string_view bytes) const;
+
+  void append(std::string_view bytes);
+
+  void commit();
+
+ private:
+  void write(int64_t offset, std::string_view bytes) const;
+  void close() noexcept;
+
+  std::string op_;
+  std::string path_;
+  std::string temporary_{};  // empty: written directly
+  bool durable_;
+  int fd_ = -1;
+  int64_t size_ = 0;
+};
+
+}  // namespace hr
