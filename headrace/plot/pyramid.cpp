@@ -17,7 +17,7 @@ namespace {
 /// The scale that the header promises. Two codes stay free at each end, so that rounding outward
 /// never leaves the codes.
 CodeScale choose_scale(const Tensor& x) {
-  constexpr double kStepsInBlock = 1024;
+  constexpr double kStepsInBlock = 512;
   constexpr double kStepsInAll = kLastCode - 5;
   const int64_t blocks = divide_up(x.shape()[0], cpu::kScaleBlock);
   Buffer scratch = Buffer::allocate(2 * blocks * static_cast<int64_t>(sizeof(double)));

@@ -22,7 +22,7 @@ struct Pyramid {
 };
 
 /// Packs a 1-D real tensor. The bucket is the smallest that gives at most `max_values` codes. The
-/// step is 1/1024 of the median range of blocks of 4096 rows (so a rare spike does not coarsen the
+/// step is 1/512 of the median range of blocks of 4096 rows (so a rare spike does not coarsen the
 /// rest), or more where 65,534 steps would not span the series. Codes of a bucket of 1 are rounded
 /// to the nearest (at most half a step off), those of longer buckets outward (low down, high up,
 /// less than a step off), so that no peak is lost. NaN is missing, and passed over in a bucket that

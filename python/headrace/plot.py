@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of long series: exact envelopes, rasters, PNG, and plots that save themselves.
+
+`envelope`, `raster_envelope`, `raster_points` and `encode_png` are deferred, as all arrays are;
+`pyramid` and `line` look at their data.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headrace import _core
+from headrace.array import Array, asarray
+from headrace.deferred import Deferred, mark
+
+if TYPE_CHECKING:
+    from headrace import _core as core
+
+__all__ = [
+    "Envelope",
+    "Plot",
+    "Pyramid",
+    "encode_png",
+    "envelope",
+    "line",
+    "pack_codes",
+    "pyramid",
+    "raster_envelope",
+    "raster_points",
+]
+
+
+class Envelope(NamedTuple):
+    """Lowest and highest value of each pixel column."""
+
+    low: Array
+    high: Array
+
+
+class Pyramid(NamedTuple):
+    """The base of a min/max pyramid: code 0 is missing, code c is ``offset + step * c``."""
+
+    num_rows: int
+    bucket: int
+    num_buckets: int
+    offset: float
+    step: float
+    codes: Array
+
+
+def _node(x: Any) -> core.Node:
+    return x._node if isinstance(x, Deferred) else asarray(x)._node
+
+
+def _color(color: str) -> tuple[int, int, int, int]:
+    digits = color.removeprefix("#")
+    try:
+        values = bytes.fromhex(digits)
+    except ValueError:
+        values = b""
+    if len(values) not in (3, 4):
+        raise ValueError(
+            f"raster_envelope: no such color: color={color!r}; use '#rrggbb' or '#rrggbbaa'"
+        )
+    red, green, blue, alpha = (*values, 255)[:4]
+    return red, green, blue, alpha
+
+
+def envelope(x: Any, start: int = 0, stop: int | None = None, width: int = 1200) -> Envelope:
+    """Exact minimum and maximum in each pixel column of a picture of ``x[start:stop]``.
+
+    Pixel p covers the rows from ``start + floor(p * n / width)`` up to the first row of pixel p + 1,
+    with ``n = stop - start``; where there are fewer rows than pixels it shows the one row at its left
+    edge. NaN is passed over; a pixel of NaN alone is NaN.
+
+    Parameters
+    ----------
+    x : array_like
+        1-D, integer or float, any stride.
+    start, stop : int
+        Rows to draw, ``0 <= start < stop <= len(x)``; `stop` None means the end.
+    width : int
+        Number of pixel columns.
+
+    Returns
+    -------
+    Envelope
+        `low` and `high`, `width` values each, in the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        When start and stop enclose no rows, or width is not positive.
+    TypeError
+        For other dtypes or dimensions.
+
+    Notes
+    -----
+    O(stop - start) time on all cores, one pass.
+
+    >>> import headrace as hr
+    >>> low, high = hr.plot.envelope([1.0, 5.0, 2.0, 0.0], width=2)
+    >>> low.tolist(), high.tolist()
+    ([1.0, 0.0], [5.0, 2.0])
+    """
+    mark("envelope")
+    low, high = _core.envelope(_node(x), start, stop, width)
+    return Envelope(Array(low), Array(high))
+
+
+def pyramid(x: Any, max_values: int = 25_000_000) -> Pyramid:
+    """Pack a series for a page that zooms: codes of 16 bits with a bounded error and no peak lost.
+
+    With at most `max_values` rows the codes are the rows themselves, rounded to the nearest (at most
+    half a `step` off); beyond, each bucket of rows has a low and a high code, rounded outward. The step
+    is 1/512 of the range that the series usually has within 4096 rows, so that a rare spike does not
+    coarsen the rest, or more where 65,530 steps would not span the series.
+
+    Parameters
+    ----------
+    x : array_like
+        1-D, integer or float. NaN becomes the missing code 0; infinities the outermost codes.
+    max_values : int
+        The most codes.
+
+    Returns
+    -------
+    Pyramid
+        `codes` is uint16, ``[num_buckets]`` for a bucket of 1, else ``[2, num_buckets]``.
+
+    >>> import headrace as hr
+    >>> p = hr.plot.pyramid([0.0, 1.0, 0.5])
+    >>> abs(p.offset + p.step * int(p.codes[1]) - 1.0) <= p.step / 2
+    True
+    """
+    mark("pyramid")
+    rows, bucket, buckets, offset, step, codes = _core.pyramid(_node(x), max_values)
+    return Pyramid(rows, bucket, buckets, offset, step, Array(codes))
+
+
+def pack_codes(codes: Any) -> Array:
+    """Bytes of a pyramid's codes for a general compressor: differences, one byte where they fit.
+
+    Each code is its difference d from the one before (from 0 at the start of a row of `codes`): the
+    byte ``128 + d`` for ``abs(d) <= 127``, else byte 0 and then the code in two bytes, low byte first.
+
+    >>> import headrace as hr, numpy as np
+    >>> hr.plot.pack_codes(np.array([5, 7, 1000], np.uint16)).tolist()
+    [133, 130, 0, 232, 3]
+    """
+    mark("pack_codes")
+    return Array(_core.pack_codes(_node(codes)))
+
+
+def raster_envelope(
+    low: Any, high: Any, bottom: float, top: float, height: int, color: str = "#0a7ea4"
+) -> Array:
+    """Draw an envelope into pixels: one smoothed vertical span for each column.
+
+    Parameters
+    ----------
+    low, high : array_like
+        What `envelope` gives; columns of NaN stay empty.
+    bottom, top : float
+        Values at the lower and upper edge; what lies beyond is cut off.
+    height : int
+        Pixel rows.
+    color : str
+        "#rrggbb" or "#rrggbbaa".
+
+    Returns
+    -------
+    Array
+        uint8 ``[height, width, 4]``: red, green, blue, alpha over a transparent ground, top row first.
+
+    >>> import headrace as hr
+    >>> hr.plot.raster_envelope([0.0, 1.0], [1.0, 2.0], bottom=0.0, top=2.0, height=8).shape
+    (8, 2, 4)
+    """
+    mark("raster_envelope")
+    return Array(
+        _core.raster_envelope(
+            _node(low), _node(high), float(bottom), float(top), height, _color(color)
+        )
+    )
+
+
+def raster_points(
+    x: Any,
+    y: Any,
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
+    width: int,
+    height: int,
+) -> Array:
+    """Count points in the cells of a grid, a two-dimensional histogram with the top row first.
+
+    Cells take their lower and left edge, the last ones also the upper and right edge. Points outside
+    and NaN are not counted.
+
+    Returns
+    -------
+    Array
+        int64 ``[height, width]``.
+
+    >>> import headrace as hr
+    >>> hr.plot.raster_points([0.1, 0.2, 0.9], [0.1, 0.1, 0.9], (0, 1), (0, 1), 2, 2).tolist()
+    [[0, 1], [2, 0]]
+    """
+    mark("raster_points")
+    return Array(
+        _core.raster_points(
+            _node(x),
+            _node(y),
+            float(x_range[0]),
+            float(x_range[1]),
+            float(y_range[0]),
+            float(y_range[1]),
+            width,
+            height,
+        )
+    )
+
+
+def encode_png(image: Any) -> Array:
+    """A PNG file as bytes, from uint8 pixels ``[height, width]`` (gray), ``[.., 3]`` or ``[.., 4]``.
+
+    >>> import headrace as hr, numpy as np
+    >>> bytes(hr.plot.encode_png(np.zeros((2, 3), np.uint8)).to_numpy())[:4]
+    b'\\x89PNG'
+    """
+    mark("encode_png")
+    return Array(_core.encode_png(_node(image)))
+
+
+class Plot:
+    """A finished picture: shows itself in a notebook, saves itself as PNG, SVG or HTML."""
+
+    def __init__(self, png: bytes, svg: str, title: str) -> None:
+        self._png = png
+        self._svg = svg
+        self.title = title
+
+    def _repr_png_(self) -> bytes:
+        return self._png
+
+    def _repr_html_(self) -> str:
+        return self._svg
+
+    def __repr__(self) -> str:
+        return f"Plot({self.title!r})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture; the name's ending chooses: .png (pixels), .svg or .html (with axes)."""
+        ending = os.fspath(path).rpartition(".")[2].lower()
+        if ending == "png":
+            content = self._png
+        elif ending == "svg":
+            content = self._svg.encode()
+        elif ending == "html":
+            content = (
+                f"<!doctype html><meta charset='utf-8'><title>{html.escape(self.title)}</title>"
+                f"<body style='margin:24px'>{self._svg}"
+            ).encode()
+        else:
+            raise ValueError(f"save: no such kind of file: ending={ending!r}; use png, svg or html")
+        with open(path, "wb") as file:
+            file.write(content)
+
+
+def _ticks(low: float, high: float, wanted: int) -> list[float]:
+    rough = (high - low) / wanted
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * 0.999999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def line(
+    x: Any,
+    start: int = 0,
+    stop: int | None = None,
+    width: int = 1200,
+    height: int = 300,
+    *,
+    title: str = "",
+    rate: float | None = None,
+    unit: str = "",
+    color: str = "#0a7ea4",
+) -> Plot:
+    """Draw a series of any length as a line, exact in every pixel column.
+
+    Parameters
+    ----------
+    x : array_like
+        1-D, integer or float.
+    start, stop : int
+        Rows to draw; `stop` None means the end.
+    width, height : int
+        Pixels of the drawing, axes apart.
+    title, unit : str
+        Text above, and the unit of the values.
+    rate : float, optional
+        Rows a second; then the axis shows seconds.
+    color : str
+        "#rrggbb".
+
+    >>> import headrace as hr
+    >>> hr.plot.line([0.0, 1.0, 0.0], title="a peak")
+    Plot('a peak')
+    """
+    array = x if isinstance(x, Deferred) else asarray(x)
+    low, high = envelope(array, start, stop, width)
+    bottom, top = float(low.min(skip_nan=True)), float(high.max(skip_nan=True))
+    if not math.isfinite(top - bottom):
+        bottom, top = 0.0, 1.0
+    air = (top - bottom or 1.0) * 0.05
+    bottom, top = bottom - air, top + air
+    png = bytes(encode_png(raster_envelope(low, high, bottom, top, height, color)).to_numpy())
+    left, above = 64, 34 if title else 12
+    scale = 1 / rate if rate else 1.0
+    end = len(array) if stop is None else stop
+    marks = []
+    for value in _ticks(bottom, top, max(2, height // 50)):
+        y = above + (top - value) / (top - bottom) * height
+        marks.append(
+            f'<path d="M{left} {y:.1f}h{width}" stroke="#8884" /><text x="{left - 7}" y="{y + 4:.1f}" '
+            f'text-anchor="end">{value:.6g}</text>'
+        )
+    for value in _ticks(start * scale, end * scale, max(2, width // 110)):
+        place = left + (value / scale - start) / (end - start) * width
+        marks.append(
+            f'<path d="M{place:.1f} {above}v{height + 4}" stroke="#8884" /><text x="{place:.1f}" '
+            f'y="{above + height + 18}" text-anchor="middle">{value:.12g}</text>'
+        )
+    if title:
+        marks.append(f'<text x="{left}" y="20" font-size="15">{html.escape(title)}</text>')
+    if unit:
+        middle = above + height / 2
+        marks.append(
+            f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{html.escape(unit)}</text>'
+        )
+    marks.append(
+        f'<text x="{left + width / 2}" y="{above + height + 36}" text-anchor="middle">'
+        f"{'time [s]' if rate else 'row'}</text>"
+    )
+    full_width, full_height = left + width + 14, above + height + 44
+    image = base64.b64encode(png).decode()
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width} {full_height}" '
+        f'style="max-width:{full_width}px" font-family="system-ui,sans-serif" font-size="12" fill="#777">'
+        f'{"".join(marks)}<image x="{left}" y="{above}" width="{width}" height="{height}" '
+        f'href="data:image/png;base64,{image}"/></svg>'
+    )
+    return Plot(png, svg, title)

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// The long series: a min/max pyramid over the embedded codes, drawn exactly for each pixel at any zoom.
+
+/** Levels of a quarter of the size each; a high of 0 says that a bucket holds nothing. */
+class MinMaxPyramid {
+  constructor(codes, count, paired) {
+    const low = codes.subarray(0, count);
+    const high = paired ? codes.subarray(count) : low;
+    this.levels = [{ low, high, count }];
+    for (let below = this.levels[0]; below.count > 64; below = this.levels.at(-1)) {
+      const size = Math.ceil(below.count / 4);
+      const level = { low: new Uint16Array(size), high: new Uint16Array(size), count: size };
+      for (let k = 0; k < size; ++k) {
+        let least = 65535;
+        let most = 0;
+        for (let i = 4 * k; i < Math.min(4 * k + 4, below.count); ++i) {
+          if (below.high[i] === 0) continue;
+          if (below.low[i] < least) least = below.low[i];
+          if (below.high[i] > most) most = below.high[i];
+        }
+        level.low[k] = most === 0 ? 0 : least;
+        level.high[k] = most;
+      }
+      this.levels.push(level);
+    }
+    this.low = 0;
+    this.high = 0;
+  }
+
+  /** Sets `low` and `high` over the buckets [begin, end); `high` 0: nothing there. Exact, O(log). */
+  query(begin, end) {
+    let least = 65535;
+    let most = 0;
+    const take = (level, i) => {
+      if (level.high[i] === 0) return;
+      if (level.low[i] < least) least = level.low[i];
+      if (level.high[i] > most) most = level.high[i];
+    };
+    for (let k = 0; begin < end; ++k) {
+      const level = this.levels[k];
+      if (k + 1 === this.levels.length || end - begin < 8) {
+        while (begin < end) take(level, begin++);
+        break;
+      }
+      while (begin & 3) take(level, begin++);
+      while (end & 3) take(level, --end);
+      begin >>= 2;
+      end >>= 2;
+    }
+    this.low = least;
+    this.high = most;
+  }
+}
+
+class SeriesView {
+  constructor(root, section, codes) {
+    this.root = root;
+    this.section = section;
+    this.bucket = section.series.bucket;
+    this.count = section.series.count;
+    this.rows = section.rows;
+    this.pyramid = new MinMaxPyramid(codes, this.count, section.series.rows === 2);
+    this.marks = section.marks.map((mark) => ({ ...mark, at: numbers(mark.at) }));
+    this.begin = 0;
+    this.end = this.rows;
+    this.fit = true;
+    this.span = null;  // heights that the user chose, else null
+    this.pointer = null;
+    this.build();
+    this.pyramid.query(0, this.count);
+    this.whole = this.pyramid.high === 0 ? [0, 1] : [this.value(this.pyramid.low), this.value(this.pyramid.high)];
+    paints(this.canvas, () => this.draw());
+    page.series ??= this;
+  }
+
+  value(code) { return this.section.series.offset + this.section.series.step * code; }
+
+  seconds(row) { return row / this.section.rate; }
+
+  /** Where a row stands, in words. */
+  place(row) {
+    return this.section.rate ? clock(this.seconds(row), this.end - this.begin < 30 * this.section.rate ? 3 : 0) : `row ${Math.round(row).toLocaleString("en-US")}`;
+  }
+
+  build() {
+    const button = (text, title, action) => make("button", { type: "button", text, title, onclick: action });
+    this.readout = make("span", { class: "readout", "aria-live": "off" });
+    this.fitButton = button("Fit height", "Let the visible part fill the height; Shift and the wheel zoom the height", () => {
+      this.fit = this.span !== null || !this.fit;
+      this.span = null;
+      this.draw();
+    });
+    this.canvas = make("canvas", { class: "plain", tabindex: 0, role: "img", "aria-label": `${this.section.title}: wheel or + and − zoom, drag or arrows pan, 0 resets` });
+    this.strip = make("canvas", { class: "strip", role: "img", "aria-label": "The whole series; click or drag to move the view" });
+    this.root.append(
+      make("div", { class: "tools" },
+        button("Whole", "Show the whole series (0 or double click)", () => { this.span = null; this.show(0, this.rows); }),
+        button("+", "Zoom in", () => this.zoomAt(0.4, 0.5)),
+        button("−", "Zoom out", () => this.zoomAt(2.5, 0.5)),
+        ...this.spans().map(([text, rows]) => button(text, `Show ${text}`, () => this.around((this.begin + this.end) / 2, rows))),
+        this.fitButton, this.readout),
+      this.canvas, this.strip,
+      make("div", { class: "legend" },
+        key({ kind: "band", color: "signal" }, this.section.label + (this.section.unit ? ` [${this.section.unit}]` : "")),
+        ...this.marks.map((mark, i) => key({ kind: "triangle", color: KINDS[i] }, `${mark.name} (${mark.at.length.toLocaleString("en-US")})`)),
+        make("span", { text: this.section.legend })));
+    pansAndZooms(this.canvas, {
+      move: (dx) => this.show(this.begin - (dx * (this.end - this.begin)) / this.plot, null),
+      zoom: (factor, x, y, upright) => (upright ? this.zoomHeight(factor, y) : this.zoomAt(factor, (x - this.left) / this.plot)),
+      reset: () => { this.span = null; this.show(0, this.rows); },
+      hover: (x) => { this.pointer = x; this.draw(); },
+      leave: () => { this.pointer = null; this.draw(); },
+    });
+    const jump = (event) => {
+      if (event.buttons !== 1) return;
+      const share = (event.clientX - this.strip.getBoundingClientRect().left - this.left) / this.plot;
+      this.around(share * this.rows, Math.min(this.end - this.begin, this.rows / 4));
+    };
+    this.strip.addEventListener("pointerdown", (event) => { this.strip.setPointerCapture(event.pointerId); jump(event); });
+    this.strip.addEventListener("pointermove", jump);
+    this.canvas.addEventListener("keydown", (event) => {
+      const span = this.end - this.begin;
+      const actions = {
+        ArrowLeft: () => this.show(this.begin - span / 8, null), ArrowRight: () => this.show(this.begin + span / 8, null),
+        "+": () => this.zoomAt(0.5, 0.5), "=": () => this.zoomAt(0.5, 0.5), "-": () => this.zoomAt(2, 0.5), 0: () => this.show(0, this.rows),
+      };
+      if (!actions[event.key]) return;
+      event.preventDefault();
+      actions[event.key]();
+    });
+  }
+
+  /** Buttons for lengths that make sense here. */
+  spans() {
+    const rate = this.section.rate;
+    if (!rate) return [];
+    return [["1 h", 3600], ["1 min", 60], ["10 s", 10], ["2 s", 2]].filter(([, s]) => s * rate < this.rows * 0.7).map(([text, s]) => [text, s * rate]);
+  }
+
+  /** Shows rows [begin, end); `end` null keeps the length. */
+  show(begin, end) {
+    const least = Math.min(Math.max(12, 6 * this.bucket), this.rows);
+    const span = Math.min(Math.max(end === null ? this.end - this.begin : end - begin, least), this.rows);
+    this.begin = Math.min(Math.max(begin, 0), this.rows - span);
+    this.end = this.begin + span;
+    this.schedule();
+  }
+
+  schedule() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+
+  around(row, span) { this.show(row - span / 2, row + span / 2); }
+
+  zoomAt(factor, share) {
+    const place = Math.min(Math.max(share, 0), 1);
+    const span = Math.min(Math.max((this.end - this.begin) * factor, Math.min(Math.max(12, 6 * this.bucket), this.rows)), this.rows);
+    const fixed = this.begin + place * (this.end - this.begin);
+    this.show(fixed - place * span, fixed + (1 - place) * span);
+  }
+
+  zoomHeight(factor, y) {
+    const [low, high] = this.heights;
+    const fixed = low + ((this.bottom - y) / (this.bottom - this.top)) * (high - low);
+    this.span = [fixed + (low - fixed) * factor, fixed + (high - fixed) * factor];
+    this.schedule();
+  }
+
+  /** Scrolls here and shows the surroundings of a row. */
+  goTo(row) {
+    this.around(row, this.section.rate ? Math.min(6 * this.section.rate, this.rows) : Math.min(2000, this.rows));
+    this.root.scrollIntoView({ behavior: "smooth", block: "start" });
+  }
+
+  /** Low and high code of each of `columns` columns of rows [begin, end). */
+  columns(begin, end, columns) {
+    const low = new Uint16Array(columns);
+    const high = new Uint16Array(columns);
+    const each = (end - begin) / columns / this.bucket;
+    const first = begin / this.bucket;
+    for (let x = 0; x < columns; ++x) {
+      const from = Math.max(0, Math.floor(first + x * each));
+      const to = Math.min(this.count, Math.max(from + 1, Math.floor(first + (x + 1) * each)));
+      this.pyramid.query(from, to);
+      low[x] = this.pyramid.low;
+      high[x] = this.pyramid.high;
+    }
+    return { low, high };
+  }
+
+  /** Vertical spans, joined half way to their neighbours where they do not touch. */
+  drawSpans(ctx, spans, toY, left, scale) {
+    const { low, high } = spans;
+    for (let x = 0; x < low.length; ++x) {
+      if (high[x] === 0) continue;
+      let top = toY(this.value(high[x]));
+      let bottom = toY(this.value(low[x]));
+      const upper = top;
+      const lower = bottom;
+      for (const other of [x - 1, x + 1]) {
+        if (other < 0 || other >= low.length || high[other] === 0) continue;
+        const otherTop = toY(this.value(high[other]));
+        const otherBottom = toY(this.value(low[other]));
+        if (otherBottom < upper) top = Math.min(top, (otherBottom + upper) / 2);
+        if (otherTop > lower) bottom = Math.max(bottom, (otherTop + lower) / 2);
+      }
+      const thin = Math.max(0, 1.2 - (bottom - top)) / 2;
+      ctx.fillRect(left + x / scale, top - thin, 1 / scale, bottom - top + 2 * thin);
+    }
+  }
+
+  /** A line through the rows themselves, with dots once they stand apart. */
+  drawRows(ctx, toX, toY) {
+    const { low } = this.pyramid.levels[0];
+    const first = Math.max(0, Math.floor(this.begin) - 1);
+    const last = Math.min(this.count - 1, Math.ceil(this.end) + 1);
+    ctx.beginPath();
+    let pen = false;
+    for (let i = first; i <= last; ++i) {
+      if (low[i] === 0) { pen = false; continue; }
+      const y = toY(this.value(low[i]));
+      if (pen) ctx.lineTo(toX(i), y);
+      else ctx.moveTo(toX(i), y);
+      pen = true;
+    }
+    ctx.lineWidth = 1.6;
+    ctx.lineJoin = "round";
+    ctx.stroke();
+    if ((this.plot / (this.end - this.begin)) < 6) return;
+    for (let i = first; i <= last; ++i) {
+      if (low[i] === 0) continue;
+      ctx.beginPath();
+      ctx.arc(toX(i), toY(this.value(low[i])), 2.4, 0, 7);
+      ctx.fill();
+    }
+  }
+
+  drawMarks(ctx, toX, top, bottom) {
+    this.marks.forEach((mark, k) => {
+      const lowerBound = (row) => {
+        let low = 0;
+        let high = mark.at.length;
+        while (low < high) {
+          const middle = (low + high) >> 1;
+          if (mark.at[middle] < row) low = middle + 1;
+          else high = middle;
+        }
+        return low;
+      };
+      const from = lowerBound(this.begin);
+      const to = lowerBound(this.end);
+      ctx.fillStyle = color(KINDS[k]);
+      const y = top + 1 + 9 * k;
+      let drawn = -1;
+      const few = to - from <= this.plot / 14;
+      for (let i = from; i < to; ++i) {
+        const x = toX(mark.at[i]);
+        if (few) {
+          ctx.beginPath();
+          ctx.moveTo(x - 4, y);
+          ctx.lineTo(x + 4, y);
+          ctx.lineTo(x, y + 7);
+          ctx.fill();
+          ctx.globalAlpha = 0.22;
+          ctx.fillRect(x - 0.5, y + 7, 1, bottom - y - 7);
+          ctx.globalAlpha = 1;
+        } else if (Math.floor(x) !== drawn) {
+          drawn = Math.floor(x);
+          ctx.fillRect(drawn, y, 1, 6);
+        }
+      }
+    });
+  }
+
+  draw() {
+    const { ctx, width, height, scale } = context(this.canvas, 330);
+    this.left = 58;
+    this.plot = Math.max(50, width - this.left - 10);
+    const top = 8 + 9 * this.marks.length;
+    const bottom = height - 40;
+    const toX = (row) => this.left + ((row - this.begin) / (this.end - this.begin)) * this.plot;
+    const each = (this.end - this.begin) / this.plot;
+    const asRows = this.bucket === 1 && each < 1.5;
+    const spans = this.columns(this.begin, this.end, Math.round(this.plot * scale));
+
+    let [low, high] = this.whole;
+    if (this.fit) {
+      this.pyramid.query(Math.floor(this.begin / this.bucket), Math.min(this.count, Math.ceil(this.end / this.bucket)));
+      if (this.pyramid.high !== 0) [low, high] = [this.value(this.pyramid.low), this.value(this.pyramid.high)];
+    }
+    const air = (high - low || 1) * 0.06;
+    [low, high] = this.span ?? [low - air, high + air];
+    Object.assign(this, { heights: [low, high], top, bottom });
+    const toY = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
+
+    ctx.fillStyle = color("soft");
+    ctx.strokeStyle = color("grid");
+    ctx.lineWidth = 1;
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    for (const value of ticks(low, high, 6)) {
+      const y = Math.round(toY(value)) + 0.5;
+      if (y < top || y > bottom) continue;
+      ctx.beginPath();
+      ctx.moveTo(this.left, y);
+      ctx.lineTo(this.left + this.plot, y);
+      ctx.stroke();
+      ctx.fillText(brief(value).replace("-", "−"), this.left - 7, y);
+    }
+    const rate = this.section.rate;
+    const marks = rate ? timeTicks(this.seconds(this.begin), this.seconds(this.end), this.plot / 105).map(([s, text]) => [s * rate, text])
+      : ticks(this.begin, this.end, this.plot / 105).map((row) => [row, row.toLocaleString("en-US")]);
+    ctx.textBaseline = "top";
+    ctx.textAlign = "center";
+    for (const [row, text] of marks) {
+      const x = Math.round(toX(row)) + 0.5;
+      ctx.beginPath();
+      ctx.moveTo(x, top);
+      ctx.lineTo(x, bottom + 4);
+      ctx.stroke();
+      if (x > this.left + 18 && x < this.left + this.plot - 24) ctx.fillText(text, x, bottom + 7);
+    }
+    ctx.fillText(rate ? "time [h:mm:ss]" : "row", this.left + this.plot / 2, bottom + 23);
+    ctx.save();
+    ctx.translate(12, (top + bottom) / 2);
+    ctx.rotate(-Math.PI / 2);
+    ctx.fillText(this.section.label + (this.section.unit ? ` [${this.section.unit}]` : ""), 0, -6);
+    ctx.restore();
+
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(this.left, top - 2, this.plot, bottom - top + 2);
+    ctx.clip();
+    ctx.fillStyle = ctx.strokeStyle = color("signal");
+    if (asRows) this.drawRows(ctx, toX, toY);
+    else this.drawSpans(ctx, spans, toY, this.left, scale);
+    ctx.restore();
+    this.drawMarks(ctx, toX, 2, bottom);
+
+    this.drawReadout(ctx, top, bottom);
+    this.drawStrip();
+    this.fitButton.setAttribute("aria-pressed", this.fit && this.span === null);
+    Object.assign(this.canvas.dataset, { begin: this.begin, end: this.end, mode: asRows ? "rows" : "spans", low, high });
+  }
+
+  drawReadout(ctx, top, bottom) {
+    const span = this.end - this.begin;
+    const length = this.section.rate ? this.describe(span / this.section.rate) : `${Math.round(span).toLocaleString("en-US")} rows`;
+    if (this.pointer === null || this.pointer < this.left || this.pointer > this.left + this.plot) {
+      this.readout.textContent = `${length} shown, from ${this.place(this.begin)}`;
+      return;
+    }
+    const each = span / this.plot;
+    const row = this.begin + (this.pointer - this.left) * each;
+    const from = Math.min(Math.floor((row - each / 2) / this.bucket + 0.5), this.count - 1);
+    this.pyramid.query(Math.max(0, from), Math.min(this.count, Math.max(from + 1, Math.floor((row + each / 2) / this.bucket + 0.5))));
+    const low = this.value(this.pyramid.low);
+    const high = this.value(this.pyramid.high);
+    const unit = this.section.unit ? " " + this.section.unit : "";
+    const text = this.pyramid.high === 0 ? "missing" : low === high ? brief(low) + unit : `${brief(low)} to ${brief(high)}${unit}`;
+    this.readout.textContent = `${this.place(row)}  ·  ${text}`;
+    ctx.fillStyle = color("faint");
+    ctx.fillRect(Math.round(this.pointer), top, 1, bottom - top);
+  }
+
+  /** Seconds in the unit that a reader would choose. */
+  describe(seconds) {
+    if (seconds >= 5400) return `${brief(Number((seconds / 3600).toPrecision(3)))} h`;
+    if (seconds >= 90) return `${brief(Number((seconds / 60).toPrecision(3)))} min`;
+    if (seconds >= 1) return `${brief(Number(seconds.toPrecision(3)))} s`;
+    return `${brief(Number((seconds * 1000).toPrecision(3)))} ms`;
+  }
+
+  drawStrip() {
+    const { ctx, height, scale } = context(this.strip, 46);
+    const columns = Math.round(this.plot * scale);
+    if (!this.stripSpans || this.stripSpans.low.length !== columns) {
+      this.stripSpans = this.columns(0, this.rows, columns);
+      // For finding one's way only: a few spikes may be cut off here.
+      const present = (list) => list.filter((_, x) => this.stripSpans.high[x] !== 0).sort();
+      const lows = present(this.stripSpans.low);
+      const highs = present(this.stripSpans.high);
+      this.stripRange = lows.length ? [lows[Math.floor(lows.length * 0.02)], highs[Math.floor((highs.length - 1) * 0.98)]].map((code) => this.value(code)) : [0, 1];
+    }
+    const [low, high] = this.stripRange;
+    const toY = (value) => Math.min(height, Math.max(0, height - 4 - ((value - low) / (high - low || 1)) * (height - 8)));
+    ctx.fillStyle = color("grid");
+    ctx.fillRect(this.left, 0, this.plot, height);
+    ctx.globalAlpha = 0.75;
+    ctx.fillStyle = color("signal");
+    this.drawSpans(ctx, this.stripSpans, toY, this.left, scale);
+    ctx.globalAlpha = 1;
+    const from = this.left + (this.begin / this.rows) * this.plot;
+    const wide = Math.max(3, ((this.end - this.begin) / this.rows) * this.plot);
+    ctx.fillStyle = color("card");
+    ctx.globalAlpha = 0.6;
+    ctx.fillRect(this.left, 0, from - this.left, height);
+    ctx.fillRect(from + wide, 0, Math.max(0, this.left + this.plot - from - wide), height);
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = color("signal");
+    ctx.lineWidth = 1.5;
+    ctx.strokeRect(from, 0.75, Math.min(wide, this.left + this.plot - from), height - 1.5);
+    ctx.fillStyle = color("soft");
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    ctx.fillText("all", this.left - 7, height / 2);
+  }
+}
