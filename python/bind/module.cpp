@@ -22,4 +22,6 @@ NB_MODULE(_core, m) {
   bind_io(m);
   bind_frame(m);
   bind_signal(m);
+  bind_learn(m);
+  bind_plot(m);
 }

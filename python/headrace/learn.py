@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from headrace import _core
 from headrace.array import Array, asarray
 from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from headrace import _core as core
@@ -67,7 +68,7 @@ class PCA:
 
     def _fitted(self, op: str) -> tuple[core.Node, core.Node]:
         if not hasattr(self, "components_"):
-            raise ValueError(
+            raise InvalidArgumentError(
                 f"{op}: the model has not learned yet: n_components={self.n_components}; fit it"
             )
         mark(op)
@@ -103,6 +104,6 @@ class PCA:
         return Array(_core.pca_inverse_transform(*nodes, asarray(X)._node))
 
     def reconstruction_error(self, X: Any) -> Array:  # noqa: N803
-        """Mean squared difference of each row and what its coordinates give back: an outlier score."""
+        """Mean squared difference of each row from its reconstruction: an outlier score."""
         nodes = self._fitted("pca_reconstruction_error")
         return Array(_core.pca_reconstruction_error(*nodes, asarray(X)._node))

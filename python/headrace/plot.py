@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headrace import _core
 from headrace.array import Array, asarray
 from headrace.deferred import Deferred, mark
+from headrace.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from headrace import _core as core
@@ -63,7 +64,7 @@ def _color(color: str) -> tuple[int, int, int, int]:
     except ValueError:
         values = b""
     if len(values) not in (3, 4):
-        raise ValueError(
+        raise InvalidArgumentError(
             f"raster_envelope: no such color: color={color!r}; use '#rrggbb' or '#rrggbbaa'"
         )
     red, green, blue, alpha = (*values, 255)[:4]
@@ -73,9 +74,9 @@ def _color(color: str) -> tuple[int, int, int, int]:
 def envelope(x: Any, start: int = 0, stop: int | None = None, width: int = 1200) -> Envelope:
     """Exact minimum and maximum in each pixel column of a picture of ``x[start:stop]``.
 
-    Pixel p covers the rows from ``start + floor(p * n / width)`` up to the first row of pixel p + 1,
-    with ``n = stop - start``; where there are fewer rows than pixels it shows the one row at its left
-    edge. NaN is passed over; a pixel of NaN alone is NaN.
+    Pixel p covers the rows from ``start + floor(p * n / width)`` up to the first row of pixel
+    p + 1, with ``n = stop - start``; where there are fewer rows than pixels it shows the one row at
+    its left edge. NaN is passed over; a pixel of NaN alone is NaN.
 
     Parameters
     ----------
@@ -115,10 +116,10 @@ def envelope(x: Any, start: int = 0, stop: int | None = None, width: int = 1200)
 def pyramid(x: Any, max_values: int = 25_000_000) -> Pyramid:
     """Pack a series for a page that zooms: codes of 16 bits with a bounded error and no peak lost.
 
-    With at most `max_values` rows the codes are the rows themselves, rounded to the nearest (at most
-    half a `step` off); beyond, each bucket of rows has a low and a high code, rounded outward. The step
-    is 1/512 of the range that the series usually has within 4096 rows, so that a rare spike does not
-    coarsen the rest, or more where 65,530 steps would not span the series.
+    With at most `max_values` rows the codes are the rows themselves, rounded to the nearest (at
+    most half a `step` off); beyond, each bucket of rows has a low and a high code, rounded outward.
+    The step is 1/512 of the range that the series usually has within 4096 rows, so that a rare
+    spike does not coarsen the rest, or more where 65,530 steps would not span the series.
 
     Parameters
     ----------
@@ -146,7 +147,8 @@ def pack_codes(codes: Any) -> Array:
     """Bytes of a pyramid's codes for a general compressor: differences, one byte where they fit.
 
     Each code is its difference d from the one before (from 0 at the start of a row of `codes`): the
-    byte ``128 + d`` for ``abs(d) <= 127``, else byte 0 and then the code in two bytes, low byte first.
+    byte ``128 + d`` for ``abs(d) <= 127``, else byte 0 and then the code in two bytes, the low one
+    first.
 
     >>> import headrace as hr, numpy as np
     >>> hr.plot.pack_codes(np.array([5, 7, 1000], np.uint16)).tolist()
@@ -175,7 +177,8 @@ def raster_envelope(
     Returns
     -------
     Array
-        uint8 ``[height, width, 4]``: red, green, blue, alpha over a transparent ground, top row first.
+        uint8 ``[height, width, 4]``: red, green, blue and alpha, the top row first; the ground is
+        transparent.
 
     >>> import headrace as hr
     >>> hr.plot.raster_envelope([0.0, 1.0], [1.0, 2.0], bottom=0.0, top=2.0, height=8).shape
@@ -199,8 +202,8 @@ def raster_points(
 ) -> Array:
     """Count points in the cells of a grid, a two-dimensional histogram with the top row first.
 
-    Cells take their lower and left edge, the last ones also the upper and right edge. Points outside
-    and NaN are not counted.
+    Cells take their lower and left edge, the last ones also the upper and right edge. Points
+    outside and NaN are not counted.
 
     Returns
     -------
@@ -227,11 +230,11 @@ def raster_points(
 
 
 def encode_png(image: Any) -> Array:
-    """A PNG file as bytes, from uint8 pixels ``[height, width]`` (gray), ``[.., 3]`` or ``[.., 4]``.
+    """A PNG file as bytes, from uint8 pixels: ``[height, width]`` or ``[height, width, 3 or 4]``.
 
     >>> import headrace as hr, numpy as np
-    >>> bytes(hr.plot.encode_png(np.zeros((2, 3), np.uint8)).to_numpy())[:4]
-    b'\\x89PNG'
+    >>> bytes(hr.plot.encode_png(np.zeros((2, 3), np.uint8)).to_numpy())[1:4]
+    b'PNG'
     """
     mark("encode_png")
     return Array(_core.encode_png(_node(image)))
@@ -255,7 +258,7 @@ class Plot:
         return f"Plot({self.title!r})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture; the name's ending chooses: .png (pixels), .svg or .html (with axes)."""
+        """Write the picture; the ending chooses: .png (pixels), .svg or .html (with axes)."""
         ending = os.fspath(path).rpartition(".")[2].lower()
         if ending == "png":
             content = self._png
@@ -267,7 +270,9 @@ class Plot:
                 f"<body style='margin:24px'>{self._svg}"
             ).encode()
         else:
-            raise ValueError(f"save: no such kind of file: ending={ending!r}; use png, svg or html")
+            raise InvalidArgumentError(
+                f"save: no such kind of file: ending={ending!r}; use png, svg or html"
+            )
         with open(path, "wb") as file:
             file.write(content)
 
@@ -279,6 +284,10 @@ def _ticks(low: float, high: float, wanted: int) -> list[float]:
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [k * step for k in range(first, last + 1)]
+
+
+def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(text)}</text>'
 
 
 def line(
@@ -316,45 +325,35 @@ def line(
     """
     array = x if isinstance(x, Deferred) else asarray(x)
     low, high = envelope(array, start, stop, width)
-    bottom, top = float(low.min(skip_nan=True)), float(high.max(skip_nan=True))
-    if not math.isfinite(top - bottom):
-        bottom, top = 0.0, 1.0
+    lows = [value for value in low.tolist() if math.isfinite(value)]
+    highs = [value for value in high.tolist() if math.isfinite(value)]
+    bottom, top = min(lows, default=0.0), max(highs, default=1.0)
+    if bottom > top:
+        bottom, top = top, bottom
     air = (top - bottom or 1.0) * 0.05
     bottom, top = bottom - air, top + air
     png = bytes(encode_png(raster_envelope(low, high, bottom, top, height, color)).to_numpy())
-    left, above = 64, 34 if title else 12
+    left, above = 64, 34 if title or unit else 12
     scale = 1 / rate if rate else 1.0
     end = len(array) if stop is None else stop
-    marks = []
+    parts = []
     for value in _ticks(bottom, top, max(2, height // 50)):
         y = above + (top - value) / (top - bottom) * height
-        marks.append(
-            f'<path d="M{left} {y:.1f}h{width}" stroke="#8884" /><text x="{left - 7}" y="{y + 4:.1f}" '
-            f'text-anchor="end">{value:.6g}</text>'
-        )
+        parts.append(f'<path d="M{left} {y:.1f}h{width}" stroke="#8884"/>')
+        parts.append(_text(left - 7, y + 4, f"{value:.6g}", "end"))
     for value in _ticks(start * scale, end * scale, max(2, width // 110)):
         place = left + (value / scale - start) / (end - start) * width
-        marks.append(
-            f'<path d="M{place:.1f} {above}v{height + 4}" stroke="#8884" /><text x="{place:.1f}" '
-            f'y="{above + height + 18}" text-anchor="middle">{value:.12g}</text>'
-        )
-    if title:
-        marks.append(f'<text x="{left}" y="20" font-size="15">{html.escape(title)}</text>')
-    if unit:
-        middle = above + height / 2
-        marks.append(
-            f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{html.escape(unit)}</text>'
-        )
-    marks.append(
-        f'<text x="{left + width / 2}" y="{above + height + 36}" text-anchor="middle">'
-        f"{'time [s]' if rate else 'row'}</text>"
-    )
-    full_width, full_height = left + width + 14, above + height + 44
+        parts.append(f'<path d="M{place:.1f} {above}v{height + 4}" stroke="#8884"/>')
+        parts.append(_text(place, above + height + 18, f"{value:.12g}"))
+    parts.append(_text(left + width / 2, above + height + 36, "time [s]" if rate else "row"))
+    parts.append(_text(left, 20, title, "start"))
+    parts.append(_text(left - 7, above - 2, unit, "end"))
     image = base64.b64encode(png).decode()
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width} {full_height}" '
-        f'style="max-width:{full_width}px" font-family="system-ui,sans-serif" font-size="12" fill="#777">'
-        f'{"".join(marks)}<image x="{left}" y="{above}" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 14} '
+        f'{above + height + 44}" style="max-width:{left + width + 14}px" '
+        f'font-family="system-ui,sans-serif" font-size="12" fill="#777">{"".join(parts)}'
+        f'<image x="{left}" y="{above}" width="{width}" height="{height}" '
         f'href="data:image/png;base64,{image}"/></svg>'
     )
     return Plot(png, svg, title)

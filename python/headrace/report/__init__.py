@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports: one HTML file with everything in it, that a browser opens from disk without a network."""
+"""Reports: one HTML file with everything in it, opened from disk without a network."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace.array import asarray
-from headrace.deferred import Deferred
+from headrace.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,6 +49,11 @@ def _cell(value: Any) -> str:
         return f"{value:.3g}"
     digits = max(0, 3 - max(0, math.floor(math.log10(size)) + 1)) if size else 0
     return f"{value:,.{digits}f}"
+
+
+def _bar(share: float) -> str:
+    width = min(max(share, 0.0), 1.0) * 100
+    return f'{share * 100:.0f} %<span class="bar"><i style="width:{width:.1f}%"></i></span>'
 
 
 def _is_numeric(cells: list[object]) -> bool:
@@ -120,7 +124,9 @@ class Report:
             self._sections[titles.index(section.title)] = section
         elif after is not None:
             if after not in titles:
-                raise ValueError(f"Report: no such section: after={after!r}; add it first")
+                raise InvalidArgumentError(
+                    f"Report: no such section: after={after!r}; add it first"
+                )
             self._sections.insert(titles.index(after) + 1, section)
         else:
             self._sections.append(section)
@@ -131,7 +137,7 @@ class Report:
 
         packed = plot.pyramid(x, max_values)
         data = plot.pack_codes(packed.codes).to_numpy()
-        # Differences of noisy samples hold no repeats: Huffman codes alone are as small and far quicker.
+        # Differences of noisy samples hold no repeats: Huffman codes alone are as small, and quick.
         coder = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)
         section.blob = base64.b64encode(coder.compress(data) + coder.flush()).decode()
         assert section.figure is not None
@@ -415,9 +421,9 @@ class Report:
         half: bool = False,
         after: str | None = None,
     ) -> None:
-        """A table. Numbers stand right; columns named in `bars` hold shares of 1, shown as % with a bar.
+        """A table. Columns of numbers stand right; those in `bars` are shares of 1, drawn as bars.
 
-        An empty table says so. None leaves a cell empty.
+        A table without rows says so. None leaves a cell empty.
         """
         drawn = set(bars)
         body = []
@@ -426,15 +432,13 @@ class Report:
         numeric = [_is_numeric([row[k] for row in all_rows if len(row) > k]) for k in range(count)]
         for row in all_rows:
             if len(row) != count:
-                raise ValueError(
+                raise InvalidArgumentError(
                     f"Report: a row of another length: cells={len(row)}, columns={count}"
                 )
             cells = []
             for name, value, right in zip(columns, row, numeric, strict=True):
-                text = _cell(value)
-                if name in drawn and isinstance(value, int | float):
-                    share = min(max(float(value), 0.0), 1.0) * 100
-                    text = f'{value * 100:.0f} %<span class="bar"><i style="width:{share:.1f}%"></i></span>'
+                as_bar = name in drawn and isinstance(value, int | float)
+                text = _bar(float(value)) if as_bar else _cell(value)  # type: ignore[arg-type]
                 cells.append(f"<td{' class=number' if right else ''}>{text}</td>")
             body.append(f"<tr>{''.join(cells)}</tr>")
         if not body:
@@ -443,7 +447,10 @@ class Report:
             f"<th{' class=number' if right else ''}>{html.escape(name)}</th>"
             for name, right in zip(columns, numeric, strict=True)
         )
-        table = f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+        table = (
+            f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{''.join(body)}</tbody></table></div>"
+        )
         self._add(_Section(title, table), note, half, after)
 
     def to_html(self) -> str:

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models: fitting looks at its data, the rest is deferred.
+#include "python/bind/bind.h"
+
+#include "headrace/base/error.h"
+#include "headrace/learn/nodes.h"
+
+#include <algorithm>
+
+namespace {
+
+using hr::NodePtr;
+
+// Mean, components, explained variance, total variance, noise variance, rows. No number of
+// components means all.
+std::tuple<NodePtr, NodePtr, NodePtr, double, double, int64_t> pca_fit(
+    const NodePtr& x, std::optional<int64_t> num_components) {
+  if (x->signature().form != hr::Form::kTensor)
+    hr::throw_error<hr::TypeMismatchError>("pca_fit", "needs an array of two dimensions");
+  const auto& rows = std::get<hr::Tensor>(hr::force(x));
+  const auto& shape = rows.shape();
+  const int64_t all = shape.empty() ? 1 : *std::min_element(shape.begin(), shape.end());
+  const hr::Pca model = hr::pca_fit(rows, num_components.value_or(all));
+  return {hr::data_node(model.mean),
+          hr::data_node(model.components),
+          hr::data_node(model.explained_variance),
+          model.total_variance,
+          model.noise_variance,
+          model.num_rows};
+}
+
+}  // namespace
+
+void bind_learn(nb::module_& m) {
+  m.def("pca_fit", pca_fit, "x"_a, "num_components"_a.none(), Unlocked());
+  m.def("pca_transform", &hr::pca_transform_node, "mean"_a, "components"_a, "x"_a, Unlocked());
+  m.def("pca_inverse_transform", &hr::pca_inverse_transform_node, "mean"_a, "components"_a,
+        "latent"_a, Unlocked());
+  m.def("pca_reconstruction_error", &hr::pca_reconstruction_error_node, "mean"_a, "components"_a,
+        "x"_a, Unlocked());
+}
