@@ -91,7 +91,7 @@ class HR_API Program {
     Dtype dtype;
     int operands[3] = {-1, -1, -1};
     int input = -1;   ///< for kInput
-    Scalar constant;  ///< for kConstant
+    Scalar constant = {};  ///< for kConstant
     bool nullable = false;
   };
 

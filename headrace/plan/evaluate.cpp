@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused evaluator: checks and binds inputs, compiles the program to kernels, runs morsels.
+#include "headrace/plan/evaluate.h"
+
+#include "headrace/algo/vmath.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/evaluate_kernels.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+using Node = Program::Node;
+using OutputKind = Program::OutputKind;
+
+constexpr int64_t kWords = kBlockRows / 64;
+constexpr int64_t kRegisterBytes = kBlockRows * 8;
+
+size_t at(int64_t value) { return static_cast<size_t>(value); }
+
+/// How the values of an input reach a block.
+enum class Source : uint8_t { kPointer, kBits, kStrided, kOnce };
+
+struct Input {
+  Source source = Source::kPointer;
+  Dtype dtype;
+  const std::byte* data = nullptr;  // of row 0
+  const uint8_t* bits = nullptr;
+  int64_t bit_offset = 0;
+  const uint8_t* validity = nullptr;
+  int64_t validity_offset = 0;
+  Shape strides;  // over the shape of the evaluation, for kStrided
+  Scalar once;
+};
+
+struct Step {
+  Op op;
+  cpu::Kernel kernel = nullptr;
+  int operands[3] = {-1, -1, -1};
+  int out;
+  int second_out = -1;  // cosine of a fused sine and cosine
+  Dtype dtype;          // of the operands
+};
+
+/// A program made ready for one evaluation.
+struct Compiled {
+  std::vector<Step> steps;
+  std::vector<int> register_of;  // by value; -1: a pointer into an input, an output or nowhere
+  std::vector<int> output_of;    // by value: the output it is written into directly, or -1
+  std::vector<int> once;         // values that are the same in every block
+  int num_registers = 0;
+};
+
+Scalar scalar_of(const Tensor& tensor) {
+  if (tensor.dtype().is_bool()) return Scalar(*tensor.as<uint8_t>() != 0);
+  return visit_real(tensor.dtype(),
+                    [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
+}
+
+[[noreturn]] void refuse_input(int index, std::string_view what, Dtype got, Dtype expected) {
+  throw_error<InvalidArgumentError>(
+      "evaluate", what,
+      {{"input", index}, {"dtype", got.name()}, {"expected", expected.name()}});
+}
+
+Dtype dtype_of_value(const Node& node, const Value& value) {
+  if (const Column* column = std::get_if<Column>(&value)) return column->dtype();
+  if (const Tensor* tensor = std::get_if<Tensor>(&value)) return tensor->dtype();
+  if (const Scalar* scalar = std::get_if<Scalar>(&value)) return scalar->dtype();
+  throw_error<InvalidArgumentError>("evaluate", "an input is a table", {{"input", node.input}},
+                                    "select a column");
+}
+
+Input bind(const Node& node, const Value& value, const Shape& shape, int64_t rows) {
+  Input input;
+  input.dtype = node.dtype;
+  const Dtype got = dtype_of_value(node, value);
+  if (got != node.dtype) refuse_input(node.input, "the input has another dtype", got, node.dtype);
+  if (const Scalar* scalar = std::get_if<Scalar>(&value)) {
+    if (scalar->is_null() && !node.nullable)
+      refuse_input(node.input, "the input holds nulls but is declared without", got, got);
+    input.source = Source::kOnce;
+    input.once = *scalar;
+    return input;
+  }
+  if (const Column* column = std::get_if<Column>(&value)) {
+    if (column->num_rows() != rows)
+      throw_error<InvalidArgumentError>(
+          "evaluate", "the columns differ in length",
+          {{"input", node.input}, {"rows", column->num_rows()}, {"expected", rows}});
+    if (column->null_count() > 0 && !node.nullable)
+      refuse_input(node.input, "the input holds nulls but is declared without", got, got);
+    input.validity = column->validity();
+    input.validity_offset = column->offset();
+    if (got.is_bool()) {
+      input.source = Source::kBits;
+      input.bits = column->bits();
+      input.bit_offset = column->offset();
+    } else if (rows > 0) {
+      input.data = column->values_buffer().data() + column->offset() * got.size_bytes();
+    }
+    return input;
+  }
+  const Tensor& tensor = std::get<Tensor>(value);
+  if (tensor.num_elements() == 1) {
+    input.source = Source::kOnce;
+    input.once = scalar_of(tensor);
+    return input;
+  }
+  input.data = rows > 0 ? tensor.data() : nullptr;
+  if (tensor.shape() == shape && tensor.is_contiguous()) return input;
+  if (tensor.num_elements() == rows && tensor.is_contiguous() && tensor.num_dimensions() == 1 &&
+      shape.size() <= 1)
+    return input;
+  input.source = Source::kStrided;
+  input.strides.assign(shape.size(), 0);
+  const size_t missing = shape.size() - std::min(shape.size(), tensor.shape().size());
+  bool broadcasts = tensor.shape().size() <= shape.size();
+  for (size_t i = 0; broadcasts && i < tensor.shape().size(); ++i) {
+    const int64_t size = tensor.shape()[i];
+    if (size == shape[missing + i])
+      input.strides[missing + i] = tensor.strides()[i];
+    else
+      broadcasts = size == 1;
+  }
+  if (!broadcasts)
+    throw_error<InvalidArgumentError>(
+        "evaluate", "an input does not broadcast to the shape of the evaluation",
+        {{"input", node.input}, {"elements", tensor.num_elements()}, {"expected", rows}});
+  return input;
+}
+
+/// Reads elements [first, first + count) of a broadcast or strided input in row-major order.
+template <class T>
+void read_strided(const Input& input, const Shape& shape, int64_t first, int64_t count, T* out) {
+  const T* data = reinterpret_cast<const T*>(input.data);
+  const size_t last = shape.size() - 1;
+  Shape index(shape.size());
+  int64_t rest = first, element = 0;
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = rest % shape[d];
+    rest /= shape[d];
+    element += index[d] * input.strides[d];
+  }
+  while (count > 0) {
+    const int64_t run = std::min(count, shape[last] - index[last]);
+    const int64_t step = input.strides[last];
+    for (int64_t i = 0; i < run; ++i) out[i] = data[element + i * step];
+    out += run;
+    count -= run;
+    element += run * step;
+    index[last] += run;
+    for (size_t d = last; index[d] == shape[d] && d > 0; --d) {
+      element += input.strides[d - 1] - index[d] * input.strides[d];
+      index[d] = 0;
+      ++index[d - 1];
+    }
+  }
+}
+
+template <class F>
+void visit_width(Dtype dtype, F&& f) {
+  switch (dtype.size_bytes()) {
+    case 1:
+      return f(std::type_identity<uint8_t>{});
+    case 2:
+      return f(std::type_identity<uint16_t>{});
+    case 4:
+      return f(std::type_identity<uint32_t>{});
+    default:
+      return f(std::type_identity<uint64_t>{});
+  }
+}
+
+void broadcast(const Scalar& value, Dtype dtype, void* out, int64_t count) {
+  if (dtype.is_bool()) {
+    std::memset(out, value.as<uint8_t>() != 0, static_cast<size_t>(count));
+    return;
+  }
+  visit_real(dtype, [&]<class T>(std::type_identity<T>) {
+    std::fill_n(static_cast<T*>(out), count, value.as<T>());
+  });
+}
+
+bool is_leaf(const Node& node) { return node.op == Op::kInput || node.op == Op::kConstant; }
+
+/// Values that the outputs need.
+std::vector<bool> needed_values(const Program& program) {
+  std::vector<bool> needed(program.nodes().size());
+  for (const Program::Output& output : program.outputs()) needed[at(output.value)] = true;
+  for (size_t v = program.nodes().size(); v-- > 0;)
+    if (needed[v])
+      for (const int operand : program.nodes()[v].operands)
+        if (operand >= 0) needed[at(operand)] = true;
+  return needed;
+}
+
+int find_cosine(const Program& program, const std::vector<bool>& needed, const Node& sine) {
+  for (size_t v = 0; v < program.nodes().size(); ++v) {
+    const Node& node = program.nodes()[v];
+    if (needed[v] && node.op == Op::kCos && node.operands[0] == sine.operands[0] &&
+        node.dtype.id() == TypeId::kFloat64)
+      return static_cast<int>(v);
+  }
+  return -1;
+}
+
+/// Chooses kernels, fuses sine with cosine, and gives each value a register for as long as a later
+/// step or an output reads it. A value whose only home is one output is written there directly.
+Compiled compile(const Program& program, const std::vector<Input>& inputs) {
+  const std::vector<Node>& nodes = program.nodes();
+  const std::vector<bool> needed = needed_values(program);
+  Compiled compiled;
+  compiled.register_of.assign(nodes.size(), -1);
+  compiled.output_of.assign(nodes.size(), -1);
+  for (size_t o = 0; o < program.outputs().size(); ++o) {
+    const Program::Output& output = program.outputs()[o];
+    const Node& node = nodes[at(output.value)];
+    const bool plain = output.kind == OutputKind::kTensor ||
+                       (output.kind == OutputKind::kColumn && !node.dtype.is_bool());
+    if (plain && !is_leaf(node) && !node.nullable && compiled.output_of[at(output.value)] < 0)
+      compiled.output_of[at(output.value)] = static_cast<int>(o);
+  }
+  std::vector<bool> done(nodes.size());
+  for (size_t v = 0; v < nodes.size(); ++v) {
+    const Node& node = nodes[v];
+    if (!needed[v] || is_leaf(node) || done[v]) continue;
+    Step step;
+    step.op = node.op;
+    step.out = static_cast<int>(v);
+    std::copy(node.operands, node.operands + 3, step.operands);
+    const int typed = node.op == Op::kWhere ? node.operands[1] : node.operands[0];
+    step.dtype = nodes[at(typed)].dtype;
+    if (node.op == Op::kCast)
+      step.kernel = cpu::cast_kernel(step.dtype, node.dtype);
+    else if (node.op != Op::kIsNull && node.op != Op::kFillNull)
+      step.kernel = cpu::find_kernel(node.op, step.dtype);
+    if (node.op != Op::kIsNull && node.op != Op::kFillNull && !step.kernel)
+      throw_error<InternalError>("evaluate", "an operation has no kernel",
+                                 {{"op", op_row(node.op).name}, {"dtype", step.dtype.name()}});
+    if (node.op == Op::kSin && node.dtype.id() == TypeId::kFloat64)
+      if (const int cosine = find_cosine(program, needed, node);
+          cosine > static_cast<int>(v)) {
+        step.second_out = cosine;
+        done[at(cosine)] = true;
+      }
+    compiled.steps.push_back(step);
+  }
+  // last readers; outputs read after all steps
+  std::vector<int> last(nodes.size(), -1);
+  const int end = static_cast<int>(compiled.steps.size());
+  for (int s = 0; s < end; ++s)
+    for (const int operand : compiled.steps[at(s)].operands)
+      if (operand >= 0) last[at(operand)] = s;
+  for (const Program::Output& output : program.outputs()) last[at(output.value)] = end;
+  std::vector<int> free_registers;
+  auto take = [&](int value) {
+    if (compiled.output_of[at(value)] >= 0) return;
+    if (free_registers.empty()) free_registers.push_back(compiled.num_registers++);
+    compiled.register_of[at(value)] = free_registers.back();
+    free_registers.pop_back();
+  };
+  for (size_t v = 0; v < nodes.size(); ++v) {
+    if (!needed[v] || !is_leaf(nodes[v])) continue;
+    const bool is_constant = nodes[v].op == Op::kConstant;
+    const Source source =
+        is_constant ? Source::kOnce : inputs[at(nodes[v].input)].source;
+    if (source == Source::kOnce) compiled.once.push_back(static_cast<int>(v));
+    if (source == Source::kBits || source == Source::kStrided) take(static_cast<int>(v));
+  }
+  for (int s = 0; s < end; ++s) {
+    const Step& step = compiled.steps[at(s)];
+    take(step.out);
+    if (step.second_out >= 0) take(step.second_out);
+    for (int k = 0; k < 3; ++k) {
+      const int operand = step.operands[k];
+      const bool repeated = std::find(step.operands, step.operands + k, operand) !=
+                            step.operands + k;
+      if (operand < 0 || repeated || last[at(operand)] != s) continue;
+      if (const int r = compiled.register_of[at(operand)]; r >= 0) free_registers.push_back(r);
+    }
+  }
+  return compiled;
+}
+
+/// Registers of one worker.
+struct Scratch {
+  Buffer buffer;
+  std::byte* registers = nullptr;
+};
+
+/// Everything that the morsels of one evaluation share.
+class Run {
+ public:
+  Run(const Program& program, std::span<const Value> values, const Shape& shape);
+
+  std::vector<Value> results();
+
+ private:
+  struct Block {
+    int64_t row;
+    int64_t count;
+    std::byte* registers;
+    std::vector<const std::byte*> values;
+    std::vector<const uint64_t*> valid;
+    std::vector<uint64_t> words;  // kWords for each value
+  };
+
+  void run_morsel(const Morsel& morsel, Block& block);
+  void load(Block& block) const;
+  void run_step(const Step& step, Block& block);
+  void check_exponents(const Step& step, const Block& block) const;
+  void fill_null(const Step& step, Block& block, std::byte* out) const;
+  void set_validity(const Step& step, Block& block) const;
+  void store(size_t output, Block& block);
+  std::byte* home(int value, const Block& block) const;
+
+  const Program& program_;
+  const Shape& shape_;
+  int64_t rows_;
+  std::vector<Input> inputs_;  // by input number
+  std::vector<bool> needed_;
+  Compiled compiled_;
+  Buffer once_;
+  std::vector<const std::byte*> once_of_;  // by value
+  std::vector<Buffer> out_;                // by output
+  std::vector<std::byte*> out_data_;
+  std::vector<Buffer> out_validity_;
+  std::vector<uint8_t*> out_valid_;
+  std::vector<std::unique_ptr<Reducer>> reducers_;        // by output
+  std::vector<std::vector<ReducePartial>> partials_;      // by output, by morsel
+  std::vector<std::vector<int64_t>> nulls_;               // by output, by morsel
+  std::vector<Scratch> scratch_;
+  std::mutex mutex_;
+};
+
+Run::Run(const Program& program, std::span<const Value> values, const Shape& shape)
+    : program_(program), shape_(shape), rows_(num_elements(shape)) {
+  if (static_cast<int>(values.size()) < program.num_inputs())
+    throw_error<InvalidArgumentError>(
+        "evaluate", "inputs are missing",
+        {{"inputs", values.size()}, {"expected", program.num_inputs()}});
+  inputs_.resize(at(program.num_inputs()));
+  needed_ = needed_values(program);
+  for (size_t v = 0; v < program.nodes().size(); ++v)
+    if (const Node& node = program.nodes()[v]; needed_[v] && node.op == Op::kInput)
+      inputs_[at(node.input)] = bind(node, values[at(node.input)], shape, rows_);
+  compiled_ = compile(program, inputs_);
+
+  once_of_.assign(program.nodes().size(), nullptr);
+  once_ = Buffer::allocate(static_cast<int64_t>(compiled_.once.size()) * kRegisterBytes);
+  std::byte* next = compiled_.once.empty() ? nullptr : once_.mutable_data();
+  for (const int v : compiled_.once) {
+    const Node& node = program.nodes()[at(v)];
+    broadcast(node.op == Op::kConstant ? node.constant : inputs_[at(node.input)].once, node.dtype,
+              next, kBlockRows);
+    once_of_[at(v)] = next;
+    next += kRegisterBytes;
+  }
+
+  const size_t outputs = program.outputs().size(), morsels = at(num_morsels(rows_));
+  out_.resize(outputs);
+  out_data_.resize(outputs);
+  out_validity_.resize(outputs);
+  out_valid_.resize(outputs);
+  reducers_.resize(outputs);
+  partials_.resize(outputs);
+  nulls_.resize(outputs);
+  for (size_t o = 0; o < outputs; ++o) {
+    const Program::Output& output = program.outputs()[o];
+    const Dtype dtype = program.dtype(output.value);
+    if (output.kind == OutputKind::kReduction) {
+      reducers_[o] = std::make_unique<Reducer>(output.reduction, dtype, output.options);
+      partials_[o].resize(morsels);
+      continue;
+    }
+    const bool as_bits = output.kind == OutputKind::kColumn && dtype.is_bool();
+    out_[o] = Buffer::allocate(as_bits ? bitmap_bytes(rows_)
+                                       : checked_multiply("evaluate", rows_, dtype.size_bytes()));
+    if (rows_ > 0) out_data_[o] = out_[o].mutable_data();
+    if (program.nullable(output.value)) {
+      nulls_[o].resize(morsels);
+      out_validity_[o] = Buffer::allocate(bitmap_bytes(rows_));
+      if (rows_ > 0) out_valid_[o] = out_validity_[o].mutable_as<uint8_t>();
+    }
+  }
+  const int64_t workers = std::min<int64_t>(threads(), num_morsels(rows_));
+  for (int64_t w = 0; w < workers; ++w) {
+    Scratch scratch;
+    scratch.buffer = Buffer::allocate(compiled_.num_registers * kRegisterBytes);
+    if (compiled_.num_registers > 0) scratch.registers = scratch.buffer.mutable_data();
+    scratch_.push_back(std::move(scratch));
+  }
+
+  parallel_morsels(rows_, [&](const Morsel& morsel) {
+    Scratch scratch;
+    {
+      const std::lock_guard lock(mutex_);
+      scratch = std::move(scratch_.back());
+      scratch_.pop_back();
+    }
+    struct Return {
+      Run& run;
+      Scratch& scratch;
+      ~Return() {
+        const std::lock_guard lock(run.mutex_);
+        run.scratch_.push_back(std::move(scratch));
+      }
+    } give_back{*this, scratch};
+    const size_t nodes = program_.nodes().size();
+    Block block{0, 0, scratch.registers, std::vector<const std::byte*>(nodes),
+                std::vector<const uint64_t*>(nodes), std::vector<uint64_t>(nodes * kWords)};
+    run_morsel(morsel, block);
+  });
+}
+
+void Run::run_morsel(const Morsel& morsel, Block& block) {
+  const size_t outputs = program_.outputs().size();
+  std::vector<PartialTree> trees;
+  std::vector<size_t> tree_of(outputs);
+  for (size_t o = 0; o < outputs; ++o)
+    if (reducers_[o]) {
+      tree_of[o] = trees.size();
+      trees.emplace_back(*reducers_[o]);
+    }
+  for (block.row = morsel.begin; block.row < morsel.end; block.row += kBlockRows) {
+    block.count = std::min(kBlockRows, morsel.end - block.row);
+    load(block);
+    for (const Step& step : compiled_.steps) run_step(step, block);
+    for (size_t o = 0; o < outputs; ++o) {
+      const int value = program_.outputs()[o].value;
+      if (reducers_[o])
+        trees[tree_of[o]].push(reducers_[o]->block(block.values[at(value)], block.valid[at(value)],
+                                                   block.count, block.row));
+      else
+        store(o, block);
+    }
+  }
+  for (size_t o = 0; o < outputs; ++o)
+    if (reducers_[o]) partials_[o][at(morsel.index)] = trees[tree_of[o]].total();
+}
+
+std::byte* Run::home(int value, const Block& block) const {
+  if (const int o = compiled_.output_of[at(value)]; o >= 0)
+    return out_data_[at(o)] + block.row * program_.dtype(value).size_bytes();
+  return block.registers + compiled_.register_of[at(value)] * kRegisterBytes;
+}
+
+void Run::load(Block& block) const {
+  for (size_t v = 0; v < program_.nodes().size(); ++v) {
+    const Node& node = program_.nodes()[v];
+    if (!needed_[v] || !is_leaf(node)) continue;
+    uint64_t* words = &block.words[v * kWords];
+    if (once_of_[v]) {
+      block.values[v] = once_of_[v];
+      const Scalar& value =
+          node.op == Op::kConstant ? node.constant : inputs_[at(node.input)].once;
+      if (node.nullable) {
+        std::fill_n(words, kWords, value.is_null() ? 0 : ~uint64_t{0});
+        block.valid[v] = words;
+      }
+      continue;
+    }
+    const Input& input = inputs_[at(node.input)];
+    switch (input.source) {
+      case Source::kPointer:
+        block.values[v] = input.data + block.row * input.dtype.size_bytes();
+        break;
+      case Source::kBits: {
+        std::byte* out = home(static_cast<int>(v), block);
+        cpu::unpack_bits(input.bits, input.bit_offset + block.row,
+                         reinterpret_cast<uint8_t*>(out), block.count);
+        block.values[v] = out;
+        break;
+      }
+      default: {
+        std::byte* out = home(static_cast<int>(v), block);
+        visit_width(input.dtype, [&]<class T>(std::type_identity<T>) {
+          read_strided(input, shape_, block.row, block.count, reinterpret_cast<T*>(out));
+        });
+        block.values[v] = out;
+      }
+    }
+    block.valid[v] = nullptr;
+    if (input.validity) {
+      for (int64_t i = 0; i < block.count; i += 64)
+        words[i / 64] = load_bits(input.validity, input.validity_offset + block.row + i,
+                                  std::min<int64_t>(64, block.count - i));
+      block.valid[v] = words;
+    }
+  }
+}
+
+void Run::run_step(const Step& step, Block& block) {
+  const std::byte* operands[3] = {};
+  for (int k = 0; k < 3; ++k)
+    if (step.operands[k] >= 0) operands[k] = block.values[at(step.operands[k])];
+  std::byte* out = home(step.out, block);
+  set_validity(step, block);
+  if (step.second_out >= 0) {
+    std::byte* second = home(step.second_out, block);
+    vector_sin_cos(reinterpret_cast<const double*>(operands[0]), reinterpret_cast<double*>(out),
+                   reinterpret_cast<double*>(second), block.count);
+    block.values[at(step.second_out)] = second;
+    block.valid[at(step.second_out)] = block.valid[at(step.out)];
+  } else if (step.op == Op::kIsNull) {
+    const uint64_t* valid = block.valid[at(step.operands[0])];
+    for (int64_t i = 0; i < block.count; ++i)
+      reinterpret_cast<uint8_t*>(out)[i] = valid && !((valid[i >> 6] >> (i & 63)) & 1);
+  } else if (step.op == Op::kFillNull) {
+    fill_null(step, block, out);
+  } else {
+    if (step.op == Op::kPower && step.dtype.is_signed()) check_exponents(step, block);
+    step.kernel(operands[0], operands[1], operands[2], out, block.count);
+  }
+  block.values[at(step.out)] = out;
+}
+
+void Run::check_exponents(const Step& step, const Block& block) const {
+  const uint64_t* valid = block.valid[at(step.out)];
+  visit_real(step.dtype, [&]<class T>(std::type_identity<T>) {
+    const T* exponents = reinterpret_cast<const T*>(block.values[at(step.operands[1])]);
+    for (int64_t i = 0; i < block.count; ++i)
+      if (exponents[i] < 0 && (!valid || ((valid[i >> 6] >> (i & 63)) & 1)))
+        throw_error<InvalidArgumentError>("power", "an integer to a negative integer power",
+                                          {{"row", block.row + i}}, "cast the base to float64");
+  });
+}
+
+void Run::fill_null(const Step& step, Block& block, std::byte* out) const {
+  const uint64_t* valid = block.valid[at(step.operands[0])];
+  visit_width(step.dtype, [&]<class T>(std::type_identity<T>) {
+    const T* x = reinterpret_cast<const T*>(block.values[at(step.operands[0])]);
+    const T* fill = reinterpret_cast<const T*>(block.values[at(step.operands[1])]);
+    T* z = reinterpret_cast<T*>(out);
+    for (int64_t i = 0; i < block.count; ++i)
+      z[i] = !valid || ((valid[i >> 6] >> (i & 63)) & 1) ? x[i] : fill[i];
+  });
+}
+
+// The low bits of up to 64 bytes 0 or 1, from value i on.
+uint64_t truth(const std::byte* bytes, int64_t i, int64_t count) {
+  uint64_t words[1];
+  cpu::pack_bits(reinterpret_cast<const uint8_t*>(bytes) + i, words,
+                 std::min<int64_t>(64, count - i));
+  return words[0];
+}
+
+void Run::set_validity(const Step& step, Block& block) const {
+  block.valid[at(step.out)] = nullptr;
+  const uint64_t* valid[3] = {};
+  bool any = false;
+  for (int k = 0; k < 3; ++k)
+    if (step.operands[k] >= 0) {
+      valid[k] = block.valid[at(step.operands[k])];
+      any |= valid[k] != nullptr;
+    }
+  if (!any || step.op == Op::kIsNull) return;
+  uint64_t* out = &block.words[at(step.out) * kWords];
+  const auto word = [&](int k, int64_t i) { return valid[k] ? valid[k][i / 64] : ~uint64_t{0}; };
+  const auto value = [&](int k, int64_t i) {
+    return truth(block.values[at(step.operands[k])], i, block.count);
+  };
+  const bool on_bools = program_.dtype(step.out).is_bool();
+  for (int64_t i = 0; i < block.count; i += 64) {
+    const uint64_t a = word(0, i), b = word(1, i), c = word(2, i);
+    uint64_t& result = out[i / 64];
+    if (step.op == Op::kFillNull)
+      result = a | b;
+    else if (step.op == Op::kWhere)
+      result = a & ((value(0, i) & b) | (~value(0, i) & c));
+    else if (step.op == Op::kLogicalAnd || (step.op == Op::kBitwiseAnd && on_bools))
+      result = (a & b) | (a & ~value(0, i)) | (b & ~value(1, i));  // Kleene: a false decides
+    else if (step.op == Op::kLogicalOr || (step.op == Op::kBitwiseOr && on_bools))
+      result = (a & b) | (a & value(0, i)) | (b & value(1, i));  // a true decides
+    else
+      result = a & b & c;
+  }
+  block.valid[at(step.out)] = out;
+}
+
+void Run::store(size_t o, Block& block) {
+  const Program::Output& output = program_.outputs()[o];
+  const size_t v = at(output.value);
+  const std::byte* values = block.values[v];
+  const uint64_t* valid = block.valid[v];
+  const Dtype dtype = program_.dtype(output.value);
+  uint64_t masks[kWords];
+  if (out_valid_[o]) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < block.count; i += 64) {
+      const int64_t rest = block.count - i;
+      const uint64_t inside = rest < 64 ? (uint64_t{1} << rest) - 1 : ~uint64_t{0};
+      masks[i / 64] = (valid ? valid[i / 64] : ~uint64_t{0}) & inside;
+      count += std::popcount(masks[i / 64]);
+    }
+    // whole words: the padding of the buffer takes the last one's end
+    std::memcpy(out_valid_[o] + block.row / 8, masks,
+                static_cast<size_t>((block.count + 63) / 64 * 8));
+    nulls_[o][at(block.row / kMorselRows)] += block.count - count;
+  }
+  if (output.kind == OutputKind::kColumn && dtype.is_bool()) {
+    uint64_t words[kWords];
+    cpu::pack_bits(reinterpret_cast<const uint8_t*>(values), words, block.count);
+    if (out_valid_[o])
+      for (int64_t i = 0; i < (block.count + 63) / 64; ++i) words[i] &= masks[i];
+    std::memcpy(out_data_[o] + block.row / 8, words,
+                static_cast<size_t>((block.count + 63) / 64 * 8));
+    return;
+  }
+  if (compiled_.output_of[v] == static_cast<int>(o)) return;
+  const int64_t width = dtype.size_bytes();
+  std::byte* out = out_data_[o] + block.row * width;
+  if (!valid) {
+    std::memcpy(out, values, static_cast<size_t>(block.count * width));
+    return;
+  }
+  visit_width(dtype, [&]<class T>(std::type_identity<T>) {
+    const T* x = reinterpret_cast<const T*>(values);
+    T* z = reinterpret_cast<T*>(out);
+    for (int64_t i = 0; i < block.count; ++i)  // null slots are zero
+      z[i] = (masks[i >> 6] >> (i & 63)) & 1 ? x[i] : T{0};
+  });
+}
+
+std::vector<Value> Run::results() {
+  std::vector<Value> results;
+  for (size_t o = 0; o < program_.outputs().size(); ++o) {
+    const Program::Output& output = program_.outputs()[o];
+    const Dtype dtype = program_.dtype(output.value);
+    if (output.kind == OutputKind::kReduction) {
+      PartialTree tree(*reducers_[o]);
+      for (const ReducePartial& partial : partials_[o]) tree.push(partial);
+      results.emplace_back(reducers_[o]->finish(tree.total()));
+    } else if (output.kind == OutputKind::kTensor) {
+      results.emplace_back(Tensor(dtype, shape_, std::move(out_[o])));
+    } else {
+      int64_t nulls = 0;
+      for (const int64_t count : nulls_[o]) nulls += count;
+      Buffer validity = nulls > 0 ? std::move(out_validity_[o]) : Buffer();
+      results.emplace_back(Column(dtype, rows_, std::move(out_[o]), std::move(validity), nulls));
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape) {
+  return Run(program, inputs, shape).results();
+}
+
+std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs, int64_t rows) {
+  return evaluate(program, inputs, Shape{rows});
+}
+
+}  // namespace hr

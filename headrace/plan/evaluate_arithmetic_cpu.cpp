@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic kernels: plain loops that the compiler vectorises for each SIMD level.
+#define HWY_TARGET_INCLUDE "headrace/plan/evaluate_arithmetic_cpu.cpp"
+#include "headrace/base/simd_targets.h"
+
+#include "headrace/plan/evaluate_kernels.h"
+
+#include <cmath>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace hr::HWY_NAMESPACE {
+namespace {
+
+using cpu::Kernel;
+
+// Integers wrap: their arithmetic is done unsigned, in at least 32 bits.
+template <class T>
+using Wide = std::conditional_t<std::is_floating_point_v<T>, T,
+                                std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>>;
+
+template <class T>
+HR_INLINE Wide<T> wide(T x) {
+  return static_cast<Wide<T>>(x);
+}
+
+struct Add {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return static_cast<T>(wide(a) + wide(b));
+  }
+};
+
+struct Subtract {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return static_cast<T>(wide(a) - wide(b));
+  }
+};
+
+struct Multiply {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return static_cast<T>(wide(a) * wide(b));
+  }
+};
+
+struct Divide {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return a / b;
+  }
+};
+
+// Without a branch, so that loops vectorise.
+HR_INLINE bool either(bool p, bool q) {
+  return (static_cast<int>(p) | static_cast<int>(q)) != 0;
+}
+
+// NaN spreads.
+struct Minimum {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return either(a < b, a != a) ? a : b;
+  }
+};
+
+struct Maximum {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return either(a > b, a != a) ? a : b;
+  }
+};
+
+// NaN only when both are.
+struct Fmin {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return either(a <= b, b != b) ? a : b;
+  }
+};
+
+struct Fmax {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return either(a >= b, b != b) ? a : b;
+  }
+};
+
+struct Copysign {
+  template <class T>
+  HR_INLINE static T apply(T a, T b) {
+    return std::copysign(a, b);
+  }
+};
+
+struct Negative {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    if constexpr (std::is_floating_point_v<T>) return -a;
+    return static_cast<T>(Wide<T>{0} - wide(a));
+  }
+};
+
+struct Absolute {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    if constexpr (std::is_floating_point_v<T>) return std::fabs(a);
+    return a < 0 ? Negative::apply(a) : a;
+  }
+};
+
+struct Square {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    return Multiply::apply(a, a);
+  }
+};
+
+struct Sign {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    const T sign = static_cast<T>((a > T{0}) - (a < T{0}));
+    return a != a ? a : sign;
+  }
+};
+
+struct Reciprocal {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    if constexpr (std::is_floating_point_v<T>) return T{1} / a;
+    // 1 / a is 0 but for 1 and -1; of zero it is 0
+    return a == T{1} || static_cast<T>(a + T{1}) == T{0} ? a : T{0};
+  }
+};
+
+struct Sqrt {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    return std::sqrt(a);
+  }
+};
+
+struct Floor {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    return std::floor(a);
+  }
+};
+
+struct Ceil {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    return std::ceil(a);
+  }
+};
+
+struct Rint {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    return std::rint(a);
+  }
+};
+
+struct Trunc {
+  template <class T>
+  HR_INLINE static T apply(T a) {
+    return std::trunc(a);
+  }
+};
+
+template <class F, class T>
+void unary(const void* a, const void*, const void*, void* out, int64_t n) {
+  const T* __restrict x = static_cast<const T*>(a);
+  T* __restrict z = static_cast<T*>(out);
+  for (int64_t i = 0; i < n; ++i) z[i] = F::template apply<T>(x[i]);
+}
+
+template <class F, class T>
+void binary(const void* a, const void* b, const void*, void* out, int64_t n) {
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  T* __restrict z = static_cast<T*>(out);
+  for (int64_t i = 0; i < n; ++i) z[i] = F::template apply<T>(x[i], y[i]);
+}
+
+// Wrapping arithmetic is the same for signed and unsigned integers of one width.
+template <class F>
+Kernel wrapping_binary(Dtype dtype) {
+  if (dtype.id() == TypeId::kFloat32) return binary<F, float>;
+  if (dtype.id() == TypeId::kFloat64) return binary<F, double>;
+  switch (dtype.size_bytes()) {
+    case 1:
+      return binary<F, uint8_t>;
+    case 2:
+      return binary<F, uint16_t>;
+    case 4:
+      return binary<F, uint32_t>;
+    default:
+      return binary<F, uint64_t>;
+  }
+}
+
+template <class F>
+Kernel wrapping_unary(Dtype dtype) {
+  if (dtype.id() == TypeId::kFloat32) return unary<F, float>;
+  if (dtype.id() == TypeId::kFloat64) return unary<F, double>;
+  switch (dtype.size_bytes()) {
+    case 1:
+      return unary<F, uint8_t>;
+    case 2:
+      return unary<F, uint16_t>;
+    case 4:
+      return unary<F, uint32_t>;
+    default:
+      return unary<F, uint64_t>;
+  }
+}
+
+template <class F>
+Kernel real_binary(Dtype dtype) {
+  if (dtype.is_bool()) return binary<F, uint8_t>;
+  return visit_real(dtype, []<class T>(std::type_identity<T>) -> Kernel { return binary<F, T>; });
+}
+
+template <class F>
+Kernel real_unary(Dtype dtype) {
+  return visit_real(dtype, []<class T>(std::type_identity<T>) -> Kernel { return unary<F, T>; });
+}
+
+template <class F>
+Kernel float_binary(Dtype dtype) {
+  return dtype.id() == TypeId::kFloat32 ? binary<F, float> : binary<F, double>;
+}
+
+template <class F>
+Kernel float_unary(Dtype dtype) {
+  return dtype.id() == TypeId::kFloat32 ? unary<F, float> : unary<F, double>;
+}
+
+Kernel arithmetic(Op op, Dtype dtype) {
+  switch (op) {
+    case Op::kAdd:
+      // bools: 1 + 1 = 1 is the maximum, and their product the minimum
+      return dtype.is_bool() ? binary<Maximum, uint8_t> : wrapping_binary<Add>(dtype);
+    case Op::kSubtract:
+      return wrapping_binary<Subtract>(dtype);
+    case Op::kMultiply:
+      return wrapping_binary<Multiply>(dtype);
+    case Op::kDivide:
+      return float_binary<Divide>(dtype);
+    case Op::kMinimum:
+      return real_binary<Minimum>(dtype);
+    case Op::kMaximum:
+      return real_binary<Maximum>(dtype);
+    case Op::kFmin:
+      return dtype.is_floating() ? float_binary<Fmin>(dtype) : real_binary<Minimum>(dtype);
+    case Op::kFmax:
+      return dtype.is_floating() ? float_binary<Fmax>(dtype) : real_binary<Maximum>(dtype);
+    case Op::kCopysign:
+      return float_binary<Copysign>(dtype);
+    case Op::kNegative:
+      return wrapping_unary<Negative>(dtype);
+    case Op::kAbsolute:
+      return real_unary<Absolute>(dtype);
+    case Op::kSquare:
+      return wrapping_unary<Square>(dtype);
+    case Op::kSign:
+      return real_unary<Sign>(dtype);
+    case Op::kReciprocal:
+      return real_unary<Reciprocal>(dtype);
+    case Op::kSqrt:
+      return float_unary<Sqrt>(dtype);
+    case Op::kFloor:
+      return float_unary<Floor>(dtype);
+    case Op::kCeil:
+      return float_unary<Ceil>(dtype);
+    case Op::kRint:
+      return float_unary<Rint>(dtype);
+    case Op::kTrunc:
+      return float_unary<Trunc>(dtype);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+Kernel arithmetic_kernel(Op op, Dtype dtype) {
+  return HR_SIMD(arithmetic)(op, dtype);
+}
+
+}  // namespace hr::cpu
+#endif
