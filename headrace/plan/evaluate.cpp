@@ -206,14 +206,14 @@ std::vector<bool> needed_values(const Program& program) {
   return needed;
 }
 
-int find_cosine(const Program& program, const std::vector<bool>& needed, const Node& sine) {
-  for (size_t v = 0; v < program.nodes().size(); ++v) {
-    const Node& node = program.nodes()[v];
-    if (needed[v] && node.op == Op::kCos && node.operands[0] == sine.operands[0] &&
-        node.dtype.id() == TypeId::kFloat64)
-      return static_cast<int>(v);
-  }
-  return -1;
+/// For each value, the float64 cosine of it that the outputs need, or -1.
+std::vector<int> find_cosines(const Program& program, const std::vector<bool>& needed) {
+  std::vector<int> cosine_of(program.nodes().size(), -1);
+  for (size_t v = 0; v < program.nodes().size(); ++v)
+    if (const Node& node = program.nodes()[v];
+        needed[v] && node.op == Op::kCos && node.dtype.id() == TypeId::kFloat64)
+      cosine_of[at(node.operands[0])] = static_cast<int>(v);
+  return cosine_of;
 }
 
 /// Chooses kernels, fuses sine with cosine, and gives each value a register for as long as a later
@@ -232,6 +232,7 @@ Compiled compile(const Program& program, const std::vector<Input>& inputs) {
     if (plain && !is_leaf(node) && !node.nullable && compiled.output_of[at(output.value)] < 0)
       compiled.output_of[at(output.value)] = static_cast<int>(o);
   }
+  const std::vector<int> cosine_of = find_cosines(program, needed);
   std::vector<bool> done(nodes.size());
   for (size_t v = 0; v < nodes.size(); ++v) {
     const Node& node = nodes[v];
@@ -250,8 +251,7 @@ Compiled compile(const Program& program, const std::vector<Input>& inputs) {
       throw_error<InternalError>("evaluate", "an operation has no kernel",
                                  {{"op", op_row(node.op).name}, {"dtype", step.dtype.name()}});
     if (node.op == Op::kSin && node.dtype.id() == TypeId::kFloat64)
-      if (const int cosine = find_cosine(program, needed, node);
-          cosine > static_cast<int>(v)) {
+      if (const int cosine = cosine_of[at(node.operands[0])]; cosine > static_cast<int>(v)) {
         step.second_out = cosine;
         done[at(cosine)] = true;
       }
@@ -314,7 +314,7 @@ class Run {
     std::byte* registers;
     std::vector<const std::byte*> values;
     std::vector<const uint64_t*> valid;
-    std::vector<uint64_t> words;  // kWords for each value
+    std::vector<uint64_t> words;  // kWords for each value that may hold nulls
   };
 
   void run_morsel(const Morsel& morsel, Block& block);
@@ -331,6 +331,8 @@ class Run {
   int64_t rows_;
   std::vector<Input> inputs_;  // by input number
   std::vector<bool> needed_;
+  std::vector<int64_t> words_of_;  // by value: where its validity lies in Block::words
+  int64_t num_words_ = 0;
   Compiled compiled_;
   Buffer once_;
   std::vector<const std::byte*> once_of_;  // by value
@@ -356,6 +358,12 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
   for (size_t v = 0; v < program.nodes().size(); ++v)
     if (const Node& node = program.nodes()[v]; needed_[v] && node.op == Op::kInput)
       inputs_[at(node.input)] = bind(node, values[at(node.input)], shape, rows_);
+  words_of_.resize(program.nodes().size());
+  for (size_t v = 0; v < program.nodes().size(); ++v)
+    if (program.nodes()[v].nullable) {
+      words_of_[v] = num_words_;
+      num_words_ += kWords;
+    }
   compiled_ = compile(program, inputs_);
 
   once_of_.assign(program.nodes().size(), nullptr);
@@ -420,7 +428,7 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
     } give_back{*this, scratch};
     const size_t nodes = program_.nodes().size();
     Block block{0, 0, scratch.registers, std::vector<const std::byte*>(nodes),
-                std::vector<const uint64_t*>(nodes), std::vector<uint64_t>(nodes * kWords)};
+                std::vector<const uint64_t*>(nodes), std::vector<uint64_t>(at(num_words_))};
     run_morsel(morsel, block);
   });
 }
@@ -461,7 +469,7 @@ void Run::load(Block& block) const {
   for (size_t v = 0; v < program_.nodes().size(); ++v) {
     const Node& node = program_.nodes()[v];
     if (!needed_[v] || !is_leaf(node)) continue;
-    uint64_t* words = &block.words[v * kWords];
+    uint64_t* words = block.words.data() + words_of_[v];
     if (once_of_[v]) {
       block.values[v] = once_of_[v];
       const Scalar& value =
@@ -567,7 +575,7 @@ void Run::set_validity(const Step& step, Block& block) const {
       any |= valid[k] != nullptr;
     }
   if (!any || step.op == Op::kIsNull) return;
-  uint64_t* out = &block.words[at(step.out) * kWords];
+  uint64_t* out = block.words.data() + words_of_[at(step.out)];
   const auto word = [&](int k, int64_t i) { return valid[k] ? valid[k][i / 64] : ~uint64_t{0}; };
   const auto value = [&](int k, int64_t i) {
     return truth(block.values[at(step.operands[k])], i, block.count);

@@ -250,6 +250,20 @@ bool same_node(const Program::Node& a, const Program::Node& b) {
          (a.op != Op::kConstant || same_scalar(a.constant, b.constant));
 }
 
+uint64_t hash_of(const Program::Node& node) {
+  uint64_t hash = static_cast<uint64_t>(node.op) << 8 | static_cast<uint64_t>(node.dtype.id());
+  const auto mix = [&](uint64_t part) {
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  };
+  for (const int operand : node.operands) mix(static_cast<uint64_t>(operand));
+  mix(static_cast<uint64_t>(node.input));
+  if (node.op == Op::kConstant)
+    mix(node.dtype.is_floating() ? std::bit_cast<uint64_t>(node.constant.as<double>())
+                                 : node.constant.as<uint64_t>());
+  return hash;
+}
+
 }  // namespace
 
 const OpRow& op_row(Op op) { return kRows[static_cast<size_t>(op)]; }
@@ -316,10 +330,14 @@ Shape broadcast_shape(std::string_view op, std::span<const Shape> shapes) {
 }
 
 int Program::add(const Node& node) {
-  for (size_t i = 0; i < nodes_.size(); ++i)
-    if (same_node(nodes_[i], node)) return static_cast<int>(i);
+  const uint64_t hash = hash_of(node);
+  const auto [begin, end] = known_.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (same_node(nodes_[static_cast<size_t>(it->second)], node)) return it->second;
+  const int value = static_cast<int>(nodes_.size());
   nodes_.push_back(node);
-  return static_cast<int>(nodes_.size()) - 1;
+  known_.emplace(hash, value);
+  return value;
 }
 
 int Program::input(int index, Dtype dtype, bool nullable) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace hr {
@@ -137,6 +138,7 @@ class HR_API Program {
   int convert(int value, Dtype dtype);
 
   std::vector<Node> nodes_;
+  std::unordered_multimap<uint64_t, int> known_;  // by hash of the node
   std::vector<Output> outputs_;
   int num_inputs_ = 0;
 };
