@@ -574,7 +574,7 @@ void Run::set_validity(const Step& step, Block& block) const {
       valid[k] = block.valid[at(step.operands[k])];
       any |= valid[k] != nullptr;
     }
-  if (!any || step.op == Op::kIsNull) return;
+  if (!any || !program_.nullable(step.out)) return;
   uint64_t* out = block.words.data() + words_of_[at(step.out)];
   const auto word = [&](int k, int64_t i) { return valid[k] ? valid[k][i / 64] : ~uint64_t{0}; };
   const auto value = [&](int k, int64_t i) {
