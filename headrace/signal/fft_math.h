@@ -5,6 +5,9 @@
 
 namespace hr {
 
+// Always inline: the caller's SIMD level is then theirs too. T is a number or a vector of them.
+#define HR_BUTTERFLY __attribute__((always_inline)) HR_BOTH inline
+
 template <class T>
 struct Complex {
   T re;
@@ -12,35 +15,35 @@ struct Complex {
 };
 
 template <class T>
-HR_BOTH inline Complex<T> operator+(Complex<T> a, Complex<T> b) {
+HR_BUTTERFLY Complex<T> operator+(Complex<T> a, Complex<T> b) {
   return {a.re + b.re, a.im + b.im};
 }
 
 template <class T>
-HR_BOTH inline Complex<T> operator-(Complex<T> a, Complex<T> b) {
+HR_BUTTERFLY Complex<T> operator-(Complex<T> a, Complex<T> b) {
   return {a.re - b.re, a.im - b.im};
 }
 
 template <class T>
-HR_BOTH inline Complex<T> operator*(Complex<T> a, Complex<T> b) {
+HR_BUTTERFLY Complex<T> operator*(Complex<T> a, Complex<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
 /// -i a.
 template <class T>
-HR_BOTH inline Complex<T> turn(Complex<T> a) {
+HR_BUTTERFLY Complex<T> turn(Complex<T> a) {
   return {a.im, -a.re};
 }
 
 template <class T>
-HR_BOTH inline void butterfly2(Complex<T>& a, Complex<T>& b) {
+HR_BUTTERFLY void butterfly2(Complex<T>& a, Complex<T>& b) {
   const Complex<T> sum = a + b;
   b = a - b;
   a = sum;
 }
 
 template <class T>
-HR_BOTH inline void butterfly4(Complex<T>& a, Complex<T>& b, Complex<T>& c, Complex<T>& d) {
+HR_BUTTERFLY void butterfly4(Complex<T>& a, Complex<T>& b, Complex<T>& c, Complex<T>& d) {
   butterfly2(a, c);
   butterfly2(b, d);
   d = turn(d);
@@ -52,15 +55,15 @@ HR_BOTH inline void butterfly4(Complex<T>& a, Complex<T>& b, Complex<T>& c, Comp
 }
 
 /// Transforms `a[0 ... R - 1]` in place. `cosines` and `sines` of 2 pi j / R, j < R, are read for
-/// odd R only.
-template <int R, class T>
-HR_BOTH inline void butterfly(Complex<T>* a, const T* cosines, const T* sines) {
+/// odd R only; S is the number type.
+template <int R, class S, class T>
+HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
   if constexpr (R == 2) {
     butterfly2(a[0], a[1]);
   } else if constexpr (R == 4) {
     butterfly4(a[0], a[1], a[2], a[3]);
   } else if constexpr (R == 8) {
-    constexpr T half_root = static_cast<T>(0.70710678118654752440);
+    constexpr S half_root = static_cast<S>(0.70710678118654752440);
     butterfly4(a[0], a[2], a[4], a[6]);
     butterfly4(a[1], a[3], a[5], a[7]);
     a[3] = {(a[3].re + a[3].im) * half_root, (a[3].im - a[3].re) * half_root};
@@ -102,5 +105,7 @@ HR_BOTH inline void butterfly(Complex<T>* a, const T* cosines, const T* sines) {
     }
   }
 }
+
+#undef HR_BUTTERFLY
 
 }  // namespace hr

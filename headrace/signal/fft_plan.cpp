@@ -5,17 +5,15 @@
 #include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/fft.h"
+#include "headrace/signal/fft_convolve_plan.h"
+#include "headrace/signal/plan_cache.h"
 #include "headrace/signal/roots_of_unity.h"
 
 #include <algorithm>
-#include <list>
-#include <mutex>
 
 namespace hr {
 
 namespace {
-
-constexpr int64_t kCacheBytes = int64_t{32} << 20;
 
 /// Radices of the passes; empty when a prime factor has none. Eights come first, so that the inner
 /// loops of later passes are long.
@@ -39,48 +37,6 @@ int64_t convenient_length(int64_t n) {
     best = std::min(best, length);
   }
   return best;
-}
-
-template <class Plan>
-class PlanCache {
- public:
-  std::shared_ptr<const Plan> get(int64_t n) {
-    {
-      const std::lock_guard lock(mutex_);
-      for (auto it = plans_.begin(); it != plans_.end(); ++it)
-        if ((*it)->n == n) {
-          plans_.splice(plans_.begin(), plans_, it);
-          return plans_.front();
-        }
-    }
-    auto plan = std::make_shared<const Plan>(n);
-    const std::lock_guard lock(mutex_);
-    plans_.push_front(plan);
-    bytes_ += plan->table_bytes();
-    while (bytes_ > kCacheBytes) {
-      bytes_ -= plans_.back()->table_bytes();
-      plans_.pop_back();
-    }
-    return plan;
-  }
-
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    plans_.clear();
-    bytes_ = 0;
-  }
-
- private:
-  std::mutex mutex_;
-  std::list<std::shared_ptr<const Plan>> plans_;  // the last used first
-  int64_t bytes_ = 0;
-};
-
-/// Never destroyed: buffers must not be given back after the memory room has ended.
-template <class Plan>
-PlanCache<Plan>& cache() {
-  static auto& instance = *new PlanCache<Plan>;
-  return instance;
 }
 
 }  // namespace
@@ -169,19 +125,21 @@ HalfCircle<T>::HalfCircle(int64_t length) : n(length), factors(length / 2 + 1) {
 
 template <class T>
 std::shared_ptr<const FftPlan<T>> fft_plan(int64_t n) {
-  return cache<FftPlan<T>>().get(n);
+  return PlanCache<FftPlan<T>>::instance().get(n);
 }
 
 template <class T>
 std::shared_ptr<const HalfCircle<T>> half_circle(int64_t n) {
-  return cache<HalfCircle<T>>().get(n);
+  return PlanCache<HalfCircle<T>>::instance().get(n);
 }
 
 void clear_fft_plans() {
-  cache<FftPlan<float>>().clear();
-  cache<FftPlan<double>>().clear();
-  cache<HalfCircle<float>>().clear();
-  cache<HalfCircle<double>>().clear();
+  PlanCache<FftPlan<float>>::instance().clear();
+  PlanCache<FftPlan<double>>::instance().clear();
+  PlanCache<HalfCircle<float>>::instance().clear();
+  PlanCache<HalfCircle<double>>::instance().clear();
+  PlanCache<ConvolvePlan<float>>::instance().clear();
+  PlanCache<ConvolvePlan<double>>::instance().clear();
 }
 
 template struct FactorTable<float>;

@@ -72,8 +72,7 @@ struct HalfCircle {
   FactorTable<T> factors;
 };
 
-/// The plan for a length >= 1, made now or kept from an earlier call. Plans of at most 32 MiB
-/// together are kept; the ones used longest ago go first. Thread-safe.
+/// The plan for a length >= 1, made now or kept from an earlier call. Thread-safe.
 template <class T>
 std::shared_ptr<const FftPlan<T>> fft_plan(int64_t n);
 template <class T>

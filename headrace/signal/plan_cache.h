@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// PlanCache: tables that are dear to make, kept for the next call of the same length.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+namespace hr {
+
+/// `Plan` is made from a length, has it as `n`, and tells its `table_bytes()`. Plans of at most 32
+/// MiB together are kept; the one used longest ago goes first. Thread-safe.
+template <class Plan>
+class PlanCache {
+ public:
+  /// The one cache of this type. Never destroyed: buffers must not be given back after the memory
+  /// room has ended.
+  static PlanCache& instance() {
+    static PlanCache& cache = *new PlanCache;
+    return cache;
+  }
+
+  std::shared_ptr<const Plan> get(int64_t n) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto it = plans_.begin(); it != plans_.end(); ++it)
+        if ((*it)->n == n) {
+          plans_.splice(plans_.begin(), plans_, it);
+          return plans_.front();
+        }
+    }
+    auto plan = std::make_shared<const Plan>(n);
+    const std::lock_guard lock(mutex_);
+    plans_.push_front(plan);
+    bytes_ += plan->table_bytes();
+    while (bytes_ > kBytes) {
+      bytes_ -= plans_.back()->table_bytes();
+      plans_.pop_back();
+    }
+    return plan;
+  }
+
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    plans_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  static constexpr int64_t kBytes = int64_t{32} << 20;
+
+  std::mutex mutex_;
+  std::list<std::shared_ptr<const Plan>> plans_;  // the last used first
+  int64_t bytes_ = 0;
+};
+
+}  // namespace hr
