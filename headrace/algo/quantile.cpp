@@ -2,12 +2,12 @@
 // Quantiles.
 #include "headrace/algo/quantile.h"
 
+#include "headrace/base/error.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include "headrace/base/error.h"
 
 namespace hr {
 
@@ -42,7 +42,8 @@ Tensor quantile(const Column& column, std::span<const double> q) {
                                    {{"dtype", column.dtype().name()}}, "select a numeric column");
   for (const double each : q)
     if (!(each >= 0 && each <= 1))
-      throw_error<InvalidArgumentError>("quantile", "q is out of range", {{"q", each}}, "pass 0 to 1");
+      throw_error<InvalidArgumentError>("quantile", "q is out of range", {{"q", each}},
+                                        "pass 0 to 1");
   Buffer result = Buffer::allocate(static_cast<int64_t>(q.size() * sizeof(double)));
   double* out = result.mutable_as<double>();
   visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantiles by selection.
 #pragma once
-#include <span>
-
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
 
+#include <span>
+
 namespace hr {
 
-/// The quantiles `q` (each in [0, 1]) of the values that are neither null nor NaN, as a float64 tensor;
-/// linear between the two nearest ranks with NumPy's rounding. NaN when there are no values.
-/// O(n) per distinct quantile on a scratch copy. Throws TypeMismatchError unless integer or float,
-/// InvalidArgumentError for a q outside [0, 1].
+/// The quantiles `q` (each in [0, 1]) of the values that are neither null nor NaN, as a float64
+/// tensor; linear between the two nearest ranks with NumPy's rounding. NaN when there are no
+/// values. O(n) per distinct quantile on a scratch copy. Throws TypeMismatchError unless integer or
+/// float, InvalidArgumentError for a q outside [0, 1].
 HR_API Tensor quantile(const Column& column, std::span<const double> q);
 
 }  // namespace hr

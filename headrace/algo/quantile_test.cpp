@@ -2,12 +2,12 @@
 // quantile equals sorting and interpolating.
 #include "headrace/algo/quantile.h"
 
-#include <cmath>
-#include <limits>
-
 #include "headrace/base/error.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 namespace hr {
 

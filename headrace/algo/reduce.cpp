@@ -29,9 +29,13 @@ bool is_extreme(Reduction r) {
          r == Reduction::kArgmax;
 }
 
-bool wants_least(Reduction r) { return r == Reduction::kMin || r == Reduction::kArgmin; }
+bool wants_least(Reduction r) {
+  return r == Reduction::kMin || r == Reduction::kArgmin;
+}
 
-bool wants_position(Reduction r) { return r == Reduction::kArgmin || r == Reduction::kArgmax; }
+bool wants_position(Reduction r) {
+  return r == Reduction::kArgmin || r == Reduction::kArgmax;
+}
 
 bool is_moment(Reduction r) {
   return r == Reduction::kMean || r == Reduction::kVariance || r == Reduction::kStd;
@@ -48,7 +52,9 @@ bool is_valid(const uint64_t* valid, int64_t i) {
   return !valid || ((valid[i >> 6] >> (i & 63)) & 1);
 }
 
-int64_t padded(int64_t count) { return (count + 31) / 32 * 32; }
+int64_t padded(int64_t count) {
+  return (count + 31) / 32 * 32;
+}
 
 // The values with `missing` in place of nulls (and NaN) and behind the end; returns how many
 // stayed.
@@ -94,8 +100,7 @@ ReducePartial moment_block(Reduction reduction, const ReduceOptions& options, co
   }
   partial.value = sum / static_cast<double>(partial.count);
   fill_missing(values, valid, count, options.skip_nan, partial.value, block);
-  partial.squares =
-      cpu::fold_block(cpu::FloatFold::kSquares, block, padded(count), partial.value);
+  partial.squares = cpu::fold_block(cpu::FloatFold::kSquares, block, padded(count), partial.value);
   return partial;
 }
 
@@ -119,8 +124,8 @@ ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dty
   alignas(64) T block[kBlockRows];
   const bool drops_nan = options.skip_nan && std::is_floating_point_v<T>;
   if (valid || drops_nan || count % 32 != 0) {
-    partial.count = fill_missing(values, valid, count, options.skip_nan,
-                                 identity<T>(reduction), block);
+    partial.count =
+        fill_missing(values, valid, count, options.skip_nan, identity<T>(reduction), block);
     dense = block;
   }
   if (partial.count == 0) return partial;
@@ -272,11 +277,10 @@ ReducePartial Reducer::merge(const ReducePartial& a, const ReducePartial& b) con
     case Reduction::kMax:
     case Reduction::kArgmin:
     case Reduction::kArgmax: {
-      const bool right =
-          dtype_.is_floating() ? beats(reduction_, b.value, a.value)
-          : dtype_.is_signed() ? beats(reduction_, static_cast<int64_t>(b.integer),
-                                       static_cast<int64_t>(a.integer))
-                               : beats(reduction_, b.integer, a.integer);
+      const bool right = dtype_.is_floating() ? beats(reduction_, b.value, a.value)
+                         : dtype_.is_signed() ? beats(reduction_, static_cast<int64_t>(b.integer),
+                                                      static_cast<int64_t>(a.integer))
+                                              : beats(reduction_, b.integer, a.integer);
       const ReducePartial& best = right ? b : a;
       result.value = best.value;
       result.integer = best.integer;
@@ -293,9 +297,8 @@ namespace {
 
 Scalar scalar_of_bits(Dtype dtype, uint64_t bits) {
   if (dtype.is_bool()) return Scalar(bits != 0);
-  return visit_real(dtype, [&]<class T>(std::type_identity<T>) {
-    return Scalar(static_cast<T>(bits));
-  });
+  return visit_real(dtype,
+                    [&]<class T>(std::type_identity<T>) { return Scalar(static_cast<T>(bits)); });
 }
 
 Scalar scalar_of_double(Dtype dtype, double value) {
@@ -319,8 +322,8 @@ Scalar Reducer::finish(const ReducePartial& total) const {
       return dtype.is_floating() ? scalar_of_double(dtype, total.value)
                                  : scalar_of_bits(dtype, total.integer);
     case Reduction::kProduct:
-      if (total.count == 0) return dtype.is_floating() ? scalar_of_double(dtype, 1)
-                                                       : scalar_of_bits(dtype, 1);
+      if (total.count == 0)
+        return dtype.is_floating() ? scalar_of_double(dtype, 1) : scalar_of_bits(dtype, 1);
       return dtype.is_floating() ? scalar_of_double(dtype, total.value)
                                  : scalar_of_bits(dtype, total.integer);
     case Reduction::kMean:
@@ -435,22 +438,21 @@ Scalar reduce(const Column& column, Reduction reduction, ReduceOptions options) 
     return Scalar(rows - column.null_count());
   const Reducer reducer(reduction, column.dtype(), options);
   const int64_t width = column.dtype().is_bool() ? 0 : column.dtype().size_bytes();
-  const ReducePartial total =
-      reduce_blocks(reducer, rows, true, [&](int64_t row, int64_t count) {
-        uint64_t valid[kBlockRows / 64];
-        if (const uint8_t* bitmap = column.validity())
-          for (int64_t i = 0; i < count; i += 64)
-            valid[i / 64] = load_bits(bitmap, column.offset() + row + i,
-                                      std::min<int64_t>(64, count - i));
-        const uint64_t* mask = column.validity() ? valid : nullptr;
-        if (width > 0)
-          return reducer.block(
-              column.values_buffer().data() + (column.offset() + row) * width, mask, count, row);
-        uint8_t bytes[kBlockRows];
-        for (int64_t i = 0; i < count; ++i)
-          bytes[i] = get_bit(column.bits(), column.offset() + row + i);
-        return reducer.block(bytes, mask, count, row);
-      });
+  const ReducePartial total = reduce_blocks(reducer, rows, true, [&](int64_t row, int64_t count) {
+    uint64_t valid[kBlockRows / 64];
+    if (const uint8_t* bitmap = column.validity())
+      for (int64_t i = 0; i < count; i += 64)
+        valid[i / 64] =
+            load_bits(bitmap, column.offset() + row + i, std::min<int64_t>(64, count - i));
+    const uint64_t* mask = column.validity() ? valid : nullptr;
+    if (width > 0)
+      return reducer.block(column.values_buffer().data() + (column.offset() + row) * width, mask,
+                           count, row);
+    uint8_t bytes[kBlockRows];
+    for (int64_t i = 0; i < count; ++i)
+      bytes[i] = get_bit(column.bits(), column.offset() + row + i);
+    return reducer.block(bytes, mask, count, row);
+  });
   return reducer.finish(total);
 }
 

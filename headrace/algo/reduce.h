@@ -27,10 +27,10 @@ enum class Reduction : uint8_t {
 };
 
 struct ReduceOptions {
-  bool skip_nan = false;      ///< NaN counts as missing; else it spreads as in NumPy
-  bool skip_null = true;      ///< else one null makes the result null
-  bool empty_is_null = false; ///< min, max, argmin, argmax of no values: null, else an error
-  int64_t ddof = 0;           ///< variance and std divide by (count - ddof)
+  bool skip_nan = false;       ///< NaN counts as missing; else it spreads as in NumPy
+  bool skip_null = true;       ///< else one null makes the result null
+  bool empty_is_null = false;  ///< min, max, argmin, argmax of no values: null, else an error
+  int64_t ddof = 0;            ///< variance and std divide by (count - ddof)
 };
 
 /// "sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count".
@@ -38,10 +38,10 @@ HR_API std::string_view reduction_name(Reduction reduction);
 /// Throws InvalidArgumentError for an unknown word.
 HR_API Reduction reduction_from_name(std::string_view name);
 
-/// Dtype of the result, NumPy's: sum and prod of bool and signed integers int64, of unsigned uint64,
-/// of floats the float; mean, var and std float64 (float32 of float32); min and max the dtype;
-/// argmin, argmax and count int64; any and all bool.
-/// Throws TypeMismatchError for strings and complex numbers (but for count).
+/// Dtype of the result, NumPy's: sum and prod of bool and signed integers int64, of unsigned
+/// uint64, of floats the float; mean, var and std float64 (float32 of float32); min and max the
+/// dtype; argmin, argmax and count int64; any and all bool. Throws TypeMismatchError for strings
+/// and complex numbers (but for count).
 HR_API Dtype reduction_dtype(Reduction reduction, Dtype dtype);
 
 /// Reduces the non-null values. Integer sums wrap as NumPy's. Floats add in 32 lanes per block of
@@ -63,11 +63,11 @@ HR_API Tensor reduce_axis(const Tensor& tensor, Reduction reduction, int64_t axi
 
 /// What a reduction knows after some rows. `Reducer` makes, merges and ends them.
 struct ReducePartial {
-  int64_t count = 0;    ///< values that took part
-  double value = 0;     ///< float sum, product, minimum, maximum; mean for the variance
-  double squares = 0;   ///< sum of squared deviations from the mean
-  uint64_t integer = 0; ///< integer result as bits; count of true for any and all
-  int64_t index = -1;   ///< row of the minimum or maximum
+  int64_t count = 0;     ///< values that took part
+  double value = 0;      ///< float sum, product, minimum, maximum; mean for the variance
+  double squares = 0;    ///< sum of squared deviations from the mean
+  uint64_t integer = 0;  ///< integer result as bits; count of true for any and all
+  int64_t index = -1;    ///< row of the minimum or maximum
   bool has_null = false;
 };
 

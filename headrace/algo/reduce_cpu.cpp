@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block kernels of reduce.
 #define HWY_TARGET_INCLUDE "headrace/algo/reduce_cpu.cpp"
-#include "headrace/base/simd_targets.h"
-
 #include "headrace/algo/reduce_kernels.h"
+#include "headrace/base/simd_targets.h"
 
 #include <algorithm>
 #include <limits>
@@ -18,7 +17,9 @@ using cpu::IntegerFold;
 using D = hn::ScalableTag<double>;
 using Vec = hn::Vec<D>;
 
-HR_INLINE Vec load(const double* p) { return hn::LoadU(D(), p); }
+HR_INLINE Vec load(const double* p) {
+  return hn::LoadU(D(), p);
+}
 HR_INLINE Vec load(const float* p) {
   const hn::Rebind<float, D> half;
   return hn::PromoteTo(D(), hn::LoadU(half, p));

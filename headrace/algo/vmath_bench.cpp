@@ -13,7 +13,8 @@ constexpr int64_t kRows = 1024;
 
 std::vector<double> ramp(double low, double high) {
   std::vector<double> x;
-  for (int64_t i = 0; i < kRows; ++i) x.push_back(low + (high - low) * static_cast<double>(i) / kRows);
+  for (int64_t i = 0; i < kRows; ++i)
+    x.push_back(low + (high - low) * static_cast<double>(i) / kRows);
   return x;
 }
 

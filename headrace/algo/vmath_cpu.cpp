@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementary functions on Highway vectors.
 #define HWY_TARGET_INCLUDE "headrace/algo/vmath_cpu.cpp"
-#include "headrace/base/simd_targets.h"
-
 #include "headrace/algo/vmath.h"
+#include "headrace/base/simd_targets.h"
 
 #include <bit>
 #include <cmath>
@@ -30,10 +29,18 @@ struct Bits {
   hn::Vec<DBits> v;
 };
 
-HR_INLINE Bits operator+(Bits a, Bits b) { return Bits(hn::Add(a.v, b.v), 0); }
-HR_INLINE Bits operator&(Bits a, Bits b) { return Bits(hn::And(a.v, b.v), 0); }
-HR_INLINE Bits operator|(Bits a, Bits b) { return Bits(hn::Or(a.v, b.v), 0); }
-HR_INLINE Bits operator^(Bits a, Bits b) { return Bits(hn::Xor(a.v, b.v), 0); }
+HR_INLINE Bits operator+(Bits a, Bits b) {
+  return Bits(hn::Add(a.v, b.v), 0);
+}
+HR_INLINE Bits operator&(Bits a, Bits b) {
+  return Bits(hn::And(a.v, b.v), 0);
+}
+HR_INLINE Bits operator|(Bits a, Bits b) {
+  return Bits(hn::Or(a.v, b.v), 0);
+}
+HR_INLINE Bits operator^(Bits a, Bits b) {
+  return Bits(hn::Xor(a.v, b.v), 0);
+}
 
 template <int k>
 HR_INLINE Bits shift_left(Bits a) {
@@ -65,11 +72,21 @@ struct Lanes {
 
 using Mask = hn::Mask<D>;
 
-HR_INLINE Lanes operator+(Lanes a, Lanes b) { return Lanes(hn::Add(a.v, b.v), 0); }
-HR_INLINE Lanes operator-(Lanes a, Lanes b) { return Lanes(hn::Sub(a.v, b.v), 0); }
-HR_INLINE Lanes operator*(Lanes a, Lanes b) { return Lanes(hn::Mul(a.v, b.v), 0); }
-HR_INLINE Lanes operator/(Lanes a, Lanes b) { return Lanes(hn::Div(a.v, b.v), 0); }
-HR_INLINE Lanes operator-(Lanes a) { return Lanes(hn::Neg(a.v), 0); }
+HR_INLINE Lanes operator+(Lanes a, Lanes b) {
+  return Lanes(hn::Add(a.v, b.v), 0);
+}
+HR_INLINE Lanes operator-(Lanes a, Lanes b) {
+  return Lanes(hn::Sub(a.v, b.v), 0);
+}
+HR_INLINE Lanes operator*(Lanes a, Lanes b) {
+  return Lanes(hn::Mul(a.v, b.v), 0);
+}
+HR_INLINE Lanes operator/(Lanes a, Lanes b) {
+  return Lanes(hn::Div(a.v, b.v), 0);
+}
+HR_INLINE Lanes operator-(Lanes a) {
+  return Lanes(hn::Neg(a.v), 0);
+}
 
 HR_INLINE Lanes fma(Lanes a, Lanes b, Lanes c) {
 #if HWY_TARGET == HWY_SCALAR  // Highway's scalar MulAdd rounds twice
@@ -79,21 +96,39 @@ HR_INLINE Lanes fma(Lanes a, Lanes b, Lanes c) {
 #endif
 }
 
-HR_INLINE Lanes abs(Lanes a) { return Lanes(hn::Abs(a.v), 0); }
-HR_INLINE Lanes rint(Lanes a) { return Lanes(hn::Round(a.v), 0); }
-HR_INLINE Mask less(Lanes a, Lanes b) { return hn::Lt(a.v, b.v); }
-HR_INLINE Mask equal(Lanes a, Lanes b) { return hn::Eq(a.v, b.v); }
-HR_INLINE Mask mask_and(Mask a, Mask b) { return hn::And(a, b); }
-HR_INLINE Mask mask_or(Mask a, Mask b) { return hn::Or(a, b); }
-HR_INLINE bool any(Mask mask) { return !hn::AllFalse(D(), mask); }
+HR_INLINE Lanes abs(Lanes a) {
+  return Lanes(hn::Abs(a.v), 0);
+}
+HR_INLINE Lanes rint(Lanes a) {
+  return Lanes(hn::Round(a.v), 0);
+}
+HR_INLINE Mask less(Lanes a, Lanes b) {
+  return hn::Lt(a.v, b.v);
+}
+HR_INLINE Mask equal(Lanes a, Lanes b) {
+  return hn::Eq(a.v, b.v);
+}
+HR_INLINE Mask mask_and(Mask a, Mask b) {
+  return hn::And(a, b);
+}
+HR_INLINE Mask mask_or(Mask a, Mask b) {
+  return hn::Or(a, b);
+}
+HR_INLINE bool any(Mask mask) {
+  return !hn::AllFalse(D(), mask);
+}
 HR_INLINE Mask is_zero(Bits a) {
   return hn::RebindMask(D(), hn::Eq(a.v, hn::Zero(DBits())));
 }
 HR_INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
   return Lanes(hn::IfThenElse(mask, a.v, b.v), 0);
 }
-HR_INLINE Bits bits_of(Lanes a) { return Bits(hn::BitCast(DBits(), a.v), 0); }
-HR_INLINE Lanes from_bits(Bits a) { return Lanes(hn::BitCast(D(), a.v), 0); }
+HR_INLINE Bits bits_of(Lanes a) {
+  return Bits(hn::BitCast(DBits(), a.v), 0);
+}
+HR_INLINE Lanes from_bits(Bits a) {
+  return Lanes(hn::BitCast(D(), a.v), 0);
+}
 
 #include "headrace/algo/vmath_math.h"
 

@@ -2,13 +2,13 @@
 // Elementary functions over an abstract vector of doubles: one text for SIMD lanes, scalars and
 // CUDA.
 //
-// `V` has + - * / and unary -, `V(double)` broadcasts, and by argument-dependent look-up: fma, sqrt,
-// abs, rint, select(mask, a, b), less, less_equal, equal (false for NaN), mask_and, mask_or, any;
-// its bits as `V::Bits` with + - & |, shift_left<k>, shift_right<k> (logical), is_zero, bits_of,
-// from_bits. fma rounds once at every level and all else is IEEE, so f(x) has the same bits in
-// every lane at every level and on every device. Methods: reduction by Cody and Waite (Software
-// Manual for the Elementary Functions, 1980), Payne and Hanek (1983) beyond 2^30; the forms of
-// sin, cos and log that keep the correction terms apart are those of Tang and Ng (fdlibm);
+// `V` has + - * / and unary -, `V(double)` broadcasts, and by argument-dependent look-up: fma,
+// sqrt, abs, rint, select(mask, a, b), less, less_equal, equal (false for NaN), mask_and, mask_or,
+// any; its bits as `V::Bits` with + - & |, shift_left<k>, shift_right<k> (logical), is_zero,
+// bits_of, from_bits. fma rounds once at every level and all else is IEEE, so f(x) has the same
+// bits in every lane at every level and on every device. Methods: reduction by Cody and Waite
+// (Software Manual for the Elementary Functions, 1980), Payne and Hanek (1983) beyond 2^30; the
+// forms of sin, cos and log that keep the correction terms apart are those of Tang and Ng (fdlibm);
 // polynomials by interpolation at Chebyshev nodes with mpmath. vmath.h states the bounds.
 //
 // Include it inside the namespace of a SIMD level (or of a device), after <bit>, <cmath>, <cstdint>
@@ -102,13 +102,13 @@ inline constexpr double kCodyWaiteLimit = 0x1p30;
 /// multiple of 4.
 HR_INLINE LargeAngle reduce_large_angle(double x) {
   // 64 zero bits, then the bits of 2/pi after the point.
-  constexpr uint64_t kTwoOverPi[] = {
-      0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
-      0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
-      0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
-      0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-      0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
-      0xf0cfbc209af4361d};
+  constexpr uint64_t kTwoOverPi[] = {0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0,
+                                     0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
+                                     0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+                                     0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
+                                     0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7,
+                                     0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea,
+                                     0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
   __extension__ using U128 = unsigned __int128;
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   const int exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1075;  // x = mantissa * 2^exponent
@@ -117,9 +117,9 @@ HR_INLINE LargeAngle reduce_large_angle(double x) {
   const int word = first >> 6, shift = first & 63;
   uint64_t window[3];
   for (int i = 0; i < 3; ++i)
-    window[i] = shift == 0 ? kTwoOverPi[word + i]
-                           : (kTwoOverPi[word + i] << shift) |
-                                 (kTwoOverPi[word + i + 1] >> (64 - shift));
+    window[i] = shift == 0
+                    ? kTwoOverPi[word + i]
+                    : (kTwoOverPi[word + i] << shift) | (kTwoOverPi[word + i + 1] >> (64 - shift));
   // product modulo 2^192 is x * 2/pi modulo 4 with 190 bits after the point
   const U128 low = U128{mantissa} * window[2];
   const U128 middle = U128{mantissa} * window[1] + static_cast<uint64_t>(low >> 64);
@@ -185,7 +185,7 @@ HR_INLINE Angle<V> reduce_angle(V x) {
 
 template <class V>
 HR_INLINE V sin_of_reduced(V hi, V lo) {
-  constexpr double c[] = {0x1.1111111110bb2p-7,   -0x1.a01a019e83a9dp-13, 0x1.71de379688b0ep-19,
+  constexpr double c[] = {0x1.1111111110bb2p-7, -0x1.a01a019e83a9dp-13, 0x1.71de379688b0ep-19,
                           -0x1.ae600b014833cp-26, 0x1.5e0b1974de11ep-33};
   const V z = hi * hi;
   const V cube = z * hi;
@@ -223,8 +223,7 @@ template <class V>
 HR_INLINE V cos(V x) {
   using Bits = typename V::Bits;
   const Angle<V> a = reduce_angle(x);
-  return by_quadrant(sin_of_reduced(a.hi, a.lo), cos_of_reduced(a.hi, a.lo),
-                     a.quadrant + Bits(1));
+  return by_quadrant(sin_of_reduced(a.hi, a.lo), cos_of_reduced(a.hi, a.lo), a.quadrant + Bits(1));
 }
 
 /// Both, with the bits of `sin` and `cos`.
@@ -257,10 +256,17 @@ inline constexpr double kLn2Rest = 0x1.abc9e3b39803fp-56;
 /// exp(hi + lo) - 1 for |hi| at most ln2 / 2.
 template <class V>
 HR_INLINE V expm1_of_reduced(V hi, V lo) {
-  constexpr double c[] = {0x1.0p-1,               0x1.5555555555557p-3,  0x1.5555555555556p-5,
-                          0x1.11111111100dfp-7,   0x1.6c16c16c162d6p-10, 0x1.a01a01abe63b3p-13,
-                          0x1.a01a01a6d7883p-16,  0x1.71de02372bdd3p-19, 0x1.27e4db679bec4p-22,
-                          0x1.af4ddddcf06d6p-26,  0x1.1f72fca58cc92p-29};
+  constexpr double c[] = {0x1.0p-1,
+                          0x1.5555555555557p-3,
+                          0x1.5555555555556p-5,
+                          0x1.11111111100dfp-7,
+                          0x1.6c16c16c162d6p-10,
+                          0x1.a01a01abe63b3p-13,
+                          0x1.a01a01a6d7883p-16,
+                          0x1.71de02372bdd3p-19,
+                          0x1.27e4db679bec4p-22,
+                          0x1.af4ddddcf06d6p-26,
+                          0x1.1f72fca58cc92p-29};
   return hi + fma(hi * hi, polynomial(hi, c), lo);
 }
 

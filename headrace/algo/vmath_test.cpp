@@ -152,8 +152,9 @@ TEST_F(VmathTest, StaysInItsBound) {
 TEST_F(VmathTest, PowStaysInItsBound) {
   uint64_t seed = 7;
   std::vector<double> x, y;
-  const double special[] = {0.0, -0.0, 1.0,  -1.0, 2.0,  -2.0, 3.0,  -3.0,       0.5,   -0.5, kInf,
-                            -kInf, kNan, 1e300, -1e300, 1e-300, 0x1p-1074, 0x1p53, 0x1p53 - 1, 1e19};
+  const double special[] = {0.0,    -0.0,   1.0,       -1.0,   2.0,        -2.0, 3.0,
+                            -3.0,   0.5,    -0.5,      kInf,   -kInf,      kNan, 1e300,
+                            -1e300, 1e-300, 0x1p-1074, 0x1p53, 0x1p53 - 1, 1e19};
   for (const double a : special)
     for (const double b : special) {
       x.push_back(a);

@@ -63,9 +63,9 @@ SimdLevel simd_level() {
 
 void set_simd_level(SimdLevel level) {
   if (level > best_simd_level())
-    throw_error<InvalidArgumentError>("simd", "this machine lacks the level",
-                                      {{"level", simd_level_name(level)},
-                                       {"best", simd_level_name(best_simd_level())}});
+    throw_error<InvalidArgumentError>(
+        "simd", "this machine lacks the level",
+        {{"level", simd_level_name(level)}, {"best", simd_level_name(best_simd_level())}});
   chosen = static_cast<int>(level);
 }
 

@@ -10,7 +10,8 @@
 // Levels: base, AVX2, AVX-512. GCC 12.2 breaks Highway's EMU128, so the base is its SCALAR target
 // with every compiler. Assertions would need libhwy.
 #ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #define HWY_BROKEN_EMU128 1
 #define HWY_IS_DEBUG_BUILD 0
 #endif
@@ -30,8 +31,7 @@
 #else
 #define HR_SIMD_AVX512(...) (&::hr::HWY_STATIC_DISPATCH(__VA_ARGS__))
 #endif
-#define HR_SIMD(...)                                             \
-  (*::hr::choose_simd(&::hr::HWY_STATIC_DISPATCH(__VA_ARGS__), \
-                      HR_SIMD_AVX2(__VA_ARGS__),               \
+#define HR_SIMD(...)                                                                      \
+  (*::hr::choose_simd(&::hr::HWY_STATIC_DISPATCH(__VA_ARGS__), HR_SIMD_AVX2(__VA_ARGS__), \
                       HR_SIMD_AVX512(__VA_ARGS__)))
 #endif

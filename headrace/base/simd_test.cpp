@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SIMD pattern compiles each level apart, and the level in use is the one that runs.
 #define HWY_TARGET_INCLUDE "headrace/base/simd_test.cpp"
-#include "headrace/base/simd_targets.h"
-
 #include "headrace/base/error.h"
+#include "headrace/base/simd_targets.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +13,9 @@ namespace hr::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-int64_t vector_bytes() { return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<uint8_t>())); }
+int64_t vector_bytes() {
+  return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<uint8_t>()));
+}
 
 int64_t sum(const int64_t* x, int64_t n) {
   int64_t total = 0;
