@@ -17,15 +17,19 @@ void bind_frame(nb::module_& m) {
       },
       "kind"_a, "array"_a, "axis"_a, "ddof"_a, Unlocked());
   m.def(
-      "repeat", [](const NodePtr& like, bool value) { return hr::repeat_node(like, hr::Scalar(value)); },
+      "repeat",
+      [](const NodePtr& like, bool value) { return hr::repeat_node(like, hr::Scalar(value)); },
       "like"_a, nb::arg("value").noconvert(), Unlocked());
   m.def(
-      "repeat", [](const NodePtr& like, int64_t value) { return hr::repeat_node(like, hr::Scalar(value)); },
+      "repeat",
+      [](const NodePtr& like, int64_t value) { return hr::repeat_node(like, hr::Scalar(value)); },
       "like"_a, nb::arg("value").noconvert(), Unlocked());
   m.def(
-      "repeat", [](const NodePtr& like, double value) { return hr::repeat_node(like, hr::Scalar(value)); },
+      "repeat",
+      [](const NodePtr& like, double value) { return hr::repeat_node(like, hr::Scalar(value)); },
       "like"_a, nb::arg("value").noconvert(), Unlocked());
   m.def(
-      "repeat", [](const NodePtr& like, const std::string& text) { return hr::repeat_node(like, text); },
+      "repeat",
+      [](const NodePtr& like, const std::string& text) { return hr::repeat_node(like, text); },
       "like"_a, "value"_a, Unlocked());
 }

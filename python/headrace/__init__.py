@@ -2,13 +2,15 @@
 """Headrace: from the first byte of a file to the last tensor and plot through one memory.
 
 >>> import headrace as hr
->>> hr.memory.ledger().total_bytes  # what was copied so far
-0
+>>> x = hr.asarray([3.0, 4.0])
+>>> float((x * x).sum())
+25.0
 """
 
 from headrace import errors as errors  # first: the engine's errors become these classes
-from headrace import memory as memory
+from headrace import demo, fft, learn, memory, plot, signal
 from headrace._core import version as __version__
+from headrace.array import Array, asarray
 from headrace.errors import (
     ColumnNotFoundError,
     DeviceError,
@@ -21,11 +23,17 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from headrace.exchange import from_arrow, from_dlpack, from_pandas
+from headrace.frame import DataFrame
+from headrace.io import read_csv, scan_csv
 from headrace.memory import no_copies
+from headrace.series import Series
 from headrace.settings import device, fallbacks, info, strict, threads
 
 __all__ = [
+    "Array",
     "ColumnNotFoundError",
+    "DataFrame",
     "DeviceError",
     "Error",
     "ExchangeError",
@@ -33,15 +41,27 @@ __all__ = [
     "InternalError",
     "InvalidArgumentError",
     "OutOfMemoryError",
+    "Series",
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",
+    "asarray",
+    "demo",
     "device",
     "errors",
     "fallbacks",
+    "fft",
+    "from_arrow",
+    "from_dlpack",
+    "from_pandas",
     "info",
+    "learn",
     "memory",
     "no_copies",
+    "plot",
+    "read_csv",
+    "scan_csv",
+    "signal",
     "strict",
     "threads",
 ]
