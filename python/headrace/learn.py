@@ -35,8 +35,6 @@ class PCA:
         ``[components, features]``, rows of length 1; the largest loading of each is positive.
     explained_variance_ : Array
         Variance along each component, largest first, with n - 1 degrees of freedom.
-    explained_variance_ratio_ : Array
-        The same as a share of the whole variance.
     noise_variance_ : float
         Mean variance of the directions left out.
     n_components_, n_features_in_, n_samples_ : int
@@ -54,7 +52,6 @@ class PCA:
     mean_: Array
     components_: Array
     explained_variance_: Array
-    explained_variance_ratio_: Array
     noise_variance_: float
     n_components_: int
     n_features_in_: int
@@ -84,10 +81,14 @@ class PCA:
         mark("pca_fit")
         fitted = _core.pca_fit(rows._node, self.n_components)
         self.mean_, self.components_, self.explained_variance_ = map(Array, fitted[:3])
-        total, self.noise_variance_, self.n_samples_ = fitted[3:]
+        self._total_variance, self.noise_variance_, self.n_samples_ = fitted[3:]
         self.n_components_, self.n_features_in_ = self.components_.shape
-        self.explained_variance_ratio_ = self.explained_variance_ / (total or 1.0)
         return self
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """Variance along each component as a share of the whole."""
+        return self.explained_variance_ / (self._total_variance or 1.0)
 
     def transform(self, X: Any) -> Array:  # noqa: N803
         """Coordinates along the components: ``[samples, components]``, in the dtype of `X`."""

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report is one file that a browser opens from disk, without a network, and zooms to rows."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+from headrace.report import Report
+
+RATE = 250.0
+ROWS = 300_000
+SPIKE = 123_456
+
+
+def signal() -> np.ndarray:
+    """A wave with noise, a gap and a spike of one row."""
+    rng = np.random.default_rng(0)
+    x = np.sin(np.arange(ROWS) / 40) + rng.normal(0, 0.02, ROWS)
+    x[200_000:200_500] = np.nan
+    x[SPIKE] = 9.0
+    return x.astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A report with one section of each kind; texts hold what could break out of HTML."""
+    nasty = "</script><b>&\u2028'\""
+    rng = np.random.default_rng(1)
+    rows = np.sin(np.arange(64) / 5) + rng.normal(0, 0.1, (500, 64))
+    at = np.arange(500) * 500
+    score = np.r_[np.full(499, 1.0), 50.0]
+    report = Report(f"Title {nasty}", f"subtitle {nasty}")
+    report.add_facts({nasty: nasty, "rows": ROWS})
+    report.add_envelope(
+        "Series", signal(), rate=RATE, unit="mV", marks={nasty: at, "few": [SPIKE]}, note=nasty
+    )
+    report.add_histogram("Histogram", [1, 5, 2], [0, 1, 2, 3.5], lines={nasty: 1.5}, x=nasty)
+    report.add_lines("Lines", {nasty: ([0, 1, 2], [3, np.nan, 5])}, bands=[(nasty, 0, 1)])
+    report.add_rows("Rows", rows[:6], [nasty] * 6, positions=at[:6], reference=rows.mean(0))
+    report.add_scatter(
+        "Scatter",
+        rng.normal(size=500),
+        rng.normal(size=500),
+        score,
+        rows=rows,
+        captions=[nasty] * 500,
+        positions=at,
+        flag=score > 10,
+        flag_name=nasty,
+    )
+    report.add_table("Table", ["name", nasty, "share"], [[nasty, 1234567, 0.5]], bars=["share"])
+    report.add_table("Empty table", ["name"], [])
+    target = tmp_path_factory.mktemp("report") / "new" / "index.html"
+    report.save(target)
+    return target
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium from the system; nothing is downloaded."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if not os.environ.get("CI"):
+        if program is None:
+            pytest.skip("chromium is not installed")
+        pytest.importorskip("playwright", reason="playwright is not installed")
+    assert program is not None, "the tests of the report need chromium"
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(browser, path, request):
+    """The report, opened from disk; any message or any request beyond the file fails the test."""
+    opened = browser.new_page(color_scheme=request.param, viewport={"width": 1200, "height": 900})
+    said, asked = [], []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("request", lambda each: asked.append(each.url))
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-drawn=yes]", timeout=30_000)
+    yield opened
+    assert said == []
+    assert asked == [path.as_uri()]
+    assert opened.locator("[data-failed]").count() == 0
+    opened.close()
+
+
+def data_of(canvas, name):
+    """A number that the view writes on its canvas."""
+    return float(canvas.get_attribute(f"data-{name}"))
+
+
+def test_is_whole_and_safe(path):
+    text = path.read_text()
+    assert "{{" not in text
+    assert "<b>" not in text
+    assert not [line for line in text.splitlines() if "http" in line and "www.w3.org" not in line]
+    assert [each.name for each in path.parent.iterdir()] == ["index.html"]
+
+
+def test_draws_everything(page):
+    assert page.locator("section").count() == 8
+    assert page.locator("rect.bin").count() == 3
+    assert page.locator("path.line").count() == 1
+    assert page.locator(".rows figure path.row").count() == 6
+    assert page.locator(".side path.row").count() == 1
+    assert page.locator("td.number", has_text="1,234,567").count() == 1
+    assert page.locator("td .bar").count() == 1
+    assert page.locator("nav a").count() == 7
+
+
+def test_series_zooms_to_rows(page):
+    canvas = page.locator("canvas.plain").first
+    assert (data_of(canvas, "begin"), data_of(canvas, "end")) == (0, ROWS)
+    assert canvas.get_attribute("data-mode") == "spans"
+    assert data_of(canvas, "high") > 9  # one row among 300,000 is not lost
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    box = canvas.bounding_box()
+    share = (SPIKE + 0.5) / ROWS
+    x = box["x"] + 58 + share * (box["width"] - 68)
+    page.mouse.move(x, box["y"] + 150)
+    for _ in range(30):
+        page.mouse.wheel(0, -500)
+        page.wait_for_timeout(10)
+    page.wait_for_timeout(100)
+    assert data_of(canvas, "end") - data_of(canvas, "begin") < 20
+    assert canvas.get_attribute("data-mode") == "rows"
+    found = page.evaluate(
+        """row => { const s = page.series; s.pyramid.query(row, row + 1);
+        return s.value(s.pyramid.low); }""",
+        SPIKE,
+    )
+    assert found == pytest.approx(9.0, abs=0.01)
+
+    begin = data_of(canvas, "begin")
+    page.mouse.down()
+    page.mouse.move(x - 80, box["y"] + 150, steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(100)
+    assert data_of(canvas, "begin") > begin
+    page.mouse.dblclick(x, box["y"] + 150)
+    page.wait_for_timeout(100)
+    assert (data_of(canvas, "begin"), data_of(canvas, "end")) == (0, ROWS)
+
+
+def test_every_column_is_exact(page):
+    found = page.evaluate(
+        """() => { const s = page.series; const spans = s.columns(1000, 291000, 777);
+        const value = code => code === 0 ? null : s.value(code);
+        return [[...spans.low].map(value), [...spans.high].map(value)]; }"""
+    )
+    x = signal()
+    edges = np.floor(1000 + np.arange(778) * ((291_000 - 1000) / 777)).astype(int)
+    for k in range(777):
+        part = x[edges[k] : edges[k + 1]]
+        if np.isnan(part).all():
+            assert found[1][k] is None
+        else:
+            assert found[0][k] == pytest.approx(np.nanmin(part), abs=0.01)
+            assert found[1][k] == pytest.approx(np.nanmax(part), abs=0.01)
+
+
+def test_a_click_draws_the_row(page):
+    side = page.locator(".side")
+    assert side.get_attribute("data-chosen") == "499"  # the strangest at first
+    canvas = page.locator(".pair canvas")
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    box = canvas.bounding_box()
+    where = page.evaluate(
+        """() => { const v = page.sections.find(s => s.kind === "scatter").view;
+        let best = 0; v.x.forEach((x, i) => { if (x > v.x[best]) best = i; });
+        return [best, v.toX(v.x[best]), v.toY(v.y[best])]; }"""
+    )
+    page.mouse.click(box["x"] + where[1], box["y"] + where[2])
+    assert side.get_attribute("data-chosen") == str(where[0])
+    side.get_by_role("button").click()
+    series = page.locator("canvas.plain").first
+    page.wait_for_timeout(200)
+    middle = (data_of(series, "begin") + data_of(series, "end")) / 2
+    assert middle == pytest.approx(max(where[0] * 500, 3 * RATE), abs=2)
+
+
+def test_theme_follows_and_switches(page):
+    background = "getComputedStyle(document.body).backgroundColor"
+    theme = page.evaluate("document.documentElement.dataset.theme")
+    assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") == (theme == "dark")
+    before = page.evaluate(background)
+    page.click("#theme")
+    assert page.evaluate(background) != before
+    page.click("#theme")
+    assert page.evaluate(background) == before
+
+
+def test_a_section_takes_the_place_of_its_namesake(tmp_path):
+    report = Report("x")
+    report.add_table("A", ["v"], [[1]])
+    report.add_table("B", ["v"], [[2]])
+    report.add_table("A", ["v"], [[3]])
+    report.add_table("C", ["v"], [[4]], after="A")
+    text = report.to_html()
+    order = [text.index(f"<h2>{title}</h2>") for title in "ACB"]
+    assert order == sorted(order)
+    assert ">1</td>" not in text
+    with pytest.raises(ValueError, match="after='D'"):
+        report.add_table("E", ["v"], [], after="D")
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    target = tmp_path / "x.html"
+    target.write_text("old")
+    report = Report("x")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        report.save(target)
+    assert target.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="cells=1, columns=2"):
+        Report("x").add_table("t", ["a", "b"], [[1]])
