@@ -323,7 +323,7 @@ def line(
     >>> hr.plot.line([0.0, 1.0, 0.0], title="a peak")
     Plot('a peak')
     """
-    array = x if isinstance(x, Deferred) else asarray(x)
+    array: Any = x if isinstance(x, Deferred) else asarray(x)
     low, high = envelope(array, start, stop, width)
     lows = [value for value in low.tolist() if math.isfinite(value)]
     highs = [value for value in high.tolist() if math.isfinite(value)]

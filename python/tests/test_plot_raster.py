@@ -73,8 +73,9 @@ def test_raster_covers_the_envelope():
     to_row = lambda value: (top - value) / (top - bottom) * 200  # noqa: E731
     for column, (a, b) in enumerate(zip(low.to_numpy(), high.to_numpy(), strict=True)):
         inked = np.flatnonzero(image[:, column, 3])
-        assert inked[0] <= to_row(b)
-        assert inked[-1] + 1 >= to_row(a) - 1e-9
+        # Less than 1/510 of a pixel leaves no trace in 8 bits.
+        assert inked[0] <= to_row(b) + 0.002
+        assert inked[-1] + 1 >= to_row(a) - 0.002
         assert (np.diff(inked) == 1).all()
     assert set(map(tuple, image[image[..., 3] > 0][:, :3].tolist())) == {(16, 32, 48)}
 

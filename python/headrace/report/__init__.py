@@ -136,7 +136,7 @@ class Report:
         from headrace import plot
 
         packed = plot.pyramid(x, max_values)
-        data = plot.pack_codes(packed.codes).to_numpy()
+        data: Any = plot.pack_codes(packed.codes).to_numpy()
         # Differences of noisy samples hold no repeats: Huffman codes alone are as small, and quick.
         coder = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)
         section.blob = base64.b64encode(coder.compress(data) + coder.flush()).decode()
@@ -455,7 +455,10 @@ class Report:
 
     def to_html(self) -> str:
         """The page as a text."""
-        sections, links, blobs, figures = [], [], [], []
+        sections: list[str] = []
+        links: list[str] = []
+        blobs: list[str] = []
+        figures: list[dict[str, Any]] = []
         for k, section in enumerate(self._sections):
             name = f"part-{k + 1}"
             kind = f' class="{section.kind}"' if section.kind else ""
