@@ -7,8 +7,12 @@
 25.0
 """
 
-from headrace import errors as errors  # first: the engine's errors become these classes
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from headrace import demo, fft, learn, memory, plot, signal
+from headrace import errors as errors  # first: the engine's errors become these classes
 from headrace._core import version as __version__
 from headrace.array import Array, asarray
 from headrace.errors import (
@@ -60,8 +64,23 @@ __all__ = [
     "no_copies",
     "plot",
     "read_csv",
+    "report",
     "scan_csv",
     "signal",
     "strict",
     "threads",
 ]
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from headrace import report as report
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import `hr.report` when it is asked for: it needs much of the standard library."""
+    if name != "report":
+        raise AttributeError(f"module 'headrace' has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module("headrace.report")

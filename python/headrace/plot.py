@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import math
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -265,6 +263,8 @@ class Plot:
         elif ending == "svg":
             content = self._svg.encode()
         elif ending == "html":
+            import html
+
             content = (
                 f"<!doctype html><meta charset='utf-8'><title>{html.escape(self.title)}</title>"
                 f"<body style='margin:24px'>{self._svg}"
@@ -287,6 +287,8 @@ def _ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    import html
+
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(text)}</text>'
 
 
@@ -348,6 +350,8 @@ def line(
     parts.append(_text(left + width / 2, above + height + 36, "time [s]" if rate else "row"))
     parts.append(_text(left, 20, title, "start"))
     parts.append(_text(left - 7, above - 2, unit, "end"))
+    import base64
+
     image = base64.b64encode(png).decode()
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 14} '
