@@ -647,11 +647,12 @@ def test_pagerank(triangle_and_tail):
 
 @promise("002: a graph from NetworkX and from a sparse matrix", later)
 def test_graph_sources():
+    make = hr.graph.Graph
     networkx, sparse = pytest.importorskip("networkx"), pytest.importorskip("scipy.sparse")
     path = networkx.path_graph(4)
     matrix = sparse.csr_matrix(networkx.to_scipy_sparse_array(path))
     for source in (path, matrix):
-        graph = hr.graph.Graph(source)
+        graph = make(source)
         assert (graph.number_of_nodes(), graph.number_of_edges()) == (4, 3)
 
 
@@ -1071,10 +1072,11 @@ def test_csr():
 
 @promise("003 mortgage: boosted trees by XGBoost on our columns", later)
 def test_xgboost(blobs):
+    make = hr.learn.xgboost_matrix
     xgboost = pytest.importorskip("xgboost")
     frame = hr.DataFrame({"a": blobs[0][:, 0], "b": blobs[0][:, 1]})
     hr.memory.ledger().clear()
-    data = hr.learn.xgboost_matrix(frame, label=hr.Series(blobs[1]))
+    data = make(frame, label=hr.Series(blobs[1]))
     booster = xgboost.train({"objective": "binary:logistic"}, data, 3)
     assert hr.memory.ledger().total_bytes == 0
     assert ((booster.predict(data) > 0.5) == blobs[1]).all()
