@@ -42,7 +42,10 @@ class ChunkReader {
     Buffer buffer = stock_.take(kFront + chunk_bytes_ + kCsvPadding);
     const char* text = read(chunk, buffer);
     chunk.outside = cpu::follow_chunk(syntax_, text, chunk.size, QuoteState::kOutside);
-    chunk.inside = cpu::follow_chunk(syntax_, text, chunk.size, QuoteState::kInside);
+    // Nothing of a chunk without quotes ends a quoted field.
+    chunk.inside = {.lines = chunk.outside.lines, .end = QuoteState::kInside};
+    if (chunk.outside.has_special)
+      chunk.inside = cpu::follow_chunk(syntax_, text, chunk.size, QuoteState::kInside);
     stock_.give(std::move(buffer));
   }
 

@@ -26,6 +26,7 @@ struct ChunkOutcome {
   int64_t first_row_lines = 0;  ///< line ends up to there
   int64_t last_row = -1;        ///< behind the last row end
   int64_t lines = 0;            ///< line ends in all: LF, CRLF or CR, in quotes too
+  bool has_special = false;     ///< quotes or comments
   QuoteState end = QuoteState::kOutside;
 };
 

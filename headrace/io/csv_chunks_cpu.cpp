@@ -83,6 +83,7 @@ class Follower {
       resume_ = syntax_.is_quote(text_[0]) ? 1 : 0;
       state_ = resume_ ? QuoteState::kInside : QuoteState::kOutside;
     }
+    uint64_t all_special = 0;
     uint64_t return_before = text_[-1] == '\r';
     for (int64_t at = 0; at < size_; at += 64) {
       BlockMasks masks = block_masks(text_ + at, quote, comment);
@@ -93,12 +94,14 @@ class Follower {
       return_before = masks.carriage_return >> 63;
       result_.lines += std::popcount(ends);
       const uint64_t special = none ? 0 : masks.special & valid;
+      all_special |= special;
       if (special == 0 && resume_ <= at)
         count(at, ends);
       else
         walk(at, ends, special, size_ - at < 64 ? size_ - at : 64);
     }
     result_.end = state_;
+    result_.has_special = all_special != 0;
     if (last_ends_ != 0) result_.last_row = behind(last_block_ + 63 - std::countl_zero(last_ends_));
     return result_;
   }
