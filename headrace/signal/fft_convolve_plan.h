@@ -19,7 +19,7 @@ struct ConvolveJob {
 };
 
 /// Up to so many taps are summed directly.
-inline constexpr int64_t kDirectTaps = 96;
+inline constexpr int64_t kDirectTaps = 48;
 
 /// Length of the FFT for so many taps; a power of two that depends on nothing else.
 template <class T>

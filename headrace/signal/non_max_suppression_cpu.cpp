@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks on the CPU: one pass marks local peaks and takes the maxima of cells, a second one looks at
-// the surroundings of the marked elements only.
+// Peaks on the CPU: one pass marks local peaks and takes the maxima of cells; where many are
+// marked, all of a block is compared with its near surroundings at once; what stays is looked at
+// one by one.
 #define HWY_TARGET_INCLUDE "headrace/signal/non_max_suppression_cpu.cpp"
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/checked.h"
@@ -17,6 +18,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
+
+template <class T>
+constexpr T kLeast = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                                 : std::numeric_limits<T>::lowest();
 
 /// gate[i] for the `count` elements from x[1] on: each has a neighbour on both sides.
 template <class T>
@@ -48,6 +53,44 @@ void cell_maxima(const T* x, int64_t cells, T* out) {
   }
 }
 
+/// Clears gate[i] where one of the `reach` elements on either side of x[reach + i] speaks against
+/// it. The maxima of runs of 1, 2, 4, ... elements are built by doubling in `run`, which holds
+/// count + 2 reach elements as x does.
+template <class T>
+void keep_peaks_of(const T* __restrict x, int64_t count, int64_t reach, T* __restrict run,
+                   uint8_t* __restrict gate) {
+  const int64_t size = count + 2 * reach;
+  const T least = kLeast<T>;
+  for (int64_t j = 0; j < size; ++j) run[j] = x[j] > least ? x[j] : least;  // NaN too
+  int64_t width = 1;
+  for (; 2 * width <= reach; width *= 2)
+    for (int64_t j = 0; j + 2 * width <= size; ++j)
+      run[j] = run[j] > run[j + width] ? run[j] : run[j + width];
+  const T* before = run;
+  const T* before_end = run + reach - width;
+  const T* after = run + reach + 1;
+  const T* after_end = run + 2 * reach + 1 - width;
+  for (int64_t i = 0; i < count; ++i) {
+    const T left = before[i] > before_end[i] ? before[i] : before_end[i];
+    const T right = after[i] > after_end[i] ? after[i] : after_end[i];
+    const T value = x[reach + i];
+    gate[i] &= !(left >= value) & !(right > value) ? 1 : 0;
+  }
+}
+
+/// How many are set, and whether one of them has the least value of its type.
+template <class T>
+int64_t count_marked(const T* x, int64_t count, const uint8_t* gate, bool& has_least) {
+  int64_t marked = 0;
+  uint8_t least = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    marked += gate[i];
+    least |= gate[i] & (x[i] == kLeast<T> ? 1 : 0);
+  }
+  has_least = least != 0;
+  return marked;
+}
+
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -56,6 +99,8 @@ HWY_AFTER_NAMESPACE();
 namespace hr::cpu {
 
 namespace {
+
+using HWY_NAMESPACE::kLeast;
 
 /// The least T that is at least `threshold`; false when there is none.
 template <class T>
@@ -74,7 +119,7 @@ bool round_threshold(double threshold, T& rounded) {
   return true;
 }
 
-/// Marks rows [begin, end) and fills their cells; `block` holds kBlockRows + 2 elements.
+/// Marks rows [begin, end) and fills their cells; `block` holds at least kBlockRows + 2 elements.
 template <class T>
 void mark_block(const StridedView<T>& x, int64_t begin, int64_t end, int64_t half, T threshold,
                 T* block, uint8_t* gate, T* cells) {
@@ -98,6 +143,36 @@ void mark_block(const StridedView<T>& x, int64_t begin, int64_t end, int64_t hal
     gate[end - 1] = x[end - 1] >= threshold && !(x[end - 2] >= x[end - 1]) ? 1 : 0;
 }
 
+/// Beside so many elements on each side a block with many local peaks is looked at as a whole.
+constexpr int64_t kReach = 64;
+
+/// Elements [begin, end) where they lie, or with the least value beyond the signal's ends.
+template <class T>
+const T* load_padded(const StridedView<T>& x, int64_t begin, int64_t end, T* block) {
+  if (x.stride == 1 && begin >= 0 && end <= x.size) return x.data + begin;
+  for (int64_t i = begin; i < end; ++i) block[i - begin] = i >= 0 && i < x.size ? x[i] : kLeast<T>;
+  return block;
+}
+
+/// Removes most local peaks of a block that has many, without branches; true when the ones that
+/// stay are peaks of the window. A least value among them (-inf) would not differ from what stands
+/// for NaN and for nothing: such a block is left alone.
+template <class T>
+bool thin_out(const StridedView<T>& x, int64_t begin, int64_t end, int64_t half, T* block,
+              uint8_t* gate) {
+  constexpr int64_t many = 32;
+  const int64_t reach = std::min(half, kReach);
+  bool has_least;
+  const T* values = load_padded(x, begin - reach, end + reach, block);
+  const int64_t marked =
+      HR_SIMD(count_marked<T>)(values + reach, end - begin, gate + begin, has_least);
+  if (marked == 0) return true;
+  if (has_least || marked * many < end - begin) return false;
+  T run[kBlockRows + 2 * kReach];
+  HR_SIMD(keep_peaks_of<T>)(values, end - begin, reach, run, gate + begin);
+  return reach == half;
+}
+
 template <class T>
 void verify(const StridedView<T>& x, int64_t begin, int64_t end, int64_t half, const T* cells,
             uint8_t* gate) {
@@ -117,17 +192,24 @@ void find_peaks(const StridedView<T>& x, int64_t half, T threshold, uint8_t* gat
   // Cells pay off once several fit beside a peak.
   Buffer cell_buffer;
   T* cells = nullptr;
-  if (half >= 2 * kCell) {
+  if (half > kReach) {
     cell_buffer = Buffer::allocate(divide_up(x.size, kCell) * static_cast<int64_t>(sizeof(T)));
     cells = cell_buffer.mutable_as<T>();
   }
-  parallel_morsels(x.size, [&](Morsel morsel) {
-    T block[kBlockRows + 2];
+  const auto each_block = [](Morsel morsel, const auto& body) {
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows)
-      mark_block(x, begin, std::min(begin + kBlockRows, morsel.end), half, threshold, block, gate,
-                 cells);
+      body(begin, std::min(begin + kBlockRows, morsel.end));
+  };
+  // Cells must be ready before the first look across a morsel's border.
+  parallel_morsels(x.size, [&](Morsel morsel) {
+    T block[kBlockRows + 2 * kReach];
+    each_block(morsel, [&](int64_t begin, int64_t end) {
+      mark_block(x, begin, end, half, threshold, block, gate, cells);
+      if (half <= 1 || thin_out(x, begin, end, half, block, gate) || cells) return;
+      verify(x, begin, end, half, cells, gate);
+    });
   });
-  if (half <= 1) return;
+  if (!cells) return;
   parallel_morsels(x.size,
                    [&](Morsel morsel) { verify(x, morsel.begin, morsel.end, half, cells, gate); });
 }
