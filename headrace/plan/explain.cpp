@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace hr {
 
@@ -29,28 +30,79 @@ std::string form_text(const Signature& signature) {
   return text + ")";
 }
 
+// Elements of a value, or kUnknown.
+int64_t elements(const Signature& signature) {
+  int64_t count = 1;
+  for (const int64_t size : signature.shape) {
+    if (size == kUnknown) return kUnknown;
+    count *= size;
+  }
+  return count;
+}
+
+// What counts as full size: the values of a source whose rows are not known yet, else those as
+// large as the largest source.
+class FullSize {
+ public:
+  explicit FullSize(std::span<const PlanStep> steps) {
+    for (const PlanStep& step : steps) {
+      for (const NodePtr& node : step.inputs)
+        if (node->is_ready()) add(node->signature());
+      if (step.inputs.empty())
+        for (const NodePtr& node : step.outputs) add(node->signature());
+    }
+  }
+
+  bool reads_or_writes(const PlanStep& step) const {
+    const auto full = [this](const NodePtr& node) { return contains(node->signature()); };
+    return std::any_of(step.inputs.begin(), step.inputs.end(), full) ||
+           std::any_of(step.outputs.begin(), step.outputs.end(), full);
+  }
+
+  std::string text() const {
+    return domains_.empty() ? with_commas(most_) + (most_ == 1 ? " element" : " elements")
+                            : "all rows";
+  }
+
+ private:
+  void add(const Signature& signature) {
+    const int64_t count = elements(signature);
+    if (count == kUnknown) domains_.insert(signature.domain);
+    most_ = std::max(most_, count);
+  }
+
+  bool contains(const Signature& signature) const {
+    const int64_t count = elements(signature);
+    return count == kUnknown ? domains_.contains(signature.domain)
+                             : domains_.empty() && count == most_;
+  }
+
+  std::unordered_set<uint64_t> domains_;
+  int64_t most_ = 0;
+};
+
 class Writer {
  public:
   Explanation write(std::span<const NodePtr> roots) {
     const std::vector<PlanStep> steps = plan_steps(roots);
-    int64_t most = 0;
-    for (const PlanStep& step : steps)
-      if (step.passes > 0) most = std::max(most, step.rows);
+    const FullSize full(steps);
     Explanation result;
     result.steps = static_cast<int64_t>(steps.size());
     std::string body;
     for (size_t i = 0; i < steps.size(); ++i) {
       const PlanStep& step = steps[i];
-      if (step.rows == most) result.full_passes += step.passes;
+      if (full.reads_or_writes(step)) result.full_passes += step.passes;
       body += step_text(static_cast<int64_t>(i) + 1, step);
       for (const NodePtr& node : step.outputs) names_[node.get()] = "#" + std::to_string(i + 1);
     }
     for (const NodePtr& root : roots)
       if (root->is_ready())
         body += "  ready: " + root->op() + " " + form_text(root->signature()) + "\n";
-    result.text = "plan: " + std::to_string(result.steps) + " steps, " +
-                  std::to_string(result.full_passes) + " full-size passes over " +
-                  with_commas(most) + " rows\n" + body;
+    result.text = "plan: " + std::to_string(result.steps) + (result.steps == 1 ? " step" : " steps");
+    if (result.full_passes > 0)
+      result.text += ", " + std::to_string(result.full_passes) + " full-size pass" +
+                     (result.full_passes == 1 ? "" : "es") + " over " + full.text();
+    result.text += "\n" + body;
     return result;
   }
 

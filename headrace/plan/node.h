@@ -116,7 +116,7 @@ inline const Value& force(const NodePtr& node) {
 struct Explanation {
   std::string text;
   int64_t steps = 0;
-  /// Passes over data of the plan's largest row count.
+  /// Passes that read or write a value as large as the largest source.
   int64_t full_passes = 0;
 };
 

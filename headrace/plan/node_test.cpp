@@ -146,9 +146,20 @@ TEST(Node, ErrorsNameTheLineAndTheNextCallWorks) {
 TEST(Node, PrefixReadsOnlyTheFirstRows) {
   const NodePtr x = numbers(1'000'000);
   const NodePtr head = prefix_node(elementwise_node(Op::kSquare, {x}), 3);
-  EXPECT_EQ(explain_one(head).full_passes, 1);
+  EXPECT_EQ(explain_one(head).full_passes, 0);
   EXPECT_EQ(std::get<Tensor>(force(head)).num_elements(), 3);
   EXPECT_EQ(std::get<Tensor>(force(head)).as<double>()[2], 4);
+}
+
+TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
+  const NodePtr table =
+      table_node("read", "", {"a"}, {TypeId::kFloat64}, kUnknown, 2,
+                 [](const std::vector<bool>&) -> Table { throw UnsupportedError("not run here"); });
+  const NodePtr column = part_node(table, 0);
+  const NodePtr total = reduction_node(Reduction::kSum, elementwise_node(Op::kSquare, {column}));
+  const NodePtr rest = elementwise_node(Op::kAdd, {total, weak(1)});
+  EXPECT_EQ(explain_one(rest).full_passes, 3);
+  EXPECT_EQ(explain_one(rest).text.substr(0, 48), "plan: 3 steps, 3 full-size passes over all rows\n");
 }
 
 TEST(Node, ADeepChainRunsAndDies) {

@@ -83,15 +83,12 @@ class Planner {
   }
 
   void add_operator(const NodePtr& node) {
-    int64_t rows = node->signature().rows();
-    for (const NodePtr& input : node->fields().inputs)
-      rows = std::max(rows, input->signature().rows());
-    add({{node}, node->fields().inputs, node->fields().passes, rows});
+    add({{node}, node->fields().inputs, node->fields().passes});
   }
 
   void add_table(size_t index) {
     const NodePtr& table = order_[index];
-    PlanStep step{{}, table->fields().inputs, table->fields().passes, table->signature().rows()};
+    PlanStep step{{}, table->fields().inputs, table->fields().passes};
     step.whole_table = roots_.contains(table.get());
     for (const NodePtr& node : order_)
       for (const NodePtr& input : node->fields().inputs)
@@ -131,10 +128,7 @@ class Planner {
 
   void add_fused(size_t index) {
     const Signature& pass = pass_signature(order_[index]);
-    PlanStep step{{}, {}, 1, pass.rows()};
-    for (const int64_t size : pass.shape)
-      if (&size != pass.shape.data())
-        step.rows = step.rows == kUnknown ? kUnknown : step.rows * size;
+    PlanStep step;
     std::unordered_set<const Node*> group;
     std::unordered_set<const Node*> seen;
     for (size_t i = index; i < order_.size(); ++i) {
