@@ -98,7 +98,8 @@ class Writer {
     for (const NodePtr& root : roots)
       if (root->is_ready())
         body += "  ready: " + root->op() + " " + form_text(root->signature()) + "\n";
-    result.text = "plan: " + std::to_string(result.steps) + (result.steps == 1 ? " step" : " steps");
+    result.text =
+        "plan: " + std::to_string(result.steps) + (result.steps == 1 ? " step" : " steps");
     if (result.full_passes > 0)
       result.text += ", " + std::to_string(result.full_passes) + " full-size pass" +
                      (result.full_passes == 1 ? "" : "es") + " over " + full.text();

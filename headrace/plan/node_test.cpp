@@ -159,7 +159,8 @@ TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
   const NodePtr total = reduction_node(Reduction::kSum, elementwise_node(Op::kSquare, {column}));
   const NodePtr rest = elementwise_node(Op::kAdd, {total, weak(1)});
   EXPECT_EQ(explain_one(rest).full_passes, 3);
-  EXPECT_EQ(explain_one(rest).text.substr(0, 48), "plan: 3 steps, 3 full-size passes over all rows\n");
+  EXPECT_EQ(explain_one(rest).text.substr(0, 48),
+            "plan: 3 steps, 3 full-size passes over all rows\n");
 }
 
 TEST(Node, ADeepChainRunsAndDies) {

@@ -14,7 +14,7 @@ struct PlanStep {
   std::vector<NodePtr> outputs;  ///< nodes that get a value
   std::vector<NodePtr> inputs;   ///< materialised nodes that it reads
   int passes = 1;
-  bool whole_table = false;      ///< the table itself is wanted, not only the parts in `outputs`
+  bool whole_table = false;  ///< the table itself is wanted, not only the parts in `outputs`
 };
 
 /// One plan is made or run at a time.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ECG job in C++ alone: a CSV column to a picture's envelope, beats, intervals and windows.
+//   ecg [FILE.csv COLUMN RATE]     (without words: a minute of a real record)
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <headrace/frame/nodes.h>
+#include <headrace/io/nodes.h>
+#include <headrace/plan/array.h>
+#include <headrace/plan/view.h>
+#include <headrace/plot/nodes.h>
+#include <headrace/signal/nodes.h>
+
+namespace {
+
+int64_t odd(double seconds, double rate) {
+  return 2 * (std::lrint(seconds * rate) / 2) + 1;
+}
+
+void run(const char* path, const char* column, double rate) {
+  // 1 and 2. Open the file; ask for the curve 1000 pixels wide. Nothing is read yet.
+  hr::CsvOptions options;
+  options.columns = {column};
+  const hr::NodePtr table = hr::scan_csv_node(hr::CsvScan(hr::Source::path(path), options));
+  const hr::Array ecg = hr::as_tensor_node(hr::part_node(table, 0));
+  const hr::EnvelopeNodes curve = hr::envelope_node(ecg, 0, {}, 1000);
+
+  // 3 and 4. How much each place looks like a beat, and the places that look most like one.
+  const double width = 0.02 * rate;
+  const hr::Array wavelet = hr::ricker_node(2 * std::lrint(5 * width) + 1, width, ecg.dtype());
+  const hr::Array response = hr::fft_convolve_node(ecg, wavelet, hr::ConvolveMode::kSame);
+  const hr::Array gate =
+      hr::non_max_suppression_node(response, odd(0.3, rate), 1.6 * response.std());
+
+  // 5. Where the beats are, and the times from one to the next.
+  const hr::Array positions = hr::index_of_true_node(gate);
+  const hr::Array intervals = hr::diff_node(positions);
+  const hr::Array seconds = intervals / rate;
+  const hr::HistogramNodes histogram = hr::histogram_node(seconds, 85, {{0.3, 2.0}}, nullptr);
+
+  // 6. Without artefacts: one row for each beat, padded, mean 0 and deviation 1.
+  const hr::Array kept = (seconds >= 0.3) & (seconds <= 2.0);
+  const hr::Array begins = hr::Array(hr::select_node(positions.trim(0, 1), kept)) -
+                           static_cast<int64_t>(std::lrint(0.25 * rate));
+  const hr::Array beats = hr::windows_node(ecg, begins, hr::select_node(intervals, kept),
+                                           4 * std::lrint(0.15 * rate), hr::Normalize::kZscore);
+
+  // One call runs it all; what follows only looks.
+  const hr::NodePtr all[] = {curve.low, curve.high, histogram.counts, histogram.edges, beats};
+  hr::force(all);
+  const hr::Array counts = histogram.counts;
+  const hr::Array mode = hr::reduction_node(hr::Reduction::kArgmax, counts);
+  std::printf("rows %lld\n", static_cast<long long>(ecg.tensor().num_elements()));
+  std::printf("curve %.17g to %.17g\n", hr::Array(curve.low).min().item<double>(),
+              hr::Array(curve.high).max().item<double>());
+  std::printf("beats %lld\n", static_cast<long long>(positions.tensor().num_elements()));
+  std::printf("kept %lld of width %lld\n", static_cast<long long>(beats.tensor().shape()[0]),
+              static_cast<long long>(beats.tensor().shape()[1]));
+  std::printf("most intervals from %.17g s on\n",
+              hr::Array(histogram.edges).tensor().as<double>()[mode.item<int64_t>()]);
+  std::printf("mean square of the windows %.17g\n", (beats * beats).mean().item<double>());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 1 && argc != 4) {
+    std::fprintf(stderr, "usage: %s [FILE.csv COLUMN RATE]\n", argv[0]);
+    return 2;
+  }
+  try {
+    if (argc == 4)
+      run(argv[1], argv[2], std::atof(argv[3]));
+    else
+      run("testdata/ecg/minute.csv", "ecg", 360);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ECG job in Python alone: python examples/ecg/main.py [FILE.csv COLUMN RATE]."""
+
+import sys
+
+import headrace as hr
+
+
+def odd(seconds: float, rate: float) -> int:
+    """The odd number of samples next to a time."""
+    return 2 * (round(seconds * rate) // 2) + 1
+
+
+path, column, rate = sys.argv[1:] or ("testdata/ecg/minute.csv", "ecg", 360)
+rate = float(rate)
+
+# 1 and 2. Open the file; ask for the curve 1000 pixels wide. Nothing is read yet.
+ecg = hr.asarray(hr.scan_csv(path, columns=[column])[column])
+low, high = hr.plot.envelope(ecg, width=1000)
+
+# 3 and 4. How much each place looks like a beat, and the places that look most like one.
+width = 0.02 * rate
+wavelet = hr.signal.ricker(2 * round(5 * width) + 1, width, dtype=ecg.dtype)
+response = hr.signal.fft_convolve(ecg, wavelet, "same")
+gate = hr.signal.non_max_suppression(response, odd(0.3, rate), 1.6 * response.std())
+
+# 5. Where the beats are, and the times from one to the next.
+positions = hr.signal.index_of_true(gate)
+intervals = hr.signal.diff(positions)
+seconds = intervals / rate
+counts, edges = hr.signal.histogram(seconds, 85, (0.3, 2.0))
+
+# 6. Without artefacts: one row for each beat, padded, mean 0 and deviation 1.
+kept = (seconds >= 0.3) & (seconds <= 2.0)
+begins = positions[:-1][kept] - round(0.25 * rate)
+beats = hr.signal.windows(
+    ecg, begins, intervals[kept], width=4 * round(0.15 * rate), normalize="zscore"
+)
+
+print(f"rows {len(ecg)}")
+print(f"curve {low.min().item():.17g} to {high.max().item():.17g}")
+print(f"beats {len(positions)}")
+print(f"kept {beats.shape[0]} of width {beats.shape[1]}")
+print(f"most intervals from {edges[counts.argmax().item()].item():.17g} s on")
+print(f"mean square of the windows {(beats * beats).mean().item():.17g}")
