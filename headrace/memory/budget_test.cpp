@@ -136,6 +136,18 @@ TEST_F(Budget, BytesAsText) {
   EXPECT_EQ(format_bytes(1'536'000), "1.5 MB");
 }
 
+TEST(Ledger, StaysShortOverALongLife) {
+  clear_ledger();
+  for (int i = 0; i < 200'000; ++i) record_copy("op", i % 2 ? "odd" : "even", 3, false);
+  EXPECT_LE(ledger_entries().size(), 1u << 16);
+  int64_t odd = 0;
+  for (const LedgerEntry& entry : ledger_entries())
+    if (entry.reason == "odd") odd += entry.bytes;
+  EXPECT_EQ(odd, 300'000);
+  EXPECT_EQ(ledger_bytes(), 600'000);
+  clear_ledger();
+}
+
 TEST(Ledger, RefusesUnaskedCopiesOnly) {
   clear_ledger();
   record_copy("to_numpy", "nulls become NaN", 80, true);

@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
+#include <tuple>
 
 namespace hr {
 
@@ -25,6 +27,29 @@ struct LedgerState {
 LedgerState& state() {
   static LedgerState* const leaked = new LedgerState;
   return *leaked;
+}
+
+constexpr size_t kMostEntries = 1 << 16;
+
+// Sums the older half by what is equal but for the time, so that a long life keeps a short ledger.
+void fold(std::vector<LedgerEntry>& entries) {
+  std::map<std::tuple<std::string, std::string, std::string, bool, std::string>, size_t> kept;
+  const size_t half = entries.size() / 2;
+  std::vector<LedgerEntry> folded;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    LedgerEntry& entry = entries[i];
+    if (i < half) {
+      const auto [at, is_new] = kept.try_emplace({entry.op, entry.reason, entry.line, entry.asked,
+                                                  entry.from.name() + " " + entry.to.name()},
+                                                 folded.size());
+      if (!is_new) {
+        folded[at->second].bytes += entry.bytes;
+        continue;
+      }
+    }
+    folded.push_back(std::move(entry));
+  }
+  entries = std::move(folded);
 }
 
 }  // namespace
@@ -46,6 +71,7 @@ void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bo
                     .asked = asked,
                     .time_ns = (std::chrono::steady_clock::now() - ledger.start).count()};
   const std::lock_guard lock(ledger.mutex);
+  if (ledger.entries.size() >= kMostEntries) fold(ledger.entries);
   ledger.entries.push_back(std::move(entry));
   ledger.bytes += bytes;
 }

@@ -29,7 +29,8 @@ struct LedgerEntry {
 HR_API void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bool asked,
                         Place from = host, Place to = host);
 
-/// All entries since the start of the process or the last clear, oldest first.
+/// All entries since the start of the process or the last clear, oldest first. Beyond 65,536 the
+/// older ones that differ in time alone are summed.
 HR_API std::vector<LedgerEntry> ledger_entries();
 /// Sum of bytes over all entries; cheap.
 HR_API int64_t ledger_bytes();
