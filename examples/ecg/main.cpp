@@ -19,24 +19,23 @@ int64_t odd(double seconds, double rate) {
 }
 
 void run(const char* path, const char* column, double rate) {
-  // 1 and 2. Open the file; ask for the curve 1000 pixels wide. Nothing is read yet.
   hr::CsvOptions options;
   options.columns = {column};
+  const double width = 0.02 * rate;
+  // docs: beats
+  // 1. Open the file: names and dtypes are known, nothing is read yet.
   const hr::NodePtr table = hr::scan_csv_node(hr::CsvScan(hr::Source::path(path), options));
   const hr::Array ecg = hr::as_tensor_node(hr::part_node(table, 0));
-  const hr::EnvelopeNodes curve = hr::envelope_node(ecg, 0, {}, 1000);
-
   // 3 and 4. How much each place looks like a beat, and the places that look most like one.
-  const double width = 0.02 * rate;
   const hr::Array wavelet = hr::ricker_node(2 * std::lrint(5 * width) + 1, width, ecg.dtype());
   const hr::Array response = hr::fft_convolve_node(ecg, wavelet, hr::ConvolveMode::kSame);
-  const hr::Array gate =
-      hr::non_max_suppression_node(response, odd(0.3, rate), 1.6 * response.std());
-
+  const hr::Array threshold = 1.6 * response.std();
+  const hr::Array gate = hr::non_max_suppression_node(response, odd(0.3, rate), threshold);
   // 5. Where the beats are, and the times from one to the next.
   const hr::Array positions = hr::index_of_true_node(gate);
   const hr::Array intervals = hr::diff_node(positions);
   const hr::Array seconds = intervals / rate;
+  // docs: end
   const hr::HistogramNodes histogram = hr::histogram_node(seconds, 85, {{0.3, 2.0}}, nullptr);
 
   // 6. Without artefacts: one row for each beat, padded, mean 0 and deviation 1.
@@ -46,7 +45,8 @@ void run(const char* path, const char* column, double rate) {
   const hr::Array beats = hr::windows_node(ecg, begins, hr::select_node(intervals, kept),
                                            4 * std::lrint(0.15 * rate), hr::Normalize::kZscore);
 
-  // One call runs it all; what follows only looks.
+  // 2. The curve, 1000 pixels wide. One call runs it all; what follows only looks.
+  const hr::EnvelopeNodes curve = hr::envelope_node(ecg, 0, {}, 1000);
   const hr::NodePtr all[] = {curve.low, curve.high, histogram.counts, histogram.edges, beats};
   hr::force(all);
   const hr::Array counts = histogram.counts;
