@@ -33,7 +33,7 @@ class DType(str):
     @property
     def itemsize(self) -> int:
         """Bytes of one array element (16 for a string view)."""
-        return {"bool": 1, "string": 16}.get(str(self)) or int(self.lstrip("intuflocmpex")) // 8
+        return {"bool": 1, "string": 16}.get(str(self)) or int("".join(filter(str.isdigit, self))) // 8
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
