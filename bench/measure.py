@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures one engine beside others: answers compared first, then runs in turn, then judged."""
+
+from __future__ import annotations
+
+import datetime
+import gc
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headrace.demo.meter import copy_bandwidth
+
+ROOT = Path(__file__).resolve().parents[1]
+OURS = "headrace"
+
+
+class Rival(NamedTuple):
+    """Another way to do a step; `bar` is how many times faster we have to be (None: only shown)."""
+
+    name: str
+    work: Callable[[], Any]
+    bar: float | None = None
+    #: Compares (ours, theirs): raises AssertionError, or tells how equal they are.
+    same: Callable[[Any, Any], str] | None = None
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers were measured on."""
+    model = platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "memory_gb": round(memory / 1e9)}
+
+
+def commit() -> str:
+    """The commit of this tree, with a + when files differ from it."""
+    git = ["git", "-C", str(ROOT)]
+    try:
+        name = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True).strip()
+        changed = subprocess.check_output([*git, "status", "--porcelain", "-uno"], text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return name + ("+" if changed.strip() else "")
+
+
+def time_of(work: Callable[[], Any], calls: int) -> float:
+    """Seconds of one call, the mean of several; results are let go outside of the time if one."""
+    gc.collect()
+    begin = time.perf_counter()
+    for _ in range(calls):
+        result = work()
+    seconds = time.perf_counter() - begin
+    del result
+    return seconds / calls
+
+
+def calls_a_run(work: Callable[[], Any]) -> int:
+    """So many calls that a run takes some 20 ms: short steps are not timed from cold caches."""
+    return min(1000, max(1, int(0.02 / time_of(work, 1))))
+
+
+class Bench:
+    """A run over many steps: measures, prints, keeps JSON lines."""
+
+    def __init__(
+        self, task: str, packages: list[str], runs: int, output: Path | None, only: str = ""
+    ) -> None:
+        self.task, self.runs, self.output, self.only = task, max(runs, 1), output, only
+        self.bandwidth = copy_bandwidth()
+        self.id = uuid.uuid4().hex[:12]
+        self.rows: list[dict[str, Any]] = []
+        self.wrong: list[str] = []
+        self._keep(
+            {
+                "kind": "run",
+                "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                "commit": commit(),
+                "machine": machine(),
+                "load": os.getloadavg()[0],
+                "copy_gb_per_s": round(self.bandwidth / 1e9, 1),
+                "versions": {"python": platform.python_version()}
+                | {name: importlib.metadata.version(name) for name in packages},
+            }
+        )
+
+    def _keep(self, line: dict[str, Any]) -> None:
+        if self.output is not None:
+            with self.output.open("a") as file:
+                file.write(json.dumps({"task": self.task, "run": self.id} | line) + "\n")
+
+    def wants(self, step: str) -> bool:
+        """Whether a step was asked for."""
+        return self.only in step
+
+    def step(
+        self,
+        step: str,
+        ours: Callable[[], Any],
+        rivals: list[Rival],
+        same: Callable[[Any, Any], str],
+        moved: int = 0,
+        rows: int = 0,
+    ) -> None:
+        """Compare the answers, then time ours and each rival in turn, `runs` times.
+
+        `moved` is the least number of bytes that the step has to read and write.
+        """
+        if not self.wants(step):
+            return
+        works = {OURS: ours} | {rival.name: rival.work for rival in rivals}
+        told = {}
+        answer = ours()
+        for rival in rivals:
+            theirs = rival.work()
+            try:
+                told[rival.name] = (rival.same or same)(answer, theirs)
+            except AssertionError as error:
+                told[rival.name] = f"DIFFERENT: {' '.join(str(error).split())[:200]}"
+                self.wrong.append(f"{step}: {rival.name}: {told[rival.name]}")
+            del theirs
+        del answer
+        calls = {name: calls_a_run(work) for name, work in works.items()}
+        times: dict[str, list[float]] = {name: [] for name in works}
+        for _ in range(self.runs):
+            for name, work in works.items():
+                times[name].append(time_of(work, calls[name]))
+        bars = {rival.name: rival.bar for rival in rivals}
+        base = statistics.median(times[OURS])
+        for name, measured in times.items():
+            median = statistics.median(measured)
+            row = {
+                "kind": "step",
+                "step": step,
+                "engine": name,
+                "rows": rows,
+                "runs": self.runs,
+                "calls_a_run": calls[name],
+                "median_s": median,
+                "min_s": min(measured),
+                "spread": (max(measured) - min(measured)) / median,
+                "ratio": median / base,
+                "bar": bars.get(name),
+                "met": None if bars.get(name) is None else median / base >= bars[name],
+                "answer": told.get(name),
+                "moved_bytes": moved,
+                "bandwidth_share": moved / median / self.bandwidth if moved else None,
+            }
+            self.rows.append(row)
+            self._keep(row)
+            print(table_line(row), flush=True)
+
+    def close(self) -> int:
+        """Print what was missed or differs; 1 if an answer differs, else 0."""
+        judged = [row for row in self.rows if row["met"] is not None]
+        missed = [row for row in judged if not row["met"]]
+        print(f"\n{len(judged) - len(missed)} of {len(judged)} bars met")
+        for row in missed:
+            print(
+                f"MISSED  {row['step']}: {row['ratio']:.2f}x {row['engine']}, bar {row['bar']:g}x"
+            )
+        for text in self.wrong:
+            print(f"WRONG   {text}")
+        if self.output is not None:
+            print(f"kept in {self.output}")
+        return 1 if self.wrong else 0
+
+
+HEADER = (
+    f"{'step':28} {'engine':26} {'median':>10} {'min':>10} {'spread':>7} {'ratio':>7} "
+    f"{'bar':>11} {'of bus':>7}  answer"
+)
+
+
+def table_line(row: dict[str, Any]) -> str:
+    """One line of the printed table."""
+    ours = row["engine"] == OURS
+    bar = "" if row["bar"] is None else f"{row['bar']:g}x {'met' if row['met'] else 'MISSED'}"
+    share = "" if row["bandwidth_share"] is None else f"{row['bandwidth_share']:.0%}"
+    return (
+        f"{row['step'] if ours else '':28} {row['engine']:26} {row['median_s'] * 1e3:>7.2f} ms "
+        f"{row['min_s'] * 1e3:>7.2f} ms {row['spread']:>7.0%} "
+        f"{'' if ours else format(row['ratio'], '.2f') + 'x':>7} {bar:>11} {share:>7}"
+        f"  {row['answer'] or ''}"
+    ).rstrip()
+
+
+def show(text: str) -> None:
+    """Say what is going on, apart from the table."""
+    print(text, file=sys.stderr, flush=True)

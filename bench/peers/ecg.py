@@ -1,0 +1,552 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ECG job step by step beside NumPy, SciPy, pandas and others: ./dev bench ecg [--rows N]."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import math
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import scipy.fft
+import scipy.ndimage
+import scipy.signal
+from measure import HEADER, ROOT, Bench, Rival, show
+from numpy.lib.stride_tricks import sliding_window_view
+from sklearn.decomposition import PCA
+
+import headrace as hr
+from headrace.demo import RATE, ecg, job
+
+WORKERS = 2
+CSV_BAR = 1.5
+SIN_COS_BAR = 3.0
+QRS_WIDTH = 0.02 * RATE
+TAPS = 2 * round(5 * QRS_WIDTH) + 1
+GATE_WINDOW = job.odd(0.3, RATE)
+WINDOW = 4 * round(0.15 * RATE)
+BEFORE = round(0.25 * RATE)
+PACKAGES = "numpy scipy pandas polars duckdb pyarrow scikit-learn".split()
+EXTRA = [name for name in ("bottleneck", "numexpr") if importlib.util.find_spec(name)]
+DTYPES = {"f64": np.float64, "f32": np.float32}
+
+
+def equal(ours: Any, theirs: Any) -> str:
+    """Compare values bit for bit (NaN equals NaN)."""
+    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (ours, theirs)), strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    return "equal"
+
+
+def close_to(relative: float) -> Any:
+    """Compare with a tolerance that is relative to the largest value."""
+
+    def compare(ours: Any, theirs: Any) -> str:
+        a, b = np.asarray(ours), np.asarray(theirs)
+        assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
+        scale = float(np.abs(b).max()) if b.size else 1.0
+        worst = float(np.abs(a - b).max()) / scale if b.size else 0.0
+        assert worst <= relative, f"{worst:.1e} of the largest value apart, allowed {relative:.0e}"
+        return f"within {worst:.0e} of the largest (allowed {relative:.0e})"
+
+    return compare
+
+
+def count_near(share: float) -> Any:
+    """Compare two counts that follow other rules or roundings."""
+
+    def compare(ours: Any, theirs: Any) -> str:
+        a, b = (x if np.ndim(x) == 0 else np.count_nonzero(x) for x in (ours, theirs))
+        assert abs(int(a) - int(b)) <= share * int(b), f"counts {a} and {b}, allowed {share:.0%}"
+        return f"counts {int(a)} and {int(b)} (allowed {share:.0%})"
+
+    return compare
+
+
+# ---- CSV -----------------------------------------------------------------------------------------
+def same_column(relative: float) -> Any:
+    """Compare a column of ours with the frame or table of another."""
+
+    def compare(ours: Any, theirs: Any) -> str:
+        if isinstance(theirs, pa.Table):
+            theirs = theirs["ecg"]
+        elif not isinstance(theirs, np.ndarray):
+            theirs = theirs["ecg"]
+        theirs = np.asarray(theirs.to_numpy() if hasattr(theirs, "to_numpy") else theirs)
+        mine = ours.ecg.to_numpy()
+        assert mine.dtype == theirs.dtype, f"dtypes {mine.dtype} and {theirs.dtype}"
+        return equal(mine, theirs) if relative == 0 else close_to(relative)(mine, theirs)
+
+    return compare
+
+
+def read_csv(bench: Bench, path: str, rows: int) -> None:
+    """Text to a column."""
+    size = Path(path).stat().st_size
+    for name, dtype in DTYPES.items():
+        word, sql = np.dtype(dtype).name, {"f64": "DOUBLE", "f32": "FLOAT"}[name]
+        arrow = pyarrow.csv.ConvertOptions(column_types={"ecg": pa.from_numpy_dtype(dtype)})
+        eps = float(np.finfo(dtype).eps)
+
+        def with_duckdb(sql: str = sql) -> Any:
+            query = f"select * from read_csv(?, header=true, columns={{'ecg': '{sql}'}})"
+            with duckdb.connect() as connection:
+                connection.execute(f"set threads={WORKERS}")
+                return connection.execute(query, [path]).fetchnumpy()["ecg"]
+
+        bench.step(
+            f"read_csv {name}",
+            lambda word=word: hr.read_csv(path, dtypes=word),
+            [
+                Rival("pandas c", lambda d=dtype: pd.read_csv(path, dtype=d), CSV_BAR),
+                Rival(
+                    "polars",
+                    lambda d=dtype: pl.read_csv(
+                        path, schema={"ecg": pl.Float32 if d == np.float32 else pl.Float64}
+                    ),
+                ),
+                Rival("duckdb", with_duckdb),
+                Rival(
+                    "pyarrow",
+                    lambda o=arrow: pyarrow.csv.read_csv(path, convert_options=o),
+                ),
+            ],
+            same_column(2 * eps),
+            size + rows * np.dtype(dtype).itemsize,
+            rows,
+        )
+
+
+# ---- signal --------------------------------------------------------------------------------------
+def envelope_numpy(x: Any, width: int = 1200) -> Any:
+    """Lowest and highest value of each pixel column, by reduceat."""
+    at = np.arange(width, dtype=np.int64) * len(x) // width
+    return np.minimum.reduceat(x, at), np.maximum.reduceat(x, at)
+
+
+def envelope_reshape(x: Any, width: int = 1200) -> Any:
+    """The same where the width divides the length; the rest one by one."""
+    if len(x) % width:
+        return envelope_numpy(x, width)
+    pixels = x.reshape(width, -1)
+    return pixels.min(axis=1), pixels.max(axis=1)
+
+
+def ricker_numpy(points: int, width: float) -> Any:
+    """Return the closed form that scipy.signal.ricker had."""
+    square = ((np.arange(points) - (points - 1) / 2) / width) ** 2
+    return 2 / (math.sqrt(3 * width) * math.pi**0.25) * (1 - square) * np.exp(-square / 2)
+
+
+def convolve_scipy(x: Any, taps: Any, how: Any) -> Any:
+    """One of SciPy's convolutions, with as many threads as it can use."""
+    with scipy.fft.set_workers(WORKERS):
+        return how(x, taps, mode="same")
+
+
+def suppress_scipy(x: Any, window: int, threshold: float) -> Any:
+    """Maxima of their surroundings; a plateau is marked whole."""
+    highest = scipy.ndimage.maximum_filter1d(x, window, mode="constant", cval=-np.inf)
+    return (x == highest) & (x >= threshold)
+
+
+def suppress_bottleneck(x: Any, window: int, threshold: float) -> Any:
+    """The same by a moving maximum, shifted to be centred."""
+    bottleneck = importlib.import_module("bottleneck")
+    half = window // 2
+    padded = np.concatenate([x, np.full(half, -np.inf, x.dtype)])
+    return (x == bottleneck.move_max(padded, window, min_count=1)[half:]) & (x >= threshold)
+
+
+def suppress_peaks(x: Any, window: int, threshold: float) -> Any:
+    """Count scipy's peaks; they are chosen by height, so a few differ."""
+    found, _ = scipy.signal.find_peaks(x, height=threshold, distance=window // 2 + 1)
+    return len(found)
+
+
+def signals(bench: Bench, x64: Any) -> dict[str, Any]:
+    """Envelope, wavelet, convolution, threshold, suppression; returns the job's arrays in f32."""
+    kept: dict[str, Any] = {}
+    n = len(x64)
+    for name, dtype in DTYPES.items():
+        x, size = x64.astype(dtype), np.dtype(dtype).itemsize
+        ours, word = hr.asarray(x), np.dtype(dtype).name
+        eps = float(np.finfo(dtype).eps)
+        bench.step(
+            f"envelope {name}",
+            lambda ours=ours: tuple(part.to_numpy() for part in hr.plot.envelope(ours)),
+            [
+                Rival("numpy reduceat", lambda x=x: envelope_numpy(x), 1),
+                Rival("numpy reshape", lambda x=x: envelope_reshape(x), 1),
+            ],
+            equal,
+            n * size,
+            n,
+        )
+        taps = ricker_numpy(TAPS, QRS_WIDTH).astype(dtype)
+        bench.step(
+            f"ricker {name}",
+            lambda word=word: hr.signal.ricker(TAPS, QRS_WIDTH, dtype=word).to_numpy(),
+            [Rival("numpy", lambda d=dtype: ricker_numpy(TAPS, QRS_WIDTH).astype(d), 1)],
+            close_to(4 * eps),
+            rows=TAPS,
+        )
+        our_taps = hr.signal.ricker(TAPS, QRS_WIDTH, dtype=word)
+        for label, many, our_many in (
+            ("convolve", taps, our_taps),
+            (
+                "convolve 1001 taps",
+                ricker_numpy(1001, 100.0).astype(dtype),
+                hr.signal.ricker(1001, 100.0, dtype=word),
+            ),
+        ):
+            rivals = [
+                Rival(
+                    "scipy oaconvolve",
+                    lambda x=x, t=many: convolve_scipy(x, t, scipy.signal.oaconvolve),
+                    1,
+                ),
+                Rival(
+                    "scipy fftconvolve",
+                    lambda x=x, t=many: convolve_scipy(x, t, scipy.signal.fftconvolve),
+                    1,
+                ),
+            ]
+            if len(many) == TAPS:
+                rivals.append(
+                    Rival("numpy convolve", lambda x=x, t=many: np.convolve(x, t, "same"), 1)
+                )
+            bench.step(
+                f"{label} {name}",
+                lambda ours=ours, t=our_many: hr.signal.fft_convolve(ours, t, "same").to_numpy(),
+                rivals,
+                close_to(64 * eps),
+                2 * n * size,
+                n,
+            )
+        response = hr.signal.fft_convolve(ours, our_taps, "same")
+        r = response.to_numpy()
+        bench.step(
+            f"std {name}",
+            lambda v=response: float(v.std()),
+            [Rival("numpy", lambda r=r: float(r.std()), 1)],
+            close_to(1e-12 if name == "f64" else 1e-4),
+            n * size,
+            n,
+        )
+        threshold = float((1.6 * response.std()).to_numpy())
+        bench.step(
+            f"non_max_suppression {name}",
+            lambda v=response, t=threshold: hr.signal.non_max_suppression(
+                v, GATE_WINDOW, t
+            ).to_numpy(),
+            [
+                Rival(
+                    "scipy maximum_filter1d",
+                    lambda r=r, t=threshold: suppress_scipy(r, GATE_WINDOW, t),
+                    1,
+                ),
+                Rival(
+                    "scipy find_peaks",
+                    lambda r=r, t=threshold: suppress_peaks(r, GATE_WINDOW, t),
+                    1,
+                    count_near(0.02),
+                ),
+                Rival(
+                    "bottleneck move_max",
+                    lambda r=r, t=threshold: suppress_bottleneck(r, GATE_WINDOW, t),
+                ),
+            ][: 3 if "bottleneck" in EXTRA else 2],
+            equal if name == "f64" else count_near(0.001),
+            n * size + n,
+            n,
+        )
+        kept = {"x": x, "ours": ours, "response": response, "threshold": threshold}
+    return kept
+
+
+def transforms(bench: Bench, x64: Any) -> None:
+    """FFT of the whole signal, of a power of two, and of many short rows."""
+    n = len(x64)
+    power = 1 << (n.bit_length() - 1)
+    for name, dtype in DTYPES.items():
+        x, size = x64.astype(dtype), np.dtype(dtype).itemsize
+        eps = float(np.finfo(dtype).eps)
+        short = min(4096, power)
+        cases = {
+            f"rfft {n} {name}": x,
+            f"rfft 2^{power.bit_length() - 1} {name}": x[:power],
+            f"rfft rows of {short} {name}": x[: n // short * short].reshape(-1, short),
+        }
+        for label, data in cases.items():
+            bench.step(
+                label,
+                lambda d=hr.asarray(data): hr.fft.rfft(d).to_numpy(),
+                [
+                    Rival("scipy.fft", lambda d=data: scipy.fft.rfft(d, workers=WORKERS), 1),
+                    Rival("numpy.fft", lambda d=data: np.fft.rfft(d), 1),
+                ],
+                close_to(16 * eps),
+                2 * data.size * size,
+                data.size,
+            )
+
+
+# ---- beats ---------------------------------------------------------------------------------------
+def windows_numpy(x: Any, begins: Any, lengths: Any, width: int) -> Any:
+    """Cut rows from the signal, zero behind their length, with mean 0 and deviation 1."""
+    rows = sliding_window_view(x, width)[begins]
+    inside = np.arange(width) < lengths[:, None]
+    count = np.minimum(lengths, width)[:, None].astype(x.dtype)
+    np.multiply(rows, inside, out=rows)
+    rows -= rows.sum(axis=1, keepdims=True) / count
+    np.multiply(rows, inside, out=rows)
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows)[:, None] / count)
+    return rows
+
+
+def beats_numpy(x: Any, positions: Any, intervals: Any) -> Any:
+    """Prune what is no beat, then cut."""
+    seconds = intervals / RATE
+    kept = (seconds >= 0.3) & (seconds <= 2.0)
+    begins = positions[:-1][kept] - BEFORE
+    return windows_numpy(x, np.maximum(begins, 0), intervals[kept], WINDOW)
+
+
+def beats_headrace(x: Any, positions: Any, intervals: Any) -> Any:
+    """Do the same with us."""
+    seconds = intervals / RATE
+    kept = (seconds >= 0.3) & (seconds <= 2.0)
+    begins = positions[:-1][kept] - BEFORE
+    return hr.signal.windows(x, begins, intervals[kept], width=WINDOW, normalize="zscore")
+
+
+def beats(bench: Bench, kept: dict[str, Any]) -> Any:
+    """Positions, differences, histogram, windows; returns the windows."""
+    x, ours = kept["x"], kept["ours"]
+    n = len(x)
+    gate = hr.signal.non_max_suppression(kept["response"], GATE_WINDOW, kept["threshold"])
+    g = gate.to_numpy()
+    bench.step(
+        "index_of_true",
+        lambda: hr.signal.index_of_true(gate).to_numpy(),
+        [Rival("numpy flatnonzero", lambda: np.flatnonzero(g), 1)],
+        equal,
+        n,
+        n,
+    )
+    positions = hr.signal.index_of_true(gate)
+    p = positions.to_numpy()
+    intervals = hr.signal.diff(positions)
+    d = intervals.to_numpy()
+    bench.step(
+        "diff",
+        lambda: hr.signal.diff(positions).to_numpy(),
+        [Rival("numpy diff", lambda: np.diff(p), 1)],
+        equal,
+        16 * len(p),
+        len(p),
+    )
+    bench.step(
+        "diff of the signal f32",
+        lambda: hr.signal.diff(ours).to_numpy(),
+        [Rival("numpy diff", lambda: np.diff(x), 1)],
+        equal,
+        8 * n,
+        n,
+    )
+    seconds = intervals / RATE
+    s = seconds.to_numpy()
+    bench.step(
+        "histogram",
+        lambda: tuple(a.to_numpy() for a in hr.signal.histogram(seconds, 85, (0.3, 2.0))),
+        [Rival("numpy histogram", lambda: np.histogram(s, 85, (0.3, 2.0)), 1)],
+        equal,
+        8 * len(s),
+        len(s),
+    )
+    bench.step(
+        "histogram of the signal f32",
+        lambda: tuple(a.to_numpy() for a in hr.signal.histogram(ours, 256, (-4.0, 4.0))),
+        [Rival("numpy histogram", lambda: np.histogram(x, 256, (-4.0, 4.0)), 1)],
+        equal,
+        4 * n,
+        n,
+    )
+    made = beats_headrace(ours, positions, intervals)
+    bench.step(
+        "prune, windows, normalise",
+        lambda: beats_headrace(ours, positions, intervals).to_numpy(),
+        [Rival("numpy sliding_window_view", lambda: beats_numpy(x, p, d), 1)],
+        close_to(2e-5),
+        2 * made.nbytes,
+        made.shape[0],
+    )
+    return made
+
+
+def pca_numpy(rows: Any, components: int) -> Any:
+    """Coordinates by the eigenvectors of the covariance matrix, in f64 as ours."""
+    wide = rows.astype(np.float64)
+    centred = wide - wide.mean(axis=0)
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    return centred @ vectors[:, : -components - 1 : -1]
+
+
+def pca_svd(rows: Any, components: int) -> Any:
+    """Coordinates by the singular value decomposition."""
+    u, s, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    return u[:, :components] * s[:components]
+
+
+def same_coordinates(ours: Any, theirs: Any) -> str:
+    """Compare coordinates, whose signs are free."""
+    return close_to(1e-3)(np.abs(ours), np.abs(theirs))
+
+
+def pca(bench: Bench, made: Any, components: int = 8) -> None:
+    """Fit and transform the windows of beats."""
+    rows = made.to_numpy()
+    sklearn = PCA(components, svd_solver="covariance_eigh")
+    bench.step(
+        "PCA f32",
+        lambda: hr.learn.PCA(components).fit_transform(made).to_numpy(),
+        [
+            Rival("numpy svd", lambda: pca_svd(rows, components), 1),
+            Rival("numpy eigh f64", lambda: pca_numpy(rows, components), 1),
+            Rival("scikit-learn", lambda: sklearn.fit_transform(rows), 1),
+        ],
+        same_coordinates,
+        rows.nbytes + 4 * components * len(rows),
+        len(rows),
+    )
+
+
+def count_numexpr(x: Any) -> int:
+    """Count with numexpr, in blocks on all cores."""
+    numexpr = importlib.import_module("numexpr")
+    numexpr.set_num_threads(WORKERS)
+    return int(numexpr.evaluate("sum(where(sin(x)**2 + cos(x)**2 == 1, 1, 0))", {"x": x}))
+
+
+def sin_cos(bench: Bench, count: int) -> None:
+    """Rocklin's line, counted whole: no engine may stop at the first false."""
+    step = "sin**2 + cos**2 == 1"
+    if not bench.wants(step):
+        return
+    x = np.random.default_rng(1).random(count)
+    ours = hr.asarray(x)
+    bench.step(
+        step,
+        lambda: int((np.sin(ours) ** 2 + np.cos(ours) ** 2 == 1).sum()),
+        [
+            Rival(
+                "numpy",
+                lambda: int(np.count_nonzero(np.sin(x) ** 2 + np.cos(x) ** 2 == 1)),
+                SIN_COS_BAR,
+            ),
+            Rival("numexpr", lambda: count_numexpr(x)),
+        ][: 2 if "numexpr" in EXTRA else 1],
+        count_near(0.1),
+        8 * count,
+        count,
+    )
+
+
+# ---- all of it -----------------------------------------------------------------------------------
+def whole_headrace(path: str) -> Any:
+    """From text to windows and histogram."""
+    plan = job.plan(hr.read_csv(path, dtypes="float32").ecg.to_array(), RATE)
+    return plan.beats.to_numpy(), plan.counts.to_numpy()
+
+
+def whole_scipy(x: Any) -> Any:
+    """Do the same on NumPy's and SciPy's functions, from a column."""
+    taps = ricker_numpy(TAPS, QRS_WIDTH).astype(x.dtype)
+    response = convolve_scipy(x, taps, scipy.signal.oaconvolve)
+    gate = suppress_scipy(response, GATE_WINDOW, 1.6 * response.std())
+    positions = np.flatnonzero(gate)
+    intervals = np.diff(positions)
+    counts, _ = np.histogram(intervals / RATE, 85, (0.3, 2.0))
+    return beats_numpy(x, positions, intervals), counts
+
+
+def whole_pandas(path: str) -> Any:
+    """Read with pandas' C engine."""
+    return whole_scipy(pd.read_csv(path, dtype=np.float32)["ecg"].to_numpy())
+
+
+def whole_arrow(path: str) -> Any:
+    """Read with pyarrow."""
+    options = pyarrow.csv.ConvertOptions(column_types={"ecg": pa.float32()})
+    column = pyarrow.csv.read_csv(path, convert_options=options)["ecg"]
+    return whole_scipy(column.combine_chunks().to_numpy())
+
+
+def same_beats(ours: Any, theirs: Any) -> str:
+    """Compare the number of beats and the histogram; a tie of the gate may differ in f32."""
+    (a, counts), (b, others) = ours, theirs
+    assert abs(len(a) - len(b)) <= 1e-3 * len(b) + 1, f"{len(a)} and {len(b)} beats"
+    apart = int(np.abs(counts - others).sum())
+    assert apart <= 2e-3 * others.sum() + 2, f"histograms differ by {apart}"
+    return f"{len(a)} and {len(b)} beats, histograms differ by {apart}"
+
+
+def whole(bench: Bench, path: str, rows: int) -> None:
+    """End to end."""
+    bench.step(
+        "end to end f32",
+        lambda: whole_headrace(path),
+        [
+            Rival("pandas + scipy", lambda: whole_pandas(path), 1),
+            Rival("pyarrow + scipy", lambda: whole_arrow(path), 1),
+        ],
+        same_beats,
+        Path(path).stat().st_size,
+        rows,
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the input")
+    parser.add_argument("--runs", type=int, default=7, help="timed runs of each engine")
+    parser.add_argument("--only", default="", help="only the steps whose name holds this")
+    parser.add_argument("--file", help="keep the input here and use it again")
+    parser.add_argument("--output", type=Path, help="JSON lines (default: bench/results)")
+    options = parser.parse_args()
+    output = options.output
+    if output is None and options.rows == 20_000_000 and not options.only:
+        output = ROOT / "bench/results/ecg-cpu.jsonl"
+    hr.threads(WORKERS)
+    bench = Bench("ecg", PACKAGES + EXTRA, options.runs, output, options.only)
+    with tempfile.TemporaryDirectory() as folder:
+        path = options.file or str(Path(folder) / "ecg.csv")
+        if not Path(path).exists():
+            show(f"writing {options.rows} rows")
+            ecg(path, hours=options.rows / 1e6)
+        x = hr.read_csv(path, dtypes="float64").ecg.to_numpy()
+        print(HEADER, flush=True)
+        read_csv(bench, path, len(x))
+        made = beats(bench, signals(bench, x))
+        transforms(bench, x)
+        pca(bench, made)
+        sin_cos(bench, 5 * len(x))
+        whole(bench, path, len(x))
+    return bench.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
