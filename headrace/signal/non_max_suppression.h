@@ -14,7 +14,8 @@ namespace hr {
 /// NaN is never a peak and suppresses none. Integers are compared with the threshold exactly.
 /// Takes a 1-D tensor of any stride, integer or float. Throws InvalidArgumentError unless window is
 /// odd and positive and threshold is not NaN, TypeMismatchError for other inputs.
-/// O(n) time for any window and n/16 elements of scratch, in parallel.
+/// O(n) time for any window, in parallel; scratch is a few blocks a worker, and n/16 elements for
+/// windows beyond 4097.
 HR_API Tensor non_max_suppression(const Tensor& x, int64_t window,
                                   double threshold = -std::numeric_limits<double>::infinity());
 

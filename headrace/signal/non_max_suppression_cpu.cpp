@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks on the CPU: one pass marks local peaks and takes the maxima of cells; where many are
-// marked, all of a block is compared with its near surroundings at once; what stays is looked at
-// one by one.
+// Peaks on the CPU. Short windows: maxima of all windows by doubling, block by block. Longer ones:
+// the same over the maxima of cells; the few cells that stand out of their surroundings are looked
+// at one by one.
 #define HWY_TARGET_INCLUDE "headrace/signal/non_max_suppression_cpu.cpp"
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/checked.h"
@@ -19,15 +19,54 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
+/// Stands for NaN and for what lies beyond the signal's ends.
 template <class T>
 constexpr T kLeast = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
                                                  : std::numeric_limits<T>::lowest();
 
-/// gate[i] for the `count` elements from x[1] on: each has a neighbour on both sides.
+/// out[j] is the maximum of values[j], values[j + step], ... of which there are `terms`; NaN is
+/// passed over.
+template <int terms, class T>
+void maxima_of_steps(const T* __restrict values, int64_t step, int64_t count, T* __restrict out) {
+  for (int64_t j = 0; j < count; ++j) {
+    T top = kLeast<T>;
+    for (int64_t k = 0; k < terms; ++k) {
+      const T value = values[j + k * step];
+      top = value > top ? value : top;
+    }
+    out[j] = top;
+  }
+}
+
+/// keep[i] tells whether value i + reach is at least the threshold, greater than the `reach` values
+/// before it and not less than those after it; never for the least value. There are
+/// count + 2 reach values, and so much room at `run` and `next`.
 template <class T>
-void mark_local_peaks(const T* x, int64_t count, T threshold, uint8_t* gate) {
-  for (int64_t i = 0; i < count; ++i)
-    gate[i] = is_local_peak(x[i], x[i + 1], x[i + 2], threshold) ? 1 : 0;
+void mark_window_maxima(const T* values, int64_t count, int64_t reach, T threshold, T* run, T* next,
+                        uint8_t* __restrict keep) {
+  const int64_t size = count + 2 * reach;
+  const T* __restrict runs = values;  // maxima of `width` values
+  int64_t width = 1;
+  for (; 4 * width <= reach; width *= 4) {
+    maxima_of_steps<4>(runs, width, size - 4 * width + 1, next);
+    runs = next;
+    std::swap(run, next);
+  }
+  if (2 * width <= reach) {
+    maxima_of_steps<2>(runs, width, size - 2 * width + 1, next);
+    runs = next;
+    width *= 2;
+  }
+  const T* __restrict middle = values + reach;
+  const int64_t other = reach - width;  // two runs overlap to cover the reach
+  for (int64_t i = 0; i < count; ++i) {
+    const T value = middle[i];
+    const T left = runs[i] > runs[i + other] ? runs[i] : runs[i + other];
+    const T first = runs[i + reach + 1];
+    const T last = runs[i + reach + 1 + other];
+    const T right = first > last ? first : last;
+    keep[i] = (value >= threshold) & !(left >= value) & !(right > value) ? 1 : 0;
+  }
 }
 
 template <class T>
@@ -35,60 +74,39 @@ void mark_above(const T* x, int64_t count, T threshold, uint8_t* gate) {
   for (int64_t i = 0; i < count; ++i) gate[i] = x[i] >= threshold ? 1 : 0;
 }
 
-/// Maxima of whole cells; a NaN counts as the lowest value.
 template <class T>
-void cell_maxima(const T* x, int64_t cells, T* out) {
-  for (int64_t c = 0; c < cells; ++c) {
-    T lane[kCell / 2];
-    for (int64_t j = 0; j < kCell / 2; ++j) {
-      const T a = x[c * kCell + j];
-      const T b = x[c * kCell + j + kCell / 2];
-      const T low = std::numeric_limits<T>::lowest();
-      const T max_a = a > low ? a : low;
-      lane[j] = b > max_a ? b : max_a;
-    }
-    T top = lane[0];
-    for (const T value : lane) top = value > top ? value : top;
-    out[c] = top;
+bool has_least(const T* x, int64_t count) {
+  uint8_t found = 0;
+  for (int64_t i = 0; i < count; ++i) found |= x[i] == kLeast<T> ? 1 : 0;
+  return found != 0;
+}
+
+template <class T>
+void maxima_of_pairs(const T* __restrict values, int64_t pairs, T* __restrict out) {
+  for (int64_t j = 0; j < pairs; ++j) {
+    const T a = values[2 * j] > kLeast<T> ? values[2 * j] : kLeast<T>;
+    out[j] = values[2 * j + 1] > a ? values[2 * j + 1] : a;
   }
 }
 
-/// Clears gate[i] where one of the `reach` elements on either side of x[reach + i] speaks against
-/// it. The maxima of runs of 1, 2, 4, ... elements are built by doubling in `run`, which holds
-/// count + 2 reach elements as x does.
+/// Maxima of cells of 16 elements, NaN passed over; kBlockRows elements at most.
 template <class T>
-void keep_peaks_of(const T* __restrict x, int64_t count, int64_t reach, T* __restrict run,
-                   uint8_t* __restrict gate) {
-  const int64_t size = count + 2 * reach;
-  const T least = kLeast<T>;
-  for (int64_t j = 0; j < size; ++j) run[j] = x[j] > least ? x[j] : least;  // NaN too
-  int64_t width = 1;
-  for (; 2 * width <= reach; width *= 2)
-    for (int64_t j = 0; j + 2 * width <= size; ++j)
-      run[j] = run[j] > run[j + width] ? run[j] : run[j + width];
-  const T* before = run;
-  const T* before_end = run + reach - width;
-  const T* after = run + reach + 1;
-  const T* after_end = run + 2 * reach + 1 - width;
-  for (int64_t i = 0; i < count; ++i) {
-    const T left = before[i] > before_end[i] ? before[i] : before_end[i];
-    const T right = after[i] > after_end[i] ? after[i] : after_end[i];
-    const T value = x[reach + i];
-    gate[i] &= !(left >= value) & !(right > value) ? 1 : 0;
-  }
+void maxima_of_16(const T* x, int64_t cells, T* out) {
+  T a[kBlockRows / 2];
+  T b[kBlockRows / 4];
+  maxima_of_pairs(x, cells * 8, a);
+  maxima_of_pairs(a, cells * 4, b);
+  maxima_of_pairs(b, cells * 2, a);
+  maxima_of_pairs(a, cells, out);
 }
 
-/// How many are set, and whether one of them has the least value of its type.
 template <class T>
-int64_t count_marked(const T* x, int64_t count, const uint8_t* gate, bool& has_least) {
-  int64_t marked = 0;
-  uint8_t least = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    marked += gate[i];
-    least |= gate[i] & (x[i] == kLeast<T> ? 1 : 0);
-  }
-  has_least = least != 0;
-  return marked;
+void maxima_of_64(const T* x, int64_t cells, T* out) {
+  T a[kBlockRows / 16];
+  T b[kBlockRows / 32];
+  maxima_of_16(x, cells * 4, a);
+  maxima_of_pairs(a, cells * 2, b);
+  maxima_of_pairs(b, cells, out);
 }
 
 }  // namespace
@@ -119,34 +137,7 @@ bool round_threshold(double threshold, T& rounded) {
   return true;
 }
 
-/// Marks rows [begin, end) and fills their cells; `block` holds at least kBlockRows + 2 elements.
-template <class T>
-void mark_block(const StridedView<T>& x, int64_t begin, int64_t end, int64_t half, T threshold,
-                T* block, uint8_t* gate, T* cells) {
-  if (half == 0) {
-    HR_SIMD(mark_above<T>)(x.load(begin, end - begin, block), end - begin, threshold, gate + begin);
-    return;
-  }
-  const int64_t first = std::max<int64_t>(begin, 1);
-  const int64_t last = std::min(end, x.size - 1);
-  if (first < last) {
-    const T* values = x.load(first - 1, last - first + 2, block);
-    HR_SIMD(mark_local_peaks<T>)(values, last - first, threshold, gate + first);
-    if (cells) {  // the neighbours that were loaded too: rows from first - 1 to last
-      const T* row = values - (first - 1);
-      HR_SIMD(cell_maxima<T>)(row + begin, (end - begin) / kCell, cells + begin / kCell);
-    }
-  }
-  // The ends have one neighbour, which stands for the other; alone in the signal, they have none.
-  if (begin == 0) gate[0] = x[0] >= threshold && (x.size == 1 || !(x[1] > x[0])) ? 1 : 0;
-  if (end == x.size && x.size > 1)
-    gate[end - 1] = x[end - 1] >= threshold && !(x[end - 2] >= x[end - 1]) ? 1 : 0;
-}
-
-/// Beside so many elements on each side a block with many local peaks is looked at as a whole.
-constexpr int64_t kReach = 64;
-
-/// Elements [begin, end) where they lie, or with the least value beyond the signal's ends.
+/// Elements [begin, end) where they lie, or in `block`, with the least value beyond the ends.
 template <class T>
 const T* load_padded(const StridedView<T>& x, int64_t begin, int64_t end, T* block) {
   if (x.stride == 1 && begin >= 0 && end <= x.size) return x.data + begin;
@@ -154,65 +145,159 @@ const T* load_padded(const StridedView<T>& x, int64_t begin, int64_t end, T* blo
   return block;
 }
 
-/// Removes most local peaks of a block that has many, without branches; true when the ones that
-/// stay are peaks of the window. A least value among them (-inf) would not differ from what stands
-/// for NaN and for nothing: such a block is left alone.
-template <class T>
-bool thin_out(const StridedView<T>& x, int64_t begin, int64_t end, int64_t half, T* block,
-              uint8_t* gate) {
-  constexpr int64_t many = 32;
-  const int64_t reach = std::min(half, kReach);
-  bool has_least;
-  const T* values = load_padded(x, begin - reach, end + reach, block);
-  const int64_t marked =
-      HR_SIMD(count_marked<T>)(values + reach, end - begin, gate + begin, has_least);
-  if (marked == 0) return true;
-  if (has_least || marked * many < end - begin) return false;
-  T run[kBlockRows + 2 * kReach];
-  HR_SIMD(keep_peaks_of<T>)(values, end - begin, reach, run, gate + begin);
-  return reach == half;
-}
+/// Windows up to this half are done value by value, up to the second one in cells of 16, which a
+/// task makes for itself and the surroundings of its rows.
+constexpr int64_t kNear = 31;
+constexpr int64_t kMiddle = 2048;
 
 template <class T>
-void verify(const StridedView<T>& x, int64_t begin, int64_t end, int64_t half, const T* cells,
-            uint8_t* gate) {
-  for (int64_t i = begin; i < end; i += 8) {
-    if (end - i >= 8) {
-      uint64_t eight;
-      std::memcpy(&eight, gate + i, 8);
-      if (eight == 0) continue;
-    }
-    for (int64_t j = i; j < std::min(i + 8, end); ++j)
-      if (gate[j]) gate[j] = is_window_peak(x, j, half, cells) ? 1 : 0;
-  }
-}
+struct PeakSearch {
+  StridedView<T> x;
+  int64_t half;
+  T threshold;
+  uint8_t* gate;
 
-template <class T>
-void find_peaks(const StridedView<T>& x, int64_t half, T threshold, uint8_t* gate) {
-  // Cells pay off once several fit beside a peak.
-  Buffer cell_buffer;
-  T* cells = nullptr;
-  if (half > kReach) {
-    cell_buffer = Buffer::allocate(divide_up(x.size, kCell) * static_cast<int64_t>(sizeof(T)));
-    cells = cell_buffer.mutable_as<T>();
-  }
-  const auto each_block = [](Morsel morsel, const auto& body) {
-    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows)
-      body(begin, std::min(begin + kBlockRows, morsel.end));
-  };
-  // Cells must be ready before the first look across a morsel's border.
-  parallel_morsels(x.size, [&](Morsel morsel) {
-    T block[kBlockRows + 2 * kReach];
-    each_block(morsel, [&](int64_t begin, int64_t end) {
-      mark_block(x, begin, end, half, threshold, block, gate, cells);
-      if (half <= 1 || thin_out(x, begin, end, half, block, gate) || cells) return;
-      verify(x, begin, end, half, cells, gate);
+  void near() const {
+    parallel_morsels(x.size, [&](Morsel morsel) {
+      for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows)
+        near_block(begin, std::min(begin + kBlockRows, morsel.end));
     });
-  });
-  if (!cells) return;
-  parallel_morsels(x.size,
-                   [&](Morsel morsel) { verify(x, morsel.begin, morsel.end, half, cells, gate); });
-}
+  }
+
+  void near_block(int64_t begin, int64_t end) const {
+    T block[kBlockRows + 2 * kNear];
+    const int64_t count = end - begin;
+    const T* values = load_padded(x, begin - half, end + half, block);
+    if (half == 0) return HR_SIMD(mark_above<T>)(values, count, threshold, gate + begin);
+    T run[kBlockRows + 2 * kNear];
+    T next[kBlockRows + 2 * kNear];
+    HR_SIMD(mark_window_maxima<T>)
+    (values, count, half, threshold, run, next, gate + begin);
+    if (threshold <= kLeast<T> && HR_SIMD(has_least<T>)(values + half, count))
+      for (int64_t i = begin; i < end; ++i)
+        if (x[i] == kLeast<T>) gate[i] = is_window_peak(x, i, half) ? 1 : 0;
+  }
+
+  /// Cells that lie in the window of every element of a cell, on each side.
+  template <int64_t cell>
+  int64_t reach() const {
+    return (half - cell + 1) / cell;
+  }
+
+  /// Maxima of cells [first, last).
+  template <int64_t cell>
+  void fill_cells(int64_t first, int64_t last, T* maxima) const {
+    T block[kBlockRows];
+    constexpr int64_t cells = kBlockRows / cell;
+    for (int64_t k = first; k < last; k += cells) {
+      const int64_t stop = std::min(k + cells, last);
+      const T* values = load_padded(x, k * cell, stop * cell, block);
+      if constexpr (cell == 16)
+        HR_SIMD(maxima_of_16<T>)(values, stop - k, maxima + (k - first));
+      else
+        HR_SIMD(maxima_of_64<T>)(values, stop - k, maxima + (k - first));
+    }
+  }
+
+  /// Whether no element of [begin, end) is greater than `value`, nor equal when `equal`. `maxima`
+  /// is the one of cell 0.
+  template <int64_t cell>
+  bool none_greater(int64_t begin, int64_t end, T value, bool equal, const T* maxima) const {
+    for (int64_t i = std::max<int64_t>(begin, 0); i < std::min(end, x.size);) {
+      const int64_t stop = std::min((i / cell + 1) * cell, end);
+      const T top = maxima[i / cell];
+      if (top > value || (equal && top == value))
+        for (const int64_t last = std::min(stop, x.size); i < last; ++i)
+          if (x[i] > value || (equal && x[i] == value)) return false;
+      i = stop;
+    }
+    return true;
+  }
+
+  /// Marks the peak of cell k, if it has one. Its maximum stands out of the `reach` cells on each
+  /// side; left are the ends of its window. `maxima` is the one of cell 0.
+  template <int64_t cell>
+  void look_at_cell(int64_t k, const T* maxima) const {
+    const T value = maxima[k];
+    int64_t i = k * cell;
+    while (x[i] != value) ++i;
+    const int64_t near = reach<cell>();
+    gate[i] = none_greater<cell>(i - half, (k - near) * cell, value, true, maxima) &&
+                      none_greater<cell>((k + near + 1) * cell, i + half + 1, value, false, maxima)
+                  ? 1
+                  : 0;
+  }
+
+  /// The first least value of a cell may be a peak where the surroundings are NaN.
+  template <int64_t cell>
+  void look_for_least(int64_t k) const {
+    for (int64_t i = k * cell; i < std::min((k + 1) * cell, x.size); ++i)
+      if (x[i] == kLeast<T>) {
+        gate[i] = is_window_peak(x, i, half) ? 1 : 0;
+        return;
+      }
+  }
+
+  /// Fills the gate of cells [first, last); `maxima` is the one of cell 0, `keep` the first's.
+  template <int64_t cell>
+  void look_at_cells(int64_t first, int64_t last, const T* maxima, const uint8_t* keep) const {
+    const int64_t end = std::min(last * cell, x.size);
+    std::memset(gate + first * cell, 0, static_cast<size_t>(end - first * cell));
+    for (int64_t k = first; k < last; ++k)
+      if (keep[k - first]) look_at_cell<cell>(k, maxima);
+    if (threshold <= kLeast<T>)
+      for (int64_t k = first; k < last; ++k)
+        if (maxima[k] == kLeast<T>) look_for_least<cell>(k);
+  }
+
+  void middle() const {
+    constexpr int64_t cell = 16;
+    constexpr int64_t task_cells = 2048;
+    const int64_t cells = divide_up(x.size, cell);
+    const int64_t halo = reach<cell>() + 2;  // the ends of windows lie up to two cells further
+    parallel_for(divide_up(cells, task_cells), [&](int64_t task) {
+      constexpr int64_t room = task_cells + 2 * (kMiddle / cell + 2);
+      T maxima[room];
+      T run[room];
+      T next[room];
+      uint8_t keep[task_cells];
+      const int64_t first = task * task_cells;
+      const int64_t last = std::min(first + task_cells, cells);
+      fill_cells<cell>(first - halo, last + halo, maxima);
+      HR_SIMD(mark_window_maxima<T>)
+      (maxima + 2, last - first, halo - 2, threshold, run, next, keep);
+      look_at_cells<cell>(first, last, maxima + halo - first, keep);
+    });
+  }
+
+  void far() const {
+    constexpr int64_t cell = 64;
+    constexpr int64_t task_cells = kMorselRows / cell;
+    const int64_t cells = divide_up(x.size, cell);
+    const int64_t halo = std::min(reach<cell>(), cells);
+    const int64_t room = (cells + 2 * halo) * static_cast<int64_t>(sizeof(T));
+    Buffer maxima_buffer = Buffer::allocate(room);
+    Buffer run = Buffer::allocate(room);
+    Buffer next = Buffer::allocate(room);
+    Buffer keep = Buffer::allocate(cells);
+    T* maxima = maxima_buffer.mutable_as<T>() + halo;
+    std::fill(maxima - halo, maxima, kLeast<T>);
+    std::fill(maxima + cells, maxima + cells + halo, kLeast<T>);
+    const int64_t tasks = divide_up(cells, task_cells);
+    parallel_for(tasks, [&](int64_t task) {
+      const int64_t first = task * task_cells;
+      fill_cells<cell>(first, std::min(first + task_cells, cells), maxima + first);
+    });
+    HR_SIMD(mark_window_maxima<T>)
+    (maxima - halo, cells, halo, threshold, run.mutable_as<T>(), next.mutable_as<T>(),
+     keep.mutable_as<uint8_t>());
+    parallel_for(tasks, [&](int64_t task) {
+      const int64_t first = task * task_cells;
+      look_at_cells<cell>(first, std::min(first + task_cells, cells), maxima,
+                          keep.as<uint8_t>() + first);
+    });
+  }
+};
 
 }  // namespace
 
@@ -224,7 +309,8 @@ void non_max_suppression(const Tensor& x, int64_t half, double threshold, Buffer
       std::memset(out, 0, static_cast<size_t>(gate.size_bytes()));
       return;
     }
-    find_peaks(StridedView<T>(x), half, rounded, out);
+    const PeakSearch<T> search{StridedView<T>(x), half, rounded, out};
+    half <= kNear ? search.near() : half <= kMiddle ? search.middle() : search.far();
   });
 }
 

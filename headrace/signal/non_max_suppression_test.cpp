@@ -63,7 +63,7 @@ TYPED_TEST_SUITE(NonMaxSuppression, RealTypes);
 
 TYPED_TEST(NonMaxSuppression, EqualsBruteForce) {
   for (const int64_t size : {0, 1, 2, 3, 15, 16, 17, 63, 64, 65, 1023, 1024, 1025, 3001})
-    for (const int64_t window : {1, 3, 5, 31, 63, 65, 129, 1001, 100'001})
+    for (const int64_t window : {1, 3, 5, 31, 63, 65, 129, 1001, 4097, 4099, 100'001})
       for (const int64_t levels : {0, 4, 100})
         for (const int64_t stride : {1, -2}) {
           const std::vector<TypeParam> x = signal_of<TypeParam>(size, levels);
@@ -77,7 +77,7 @@ TYPED_TEST(NonMaxSuppression, EqualsBruteForce) {
 
 TEST(NonMaxSuppressionOfMorsels, LooksAcrossTheirBorders) {
   for (const int64_t size : {kMorselRows - 1, kMorselRows, kMorselRows + 1, 2 * kMorselRows + 9})
-    for (const int64_t window : {1, 3, 301}) {
+    for (const int64_t window : {1, 3, 9, 301, 5001}) {
       const std::vector<double> x = signal_of<double>(size, 0);
       const Tensor gate = non_max_suppression(tensor_of(x), window);
       EXPECT_EQ(gate.dtype(), Dtype(TypeId::kBool));
