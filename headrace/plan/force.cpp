@@ -24,17 +24,6 @@ void pin_value(std::vector<Pin>& pins, const Value& value) {
   }
 }
 
-void finish(const NodePtr& node, Value value) {
-  Node::Fields& fields = node->fields();
-  // What only the data could tell is known now.
-  fields.signature.shape = signature_of(value).shape;
-  if (const auto* column = std::get_if<Column>(&value))
-    fields.signature.nullable = column->null_count() > 0;
-  fields.value = std::move(value);
-  fields.run = nullptr;
-  fields.inputs.clear();
-}
-
 void run_table(const PlanStep& step) {
   Node::Fields& fields = step.outputs[0]->fields();
   std::vector<bool> wanted(fields.names.size(), step.whole_table);
@@ -45,9 +34,9 @@ void run_table(const PlanStep& step) {
   for (size_t i = 0, next = 0; i < wanted.size(); ++i)
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);
   for (size_t i = 1; i < step.outputs.size(); ++i)
-    finish(step.outputs[i],
-           table.column(place[static_cast<size_t>(step.outputs[i]->fields().part)]));
-  if (step.whole_table) finish(step.outputs[0], std::move(table));
+    step.outputs[i]->finish(
+        table.column(place[static_cast<size_t>(step.outputs[i]->fields().part)]));
+  if (step.whole_table) step.outputs[0]->finish(std::move(table));
 }
 
 void run_step(const PlanStep& step) {
@@ -60,14 +49,14 @@ void run_step(const PlanStep& step) {
       run_table(step);
     } else if (first.fields().is_fusable()) {
       std::vector<Value> values = run_fused_pass(step);
-      for (size_t i = 0; i < values.size(); ++i) finish(step.outputs[i], std::move(values[i]));
+      for (size_t i = 0; i < values.size(); ++i) step.outputs[i]->finish(std::move(values[i]));
     } else if (first.kind() == NodeKind::kPart) {
       // Its table ran before for somebody else.
-      finish(step.outputs[0], std::get<Table>(step.inputs[0]->value()).column(first.fields().part));
+      step.outputs[0]->finish(std::get<Table>(step.inputs[0]->value()).column(first.fields().part));
     } else {
       std::vector<Value> inputs;
       for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
-      finish(step.outputs[0], first.fields().run(inputs));
+      step.outputs[0]->finish(first.fields().run(inputs));
     }
   } catch (Error& error) {
     const TagInfo info = tag_info(first.tag());

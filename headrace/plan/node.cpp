@@ -23,7 +23,10 @@ bool eager() {
 
 }  // namespace
 
-Node::Node(std::unique_ptr<Fields> fields) : fields_(std::move(fields)) {}
+Node::Node(std::unique_ptr<Fields> fields)
+    : fields_(std::move(fields)), ready_(fields_->value.has_value()) {
+  if (ready_) fields_->final_signature = fields_->signature;
+}
 
 // A chain of a million nodes must not recurse a million times.
 Node::~Node() {
@@ -54,7 +57,7 @@ const std::string& Node::detail() const {
 }
 
 const Signature& Node::signature() const {
-  return fields_->signature;
+  return is_ready() ? fields_->final_signature : fields_->signature;
 }
 
 Tag Node::tag() const {
@@ -62,11 +65,22 @@ Tag Node::tag() const {
 }
 
 bool Node::is_ready() const {
-  return fields_->value.has_value();
+  return ready_.load(std::memory_order_acquire);
 }
 
 const Value& Node::value() const {
   return *fields_->value;
+}
+
+void Node::finish(Value value) {
+  Signature& signature = fields_->final_signature = fields_->signature;
+  signature.shape = signature_of(value).shape;
+  if (const auto* column = std::get_if<Column>(&value))
+    signature.nullable = column->null_count() > 0;
+  fields_->value = std::move(value);
+  ready_.store(true, std::memory_order_release);
+  fields_->run = nullptr;
+  fields_->inputs.clear();
 }
 
 NodePtr make_node(Node::Fields&& fields) {
@@ -131,7 +145,7 @@ NodePtr part_node(const NodePtr& table, int64_t index) {
   made.detail = fields.names[place];
   made.signature.form = Form::kColumn;
   made.signature.dtype = fields.dtypes[place];
-  made.signature.shape = fields.signature.shape;
+  made.signature.shape = table->signature().shape;
   made.signature.nullable = true;
   made.signature.domain = fields.signature.domain;
   made.inputs = {table};
@@ -140,8 +154,7 @@ NodePtr part_node(const NodePtr& table, int64_t index) {
 }
 
 NodePtr in_domain(const NodePtr& node, uint64_t domain) {
-  Node::Fields fields = node->fields();
-  if (node->is_ready()) return data_node(node->value(), fields.detail, domain);
+  if (node->is_ready()) return data_node(node->value(), node->detail(), domain);
   Signature signature = node->signature();
   signature.domain = domain;
   return operator_node("rows", "", signature, {node}, 0,

@@ -5,6 +5,7 @@
 #include "headrace/plan/expression.h"
 #include "headrace/plan/value.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -26,8 +27,10 @@ enum class NodeKind : uint8_t {
 };
 
 /// A deferred value. Signature and inputs are fixed when the line that makes it runs; the value
-/// comes with the first look and stays while a handle lives. Nodes are made by the functions below
-/// and by the rooms' own; a node that ran lets go of its inputs.
+/// comes with the first look and stays while a handle lives; what only the data could tell of the
+/// signature (rows, nulls) is filled in then. Nodes are made by the functions below and by the
+/// rooms' own; a node that ran lets go of its inputs. Any thread may read a node, also while
+/// another one runs it.
 class HR_API Node {
  public:
   using Run = std::function<Value(std::span<const Value> inputs)>;
@@ -55,10 +58,15 @@ class HR_API Node {
   /// The value of a ready node.
   const Value& value() const;
 
+  /// For the holder of the plan's mutex.
   Fields& fields() { return *fields_; }
+
+  /// Makes the node ready.
+  void finish(Value value);
 
  private:
   std::unique_ptr<Fields> fields_;
+  std::atomic<bool> ready_;
 };
 
 /// A node that is ready.

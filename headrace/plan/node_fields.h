@@ -15,6 +15,7 @@ struct Node::Fields {
   std::string op{};
   std::string detail{};
   Signature signature{};
+  Signature final_signature{};  // once the value is there
   Tag tag = 0;
   int passes = 0;
   std::vector<NodePtr> inputs{};

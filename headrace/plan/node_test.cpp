@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
+#include <thread>
 
 namespace hr {
 
@@ -161,6 +163,25 @@ TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
   EXPECT_EQ(explain_one(rest).full_passes, 3);
   EXPECT_EQ(explain_one(rest).text.substr(0, 48),
             "plan: 3 steps, 3 full-size passes over all rows\n");
+}
+
+TEST(Node, OtherThreadsMayReadANodeThatRuns) {
+  const NodePtr x = numbers(300'000);
+  const NodePtr kept = operator_node("kept", "", x->signature(), {x}, 1,
+                                     [](std::span<const Value> inputs) { return inputs[0]; });
+  std::atomic<bool> stop{false};
+  std::thread reader([&] {
+    while (!stop) {
+      const NodePtr more = elementwise_node(Op::kAdd, {kept, weak(1)});
+      ASSERT_EQ(more->signature().rows(), 300'000);
+      if (kept->is_ready()) {
+        ASSERT_EQ(std::get<Tensor>(kept->value()).num_elements(), 300'000);
+      }
+    }
+  });
+  force(kept);
+  stop = true;
+  reader.join();
 }
 
 TEST(Node, ADeepChainRunsAndDies) {
