@@ -3,6 +3,7 @@
 #include "headrace/signal/ricker.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/simd.h"
 #include "headrace/data/tensor_testing.h"
 
 #include <gtest/gtest.h>
@@ -53,8 +54,13 @@ TEST(Ricker, RoundsToFloat32) {
   for (size_t i = 0; i < 65; ++i) EXPECT_EQ(narrow[i], static_cast<float>(wide[i]));
 }
 
-TEST(Ricker, IsTheSameForAnyThreads) {
-  EXPECT_TRUE(same_for_any_threads([] { return ricker(10'001, 123.5); }));
+TEST(Ricker, IsTheSameForAnyThreadsAndLevel) {
+  EXPECT_TRUE(same_for_any_threads([] { return ricker(30'001, 423.5); }));
+  const SimdLevel best = simd_level();
+  const Tensor wavelet = ricker(10'001, 123.5);
+  set_simd_level(SimdLevel::kBase);
+  EXPECT_TRUE(same_bits(wavelet, ricker(10'001, 123.5)));
+  set_simd_level(best);
 }
 
 TEST(Ricker, RefusesWhatHasNoWavelet) {

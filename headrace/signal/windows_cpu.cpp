@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments cut from a signal on the CPU: a row is copied and scaled while it is in the cache.
+#define HWY_TARGET_INCLUDE "headrace/signal/windows_cpu.cpp"
 #include "headrace/algo/strided_view.h"
+#include "headrace/base/simd_targets.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/windows_kernels.h"
 
@@ -9,48 +11,64 @@
 #include <cstring>
 #include <limits>
 
-namespace hr::cpu {
-
+HWY_BEFORE_NAMESPACE();
+namespace hr::HWY_NAMESPACE {
 namespace {
 
-/// Sum of f(value) in float64 in 32 lanes, combined by a binary tree: the order does not depend on
-/// the instruction set.
-template <class T, class F>
-double lane_sum(const T* values, int64_t count, F f) {
-  constexpr int64_t lanes = 32;
-  double sum[lanes] = {};
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    for (int64_t j = 0; j < lanes; ++j) sum[j] += f(static_cast<double>(values[i + j]));
-  for (int64_t j = 0; i + j < count; ++j) sum[j] += f(static_cast<double>(values[i + j]));
-  for (int64_t half = lanes / 2; half > 0; half /= 2)
+/// Sums run in float64 in so many lanes and are combined by a binary tree: the order does not
+/// depend on the instruction set.
+constexpr int64_t kSumLanes = 32;
+
+double sum_of_lanes(double* sum) {
+  for (int64_t half = kSumLanes / 2; half > 0; half /= 2)
     for (int64_t j = 0; j < half; ++j) sum[j] += sum[j + half];
   return sum[0];
 }
 
 template <class T>
-struct Extremes {
+struct Summary {
   T low;
   T high;
+  double sum;  ///< not finite when a value is NaN or inf
 };
 
-/// Least and greatest value, NaN passed over; in lanes, which a compiler may put in vectors.
+/// Least and greatest value and the sum; low and high count only when the sum is finite.
 template <class T>
-Extremes<T> extremes(const T* values, int64_t count) {
-  constexpr int64_t lanes = 32;
-  T low[lanes];
-  T high[lanes];
-  std::fill(low, low + lanes, std::numeric_limits<T>::infinity());
-  std::fill(high, high + lanes, -std::numeric_limits<T>::infinity());
+Summary<T> summarize(const T* values, int64_t count) {
+  T low[kSumLanes];
+  T high[kSumLanes];
+  double sum[kSumLanes] = {};
+  for (int64_t j = 0; j < kSumLanes; ++j) low[j] = high[j] = values[0];
   const auto take = [&](int64_t j, T value) {
     low[j] = value < low[j] ? value : low[j];
     high[j] = value > high[j] ? value : high[j];
+    sum[j] += static_cast<double>(value);
   };
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    for (int64_t j = 0; j < lanes; ++j) take(j, values[i + j]);
+  for (; i + kSumLanes <= count; i += kSumLanes)
+    for (int64_t j = 0; j < kSumLanes; ++j) take(j, values[i + j]);
   for (int64_t j = 0; i + j < count; ++j) take(j, values[i + j]);
-  return {*std::min_element(low, low + lanes), *std::max_element(high, high + lanes)};
+  for (int64_t j = 1; j < kSumLanes; ++j) {
+    low[0] = low[j] < low[0] ? low[j] : low[0];
+    high[0] = high[j] > high[0] ? high[j] : high[0];
+  }
+  return {low[0], high[0], sum_of_lanes(sum)};
+}
+
+template <class T>
+double sum_of_squares(const T* values, int64_t count, double mean) {
+  double sum[kSumLanes] = {};
+  int64_t i = 0;
+  for (; i + kSumLanes <= count; i += kSumLanes)
+    for (int64_t j = 0; j < kSumLanes; ++j) {
+      const double distance = static_cast<double>(values[i + j]) - mean;
+      sum[j] += distance * distance;
+    }
+  for (int64_t j = 0; i + j < count; ++j) {
+    const double distance = static_cast<double>(values[i + j]) - mean;
+    sum[j] += distance * distance;
+  }
+  return sum_of_lanes(sum);
 }
 
 /// values = (values - center) / divisor, zeros where the divisor is 0.
@@ -65,29 +83,39 @@ void scale(T* values, int64_t count, double center, double divisor) {
 }
 
 template <class T>
+bool has_nan_or_inf(const T* values, int64_t count) {
+  return std::any_of(values, values + count, [](T value) { return !std::isfinite(value); });
+}
+
+template <class T>
 void normalize_row(T* values, int64_t count, Normalize normalize) {
-  if (normalize == Normalize::kNone || count == 0) return;
-  const auto [low, high] = extremes(values, count);
-  // 0, or NaN when a value is NaN or inf.
-  const double spread = lane_sum(values, count, [](double v) { return v * 0.0; });
-  const double least = static_cast<double>(low);
-  const double most = static_cast<double>(high);
-  if (spread != 0) {
-    std::fill(values, values + count, static_cast<T>(NAN));
+  const Summary<T> found = summarize(values, count);
+  const double least = static_cast<double>(found.low);
+  const double most = static_cast<double>(found.high);
+  // A sum of finite values may be infinite too.
+  if (!std::isfinite(found.sum) && has_nan_or_inf(values, count)) {
+    std::fill(values, values + count, std::numeric_limits<T>::quiet_NaN());
   } else if (normalize == Normalize::kMinMax) {
     scale(values, count, least, most - least);
   } else if (normalize == Normalize::kMax) {
     scale(values, count, 0.0, std::max(std::fabs(least), std::fabs(most)));
-  } else if (low == high) {  // the rounded mean of equal values may differ from them
+  } else if (least == most) {  // the rounded mean of equal values may differ from them
     scale(values, count, least, 0.0);
   } else {
     const auto samples = static_cast<double>(count);
-    const double mean = lane_sum(values, count, [](double v) { return v; }) / samples;
-    const double squares =
-        lane_sum(values, count, [mean](double v) { return (v - mean) * (v - mean); });
-    scale(values, count, mean, std::sqrt(squares / samples));
+    const double mean = found.sum / samples;
+    scale(values, count, mean, std::sqrt(sum_of_squares(values, count, mean) / samples));
   }
 }
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+namespace {
 
 /// How many of `begin`, `begin` + 1, ... lie before row 0 or behind the end, and how many inside.
 struct Cut {
@@ -115,7 +143,8 @@ void fill_row(const StridedView<T>& x, int64_t begin, int64_t length, int64_t wi
     else
       x.load(first, part.inside, samples);
   }
-  normalize_row(samples, part.inside, normalize);
+  if (normalize != Normalize::kNone && part.inside > 0)
+    HR_SIMD(normalize_row<T>)(samples, part.inside, normalize);
   std::fill(samples + part.inside, row + width, T{0});
 }
 
@@ -139,3 +168,4 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
 }
 
 }  // namespace hr::cpu
+#endif

@@ -3,6 +3,7 @@
 #include "headrace/signal/windows.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/simd.h"
 #include "headrace/data/tensor_testing.h"
 
 #include <gtest/gtest.h>
@@ -130,6 +131,26 @@ TEST(Windows, RefusesWhatDoesNotFit) {
   EXPECT_THROW(windows(x, begins, std::numeric_limits<int64_t>::max()), InvalidArgumentError);
   EXPECT_THROW(windows(begins, begins, 4), TypeMismatchError);
   EXPECT_THROW(windows(x, x, 4), TypeMismatchError);
+}
+
+TEST(Windows, IsTheSameForAnyLevel) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < 5000; ++i) values.push_back(std::sin(static_cast<float>(i * i % 977)));
+  const Tensor x = tensor_of(values);
+  const Tensor begins = tensor_of<int64_t>({-5, 0, 17, 100, 4990});
+  for (const Normalize normalize : {Normalize::kZscore, Normalize::kMinMax, Normalize::kMax}) {
+    const SimdLevel best = simd_level();
+    const Tensor rows = windows(x, begins, 777, normalize);
+    set_simd_level(SimdLevel::kBase);
+    EXPECT_TRUE(same_bits(rows, windows(x, begins, 777, normalize)));
+    set_simd_level(best);
+  }
+}
+
+TEST(Windows, ScalesFiniteValuesWithAnInfiniteSum) {
+  const Tensor x = tensor_of<double>({1e308, -1e308, 1.5e308, 1e308});
+  EXPECT_EQ(values_of<double>(windows(x, tensor_of<int64_t>({2}), 2, Normalize::kMax)),
+            (std::vector<double>{1.0, 1e308 / 1.5e308}));
 }
 
 }  // namespace
