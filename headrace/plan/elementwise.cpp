@@ -80,7 +80,7 @@ NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
   signature.form = Form::kTensor;
   for (const NodePtr& input : inputs) {
     const auto* scalar = input->is_ready() ? std::get_if<Scalar>(&input->value()) : nullptr;
-    operands.push_back({input->signature().dtype, scalar && scalar->is_weak()});
+    operands.push_back({input->signature().dtype, scalar && scalar->is_weak() ? scalar : nullptr});
     signature.nullable |= input->signature().nullable;
   }
   signature.dtype = result_dtype(operation, operands);

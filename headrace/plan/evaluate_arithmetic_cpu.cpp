@@ -130,7 +130,7 @@ struct Reciprocal {
   HR_INLINE static T apply(T a) {
     if constexpr (std::is_floating_point_v<T>) return T{1} / a;
     // 1 / a is 0 but for 1 and -1; of zero it is 0
-    return a == T{1} || static_cast<T>(a + T{1}) == T{0} ? a : T{0};
+    return a == T{1} || (std::is_signed_v<T> && static_cast<T>(a + T{1}) == T{0}) ? a : T{0};
   }
 };
 

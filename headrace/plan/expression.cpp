@@ -43,7 +43,7 @@ constexpr OpRow kRows[] = {
     {Op::kTanh, "tanh", "", 1, OpRule::kFloating},
     {Op::kFloor, "floor", "", 1, OpRule::kRound},
     {Op::kCeil, "ceil", "", 1, OpRule::kRound},
-    {Op::kRint, "rint", "", 1, OpRule::kRound},
+    {Op::kRint, "rint", "", 1, OpRule::kFloating},
     {Op::kTrunc, "trunc", "", 1, OpRule::kRound},
     {Op::kIsNan, "isnan", "", 1, OpRule::kTest},
     {Op::kIsFinite, "isfinite", "", 1, OpRule::kTest},
@@ -96,10 +96,10 @@ struct Alias {
 };
 
 constexpr Alias kAliases[] = {
-    {"abs", Op::kAbsolute},  {"fabs", Op::kAbsolute},  {"true_divide", Op::kDivide},
-    {"mod", Op::kRemainder}, {"pow", Op::kPower},      {"float_power", Op::kPower},
-    {"round", Op::kRint},    {"bitwise_not", Op::kInvert}, {"bitwise_invert", Op::kInvert},
-    {"asin", Op::kArcsin},   {"acos", Op::kArccos},    {"atan", Op::kArctan},
+    {"abs", Op::kAbsolute},        {"true_divide", Op::kDivide},
+    {"mod", Op::kRemainder},       {"pow", Op::kPower},
+    {"bitwise_not", Op::kInvert},  {"bitwise_invert", Op::kInvert},
+    {"asin", Op::kArcsin},         {"acos", Op::kArccos},    {"atan", Op::kArctan},
     {"atan2", Op::kArctan2}, {"bitwise_left_shift", Op::kLeftShift},
     {"bitwise_right_shift", Op::kRightShift},
 };
@@ -115,7 +115,7 @@ Dtype common_dtype(std::span<const Operand> operands) {
   bool weak_integer = false, weak_float = false;
   for (const Operand& operand : operands) {
     all = promote(all, operand.dtype);
-    if (!operand.weak) {
+    if (!operand.literal) {
       strong = has_strong ? promote(strong, operand.dtype) : operand.dtype;
       has_strong = true;
     } else {
@@ -151,7 +151,7 @@ Dtype operand_dtype(Op op, std::span<const Operand> operands) {
       if (op == Op::kNegative || op == Op::kSubtract || op == Op::kSign)
         refuse(op, common, "use logical_not or logical_xor, or cast to an integer");
       if (op == Op::kFloorDivide || op == Op::kRemainder || op == Op::kPower ||
-          op == Op::kReciprocal)
+          op == Op::kReciprocal || op == Op::kSquare)
         return TypeId::kInt8;
       return common;
     }
@@ -163,7 +163,7 @@ Dtype operand_dtype(Op op, std::span<const Operand> operands) {
     case OpRule::kTest: {
       const Dtype common = common_dtype(operands);
       const bool all_weak = std::all_of(operands.begin(), operands.end(),
-                                        [](const Operand& operand) { return operand.weak; });
+                                        [](const Operand& operand) { return operand.literal; });
       return all_weak ? Dtype(TypeId::kFloat64) : floating_dtype(common);
     }
     case OpRule::kBitwise: {
@@ -178,8 +178,15 @@ Dtype operand_dtype(Op op, std::span<const Operand> operands) {
     }
     case OpRule::kLogical:
       return TypeId::kBool;
-    case OpRule::kFill:
-      return operands[0].weak ? common_dtype(operands) : operands[0].dtype;
+    case OpRule::kFill: {
+      const Dtype common = common_dtype(operands);
+      if (!operands[0].literal && common != operands[0].dtype)
+        throw_error<TypeMismatchError>(
+            row.name, "the value does not fit the dtype",
+            {{"dtype", operands[0].dtype.name()}, {"value_dtype", operands[1].dtype.name()}},
+            "use astype first");
+      return common;
+    }
     case OpRule::kSelect:
       return common_dtype(operands.subspan(1));
     default:
@@ -197,6 +204,11 @@ Dtype result_of(OpRule rule, Dtype operand) {
     default:
       return operand;
   }
+}
+
+std::string text_of(const Scalar& value) {
+  return value.dtype().is_unsigned() ? std::to_string(value.as<uint64_t>())
+                                     : std::to_string(value.as<int64_t>());
 }
 
 template <class T>
@@ -219,6 +231,16 @@ bool literal_fits(const Scalar& value, Dtype dtype) {
   });
 }
 
+void check_literals(Op op, std::span<const Operand> operands, Dtype common) {
+  if (op_row(op).rule == OpRule::kCompare) return;
+  for (const Operand& operand : operands)
+    if (operand.literal && !literal_fits(*operand.literal, common))
+      throw_error<InvalidArgumentError>(
+          op_row(op).name, "the literal does not fit the dtype that it meets",
+          {{"value", text_of(*operand.literal)}, {"dtype", common.name()}},
+          "cast the other operand to a wider dtype");
+}
+
 Scalar convert_scalar(const Scalar& value, Dtype dtype) {
   if (value.is_null()) return Scalar::null(dtype);
   if (dtype.is_bool())
@@ -235,6 +257,24 @@ Scalar convert_scalar(const Scalar& value, Dtype dtype) {
     return Scalar(value.as<T>());
   });
 }
+
+// The comparison with its operands swapped.
+Op mirrored(Op op) {
+  switch (op) {
+    case Op::kLess:
+      return Op::kGreater;
+    case Op::kLessEqual:
+      return Op::kGreaterEqual;
+    case Op::kGreater:
+      return Op::kLess;
+    case Op::kGreaterEqual:
+      return Op::kLessEqual;
+    default:
+      return op;
+  }
+}
+
+size_t at(int value) { return static_cast<size_t>(value); }
 
 bool same_scalar(const Scalar& a, const Scalar& b) {
   if (a.dtype() != b.dtype() || a.is_null() != b.is_null() || a.is_weak() != b.is_weak())
@@ -304,7 +344,9 @@ Dtype promote(Dtype a, Dtype b) {
 }
 
 Dtype result_dtype(Op op, std::span<const Operand> operands) {
-  return result_of(op_row(op).rule, operand_dtype(op, operands));
+  const Dtype common = operand_dtype(op, operands);
+  check_literals(op, operands, common);
+  return result_of(op_row(op).rule, common);
 }
 
 Shape broadcast_shape(std::string_view op, std::span<const Shape> shapes) {
@@ -333,7 +375,7 @@ int Program::add(const Node& node) {
   const uint64_t hash = hash_of(node);
   const auto [begin, end] = known_.equal_range(hash);
   for (auto it = begin; it != end; ++it)
-    if (same_node(nodes_[static_cast<size_t>(it->second)], node)) return it->second;
+    if (same_node(nodes_[at(it->second)], node)) return it->second;
   const int value = static_cast<int>(nodes_.size());
   nodes_.push_back(node);
   known_.emplace(hash, value);
@@ -356,7 +398,7 @@ int Program::constant(const Scalar& value) {
 }
 
 int Program::cast(int value, Dtype dtype) {
-  const Node from = nodes_[static_cast<size_t>(value)];
+  const Node from = nodes_[at(value)];
   if (from.op == Op::kConstant) return constant(convert_scalar(from.constant, dtype));
   if (from.dtype == dtype) return value;
   for (const Dtype d : {from.dtype, dtype})
@@ -369,14 +411,38 @@ int Program::cast(int value, Dtype dtype) {
   return add(node);
 }
 
-int Program::convert(int value, Dtype dtype) {
-  const Node& from = nodes_[static_cast<size_t>(value)];
-  if (from.op == Op::kConstant && from.constant.is_weak() && !literal_fits(from.constant, dtype))
-    throw_error<InvalidArgumentError>(
-        "expression", "the literal does not fit the dtype that it meets",
-        {{"value", from.constant.as<int64_t>()}, {"dtype", dtype.name()}},
-        "cast the other operand to a wider dtype");
-  return cast(value, dtype);
+// No value of the integers reaches the literal: a comparison with their limit says the same.
+int Program::compare_with_literal(Op op, int value, const Scalar& literal) {
+  const Dtype dtype = nodes_[at(value)].dtype;
+  const bool above = literal.dtype().is_unsigned() || literal.as<int64_t>() > 0;
+  const bool always = op == Op::kNotEqual ||
+                      (above ? op == Op::kLess || op == Op::kLessEqual
+                             : op == Op::kGreater || op == Op::kGreaterEqual);
+  const int limit = constant(visit_real(dtype, []<class T>(std::type_identity<T>) {
+    return Scalar(std::numeric_limits<T>::max());
+  }));
+  const int operands[] = {value, limit};
+  return apply(always ? Op::kLessEqual : Op::kGreater, operands);
+}
+
+// A signed value against an unsigned one of 64 bits, exactly: what is below zero becomes the least
+// value that gives the same answer, and both are compared unsigned.
+int Program::compare_signs(Op op, int integer, int natural) {
+  const int wide = cast(integer, TypeId::kInt64);
+  const auto raise = [&](int64_t least, int64_t add_one) {
+    const int bounds[] = {wide, constant(Scalar(least))};
+    const int sum[] = {apply(Op::kMaximum, bounds), constant(Scalar(add_one))};
+    return cast(add_one ? apply(Op::kAdd, sum) : sum[0], TypeId::kUInt64);
+  };
+  // x <= y and x > y of max(x, 0); x < y as x + 1 <= y.
+  const bool strict = op == Op::kLess || op == Op::kGreaterEqual;
+  const int operands[] = {strict ? raise(-1, 1) : raise(0, 0), natural};
+  if (op == Op::kLess || op == Op::kLessEqual) return apply(Op::kLessEqual, operands);
+  if (op == Op::kGreater || op == Op::kGreaterEqual) return apply(Op::kGreater, operands);
+  const int both[] = {compare_signs(Op::kLessEqual, integer, natural),
+                      compare_signs(Op::kGreaterEqual, integer, natural)};
+  const int equal = apply(Op::kLogicalAnd, both);
+  return op == Op::kEqual ? equal : apply(Op::kLogicalNot, {&equal, 1});
 }
 
 int Program::apply(Op op, std::span<const int> values) {
@@ -384,25 +450,33 @@ int Program::apply(Op op, std::span<const int> values) {
   Operand operands[3];
   if (values.size() <= 3)
     for (size_t i = 0; i < values.size(); ++i) {
-      const Node& node = nodes_[static_cast<size_t>(values[i])];
-      operands[i] = {node.dtype, node.op == Op::kConstant && node.constant.is_weak()};
+      const Node& node = nodes_[at(values[i])];
+      const bool literal = node.op == Op::kConstant && node.constant.is_weak();
+      operands[i] = {node.dtype, literal ? &node.constant : nullptr};
     }
-  Dtype common = operand_dtype(op, {operands, values.size()});
+  const Dtype common = operand_dtype(op, {operands, values.size()});
+  check_literals(op, {operands, values.size()}, common);
   if (op == Op::kIsNull && !nullable(values[0])) return constant(Scalar(false));
   if (op == Op::kFillNull && !nullable(values[0])) return values[0];
   if (row.rule == OpRule::kRound && !common.is_floating()) return values[0];
   if (op == Op::kAbsolute && (common.is_unsigned() || common.is_bool())) return values[0];
-  if (row.rule == OpRule::kCompare)  // literals beyond the range of a narrow integer still compare
-    for (const int value : values) {
-      const Node& node = nodes_[static_cast<size_t>(value)];
-      if (node.op == Op::kConstant && !literal_fits(node.constant, common))
-        common = promote(common, node.dtype);
-    }
+  if (row.rule == OpRule::kCompare) {
+    for (const int i : {0, 1})
+      if (operands[i].literal && !operands[1 - i].literal &&
+          !literal_fits(*operands[i].literal, common)) {
+        const Scalar literal = *operands[i].literal;  // a cast may move the nodes
+        return compare_with_literal(i ? op : mirrored(op), cast(values[at(1 - i)], common),
+                                    literal);
+      }
+    if (common.is_floating() && operands[0].dtype.is_integer() && operands[1].dtype.is_integer())
+      return operands[0].dtype.is_signed() ? compare_signs(op, values[0], values[1])
+                                           : compare_signs(mirrored(op), values[1], values[0]);
+  }
   if (op == Op::kPower && common.is_floating()) {
-    const Node& exponent = nodes_[static_cast<size_t>(values[1])];
+    const Node& exponent = nodes_[at(values[1])];
     if (exponent.op == Op::kConstant && !exponent.constant.is_null()) {
       const double e = exponent.constant.as<double>();
-      const int base = convert(values[0], common);
+      const int base = cast(values[0], common);
       if (e == 2) return apply(Op::kSquare, {&base, 1});
       if (e == 1) return base;
       if (e == 0.5) return apply(Op::kSqrt, {&base, 1});
@@ -412,7 +486,7 @@ int Program::apply(Op op, std::span<const int> values) {
   Node node{op, result_of(row.rule, common)};
   for (size_t i = 0; i < values.size(); ++i) {
     const bool is_condition = row.rule == OpRule::kSelect && i == 0;
-    node.operands[i] = convert(values[i], is_condition ? Dtype(TypeId::kBool) : common);
+    node.operands[i] = cast(values[i], is_condition ? Dtype(TypeId::kBool) : common);
     node.nullable |= nullable(node.operands[i]);
   }
   if (op == Op::kIsNull) node.nullable = false;

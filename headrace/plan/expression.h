@@ -40,7 +40,7 @@ enum class OpRule : uint8_t {
   kArithmetic,  ///< operands promoted, result the same; no bool for negative, subtract, sign
   kDivide,      ///< like arithmetic, integers and bools become float64
   kFloating,    ///< floats stay; 8 and 16 bit integers and bool become float32, wider float64
-  kRound,       ///< floats stay, integers pass through
+  kRound,       ///< floats stay, integers pass through (but rint, which is kFloating)
   kCompare,     ///< operands promoted, result bool
   kTest,        ///< float test, result bool, integers pass as float
   kNullTest,    ///< any operand, result bool, never null
@@ -68,15 +68,17 @@ HR_API Op op_from_name(std::string_view name);
 /// strings and complex numbers.
 HR_API Dtype promote(Dtype a, Dtype b);
 
-/// What a dtype rule knows of an operand. `weak`: a literal (bool, int64 or float64).
+/// What a dtype rule knows of an operand. `literal`: the plain number (bool, int64, uint64 or
+/// float64) that the user wrote, which takes the dtype of what it meets.
 struct Operand {
   Dtype dtype;
-  bool weak = false;
+  const Scalar* literal = nullptr;
 };
 
 /// Dtype of `op` over these operands (kCast has no rule: its dtype is given). Throws
 /// TypeMismatchError for operands that the operation does not take, InvalidArgumentError for a
-/// wrong number of them.
+/// wrong number of them and for a literal that does not fit the integers that it meets (comparisons
+/// take it).
 HR_API Dtype result_dtype(Op op, std::span<const Operand> operands);
 
 /// The shape that all broadcast to (NumPy's rule); throws InvalidArgumentError, naming `op` and
@@ -111,8 +113,8 @@ class HR_API Program {
   int constant(const Scalar& value);
   /// Applies `op` with NumPy's conversions (casts are added as needed). Nulls: a null operand gives
   /// null, but and/or follow Kleene (false and null = false), is_null and fill_null see them.
-  /// Integers: overflow wraps, division by zero gives 0. Throws as result_dtype, and
-  /// InvalidArgumentError for a literal that does not fit the integer dtype that it meets.
+  /// Integers: overflow wraps, division by zero gives 0, comparisons are exact. Throws as
+  /// result_dtype.
   int apply(Op op, std::span<const int> operands);
   /// Float to integer truncates; NaN and values out of range give no set value, but never trap.
   int cast(int value, Dtype dtype);
@@ -135,7 +137,8 @@ class HR_API Program {
 
  private:
   int add(const Node& node);
-  int convert(int value, Dtype dtype);
+  int compare_with_literal(Op op, int value, const Scalar& literal);
+  int compare_signs(Op op, int integer, int natural);
 
   std::vector<Node> nodes_;
   std::unordered_multimap<uint64_t, int> known_;  // by hash of the node

@@ -11,9 +11,13 @@ namespace {
 
 Dtype result(Op op, std::vector<Operand> operands) { return result_dtype(op, operands); }
 
-Operand strong(std::string_view name) { return {dtype_from_name(name), false}; }
+Operand strong(std::string_view name) { return {dtype_from_name(name)}; }
 
-Operand weak(std::string_view name) { return {dtype_from_name(name), true}; }
+Operand weak(std::string_view name) {
+  static const Scalar kInteger = Scalar::weak(int64_t{3}), kFloat = Scalar::weak(2.5);
+  const Dtype dtype = dtype_from_name(name);
+  return {dtype, dtype.is_floating() ? &kFloat : &kInteger};
+}
 
 TEST(Expression, PromotesAsNumPy) {
   const struct {
@@ -52,6 +56,10 @@ TEST(Expression, ResultsFollowTheRuleOfTheOperation) {
   EXPECT_THROW(result(Op::kBitwiseAnd, {strong("float64"), strong("bool")}), TypeMismatchError);
   EXPECT_THROW(result(Op::kAdd, {strong("string"), strong("string")}), TypeMismatchError);
   EXPECT_THROW(result(Op::kAdd, {strong("int8")}), InvalidArgumentError);
+  EXPECT_EQ(result(Op::kRint, {strong("int16")}).name(), "float32");
+  EXPECT_EQ(result(Op::kSquare, {strong("bool")}).name(), "int8");
+  EXPECT_EQ(result(Op::kFillNull, {strong("int8"), weak("int64")}).name(), "int8");
+  EXPECT_THROW(result(Op::kFillNull, {strong("int8"), weak("float64")}), TypeMismatchError);
   EXPECT_EQ(result(Op::kIsNull, {strong("string")}).name(), "bool");
 }
 

@@ -24,20 +24,6 @@ def mark(op: str) -> None:
     _core.set_tag(op, f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}")
 
 
-# NumPy's ufunc names that are not the engine's word already.
-_UFUNC_WORDS = {
-    "true_divide": "divide",
-    "absolute": "abs",
-    "fabs": "abs",
-    "bitwise_and": "logical_and",
-    "bitwise_or": "logical_or",
-    "bitwise_xor": "logical_xor",
-    "invert": "logical_not",
-    "bitwise_invert": "logical_not",
-    "power": "power",
-    "float_power": "power",
-    "mod": "remainder",
-}
 _UFUNC_REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
@@ -161,25 +147,25 @@ class Deferred:
         return self._elementwise("power", other, self)
 
     def __and__(self, other: Any) -> Self:
-        return self._elementwise("logical_and", self, other)
+        return self._elementwise("bitwise_and", self, other)
 
     def __rand__(self, other: Any) -> Self:
-        return self._elementwise("logical_and", other, self)
+        return self._elementwise("bitwise_and", other, self)
 
     def __or__(self, other: Any) -> Self:
-        return self._elementwise("logical_or", self, other)
+        return self._elementwise("bitwise_or", self, other)
 
     def __ror__(self, other: Any) -> Self:
-        return self._elementwise("logical_or", other, self)
+        return self._elementwise("bitwise_or", other, self)
 
     def __xor__(self, other: Any) -> Self:
-        return self._elementwise("logical_xor", self, other)
+        return self._elementwise("bitwise_xor", self, other)
 
     def __rxor__(self, other: Any) -> Self:
-        return self._elementwise("logical_xor", other, self)
+        return self._elementwise("bitwise_xor", other, self)
 
     def __invert__(self) -> Self:
-        return self._elementwise("logical_not", self)
+        return self._elementwise("invert", self)
 
     def __neg__(self) -> Self:
         return self._elementwise("negative", self)
@@ -236,18 +222,22 @@ class Deferred:
 
     # ---- NumPy's protocols -------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method == "reduce" and len(inputs) == 1 and ufunc.__name__ in _UFUNC_REDUCTIONS:
+        name = ufunc.__name__
+        if method == "reduce" and len(inputs) == 1 and name in _UFUNC_REDUCTIONS:
             axis = kwargs.pop("axis", 0)
-            if kwargs.pop("keepdims", False) or any(v is not None for v in kwargs.values()):
-                return NotImplemented
-            reduce: Callable[..., Any] = getattr(inputs[0], _UFUNC_REDUCTIONS[ufunc.__name__])
-            return reduce() if axis is None or inputs[0].ndim == 1 else reduce(axis=axis)
-        if method != "__call__" or kwargs:
-            return NotImplemented
-        op = _UFUNC_WORDS.get(ufunc.__name__, ufunc.__name__)
-        if op not in _core.elementwise_ops():
-            return NotImplemented
-        return self._elementwise(op, *inputs)
+            if not any(v not in (None, False, True) for v in kwargs.values()):
+                return _reduce(inputs[0], _UFUNC_REDUCTIONS[name], axis, **kwargs)
+        if method == "__call__" and not kwargs and name in _core.elementwise_ops():
+            return self._elementwise(name, *inputs)
+        others = (type(value) for value in inputs if not isinstance(value, Deferred))
+        if any(getattr(kind, "__array_ufunc__", None) not in (None, _plain_ufunc()) for kind in others):
+            return NotImplemented  # another library may know
+        call = name if method == "__call__" else f"{name}.{method}"
+        options = "".join(f" with {word}=" for word in kwargs)
+        raise UnsupportedError(
+            f"{call}: Headrace has no such operation{options}: type={type(self).__name__!r}; "
+            "convert with to_numpy() first"
+        )
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -255,9 +245,20 @@ class Deferred:
         from headrace.numpy_functions import FUNCTIONS
 
         implementation = FUNCTIONS.get(func.__name__)
-        if implementation is None:
+        if implementation is not None:
+            return implementation(*args, **kwargs)
+        if not all(issubclass(kind, Deferred) or kind.__module__ == "numpy" for kind in types):
             return NotImplemented
-        return implementation(*args, **kwargs)
+        raise UnsupportedError(
+            f"{func.__name__}: Headrace has no such function: type={type(self).__name__!r}; "
+            "convert with to_numpy() first"
+        )
+
+
+def _plain_ufunc() -> Any:
+    import numpy as np
+
+    return np.ndarray.__array_ufunc__
 
 
 def force(values: list[Deferred]) -> None:

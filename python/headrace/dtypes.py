@@ -62,7 +62,7 @@ def dtype_word(dtype: Any) -> str:
     """
     if isinstance(dtype, str):
         word = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}.get(dtype, dtype)
-    elif dtype in (float, int, bool, str, complex):
+    elif isinstance(dtype, type) and dtype in (float, int, bool, str, complex):
         word = {float: "float64", int: "int64", bool: "bool", str: "string", complex: "complex128"}[dtype]
     else:
         import numpy as np

@@ -95,8 +95,6 @@ def test_elementary_functions_are_within_ulps_of_numpy(name: str, dtype: str) ->
 @pytest.mark.parametrize("right", ["bool", "int8", "uint8", "int32", "int64", "uint64", "float32", "float64"])
 def test_binary_operations_equal_numpy(name: str, left: str, right: str) -> None:
     x, y = values(left), values(right, seed=1)
-    if {left, right} == {"int64", "uint64"} and name in BINARY[10:16]:
-        pytest.skip("NumPy compares these two exactly, we as float64")
     expected = numpy_result(name, x, y)
     if expected is None:
         return
@@ -109,7 +107,8 @@ def test_power_and_two_argument_functions(dtype: str) -> None:
     for name in ("power", "hypot", "arctan2", "copysign"):
         expected = numpy_result(name, x, y)
         assert expected is not None
-        check(getattr(np, name)(hr.asarray(x), hr.asarray(y)), expected, ulps=2)
+        # NumPy's own arctan2 of float32 is up to 2.6 ulp off, ours 0.5.
+        check(getattr(np, name)(hr.asarray(x), hr.asarray(y)), expected, ulps=3)
     with np.errstate(all="ignore"):
         for exponent in (2, 0.5, -1, 1, 0, 3, -2.5):
             check(hr.asarray(x) ** exponent, x**exponent, ulps=2)
@@ -153,12 +152,29 @@ def test_literals_take_the_dtype_they_meet(dtype: str, literal: float) -> None:
             check(getattr(np, name)(hr.asarray(x), literal), expected)
 
 
-def test_literals_beyond_the_dtype_compare_but_do_not_add() -> None:
-    x = values("uint8")
-    check(hr.asarray(x) < 300, x < 300)
-    check(hr.asarray(x) > -1, x > -1)
-    with pytest.raises(hr.InvalidArgumentError, match="300"):
-        hr.asarray(x) + 300
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "uint64"])
+@pytest.mark.parametrize("literal", [300, -300, -1, 2**63 - 1, 2**63, 2**64 - 1, -(2**63)])
+def test_literals_beyond_the_dtype_compare_but_do_not_add(dtype: str, literal: int) -> None:
+    x = values(dtype)
+    for name in BINARY[10:16]:
+        compare = getattr(np, name)
+        check(compare(hr.asarray(x), literal), compare(x, literal))
+        check(compare(literal, hr.asarray(x)), compare(literal, x))
+    info = np.iinfo(dtype)
+    if not info.min <= literal <= info.max:
+        with pytest.raises(hr.InvalidArgumentError, match=str(literal)):
+            hr.asarray(x) + literal
+
+
+@pytest.mark.parametrize("name", BINARY[10:16])
+def test_signed_and_unsigned_compare_exactly(name: str) -> None:
+    edges = [-(2**63), -2, -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 2, 2**63 - 1]
+    x = np.array(edges, "int64")[:, None]
+    y = np.array([e for e in edges if e >= 0] + [2**63, 2**63 + 1, 2**64 - 1], "uint64")
+    compare = getattr(np, name)
+    check(compare(hr.asarray(x), hr.asarray(y)), compare(x, y))
+    check(compare(hr.asarray(y), hr.asarray(x)), compare(y, x))
+    check(compare(hr.asarray(x.astype("int8")), hr.asarray(y)), compare(x.astype("int8"), y))
 
 
 def test_integer_division_by_zero_is_zero_and_negative_powers_are_refused() -> None:
