@@ -85,12 +85,16 @@ void Node::finish(Value value) {
 
 NodePtr make_node(Node::Fields&& fields) {
   fields.tag = intern_tag(fields.op, tag_info(current_tag()).line);
+  const bool over_live = std::any_of(fields.inputs.begin(), fields.inputs.end(),
+                                     [](const NodePtr& input) { return input->fields().live; });
+  const bool is_operator = fields.kind == NodeKind::kOperator;
+  fields.live |= over_live && is_operator && fields.passes == 0;  // a view shares the memory
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
-  if (eager() && !node->is_ready() && node->kind() != NodeKind::kTable) force(node);
+  if ((eager() || over_live) && !node->is_ready() && node->kind() != NodeKind::kTable) force(node);
   return node;
 }
 
-NodePtr data_node(Value value, std::string detail, uint64_t domain) {
+NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
   const Signature signature = signature_of(value, domain);
   Node::Fields made;
   made.kind = NodeKind::kData;
@@ -98,6 +102,7 @@ NodePtr data_node(Value value, std::string detail, uint64_t domain) {
   made.detail = std::move(detail);
   made.signature = signature;
   made.value = std::move(value);
+  made.live = live;
   return make_node(std::move(made));
 }
 
@@ -154,7 +159,8 @@ NodePtr part_node(const NodePtr& table, int64_t index) {
 }
 
 NodePtr in_domain(const NodePtr& node, uint64_t domain) {
-  if (node->is_ready()) return data_node(node->value(), node->detail(), domain);
+  if (node->is_ready())
+    return data_node(node->value(), node->detail(), domain, node->fields().live);
   Signature signature = node->signature();
   signature.domain = domain;
   return operator_node("rows", "", signature, {node}, 0,

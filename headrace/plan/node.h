@@ -69,8 +69,10 @@ class HR_API Node {
   std::atomic<bool> ready_;
 };
 
-/// A node that is ready.
-HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain = 0);
+/// A node that is ready. `live`: somebody else may still write to the memory, so every node over it
+/// runs when it is made and a later write changes no result.
+HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain = 0,
+                         bool live = false);
 
 /// A node for one operator. `passes`: how often it walks over its largest operand. With
 /// HEADRACE_EAGER=1 this and the other makers run the node at once.

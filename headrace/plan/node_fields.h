@@ -29,12 +29,13 @@ struct Node::Fields {
   Reduction reduction = Reduction::kSum;
   ReduceOptions reduce_options{};
   int64_t part = 0;
+  bool live = false;         // the value lies in memory that others may write
   int64_t chain_length = 0;  // element-wise operations above the last materialised value
 
   bool is_fusable() const { return kind == NodeKind::kElementwise || kind == NodeKind::kReduction; }
 };
 
-/// Tags the node and, with HEADRACE_EAGER=1, runs it.
+/// Tags the node and, with HEADRACE_EAGER=1 or over live memory, runs it.
 NodePtr make_node(Node::Fields&& fields);
 
 }  // namespace hr

@@ -145,6 +145,22 @@ TEST(Node, ErrorsNameTheLineAndTheNextCallWorks) {
   EXPECT_EQ(item(op), 1);
 }
 
+TEST(Node, OverLiveMemoryEachNodeRunsWhenItIsMade) {
+  double foreign[] = {1, 2, 3};
+  const Buffer buffer = Buffer::adopt(foreign, sizeof foreign, {});
+  const NodePtr x = data_node(Tensor(TypeId::kFloat64, {3}, buffer), "", 0, true);
+  const NodePtr view = slice_node(x, 1, 2);
+  const NodePtr twice = elementwise_node(Op::kMultiply, {in_domain(view, 7), weak(2)});
+  const NodePtr later = elementwise_node(Op::kAdd, {twice, weak(1)});
+  const NodePtr total = reduction_node(Reduction::kSum, as_tensor_node(as_column_node(view)));
+  EXPECT_TRUE(twice->is_ready());
+  EXPECT_FALSE(later->is_ready());  // over memory of our own
+  foreign[1] = foreign[2] = 100;
+  EXPECT_EQ(std::get<Tensor>(force(view)).as<double>()[0], 100);
+  EXPECT_EQ(std::get<Tensor>(force(later)).as<double>()[0], 5);
+  EXPECT_EQ(item(total), 5);
+}
+
 TEST(Node, PrefixReadsOnlyTheFirstRows) {
   const NodePtr x = numbers(1'000'000);
   const NodePtr head = prefix_node(elementwise_node(Op::kSquare, {x}), 3);

@@ -3,6 +3,7 @@
 #include "headrace/plan/view.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/node_fields.h"
 
 #include <algorithm>
 
@@ -137,7 +138,7 @@ NodePtr as_tensor_node(const NodePtr& column) {
   signature.nullable = false;
   if (column->is_ready())
     return data_node(as_tensor(std::get<Column>(column->value())), column->detail(),
-                     signature.domain);
+                     signature.domain, column->fields().live);
   if (signature.dtype.is_string() || signature.dtype.is_bool())
     throw_error<TypeMismatchError>("to_array", "the dtype has no array form",
                                    {{"dtype", signature.dtype.name()}});

@@ -93,9 +93,11 @@ Adopted adopt_interface(nb::handle object, nb::dict interface, std::string_view 
     strides = element_strides(op, nb::cast<hr::Shape>(interface["strides"]), dtype.size_bytes());
   const auto address = nb::cast<uintptr_t>(data[0]);
   const bool read_only = nb::cast<bool>(data[1]);
+  // NumPy's scalars show a temporary array that only the dictionary keeps.
+  const nb::tuple owners = nb::make_tuple(object, interface);
   return {adopt_or_release(op, dtype, reinterpret_cast<const void*>(address), std::move(shape),
-                           std::move(strides), python_owner(object)),
-          !read_only};
+                           std::move(strides), python_owner(owners)),
+          !read_only && !interface.contains("__ref")};
 }
 
 /// NumPy arrays and whatever has `__array_interface__` or the buffer protocol.

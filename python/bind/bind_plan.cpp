@@ -26,8 +26,8 @@ const char* form_name(hr::Form form) {
 }
 
 template <class Data>
-NodePtr data(Data value, std::string detail, uint64_t domain) {
-  return hr::data_node(std::move(value), std::move(detail), domain);
+NodePtr data(Data value, std::string detail, uint64_t domain, bool live) {
+  return hr::data_node(std::move(value), std::move(detail), domain, live);
 }
 
 // A Python number takes the dtype of what it meets.
@@ -129,9 +129,12 @@ void bind_plan(nb::module_& m) {
           nb::sig("def value(self) -> typing.Any"));
 
   m.def("new_domain", &hr::new_domain);
-  m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0);
-  m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0);
-  m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0);
+  m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0,
+        "live"_a = false);
+  m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0,
+        "live"_a = false);
+  m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0,
+        "live"_a = false);
   m.def("scalar", scalar, "value"_a);
   m.def("part", &hr::part_node, "table"_a, "index"_a);
   m.def("elementwise", elementwise, "op"_a, "inputs"_a, "dtype"_a = nb::none(), Unlocked());

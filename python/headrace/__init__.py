@@ -15,6 +15,7 @@ from headrace import demo, fft, learn, memory, plot, signal
 from headrace import errors as errors  # first: the engine's errors become these classes
 from headrace._core import version as __version__
 from headrace.array import Array, asarray
+from headrace.deferred import eval
 from headrace.errors import (
     ColumnNotFoundError,
     DeviceError,
@@ -53,6 +54,7 @@ __all__ = [
     "demo",
     "device",
     "errors",
+    "eval",
     "fallbacks",
     "fft",
     "from_arrow",

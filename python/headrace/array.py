@@ -296,7 +296,8 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
 
     Notes
     -----
-    The engine takes values as immutable: operators over a *writable* foreign array run at their line.
+    Operators over memory that its owner may still write run at their line, so that a later write
+    changes no result. Freeze it first (``n.flags.writeable = False``) to have chains run as one pass.
 
     >>> import headrace as hr, numpy as np
     >>> n = np.arange(3.0)
@@ -314,5 +315,6 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     else:
         from headrace.exchange import tensor_from
 
-        result = Array(_core.data(tensor_from(values)))
+        tensor, live = tensor_from(values)
+        result = Array(_core.data(tensor, live=live))
     return result if dtype is None else result.astype(dtype)

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
 from headrace.dtypes import DType, dtype_word
+from headrace.errors import TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
     import numpy.typing as npt
+
+    from headrace.frame import DataFrame
 
 
 def mark(op: str) -> None:
@@ -224,18 +227,20 @@ class Deferred:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         name = ufunc.__name__
         if method == "reduce" and len(inputs) == 1 and name in _UFUNC_REDUCTIONS:
-            axis = kwargs.pop("axis", 0)
-            if not any(v not in (None, False, True) for v in kwargs.values()):
-                return _reduce(inputs[0], _UFUNC_REDUCTIONS[name], axis, **kwargs)
+            options = {word: v for word, v in kwargs.items() if word == "axis" or v is not None}
+            axis = options.pop("axis", 0)
+            if not options:
+                reduce: Callable[..., Any] = getattr(inputs[0], _UFUNC_REDUCTIONS[name])
+                return reduce() if axis is None or inputs[0].ndim == 1 else reduce(axis=axis)
         if method == "__call__" and not kwargs and name in _core.elementwise_ops():
             return self._elementwise(name, *inputs)
         others = (type(value) for value in inputs if not isinstance(value, Deferred))
         if any(getattr(kind, "__array_ufunc__", None) not in (None, _plain_ufunc()) for kind in others):
             return NotImplemented  # another library may know
         call = name if method == "__call__" else f"{name}.{method}"
-        options = "".join(f" with {word}=" for word in kwargs)
+        words = "".join(f" with {word}=" for word in kwargs)
         raise UnsupportedError(
-            f"{call}: Headrace has no such operation{options}: type={type(self).__name__!r}; "
+            f"{call}: Headrace has no such operation{words}: type={type(self).__name__!r}; "
             "convert with to_numpy() first"
         )
 
@@ -261,6 +266,32 @@ def _plain_ufunc() -> Any:
     return np.ndarray.__array_ufunc__
 
 
-def force(values: list[Deferred]) -> None:
-    """Run what `values` need, in as few passes as the plan finds."""
-    _core.force([value._node for value in values])
+def eval(*values: Deferred | DataFrame) -> None:
+    """Run what `values` need, together: in as few passes as the plan finds.
+
+    Looking at a value runs it as well; this is for several at a time, or to choose the moment.
+
+    Parameters
+    ----------
+    *values : Array, Series or DataFrame
+        They keep their results.
+
+    Examples
+    --------
+    >>> x = hr.asarray([1.0, 3.0])
+    >>> low, high = x.min(), x.max()
+    >>> hr.eval(low, high)
+    """
+    mark("eval")
+    nodes: list[_core.Node] = []
+    for value in values:
+        if isinstance(value, Deferred):
+            nodes.append(value._node)
+        elif hasattr(value, "_nodes"):
+            nodes += value._nodes.values()
+        else:
+            raise TypeMismatchError(
+                f"eval: this is no deferred value: type={type(value).__name__!r}; "
+                "pass arrays, series or frames"
+            )
+    _core.force(nodes)

@@ -39,49 +39,71 @@ def _arrow_column(values: Any, op: str) -> _core.Column:
     return columns.column(0, op)
 
 
-def tensor_from(values: Any) -> _core.Tensor:
-    """Adopt an array of another library without a copy, or build one from Python numbers."""
+def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
+    """Adopt an array of another library without a copy, or build one from Python numbers.
+
+    The second value tells whether somebody else may still write to the memory.
+    """
     if hasattr(values, "__array_interface__"):
-        return _core.from_array(values, "asarray")[0]
+        return _core.from_array(values, "asarray")
     if hasattr(values, "__dlpack__"):
-        return _core.from_dlpack(values, "asarray")[0]
-    if _has_arrow(values) and not hasattr(values, "to_numpy"):
-        return _arrow_column(values, "asarray").as_tensor()
+        return _core.from_dlpack(values, "asarray")
+    if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "to_numpy"):
+        if type(getattr(values, "dtype", None)).__module__.startswith("numpy") or values.ndim == 2:
+            return _pandas_array(values)
+    if _has_arrow(values):
+        return _arrow_column(values, "asarray").as_tensor(), False
     if not isinstance(values, list | tuple) and _has_buffer(values):
-        return _core.from_array(values, "asarray")[0]
-    if hasattr(values, "to_numpy"):  # a pandas or pyarrow column
-        return _core.from_array(values.to_numpy(), "asarray")[0]
+        return _core.from_array(values, "asarray")
     import numpy as np
 
-    return _core.from_array(np.asarray(values), "asarray")[0]
+    return _core.from_array(np.asarray(values), "asarray")[0], False
 
 
-def column_from(values: Any, op: str = "Series") -> _core.Column:
-    """Adopt a column of another library, or build one from a list of Python values."""
+def _pandas_array(values: Any) -> tuple[_core.Tensor, bool]:
+    # pandas shows its blocks read-only, yet writes to them itself.
+    array = values.to_numpy()
+    if array.flags.owndata:
+        _core.record_copy("asarray", "pandas columns become one array", array.nbytes, False)
+    return _core.from_array(array, "asarray")[0], True
+
+
+def column_from(values: Any, op: str = "Series") -> tuple[_core.Column, bool]:
+    """Adopt a column of another library, or build one from a list of Python values.
+
+    The second value tells whether somebody else may still write to the memory.
+    """
     if isinstance(values, list | tuple | range):
-        return _core.column_from_list(values)
+        return _core.column_from_list(values), False
     kind = getattr(getattr(values, "dtype", None), "kind", None)
     if hasattr(values, "__array_interface__"):
         if kind in ("O", "U", "T"):
-            return _objects(values, op)
-        return _core.column_of(_core.from_array(values, op)[0], op)
+            return _objects(values, op), False
+        return _array_column(values, op)
     module = type(values).__module__.partition(".")[0]
     if module == "pandas" and kind in ("b", "i", "u", "f") and hasattr(values.dtype, "itemsize"):
         numbers = values.to_numpy()
         if numbers.dtype.kind != "O":
-            return column_from(numbers, op)
+            # pandas shows its blocks read-only, yet writes to them itself.
+            return _array_column(numbers, op)[0], True
     if _has_arrow(values):
-        return _arrow_column(values, op)
+        return _arrow_column(values, op), False
     if hasattr(values, "__dlpack__"):
-        return _core.column_of(_core.from_dlpack(values, op)[0], op)
+        tensor, live = _core.from_dlpack(values, op)
+        return _core.column_of(tensor, op), live
     if not isinstance(values, str) and _has_buffer(values):
-        return _core.column_of(_core.from_array(values, op)[0], op)
+        return _array_column(values, op)
     if hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set):
-        return _core.column_from_list(list(values))
+        return _core.column_from_list(list(values)), False
     raise TypeMismatchError(
         f"{op}: these values are no column: type={type(values).__name__!r}; "
         "pass a list, an array, or an Arrow or pandas column"
     )
+
+
+def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
+    tensor, live = _core.from_array(values, op)
+    return _core.column_of(tensor, op), live
 
 
 def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
@@ -91,14 +113,15 @@ def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
     return _core.column_from_list(values.tolist())
 
 
-def column_node(values: Any) -> _core.Node:
+def column_node(values: Any, op: str = "Series", domain: int = 0) -> _core.Node:
     """Make the plan node of a column's values."""
     from headrace.deferred import Deferred
 
     if isinstance(values, Deferred):
         node = values._node
         return node if node.form == "column" else _core.as_column(node)
-    return _core.data(column_from(values))
+    column, live = column_from(values, op)
+    return _core.data(column, "", domain, live)
 
 
 def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[Any, Any]:
@@ -260,10 +283,14 @@ def from_pandas(values: Any) -> DataFrame | Series:
     mark("from_pandas")
     if not hasattr(values, "columns"):
         name = None if values.name is None else str(values.name)
-        return Series(_core.data(column_from(values, "from_pandas")), name)
-    names = [str(name) for name in values.columns]
-    made = [column_from(values.iloc[:, i], "from_pandas") for i in range(len(names))]
-    return DataFrame._from_table(_core.Table(names, made))
+        return Series(column_node(values, "from_pandas"), name)
+    domain = _core.new_domain()
+    return DataFrame._of(
+        {
+            str(name): column_node(values.iloc[:, i], "from_pandas", domain)
+            for i, name in enumerate(values.columns)
+        }
+    )
 
 
 __all__ = ["from_arrow", "from_dlpack", "from_pandas"]
