@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A long made-up ECG from a short real one: `hr.demo.ecg`.
 
-Only exact operations are used (integers, and IEEE sums, products and quotients), so a seed gives the
-same bytes on every machine.
+Only exact operations are used (integers, and IEEE sums, products and quotients), so a seed gives
+the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from headrace.frame import DataFrame
-
     import numpy as np
     import numpy.typing as npt
+
+    from headrace.frame import DataFrame
 
     Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
@@ -108,7 +108,8 @@ def _templates(source: Record, label: str, most: int) -> Floats:
             continue
         edges = (-_BEFORE * before, -_QRS, _QRS, (1 - _BEFORE) * after)
         times = [
-            edges[k] + (edges[k + 1] - edges[k]) * (np.arange(_PARTS[k]) / _PARTS[k]) for k in range(3)
+            edges[k] + (edges[k + 1] - edges[k]) * (np.arange(_PARTS[k]) / _PARTS[k])
+            for k in range(3)
         ]
         at = beats[i] + np.append(np.concatenate(times), edges[3]) * rate
         if at[0] < 1 or at[-1] > len(source.samples) - 3:
@@ -129,8 +130,8 @@ def synthesize(rows: int, seed: int = 1) -> tuple[Floats, Integers, Integers]:
     """A signal of `rows` samples at `RATE`, the samples of its beats, and their kinds.
 
     Normal beats of the record are tiled with drifting heart rate and amplitude, baseline wander and
-    noise. About 3 % of the beats are of four abnormal kinds (see `KINDS`): early ventricular beats of
-    the record, beats with a stretched QRS, with a raised ST segment, and with a burst of noise.
+    noise. About 3 % of the beats are of four abnormal kinds (see `KINDS`): early ventricular beats
+    of the record, beats with a stretched QRS, with a raised ST segment, and with a burst of noise.
     """
     import numpy as np
 
@@ -211,8 +212,8 @@ def synthesize(rows: int, seed: int = 1) -> tuple[Floats, Integers, Integers]:
 def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataFrame:
     """Write a long ECG as CSV text and return the truth about its beats.
 
-    One column, ``ecg``, in millivolts at 277.8 Hz: one million rows an hour, 25 bytes a row. The same
-    bytes for the same seed on every machine.
+    One column, ``ecg``, in millivolts at 277.8 Hz: one million rows an hour, 25 bytes a row. The
+    same bytes for the same seed on every machine.
 
     Parameters
     ----------

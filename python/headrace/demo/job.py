@@ -33,8 +33,8 @@ def odd(seconds: float, rate: float) -> int:
 def detect(ecg: Array, rate: float) -> tuple[Array, Array, Array]:
     """Response, gate and positions of the beats of a signal of `rate` samples a second.
 
-    A Ricker wavelet as wide as a QRS complex (zero crossing at 20 ms) finds the beats; the maxima of
-    0.3 s that rise above 1.6 standard deviations of the response are taken.
+    A Ricker wavelet as wide as a QRS complex (zero crossing at 20 ms) finds the beats; the maxima
+    of 0.3 s that rise above 1.6 standard deviations of the response are taken.
     """
     width = 0.02 * rate
     wavelet = signal.ricker(2 * round(5 * width) + 1, width, dtype=ecg.dtype)

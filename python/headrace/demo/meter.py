@@ -9,9 +9,13 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from headrace import memory
+from headrace.settings import threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Step(NamedTuple):
@@ -28,16 +32,20 @@ class Step(NamedTuple):
 
 
 def copy_bandwidth() -> float:
-    """Bytes a second that a large copy reads and writes: the best of five."""
+    """Bytes a second that a large copy on all threads reads and writes: the best of five."""
+    from concurrent.futures import ThreadPoolExecutor
+
     import numpy as np
 
-    source = np.ones(16 << 20)
+    count = threads()
+    source = np.ones((count, (16 << 20) // count))
     target = np.empty_like(source)
     best = float("inf")
-    for _ in range(5):
-        begin = time.perf_counter()
-        np.copyto(target, source)
-        best = min(best, time.perf_counter() - begin)
+    with ThreadPoolExecutor(count) as pool:
+        for _ in range(5):
+            begin = time.perf_counter()
+            list(pool.map(np.copyto, target, source))
+            best = min(best, time.perf_counter() - begin)
     return 2 * source.nbytes / best
 
 
@@ -46,29 +54,47 @@ class Meter:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.times: list[float] = []
-        self.used: list[int] = []
+        self._times: list[float] = []
+        self._used: list[int] = []
         self.bandwidth = copy_bandwidth()
         self._start = time.perf_counter()
+        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
         self._thread.start()
 
     def _sample(self) -> None:
-        stats = memory.stats()
-        while not self._stop.wait(0.01):
-            self.times.append(time.perf_counter() - self._start)
-            self.used.append(stats.used_bytes)
+        while not self._stop.wait(0.002):
+            self._look()
+
+    def _look(self) -> None:
+        used = memory.stats().used_bytes
+        with self._lock:
+            self._times.append(time.perf_counter() - self._start)
+            self._used.append(used)
 
     def close(self) -> None:
         """End the sampling."""
         self._stop.set()
         self._thread.join()
 
+    def samples(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Seconds since the start, and the bytes in use then."""
+        import numpy as np
+
+        with self._lock:
+            return np.array(self._times), np.array(self._used, dtype=np.float64)
+
     @contextlib.contextmanager
-    def step(self, name: str, rows: int = 0, moved: Callable[[], int] | None = None) -> Iterator[None]:
-        """Measure the body as a step over `rows`; `moved` is asked at its end."""
+    def step(
+        self,
+        name: str,
+        rows: Callable[[], int] = lambda: 0,
+        moved: Callable[[], int] = lambda: 0,
+    ) -> Iterator[None]:
+        """Measure the body as a step; `rows` and `moved` are asked at its end."""
         copied = memory.ledger().total_bytes
+        self._look()
         begin = time.perf_counter()
         with memory.stats() as stats:
             yield
@@ -77,14 +103,15 @@ class Meter:
                 Step(
                     name,
                     seconds,
-                    rows,
-                    moved() if moved else 0,
+                    rows(),
+                    moved(),
                     stats.allocations,
                     memory.ledger().total_bytes - copied,
                     stats.peak_bytes,
                     begin - self._start,
                 )
             )
+        self._look()
 
     def share(self, step: Step) -> float | None:
         """The step's least traffic as a share of what a copy moves in its time."""
@@ -92,7 +119,15 @@ class Meter:
 
     def table(self) -> tuple[list[str], list[list[object]]]:
         """Columns and rows for print and report."""
-        columns = ["step", "time [s]", "rows/s", "of bandwidth", "allocations", "bytes copied", "peak [MB]"]
+        columns = [
+            "step",
+            "time [s]",
+            "rows/s",
+            "of bandwidth",
+            "allocations",
+            "bytes copied",
+            "peak [MB]",
+        ]
         rows: list[list[object]] = [
             [
                 step.name,
@@ -120,7 +155,10 @@ class Meter:
                 return f"{value:.3f}" if name == "time [s]" else f"{value:,.0f}"
             return f"{value:,}" if isinstance(value, int) else str(value)
 
-        cells = [columns, *([cell(n, v) for n, v in zip(columns, row, strict=True)] for row in rows)]
+        cells = [
+            columns,
+            *([cell(n, v) for n, v in zip(columns, row, strict=True)] for row in rows),
+        ]
         widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
         lines = [
             "  ".join(

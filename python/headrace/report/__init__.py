@@ -457,7 +457,7 @@ class Report:
         """The page as a text."""
         sections: list[str] = []
         links: list[str] = []
-        blobs: list[str] = []
+        blobs: dict[str, int] = {}
         figures: list[dict[str, Any]] = []
         for k, section in enumerate(self._sections):
             name = f"part-{k + 1}"
@@ -468,10 +468,9 @@ class Report:
             if section.figure is not None:
                 figure = section.figure | {"id": name}
                 if section.blob:
-                    figure["series"] = figure["series"] | {"blob": len(blobs)}
-                    blobs.append(
-                        f'<script type="text/plain" id="blob-{len(blobs)}">{section.blob}</script>'
-                    )
+                    # Sections that show the same rows share them.
+                    blob = blobs.setdefault(section.blob, len(blobs))
+                    figure["series"] = figure["series"] | {"blob": blob}
                 figures.append(figure)
         scripts = [
             (_HERE / name).read_text("utf-8") for name in ("page.js", "series.js", "charts.js")
@@ -483,7 +482,10 @@ class Report:
             "css": (_HERE / "page.css").read_text("utf-8"),
             "navigation": "".join(links),
             "sections": "\n".join(sections),
-            "blobs": "\n".join(blobs),
+            "blobs": "\n".join(
+                f'<script type="text/plain" id="blob-{k}">{blob}</script>'
+                for blob, k in blobs.items()
+            ),
             "data": _script(figures),
             "script": "\n".join(scripts),
         }

@@ -42,12 +42,17 @@ function unpackCodes(bytes, rows, count) {
   return codes;
 }
 
+const unpacked = new Map();
+
 /** Codes of a packed series: {blob, rows, count, offset, step}. Its text leaves the page. */
-async function codesOf(packed) {
-  const holder = document.getElementById("blob-" + packed.blob);
-  const bytes = bytesOf(holder.textContent.trim());
-  holder.remove();
-  return unpackCodes(await inflate(bytes), packed.rows, packed.count);
+function codesOf(packed) {
+  if (!unpacked.has(packed.blob)) {
+    const holder = document.getElementById("blob-" + packed.blob);
+    const bytes = bytesOf(holder.textContent.trim());
+    holder.remove();
+    unpacked.set(packed.blob, inflate(bytes).then((codes) => unpackCodes(codes, packed.rows, packed.count)));
+  }
+  return unpacked.get(packed.blob);
 }
 
 // ---- colours ------------------------------------------------------------------------------------

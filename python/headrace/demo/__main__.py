@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of the ECG job: `python -m headrace.demo`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from headrace import memory
+from headrace.demo import page, run
+from headrace.demo.meter import Meter
+from headrace.demo.progress import Progress
+from headrace.errors import Error
+
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headrace"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the words in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def _options() -> argparse.Namespace:
+    parser = _Parser(
+        prog="headrace.demo",
+        description="Finds and judges the beats of a long ECG: made up, or in your own CSV file.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", nargs="?", type=Path, help="your own CSV file")
+    parser.add_argument("--column", help="its column with the ECG (needed if there are several)")
+    parser.add_argument("--rate", type=float, help="its samples a second")
+    parser.add_argument("--hours", type=float, default=20.0, help="length of the made-up ECG (20)")
+    parser.add_argument("--seed", type=int, default=1, help="of the made-up ECG and the models (1)")
+    parser.add_argument("--no-torch", action="store_true", help="only the engine's own model")
+    parser.add_argument(
+        "--output", type=Path, default=Path("ecg-report"), help="folder of the report (ecg-report)"
+    )
+    parser.add_argument(
+        "--cache", type=Path, default=_CACHE, help=f"folder of the made-up ECG ({_CACHE})"
+    )
+    options = parser.parse_args()
+    if options.file is None and (options.column or options.rate is not None):
+        parser.error("--column and --rate belong to a file of your own: name it first")
+    if options.file is None and not 0.02 <= options.hours <= 1000:
+        parser.error(f"--hours {options.hours:g}: give 0.02 to 1000")
+    if options.output.exists() and not options.output.is_dir():
+        parser.error(f"--output {options.output}: is no folder")
+    return options
+
+
+def _numbers(results: run.Results) -> list[str]:
+    """What the table does not say, line by line."""
+    found, kept = len(results.plan.positions), len(results.beats)
+    lines = [f"beats: {found:,} found, {kept:,} kept"]
+    truth = results.source.truth
+    if truth is not None and results.missed is not None and results.false is not None:
+        share = 1 - results.missed / len(truth.positions)
+        lines.append(
+            f"truth: {share:.2%} of {len(truth.positions):,} beats found within 75 ms, "
+            f"{results.false / found:.2%} of what was found is false"
+        )
+    if results.filled:
+        lines.append(f"missing values, taken as the mean: {results.filled:,}")
+    return lines
+
+
+def _model_line(scored: run.Scored, results: run.Results) -> str:
+    judged = f"{scored.name}: {len(results.test):,} later beats scored"
+    if scored.area is None:
+        return judged
+    return f"{judged}, area under the ROC curve on the planted ones {scored.area:.4f}"
+
+
+def _closing(report: Path) -> str:
+    """How to open the report, and what to try next."""
+    path = os.environ.get("PYTHONPATH")
+    python = f"{f'PYTHONPATH={path} ' if path else ''}{sys.executable}"
+    return f"""
+The report: {report}
+  open it in a browser, for example: xdg-open {report}
+On a file of your own, the whole job:
+  ./dev demo my.csv --column ecg --rate 250
+or a first look; start Python with
+  {python}
+  >>> import headrace as hr
+  >>> df = hr.read_csv("my.csv")
+  >>> hr.plot.line(df.ecg, rate=250).save("my.html")"""
+
+
+def _work(options: argparse.Namespace) -> None:
+    report = options.output / "index.html"
+    with Progress(9 if options.no_torch else 11) as bar:
+        bar.step("looking at the input")
+        if options.file is not None:
+            source = run.own(options.file, options.column, options.rate)
+        else:
+            source = run.made_up(
+                options.cache, options.hours, options.seed, lambda: bar.step("making the input")
+            )
+        meter = Meter()
+        results = run.find_beats(source, meter, bar.step)
+        bar.step("PCA")
+        models = [run.with_pca(results)]
+        copied = memory.ledger().total_bytes
+        bar.step("writing the report")
+        with meter.step("8 report", lambda: len(results.plan.ecg)):
+            page.save(report, results, models)
+        failed = ""
+        if not options.no_torch:
+            bar.step("autoencoder (PyTorch)")
+            before = memory.ledger().total_bytes
+            try:
+                models.append(run.with_autoencoder(results, options.seed, bar.update))
+            except Exception as error:  # whatever PyTorch raises: the report stands without it
+                failed = f"autoencoder: left out, PyTorch cannot be used ({error})"
+            else:
+                copied += memory.ledger().total_bytes - before
+                bar.step("writing the report again")
+                page.save(report, results, models)
+        meter.close()
+    rows = f"{len(results.plan.ecg):,} rows at {source.rate:.6g} Hz"
+    print(f"input: {source.path}, column {source.column}, {rows}\n\n{meter.text()}\n")
+    print(*_numbers(results), *(_model_line(each, results) for each in models), sep="\n")
+    if failed:
+        print(failed)
+    print(f"copied between steps 1 and 7: {copied:,} bytes")
+    print(_closing(report))
+
+
+def main() -> int:
+    """Run the job; exit status 2 and one line for what is wrong with the input."""
+    options = _options()
+    try:
+        _work(options)
+    except (Error, OSError) as error:
+        print(f"headrace.demo: {str(error).removeprefix('demo: ')}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
