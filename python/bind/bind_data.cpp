@@ -144,7 +144,7 @@ void bind_data(nb::module_& m) {
             return python_element(self, row);
           },
           "row"_a)
-      .def("to_list", column_list)
+      .def("to_list", column_list, nb::sig("def to_list(self) -> list[typing.Any]"))
       .def(
           "dense", [](const hr::Column& self, std::string_view op) { return hr::dense(op, self); },
           "op"_a, Unlocked())
@@ -168,11 +168,13 @@ void bind_data(nb::module_& m) {
           },
           nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
           "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const hr::Column&) { return nb::make_tuple(1, 0); })
+      .def("__dlpack_device__", [](const hr::Column&) { return std::pair(1, 0); })
       .def("__arrow_c_schema__", [](const hr::Column& self) { return arrow_schema(self.dtype()); })
       .def(
           "__arrow_c_array__", [](const hr::Column& self, nb::handle) { return arrow_array(self); },
-          "requested_schema"_a = nb::none())
+          "requested_schema"_a = nb::none(),
+          nb::sig("def __arrow_c_array__(self, requested_schema: object | None = None) -> "
+                  "tuple[object, object]"))
       .def(
           "__arrow_c_stream__",
           [](const hr::Column& self, nb::handle) { return arrow_stream(self.dtype(), {self}); },
@@ -200,7 +202,7 @@ void bind_data(nb::module_& m) {
                    nb::for_getter(nb::sig("def __array_interface__(self) -> dict[str, object]")))
       .def("__dlpack__", dlpack_capsule, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const hr::Tensor&) { return nb::make_tuple(1, 0); });
+      .def("__dlpack_device__", [](const hr::Tensor&) { return std::pair(1, 0); });
   m.def("scalar_tensor", scalar_tensor, "value"_a, "dtype"_a);
 
   nb::class_<hr::Table>(m, "Table")
@@ -225,7 +227,9 @@ void bind_data(nb::module_& m) {
            })
       .def(
           "__arrow_c_array__", [](const hr::Table& self, nb::handle) { return arrow_array(self); },
-          "requested_schema"_a = nb::none())
+          "requested_schema"_a = nb::none(),
+          nb::sig("def __arrow_c_array__(self, requested_schema: object | None = None) -> "
+                  "tuple[object, object]"))
       .def(
           "__arrow_c_stream__",
           [](const hr::Table& self, nb::handle) { return arrow_stream(self); },

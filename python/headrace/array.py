@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from headrace.series import Series
 
 
+def _is_numpy_array(key: Any) -> bool:
+    return type(key).__module__ == "numpy" and bool(getattr(key, "ndim", 0))
+
+
 class Flags(NamedTuple):
     """Layout of an array, as NumPy and XGBoost ask for it."""
 
@@ -29,8 +34,8 @@ class Flags(NamedTuple):
 class Array(Deferred):
     """An n-dimensional array of numbers or bools (one byte each), without nulls.
 
-    It is deferred: arithmetic makes plan nodes, and looking (`repr`, `len`, an export) runs them in as
-    few passes as possible. NumPy functions on it stay deferred. Make one with `hr.asarray`.
+    It is deferred: arithmetic makes plan nodes, and looking (`repr`, `len`, an export) runs them in
+    as few passes as possible. NumPy functions on it stay deferred. Make one with `hr.asarray`.
 
     >>> import headrace as hr
     >>> x = hr.asarray([1.0, 2.0, 4.0])
@@ -57,10 +62,7 @@ class Array(Deferred):
     @property
     def size(self) -> int:
         """Number of elements."""
-        count = 1
-        for length in self.shape:
-            count *= length
-        return count
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -68,7 +70,7 @@ class Array(Deferred):
         return self.size * self.dtype.itemsize
 
     @property
-    def T(self) -> Array:
+    def T(self) -> Array:  # noqa: N802
         """The transposed view."""
         return self.transpose()
 
@@ -80,14 +82,14 @@ class Array(Deferred):
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Array:
         """The same elements in another shape; one size may be -1. A view when contiguous."""
-        sizes = list(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else list(shape)
+        sizes: list[int] = []
+        for each in shape:
+            sizes += [each.__index__()] if hasattr(each, "__index__") else each
         mark("reshape")
         if -1 in sizes:
-            known = 1
-            for length in sizes:
-                known *= length if length != -1 else 1
+            known = math.prod(size for size in sizes if size != -1)
             sizes[sizes.index(-1)] = self.size // max(known, 1)
-        return Array(_core.reshape(self._node, [int(s) for s in sizes]))  # type: ignore[arg-type]
+        return Array(_core.reshape(self._node, sizes))
 
     def ravel(self) -> Array:
         """One dimension, row-major."""
@@ -104,7 +106,7 @@ class Array(Deferred):
     def __getitem__(self, key: Any) -> Array:
         """Slices, integers, a mask of bools or an array of positions; slices are views."""
         mark("getitem")
-        if isinstance(key, Deferred | list) or type(key).__module__ == "numpy" and getattr(key, "ndim", 0):
+        if isinstance(key, Deferred | list) or _is_numpy_array(key):
             selector = asarray(key)
             if selector.dtype == "bool":
                 return Array(_core.select(self._node, selector._node))
@@ -114,7 +116,9 @@ class Array(Deferred):
             at = keys.index(Ellipsis)
             keys[at : at + 1] = [slice(None)] * (self.ndim - len(keys) + 1)
         if len(keys) > self.ndim:
-            raise IndexError(f"getitem: too many indices: indices={len(keys)}, dimensions={self.ndim}")
+            raise IndexError(
+                f"getitem: too many indices: indices={len(keys)}, dimensions={self.ndim}"
+            )
         if self._node.shape and self._node.shape[0] < 0 and isinstance(keys[0], slice):
             # Cutting both ends works on a length that only the data can tell, without looking.
             cut = keys[0]
@@ -146,14 +150,14 @@ class Array(Deferred):
     # ---- reductions --------------------------------------------------------------------------
     def _along(self, kind: str, axis: int | None, ddof: int = 0) -> Array:
         if axis is None or (self.ndim == 1 and axis in (0, -1)):
-            return self._reduce(kind, ddof)  # type: ignore[no-any-return]
+            return self._reduce(kind, ddof)
         if not -self.ndim <= axis < self.ndim:
             raise ValueError(f"{kind}: axis out of range: axis={axis}, dimensions={self.ndim}")
         mark(kind)
         return Array(_core.reduction_axis(kind, self._node, axis % self.ndim, ddof))
 
     def sum(self, axis: int | None = None) -> Array:
-        """Sum (integers in 64 bits, floats in float64 by a fixed tree: same bits on any thread count)."""
+        """Sum: integers in 64 bits, floats in a fixed order, so the same for any thread count."""
         return self._along("sum", axis)
 
     def prod(self, axis: int | None = None) -> Array:
@@ -199,7 +203,8 @@ class Array(Deferred):
     # ---- looking -----------------------------------------------------------------------------
     def _value(self) -> _core.Tensor:
         _core.force([self._node])
-        return self._node.value()  # type: ignore[no-any-return]
+        value: _core.Tensor = self._node.value()
+        return value
 
     def item(self) -> Any:
         """The only element as a Python number."""
@@ -238,7 +243,7 @@ class Array(Deferred):
         return np.asarray(self._value())
 
     def to_torch(self) -> torch.Tensor:
-        """A PyTorch tensor on the same memory by DLPack. Torch cannot mark it read-only: do not write."""
+        """A PyTorch tensor on the same memory. Torch knows no read-only tensor: do not write."""
         import warnings
 
         import torch
@@ -262,7 +267,7 @@ class Array(Deferred):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        return self._value().__array_interface__  # type: ignore[no-any-return]
+        return self._value().__array_interface__
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -275,7 +280,7 @@ class Array(Deferred):
         return self._value().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._value().__dlpack_device__()  # type: ignore[no-any-return]
+        return self._value().__dlpack_device__()
 
     def __reduce__(self) -> Any:
         import numpy as np
@@ -289,15 +294,17 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     Parameters
     ----------
     values : array_like
-        A NumPy array, anything with `__dlpack__`, `__array_interface__`, the buffer protocol or Arrow's
-        `__arrow_c_array__`; a Series without nulls; or Python numbers, which are built into an array.
+        A NumPy array, anything with `__dlpack__`, `__array_interface__`, the buffer protocol or
+        Arrow's `__arrow_c_array__`; a Series without nulls; or Python numbers, which are built
+        into an array.
     dtype : dtype, optional
         Converts if it differs; the ledger shows it.
 
     Notes
     -----
     Operators over memory that its owner may still write run at their line, so that a later write
-    changes no result. Freeze it first (``n.flags.writeable = False``) to have chains run as one pass.
+    changes no result. Freeze it first (``n.flags.writeable = False``) to have chains run as one
+    pass.
 
     >>> import headrace as hr, numpy as np
     >>> n = np.arange(3.0)

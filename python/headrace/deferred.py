@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What arrays and series share: a handle on a plan node, operators, reductions, NumPy's protocols."""
+"""What arrays and series share: a handle on a plan node, operators, NumPy's protocols."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from headrace.array import Array
     from headrace.frame import DataFrame
 
 
@@ -40,8 +41,8 @@ _UFUNC_REDUCTIONS = {
 def operand(value: Any) -> _core.Node | None:
     """The node of an operand of arithmetic, or None for what the engine does not know.
 
-    Python numbers are weak (they take the dtype of the other side, as in NumPy 2); NumPy scalars and
-    arrays keep theirs.
+    Python numbers are weak (they take the dtype of the other side, as in NumPy 2); NumPy scalars
+    and arrays keep theirs.
     """
     if isinstance(value, Deferred):
         return value._node
@@ -79,14 +80,14 @@ class Deferred:
         return _core.explain([self._node])[0]
 
     # ---- element-wise ------------------------------------------------------------------------
-    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Any:
+    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
         mark(op)
         nodes = []
         best: Deferred = self
         for value in values:
             node = operand(value)
             if node is None:
-                return NotImplemented
+                return NotImplemented  # type: ignore[no-any-return]
             nodes.append(node)
             if isinstance(value, Deferred) and value._rank() > best._rank():
                 best = value
@@ -94,7 +95,8 @@ class Deferred:
         # A column with an array is a column.
         if node.form == "column" and best._kind == "array":
             best = next(v for v in values if isinstance(v, Deferred) and v._kind == "series")
-        return best._like(node)
+        result: Self = best._like(node)
+        return result
 
     def _rank(self) -> int:
         return 0
@@ -104,8 +106,7 @@ class Deferred:
         word = dtype_word(dtype)
         if word == self._node.dtype:
             return self
-        result: Self = self._elementwise("cast", self, dtype=word)
-        return result
+        return self._elementwise("cast", self, dtype=word)
 
     def __add__(self, other: Any) -> Self:
         return self._elementwise("add", self, other)
@@ -217,7 +218,7 @@ class Deferred:
         return self._elementwise("isnan", self)
 
     # ---- reductions --------------------------------------------------------------------------
-    def _reduce(self, kind: str, ddof: int = 0, skip_nan: bool = False) -> Any:
+    def _reduce(self, kind: str, ddof: int = 0, skip_nan: bool = False) -> Array:
         from headrace.array import Array
 
         mark(kind)
@@ -235,7 +236,9 @@ class Deferred:
         if method == "__call__" and not kwargs and name in _core.elementwise_ops():
             return self._elementwise(name, *inputs)
         others = (type(value) for value in inputs if not isinstance(value, Deferred))
-        if any(getattr(kind, "__array_ufunc__", None) not in (None, _plain_ufunc()) for kind in others):
+        if any(
+            getattr(kind, "__array_ufunc__", None) not in (None, _plain_ufunc()) for kind in others
+        ):
             return NotImplemented  # another library may know
         call = name if method == "__call__" else f"{name}.{method}"
         words = "".join(f" with {word}=" for word in kwargs)
@@ -278,6 +281,7 @@ def eval(*values: Deferred | DataFrame) -> None:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> x = hr.asarray([1.0, 3.0])
     >>> low, high = x.min(), x.max()
     >>> hr.eval(low, high)

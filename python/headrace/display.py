@@ -35,15 +35,21 @@ def _cell(value: Any) -> str:
 
 
 def _body(frame: DataFrame) -> tuple[int, list[str], list[str], list[list[str]]]:
-    """Rows (-1: not known yet), shown names, their dtypes, and shown cells with a row of … for a cut."""
+    """Rows (-1: not known yet), shown names, their dtypes, shown cells with … for a cut."""
     names = frame.columns
-    shown = names if len(names) <= COLUMNS else [*names[: COLUMNS // 2], "…", *names[-COLUMNS // 2 :]]
+    shown = (
+        names if len(names) <= COLUMNS else [*names[: COLUMNS // 2], "…", *names[-COLUMNS // 2 :]]
+    )
     picked = frame[[name for name in shown if name != "…" or name in names]]
     nodes = list(frame._nodes.values())
     rows = int(nodes[0].shape[0]) if nodes else 0
     if rows < 0 or rows > ROWS:
         head = picked.head(ROWS // 2 if rows > ROWS else ROWS).to_dict()
-        tail = picked.tail(ROWS // 2).to_dict() if rows > ROWS and all(n.is_ready for n in picked._nodes.values()) else None
+        tail = (
+            picked.tail(ROWS // 2).to_dict()
+            if rows > ROWS and all(n.is_ready for n in picked._nodes.values())
+            else None
+        )
         if rows > ROWS and tail is None:
             head = picked.head(ROWS).to_dict()
     else:
@@ -67,9 +73,7 @@ def frame_text(frame: DataFrame) -> str:
     if not frame.columns:
         return "shape: (0, 0)"
     rows, names, dtypes, cells = _body(frame)
-    widths = [
-        max(len(row[i]) for row in (names, dtypes, *cells)) for i in range(len(names))
-    ]
+    widths = [max(len(row[i]) for row in (names, dtypes, *cells)) for i in range(len(names))]
 
     def line(left: str, fill: str, middle: str, right: str) -> str:
         return left + middle.join(fill * (width + 2) for width in widths) + right
@@ -80,10 +84,12 @@ def frame_text(frame: DataFrame) -> str:
 
     numeric = [d not in ("string", "bool", "…") for d in dtypes]
     body = [
-        "│" + "┆".join(
+        "│"
+        + "┆".join(
             f" {c.rjust(w) if n else c.ljust(w)} "
             for c, w, n in zip(row, widths, numeric, strict=True)
-        ) + "│"
+        )
+        + "│"
         for row in cells
     ]
     return "\n".join(
@@ -123,12 +129,15 @@ def series_text(series: Series) -> str:
     rows, _, _, cells = _body(frame)
     name = f"name: {series.name}, " if series.name else ""
     return "\n".join(
-        [f"series: ({_rows_word(rows)}), {name}dtype: {series.dtype}", *(f"  {row[0]}" for row in cells)]
+        [
+            f"series: ({_rows_word(rows)}), {name}dtype: {series.dtype}",
+            *(f"  {row[0]}" for row in cells),
+        ]
     )
 
 
 def array_text(array: Array) -> str:
-    """NumPy's text for what is there; a deferred array of many elements shows its plan's first line."""
+    """NumPy's text for what is there; many deferred elements show their plan's first line."""
     import numpy as np
 
     node = array._node
@@ -136,5 +145,7 @@ def array_text(array: Array) -> str:
     if not node.is_ready and (not node.shape or -1 not in node.shape) and array.size > 1000:
         text = _core.explain([node])[0].partition("\n")[0]
         return f"Array(shape={shape}, dtype={array.dtype}, deferred; {text})"
-    values = np.array2string(array.to_numpy(), separator=", ", threshold=20, edgeitems=4, prefix="Array(")
+    values = np.array2string(
+        array.to_numpy(), separator=", ", threshold=20, edgeitems=4, prefix="Array("
+    )
     return f"Array({values}, dtype={array.dtype})"

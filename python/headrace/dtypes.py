@@ -33,7 +33,9 @@ class DType(str):
     @property
     def itemsize(self) -> int:
         """Bytes of one array element (16 for a string view)."""
-        return {"bool": 1, "string": 16}.get(str(self)) or int("".join(filter(str.isdigit, self))) // 8
+        return {"bool": 1, "string": 16}.get(str(self)) or int(
+            "".join(filter(str.isdigit, self))
+        ) // 8
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -49,7 +51,7 @@ class DType(str):
     __hash__ = str.__hash__
 
     def __repr__(self) -> str:
-        return f"dtype('{str(self)}')"
+        return f"dtype('{self!s}')"
 
 
 def dtype_word(dtype: Any) -> str:
@@ -61,9 +63,13 @@ def dtype_word(dtype: Any) -> str:
         For what has no counterpart (object, datetime64, structured types), naming the known words.
     """
     if isinstance(dtype, str):
-        word = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}.get(dtype, dtype)
+        word = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}.get(
+            dtype, dtype
+        )
     elif isinstance(dtype, type) and dtype in (float, int, bool, str, complex):
-        word = {float: "float64", int: "int64", bool: "bool", str: "string", complex: "complex128"}[dtype]
+        word = {float: "float64", int: "int64", bool: "bool", str: "string", complex: "complex128"}[
+            dtype
+        ]
     else:
         import numpy as np
 

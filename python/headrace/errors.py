@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one family of errors. A message reads ``operator: what is wrong: name=value, ...; the fix``."""
+"""The one family of errors: ``operator: what is wrong: name=value, ...; the fix``."""
 
 
 class Error(Exception):

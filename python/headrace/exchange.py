@@ -48,9 +48,8 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
         return _core.from_array(values, "asarray")
     if hasattr(values, "__dlpack__"):
         return _core.from_dlpack(values, "asarray")
-    if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "to_numpy"):
-        if type(getattr(values, "dtype", None)).__module__.startswith("numpy") or values.ndim == 2:
-            return _pandas_array(values)
+    if type(values).__module__.partition(".")[0] == "pandas" and _is_numpy_backed(values):
+        return _pandas_array(values)
     if _has_arrow(values):
         return _arrow_column(values, "asarray").as_tensor(), False
     if not isinstance(values, list | tuple) and _has_buffer(values):
@@ -58,6 +57,11 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     import numpy as np
 
     return _core.from_array(np.asarray(values), "asarray")[0], False
+
+
+def _is_numpy_backed(values: Any) -> bool:
+    dtypes = [values.dtype] if hasattr(values, "dtype") else getattr(values, "dtypes", ())
+    return all(type(dtype).__module__.startswith("numpy") for dtype in dtypes)
 
 
 def _pandas_array(values: Any) -> tuple[_core.Tensor, bool]:
@@ -203,6 +207,7 @@ def from_dlpack(values: Any) -> Array:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> import numpy as np
     >>> hr.from_dlpack(np.arange(3)).tolist()
     [0, 1, 2]
@@ -236,6 +241,7 @@ def from_arrow(values: Any) -> DataFrame | Series:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> import pyarrow as pa
     >>> hr.from_arrow(pa.table({"x": [1, 2]})).columns
     ['x']
@@ -272,6 +278,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> import pandas as pd
     >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]})).x.to_list()
     [1.5, 2.5]

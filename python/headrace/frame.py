@@ -170,10 +170,11 @@ class DataFrame:
     def tail(self, rows: int = 5) -> DataFrame:
         """The last rows."""
         length = len(self)
-        return self[max(length - rows, 0) : length]  # type: ignore[no-any-return]
+        tail: DataFrame = self[max(length - rows, 0) : length]
+        return tail
 
     def describe(self) -> DataFrame:
-        """Count, mean, std, min, quartiles and max of each numeric column, in one pass but the quartiles.
+        """Count, mean, std, min, quartiles and max of each numeric column.
 
         The first column, `statistic`, names the rows.
         """
@@ -191,9 +192,7 @@ class DataFrame:
             raise TypeError(f"describe: no numeric column: columns={self.columns}")
         _core.force([part._node for parts in todo.values() for part in parts])
         for name, (count, mean, std, least, most, quartiles) in todo.items():
-            table[name] = [
-                float(x) for x in (count, mean, std, least, *quartiles.tolist(), most)
-            ]
+            table[name] = [float(x) for x in (count, mean, std, least, *quartiles.tolist(), most)]
         return DataFrame(table)
 
     # ---- looking -----------------------------------------------------------------------------

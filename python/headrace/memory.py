@@ -7,6 +7,7 @@ import gc
 import html
 import sys
 from collections.abc import Iterator, Sequence
+from types import EllipsisType
 from typing import NamedTuple, overload
 
 from headrace import _core
@@ -124,6 +125,7 @@ def ledger() -> Ledger:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> hr.memory.ledger().clear()
     >>> hr.memory.ledger()
     0 bytes in 0 copies
@@ -146,6 +148,7 @@ def no_copies(*, strict: bool = False) -> _core.NoCopies:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> with hr.no_copies():
     ...     pass
     """
@@ -173,7 +176,7 @@ class Limit(Setting[int]):
 def limit() -> int | None: ...
 @overload
 def limit(size: int | str | None) -> Limit: ...
-def limit(size: int | str | None | Limit = ...) -> int | None | Limit:  # type: ignore[assignment]
+def limit(size: int | str | EllipsisType | None = ...) -> int | Limit | None:
     """Say the budget over all that Headrace allocates, or set it.
 
     The first value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at every instant: what
@@ -194,15 +197,15 @@ def limit(size: int | str | None | Limit = ...) -> int | None | Limit:  # type: 
 
     Examples
     --------
+    >>> import headrace as hr
     >>> with hr.memory.limit("2GB"):
     ...     hr.memory.limit()
     2000000000
     """
-    if size is ...:
+    if isinstance(size, EllipsisType):
         present = _core.memory_limit()
         return None if present == sys.maxsize else present
-    value = _bytes_of(size)  # type: ignore[arg-type]
-    return Limit("memory limit", value, _core.memory_limit(), _core.set_memory_limit)
+    return Limit("memory limit", _bytes_of(size), _core.memory_limit(), _core.set_memory_limit)
 
 
 class Statistics:
@@ -297,6 +300,7 @@ def stats() -> Statistics:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> with hr.memory.stats() as counted:
     ...     pass
     >>> counted.allocations
@@ -316,6 +320,7 @@ def leaks() -> list[Holder]:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> all(holder.bytes >= 0 for holder in hr.memory.leaks())
     True
     """
@@ -362,6 +367,7 @@ def leak_check() -> LeakCheck:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> with hr.memory.leak_check():
     ...     pass
     """
@@ -383,6 +389,7 @@ def report(count: int = 10) -> str:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> print(hr.memory.report().splitlines()[0].split()[0])
     used_bytes
     """
@@ -412,6 +419,7 @@ def trim() -> int:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> hr.memory.trim() >= 0
     True
     """

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Series(Deferred):
     """A column of values and nulls, usually of a frame.
 
-    Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take both
-    as missing. Reductions skip both, as in pandas. Rows keep their order; arithmetic wants operands of
-    one row domain (columns of one frame, or equal lengths of free-standing data).
+    Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take
+    both as missing. Reductions skip both, as in pandas. Rows keep their order; arithmetic wants
+    operands of one row domain (columns of one frame, or equal lengths of free-standing data).
 
     >>> import headrace as hr
     >>> s = hr.Series([1.0, None, 3.0], name="x")
@@ -32,9 +32,12 @@ class Series(Deferred):
     """
 
     __slots__ = ("name",)
+    name: str | None
     _kind: ClassVar[str] = "series"
 
-    def __init__(self, values: Any, name: str | None = None, dtype: npt.DTypeLike | None = None) -> None:
+    def __init__(
+        self, values: Any, name: str | None = None, dtype: npt.DTypeLike | None = None
+    ) -> None:
         if isinstance(values, _core.Node):
             node = values
         elif isinstance(values, Series):
@@ -100,7 +103,7 @@ class Series(Deferred):
             return self._like(_core.slice(self._node, begin, max(stop - begin, 0)))
         if isinstance(key, Series) and key.dtype == "bool":
             return self._like(_core.select(self._node, key._node))
-        if isinstance(key, Deferred | list) or getattr(key, "ndim", 0):
+        if isinstance(key, Deferred | list) or bool(getattr(key, "ndim", 0)):
             from headrace.array import asarray
 
             selector = asarray(key)
@@ -115,12 +118,13 @@ class Series(Deferred):
     def head(self, rows: int = 5) -> Series:
         """The first rows, computed from no more than these where the plan allows it."""
         mark("head")
-        return self._like(_core.prefix(self._node, rows))
+        return Series(_core.prefix(self._node, rows), self.name)
 
     def tail(self, rows: int = 5) -> Series:
         """The last rows."""
         length = len(self)
-        return self[max(length - rows, 0) : length]  # type: ignore[no-any-return]
+        tail: Series = self[max(length - rows, 0) : length]
+        return tail
 
     # ---- missing values ----------------------------------------------------------------------
     def is_null(self) -> Self:
@@ -130,7 +134,9 @@ class Series(Deferred):
     def isna(self) -> Self:
         """True where the value is null or NaN."""
         null = self.is_null()
-        return null | (self._elementwise("isnan", self)).fill_null(False) if self._floating() else null
+        return (
+            null | (self._elementwise("isnan", self)).fill_null(False) if self._floating() else null
+        )
 
     def notna(self) -> Self:
         """False where the value is null or NaN."""
@@ -149,7 +155,8 @@ class Series(Deferred):
 
     def dropna(self) -> Series:
         """The rows that are neither null nor NaN, in order."""
-        return self[self.notna()]  # type: ignore[no-any-return]
+        present: Series = self[self.notna()]
+        return present
 
     def _floating(self) -> bool:
         return self.dtype.kind == "f"
@@ -157,42 +164,42 @@ class Series(Deferred):
     # ---- reductions --------------------------------------------------------------------------
     def sum(self) -> Array:
         """Sum of the values that are not missing; 0 for none."""
-        return self._reduce("sum", skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("sum", skip_nan=True)
 
     def mean(self) -> Array:
         """Mean of the values that are not missing; NaN for none."""
-        return self._reduce("mean", skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("mean", skip_nan=True)
 
     def var(self, ddof: int = 1) -> Array:
         """Variance with pandas' default of `ddof=1`."""
-        return self._reduce("var", ddof, skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("var", ddof, skip_nan=True)
 
     def std(self, ddof: int = 1) -> Array:
         """Standard deviation with pandas' default of `ddof=1`."""
-        return self._reduce("std", ddof, skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("std", ddof, skip_nan=True)
 
     def min(self) -> Array:
         """Smallest value that is not missing; NaN for none."""
-        return self._reduce("min", skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("min", skip_nan=True)
 
     def max(self) -> Array:
         """Largest value that is not missing; NaN for none."""
-        return self._reduce("max", skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("max", skip_nan=True)
 
     def count(self) -> Array:
         """Number of values that are not missing."""
-        return self._reduce("count", skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("count", skip_nan=True)
 
     def any(self) -> Array:
         """True if some value is true."""
-        return self._reduce("any", skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("any", skip_nan=True)
 
     def all(self) -> Array:
         """True if all values are true."""
-        return self._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
+        return self._reduce("all", skip_nan=True)
 
-    def quantile(self, q: float | list[float] = 0.5) -> Any:
-        """Quantiles of the values that are not missing, linear between ranks as pandas and NumPy do.
+    def quantile(self, q: float | list[float] = 0.5) -> Array:
+        """Quantiles of the values that are not missing, linear between ranks as in pandas.
 
         Parameters
         ----------
@@ -202,13 +209,13 @@ class Series(Deferred):
         from headrace.array import Array
 
         mark("quantile")
-        single = not isinstance(q, list)
-        result = Array(_core.quantile(self._node, [float(q)] if single else q))  # type: ignore[arg-type,list-item]
-        return result[0] if single else result
+        levels = q if isinstance(q, list) else [float(q)]
+        result = Array(_core.quantile(self._node, levels))
+        return result if isinstance(q, list) else result[0]
 
     def median(self) -> Array:
         """The middle of the values that are not missing."""
-        return self.quantile(0.5)  # type: ignore[no-any-return]
+        return self.quantile(0.5)
 
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max, as a frame of one column."""
@@ -219,11 +226,12 @@ class Series(Deferred):
     # ---- looking -----------------------------------------------------------------------------
     def _value(self) -> _core.Column:
         _core.force([self._node])
-        return self._node.value()  # type: ignore[no-any-return]
+        value: _core.Column = self._node.value()
+        return value
 
     def to_list(self) -> list[Any]:
         """Python values; null is None."""
-        return self._value().to_list()  # type: ignore[no-any-return]
+        return self._value().to_list()
 
     def to_array(self) -> Array:
         """The same memory as an array; an error names fillna or dropna if there are nulls."""
@@ -270,7 +278,7 @@ class Series(Deferred):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        return self._value().__array_interface__  # type: ignore[no-any-return]
+        return self._value().__array_interface__
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -283,7 +291,7 @@ class Series(Deferred):
         return self._value().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._value().__dlpack_device__()  # type: ignore[no-any-return]
+        return self._value().__dlpack_device__()
 
     def __arrow_c_schema__(self) -> Any:
         return self._value().__arrow_c_schema__()

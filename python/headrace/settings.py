@@ -56,6 +56,7 @@ def threads(count: int | None = None) -> int | Setting[int]:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> with hr.threads(2):
     ...     hr.threads()
     2
@@ -118,6 +119,7 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> with hr.device("cpu"):
     ...     hr.device()
     'cpu'
@@ -148,6 +150,7 @@ def strict(on: bool = True) -> Setting[bool]:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> with hr.strict():
     ...     len(hr.fallbacks())
     0
@@ -176,6 +179,7 @@ def fallbacks() -> Fallbacks:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> hr.fallbacks()
     no fallbacks
     """
@@ -200,6 +204,7 @@ def info() -> Info:
 
     Examples
     --------
+    >>> import headrace as hr
     >>> hr.info()["device"].startswith("cpu")
     True
     """

@@ -22,7 +22,16 @@ UNARY_EXACT = ["negative", "absolute", "square", "sign", "sqrt", "floor", "ceil"
 UNARY_EXACT += ["isnan", "isinf", "isfinite", "logical_not", "reciprocal"]
 UNARY_MATHS = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "tanh"]
 UNARY_MATHS += ["arcsin", "arccos", "arctan", "sinh", "cosh", "cbrt"]
-BINARY = ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "minimum", "maximum"]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "minimum",
+    "maximum",
+]
 BINARY += ["fmin", "fmax", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 BINARY += ["logical_and", "logical_or", "logical_xor"]
 
@@ -92,7 +101,9 @@ def test_elementary_functions_are_within_ulps_of_numpy(name: str, dtype: str) ->
 
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("left", DTYPES)
-@pytest.mark.parametrize("right", ["bool", "int8", "uint8", "int32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize(
+    "right", ["bool", "int8", "uint8", "int32", "int64", "uint64", "float32", "float64"]
+)
 def test_binary_operations_equal_numpy(name: str, left: str, right: str) -> None:
     x, y = values(left), values(right, seed=1)
     expected = numpy_result(name, x, y)
@@ -221,7 +232,9 @@ def test_reductions_equal_numpy(name: str, dtype: str, size: int) -> None:
     got = getattr(hr.asarray(x), name)()
     assert got.dtype == expected.dtype or (dtype == "float32" and name in ("mean", "var", "std"))
     if np.asarray(expected).dtype.kind == "f":
-        np.testing.assert_allclose(float(got), float(oracle), rtol=1e-6 if dtype == "float32" else 1e-12)
+        np.testing.assert_allclose(
+            float(got), float(oracle), rtol=1e-6 if dtype == "float32" else 1e-12
+        )
     else:
         assert got.item() == expected
 
@@ -232,7 +245,10 @@ def test_nan_spreads_as_in_numpy(name: str) -> None:
     assert np.isnan(float(getattr(hr.asarray(x), name)()))
 
 
-@given(hnp.arrays("float64", hnp.array_shapes(max_dims=4, max_side=6), elements=st.floats(-1e3, 1e3)), st.data())
+@given(
+    hnp.arrays("float64", hnp.array_shapes(max_dims=4, max_side=6), elements=st.floats(-1e3, 1e3)),
+    st.data(),
+)
 def test_reductions_along_an_axis_equal_numpy(x: np.ndarray, data: st.DataObject) -> None:
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     name = data.draw(st.sampled_from(["sum", "min", "max", "mean", "argmax"]))
@@ -244,7 +260,11 @@ def test_reductions_along_an_axis_equal_numpy(x: np.ndarray, data: st.DataObject
 
 def nullable(size: int, seed: int) -> pd.Series:
     rng = np.random.default_rng(seed)
-    return pd.Series(rng.integers(-50, 50, size)).astype("Int64").mask(pd.Series(rng.random(size) < 0.3))
+    return (
+        pd.Series(rng.integers(-50, 50, size))
+        .astype("Int64")
+        .mask(pd.Series(rng.random(size) < 0.3))
+    )
 
 
 def series(x: pd.Series) -> hr.Series:
@@ -257,8 +277,17 @@ def test_nulls_spread_as_in_pandas(size: int) -> None:
     a, b = series(x), series(y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cases = [(a + b, x + y), (a * 2 - b, x * 2 - y), (a < b, x < y), ((a < b) & (a > 3), (x < y) & (x > 3))]
-        cases += [((a < b) | (a > 3), (x < y) | (x > 3)), (~(a == b), ~(x == y)), (a.isna(), x.isna())]
+        cases = [
+            (a + b, x + y),
+            (a * 2 - b, x * 2 - y),
+            (a < b, x < y),
+            ((a < b) & (a > 3), (x < y) & (x > 3)),
+        ]
+        cases += [
+            ((a < b) | (a > 3), (x < y) | (x > 3)),
+            (~(a == b), ~(x == y)),
+            (a.isna(), x.isna()),
+        ]
         cases += [(a.fillna(7), x.fillna(7))]
     for got, expected in cases:
         assert got.to_list() == [None if v is pd.NA else v for v in expected.astype(object)]
