@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused evaluator: checks and binds inputs, compiles the program to kernels, runs morsels.
+// The fused evaluator: runs a compiled program over morsels.
 #include "headrace/plan/evaluate.h"
 
 #include "headrace/algo/vmath.h"
@@ -7,7 +7,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
-#include "headrace/plan/evaluate_kernels.h"
+#include "headrace/plan/evaluate_compile.h"
 
 #include <algorithm>
 #include <bit>
@@ -27,271 +27,8 @@ using OutputKind = Program::OutputKind;
 constexpr int64_t kWords = kBlockRows / 64;
 constexpr int64_t kRegisterBytes = kBlockRows * 8;
 
-size_t at(int64_t value) { return static_cast<size_t>(value); }
-
-/// How the values of an input reach a block.
-enum class Source : uint8_t { kPointer, kBits, kStrided, kOnce };
-
-struct Input {
-  Source source = Source::kPointer;
-  Dtype dtype;
-  const std::byte* data = nullptr;  // of row 0
-  const uint8_t* bits = nullptr;
-  int64_t bit_offset = 0;
-  const uint8_t* validity = nullptr;
-  int64_t validity_offset = 0;
-  Shape strides;  // over the shape of the evaluation, for kStrided
-  Scalar once;
-};
-
-struct Step {
-  Op op;
-  cpu::Kernel kernel = nullptr;
-  int operands[3] = {-1, -1, -1};
-  int out;
-  int second_out = -1;  // cosine of a fused sine and cosine
-  Dtype dtype;          // of the operands
-};
-
-/// A program made ready for one evaluation.
-struct Compiled {
-  std::vector<Step> steps;
-  std::vector<int> register_of;  // by value; -1: a pointer into an input, an output or nowhere
-  std::vector<int> output_of;    // by value: the output it is written into directly, or -1
-  std::vector<int> once;         // values that are the same in every block
-  int num_registers = 0;
-};
-
-Scalar scalar_of(const Tensor& tensor) {
-  if (tensor.dtype().is_bool()) return Scalar(*tensor.as<uint8_t>() != 0);
-  return visit_real(tensor.dtype(),
-                    [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
-}
-
-[[noreturn]] void refuse_input(int index, std::string_view what, Dtype got, Dtype expected) {
-  throw_error<InvalidArgumentError>(
-      "evaluate", what,
-      {{"input", index}, {"dtype", got.name()}, {"expected", expected.name()}});
-}
-
-Dtype dtype_of_value(const Node& node, const Value& value) {
-  if (const Column* column = std::get_if<Column>(&value)) return column->dtype();
-  if (const Tensor* tensor = std::get_if<Tensor>(&value)) return tensor->dtype();
-  if (const Scalar* scalar = std::get_if<Scalar>(&value)) return scalar->dtype();
-  throw_error<InvalidArgumentError>("evaluate", "an input is a table", {{"input", node.input}},
-                                    "select a column");
-}
-
-Input bind(const Node& node, const Value& value, const Shape& shape, int64_t rows) {
-  Input input;
-  input.dtype = node.dtype;
-  const Dtype got = dtype_of_value(node, value);
-  if (got != node.dtype) refuse_input(node.input, "the input has another dtype", got, node.dtype);
-  if (const Scalar* scalar = std::get_if<Scalar>(&value)) {
-    if (scalar->is_null() && !node.nullable)
-      refuse_input(node.input, "the input holds nulls but is declared without", got, got);
-    input.source = Source::kOnce;
-    input.once = *scalar;
-    return input;
-  }
-  if (const Column* column = std::get_if<Column>(&value)) {
-    if (column->num_rows() != rows)
-      throw_error<InvalidArgumentError>(
-          "evaluate", "the columns differ in length",
-          {{"input", node.input}, {"rows", column->num_rows()}, {"expected", rows}});
-    if (column->null_count() > 0 && !node.nullable)
-      refuse_input(node.input, "the input holds nulls but is declared without", got, got);
-    input.validity = column->validity();
-    input.validity_offset = column->offset();
-    if (got.is_bool()) {
-      input.source = Source::kBits;
-      input.bits = column->bits();
-      input.bit_offset = column->offset();
-    } else if (rows > 0) {
-      input.data = column->values_buffer().data() + column->offset() * got.size_bytes();
-    }
-    return input;
-  }
-  const Tensor& tensor = std::get<Tensor>(value);
-  if (tensor.num_elements() == 1) {
-    input.source = Source::kOnce;
-    input.once = scalar_of(tensor);
-    return input;
-  }
-  input.data = rows > 0 ? tensor.data() : nullptr;
-  if (tensor.shape() == shape && tensor.is_contiguous()) return input;
-  if (tensor.num_elements() == rows && tensor.is_contiguous() && tensor.num_dimensions() == 1 &&
-      shape.size() <= 1)
-    return input;
-  input.source = Source::kStrided;
-  input.strides.assign(shape.size(), 0);
-  const size_t missing = shape.size() - std::min(shape.size(), tensor.shape().size());
-  bool broadcasts = tensor.shape().size() <= shape.size();
-  for (size_t i = 0; broadcasts && i < tensor.shape().size(); ++i) {
-    const int64_t size = tensor.shape()[i];
-    if (size == shape[missing + i])
-      input.strides[missing + i] = tensor.strides()[i];
-    else
-      broadcasts = size == 1;
-  }
-  if (!broadcasts)
-    throw_error<InvalidArgumentError>(
-        "evaluate", "an input does not broadcast to the shape of the evaluation",
-        {{"input", node.input}, {"elements", tensor.num_elements()}, {"expected", rows}});
-  return input;
-}
-
-/// Reads elements [first, first + count) of a broadcast or strided input in row-major order.
-template <class T>
-void read_strided(const Input& input, const Shape& shape, int64_t first, int64_t count, T* out) {
-  const T* data = reinterpret_cast<const T*>(input.data);
-  const size_t last = shape.size() - 1;
-  Shape index(shape.size());
-  int64_t rest = first, element = 0;
-  for (size_t d = shape.size(); d-- > 0;) {
-    index[d] = rest % shape[d];
-    rest /= shape[d];
-    element += index[d] * input.strides[d];
-  }
-  while (count > 0) {
-    const int64_t run = std::min(count, shape[last] - index[last]);
-    const int64_t step = input.strides[last];
-    for (int64_t i = 0; i < run; ++i) out[i] = data[element + i * step];
-    out += run;
-    count -= run;
-    element += run * step;
-    index[last] += run;
-    for (size_t d = last; index[d] == shape[d] && d > 0; --d) {
-      element += input.strides[d - 1] - index[d] * input.strides[d];
-      index[d] = 0;
-      ++index[d - 1];
-    }
-  }
-}
-
-template <class F>
-void visit_width(Dtype dtype, F&& f) {
-  switch (dtype.size_bytes()) {
-    case 1:
-      return f(std::type_identity<uint8_t>{});
-    case 2:
-      return f(std::type_identity<uint16_t>{});
-    case 4:
-      return f(std::type_identity<uint32_t>{});
-    default:
-      return f(std::type_identity<uint64_t>{});
-  }
-}
-
-void broadcast(const Scalar& value, Dtype dtype, void* out, int64_t count) {
-  if (dtype.is_bool()) {
-    std::memset(out, value.as<uint8_t>() != 0, static_cast<size_t>(count));
-    return;
-  }
-  visit_real(dtype, [&]<class T>(std::type_identity<T>) {
-    std::fill_n(static_cast<T*>(out), count, value.as<T>());
-  });
-}
-
-bool is_leaf(const Node& node) { return node.op == Op::kInput || node.op == Op::kConstant; }
-
-/// Values that the outputs need.
-std::vector<bool> needed_values(const Program& program) {
-  std::vector<bool> needed(program.nodes().size());
-  for (const Program::Output& output : program.outputs()) needed[at(output.value)] = true;
-  for (size_t v = program.nodes().size(); v-- > 0;)
-    if (needed[v])
-      for (const int operand : program.nodes()[v].operands)
-        if (operand >= 0) needed[at(operand)] = true;
-  return needed;
-}
-
-/// For each value, the float64 cosine of it that the outputs need, or -1.
-std::vector<int> find_cosines(const Program& program, const std::vector<bool>& needed) {
-  std::vector<int> cosine_of(program.nodes().size(), -1);
-  for (size_t v = 0; v < program.nodes().size(); ++v)
-    if (const Node& node = program.nodes()[v];
-        needed[v] && node.op == Op::kCos && node.dtype.id() == TypeId::kFloat64)
-      cosine_of[at(node.operands[0])] = static_cast<int>(v);
-  return cosine_of;
-}
-
-/// Chooses kernels, fuses sine with cosine, and gives each value a register for as long as a later
-/// step or an output reads it. A value whose only home is one output is written there directly.
-Compiled compile(const Program& program, const std::vector<Input>& inputs) {
-  const std::vector<Node>& nodes = program.nodes();
-  const std::vector<bool> needed = needed_values(program);
-  Compiled compiled;
-  compiled.register_of.assign(nodes.size(), -1);
-  compiled.output_of.assign(nodes.size(), -1);
-  for (size_t o = 0; o < program.outputs().size(); ++o) {
-    const Program::Output& output = program.outputs()[o];
-    const Node& node = nodes[at(output.value)];
-    const bool plain = output.kind == OutputKind::kTensor ||
-                       (output.kind == OutputKind::kColumn && !node.dtype.is_bool());
-    if (plain && !is_leaf(node) && !node.nullable && compiled.output_of[at(output.value)] < 0)
-      compiled.output_of[at(output.value)] = static_cast<int>(o);
-  }
-  const std::vector<int> cosine_of = find_cosines(program, needed);
-  std::vector<bool> done(nodes.size());
-  for (size_t v = 0; v < nodes.size(); ++v) {
-    const Node& node = nodes[v];
-    if (!needed[v] || is_leaf(node) || done[v]) continue;
-    Step step;
-    step.op = node.op;
-    step.out = static_cast<int>(v);
-    std::copy(node.operands, node.operands + 3, step.operands);
-    const int typed = node.op == Op::kWhere ? node.operands[1] : node.operands[0];
-    step.dtype = nodes[at(typed)].dtype;
-    if (node.op == Op::kCast)
-      step.kernel = cpu::cast_kernel(step.dtype, node.dtype);
-    else if (node.op != Op::kIsNull && node.op != Op::kFillNull)
-      step.kernel = cpu::find_kernel(node.op, step.dtype);
-    if (node.op != Op::kIsNull && node.op != Op::kFillNull && !step.kernel)
-      throw_error<InternalError>("evaluate", "an operation has no kernel",
-                                 {{"op", op_row(node.op).name}, {"dtype", step.dtype.name()}});
-    if (node.op == Op::kSin && node.dtype.id() == TypeId::kFloat64)
-      if (const int cosine = cosine_of[at(node.operands[0])]; cosine > static_cast<int>(v)) {
-        step.second_out = cosine;
-        done[at(cosine)] = true;
-      }
-    compiled.steps.push_back(step);
-  }
-  // last readers; outputs read after all steps
-  std::vector<int> last(nodes.size(), -1);
-  const int end = static_cast<int>(compiled.steps.size());
-  for (int s = 0; s < end; ++s)
-    for (const int operand : compiled.steps[at(s)].operands)
-      if (operand >= 0) last[at(operand)] = s;
-  for (const Program::Output& output : program.outputs()) last[at(output.value)] = end;
-  std::vector<int> free_registers;
-  auto take = [&](int value) {
-    if (compiled.output_of[at(value)] >= 0) return;
-    if (free_registers.empty()) free_registers.push_back(compiled.num_registers++);
-    compiled.register_of[at(value)] = free_registers.back();
-    free_registers.pop_back();
-  };
-  for (size_t v = 0; v < nodes.size(); ++v) {
-    if (!needed[v] || !is_leaf(nodes[v])) continue;
-    const bool is_constant = nodes[v].op == Op::kConstant;
-    const Source source =
-        is_constant ? Source::kOnce : inputs[at(nodes[v].input)].source;
-    if (source == Source::kOnce) compiled.once.push_back(static_cast<int>(v));
-    if (source == Source::kBits || source == Source::kStrided) take(static_cast<int>(v));
-  }
-  for (int s = 0; s < end; ++s) {
-    const Step& step = compiled.steps[at(s)];
-    take(step.out);
-    if (step.second_out >= 0) take(step.second_out);
-    for (int k = 0; k < 3; ++k) {
-      const int operand = step.operands[k];
-      const bool repeated = std::find(step.operands, step.operands + k, operand) !=
-                            step.operands + k;
-      if (operand < 0 || repeated || last[at(operand)] != s) continue;
-      if (const int r = compiled.register_of[at(operand)]; r >= 0) free_registers.push_back(r);
-    }
-  }
-  return compiled;
+size_t at(int64_t value) {
+  return static_cast<size_t>(value);
 }
 
 /// Registers of one worker.
@@ -319,30 +56,30 @@ class Run {
 
   void run_morsel(const Morsel& morsel, Block& block);
   void load(Block& block) const;
-  void run_step(const Step& step, Block& block);
-  void check_exponents(const Step& step, const Block& block) const;
-  void fill_null(const Step& step, Block& block, std::byte* out) const;
-  void set_validity(const Step& step, Block& block) const;
+  void run_step(const EvaluateStep& step, Block& block);
+  void check_exponents(const EvaluateStep& step, const Block& block) const;
+  void fill_null(const EvaluateStep& step, Block& block, std::byte* out) const;
+  void set_validity(const EvaluateStep& step, Block& block) const;
   void store(size_t output, Block& block);
   std::byte* home(int value, const Block& block) const;
 
   const Program& program_;
   const Shape& shape_;
   int64_t rows_;
-  std::vector<Input> inputs_;  // by input number
+  std::vector<EvaluateInput> inputs_;  // by input number
   std::vector<bool> needed_;
   std::vector<int64_t> words_of_;  // by value: where its validity lies in Block::words
   int64_t num_words_ = 0;
-  Compiled compiled_;
+  CompiledProgram compiled_;
   Buffer once_;
   std::vector<const std::byte*> once_of_;  // by value
   std::vector<Buffer> out_;                // by output
   std::vector<std::byte*> out_data_;
   std::vector<Buffer> out_validity_;
   std::vector<uint8_t*> out_valid_;
-  std::vector<std::unique_ptr<Reducer>> reducers_;        // by output
-  std::vector<std::vector<ReducePartial>> partials_;      // by output, by morsel
-  std::vector<std::vector<int64_t>> nulls_;               // by output, by morsel
+  std::vector<std::unique_ptr<Reducer>> reducers_;    // by output
+  std::vector<std::vector<ReducePartial>> partials_;  // by output, by morsel
+  std::vector<std::vector<int64_t>> nulls_;           // by output, by morsel
   std::vector<Scratch> scratch_;
   std::mutex mutex_;
 };
@@ -357,7 +94,7 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
   needed_ = needed_values(program);
   for (size_t v = 0; v < program.nodes().size(); ++v)
     if (const Node& node = program.nodes()[v]; needed_[v] && node.op == Op::kInput)
-      inputs_[at(node.input)] = bind(node, values[at(node.input)], shape, rows_);
+      inputs_[at(node.input)] = bind_input(node, values[at(node.input)], shape, rows_);
   words_of_.resize(program.nodes().size());
   for (size_t v = 0; v < program.nodes().size(); ++v)
     if (program.nodes()[v].nullable) {
@@ -427,8 +164,12 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
       }
     } give_back{*this, scratch};
     const size_t nodes = program_.nodes().size();
-    Block block{0, 0, scratch.registers, std::vector<const std::byte*>(nodes),
-                std::vector<const uint64_t*>(nodes), std::vector<uint64_t>(at(num_words_))};
+    Block block{0,
+                0,
+                scratch.registers,
+                std::vector<const std::byte*>(nodes),
+                std::vector<const uint64_t*>(nodes),
+                std::vector<uint64_t>(at(num_words_))};
     run_morsel(morsel, block);
   });
 }
@@ -445,7 +186,7 @@ void Run::run_morsel(const Morsel& morsel, Block& block) {
   for (block.row = morsel.begin; block.row < morsel.end; block.row += kBlockRows) {
     block.count = std::min(kBlockRows, morsel.end - block.row);
     load(block);
-    for (const Step& step : compiled_.steps) run_step(step, block);
+    for (const EvaluateStep& step : compiled_.steps) run_step(step, block);
     for (size_t o = 0; o < outputs; ++o) {
       const int value = program_.outputs()[o].value;
       if (reducers_[o])
@@ -472,23 +213,22 @@ void Run::load(Block& block) const {
     uint64_t* words = block.words.data() + words_of_[v];
     if (once_of_[v]) {
       block.values[v] = once_of_[v];
-      const Scalar& value =
-          node.op == Op::kConstant ? node.constant : inputs_[at(node.input)].once;
+      const Scalar& value = node.op == Op::kConstant ? node.constant : inputs_[at(node.input)].once;
       if (node.nullable) {
         std::fill_n(words, kWords, value.is_null() ? 0 : ~uint64_t{0});
         block.valid[v] = words;
       }
       continue;
     }
-    const Input& input = inputs_[at(node.input)];
+    const EvaluateInput& input = inputs_[at(node.input)];
     switch (input.source) {
-      case Source::kPointer:
+      case InputSource::kPointer:
         block.values[v] = input.data + block.row * input.dtype.size_bytes();
         break;
-      case Source::kBits: {
+      case InputSource::kBits: {
         std::byte* out = home(static_cast<int>(v), block);
-        cpu::unpack_bits(input.bits, input.bit_offset + block.row,
-                         reinterpret_cast<uint8_t*>(out), block.count);
+        cpu::unpack_bits(input.bits, input.bit_offset + block.row, reinterpret_cast<uint8_t*>(out),
+                         block.count);
         block.values[v] = out;
         break;
       }
@@ -510,7 +250,7 @@ void Run::load(Block& block) const {
   }
 }
 
-void Run::run_step(const Step& step, Block& block) {
+void Run::run_step(const EvaluateStep& step, Block& block) {
   const std::byte* operands[3] = {};
   for (int k = 0; k < 3; ++k)
     if (step.operands[k] >= 0) operands[k] = block.values[at(step.operands[k])];
@@ -535,7 +275,7 @@ void Run::run_step(const Step& step, Block& block) {
   block.values[at(step.out)] = out;
 }
 
-void Run::check_exponents(const Step& step, const Block& block) const {
+void Run::check_exponents(const EvaluateStep& step, const Block& block) const {
   const uint64_t* valid = block.valid[at(step.out)];
   visit_real(step.dtype, [&]<class T>(std::type_identity<T>) {
     const T* exponents = reinterpret_cast<const T*>(block.values[at(step.operands[1])]);
@@ -546,7 +286,7 @@ void Run::check_exponents(const Step& step, const Block& block) const {
   });
 }
 
-void Run::fill_null(const Step& step, Block& block, std::byte* out) const {
+void Run::fill_null(const EvaluateStep& step, Block& block, std::byte* out) const {
   const uint64_t* valid = block.valid[at(step.operands[0])];
   visit_width(step.dtype, [&]<class T>(std::type_identity<T>) {
     const T* x = reinterpret_cast<const T*>(block.values[at(step.operands[0])]);
@@ -565,7 +305,7 @@ uint64_t truth(const std::byte* bytes, int64_t i, int64_t count) {
   return words[0];
 }
 
-void Run::set_validity(const Step& step, Block& block) const {
+void Run::set_validity(const EvaluateStep& step, Block& block) const {
   block.valid[at(step.out)] = nullptr;
   const uint64_t* valid[3] = {};
   bool any = false;

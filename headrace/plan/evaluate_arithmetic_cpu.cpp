@@ -2,7 +2,6 @@
 // Arithmetic kernels: plain loops that the compiler vectorises for each SIMD level.
 #define HWY_TARGET_INCLUDE "headrace/plan/evaluate_arithmetic_cpu.cpp"
 #include "headrace/base/simd_targets.h"
-
 #include "headrace/plan/evaluate_kernels.h"
 
 #include <cmath>

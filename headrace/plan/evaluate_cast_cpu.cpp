@@ -2,7 +2,6 @@
 // Kernels of casts between all numbers and bool.
 #define HWY_TARGET_INCLUDE "headrace/plan/evaluate_cast_cpu.cpp"
 #include "headrace/base/simd_targets.h"
-
 #include "headrace/plan/evaluate_kernels.h"
 
 #include <limits>

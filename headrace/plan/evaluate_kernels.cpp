@@ -162,8 +162,8 @@ Kernel function_kernel(Op op) {
 
 Kernel math_kernel(Op op, Dtype dtype) {
   if (!dtype.is_floating()) return nullptr;
-  return visit_floating(
-      dtype, [&]<class T>(std::type_identity<T>) { return function_kernel<T>(op); });
+  return visit_floating(dtype,
+                        [&]<class T>(std::type_identity<T>) { return function_kernel<T>(op); });
 }
 
 Kernel integer_kernel(Op op, Dtype dtype) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of comparisons, tests, logic and selection; bits to bytes and back.
 #define HWY_TARGET_INCLUDE "headrace/plan/evaluate_logic_cpu.cpp"
-#include "headrace/base/simd_targets.h"
-
 #include "headrace/base/bits.h"
+#include "headrace/base/simd_targets.h"
 #include "headrace/plan/evaluate_kernels.h"
 
 #include <cmath>
@@ -147,8 +146,7 @@ void where(const void* a, const void* b, const void* c, void* out, int64_t n) {
 template <class F>
 Kernel comparison(Dtype dtype) {
   if (dtype.is_bool()) return compare<F, uint8_t>;
-  return visit_real(dtype,
-                    []<class T>(std::type_identity<T>) -> Kernel { return compare<F, T>; });
+  return visit_real(dtype, []<class T>(std::type_identity<T>) -> Kernel { return compare<F, T>; });
 }
 
 template <class F>
@@ -243,8 +241,9 @@ void unpack(const uint8_t* bitmap, int64_t start, uint8_t* out, int64_t n) {
     for (int k = 0; k < 8; ++k) {
       // spreads 8 bits over 8 bytes
       const uint64_t eight = (word >> (8 * k)) & 0xff;
-      const uint64_t spread = (((eight * 0x0101010101010101) & 0x8040201008040201) +
-                               0x7f7f7f7f7f7f7f7f) >> 7 & 0x0101010101010101;
+      const uint64_t spread =
+          (((eight * 0x0101010101010101) & 0x8040201008040201) + 0x7f7f7f7f7f7f7f7f) >> 7 &
+          0x0101010101010101;
       std::memcpy(bytes + 8 * k, &spread, 8);
     }
     std::memcpy(out + i, bytes, static_cast<size_t>(count));

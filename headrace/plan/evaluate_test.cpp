@@ -18,8 +18,8 @@ namespace hr {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kEdges[] = {0, 1, 63, 64, 65, 1023, 1024, 1025, kMorselRows - 1, kMorselRows + 1,
-                              3 * kMorselRows + 777};
+constexpr int64_t kEdges[] = {
+    0, 1, 63, 64, 65, 1023, 1024, 1025, kMorselRows - 1, kMorselRows + 1, 3 * kMorselRows + 777};
 
 template <class T>
 Column column(const std::vector<T>& values, const std::vector<int>& valid = {}) {
@@ -118,14 +118,18 @@ TEST_F(EvaluateTest, IntegerArithmeticFollowsNumPy) {
   EXPECT_EQ(values_of<int8_t>(run(Op::kAbsolute, {big})), (std::vector<int8_t>{127, -128, 100}));
   EXPECT_EQ(values_of<int8_t>(run(Op::kNegative, {big})), (std::vector<int8_t>{-127, -128, -100}));
   EXPECT_EQ(values_of<int8_t>(run(Op::kSign, {big})), (std::vector<int8_t>{1, -1, 1}));
-  const Column power = run(Op::kPower, {column<int64_t>({2, -3, 0, 10}), column<int64_t>({62, 3, 0, 19})});
+  const Column power =
+      run(Op::kPower, {column<int64_t>({2, -3, 0, 10}), column<int64_t>({62, 3, 0, 19})});
   EXPECT_EQ(values_of<int64_t>(power),
-            (std::vector<int64_t>{int64_t{1} << 62, -27, 1, static_cast<int64_t>(10000000000000000000u)}));
+            (std::vector<int64_t>{int64_t{1} << 62, -27, 1,
+                                  static_cast<int64_t>(10000000000000000000u)}));
   EXPECT_THROW(run(Op::kPower, {column<int64_t>({2}), column<int64_t>({-1})}),
                InvalidArgumentError);
-  EXPECT_EQ(values_of<int16_t>(run(Op::kLeftShift, {column<int16_t>({1, 1, -4}), column<int16_t>({3, 16, 1})})),
+  EXPECT_EQ(values_of<int16_t>(
+                run(Op::kLeftShift, {column<int16_t>({1, 1, -4}), column<int16_t>({3, 16, 1})})),
             (std::vector<int16_t>{8, 0, -8}));
-  EXPECT_EQ(values_of<int16_t>(run(Op::kRightShift, {column<int16_t>({9, -9, -4}), column<int16_t>({3, 16, 1})})),
+  EXPECT_EQ(values_of<int16_t>(
+                run(Op::kRightShift, {column<int16_t>({9, -9, -4}), column<int16_t>({3, 16, 1})})),
             (std::vector<int16_t>{1, -1, -2}));
 }
 
@@ -171,9 +175,9 @@ TEST_F(EvaluateTest, NullsSpreadAndKleeneDecides) {
   EXPECT_EQ(values_of<bool>(test), (std::vector<bool>{0, 1, 1, 1, 0}));
   const Column filled = run(Op::kFillNull, {sum, column<int64_t>({7, 7, 7, 8, 8})});
   EXPECT_EQ(values_of<int64_t>(filled), (std::vector<int64_t>{11, 7, 7, 8, 55}));
-  const Column chosen = run(Op::kWhere, {column<bool>({1, 0, 1, 0, 1}, {1, 1, 1, 1, 0}),
-                                         column<int64_t>({1, 2, 3, 4, 5}, some),
-                                         column<int64_t>({-1, -2, -3, -4, -5})});
+  const Column chosen = run(
+      Op::kWhere, {column<bool>({1, 0, 1, 0, 1}, {1, 1, 1, 1, 0}),
+                   column<int64_t>({1, 2, 3, 4, 5}, some), column<int64_t>({-1, -2, -3, -4, -5})});
   EXPECT_EQ(validity_of(chosen), (std::vector<int>{1, 1, 0, 1, 0}));
   EXPECT_EQ(values_of<int64_t>(chosen), (std::vector<int64_t>{1, -2, 0, -4, 0}));
 }
@@ -186,8 +190,9 @@ TEST_F(EvaluateTest, CastsAreDefinedForAllValues) {
             (std::vector<uint8_t>{1, 255, 44, 0, 0, 0}));
   EXPECT_EQ(values_of<bool>(cast_to(column<double>({0.0, -0.0, 0.1, kNan}), TypeId::kBool)),
             (std::vector<bool>{0, 0, 1, 1}));
-  EXPECT_EQ(values_of<uint64_t>(cast_to(column<double>({0x1p63, 0x1p64 - 2048, 5}), TypeId::kUInt64)),
-            (std::vector<uint64_t>{uint64_t{1} << 63, uint64_t(-2048), 5}));
+  EXPECT_EQ(
+      values_of<uint64_t>(cast_to(column<double>({0x1p63, 0x1p64 - 2048, 5}), TypeId::kUInt64)),
+      (std::vector<uint64_t>{uint64_t{1} << 63, uint64_t(-2048), 5}));
   EXPECT_EQ(values_of<float>(cast_to(column<bool>({1, 0}), TypeId::kFloat32)),
             (std::vector<float>{1, 0}));
 }
@@ -207,8 +212,9 @@ TEST_F(EvaluateTest, BitsDoNotDependOnLevelThreadsOrSlicing) {
       const int v = program.input(0, TypeId::kFloat64, true);
       const int s = apply(program, Op::kSin, {v}), c = apply(program, Op::kCos, {v});
       const int two = program.constant(Scalar::weak(int64_t{2}));
-      const int sum = apply(program, Op::kAdd,
-                            {apply(program, Op::kPower, {s, two}), apply(program, Op::kPower, {c, two})});
+      const int sum =
+          apply(program, Op::kAdd,
+                {apply(program, Op::kPower, {s, two}), apply(program, Op::kPower, {c, two})});
       const int one = apply(program, Op::kEqual, {sum, program.constant(Scalar::weak(int64_t{1}))});
       program.add_column(sum);
       program.add_column(one);
@@ -262,10 +268,10 @@ TEST_F(EvaluateTest, FusedReductionsEqualReduce) {
     const Column input = column(x);
     Program program;
     const int v = program.input(0, TypeId::kFloat32, false);
-    const Reduction all[] = {Reduction::kSum,    Reduction::kMean,   Reduction::kMin,
-                             Reduction::kMax,    Reduction::kArgmin, Reduction::kArgmax,
-                             Reduction::kStd,    Reduction::kAny,    Reduction::kAll,
-                             Reduction::kCount,  Reduction::kProduct};
+    const Reduction all[] = {Reduction::kSum,   Reduction::kMean,   Reduction::kMin,
+                             Reduction::kMax,   Reduction::kArgmin, Reduction::kArgmax,
+                             Reduction::kStd,   Reduction::kAny,    Reduction::kAll,
+                             Reduction::kCount, Reduction::kProduct};
     for (const Reduction r : all) program.add_reduction(v, r);
     const Value inputs[] = {input};
     const std::vector<Value> got = evaluate(program, inputs, n);

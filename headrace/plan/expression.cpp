@@ -96,11 +96,17 @@ struct Alias {
 };
 
 constexpr Alias kAliases[] = {
-    {"abs", Op::kAbsolute},        {"true_divide", Op::kDivide},
-    {"mod", Op::kRemainder},       {"pow", Op::kPower},
-    {"bitwise_not", Op::kInvert},  {"bitwise_invert", Op::kInvert},
-    {"asin", Op::kArcsin},         {"acos", Op::kArccos},    {"atan", Op::kArctan},
-    {"atan2", Op::kArctan2}, {"bitwise_left_shift", Op::kLeftShift},
+    {"abs", Op::kAbsolute},
+    {"true_divide", Op::kDivide},
+    {"mod", Op::kRemainder},
+    {"pow", Op::kPower},
+    {"bitwise_not", Op::kInvert},
+    {"bitwise_invert", Op::kInvert},
+    {"asin", Op::kArcsin},
+    {"acos", Op::kArccos},
+    {"atan", Op::kArctan},
+    {"atan2", Op::kArctan2},
+    {"bitwise_left_shift", Op::kLeftShift},
     {"bitwise_right_shift", Op::kRightShift},
 };
 
@@ -274,7 +280,9 @@ Op mirrored(Op op) {
   }
 }
 
-size_t at(int value) { return static_cast<size_t>(value); }
+size_t at(int value) {
+  return static_cast<size_t>(value);
+}
 
 bool same_scalar(const Scalar& a, const Scalar& b) {
   if (a.dtype() != b.dtype() || a.is_null() != b.is_null() || a.is_weak() != b.is_weak())
@@ -306,7 +314,9 @@ uint64_t hash_of(const Program::Node& node) {
 
 }  // namespace
 
-const OpRow& op_row(Op op) { return kRows[static_cast<size_t>(op)]; }
+const OpRow& op_row(Op op) {
+  return kRows[static_cast<size_t>(op)];
+}
 
 Op op_from_name(std::string_view name) {
   for (const OpRow& row : kRows)
@@ -415,12 +425,11 @@ int Program::cast(int value, Dtype dtype) {
 int Program::compare_with_literal(Op op, int value, const Scalar& literal) {
   const Dtype dtype = nodes_[at(value)].dtype;
   const bool above = literal.dtype().is_unsigned() || literal.as<int64_t>() > 0;
-  const bool always = op == Op::kNotEqual ||
-                      (above ? op == Op::kLess || op == Op::kLessEqual
-                             : op == Op::kGreater || op == Op::kGreaterEqual);
-  const int limit = constant(visit_real(dtype, []<class T>(std::type_identity<T>) {
-    return Scalar(std::numeric_limits<T>::max());
-  }));
+  const bool always =
+      op == Op::kNotEqual || (above ? op == Op::kLess || op == Op::kLessEqual
+                                    : op == Op::kGreater || op == Op::kGreaterEqual);
+  const int limit = constant(visit_real(
+      dtype, []<class T>(std::type_identity<T>) { return Scalar(std::numeric_limits<T>::max()); }));
   const int operands[] = {value, limit};
   return apply(always ? Op::kLessEqual : Op::kGreater, operands);
 }

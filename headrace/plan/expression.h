@@ -93,7 +93,7 @@ class HR_API Program {
     Op op;
     Dtype dtype;
     int operands[3] = {-1, -1, -1};
-    int input = -1;   ///< for kInput
+    int input = -1;        ///< for kInput
     Scalar constant = {};  ///< for kConstant
     bool nullable = false;
   };

@@ -9,9 +9,13 @@
 namespace hr {
 namespace {
 
-Dtype result(Op op, std::vector<Operand> operands) { return result_dtype(op, operands); }
+Dtype result(Op op, std::vector<Operand> operands) {
+  return result_dtype(op, operands);
+}
 
-Operand strong(std::string_view name) { return {dtype_from_name(name)}; }
+Operand strong(std::string_view name) {
+  return {dtype_from_name(name)};
+}
 
 Operand weak(std::string_view name) {
   static const Scalar kInteger = Scalar::weak(int64_t{3}), kFloat = Scalar::weak(2.5);
@@ -22,10 +26,10 @@ Operand weak(std::string_view name) {
 TEST(Expression, PromotesAsNumPy) {
   const struct {
     const char *a, *b, *expected;
-  } cases[] = {{"bool", "int8", "int8"},      {"uint8", "int8", "int16"},
-               {"uint8", "int16", "int16"},   {"uint16", "int8", "int32"},
-               {"uint32", "int64", "int64"},  {"uint32", "int8", "int64"},
-               {"uint64", "int64", "float64"}, {"int16", "float32", "float32"},
+  } cases[] = {{"bool", "int8", "int8"},        {"uint8", "int8", "int16"},
+               {"uint8", "int16", "int16"},     {"uint16", "int8", "int32"},
+               {"uint32", "int64", "int64"},    {"uint32", "int8", "int64"},
+               {"uint64", "int64", "float64"},  {"int16", "float32", "float32"},
                {"int32", "float32", "float64"}, {"float32", "float64", "float64"},
                {"uint8", "uint32", "uint32"}};
   for (const auto& c : cases) {
@@ -100,7 +104,8 @@ TEST(Expression, LiteralsOutOfRangeCompareButDoNotAdd) {
 
 TEST(Expression, NullabilityIsKnownBeforeTheRun) {
   Program program;
-  const int x = program.input(0, TypeId::kFloat64, true), y = program.input(1, TypeId::kFloat64, false);
+  const int x = program.input(0, TypeId::kFloat64, true),
+            y = program.input(1, TypeId::kFloat64, false);
   const int both[] = {x, y}, back[] = {y, x};
   EXPECT_TRUE(program.nullable(program.apply(Op::kAdd, both)));
   EXPECT_FALSE(program.nullable(program.apply(Op::kFillNull, both)));
