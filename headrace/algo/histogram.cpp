@@ -4,10 +4,10 @@
 
 #include "headrace/algo/histogram_kernels.h"
 #include "headrace/algo/strided_view.h"
-#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 
 #include <cmath>
+#include <limits>
 
 namespace hr {
 
@@ -18,6 +18,14 @@ void check_values(const Tensor& x) {
   if (!x.dtype().is_real())
     throw_error<TypeMismatchError>("histogram", "bins need integers or floats",
                                    {{"dtype", x.dtype().name()}}, "use astype first");
+}
+
+void check_bins(int64_t bins) {
+  if (bins < 1)
+    throw_error<InvalidArgumentError>("histogram", "there must be a bin", {{"bins", bins}});
+  if (bins > std::numeric_limits<int32_t>::max() - 1)
+    throw_error<InvalidArgumentError>("histogram", "there are too many bins", {{"bins", bins}},
+                                      "use fewer than 2^31 - 1");
 }
 
 Extremes dispatch_extremes(const Tensor& x) {
@@ -101,11 +109,9 @@ UniformBins choose_bins(const Tensor& x, int64_t bins, std::optional<HistogramRa
 Histogram histogram(const Tensor& x, int64_t bins, std::optional<HistogramRange> range) {
   const ScopedTag tag("histogram");
   check_values(x);
-  if (bins < 1)
-    throw_error<InvalidArgumentError>("histogram", "there must be a bin", {{"bins", bins}});
   const Dtype edge_dtype = x.dtype() == TypeId::kFloat32 ? TypeId::kFloat32 : TypeId::kFloat64;
-  const int64_t num_edges = checked_add("histogram", bins, 1);
-  checked_multiply("histogram", num_edges, 8);
+  check_bins(bins);
+  const int64_t num_edges = bins + 1;
   const UniformBins chosen = choose_bins(x, bins, range);
   Buffer edge_buffer = Buffer::allocate(num_edges * edge_dtype.size_bytes());
   if (edge_dtype == TypeId::kFloat64) {
@@ -133,6 +139,7 @@ Histogram histogram(const Tensor& x, const Tensor& edges) {
   if (bins < 1)
     throw_error<InvalidArgumentError>("histogram", "there must be two edges at least",
                                       {{"edges", edges.num_elements()}});
+  check_bins(bins);
   visit_real(edges.dtype(), [&]<class T>(std::type_identity<T>) {
     const StridedView<T> view(edges);
     for (int64_t i = 0; i < bins; ++i)

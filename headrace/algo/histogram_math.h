@@ -8,33 +8,66 @@
 
 namespace hr {
 
-/// Bin of `value` (E: the dtype of the edges), which lies in the range. D is the type in which
-/// NumPy divides: float for a float32 range that it took from the data, else double.
+/// The types of a count: of the input, of the edges, and that in which NumPy divides.
+template <class In, class Edge, class Quotient>
+struct CountTypes {
+  using T = In;
+  using E = Edge;
+  using D = Quotient;
+};
+
+/// Slot of `value` (E: the dtype of the edges) before it is held against the edges: its bin + 1, or
+/// 0 when it is outside the range or NaN. D is the type in which NumPy divides: float for a float32
+/// range that it took from the data, else double. There are fewer than 2^31 bins.
 template <class D, class E>
-HR_BOTH inline int64_t uniform_bin(E value, const UniformBins& bins, const E* edges) {
-  const E distance = value - static_cast<E>(bins.low);
-  const D place = static_cast<D>(distance) / static_cast<D>(bins.width) *
-                  static_cast<D>(static_cast<double>(bins.bins));
-  int64_t bin = static_cast<int64_t>(place);
-  if (bin >= bins.bins) bin = bins.bins - 1;
-  if (value < edges[bin] && bin > 0) --bin;
-  if (bin != bins.bins - 1 && value >= edges[bin + 1]) ++bin;
-  return bin;
+HR_BOTH inline int32_t rough_slot(E value, E low, E high, D width, D bins) {
+  const D wide = static_cast<D>(value);
+  const D place = static_cast<D>(value - low) / width * bins + 1;
+  const D slot = place < bins ? place : bins;
+  const D above = wide >= static_cast<D>(low) ? slot : 0;
+  return static_cast<int32_t>(wide <= static_cast<D>(high) ? above : 0);
 }
 
-/// Bin of `value` between ascending edges, -1 outside them and for NaN. The last bin holds its
-/// right edge; of equal edges the last begins the bin.
+/// The edges of a bin that a rough slot may have missed; NaN where nothing is beyond.
+template <class E>
+struct BinBorders {
+  E left;
+  E right;
+};
+
+template <class E>
+HR_BOTH inline int32_t exact_slot(E value, int32_t rough, const BinBorders<E>* borders) {
+  const int32_t slot = rough - (value < borders[rough].left ? 1 : 0);
+  return slot + (value >= borders[slot].right ? 1 : 0);
+}
+
+/// Equal cells over a range.
+struct Grid {
+  double low;
+  double scale;  ///< cells / width of the range
+  double cells;
+};
+
+/// The cell of `value`; ascends with the value. Those outside the range are in the outermost cells,
+/// NaN in the first.
+HR_BOTH inline int32_t grid_cell(double value, const Grid& grid) {
+  double place = (value - grid.low) * grid.scale;
+  place = place > 0 ? place : 0;
+  return static_cast<int32_t>(place < grid.cells - 1 ? place : grid.cells - 1);
+}
+
+/// How many of the ascending edges are not above `value`, when edges before `first` are not and
+/// those from `last` on are.
 template <class C>
-HR_BOTH inline int64_t bin_between(C value, const C* edges, int64_t bins) {
-  if (!(value >= edges[0] && value <= edges[bins])) return -1;
-  const C* first = edges;
-  for (int64_t count = bins + 1; count > 1;) {  // the last edge that is not above the value
-    const int64_t half = count / 2;
-    first += first[half] <= value ? half : 0;
-    count -= half;
+HR_BOTH inline int64_t edges_not_above(C value, const C* edges, int64_t first, int64_t last) {
+  while (first < last) {
+    const int64_t middle = first + (last - first) / 2;
+    if (edges[middle] <= value)
+      first = middle + 1;
+    else
+      last = middle;
   }
-  const int64_t bin = first - edges;
-  return bin == bins ? bins - 1 : bin;
+  return first;
 }
 
 }  // namespace hr
