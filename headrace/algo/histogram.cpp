@@ -22,7 +22,8 @@ void check_values(const Tensor& x) {
 
 void check_bins(int64_t bins) {
   if (bins < 1)
-    throw_error<InvalidArgumentError>("histogram", "there must be a bin", {{"bins", bins}});
+    throw_error<InvalidArgumentError>("histogram", "there must be a bin", {{"bins", bins}},
+                                      "pass 1 or more");
   if (bins > std::numeric_limits<int32_t>::max() - 1)
     throw_error<InvalidArgumentError>("histogram", "there are too many bins", {{"bins", bins}},
                                       "use fewer than 2^31 - 1");
@@ -77,7 +78,8 @@ UniformBins choose_bins(const Tensor& x, int64_t bins, std::optional<HistogramRa
   if (range) {
     if (!(range->low <= range->high) || !std::isfinite(range->low) || !std::isfinite(range->high))
       throw_error<InvalidArgumentError>("histogram", "the range falls or is not finite",
-                                        {{"low", range->low}, {"high", range->high}});
+                                        {{"low", range->low}, {"high", range->high}},
+                                        "pass (low, high) with low <= high");
     chosen.low = range->low;
     chosen.high = range->high;
     chosen.width = range->high - range->low;
@@ -134,11 +136,12 @@ Histogram histogram(const Tensor& x, const Tensor& edges) {
   check_one_dimension("histogram", edges);
   if (!edges.dtype().is_real())
     throw_error<TypeMismatchError>("histogram", "edges must be integers or floats",
-                                   {{"dtype", edges.dtype().name()}});
+                                   {{"dtype", edges.dtype().name()}}, "use astype first");
   const int64_t bins = edges.num_elements() - 1;
   if (bins < 1)
     throw_error<InvalidArgumentError>("histogram", "there must be two edges at least",
-                                      {{"edges", edges.num_elements()}});
+                                      {{"edges", edges.num_elements()}},
+                                      "pass the borders of the bins, the last one too");
   check_bins(bins);
   visit_real(edges.dtype(), [&]<class T>(std::type_identity<T>) {
     const StridedView<T> view(edges);

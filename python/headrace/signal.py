@@ -6,6 +6,7 @@ All functions are deferred and take arrays, series without nulls, or anything `h
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
@@ -160,9 +161,10 @@ def histogram(
     ([1, 2], [1.0, 2.0, 3.0])
     """
     mark("histogram")
-    edges = None if isinstance(bins, int) else _node(bins)
+    given = not isinstance(bins, Integral)  # NumPy's integers are such too
+    edges = _node(bins) if given else None
     limits = None if range is None else (float(range[0]), float(range[1]))
-    counts, made = _core.histogram(_node(x), bins if isinstance(bins, int) else 0, limits, edges)
+    counts, made = _core.histogram(_node(x), 0 if given else int(bins), limits, edges)
     return Array(counts), Array(made)
 
 
