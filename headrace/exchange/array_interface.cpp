@@ -42,7 +42,7 @@ std::string_view remedy(char kind) {
     case 'U':
     case 'S':
     case 'T':
-      return "pass the texts as a list: x.tolist()";
+      return "make a Series of the texts: Series(x.tolist())";
     case 'M':
     case 'm':
       return "pass the numbers behind the dates: x.view('int64')";

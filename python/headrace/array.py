@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from headrace import _core
@@ -139,7 +140,7 @@ class Array(Deferred):
                 begin, _, step = each.indices(length)
                 items.append((begin, step, len(range(*each.indices(length)))))
             else:
-                index = each.__index__()
+                index = operator.index(each)
                 if not -length <= index < length:
                     raise IndexError(
                         f"getitem: index out of range: index={index}, axis={axis}, size={length}"

@@ -46,7 +46,8 @@ def operand(value: Any) -> _core.Node | None:
     """
     if isinstance(value, Deferred):
         return value._node
-    if isinstance(value, bool | int | float | str):
+    # NumPy's float64 is a float as well.
+    if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":
         return _core.scalar(value)
     if type(value).__module__ == "numpy" or hasattr(value, "__array_interface__"):
         from headrace.array import asarray
@@ -55,7 +56,7 @@ def operand(value: Any) -> _core.Node | None:
     return None
 
 
-class Deferred:
+class Deferred(_core.BufferSource):
     """A deferred value. It runs when somebody looks at it, and keeps its result."""
 
     __slots__ = ("__weakref__", "_node")
@@ -64,6 +65,7 @@ class Deferred:
     __array_priority__ = 1000.0
 
     def __init__(self, node: _core.Node) -> None:
+        super().__init__()
         self._node = node
 
     def _like(self, node: _core.Node) -> Any:
@@ -212,6 +214,21 @@ class Deferred:
         if upper is not None:
             result = result._elementwise("minimum", result, upper)
         return result
+
+    def round(self, decimals: int = 0) -> Self:
+        """Floats rounded to so many decimals, halves to even as NumPy does; integers stay."""
+        if self.dtype.kind != "f":
+            if decimals >= 0:
+                return self
+            raise UnsupportedError(
+                f"round: integers have no digits to drop: decimals={decimals}; use astype first"
+            )
+        if decimals == 0:
+            return self._elementwise("rint", self)
+        factor = 10.0 ** abs(decimals)
+        return (
+            (self * factor).round() / factor if decimals > 0 else (self / factor).round() * factor
+        )
 
     def is_nan(self) -> Self:
         """True where the value is NaN (a null is not NaN)."""

@@ -145,6 +145,9 @@ def array_text(array: Array) -> str:
     if not node.is_ready and (not node.shape or -1 not in node.shape) and array.size > 1000:
         text = _core.explain([node])[0].partition("\n")[0]
         return f"Array(shape={shape}, dtype={array.dtype}, deferred; {text})"
+    if array.size == 0:
+        size = "" if array.ndim == 1 else f"shape={shape}, "
+        return f"Array([], {size}dtype={array.dtype})"
     values = np.array2string(
         array.to_numpy(), separator=", ", threshold=20, edgeitems=4, prefix="Array("
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import ExchangeError, TypeMismatchError
+from headrace.errors import ExchangeError, TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +45,7 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     The second value tells whether somebody else may still write to the memory.
     """
     if hasattr(values, "__array_interface__"):
+        _refuse_mask(values, "asarray")
         return _core.from_array(values, "asarray")
     if hasattr(values, "__dlpack__"):
         return _core.from_dlpack(values, "asarray")
@@ -57,6 +58,11 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     import numpy as np
 
     return _core.from_array(np.asarray(values), "asarray")[0], False
+
+
+def _refuse_mask(values: Any, op: str) -> None:
+    if type(values).__module__.startswith("numpy.ma"):
+        raise UnsupportedError(f"{op}: a masked array; fill it first: x.filled(value)")
 
 
 def _is_numpy_backed(values: Any) -> bool:
@@ -83,6 +89,7 @@ def column_from(values: Any, op: str = "Series") -> tuple[_core.Column, bool]:
     if hasattr(values, "__array_interface__"):
         if kind in ("O", "U", "T"):
             return _objects(values, op), False
+        _refuse_mask(values, op)
         return _array_column(values, op)
     module = type(values).__module__.partition(".")[0]
     if module == "pandas" and kind in ("b", "i", "u", "f") and hasattr(values.dtype, "itemsize"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.array import asarray
 from headrace.deferred import Deferred
+from headrace.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,9 +15,13 @@ if TYPE_CHECKING:
 
 def _method(name: str) -> Callable[..., Any]:
     def call(x: Any, axis: int | None = None, **kwargs: Any) -> Any:
-        if axis is not None:
-            kwargs["axis"] = axis
-        return getattr(x, name)(**kwargs)
+        others = sorted(kwargs.keys() - {"ddof"})
+        if others:
+            raise UnsupportedError(
+                f"{name}: Headrace has no such option: options={', '.join(others)}; "
+                "convert with to_numpy() first"
+            )
+        return getattr(x, name)(**kwargs) if axis is None else getattr(x, name)(axis=axis, **kwargs)
 
     return call
 
@@ -67,6 +72,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     },
     "where": _where,
     "clip": lambda x, a_min=None, a_max=None: x.clip(a_min, a_max),
+    "round": lambda x, decimals=0: x.round(decimals),
+    "around": lambda x, decimals=0: x.round(decimals),
     "diff": _diff,
     "flatnonzero": _flatnonzero,
     "histogram": _histogram,

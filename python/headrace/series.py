@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
@@ -109,7 +110,7 @@ class Series(Deferred):
             selector = asarray(key)
             make = _core.select if selector.dtype == "bool" else _core.take
             return self._like(make(self._node, selector._node))
-        index = key.__index__()
+        index = operator.index(key)
         length = len(self)
         if not -length <= index < length:
             raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
