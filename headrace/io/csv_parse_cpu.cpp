@@ -4,6 +4,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/column.h"
+#include "headrace/io/csv_number_lines_kernels.h"
 #include "headrace/io/csv_parse.h"
 #include "headrace/io/parse_number_math.h"
 #include "headrace/io/utf8.h"
@@ -16,6 +17,7 @@ namespace hr {
 namespace {
 
 constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
+constexpr int64_t kOtherShapes = 16;  // then a range is taken to have another shape
 
 // What is wrong with a row; empty `what`: nothing.
 struct Trouble {
@@ -49,8 +51,10 @@ class RangeParser {
     const char* p = text_;
     const bool alone = targets_.size() == 1 && targets_[0].column == 0;
     while (p < end_ && piece_.rows < job_.max_rows) {
-      if (alone && targets_[0].dtype == TypeId::kFloat64) p = number_lines<double>(p);
-      if (alone && targets_[0].dtype == TypeId::kFloat32) p = number_lines<float>(p);
+      if (alone && other_shapes_ < kOtherShapes) {
+        if (targets_[0].dtype == TypeId::kFloat64) p = number_lines<double>(p);
+        if (targets_[0].dtype == TypeId::kFloat32) p = number_lines<float>(p);
+      }
       if (p >= end_ || piece_.rows >= job_.max_rows) break;
       if (const char* after = skip_empty_row(syntax_, p); after != p) {
         p = after;
@@ -73,18 +77,11 @@ class RangeParser {
   // Lines that hold one number in the shape of "%.18e" and nothing else, as far as they go.
   template <class T>
   const char* number_lines(const char* p) {
-    T* const values = &slot<T>(targets_[0]) - piece_.rows;
-    const int64_t most = std::min(job_.max_rows, range_.max_rows);
-    int64_t row = piece_.rows;
-    while (row < most) {
-      const char* stop = parse_scientific18(p, &values[row]);
-      if (!stop) break;
-      stop += *stop == '\r';
-      if (*stop != '\n') break;
-      p = stop + 1;
-      ++row;
-    }
-    piece_.rows = row;
+    const int64_t most = std::min(job_.max_rows, range_.max_rows) - piece_.rows;
+    int64_t count = 0;
+    p = cpu::parse_number_lines(p, end_, most, &slot<T>(targets_[0]), &count);
+    piece_.rows += count;
+    other_shapes_ = count > 0 ? 0 : other_shapes_ + 1;
     return p;
   }
 
@@ -313,6 +310,7 @@ class RangeParser {
   CsvPiece piece_{};
   Trouble trouble_{};
   bool row_has_null_ = false;
+  int64_t other_shapes_ = 0;  // lines in a row that were not of the shape of number_lines
   const char* counted_to_ = nullptr;
   int64_t counted_lines_ = 0;
 };
