@@ -8,10 +8,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow
 import pytest
 
 import headrace as hr
-from headrace.io import read_csv, write_csv
+from headrace.io import read_csv, scan_csv, write_csv
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +117,46 @@ def test_truncated_gzip(tmp_path, cut):
     path.write_bytes(packed[: int(len(packed) * cut) if isinstance(cut, float) else cut])
     message = caught(hr.InputError, path)
     assert "ends early" in message and str(path) in message
+
+
+@pytest.mark.parametrize("cut", [3, 9, 0.5, -1])
+def test_truncated_zstd(tmp_path, cut):
+    text = b"a\n" + b"".join(b"%d\n" % i for i in range(10000))
+    packed = pyarrow.compress(text, codec="zstd", asbytes=True)
+    path = tmp_path / "x.csv.zst"
+    path.write_bytes(packed[: int(len(packed) * cut) if isinstance(cut, float) else cut])
+    message = caught(hr.InputError, path, compression="zstd")
+    assert "ends early" in message and str(path) in message
+
+
+@pytest.mark.parametrize("codec", ["gzip", "zstd"])
+def test_damaged_bytes_in_a_compressed_file(codec):
+    text = b"a\n" + b"".join(b"%d\n" % (i * 7919 % 10007) for i in range(10000))
+    packed = bytearray(pyarrow.compress(text, codec=codec, asbytes=True))
+    for at in range(12, len(packed), 997):
+        packed[at] ^= 0xFF
+    caught(hr.InputError, bytes(packed), compression=codec)
+
+
+def test_one_row_and_no_rows(tmp_path):
+    path = tmp_path / "x.csv"
+    for text, rows in [("a,b\n1,2", 1), ("a,b\n", 0), ("a,b", 0), ("a,b\n\n\n", 0)]:
+        path.write_text(text)
+        frame = read_csv(path)
+        assert frame.columns == ["a", "b"] and len(frame) == rows
+    path.write_text("")
+    assert "no rows" in caught(hr.InputError, path)
+    assert "no rows" in caught(hr.InputError, "/dev/null")
+
+
+def test_a_file_that_is_cut_while_it_is_read(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a\n" + "1\n" * 100)
+    scan = scan_csv(path)
+    os.truncate(path, 11)
+    with pytest.raises(hr.InputError, match="changed"):
+        scan["a"].to_list()
+    del scan
 
 
 def test_one_line_of_a_gigabyte_under_a_small_limit(tmp_path):
