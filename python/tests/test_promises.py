@@ -25,6 +25,10 @@ later = pytest.mark.xfail(strict=True, reason="a part of a later issue")
 gpu = pytest.mark.gpu
 
 
+def not_yet(case):
+    return pytest.param(case, marks=later)
+
+
 def has_gpu():
     try:
         with hr.device("cuda"):
@@ -72,6 +76,11 @@ def close(values, expected, **kwargs):
     return True
 
 
+def forced(value):
+    hr.eval(value)
+    return value
+
+
 def columns(frame):
     return {name: frame[name].to_list() for name in frame.columns}
 
@@ -117,14 +126,14 @@ def triangle_and_tail():
 # ---- 000: the ECG pipeline -----------------------------------------------------------------------
 
 
-@promise("000 step 1: parse scalars from CSV text straight into a column", later)
+@promise("000 step 1: parse scalars from CSV text straight into a column")
 def test_csv_to_column(tmp_path, signal):
     path = tmp_path / "ecg.csv"
     np.savetxt(path, signal, header="ecg", comments="")
     assert hr.read_csv(path)["ecg"].to_list() == signal.tolist()
 
 
-@promise("000 step 1: data stays where the reader put it", later)
+@promise("000 step 1: data stays where the reader put it")
 def test_reader_without_copy(tmp_path, signal):
     path = tmp_path / "ecg.csv"
     np.savetxt(path, signal, header="ecg", comments="")
@@ -134,7 +143,7 @@ def test_reader_without_copy(tmp_path, signal):
     assert hr.memory.ledger().total_bytes == 0
 
 
-@promise("000 step 1: 20 hours of ECG can be had as a file", later)
+@promise("000 step 1: 20 hours of ECG can be had as a file")
 def test_demo_file(tmp_path):
     truth = hr.demo.ecg(tmp_path / "a.csv", hours=0.01, seed=1)
     again = hr.demo.ecg(tmp_path / "b.csv", hours=0.01, seed=1)
@@ -143,41 +152,41 @@ def test_demo_file(tmp_path):
     assert len(hr.read_csv(tmp_path / "a.csv")) == 10_000
 
 
-@promise("000 step 1: plot a whole long series, no peak lost", later)
+@promise("000 step 1: plot a whole long series, no peak lost")
 def test_envelope(signal):
     low, high = hr.plot.envelope(signal, 0, 800, 8)
     parts = signal.reshape(8, 100)
     assert close(low, parts.min(axis=1)) and close(high, parts.max(axis=1))
 
 
-@promise("000 step 2: sample a Ricker wavelet", later)
+@promise("000 step 2: sample a Ricker wavelet")
 def test_ricker():
     x = (np.arange(41) - 20) / 4.0
     expected = 2 / (np.sqrt(12) * np.pi**0.25) * (1 - x**2) * np.exp(-(x**2) / 2)
     assert close(hr.signal.ricker(41, 4.0), expected, rtol=1e-14, atol=1e-18)
 
 
-@promise("000 step 2: convolve through the FFT", later, mode=["full", "same", "valid"])
+@promise("000 step 2: convolve through the FFT", mode=["full", "same", "valid"])
 def test_convolution(signal, mode):
     taps = np.cos(np.arange(33))
     expected = np.convolve(signal, taps, mode)
     assert close(hr.signal.fft_convolve(signal, taps, mode), expected, atol=1e-12)
 
 
-@promise("000 step 2: maxima of the response are the peaks of the beats", later)
+@promise("000 step 2: maxima of the response are the peaks of the beats")
 def test_response(signal):
     response = hr.signal.fft_convolve(signal, hr.signal.ricker(31, 3.0), "same")
     gate = hr.signal.non_max_suppression(response, 51, 2 * response.std())
     assert hr.signal.index_of_true(gate).tolist() == list(range(50, 800, 100))
 
 
-@promise("000 step 2: a column becomes an array without a copy", later)
+@promise("000 step 2: a column becomes an array without a copy")
 def test_column_to_array(signal):
     series = hr.DataFrame({"ecg": signal})["ecg"]
     assert address(series) == address(series.to_array()) == address(np.from_dlpack(series))
 
 
-@promise("000 step 3: local maxima in a window of any width", later, window=[1, 3, 9, 101])
+@promise("000 step 3: local maxima in a window of any width", window=[1, 3, 9, 101])
 def test_non_max_suppression(window):
     x = np.random.default_rng(0).permutation(200)
     half = window // 2
@@ -185,7 +194,7 @@ def test_non_max_suppression(window):
     assert hr.signal.non_max_suppression(x, window).tolist() == expected
 
 
-@promise("000 step 3: a Numba kernel runs on our memory, no cast", later)
+@promise("000 step 3: a Numba kernel runs on our memory, no cast")
 def test_numba_kernel(signal):
     numba = pytest.importorskip("numba")
     array = hr.asarray(signal)
@@ -199,7 +208,7 @@ def test_numba_kernel(signal):
     assert hr.memory.ledger().total_bytes == 0
 
 
-@promise("000 step 3: positions where the gate is set, and their differences", later)
+@promise("000 step 3: positions where the gate is set, and their differences")
 def test_positions():
     gate = hr.asarray(np.array([0, 1, 0, 0, 1, 1, 0, 1]))
     positions = hr.signal.index_of_true(gate == 1)
@@ -207,7 +216,7 @@ def test_positions():
     assert np.diff(positions).tolist() == hr.signal.diff(positions).tolist() == [3, 1, 2]
 
 
-@promise("000 step 3: histogram of beat lengths", later)
+@promise("000 step 3: histogram of beat lengths")
 def test_histogram():
     lengths = np.array([3, 1, 2, 3, 3, 9])
     counts, edges = hr.signal.histogram(hr.asarray(lengths), bins=4, range=(0, 8))
@@ -215,21 +224,21 @@ def test_histogram():
     assert counts.tolist() == expected[0].tolist() and edges.tolist() == expected[1].tolist()
 
 
-@promise("000 step 4: prune candidates by their length", later)
+@promise("000 step 4: prune candidates by their length")
 def test_pruning():
     begins, lengths = hr.asarray([0, 40, 45, 90]), hr.asarray([40, 5, 45, 300])
     good = (lengths > 20) & (lengths < 200)
     assert begins[good].tolist() == [0, 45] and lengths[good].tolist() == [40, 45]
 
 
-@promise("000 step 4: embed beats of any length in rows of zeros", later)
+@promise("000 step 4: embed beats of any length in rows of zeros")
 def test_embedding():
     x = hr.asarray(np.arange(1.0, 8.0))
     rows = hr.signal.windows(x, [0, 3], [3, 2], width=4)
     assert rows.tolist() == [[1.0, 2.0, 3.0, 0.0], [4.0, 5.0, 0.0, 0.0]]
 
 
-@promise("000 step 5: 75 % for training, split without a copy", later)
+@promise("000 step 5: 75 % for training, split without a copy")
 def test_split_in_time():
     rows = hr.asarray(np.arange(32.0).reshape(8, 4))
     cut = len(rows) * 3 // 4
@@ -238,7 +247,7 @@ def test_split_in_time():
     assert address(rest) - address(rows) == cut * 4 * 8
 
 
-@promise("000 step 5: the matrix becomes a PyTorch tensor through DLPack", later)
+@promise("000 step 5: the matrix becomes a PyTorch tensor through DLPack")
 def test_torch_shares_matrix():
     torch = pytest.importorskip("torch")
     rows = hr.asarray(np.arange(12.0).reshape(3, 4))
@@ -246,7 +255,7 @@ def test_torch_shares_matrix():
     assert tensor.data_ptr() == address(rows) and tensor[2, 3] == 11
 
 
-@promise("000 step 5: a model without labels finds the outlier", later)
+@promise("000 step 5: a model without labels finds the outlier")
 def test_outlier():
     rng = np.random.default_rng(0)
     beats = np.sin(np.arange(64) / 5) * rng.uniform(0.8, 1.2, (50, 1)) + rng.normal(
@@ -274,11 +283,11 @@ def test_cross_filter():
     assert board.charts["y"].counts.tolist() == [2, 2]
 
 
-@promise("000 conclusion: frame and array live in one accounted memory", later)
+@promise("000 conclusion: frame and array live in one accounted memory")
 def test_one_memory():
     with hr.memory.stats() as counted:
         frame = hr.DataFrame({"x": np.zeros(1000)})
-        doubled = hr.eval((frame.x + 1).to_array())
+        doubled = forced((frame.x + 1).to_array())
         assert counted.allocations >= 1 and counted.used_bytes >= 8000
     del doubled
 
@@ -293,7 +302,7 @@ def test_no_round_trip(tmp_path, signal):
         gate = hr.signal.non_max_suppression(
             hr.signal.fft_convolve(x, hr.signal.ricker(31, 3.0)), 51
         )
-        count = hr.eval(gate.sum())
+        count = forced(gate.sum())
         assert "cuda" in str(count.device) and hr.memory.ledger().total_bytes == 0
 
 
@@ -323,7 +332,7 @@ def test_structures_to_columns():
     assert columns(hr.DataFrame(POINTS)) == {"x": [1.0, 4.0], "y": [2.0, 5.0], "z": [3, 6]}
 
 
-@promise("001: one coordinate for all points costs no memory", later)
+@promise("001: one coordinate for all points costs no memory")
 def test_coordinate_slice():
     frame = hr.DataFrame({"x": np.arange(9.0), "y": np.ones(9)})
     hr.eval(frame.x)
@@ -332,14 +341,14 @@ def test_coordinate_slice():
         assert view.tolist() == [2.0, 3.0, 4.0] and counted.allocated_bytes == 0
 
 
-@promise("001: reduce along one coordinate", later)
+@promise("001: reduce along one coordinate")
 def test_coordinate_reduction():
     points = hr.asarray(np.arange(12.0).reshape(4, 3))
     assert points.sum(axis=0).tolist() == [18.0, 22.0, 26.0]
     assert points[:, 1].max().item() == 10.0
 
 
-@promise("001: Arrow shares columns both ways", later)
+@promise("001: Arrow shares columns both ways")
 def test_arrow():
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"n": [1, None, 3], "s": ["a", "bb", None]})
@@ -411,14 +420,14 @@ TARGETS = [
     to_torch,
     to_pyarrow,
     to_polars,
-    to_jax,
-    to_tensorflow,
+    not_yet(to_jax),
+    not_yet(to_tensorflow),
 ]
 
 
-@promise("001 conversion table: to others", later, target=TARGETS)
+@promise("001 conversion table: to others", target=TARGETS)
 def test_conversion_to(target):
-    x = hr.eval(hr.asarray(np.arange(100.0)) * 2)[0]
+    x = forced(hr.asarray(np.arange(100.0)) * 2)
     assert target(x) == (address(x), list(np.arange(0.0, 200.0, 2)))
 
 
@@ -452,7 +461,7 @@ def from_numpy():
 SOURCES = [from_numpy, from_torch, from_pyarrow, from_polars, from_pandas]
 
 
-@promise("001 conversion table: from others", later, source=SOURCES)
+@promise("001 conversion table: from others", source=SOURCES)
 def test_conversion_from(source):
     values, place = source()
     series = hr.Series(values)
@@ -463,18 +472,18 @@ def test_conversion_from(source):
 def test_conversion_on_device():
     cupy = pytest.importorskip("cupy")
     with hr.device("cuda"):
-        x = hr.eval(hr.asarray(np.arange(5.0)) + 1)[0]
+        x = forced(hr.asarray(np.arange(5.0)) + 1)
     seen = cupy.asarray(x)
     assert seen.data.ptr == x.__cuda_array_interface__["data"][0] and seen.sum() == 15
 
 
-@promise("001: a pool keeps freed memory for the next request", later)
+@promise("001: a pool keeps freed memory for the next request")
 def test_pool():
-    first = hr.eval(hr.asarray(np.ones(100_000)) + 1)[0]
+    first = forced(hr.asarray(np.ones(100_000)) + 1)
     place = address(first)
     del first
     kept = hr.memory.stats().cached_bytes
-    second = hr.eval(hr.asarray(np.ones(100_000)) + 2)[0]
+    second = forced(hr.asarray(np.ones(100_000)) + 2)
     assert kept >= 800_000 and address(second) == place
 
 
@@ -509,23 +518,23 @@ def test_memory_log(tmp_path):
     assert "allocate" in log["Action"].to_list() and max(log["Size"].to_list()) >= 40_000
 
 
-@promise("001: a check for leaks", later)
+@promise("001: a check for leaks")
 def test_leak_check():
     with hr.memory.leak_check():
         hr.eval(hr.asarray(np.ones(5000)) + 1)
     with pytest.raises(hr.Error, match="held"), hr.memory.leak_check():
-        leaked = hr.eval(hr.asarray(np.ones(5000)) + 1)
-    assert leaked
+        leaked = forced(hr.asarray(np.ones(5000)) + 1)
+    assert leaked.shape == (5000,)
 
 
-@promise("001: a limit that fails with the names of the holders", later)
+@promise("001: a limit that fails with the names of the holders")
 def test_limit():
     with hr.memory.limit("1MB"):
-        holder = hr.eval(hr.asarray(np.ones(100_000)) + 1)
+        holder = forced(hr.asarray(np.ones(100_000)) + 1)
         with pytest.raises(MemoryError, match="test_promises"):
             hr.eval(hr.asarray(np.ones(1_000_000)) + 1)
-        assert holder[0][5].item() == 2
-    assert hr.eval(hr.asarray(np.ones(1_000_000)) + 1)[0][7].item() == 2
+        assert holder[5].item() == 2
+    assert forced(hr.asarray(np.ones(1_000_000)) + 1)[7].item() == 2
 
 
 @promise("001: a limit on the rate of allocations", later)
@@ -756,7 +765,7 @@ def test_classifiers(blobs, name):
     assert (np.asarray(predicted) == y).all()
 
 
-@promise("002: fewer dimensions", later, name=["PCA", "TruncatedSVD", "TSNE", "UMAP"])
+@promise("002: fewer dimensions", name=["PCA", *map(not_yet, ["TruncatedSVD", "TSNE", "UMAP"])])
 def test_embeddings(blobs, name):
     x = np.hstack([blobs[0], np.zeros((80, 3))])
     low = np.asarray(getattr(hr.learn, name)(n_components=2).fit_transform(hr.asarray(x)))
@@ -851,7 +860,7 @@ def test_pushdown(tmp_path):
     assert "c" not in query.explain().split("scan_parquet")[1] and "a > 6" in query.explain()
 
 
-@promise("002: a plan can be seen", later)
+@promise("002: a plan can be seen")
 def test_explain(loans):
     frame = loans.assign(double=loans.balance * 2)
     assert "multiply" in frame[frame.double > 10].double.sum().explain().replace("*", "multiply")
@@ -921,25 +930,25 @@ def test_profile_file(tmp_path):
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
 
 
-@promise("002: the line that held the most memory", later)
+@promise("002: the line that held the most memory")
 def test_peak_line():
-    block = hr.eval(hr.asarray(np.ones(200_000)) + 1)
-    assert "test_promises.py" in hr.memory.report() and block
+    block = forced(hr.asarray(np.ones(200_000)) + 1)
+    assert "test_promises.py" in hr.memory.report() and len(block)
 
 
-@promise("002: versions and hardware of a run", later)
+@promise("002: versions and hardware of a run")
 def test_info():
     seen = hr.info()
     assert seen["headrace"] == hr.__version__ and int(seen["threads"]) >= 1 and seen["simd"]
 
 
-@promise("002: types for checkers", later)
+@promise("002: types for checkers")
 def test_typed():
     package = Path(hr.__file__).parent
     assert (package / "py.typed").exists() and (package / "_core.pyi").exists()
 
 
-@promise("002: signal processing as NumPy does it", later, name=["fft", "ifft", "rfft"])
+@promise("002: signal processing as NumPy does it", name=["fft", "ifft", "rfft"])
 def test_fft(signal, name):
     assert close(getattr(hr.fft, name)(signal[:77]), getattr(np.fft, name)(signal[:77]), atol=1e-10)
 
@@ -1039,23 +1048,24 @@ def test_label_and_features(loans):
     ]
 
 
-@promise("003 mortgage: one call forces what was deferred", later)
+@promise("003 mortgage: one call forces what was deferred")
 def test_persist(loans):
-    total, most = hr.eval(loans.balance.sum(), loans.status.max())
+    total, most = loans.balance.sum(), loans.status.max()
+    hr.eval(total, most)
     assert (total.item(), most.item()) == (41.0, 3)
 
 
-@promise("003 mortgage: features that are dropped are not computed", later)
+@promise("003 mortgage: features that are dropped are not computed")
 def test_dead_features(loans):
     frame = loans.assign(dead=np.log(loans.balance), live=loans.balance + 1)
     plan = frame.drop(columns=["dead"]).live.sum().explain()
     assert "log" not in plan and "sum" in plan
 
 
-@promise("003 mortgage: deleted frames give their memory back", later)
+@promise("003 mortgage: deleted frames give their memory back")
 def test_delete():
     before = hr.memory.stats().used_bytes
-    frame = hr.DataFrame({"x": hr.eval(hr.asarray(np.ones(50_000)) + 1)[0]})
+    frame = hr.DataFrame({"x": forced(hr.asarray(np.ones(50_000)) + 1)})
     assert hr.memory.stats().used_bytes >= before + 400_000
     del frame
     assert hr.memory.stats().used_bytes <= before + 4096
@@ -1082,15 +1092,15 @@ def test_xgboost(blobs):
     assert ((booster.predict(data) > 0.5) == blobs[1]).all()
 
 
-@promise("003: the pool is given back between two phases, live frames stay", later)
+@promise("003: the pool is given back between two phases, live frames stay")
 def test_trim():
-    kept = hr.eval(hr.asarray(np.arange(1000.0)) + 1)[0]
+    kept = forced(hr.asarray(np.arange(1000.0)) + 1)
     hr.eval(hr.asarray(np.ones(500_000)) + 1)
     assert hr.memory.trim() > 0 and hr.memory.stats().cached_bytes < 4_000_000
     assert kept[-1].item() == 1000.0
 
 
-@promise("003: the memory is set up before the import", later)
+@promise("003: the memory is set up before the import")
 def test_environment():
     limit = run("import headrace as hr\nprint(hr.memory.limit())", HEADRACE_MEMORY_LIMIT="3GB")
     assert limit == str(3 * 10**9)
@@ -1125,9 +1135,9 @@ def test_timeline():
     assert timeline.peak_bytes >= 800_000 and len(timeline.to_frame()) > 1
 
 
-@promise("003: pickled columns share memory between processes", later)
+@promise("003: pickled columns share memory between processes")
 def test_sharing():
-    column = hr.eval(hr.asarray(np.arange(1000.0)) + 1)[0]
+    column = forced(hr.asarray(np.arange(1000.0)) + 1)
     buffers = []
     text = pickle.dumps(column, protocol=5, buffer_callback=buffers.append)
     assert len(text) < 2000 and pickle.loads(text, buffers=buffers)[-1].item() == 1000.0
@@ -1137,7 +1147,7 @@ def test_sharing():
 def test_thrash_warning():
     blocks = [np.full(100_000, i) for i in range(6)]
     with hr.memory.limit("2MB"):
-        arrays = [hr.eval(hr.asarray(block) + 1)[0] for block in blocks]
+        arrays = [forced(hr.asarray(block) + 1) for block in blocks]
         for _ in range(5):
             assert [array[0].item() for array in arrays] == [1, 2, 3, 4, 5, 6]
     assert any("evicted" in str(line) for line in hr.advice())
@@ -1175,7 +1185,7 @@ def test_sine_and_cosine_on_device():
         assert bool((abs(np.sin(x) ** 2 + np.cos(x) ** 2 - 1) < 1e-14).all())
 
 
-@promise("004: a frame from pandas", later)
+@promise("004: a frame from pandas")
 def test_from_pandas():
     pandas = pytest.importorskip("pandas")
     frame = hr.from_pandas(pandas.DataFrame({"x": [0.5, 1.5], "s": ["a", None]}))
@@ -1189,10 +1199,9 @@ def groups():
 
 @promise(
     "004: a column and a frame are reduced",
-    later,
     case=[
         (lambda d: d.x.mean().item(), 2.5),
-        (lambda d: d.mean().to_list(), [1.5, 2.5, 0.5]),
+        not_yet((lambda d: d.mean().to_list(), [1.5, 2.5, 0.5])),
     ],
 )
 def test_means(groups, case):
@@ -1286,7 +1295,7 @@ def test_pickle():
     assert columns(pickle.loads(pickle.dumps(frame))) == {"x": [1, None], "s": ["a", "b"]}
 
 
-@promise("004: threads of others may call at once", later)
+@promise("004: threads of others may call at once")
 def test_threads():
     x = hr.asarray(np.arange(10_000.0))
     with ThreadPoolExecutor(8) as pool:
@@ -1301,14 +1310,14 @@ def test_cluster():
         assert frame.groupby("k").v.sum().to_list() == [90, 100]
 
 
-@promise("004: no GPU, no driver: the same code runs and says so", later)
+@promise("004: no GPU, no driver: the same code runs and says so")
 def test_without_gpu():
     with hr.device("auto"):
         assert hr.asarray([1, 2]).sum().item() == 3
     assert hr.info()["device"]
 
 
-@promise("004: what is missing is refused in words, not by a wrong answer", later)
+@promise("004: what is missing is refused in words, not by a wrong answer")
 def test_refusal():
     with pytest.raises(hr.Error, match="; "):
         hr.DataFrame({"s": ["a", "b"]}).s.mean().item()
