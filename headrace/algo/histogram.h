@@ -23,8 +23,8 @@ struct HistogramRange {
 /// its right edge too; values outside the range and NaN are not counted. Edges, their dtype and
 /// counts equal those of `numpy.histogram` bit for bit, its corrections at the edges included.
 /// Throws TypeMismatchError unless `x` is 1-D and integer or float, InvalidArgumentError when bins
-/// < 1 or >= 2^31 - 1, when the range is not finite or falls, and when there is none and `x` holds NaN or inf.
-/// O(n); with a range one pass, else two.
+/// < 1 or >= 2^31 - 1, when the range is not finite or falls, and when there is none and `x` holds
+/// NaN or inf. O(n); with a range one pass, else two.
 HR_API Histogram histogram(const Tensor& x, int64_t bins = 10,
                            std::optional<HistogramRange> range = {});
 

@@ -46,7 +46,7 @@ bool take_extremes(const T* values, int64_t count, T& low, T& high) {
 /// The values as E, and the rough slot of each.
 template <class Types>
 void rough_slots(const typename Types::T* __restrict x, int64_t count, const UniformBins& bins,
-                typename Types::E* __restrict values, int32_t* __restrict found) {
+                 typename Types::E* __restrict values, int32_t* __restrict found) {
   using E = typename Types::E;
   using D = typename Types::D;
   const E low = static_cast<E>(bins.low);
@@ -195,8 +195,8 @@ class EdgeGrid {
       T block[kBlockRows];
       C values[kBlockRows];
       int32_t found[kBlockRows];
-      const int64_t beyond = HR_SIMD(grid_cells<Types>)(x.load(begin, size, block), size, grid_,
-                                                        high, values, found);
+      const int64_t beyond =
+          HR_SIMD(grid_cells<Types>)(x.load(begin, size, block), size, grid_, high, values, found);
       if (beyond > 0) above.fetch_add(beyond, std::memory_order_relaxed);
       for (int64_t i = 0; i < size; ++i) add(i, slot_of(values[i], found[i]));
     });

@@ -29,7 +29,8 @@ Tensor transform(std::string_view op, Transform kind, const Tensor& x, std::opti
                  FftNorm norm) {
   const ScopedTag tag(op);
   if (x.num_dimensions() == 0)
-    throw_error<InvalidArgumentError>(op, "a single number has no axis to transform");
+    throw_error<InvalidArgumentError>(op, "a single number has no axis to transform",
+                                      {{"dimensions", 0}}, "pass one or more dimensions");
   if (x.dtype().is_string() || (kind == Transform::kRealForward && x.dtype().is_complex()))
     throw_error<TypeMismatchError>(op, "the dtype cannot be transformed",
                                    {{"dtype", x.dtype().name()}},
@@ -38,7 +39,8 @@ Tensor transform(std::string_view op, Transform kind, const Tensor& x, std::opti
   const int64_t axis = x.shape().back();
   const int64_t length = n ? *n : real_result ? 2 * (axis - 1) : axis;
   if (length < 1)
-    throw_error<InvalidArgumentError>(op, "the length must be positive", {{"n", length}});
+    throw_error<InvalidArgumentError>(op, "the length must be positive", {{"n", length}},
+                                      "pass n >= 1");
   Shape shape = x.shape();
   shape.back() = kind == Transform::kRealForward ? length / 2 + 1 : length;
   const bool in_float = x.dtype() == TypeId::kFloat32 || x.dtype() == TypeId::kComplex64;

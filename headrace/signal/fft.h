@@ -16,7 +16,7 @@ enum class FftNorm { kBackward, kOrtho, kForward };
 /// zeros; default is the length of the axis. float32 and complex64 give complex64, every other
 /// number dtype complex128. Any shape and strides; the result is row-major. A NaN or inf fills its
 /// row. The relative error (2-norm) is a few eps log2(n).
-/// Mixed radix (2 to 11), Bluestein's method for other primes; plans are kept in a small cache.
+/// Mixed radix (2 to 13), Bluestein's method for other primes; plans are kept in a small cache.
 /// Rows run in parallel; a row is one task, so its bits depend on its values and n alone.
 /// Throws InvalidArgumentError when `x` is 0-d or n < 1. O(n log n) for every n.
 HR_API Tensor fft(const Tensor& x, std::optional<int64_t> n = {},

@@ -32,7 +32,8 @@ void check(const Tensor& signal, const Tensor& taps, ConvolveMode mode) {
         "fft_convolve", "signal and taps must both be float32 or both float64",
         {{"signal", signal.dtype().name()}, {"taps", taps.dtype().name()}}, "use astype first");
   if (taps.num_elements() == 0)
-    throw_error<InvalidArgumentError>("fft_convolve", "there are no taps", {{"taps", 0}});
+    throw_error<InvalidArgumentError>("fft_convolve", "there are no taps", {{"taps", 0}},
+                                      "pass at least one");
   if (mode != ConvolveMode::kFull && signal.num_elements() > 0 &&
       taps.num_elements() > signal.num_elements())
     throw_error<InvalidArgumentError>(

@@ -55,8 +55,7 @@ Signature rows_of(Dtype dtype, bool known, int64_t rows) {
 }  // namespace
 
 NodePtr ricker_node(int64_t points, double width, Dtype dtype) {
-  if (points < 0)
-    throw_error<InvalidArgumentError>("ricker", "points is negative", {{"points", points}});
+  check_ricker(points, width, dtype);
   return operator_node(
       "ricker", "points=" + std::to_string(points), array_of(dtype, {points}), {}, 1,
       [=](std::span<const Value>) -> Value { return ricker(points, width, dtype); });
@@ -79,8 +78,11 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
     signature = rows_of(signature.dtype, known, n == 0 ? 0 : n + m - 1);
   if (mode == ConvolveMode::kValid)
     signature = rows_of(signature.dtype, known, n == 0 ? 0 : n - m + 1);
-  if (known && n > 0 && (m == 0 || (m > n && mode != ConvolveMode::kFull)))
-    throw_error<InvalidArgumentError>("fft_convolve", "the taps do not fit the signal",
+  if (m == 0)
+    throw_error<InvalidArgumentError>("fft_convolve", "there are no taps", {{"taps", m}},
+                                      "pass at least one, [1.0] changes nothing");
+  if (known && n > 0 && m > n && mode != ConvolveMode::kFull)
+    throw_error<InvalidArgumentError>("fft_convolve", "the taps are longer than the signal",
                                       {{"taps", m}, {"signal", n}},
                                       "shorten the taps or use mode='full'");
   constexpr const char* kModes[] = {"full", "same", "valid"};
@@ -98,7 +100,8 @@ NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr
                                       {{"window", window}}, "use an odd number of samples");
   if (!threshold->signature().is_scalar() || !threshold->signature().dtype.is_real())
     throw_error<TypeMismatchError>("non_max_suppression", "the threshold is no number",
-                                   {{"dtype", threshold->signature().dtype.name()}});
+                                   {{"dtype", threshold->signature().dtype.name()}},
+                                   "pass a float or an array without dimensions");
   Signature signature = array->signature();
   signature.dtype = TypeId::kBool;
   return operator_node("non_max_suppression", "window=" + std::to_string(window), signature,
@@ -109,12 +112,18 @@ NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr
 
 NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths, int64_t width,
                      Normalize normalize) {
+  for (const NodePtr& places : {begins, lengths})
+    if (places && places->signature().dtype != Dtype(TypeId::kInt64))
+      throw_error<TypeMismatchError>("windows", "begins and lengths must be int64",
+                                     {{"dtype", places->signature().dtype.name()}},
+                                     "use astype('int64')");
   std::vector<NodePtr> inputs{
       one_dimension("windows", x, &Dtype::is_floating, "float32 or float64"),
       one_dimension("windows", begins, &Dtype::is_signed, "int64")};
   if (lengths) inputs.push_back(one_dimension("windows", lengths, &Dtype::is_signed, "int64"));
   if (width < 0)
-    throw_error<InvalidArgumentError>("windows", "width is negative", {{"width", width}});
+    throw_error<InvalidArgumentError>("windows", "width is negative", {{"width", width}},
+                                      "pass the columns of the result");
   const Signature& rows = inputs[1]->signature();
   return operator_node("windows", "width=" + std::to_string(width),
                        array_of(x->signature().dtype, {rows.rows(), width}, rows.domain),
@@ -161,7 +170,8 @@ HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
                               const NodePtr& edges) {
   const NodePtr array = one_dimension("histogram", x, &Dtype::is_real, "an integer or float");
   if (!edges && bins < 1)
-    throw_error<InvalidArgumentError>("histogram", "bins is not positive", {{"bins", bins}});
+    throw_error<InvalidArgumentError>("histogram", "bins is not positive", {{"bins", bins}},
+                                      "pass 1 or more");
   // The counting node leaves the edges here for the second node, which runs after it.
   auto made = std::make_shared<Tensor>();
   std::vector<NodePtr> inputs{array};
@@ -199,7 +209,8 @@ NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNo
   if (from.shape.empty() || from.dtype.is_string())
     throw_error<TypeMismatchError>(
         name, "an array of numbers is wanted",
-        {{"dtype", from.dtype.name()}, {"dimensions", from.shape.size()}});
+        {{"dtype", from.dtype.name()}, {"dimensions", from.shape.size()}},
+        "pass one or more dimensions of numbers");
   if (kind == FftKind::kRfft && from.dtype.is_complex())
     throw_error<TypeMismatchError>(name, "real input is wanted", {{"dtype", from.dtype.name()}},
                                    "use fft");
@@ -218,7 +229,8 @@ NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNo
                                                                        : last;
   if (length != kUnknown) {
     if (length < 1)
-      throw_error<InvalidArgumentError>(name, "the length is not positive", {{"n", length}});
+      throw_error<InvalidArgumentError>(name, "the length is not positive", {{"n", length}},
+                                        "pass n >= 1");
     last = kind == FftKind::kRfft ? length / 2 + 1 : length;
     if (signature.shape.size() == 1) signature.domain = 0;
   } else if (kind == FftKind::kRfft || kind == FftKind::kIrfft) {

@@ -31,7 +31,8 @@ Tensor non_max_suppression(const Tensor& x, int64_t window, double threshold) {
     throw_error<InvalidArgumentError>("non_max_suppression", "the window must be odd and positive",
                                       {{"window", window}}, "add 1 to an even window");
   if (std::isnan(threshold))
-    throw_error<InvalidArgumentError>("non_max_suppression", "the threshold is NaN");
+    throw_error<InvalidArgumentError>("non_max_suppression", "the threshold is NaN",
+                                      {{"threshold", threshold}}, "pass -inf for none");
   const int64_t rows = x.num_elements();
   Buffer gate = Buffer::allocate(rows);
   if (rows > 0) dispatch(x, std::min(window / 2, rows), threshold, gate);

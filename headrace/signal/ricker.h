@@ -14,4 +14,7 @@ namespace hr {
 /// TypeMismatchError for other dtypes. O(points), in parallel.
 HR_API Tensor ricker(int64_t points, double width, Dtype dtype = TypeId::kFloat64);
 
+/// Throws as `ricker` would.
+HR_API void check_ricker(int64_t points, double width, Dtype dtype);
+
 }  // namespace hr

@@ -37,12 +37,13 @@ Tensor windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int
   check_int64("begins must be int64", begins);
   check_int64("lengths must be int64", lengths);
   if (width < 0)
-    throw_error<InvalidArgumentError>("windows", "the width is negative", {{"width", width}});
+    throw_error<InvalidArgumentError>("windows", "the width is negative", {{"width", width}},
+                                      "pass the columns of the result");
   const int64_t rows = begins.num_elements();
   if (lengths.num_elements() != rows && lengths.num_elements() != 1)
-    throw_error<InvalidArgumentError>("windows",
-                                      "there must be one length for each begin, or a single one",
-                                      {{"begins", rows}, {"lengths", lengths.num_elements()}});
+    throw_error<InvalidArgumentError>(
+        "windows", "there must be one length for each begin, or a single one",
+        {{"begins", rows}, {"lengths", lengths.num_elements()}}, "pass as many lengths as begins");
   const StridedView<int64_t> length(lengths);
   for (int64_t i = 0; i < length.size; ++i)
     if (length[i] < 0)

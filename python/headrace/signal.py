@@ -45,8 +45,23 @@ def ricker(points: int, width: float, dtype: npt.DTypeLike = "float64") -> Array
     width : float
         Distance from the centre to the zero crossing, in samples.
     dtype : dtype
-        float32 or float64. Within 4 ulp of the formula, the same bits on every machine.
+        float32 or float64.
 
+    Raises
+    ------
+    ValueError
+        When `points` is negative, or `width` is not positive and finite.
+    TypeError
+        For other dtypes.
+
+    Notes
+    -----
+    Each sample is within 1 ulp of the formula, also next to its zeros, with the same bits on every
+    machine: what needs more digits than a double has them (T. J. Dekker, Numerische Mathematik 18,
+    1971).
+
+    Examples
+    --------
     >>> import headrace as hr
     >>> hr.signal.ricker(5, 2.0).argmax().item()
     2
@@ -61,9 +76,14 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
     Parameters
     ----------
     signal, taps : array_like
-        1-D, both float32 or both float64.
+        1-D, of any stride, without nulls; both float32 or both float64.
     mode : {"same", "full", "valid"}
         As in ``scipy.signal.fftconvolve``; "same" is centred and has the signal's length.
+
+    Returns
+    -------
+    Array
+        Of the dtype of `signal`; empty when that is.
 
     Raises
     ------
@@ -74,10 +94,14 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
 
     Notes
     -----
-    O(n log m) time, scratch of a few blocks a worker. Taps at the ends that cannot change a result by
-    more than eps/8 of sum(abs(taps)) * max(abs(signal)) are left out. A NaN or inf spreads over the
-    blocks that it reaches. The same bits for any number of threads.
+    O(n log m) time, in parallel; scratch is a few blocks a worker. Up to 48 taps are summed
+    directly; more run by overlap-save, two blocks in one complex transform (T. G. Stockham, AFIPS
+    28, 1966). Taps at the ends that cannot change a result by more than eps/8 of ``sum(abs(taps)) *
+    max(abs(signal))`` are left out. A NaN or inf spreads over the blocks that it reaches, of 2048
+    or more samples. The same bits for any number of threads.
 
+    Examples
+    --------
     >>> import headrace as hr
     >>> hr.signal.fft_convolve([0.0, 1.0, 0.0], [1.0, 2.0, 3.0]).tolist()
     [1.0, 2.0, 3.0]
@@ -89,23 +113,39 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
 def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("inf")) -> Array:
     """Mark the maxima of their surroundings: a gate of bools.
 
-    ``gate[i]`` is true when ``x[i] >= threshold`` and ``x[i]`` is greater than every earlier value and
-    not less than any later value in ``x[i - window//2 : i + window//2 + 1]``, cut at the ends. So the
-    leftmost of equal values wins. NaN is never a peak and suppresses none.
+    ``gate[i]`` is true when ``x[i] >= threshold`` and ``x[i]`` is greater than every earlier value
+    and not less than any later value in ``x[i - window//2 : i + window//2 + 1]``, cut at the ends.
+    So the leftmost of equal values wins. NaN is never a peak and suppresses none.
 
     Parameters
     ----------
     x : array_like
-        1-D, integer or float.
+        1-D, integer or float, of any stride, without nulls.
     window : int
-        Odd number of samples.
+        Odd number of samples; may be wider than the signal.
     threshold : float or 0-d array
         The least value of a peak; a deferred one (``2 * x.std()``) stays part of the plan.
 
+    Returns
+    -------
+    Array
+        Bools, one a sample.
+
+    Raises
+    ------
+    ValueError
+        When `window` is even or not positive, or `threshold` is NaN.
+    TypeError
+        For bools, complex numbers and texts, and for more than one dimension.
+
     Notes
     -----
-    O(n) for any window, one pass.
+    O(n) for any window and any data, in parallel. Windows up to 63 compare with running maxima
+    made by doubling; wider ones do so with the maxima of cells of 16 or 64 samples and look only
+    at those that stand out.
 
+    Examples
+    --------
     >>> import headrace as hr
     >>> hr.signal.non_max_suppression([0, 3, 1, 2, 5, 0], window=3).tolist()
     [False, True, False, False, True, False]
@@ -118,6 +158,10 @@ def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("
 def index_of_true(gate: Any) -> Array:
     """Positions of the true elements, ascending, as ``numpy.flatnonzero``.
 
+    Takes a 1-D bool array or a bool series without nulls; gives int64. Two passes over the gate.
+
+    Examples
+    --------
     >>> import headrace as hr
     >>> hr.signal.index_of_true([False, True, True]).tolist()
     [1, 2]
@@ -129,6 +173,10 @@ def index_of_true(gate: Any) -> Array:
 def diff(x: Any) -> Array:
     """Differences of neighbours, ``x[1:] - x[:-1]``, as ``numpy.diff``; integers wrap.
 
+    Takes 1-D integers or floats without nulls; gives their dtype, one element fewer.
+
+    Examples
+    --------
     >>> import headrace as hr
     >>> hr.signal.diff([1, 4, 9]).tolist()
     [3, 5]
@@ -154,7 +202,23 @@ def histogram(
     Returns
     -------
     counts, edges : Array
+        int64, and float32 for float32 values, else float64; edges that were given come back.
 
+    Raises
+    ------
+    ValueError
+        When there is no bin, the edges or the range fall, or the values hold NaN or inf and there
+        is no range.
+    TypeError
+        Unless `x` is 1-D and integer or float.
+
+    Notes
+    -----
+    O(n) in parallel: one pass with a range, two without. Given edges are found by a grid over them.
+    For a density: ``counts / (counts.sum() * hr.signal.diff(edges))``.
+
+    Examples
+    --------
     >>> import headrace as hr
     >>> counts, edges = hr.signal.histogram([1.0, 2.0, 2.5], bins=2, range=(1, 3))
     >>> counts.tolist(), edges.tolist()
@@ -178,8 +242,8 @@ def windows(
 ) -> Array:
     """Cut segments from a signal into the rows of one contiguous tensor, zero-padded.
 
-    Row k holds ``x[begins[k] : begins[k] + min(lengths[k], width)]``, then zeros up to `width`. Places
-    outside of the signal are zeros too.
+    Row k holds ``x[begins[k] : begins[k] + min(lengths[k], width)]``, then zeros up to `width`.
+    Places outside of the signal are zeros too.
 
     Parameters
     ----------
@@ -188,12 +252,32 @@ def windows(
     begins : array_like of int64
         First sample of each row; may be negative.
     lengths : array_like of int64, optional
-        Samples of each row; `width` by default.
+        Samples of each row, or a single number of them for all; `width` by default.
     width : int
         Columns of the result.
     normalize : {"none", "zscore", "minmax", "max"}
-        Scaling of each row over its own samples, never the padding. A row without spread gives zeros.
+        Scaling of each row over its own samples, never the padding: ``(v - mean) / std``,
+        ``(v - min) / (max - min)`` or ``v / max(abs(v))``. Where the divisor is 0 a row is zeros,
+        where a value is NaN or inf its samples are NaN.
 
+    Returns
+    -------
+    Array
+        Shape ``(len(begins), width)``, row-major: one tensor to train on, without a copy.
+
+    Raises
+    ------
+    ValueError
+        When `width` or a length is negative, or there are neither one nor ``len(begins)`` lengths.
+    TypeError
+        Unless `x` is 1-D and float and the places are int64.
+
+    Notes
+    -----
+    O(rows * width), in parallel; sums in float64, the same bits for any number of threads.
+
+    Examples
+    --------
     >>> import headrace as hr
     >>> hr.signal.windows([1.0, 2.0, 3.0, 4.0], [0, 2], [1, 2], width=3).tolist()
     [[1.0, 0.0, 0.0], [3.0, 4.0, 0.0]]
