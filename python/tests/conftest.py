@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings that all Python tests share."""
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+import headrace as hr
 
 # The same examples in every run: a failure that cannot be repeated helps nobody. Time limits are
 # off, since the machines that run the tests are busy.
@@ -9,3 +12,9 @@ settings.register_profile(
     "headrace", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("headrace")
+
+
+@pytest.fixture(autouse=True)
+def empty_ledger() -> None:
+    """No test sees the copies of the tests before it."""
+    hr.memory.ledger().clear()

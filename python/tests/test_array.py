@@ -186,7 +186,7 @@ def test_masks_and_positions_equal_numpy(data: st.DataObject, size: int) -> None
 @pytest.mark.parametrize("key", [6, -7, (0, 3), (0, 0, 0), np.array([6]), np.array([-7])])
 def test_positions_out_of_range_are_index_errors(key: Any) -> None:
     x = hr.asarray(numbers(6, 3))
-    with pytest.raises((IndexError, hr.InvalidArgumentError), match="range|too many"):
+    with pytest.raises((IndexError, hr.InvalidArgumentError), match=r"range|too many"):
         x[key].to_numpy()
 
 
@@ -284,7 +284,7 @@ def test_numpys_functions_stay_ours() -> None:
     ],
 )
 def test_what_we_lack_is_an_error_that_names_the_way_out(call: Any) -> None:
-    with pytest.raises((hr.UnsupportedError, hr.TypeMismatchError), match="to_numpy|dtype|operand"):
+    with pytest.raises((hr.UnsupportedError, hr.TypeMismatchError), match=r"to_numpy|dtype|operand"):
         call(hr.asarray(numbers(3)))
 
 
