@@ -53,10 +53,10 @@ NodePtr select_node(const NodePtr& rows, const NodePtr& mask) {
   const bool both_known = picked.rows() != kUnknown && signature.rows() != kUnknown;
   if (both_known ? picked.rows() != signature.rows() : picked.domain != signature.domain)
     throw_error<InvalidArgumentError>("getitem", "mask and rows have different lengths or frames",
-                                      {{"mask", picked.rows()}, {"rows", signature.rows()}});
+                                      {picked.rows_detail("mask"), signature.rows_detail("rows")});
   if (picked.domain != 0 && signature.domain != 0 && picked.domain != signature.domain)
     throw_error<InvalidArgumentError>("getitem", "mask and rows belong to different frames",
-                                      {{"mask", picked.rows()}, {"rows", signature.rows()}},
+                                      {picked.rows_detail("mask"), signature.rows_detail("rows")},
                                       "bring them into one frame with join or align first");
   signature.shape[0] = kUnknown;
   signature.domain = picked_domain(mask);

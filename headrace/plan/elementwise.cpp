@@ -25,7 +25,7 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
     if (each.domain == 0) continue;
     if (named && named->domain != each.domain)
       throw_error<InvalidArgumentError>(op, "the operands have different rows",
-                                        {{"rows", named->rows()}, {"other_rows", each.rows()}},
+                                        {named->rows_detail("rows"), each.rows_detail("other_rows")},
                                         "bring them into one frame with join or align first");
     named = &each;
   }
@@ -44,12 +44,12 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
     const Signature& each = input->signature();
     if (each.shape.empty()) continue;
     if (named && each.same_rows(*named)) {
-      result.shape = each.shape;
+      if (result.shape.empty() || each.rows() != kUnknown) result.shape = each.shape;
       continue;
     }
     throw_error<InvalidArgumentError>(
         op, "lengths that only the data can tell must come from one source",
-        {{"rows", each.rows()}}, "look at one operand first (len() runs it), or join them");
+        {each.rows_detail("rows")}, "look at one operand first (len() runs it), or join them");
   }
 }
 

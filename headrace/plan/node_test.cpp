@@ -169,6 +169,28 @@ TEST(Node, PrefixReadsOnlyTheFirstRows) {
   EXPECT_EQ(std::get<Tensor>(force(head)).as<double>()[2], 4);
 }
 
+TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
+  const NodePtr table = table_node("read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64},
+                                   kUnknown, 1, [](const std::vector<bool>& wanted) {
+                                     std::vector<std::string> names;
+                                     std::vector<Column> columns;
+                                     for (size_t i = 0; i < wanted.size(); ++i) {
+                                       if (!wanted[i]) continue;
+                                       names.push_back(i ? "b" : "a");
+                                       columns.push_back(as_column(
+                                           std::get<Tensor>(numbers(1000)->value())));
+                                     }
+                                     return Table(std::move(names), std::move(columns));
+                                   });
+  const NodePtr a = part_node(table, 0), b = part_node(table, 1);
+  const NodePtr later = elementwise_node(Op::kMultiply, {a, weak(2)});
+  force(a);
+  EXPECT_EQ(std::get<Column>(force(prefix_node(later, 3))).num_rows(), 3);
+  const NodePtr sum = elementwise_node(Op::kAdd, {b, later});
+  EXPECT_EQ(item(reduction_node(Reduction::kMax, sum)), 3 * 999);
+  EXPECT_EQ(item(reduction_node(Reduction::kMax, elementwise_node(Op::kAdd, {sum, a}))), 4 * 999);
+}
+
 TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
   const NodePtr table =
       table_node("read", "", {"a"}, {TypeId::kFloat64}, kUnknown, 2,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Value: what a plan node yields. Signature: what is known of it before it runs.
 #pragma once
+#include "headrace/base/error.h"
 #include "headrace/data/column.h"
 #include "headrace/data/scalar.h"
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
 
+#include <algorithm>
+#include <string_view>
 #include <variant>
 
 namespace hr {
@@ -31,9 +34,16 @@ struct Signature {
   /// Rows of the first dimension, kUnknown, or 1 for a scalar.
   int64_t rows() const { return shape.empty() ? 1 : shape[0]; }
 
-  /// Same pass over the data: same sizes, known or named.
+  /// The same in an error message.
+  Detail rows_detail(std::string_view name) const {
+    return rows() == kUnknown ? Detail(name, "not known yet") : Detail(name, rows());
+  }
+
+  /// Same pass over the data: same sizes, known or named. One may be known before the other.
   bool same_rows(const Signature& other) const {
-    return shape == other.shape && (domain == other.domain || rows() != kUnknown);
+    if (rows() != kUnknown && other.rows() != kUnknown) return shape == other.shape;
+    return domain != 0 && domain == other.domain && shape.size() == other.shape.size() &&
+           std::equal(shape.begin() + 1, shape.end(), other.shape.begin() + 1);
   }
 };
 

@@ -80,6 +80,7 @@ NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
     throw_error<InvalidArgumentError>("transpose", "the axes are not a permutation",
                                       {{"axes", shape_text(axes)}, {"dimensions", shape.size()}});
   for (size_t d = 0; d < axes.size(); ++d) signature.shape[d] = shape[static_cast<size_t>(axes[d])];
+  if (!axes.empty() && axes[0] != 0) signature.domain = 0;
   return operator_node("transpose", shape_text(axes), signature, {array}, 0,
                        [axes](std::span<const Value> inputs) -> Value {
                          const auto& tensor = std::get<Tensor>(inputs[0]);

@@ -100,7 +100,7 @@ NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& f
     return hr::in_domain(column, rows.domain);
   hr::throw_error<hr::InvalidArgumentError>(
       op, "a column has other rows than its frame",
-      {{"column", name}, {"rows", own.rows()}, {"frame_rows", rows.rows()}},
+      {{"column", name}, own.rows_detail("rows"), rows.rows_detail("frame_rows")},
       "bring them into one frame with join or align first");
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
+from headrace.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 def _is_numpy_array(key: Any) -> bool:
     return type(key).__module__ == "numpy" and bool(getattr(key, "ndim", 0))
+
+
+def _selector(key: Any) -> Array:
+    # No numbers are no positions, whatever NumPy's dtype of an empty list is.
+    return asarray(key, "int64" if isinstance(key, list) and not key else None)
 
 
 class Flags(NamedTuple):
@@ -108,7 +114,7 @@ class Array(Deferred):
         """Slices, integers, a mask of bools or an array of positions; slices are views."""
         mark("getitem")
         if isinstance(key, Deferred | list) or _is_numpy_array(key):
-            selector = asarray(key)
+            selector = _selector(key)
             if selector.dtype == "bool":
                 return Array(_core.select(self._node, selector._node))
             return Array(_core.take(self._node, selector._node))
@@ -153,7 +159,9 @@ class Array(Deferred):
         if axis is None or (self.ndim == 1 and axis in (0, -1)):
             return self._reduce(kind, ddof)
         if not -self.ndim <= axis < self.ndim:
-            raise ValueError(f"{kind}: axis out of range: axis={axis}, dimensions={self.ndim}")
+            raise InvalidArgumentError(
+                f"{kind}: axis out of range: axis={axis}, dimensions={self.ndim}"
+            )
         mark(kind)
         return Array(_core.reduction_axis(kind, self._node, axis % self.ndim, ddof))
 

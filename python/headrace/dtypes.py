@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.errors import TypeMismatchError
+
 FLOATS = ("float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 WORDS = ("bool", *INTEGERS, *FLOATS, "complex64", "complex128", "string")
@@ -80,5 +82,7 @@ def dtype_word(dtype: Any) -> str:
         if word.startswith("str"):
             word = "string"
     if word not in WORDS:
-        raise TypeError(f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}")
+        raise TypeMismatchError(
+            f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"
+        )
     return word

@@ -78,13 +78,15 @@ def _pandas_array(values: Any) -> tuple[_core.Tensor, bool]:
     return _core.from_array(array, "asarray")[0], True
 
 
-def column_from(values: Any, op: str = "Series") -> tuple[_core.Column, bool]:
-    """Adopt a column of another library, or build one from a list of Python values.
+def column_from(
+    values: Any, op: str = "Series", dtype: str | None = None
+) -> tuple[_core.Column, bool]:
+    """Adopt a column of another library, or build one of `dtype` from a list of Python values.
 
     The second value tells whether somebody else may still write to the memory.
     """
     if isinstance(values, list | tuple | range):
-        return _core.column_from_list(values), False
+        return _core.column_from_list(values, dtype), False
     kind = getattr(getattr(values, "dtype", None), "kind", None)
     if hasattr(values, "__array_interface__"):
         if kind in ("O", "U", "T"):
@@ -124,14 +126,16 @@ def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
     return _core.column_from_list(values.tolist())
 
 
-def column_node(values: Any, op: str = "Series", domain: int = 0) -> _core.Node:
+def column_node(
+    values: Any, op: str = "Series", domain: int = 0, dtype: str | None = None
+) -> _core.Node:
     """Make the plan node of a column's values."""
     from headrace.deferred import Deferred
 
     if isinstance(values, Deferred):
         node = values._node
         return node if node.form == "column" else _core.as_column(node)
-    column, live = column_from(values, op)
+    column, live = column_from(values, op, dtype)
     return _core.data(column, "", domain, live)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class DataFrame:
         if isinstance(key, list) and all(isinstance(k, str) for k in key):
             return DataFrame._of({k: self._nodes[self._find(k)] for k in key})
         if not isinstance(key, slice | Deferred | list) and not getattr(key, "ndim", 0):
-            raise TypeError(
+            raise TypeMismatchError(
                 f"getitem: a frame takes a name, a list of names, a mask or a slice: key={key!r}"
             )
         domain = _core.new_domain()
@@ -153,7 +154,7 @@ class DataFrame:
             self._find(name)
         names = [columns.get(name, name) for name in self._nodes]
         if len(set(names)) < len(names):
-            raise ValueError(f"rename: a column name would be repeated: columns={names}")
+            raise InvalidArgumentError(f"rename: a column name would be repeated: columns={names}")
         return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)))
 
     def head(self, rows: int = 5) -> DataFrame:
@@ -186,10 +187,11 @@ class DataFrame:
             column = self[name]
             if column.dtype.kind not in "iuf":
                 continue
+            column = column.astype("float64")  # the least of no integers is NaN
             parts = [column.count(), column.mean(), column.std(), column.min(), column.max()]
             todo[name] = [*parts, column.quantile([0.25, 0.5, 0.75])]
         if not todo:
-            raise TypeError(f"describe: no numeric column: columns={self.columns}")
+            raise TypeMismatchError(f"describe: no numeric column: columns={self.columns}")
         _core.force([part._node for parts in todo.values() for part in parts])
         for name, (count, mean, std, least, most, quartiles) in todo.items():
             table[name] = [float(x) for x in (count, mean, std, least, *quartiles.tolist(), most)]
@@ -228,7 +230,7 @@ class DataFrame:
 
         self._table()
         columns = {name: Series(node, name).to_pandas() for name, node in self._nodes.items()}
-        return pd.concat(columns.values(), axis=1, copy=False) if columns else pd.DataFrame()
+        return pd.DataFrame(columns, copy=False) if columns else pd.DataFrame()
 
     def __arrow_c_schema__(self) -> Any:
         return self._table().__arrow_c_schema__()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
+from headrace.dtypes import dtype_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,8 @@ class Series(Deferred):
             from headrace.exchange import column_node
 
             mark("series")
-            node = column_node(values)
+            word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
+            node = column_node(values, dtype=word)
         super().__init__(node)
         self.name = name
         if dtype is not None:
@@ -98,16 +100,16 @@ class Series(Deferred):
         if isinstance(key, slice):
             begin, stop, step = key.indices(len(self))
             if step != 1:
-                from headrace.array import asarray
+                import numpy as np
 
-                return self[asarray(list(range(begin, stop, step)))]
+                return self[np.arange(begin, stop, step)]
             return self._like(_core.slice(self._node, begin, max(stop - begin, 0)))
         if isinstance(key, Series) and key.dtype == "bool":
             return self._like(_core.select(self._node, key._node))
         if isinstance(key, Deferred | list) or bool(getattr(key, "ndim", 0)):
-            from headrace.array import asarray
+            from headrace.array import _selector
 
-            selector = asarray(key)
+            selector = _selector(key)
             make = _core.select if selector.dtype == "bool" else _core.take
             return self._like(make(self._node, selector._node))
         index = operator.index(key)

@@ -284,7 +284,9 @@ def test_numpys_functions_stay_ours() -> None:
     ],
 )
 def test_what_we_lack_is_an_error_that_names_the_way_out(call: Any) -> None:
-    with pytest.raises((hr.UnsupportedError, hr.TypeMismatchError), match=r"to_numpy|dtype|operand"):
+    with pytest.raises(
+        (hr.UnsupportedError, hr.TypeMismatchError), match=r"to_numpy|dtype|operand"
+    ):
         call(hr.asarray(numbers(3)))
 
 

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames and series beside pandas: columns, rows, missing values, reductions, text and HTML."""
+
+from __future__ import annotations
+
+import html.parser
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace as hr
+
+INTEGERS = st.one_of(st.none(), st.integers(-100, 100))
+FLOATS = st.one_of(st.none(), st.floats(-1e6, 1e6), st.just(math.nan))
+TEXTS = st.one_of(st.none(), st.text(max_size=20))
+
+
+def as_pandas(values: list[Any], dtype: str) -> pd.Series:
+    return pd.Series(values, dtype=dtype)
+
+
+def python_list(series: pd.Series) -> list[Any]:
+    return [None if v is pd.NA else v for v in series.astype(object)]
+
+
+def same(got: list[Any], expected: list[Any]) -> None:
+    assert [repr(v) for v in got] == [repr(v) for v in expected]
+
+
+@st.composite
+def frames(draw: st.DrawFn, min_size: int = 0) -> dict[str, list[Any]]:
+    size = draw(st.integers(min_size, 70))
+
+    def column(values: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(values, min_size=size, max_size=size))
+
+    bools = column(st.one_of(st.none(), st.booleans()))
+    return {"i": column(INTEGERS), "f": column(FLOATS), "s": column(TEXTS), "b": bools}
+
+
+def frame_of(data: dict[str, list[Any]]) -> hr.DataFrame:
+    dtypes = {"i": "int64", "f": "float64", "s": "string", "b": "bool"}
+    return hr.DataFrame({k: hr.Series(v, dtype=dtypes[k]) for k, v in data.items()})
+
+
+# ---- construction and columns ----------------------------------------------------------------
+@given(frames())
+def test_values_come_back_as_they_went_in(data: dict[str, list[Any]]) -> None:
+    df = frame_of(data)
+    assert df.columns == ["i", "f", "s", "b"]
+    assert df.shape == (len(data["i"]), 4)
+    assert len(df) == len(data["i"])
+    for name, values in data.items():
+        same(df[name].to_list(), values)
+    assert list(df.to_dict()) == list(data)
+
+
+def test_dtypes_are_known_before_anything_runs() -> None:
+    df = hr.DataFrame(
+        {"x": np.arange(3, dtype="int16"), "y": [1.5, None, 2], "s": ["a", None, "b"]}
+    )
+    assert df.dtypes == {"x": "int16", "y": "float64", "s": "string"}
+    df["z"] = df.x / 2 > df.y
+    assert df.dtypes["z"] == "bool"
+    assert df.x is not df.x
+    assert "x" in dir(df)
+    assert "x" in df
+    assert list(df) == ["x", "y", "s", "z"]
+
+
+def test_selecting_assigning_renaming_and_dropping() -> None:
+    df = hr.DataFrame({"a": [1, 2, 3], "b": [4.0, 5.0, 6.0]})
+    assert df[["b", "a"]].columns == ["b", "a"]
+    other = df.assign(c=df.a * 2, d=lambda f: f.c + f.a, e=7, t="text", flag=True)
+    assert df.columns == ["a", "b"]
+    assert other.d.to_list() == [3, 6, 9]
+    assert other.e.to_list() == [7, 7, 7]
+    assert other.t.to_list() == ["text"] * 3
+    assert other.flag.to_list() == [True] * 3
+    assert other.drop("c").columns == ["a", "b", "d", "e", "t", "flag"]
+    assert other.drop(["a", "b", "c"]).columns == ["d", "e", "t", "flag"]
+    assert df.rename({"a": "z"}).columns == ["z", "b"]
+    with pytest.raises(hr.Error, match="repeated"):
+        df.rename({"a": "b"})
+    kept = df.a
+    df["a"] = [7, 8, 9]
+    assert kept.to_list() == [1, 2, 3]
+    assert df.a.to_list() == [7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda d: d["prize"], lambda d: d[["prize"]], lambda d: d.drop("prize")]
+)
+def test_an_unknown_column_is_named_with_its_neighbour(call: Any) -> None:
+    df = hr.DataFrame({"price": [1], "size": [2]})
+    with pytest.raises(hr.ColumnNotFoundError, match=r"prize.*price") as caught:
+        call(df)
+    assert isinstance(caught.value, KeyError)
+    with pytest.raises(AttributeError, match="price, size"):
+        df.prize
+
+
+def test_columns_of_other_lengths_are_refused() -> None:
+    with pytest.raises(hr.InvalidArgumentError, match=r"column='?b.*rows=2.*frame_rows=3"):
+        hr.DataFrame({"a": [1, 2, 3], "b": [1, 2]})
+    df = hr.DataFrame({"a": [1, 2, 3]})
+    with pytest.raises(hr.InvalidArgumentError, match="rows=2"):
+        df["b"] = [1, 2]
+    assert df.columns == ["a"]
+    with pytest.raises(hr.InvalidArgumentError, match="shapes"):
+        df.a + hr.Series([1, 2])
+    with pytest.raises(hr.InvalidArgumentError, match="mask=2, rows=3"):
+        df[hr.Series([True, False])]
+
+
+def test_rows_of_two_frames_do_not_mix() -> None:
+    df = hr.DataFrame({"a": [1, 2, 3, 4]})
+    small, large = df[df.a < 3], df[df.a > 2]
+    with pytest.raises(hr.InvalidArgumentError, match="join or align"):
+        small.a + large.a
+    with pytest.raises(hr.InvalidArgumentError, match="join or align"):
+        small["b"] = large.a
+    assert (small.a + small.a.to_array()).to_list() == [2, 4]
+    assert (small.a + small["a"] * 2).to_list() == [3, 6]
+
+
+# ---- rows ------------------------------------------------------------------------------------
+@given(frames(), st.data())
+def test_masks_slices_head_and_tail_equal_pandas(
+    data: dict[str, list[Any]], draw: st.DataObject
+) -> None:
+    df, size = frame_of(data), len(data["i"])
+    mask = draw.draw(st.lists(st.one_of(st.none(), st.booleans()), min_size=size, max_size=size))
+    cut = draw.draw(st.slices(size))
+    count = draw.draw(st.integers(0, 80))
+    picked, sliced = df[hr.Series(mask, dtype="bool")], df[cut]
+    for name, values in data.items():
+        same(picked[name].to_list(), [v for v, m in zip(values, mask, strict=True) if m])
+        same(sliced[name].to_list(), values[cut])
+        same(df.head(count)[name].to_list(), values[:count])
+        same(df.tail(count)[name].to_list(), values[max(size - count, 0) :])
+        same(df[name][cut].to_list(), values[cut])
+        same([df[name][i] for i in (0, -1) if size], [values[i] for i in (0, -1) if size])
+    assert len(picked) == sum(bool(m) for m in mask)
+
+
+def test_arithmetic_goes_on_over_picked_rows() -> None:
+    x = pd.DataFrame({"a": np.arange(300_000), "b": np.arange(300_000) % 7})
+    df = hr.from_pandas(x)
+    big, expected = df[df.b > 3], x[x.b > 3]
+    got = ((big.a + big.b) * 2)[big.b == 5]
+    want = ((expected.a + expected.b) * 2)[expected.b == 5]
+    assert got.to_list() == want.to_list()
+    assert int(big.a.sum()) == expected.a.sum()
+
+
+def test_bad_keys_are_refused() -> None:
+    df = hr.DataFrame({"a": [1, 2, 3]})
+    for key in (0, None, 1.5, ("a",)):
+        with pytest.raises(TypeError, match="a name, a list of names, a mask or a slice"):
+            df[key]
+    with pytest.raises(IndexError, match="row=3, rows=3"):
+        df.a[3]
+    with pytest.raises(hr.TypeMismatchError, match=r"mask is bool|positions are integers"):
+        df[df.a / 2]
+
+
+# ---- missing values --------------------------------------------------------------------------
+@given(st.lists(FLOATS, max_size=70))
+def test_null_and_nan_are_two_things(values: list[float | None]) -> None:
+    s = hr.Series(values, dtype="float64")
+    nan = [v is not None and math.isnan(v) for v in values]
+    null = [v is None for v in values]
+    assert s.is_null().to_list() == null
+    assert s.is_nan().fill_null(False).to_list() == nan
+    assert s.isna().to_list() == [a or b for a, b in zip(nan, null, strict=True)]
+    assert s.notna().to_list() == [not (a or b) for a, b in zip(nan, null, strict=True)]
+    same(s.fill_null(7).to_list(), [7.0 if v is None else v for v in values])
+    same(
+        s.fillna(7).to_list(),
+        [7.0 if a or b else v for v, a, b in zip(values, nan, null, strict=True)],
+    )
+    same(
+        s.dropna().to_list(), [v for v, a, b in zip(values, nan, null, strict=True) if not (a or b)]
+    )
+    assert int(s.count()) == sum(not (a or b) for a, b in zip(nan, null, strict=True))
+
+
+def test_a_list_becomes_the_dtype_that_is_asked_for() -> None:
+    assert hr.Series([], dtype="string").dtype == "string"
+    assert hr.Series([2**53 + 1, None], dtype="uint64").to_list() == [2**53 + 1, None]
+    with pytest.raises(hr.InvalidArgumentError, match=r"row=1, value='?300"):
+        hr.Series([1, 300], dtype="int8")
+    with pytest.raises(hr.TypeMismatchError, match="row=1"):
+        hr.Series(["a", 1], dtype="string")
+
+
+def test_filling_keeps_the_dtype() -> None:
+    s = hr.Series([1, None])
+    assert s.fillna(2).dtype == "int64"
+    with pytest.raises(hr.TypeMismatchError, match="astype"):
+        s.fillna(2.5)
+    with pytest.raises(hr.InvalidArgumentError, match="300"):
+        hr.Series([1, None], dtype="int8").fillna(300)
+    assert hr.Series([True, None]).fillna(False).to_list() == [True, False]
+
+
+@given(st.lists(INTEGERS, max_size=70), st.lists(INTEGERS, max_size=70))
+def test_arithmetic_and_comparison_equal_pandas(left: list[Any], right: list[Any]) -> None:
+    size = min(len(left), len(right))
+    x, y = as_pandas(left[:size], "Int64"), as_pandas(right[:size], "Int64")
+    a, b = hr.Series(left[:size], dtype="int64"), hr.Series(right[:size], dtype="int64")
+    cases = [
+        (a + b, x + y),
+        (a - b * 3, x - y * 3),
+        (-a, -x),
+        (abs(a), abs(x)),
+        (a.clip(-5, 5), x.clip(-5, 5)),
+    ]
+    cases += [(a < b, x < y), (a >= 3, x >= 3), (a == b, x == y), (a != b, x != y)]
+    cases += [((a < 0) & (b < 0), (x < 0) & (y < 0)), ((a < 0) | (b < 0), (x < 0) | (y < 0))]
+    cases += [((a < 0) ^ (b < 0), (x < 0) ^ (y < 0)), (~(a < 0), ~(x < 0))]
+    for got, expected in cases:
+        same(got.to_list(), python_list(expected))
+
+
+# ---- reductions ------------------------------------------------------------------------------
+@given(st.lists(FLOATS, min_size=1, max_size=70))
+def test_reductions_skip_what_is_missing_as_pandas(values: list[float | None]) -> None:
+    s, p = hr.Series(values, dtype="float64"), pd.Series(values, dtype="float64")
+    for name in ("sum", "mean", "min", "max", "count", "std", "var", "median"):
+        got, expected = float(getattr(s, name)()), float(getattr(p, name)())
+        assert got == pytest.approx(expected, rel=1e-9, abs=1e-6, nan_ok=True), name
+    for q in (0, 0.1, 0.5, 1):
+        assert float(s.quantile(q)) == pytest.approx(
+            p.quantile(q), rel=1e-12, abs=1e-9, nan_ok=True
+        )
+
+
+@given(frames(min_size=1))
+def test_describe_equals_pandas(data: dict[str, list[Any]]) -> None:
+    got = frame_of(data).describe()
+    p = pd.DataFrame(
+        {"i": as_pandas(data["i"], "Float64"), "f": pd.Series(data["f"], dtype="float64")}
+    )
+    expected = p.astype("float64").describe()
+    assert got.columns == ["statistic", "i", "f"]
+    assert got.statistic.to_list() == list(expected.index)
+    for name in ("i", "f"):
+        assert got[name].to_list() == pytest.approx(
+            expected[name].tolist(), rel=1e-9, abs=1e-6, nan_ok=True
+        )
+    assert hr.Series([1, 2], name="n").describe().columns == ["statistic", "n"]
+
+
+def test_describe_without_numbers_is_refused() -> None:
+    with pytest.raises(TypeError, match="no numeric column"):
+        hr.DataFrame({"s": ["a"]}).describe()
+
+
+def test_reductions_of_nothing() -> None:
+    s = hr.Series([], dtype="float64")
+    assert (float(s.sum()), int(s.count())) == (0, 0)
+    assert math.isnan(s.mean())
+    assert math.isnan(s.min())
+    with pytest.raises(hr.InvalidArgumentError, match="check count"):
+        hr.Series([None, None], dtype="int64").max().item()
+    with pytest.raises(hr.InvalidArgumentError):
+        hr.asarray(np.zeros(0)).max().item()
+
+
+# ---- empty -----------------------------------------------------------------------------------
+def test_an_empty_frame_works() -> None:
+    df = hr.DataFrame()
+    assert (df.shape, df.columns, df.to_dict()) == ((0, 0), [], {})
+    assert repr(df) == "shape: (0, 0)"
+    assert "(0, 0)" in df._repr_html_()
+    assert df.head().shape == (0, 0)
+    assert df.to_pandas().shape == (0, 0)
+    df["x"] = [1, 2]
+    assert df.shape == (2, 1)
+    none = hr.DataFrame({"x": [], "s": hr.Series([], dtype="string")})
+    assert none.shape == (0, 2)
+    assert none[none.x > 0].shape == (0, 2)
+    assert "shape: (0, 2)" in repr(none)
+    assert none.to_pandas().shape == (0, 2)
+
+
+# ---- text and HTML ---------------------------------------------------------------------------
+def test_the_text_shows_head_and_tail() -> None:
+    df = hr.DataFrame({"n": list(range(25)), "x": [None, math.nan, *[i / 3 for i in range(23)]]})
+    text = repr(df)
+    assert text.splitlines()[0] == "shape: (25, 2)"
+    assert "int64" in text
+    assert "float64" in text
+    assert "null" in text
+    assert "nan" in text
+    lines = [line for line in text.splitlines() if line.startswith("│")]
+    assert [line.split("┆")[0].strip("│ ") for line in lines[2:]] == [
+        *map(str, range(5)),
+        "…",
+        *map(str, range(20, 25)),
+    ]
+    assert len({len(line) for line in text.splitlines()[1:]}) == 1
+    wide = repr(hr.DataFrame({f"c{i}": [i] for i in range(30)}))
+    assert "c0" in wide
+    assert "c29" in wide
+    assert "c15" not in wide
+    assert "shape: (3)" in repr(hr.Series([1, None, 3], name="n")).replace("series", "shape")
+
+
+def test_the_html_is_well_formed_and_escaped() -> None:
+    df = hr.DataFrame({"<b>": ["<script>alert(1)</script>", None], "n": [1, 2]})
+    text = df._repr_html_()
+    assert "<script>" not in text
+    assert "&lt;b&gt;" in text
+    open_tags: list[str] = []
+
+    class Parser(html.parser.HTMLParser):
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            open_tags.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+    Parser().feed(text)
+    assert not open_tags
+    assert text.count("<tr>") == 4
+    assert hr.Series([1])._repr_html_().startswith("<table>")
+
+
+def test_looking_at_the_head_reads_only_the_head(tmp_path: Any) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("x\n" + "".join(f"{i}\n" for i in range(200_000)))
+    df = hr.scan_csv(str(path))
+    df["y"] = df.x * 2
+    assert df.head(3).y.to_list() == [0, 2, 4]
+    assert repr(df).splitlines()[0] == "shape: (?, 2)"
+    assert not df.x._node.is_ready
+    assert len(df) == 200_000
+    assert repr(df).splitlines()[0] == "shape: (200,000, 2)"
