@@ -142,10 +142,10 @@ def test_the_report_gains_the_second_model(results, tmp_path):
     one = (tmp_path / "index.html").read_text()
     page.save(tmp_path / "index.html", results, [pca, pca._replace(name="autoencoder")])
     two = (tmp_path / "index.html").read_text()
-    assert "<h2>PCA: every later beat</h2>" in one
+    assert "<h2>PCA: later beats</h2>" in one
     assert "<h2>Autoencoder" not in one
-    assert "<h2>PCA: every later beat</h2>" in two
-    assert "<h2>Autoencoder: every later beat</h2>" in two
+    assert "<h2>PCA: later beats</h2>" in two
+    assert "<h2>Autoencoder: later beats</h2>" in two
     assert one.count('id="blob-') == 4  # the series, some beats, later beats, unusual beats
     assert two.count('id="blob-') == 4  # the same rows stand in the page once
     assert (tmp_path / "ecg.svg").exists()
@@ -200,7 +200,7 @@ def test_without_torch_it_goes_on_and_says_so(own_csv, tmp_path, monkeypatch, ca
     words = (own_csv, "--column", "ecg", "--rate", 360, "--output", output)
     assert call(monkeypatch, *words) == 0
     assert "autoencoder: left out, PyTorch cannot be used" in capsys.readouterr().out
-    assert "PCA: every later beat" in (output / "index.html").read_text()
+    assert "PCA: later beats" in (output / "index.html").read_text()
 
 
 FLAT = "ecg\n" + "1.5\n" * 5000

@@ -118,7 +118,7 @@ class Meter:
         return step.moved / step.seconds / self.bandwidth if step.moved else None
 
     def table(self) -> tuple[list[str], list[list[object]]]:
-        """Columns and rows for print and report."""
+        """Columns and rows for print and report, in the order of the steps' numbers."""
         columns = [
             "step",
             "time [s]",
@@ -138,7 +138,7 @@ class Meter:
                 step.copied,
                 step.peak / 1e6,
             ]
-            for step in self.steps
+            for step in sorted(self.steps, key=lambda step: step.name.partition(" ")[0])
         ]
         return columns, rows
 

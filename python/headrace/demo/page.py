@@ -140,7 +140,7 @@ def _add_model(report: Report, results: Results, model: Scored) -> None:
     if results.kinds is not None:
         planted = np.isin(np.array(results.kinds)[beats], generator.KINDS[1:])
     report.add_scatter(
-        f"{title}: every later beat",
+        f"{title}: later beats",
         model.x[shown],
         model.y[shown],
         model.score[shown],
@@ -164,7 +164,7 @@ def _add_model(report: Report, results: Results, model: Scored) -> None:
         for k, caption in zip(worst, _captions(results, (first + worst).tolist()), strict=True)
     ]
     report.add_rows(
-        f"{title}: the most unusual beats",
+        f"{title}: most unusual",
         results.test.to_numpy()[worst],
         captions,
         positions=results.beats[first + worst],
@@ -188,21 +188,18 @@ def _add_costs(report: Report, results: Results) -> None:
         note="Bandwidth: the bytes that a step has to read and write at least, beside what a plain "
         f"copy moves in its time ({meter.bandwidth / 1e9:.1f} GB/s). Peak: memory of the engine.",
     )
-    end = max(step.begin + step.seconds for step in meter.steps if step.name[0] <= "7")
+    first = meter.steps[:7]
+    end = first[-1].begin + first[-1].seconds
     times, used = meter.samples()
-    inside = (times <= end) & (times >= meter.steps[0].begin - 0.01)
+    inside = (times <= end) & (times >= first[0].begin - 0.01)
     thin = max(1, int(inside.sum()) // 2000)
     report.add_lines(
         "Memory over time",
         {"memory of the engine": (times[inside][::thin], used[inside][::thin] / 1e6)},
         x="time [s]",
         y="held [MB]",
-        bands=[
-            (step.name, step.begin, step.begin + step.seconds)
-            for step in meter.steps
-            if step.name[0] <= "7"
-        ],
-        note="Bytes in live buffers of the engine, every 2 ms. PyTorch's own are not in it.",
+        bands=[(step.name, step.begin, step.begin + step.seconds) for step in first],
+        note="Bytes in live buffers of the engine, every 2 ms, up to the first model.",
     )
     entries = [
         [e.op, e.reason, e.bytes, f"{e.source} to {e.target}", e.line] for e in memory.ledger()
