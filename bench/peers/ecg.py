@@ -23,12 +23,12 @@ import pyarrow.csv
 import scipy.fft
 import scipy.ndimage
 import scipy.signal
+from headrace.demo import RATE, ecg, job
 from measure import HEADER, ROOT, Bench, Rival, show
 from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.decomposition import PCA
 
 import headrace as hr
-from headrace.demo import RATE, ecg, job
 
 WORKERS = 2
 CSV_BAR = 1.5
@@ -38,7 +38,7 @@ TAPS = 2 * round(5 * QRS_WIDTH) + 1
 GATE_WINDOW = job.odd(0.3, RATE)
 WINDOW = 4 * round(0.15 * RATE)
 BEFORE = round(0.25 * RATE)
-PACKAGES = "numpy scipy pandas polars duckdb pyarrow scikit-learn".split()
+PACKAGES = ["numpy", "scipy", "pandas", "polars", "duckdb", "pyarrow", "scikit-learn"]
 EXTRA = [name for name in ("bottleneck", "numexpr") if importlib.util.find_spec(name)]
 DTYPES = {"f64": np.float64, "f32": np.float32}
 
@@ -80,9 +80,7 @@ def same_column(relative: float) -> Any:
     """Compare a column of ours with the frame or table of another."""
 
     def compare(ours: Any, theirs: Any) -> str:
-        if isinstance(theirs, pa.Table):
-            theirs = theirs["ecg"]
-        elif not isinstance(theirs, np.ndarray):
+        if isinstance(theirs, pa.Table) or not isinstance(theirs, np.ndarray):
             theirs = theirs["ecg"]
         theirs = np.asarray(theirs.to_numpy() if hasattr(theirs, "to_numpy") else theirs)
         mine = ours.ecg.to_numpy()

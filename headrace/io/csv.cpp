@@ -7,6 +7,7 @@
 #include "headrace/io/csv_columns.h"
 #include "headrace/io/csv_read.h"
 #include "headrace/io/csv_sniff.h"
+#include "headrace/io/parse_number_math.h"
 #include "headrace/io/utf8.h"
 
 #include <algorithm>
@@ -30,10 +31,11 @@ constexpr std::string_view kOp = "read_csv";
 constexpr int64_t kLongRange = int64_t{1} << 24;
 
 void check_byte(std::string_view what, char byte) {
-  if (byte == '\n' || byte == '\r' || byte == '\0' || static_cast<uint8_t>(byte) >= 0x80)
+  if (byte == '\n' || byte == '\r' || byte == '\0' || static_cast<uint8_t>(byte) >= 0x80 ||
+      is_digit(byte))
     throw_error<InvalidArgumentError>(kOp, "this byte cannot have a meaning of its own",
                                       {{"option", what}, {"byte", static_cast<uint8_t>(byte)}},
-                                      "pass one ASCII character that is no line end");
+                                      "pass one ASCII character that is no digit and no line end");
 }
 
 CsvSyntax checked_syntax(const CsvOptions& options) {

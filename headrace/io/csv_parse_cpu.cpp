@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the rows of one range of CSV text, row by row, field by field, straight to the columns.
+#define HWY_TARGET_INCLUDE "headrace/io/csv_parse_cpu.cpp"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/base/simd_targets.h"
 #include "headrace/data/column.h"
 #include "headrace/io/csv_number_lines_kernels.h"
 #include "headrace/io/csv_parse.h"
 #include "headrace/io/parse_number_math.h"
+#include "headrace/io/short_number_tables.h"
 #include "headrace/io/utf8.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
-namespace hr {
+HWY_BEFORE_NAMESPACE();
 
+namespace hr::HWY_NAMESPACE {
 namespace {
+
+#include "headrace/io/short_number_math.h"
 
 constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
 constexpr int64_t kOtherShapes = 16;  // then a range is taken to have another shape
@@ -49,12 +57,9 @@ class RangeParser {
 
   CsvPiece parse() {
     const char* p = text_;
-    const bool alone = targets_.size() == 1 && targets_[0].column == 0;
+    const bool alone = targets_.size() == 1 && targets_[0].column == 0 && !syntax_.splits_numbers;
     while (p < end_ && piece_.rows < job_.max_rows) {
-      if (alone && other_shapes_ < kOtherShapes) {
-        if (targets_[0].dtype == TypeId::kFloat64) p = number_lines<double>(p);
-        if (targets_[0].dtype == TypeId::kFloat32) p = number_lines<float>(p);
-      }
+      if (alone && other_shapes_ < kOtherShapes) p = number_lines(p);
       if (p >= end_ || piece_.rows >= job_.max_rows) break;
       if (const char* after = skip_empty_row(syntax_, p); after != p) {
         p = after;
@@ -74,14 +79,49 @@ class RangeParser {
   }
 
  private:
-  // Lines that hold one number in the shape of "%.18e" and nothing else, as far as they go.
-  template <class T>
+  // Lines that hold one number and nothing else, as far as they have one shape.
   const char* number_lines(const char* p) {
+    const int64_t rows = piece_.rows;
+    switch (targets_[0].dtype.id()) {
+      case TypeId::kFloat64:
+        p = float_lines<double>(p);
+        break;
+      case TypeId::kFloat32:
+        p = float_lines<float>(p);
+        break;
+      case TypeId::kInt64:
+        p = short_lines<int64_t>(p);
+        break;
+      default:
+        break;
+    }
+    other_shapes_ = piece_.rows > rows ? 0 : other_shapes_ + 1;
+    return p;
+  }
+
+  template <class T>
+  const char* float_lines(const char* p) {
     const int64_t most = std::min(job_.max_rows, range_.max_rows) - piece_.rows;
     int64_t count = 0;
     p = cpu::parse_number_lines(p, end_, most, &slot<T>(targets_[0]), &count);
     piece_.rows += count;
-    other_shapes_ = count > 0 ? 0 : other_shapes_ + 1;
+    return count > 0 ? p : short_lines<T>(p);
+  }
+
+  template <class T>
+  const char* short_lines(const char* p) {
+    T* const values = &slot<T>(targets_[0]) - piece_.rows;
+    const int64_t most = std::min(job_.max_rows, range_.max_rows);
+    int64_t row = piece_.rows;
+    while (row < most && p < end_) {
+      const ShortNumber number = parse_short_number(p);
+      if (!number.end) break;
+      const char* stop = number.end + (*number.end == '\r');
+      if (*stop != '\n' || !round_short(number, values + row)) break;
+      p = stop + 1;
+      ++row;
+    }
+    piece_.rows = row;
     return p;
   }
 
@@ -144,29 +184,58 @@ class RangeParser {
     return reinterpret_cast<T*>(target.values)[first_slot_ + piece_.rows];
   }
 
+  // Puts the number into T, rounded once; false when it does not fit.
+  template <class T>
+  static bool round_short(const ShortNumber& number, T* value) {
+    if constexpr (std::is_integral_v<T>) {
+      return !number.has_point && fit_integer(IntegerText{number.digits, number.negative}, value);
+    } else {
+      // Digits and powers of ten that are exact in T: so is all but the quotient.
+      if (sizeof(T) == 4 && (number.digits >= 1 << 24 || number.places > 10))
+        return scale_decimal(number.digits, -number.places, number.negative, value);
+      const T size =
+          static_cast<T>(number.digits) / static_cast<T>(kTens[static_cast<size_t>(number.places)]);
+      *value = number.negative ? -size : size;
+      return true;
+    }
+  }
+
   template <class T>
   const char* float_field(const CsvTarget& target, const char* p) {
-    T value;
-    const char* next = parse_scientific18(p, &value);
-    if (!next) next = parse_float(p, end_, &value);
-    if (next && syntax_.ends(*next)) {
-      slot<T>(target) = value;
-      return next;
-    }
+    if (const char* next = plain_float(p, &slot<T>(target))) return next;
     return general_field(target, p, [&](const char* begin, const char* end) {
       return parse_float(begin, end, &slot<T>(target)) == end;
     });
   }
 
+  // The byte that ends a field that is a number alone, or null.
+  template <class T>
+  const char* plain_float(const char* p, T* value) {
+    if (syntax_.splits_numbers) return nullptr;
+    const ShortNumber number = parse_short_number(p);
+    if (number.end && syntax_.ends(*number.end) && round_short(number, value)) return number.end;
+    const char* next = parse_scientific18(p, value);
+    if (!next) next = parse_float(p, end_, value);
+    return next && syntax_.ends(*next) ? next : nullptr;
+  }
+
   template <class T>
   const char* integer_field(const CsvTarget& target, const char* p) {
-    const IntegerText number = parse_integer(p);
-    if (number.end && syntax_.ends(*number.end) && fit_integer(number, &slot<T>(target)))
-      return number.end;
+    if (const char* next = plain_integer(p, &slot<T>(target))) return next;
     return general_field(target, p, [&](const char* begin, const char* end) {
       const IntegerText text = parse_integer(begin);
       return text.end == end && fit_integer(text, &slot<T>(target));
     });
+  }
+
+  template <class T>
+  const char* plain_integer(const char* p, T* value) {
+    if (syntax_.splits_numbers) return nullptr;
+    const ShortNumber few = parse_short_number(p);
+    if (few.end && syntax_.ends(*few.end) && round_short(few, value)) return few.end;
+    const IntegerText number = parse_integer(p);
+    return number.end && syntax_.ends(*number.end) && fit_integer(number, value) ? number.end
+                                                                                 : nullptr;
   }
 
   const char* bool_field(const CsvTarget& target, const char* p) {
@@ -315,15 +384,23 @@ class RangeParser {
   int64_t counted_lines_ = 0;
 };
 
-}  // namespace
-
-namespace cpu {
-
-CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-                     int64_t first_slot, uint32_t text_buffer) {
+CsvPiece parse(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
+               int64_t first_slot, uint32_t text_buffer) {
   return RangeParser(job, text, size, range, first_slot, text_buffer).parse();
 }
 
-}  // namespace cpu
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
 
-}  // namespace hr
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
+                     int64_t first_slot, uint32_t text_buffer) {
+  return HR_SIMD(parse)(job, text, size, range, first_slot, text_buffer);
+}
+
+}  // namespace hr::cpu
+#endif

@@ -20,11 +20,15 @@ struct CsvSyntax {
   int comment = -1;  ///< -1: none
   std::array<bool, 256> ends_field{};
   std::vector<std::string> null_words{};
-  uint64_t null_lengths = 0;  ///< bit n: some null word has n bytes (bit 63: 63 or more)
+  bool splits_numbers = false;  ///< the text of a number may hold a delimiter, quote or comment
+  uint64_t null_lengths = 0;    ///< bit n: some null word has n bytes (bit 63: 63 or more)
 
   void prepare() {
     for (const char c : {delimiter, '\r', '\n'}) ends_field[static_cast<uint8_t>(c)] = true;
     if (comment >= 0) ends_field[static_cast<size_t>(comment)] = true;
+    for (const int c : {static_cast<int>(static_cast<uint8_t>(delimiter)), quote, comment})
+      splits_numbers |= c == '.' || c == '+' || c == '-' || (c >= '0' && c <= '9') ||
+                        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     for (const std::string& word : null_words)
       null_lengths |= uint64_t{1} << (word.size() < 63 ? word.size() : 63);
   }

@@ -64,9 +64,9 @@ inline const char* parse_scientific18(const char* p, T* value) {
   const uint64_t high = load_eight(p + 2);
   const uint64_t low = load_eight(p + 10);
   const auto digit = [p](int i) { return static_cast<uint32_t>(static_cast<uint8_t>(p[i] - '0')); };
-  if (!(are_digits(high) & are_digits(low) & (p[1] == '.') & (digit(0) < 10) & (digit(18) < 10) &
-        (digit(19) < 10) & ((p[20] | 0x20) == 'e') & ((p[21] == '-') | (p[21] == '+')) &
-        (digit(22) < 10) & (digit(23) < 10) & !is_digit(p[24])))
+  if (!(p[1] == '.' && are_digits(high) && are_digits(low) && digit(0) < 10 && digit(18) < 10 &&
+        digit(19) < 10 && (p[20] | 0x20) == 'e' && (p[21] == '-' || p[21] == '+') &&
+        digit(22) < 10 && digit(23) < 10 && !is_digit(p[24])))
     return nullptr;
   const uint64_t w = digit(0) * uint64_t{1000000000000000000} +
                      (eight_digits(high) * 100000000 + eight_digits(low)) * 100 + digit(18) * 10 +

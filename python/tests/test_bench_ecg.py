@@ -23,4 +23,4 @@ def test_small_bench(tmp_path):
     steps = {row["step"] for row in rows if row["engine"] == "headrace"}
     assert {"read_csv f64", "convolve f32", "PCA f32", "end to end f32"} <= steps
     for row in rows:
-        assert row["median_s"] > 0 and row["engine"] == "headrace" or row["answer"]
+        assert (row["median_s"] > 0 and row["engine"] == "headrace") or row["answer"]

@@ -75,6 +75,13 @@ def test_random_tables(table, data):
 
 
 NUMBER_LINES = st.one_of(
+    st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9).map(
+        lambda x: f"{x:f}"
+    ),
+    st.tuples(
+        st.sampled_from(["", "-", "+"]), st.from_regex(r"[0-9]{0,9}\.[0-9]{1,12}", fullmatch=True)
+    ).map("".join),
+    st.integers(-(10**18), 10**18).map(str),
     st.floats(allow_nan=False).map("{:.18e}".format),
     st.floats(-10, 10).map("{:.18e}".format),
     st.integers(-20, 20).map(lambda i: f"{i / 4:.18e}"),
@@ -247,6 +254,7 @@ def test_given_dtypes():
     [
         ({"delimiter": '"'}, hr.InvalidArgumentError),
         ({"delimiter": "\n"}, hr.InvalidArgumentError),
+        ({"delimiter": "1"}, hr.InvalidArgumentError),
         ({"delimiter": "ab"}, Exception),
         ({"num_rows": -5}, hr.InvalidArgumentError),
         ({"skip_rows": -1}, hr.InvalidArgumentError),
@@ -270,3 +278,14 @@ def test_names_given_and_not():
     assert read_csv(text, header=False).columns == ["f0", "f1"]
     assert columns(read_csv(text, names=["x", "y"])) == {"x": [1, 3], "y": [2, 4]}
     assert columns(read_csv(text, names=["x", "y"], header=True)) == {"x": [3], "y": [4]}
+
+
+@pytest.mark.parametrize("delimiter", [".", "-", "e", "+"])
+def test_delimiters_that_numbers_may_hold(delimiter):
+    text = delimiter.join(["a", "b"]) + "\n" + delimiter.join(["25", "37"]) + "\n"
+    for dtype in (None, "float64", "int64"):
+        frame = read_csv(text.encode(), delimiter=delimiter, dtypes=dtype)
+        assert columns(frame) == {"a": [25], "b": [37]}
+    assert (
+        len(read_csv(b"a\n2.5\n-3\n", delimiter=delimiter, on_bad="reject", dtypes="float64")) < 3
+    )
