@@ -1,42 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of rows on the CPU: load a row into planes, run its plan, store it scaled.
+// Transforms of the rows of a tensor on the CPU: short rows side by side, long ones one by one.
+#include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/fft_kernels.h"
-#include "headrace/signal/fft_plan.h"
+#include "headrace/signal/fft_lanes.h"
 
 #include <algorithm>
 #include <complex>
 #include <type_traits>
+#include <utility>
 
 namespace hr::cpu {
 
 namespace {
-
-/// A row of the input, cut or padded with zeros to any length.
-template <class S>
-struct Row {
-  const S* data;
-  int64_t stride;
-  int64_t size;
-
-  /// Elements [0, count) step `every` from `first` on, as real and imaginary part.
-  template <class T>
-  void load(int64_t first, int64_t every, int64_t count, T* re, T* im) const {
-    const int64_t present = std::clamp<int64_t>((size - first + every - 1) / every, 0, count);
-    const S* from = data + first * stride;
-    for (int64_t i = 0; i < present; ++i) {
-      const S value = from[i * every * stride];
-      if constexpr (std::is_arithmetic_v<S>) {
-        re[i] = static_cast<T>(value);
-      } else {
-        re[i] = static_cast<T>(value.real());
-        if (im) im[i] = static_cast<T>(value.imag());
-      }
-    }
-    std::fill(re + present, re + count, T{0});
-    if (im) std::fill(im + (std::is_arithmetic_v<S> ? 0 : present), im + count, T{0});
-  }
-};
 
 /// The first element of row `index` (all axes but the last, row-major).
 int64_t row_offset(const Tensor& x, int64_t index) {
@@ -48,163 +24,223 @@ int64_t row_offset(const Tensor& x, int64_t index) {
   return offset;
 }
 
-/// What the rows of one job share.
-template <class T>
-struct RowPlan {
-  FftJob job;
-  std::shared_ptr<const FftPlan<T>> plan;
-  std::shared_ptr<const HalfCircle<T>> circle;  // for real transforms of even length
-
-  explicit RowPlan(const FftJob& j) : job(j) {
-    const bool real =
-        job.transform == Transform::kRealForward || job.transform == Transform::kRealInverse;
-    if (real && job.n % 2 == 0) circle = half_circle<T>(job.n);
-    plan = fft_plan<T>(circle ? job.n / 2 : job.n);
+/// A job whose input elements are S and which computes in T. A real row of even length is
+/// transformed as half as many pairs; of odd length, as pairs with imaginary part 0.
+template <class T, class S>
+class RowsJob {
+ public:
+  RowsJob(const FftJob& job, const Tensor& x, Buffer& out)
+      : job_(job),
+        x_(x),
+        stride_(x.strides().back()),
+        out_(reinterpret_cast<T*>(out.mutable_data())),
+        scale_(static_cast<T>(job.scale)) {
+    const bool from_real = job.transform == Transform::kRealForward;
+    const bool to_real = job.transform == Transform::kRealInverse;
+    const int64_t terms = job.n / 2 + 1;
+    halved_ = (from_real || to_real) && job.n % 2 == 0;
+    odd_real_ = (from_real || to_real) && !halved_;
+    inverse_ = to_real || job.transform == Transform::kInverse;
+    reads_pairs_ = !(from_real && halved_);
+    elements_ = to_real ? terms : job.n;
+    out_pitch_ = to_real ? job.n : 2 * (from_real ? terms : job.n);
+    constexpr bool has_pairs = std::is_same_v<S, std::complex<T>>;
+    borrows_ = stride_ == 1 && x.shape().back() >= elements_ && !odd_real_ &&
+               (reads_pairs_ ? has_pairs : std::is_same_v<S, T>);
+    if (halved_) circle_ = half_circle<T>(job.n);
+    plan_ = fft_plan<T>(halved_ ? job.n / 2 : job.n);
   }
 
-  /// Elements of the two planes of a row (one more each for the middle term) and of scratch.
-  int64_t work_size() const { return 2 * (job.n + 1) + plan->scratch_size(); }
-};
-
-template <class T>
-void store_complex(const T* re, const T* im, int64_t count, T scale, std::complex<T>* out) {
-  for (int64_t k = 0; k < count; ++k) out[k] = {re[k] * scale, im[k] * scale};
-}
-
-template <class T, class S>
-void complex_row(const RowPlan<T>& rows, const Row<S>& row, bool inverse, T* work,
-                 std::complex<T>* out) {
-  const int64_t n = rows.job.n;
-  T* re = work;
-  T* im = work + n;
-  row.load(0, 1, n, re, im);
-  run_fft(*rows.plan, inverse ? im : re, inverse ? re : im, work + 2 * (n + 1));
-  store_complex(re, im, n, static_cast<T>(rows.job.scale), out);
-}
-
-/// Even n: even and odd elements as real and imaginary part of a transform of half the length.
-template <class T, class S>
-void real_row(const RowPlan<T>& rows, const Row<S>& row, T* work, std::complex<T>* out) {
-  const int64_t n = rows.job.n;
-  const T scale = static_cast<T>(rows.job.scale);
-  T* re = work;
-  T* im = work + n;
-  T* scratch = work + 2 * (n + 1);
-  if (!rows.circle) {
-    row.load(0, 1, n, re, im);
-    run_fft(*rows.plan, re, im, scratch);
-    store_complex(re, im, n / 2 + 1, scale, out);
-    return;
-  }
-  const int64_t half = n / 2;
-  row.load(0, 2, half, re, static_cast<T*>(nullptr));
-  row.load(1, 2, half, im, static_cast<T*>(nullptr));
-  run_fft(*rows.plan, re, im, scratch);
-  re[half] = re[0];
-  im[half] = im[0];
-  const T* cosines = rows.circle->factors.re();
-  const T* sines = rows.circle->factors.im();
-  const T half_scale = scale / 2;
-  for (int64_t k = 0; k <= half; ++k) {
-    const T even_re = re[k] + re[half - k];
-    const T even_im = im[k] - im[half - k];
-    const T odd_re = im[k] + im[half - k];
-    const T odd_im = re[half - k] - re[k];
-    out[k] = {(even_re + (odd_re * cosines[k] - odd_im * sines[k])) * half_scale,
-              (even_im + (odd_re * sines[k] + odd_im * cosines[k])) * half_scale};
-  }
-}
-
-template <class T, class S>
-void real_inverse_row(const RowPlan<T>& rows, const Row<S>& row, T* work, T* out) {
-  const int64_t n = rows.job.n;
-  const T scale = static_cast<T>(rows.job.scale);
-  const int64_t terms = n / 2 + 1;
-  T* re = work;
-  T* im = work + n + 1;
-  T* scratch = work + 2 * (n + 1);
-  row.load(0, 1, terms, re, im);
-  im[0] = 0;
-  if (!rows.circle) {
-    for (int64_t k = 1; k < terms; ++k) {
-      re[n - k] = re[k];
-      im[n - k] = -im[k];
+  void run() const {
+    if (plan_->is_short()) return run_short();
+    // All workers share a row when there are few rows, or long ones.
+    constexpr int64_t worth_sharing = int64_t{1} << 13;
+    constexpr int64_t long_row = int64_t{1} << 20;
+    if (plan_->n >= long_row || (plan_->n >= worth_sharing && job_.rows < 2 * threads())) {
+      for (int64_t k = 0; k < job_.rows; ++k) transform_long(k, nullptr);
+      return;
     }
-    run_fft(*rows.plan, im, re, scratch);
-    for (int64_t i = 0; i < n; ++i) out[i] = re[i] * scale;
-    return;
+    const int64_t part = std::max<int64_t>(1, kTaskElements / job_.n);
+    parallel_for(divide_up(job_.rows, part), [&](int64_t task) {
+      Buffer work = allocate(row_work(*plan_));
+      const int64_t end = std::min(job_.rows, (task + 1) * part);
+      for (int64_t k = task * part; k < end; ++k) transform_long(k, work.mutable_as<T>());
+    });
   }
-  const int64_t half = n / 2;
-  im[half] = 0;
-  const T* cosines = rows.circle->factors.re();
-  const T* sines = rows.circle->factors.im();
-  // Terms k and half - k at once: each needs the other.
-  for (int64_t k = 0; k <= half - k; ++k) {
-    const int64_t mirror = half - k;
-    const T even_re = re[k] + re[mirror];
-    const T even_im = im[k] - im[mirror];
-    const T difference_re = re[k] - re[mirror];
-    const T difference_im = im[k] + im[mirror];
-    const T odd_re = difference_re * cosines[k] + difference_im * sines[k];
-    const T odd_im = difference_im * cosines[k] - difference_re * sines[k];
-    re[k] = even_re - odd_im;
-    im[k] = even_im + odd_re;
-    re[mirror] = even_re + odd_im;
-    im[mirror] = odd_re - even_im;
-  }
-  run_fft(*rows.plan, im, re, scratch);
-  for (int64_t i = 0; i < half; ++i) {
-    out[2 * i] = re[i] * scale;
-    out[2 * i + 1] = im[i] * scale;
-  }
-}
 
-template <class T, class S>
-void transform_rows(const FftJob& job, const Tensor& x, Buffer& out) {
-  const RowPlan<T> rows(job);
-  const int64_t stride = x.strides().back();
-  const int64_t size = x.shape().back();
-  std::byte* result = out.mutable_data();
-  const int64_t rows_of_task = std::max<int64_t>(1, kMorselRows / 8 / job.n);
-  parallel_for((job.rows + rows_of_task - 1) / rows_of_task, [&](int64_t task) {
-    Buffer buffer = Buffer::allocate(rows.work_size() * static_cast<int64_t>(sizeof(T)));
-    T* work = buffer.mutable_as<T>();
-    const int64_t end = std::min(job.rows, (task + 1) * rows_of_task);
-    for (int64_t k = task * rows_of_task; k < end; ++k) {
-      const Row<S> row{x.as<S>() + row_offset(x, k), stride, size};
-      auto* as_complex = reinterpret_cast<std::complex<T>*>(result);
-      switch (job.transform) {
-        case Transform::kForward:
-        case Transform::kInverse:
-          complex_row(rows, row, job.transform == Transform::kInverse, work,
-                      as_complex + k * job.n);
-          break;
-        case Transform::kRealForward:
-          real_row(rows, row, work, as_complex + k * (job.n / 2 + 1));
-          break;
-        case Transform::kRealInverse:
-          real_inverse_row(rows, row, work, reinterpret_cast<T*>(result) + k * job.n);
-          break;
+ private:
+  static constexpr int64_t kTaskElements = kMorselRows / 4;
+
+  static Buffer allocate(int64_t count) {
+    return Buffer::allocate(checked_multiply("fft", count, static_cast<int64_t>(sizeof(T))));
+  }
+
+  const S* row(int64_t k) const { return x_.as<S>() + row_offset(x_, k); }
+
+  /// Numbers that a converted row takes.
+  int64_t converted_size() const {
+    return odd_real_ ? 2 * job_.n : reads_pairs_ ? 2 * elements_ : elements_;
+  }
+
+  /// Elements [begin, end) of a row as numbers of T or pairs of them, zeros beyond its end.
+  void convert(const S* from, int64_t begin, int64_t end, T* to) const {
+    const int64_t last = std::clamp(x_.shape().back(), begin, end);
+    const int64_t step = reads_pairs_ ? 2 : 1;
+    to += begin * step;
+    for (int64_t i = begin; i < last; ++i, to += step) {
+      const S value = from[i * stride_];
+      if constexpr (std::is_arithmetic_v<S>) {
+        to[0] = static_cast<T>(value);
+        if (reads_pairs_) to[1] = 0;
+      } else {
+        to[0] = static_cast<T>(value.real());
+        to[1] = static_cast<T>(value.imag());
       }
     }
-  });
-}
+    std::fill(to, to + (end - last) * step, T{0});
+  }
+
+  /// The terms of a real row of odd length beyond the middle.
+  void mirror(T* pairs) const {
+    pairs[1] = 0;
+    for (int64_t k = 1; k < elements_; ++k) {
+      pairs[2 * (job_.n - k)] = pairs[2 * k];
+      pairs[2 * (job_.n - k) + 1] = -pairs[2 * k + 1];
+    }
+  }
+
+  /// The result of a real row of odd length from all its pairs.
+  void keep(const T* pairs, T* to) const {
+    if (!inverse_)
+      std::copy(pairs, pairs + out_pitch_, to);
+    else
+      for (int64_t i = 0; i < job_.n; ++i) to[i] = pairs[2 * i];
+  }
+
+  void run_short() const {
+    const int64_t part = kLanes<T> * std::max<int64_t>(1, kTaskElements / kLanes<T> / job_.n);
+    parallel_for(divide_up(job_.rows, part), [&](int64_t task) {
+      const int64_t blocks = lane_blocks(*plan_) + 1;
+      const int64_t converted = borrows_ ? 0 : converted_size();
+      Buffer work = allocate(2 * blocks * kBlock<T> + kLanes<T> * converted);
+      T* a = work.mutable_as<T>();
+      T* rows = a + 2 * blocks * kBlock<T>;
+      const int64_t end = std::min(job_.rows, (task + 1) * part);
+      for (int64_t k = task * part; k < end; k += kLanes<T>)
+        transform_short(k, std::min(kLanes<T>, end - k), a, a + blocks * kBlock<T>, rows);
+    });
+  }
+
+  /// Rows first ... first + count - 1; with fewer than kLanes, the other lanes repeat the first.
+  void transform_short(int64_t first, int64_t count, T* a, T* b, T* converted) const {
+    const T* in[kLanes<T>];
+    T* out[kLanes<T>];
+    for (int64_t k = 0; k < kLanes<T>; ++k) {
+      out[k] = odd_real_ ? converted + k * converted_size() : out_ + (first + k) * out_pitch_;
+      if (k >= count) {
+        in[k] = in[0];
+      } else if (borrows_) {
+        in[k] = reinterpret_cast<const T*>(row(first + k));
+      } else {
+        T* to = converted + k * converted_size();
+        convert(row(first + k), 0, elements_, to);
+        if (odd_real_ && inverse_) mirror(to);
+        in[k] = to;
+      }
+    }
+    rows_to_lanes(in, converted_size(), a);
+    if (halved_ && inverse_) {
+      tangle_lanes(circle_->roots, plan_->n, a, b);
+      std::swap(a, b);
+    }
+    T* result = transform_lanes(*plan_, inverse_, a, b);
+    if (halved_ && !inverse_) {
+      T* joined = result == a ? b : a;
+      untangle_lanes(circle_->roots, plan_->n, scale_, result, joined);
+      lanes_to_rows(joined, out_pitch_, T{1}, count, out);
+      return;
+    }
+    lanes_to_rows(result, odd_real_ ? 2 * job_.n : out_pitch_, scale_, count, out);
+    if (!odd_real_) return;
+    for (int64_t k = 0; k < count; ++k) keep(out[k], out_ + (first + k) * out_pitch_);
+  }
+
+  /// body(begin, end) over [0, count): at once, or in parts on all workers.
+  template <class Body>
+  static void for_parts(bool alone, int64_t count, const Body& body) {
+    if (alone) return body(0, count);
+    parallel_for(divide_up(count, kTaskElements), [&](int64_t task) {
+      body(task * kTaskElements, std::min(count, (task + 1) * kTaskElements));
+    });
+  }
+
+  /// Row k with `work` on this thread, or without on all workers.
+  void transform_long(int64_t k, T* work) const {
+    T* out = out_ + k * out_pitch_;
+    const bool alone = work != nullptr;
+    const T* in = reinterpret_cast<const T*>(row(k));
+    Buffer converted;
+    T* to = out;
+    if (!borrows_) {
+      if (odd_real_ || (halved_ && inverse_)) {
+        converted = allocate(converted_size());
+        to = converted.mutable_as<T>();
+      }
+      for_parts(alone, elements_,
+                [&](int64_t begin, int64_t end) { convert(row(k), begin, end, to); });
+      in = to;
+    }
+    if (odd_real_) {
+      if (inverse_) mirror(to);
+      transform_row(*plan_, inverse_, scale_, to, to, work);
+      return keep(to, out);
+    }
+    if (!halved_) return transform_row(*plan_, inverse_, scale_, in, out, work);
+    const int64_t half = plan_->n;
+    if (inverse_) {
+      for_parts(alone, half / 2 + 1, [&](int64_t begin, int64_t end) {
+        tangle_row(circle_->roots, half, begin, end, in, out);
+      });
+      transform_row(*plan_, true, scale_, out, out, work);
+    } else {
+      transform_row(*plan_, false, T{1}, in, out, work);
+      for_parts(alone, half / 2 + 1, [&](int64_t begin, int64_t end) {
+        untangle_row(circle_->roots, half, begin, end, scale_, out);
+      });
+    }
+  }
+
+  FftJob job_;
+  const Tensor& x_;
+  int64_t stride_;
+  T* out_;
+  T scale_;
+  bool halved_;
+  bool odd_real_;
+  bool inverse_;
+  bool reads_pairs_;
+  bool borrows_;       // rows are read where they lie
+  int64_t elements_;   // of a row that are read
+  int64_t out_pitch_;  // numbers in a row of the result
+  std::shared_ptr<const HalfCircle<T>> circle_;
+  std::shared_ptr<const FftPlan<T>> plan_;
+};
 
 }  // namespace
 
 void fft(const FftJob& job, const Tensor& x, Buffer& out) {
   switch (x.dtype().id()) {
     case TypeId::kFloat32:
-      return transform_rows<float, float>(job, x, out);
+      return RowsJob<float, float>(job, x, out).run();
     case TypeId::kComplex64:
-      return transform_rows<float, std::complex<float>>(job, x, out);
+      return RowsJob<float, std::complex<float>>(job, x, out).run();
     case TypeId::kComplex128:
-      return transform_rows<double, std::complex<double>>(job, x, out);
+      return RowsJob<double, std::complex<double>>(job, x, out).run();
     case TypeId::kBool:
-      return transform_rows<double, uint8_t>(job, x, out);
+      return RowsJob<double, uint8_t>(job, x, out).run();
     default:
       return visit_real(x.dtype(), [&]<class S>(std::type_identity<S>) {
-        transform_rows<double, S>(job, x, out);
+        RowsJob<double, S>(job, x, out).run();
       });
   }
 }

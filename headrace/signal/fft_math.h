@@ -29,6 +29,12 @@ HR_BUTTERFLY Complex<T> operator*(Complex<T> a, Complex<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
+/// a (re + i im).
+template <class T, class S>
+HR_BUTTERFLY Complex<T> times(Complex<T> a, S re, S im) {
+  return {a.re * re - a.im * im, a.re * im + a.im * re};
+}
+
 /// -i a.
 template <class T>
 HR_BUTTERFLY Complex<T> turn(Complex<T> a) {
@@ -92,10 +98,10 @@ HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
     a[0] = total;
 #pragma GCC unroll 16
     for (int k = 1; k <= half; ++k) {
-      Complex<T> even = first;
-      Complex<T> odd{0, 0};
+      Complex<T> even = {first.re + sum[0].re * cosines[k], first.im + sum[0].im * cosines[k]};
+      Complex<T> odd = {difference[0].re * sines[k], difference[0].im * sines[k]};
 #pragma GCC unroll 16
-      for (int j = 0; j < half; ++j) {
+      for (int j = 1; j < half; ++j) {
         const int turns = (j + 1) * k % R;
         even = {even.re + sum[j].re * cosines[turns], even.im + sum[j].im * cosines[turns]};
         odd = {odd.re + difference[j].re * sines[turns], odd.im + difference[j].im * sines[turns]};
@@ -104,6 +110,26 @@ HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
       a[R - k] = even - turn(odd);
     }
   }
+}
+
+/// Terms k and half - k of a transform of `half` numbers, which were the even and odd elements of a
+/// real row as real and imaginary parts, become those of the row's transform. `root` is
+/// exp(-pi i k / half); `scale` is on twice the result.
+template <class T, class C, class S>
+HR_BUTTERFLY void untangle(Complex<T>& a, Complex<T>& b, C root, S scale) {
+  const Complex<T> even{a.re + b.re, a.im - b.im};
+  const Complex<T> odd = times(Complex<T>{a.im + b.im, b.re - a.re}, root.re, root.im);
+  a = {(even.re + odd.re) * scale, (even.im + odd.im) * scale};
+  b = {(even.re - odd.re) * scale, (odd.im - even.im) * scale};
+}
+
+/// Undoes `untangle`; the result is twice as large.
+template <class T, class C>
+HR_BUTTERFLY void tangle(Complex<T>& a, Complex<T>& b, C root) {
+  const Complex<T> even{a.re + b.re, a.im - b.im};
+  const Complex<T> odd = times(Complex<T>{a.re - b.re, a.im + b.im}, root.re, -root.im);
+  a = {even.re - odd.im, even.im + odd.re};
+  b = {even.re + odd.im, odd.re - even.im};
 }
 
 #undef HR_BUTTERFLY

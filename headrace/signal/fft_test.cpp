@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
 
 namespace hr {
@@ -82,7 +83,7 @@ std::vector<int64_t> lengths() {
   std::vector<int64_t> all;
   for (int64_t n = 1; n <= 130; ++n) all.push_back(n);
   for (const int64_t n :
-       {169, 243, 256, 360, 499, 512, 539, 625, 997, 1000, 1001, 1024, 1331, 1536})
+       {169, 243, 256, 360, 499, 512, 513, 539, 625, 997, 1000, 1001, 1024, 1040, 1331, 1536, 2187})
     all.push_back(n);
   return all;
 }
@@ -202,9 +203,51 @@ TEST(FftOfRows, IsTheSameForAnyThreadsAndLevel) {
   EXPECT_TRUE(same_for_any_threads([&] { return fft(flat); }));
   const SimdLevel best = simd_level();
   const Tensor fast = fft(flat);
-  set_simd_level(SimdLevel::kBase);
-  EXPECT_TRUE(same_bits(fast, fft(flat)));
+  const Tensor fast_rows = rfft(x);
+  for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2}) {
+    if (level > best) continue;
+    set_simd_level(level);
+    EXPECT_TRUE(same_bits(fast, fft(flat)));
+    EXPECT_TRUE(same_bits(fast_rows, rfft(x)));
+    EXPECT_TRUE(same_bits(irfft(fast_rows), irfft(rfft(x))));
+  }
   set_simd_level(best);
+}
+
+template <class C>
+void expect_rows_alone(int64_t n) {
+  const std::vector<C> values = noise<C>(19 * n);
+  const Tensor x(dtype_of<C>(), {19, n}, tensor_of(values).buffer());
+  const Tensor result = fft(x);
+  const int64_t bytes = result.dtype().size_bytes() * n;
+  for (const int64_t row : {0, 7, 16, 18}) {
+    const auto begin = values.begin() + row * n;
+    const Tensor alone = fft(tensor_of(std::vector<C>(begin, begin + n)));
+    EXPECT_EQ(std::memcmp(alone.data(), result.data() + row * bytes, static_cast<size_t>(bytes)), 0)
+        << n;
+  }
+}
+
+TEST(FftOfRows, GivesARowTheSameBitsAloneAndAmongOthers) {
+  for (const int64_t n : {1, 12, 127, 512, 521, 1040, 9000}) {
+    expect_rows_alone<double>(n);
+    expect_rows_alone<std::complex<float>>(n);
+  }
+}
+
+TEST(FftOfRows, ReadsRowsOfSharedWorkAtAnyThreads) {
+  const Tensor x = tensor_of(noise<float>(100'003));  // a prime
+  EXPECT_TRUE(same_for_any_threads([&] { return rfft(x); }));
+  EXPECT_TRUE(same_for_any_threads([&] { return irfft(rfft(x), 1 << 17); }));
+}
+
+TEST(FftOfRows, KeepsANotANumberInItsRow) {
+  std::vector<double> values = noise<double>(3 * 16);
+  values[20] = std::numeric_limits<double>::quiet_NaN();
+  const Tensor x(TypeId::kFloat64, {3, 16}, tensor_of(values).buffer());
+  const auto result = values_of<std::complex<double>>(fft(x));
+  for (size_t i = 0; i < result.size(); ++i)
+    EXPECT_EQ(std::isnan(result[i].real()), i / 16 == 1) << i;
 }
 
 TEST(FftOfRows, KeepsPlansThatMayBeDropped) {
