@@ -99,7 +99,7 @@ def nearest_float32(text):
     """Round the exact decimal once, ties to even."""
     exact = Fraction(text.replace("+", "") if text.startswith("+") else text)
     if abs(exact) >= Fraction(2) ** 128 - Fraction(2) ** 103:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
     guess = np.float32(float(text))
     if np.isinf(guess):
         guess = np.copysign(np.finfo(np.float32).max, guess)
