@@ -94,11 +94,9 @@ def column_from(
         _refuse_mask(values, op)
         return _array_column(values, op)
     module = type(values).__module__.partition(".")[0]
-    if module == "pandas" and kind in ("b", "i", "u", "f") and hasattr(values.dtype, "itemsize"):
-        numbers = values.to_numpy()
-        if numbers.dtype.kind != "O":
-            # pandas shows its blocks read-only, yet writes to them itself.
-            return _array_column(numbers, op)[0], True
+    if module == "pandas" and kind in ("b", "i", "u", "f") and _is_numpy_backed(values):
+        # pandas shows its blocks read-only, yet writes to them itself.
+        return _array_column(values.to_numpy(), op)[0], True
     if _has_arrow(values):
         return _arrow_column(values, op), False
     if hasattr(values, "__dlpack__"):

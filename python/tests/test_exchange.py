@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory shared with other libraries, both ways by pointer, and the errors where it cannot be."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import numba
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import headrace as hr
+
+NUMBERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+NUMBERS += ["float32", "float64"]
+
+
+@pytest.fixture
+def no_copy() -> Iterator[None]:
+    """The whole test passes without a copy by Headrace."""
+    hr.memory.ledger().clear()
+    yield
+    assert not hr.memory.ledger().entries
+
+
+def numbers(dtype: str = "float64", size: int = 100) -> np.ndarray:
+    return np.arange(size).astype(dtype)
+
+
+def address(x: Any) -> int:
+    """Where the values begin, as each library says it."""
+    if isinstance(x, hr.Series | hr.Array):
+        return x.__array_interface__["data"][0]
+    if isinstance(x, pa.ChunkedArray):
+        x = x.chunk(0)
+    if isinstance(x, pa.Array):
+        return x.buffers()[1].address + x.offset * x.type.byte_width
+    if isinstance(x, pl.Series):
+        return x.to_numpy(allow_copy=False).ctypes.data
+    if isinstance(x, pd.Series):
+        array = x.array
+        return (
+            address(array._pa_array) if hasattr(array, "_pa_array") else address(array.to_numpy())
+        )
+    return x.ctypes.data
+
+
+def list_of(x: Any) -> list[Any]:
+    return x.to_list() if isinstance(x, pl.Series) else x.tolist()
+
+
+# ---- both ways by pointer --------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.usefixtures("no_copy")
+def test_numbers_are_the_same_memory_in_all_libraries(dtype: str) -> None:
+    n = numbers(dtype)
+    s = hr.Series(n, "x")
+    for other in (s.to_numpy(), s.to_arrow(), pl.Series(s), s.to_pandas(), s.to_array()):
+        assert address(other) == n.ctypes.data, type(other)
+    for source in (
+        n,
+        pa.array(n),
+        pl.Series(n),
+        pd.Series(n),
+        pd.Series(n, dtype=f"{dtype}[pyarrow]"),
+    ):
+        got = hr.Series(source)
+        assert address(got) == address(source), type(source)
+        assert got.dtype == dtype
+        assert got.to_list() == n.tolist()
+        assert address(hr.asarray(source)) == address(source), type(source)
+
+
+@pytest.mark.usefixtures("no_copy")
+def test_slices_keep_their_place() -> None:
+    n = numbers()
+    s = hr.Series(n)[10:30]
+    assert address(s) == n.ctypes.data + 80
+    assert pa.array(s).to_pylist() == pl.Series(s).to_list() == n[10:30].tolist()
+    assert address(pa.array(s)) == n.ctypes.data + 80
+    assert hr.Series(pa.array(n)[7:9]).to_list() == [7, 8]
+    assert hr.Series(pl.Series(n)[7:9]).to_list() == [7, 8]
+    assert hr.Series(pd.Series(n)[7:9]).to_list() == [7, 8]
+
+
+@pytest.mark.usefixtures("no_copy")
+def test_frames_go_out_and_in_by_pointer() -> None:
+    data = {"i": numbers("int64"), "f": numbers("float32")}
+    df = hr.DataFrame(data)
+    for table in (pa.table(df), pl.DataFrame(df), df.to_pandas()):
+        back = hr.from_pandas(table) if isinstance(table, pd.DataFrame) else hr.from_arrow(table)
+        assert back.columns == ["i", "f"]
+        for name, values in data.items():
+            assert address(back[name]) == values.ctypes.data, type(table)
+            assert back[name].to_list() == values.tolist()
+
+
+@pytest.mark.usefixtures("no_copy")
+def test_duckdb_reads_our_memory() -> None:
+    n = numbers("int64", 5000)
+    df = hr.DataFrame(
+        {"x": n, "s": pa.array([f"text number {i}" for i in range(5000)], pa.string_view())}
+    )
+    ours = pa.table(df)
+    assert address(ours["x"]) == n.ctypes.data
+    for name in ("ours", "df"):  # by pyarrow, and by our own stream
+        total = duckdb.sql(f"select sum(x), count(distinct s) from {name}").fetchall()
+        assert total == [(n.sum(), 5000)]
+    back = duckdb.sql("select x * 2 as y from ours order by x").to_arrow_table()
+    assert hr.from_arrow(back).y.to_list() == (n * 2).tolist()
+
+
+@pytest.mark.usefixtures("no_copy")
+def test_numba_kernels_see_our_memory() -> None:
+    @numba.njit
+    def total_and_place(x: np.ndarray) -> tuple[float, int]:
+        total = 0.0
+        for value in x:
+            total += value
+        return total, x.ctypes.data
+
+    x = hr.asarray(numbers()) * 2
+    total, place = total_and_place(np.asarray(x))
+    assert total == float(x.sum())
+    assert place == address(x)
+    with pytest.raises(numba.TypingError, match="readonly"):
+        numba.njit(lambda a: a.fill(0.0))(np.asarray(x))
+
+
+# ---- nulls, bools and strings ----------------------------------------------------------------
+@pytest.mark.parametrize("dtype", [*NUMBERS, "bool", "string"])
+def test_nulls_survive_every_round_trip(dtype: str) -> None:
+    values = {
+        "bool": [True, None, False],
+        "string": ["a", None, "a text of more than twelve bytes"],
+    }
+    values = values.get(dtype, [1, None, 3]) * 30
+    s = hr.Series(values, "x", dtype=dtype)
+    for other in (s.to_arrow(), pl.Series(s), s.to_pandas()):
+        assert [None if pd.isna(v) else v for v in list_of(other)] == values
+        back = hr.Series(other)
+        assert back.to_list() == values
+        assert back.dtype == dtype
+        assert back[1:4].is_null().to_list() == [True, False, False]
+    assert not hr.memory.ledger().entries
+    assert s.to_arrow().null_count == 30
+
+
+def test_null_is_not_nan_on_the_way() -> None:
+    values = [1.0, None, math.nan]
+    arrow = hr.Series(values).to_arrow()
+    assert arrow.null_count == 1
+    assert math.isnan(arrow[2].as_py())
+    back = hr.Series(pa.array(values, from_pandas=False))
+    assert (back.is_null().to_list(), back.is_nan().fill_null(False).to_list()) == (
+        [False, True, False],
+        [False, False, True],
+    )
+
+
+def test_copies_of_columns_are_in_the_ledger() -> None:
+    hr.memory.ledger().clear()
+    floats = hr.Series([1.0, None]).to_numpy()
+    assert math.isnan(floats[1])
+    bools = hr.Series([True, False]).to_numpy()
+    assert bools.tolist() == [True, False]
+    texts = hr.Series(["a", None]).to_numpy()
+    assert texts.tolist() == ["a", None]
+    assert [e.bytes > 0 and not e.asked for e in hr.memory.ledger()] == [True] * 3
+    with hr.no_copies():
+        for s in (hr.Series([1.0, None]), hr.Series([True]), hr.Series(["a"])):
+            with pytest.raises(hr.InvalidArgumentError, match="to_numpy"):
+                s.to_numpy()
+        assert hr.Series([1.0]).to_numpy().tolist() == [1.0]
+
+
+@pytest.mark.parametrize("call", [np.from_dlpack, memoryview, lambda s: s.__array_interface__])
+@pytest.mark.parametrize(
+    ("values", "fix"),
+    [
+        ([1, None], "fillna|fill_null|dropna"),
+        (["a"], "to_list|to_arrow"),
+        ([True], "astype|to_numpy"),
+    ],
+)
+def test_what_a_protocol_cannot_say_is_an_error_that_names_the_fix(
+    call: Any, values: list[Any], fix: str
+) -> None:
+    s = hr.Series(values)
+    with pytest.raises((hr.ExchangeError, BufferError, AttributeError), match=fix):
+        call(s)
+    assert s.to_list() == values
+
+
+@pytest.mark.parametrize("values", [[1, None], ["a"], [None, True]])
+def test_to_array_names_the_fix(values: list[Any]) -> None:
+    with pytest.raises(hr.Error, match=r"fillna|fill_null|dropna|numeric|astype"):
+        hr.asarray(hr.Series(values)).to_numpy()
+
+
+def test_numpy_asks_for_columns_with_nulls_by_array() -> None:
+    s = hr.Series([1.0, None, 3.0])
+    np.testing.assert_array_equal(np.asarray(s), [1, np.nan, 3])
+    assert np.asarray(hr.Series([True, False])).dtype == bool
+    assert np.asarray(hr.Series(["a", "b"])).tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match=r"fillna|fill_null|dropna"):
+        np.asarray(hr.Series([1, None]))
+
+
+# ---- DLPack ----------------------------------------------------------------------------------
+def test_dlpack_is_versioned_and_read_only() -> None:
+    x = hr.asarray(numbers())
+    assert x.__dlpack_device__() == (1, 0)
+    assert '"dltensor_versioned"' in repr(x.__dlpack__(max_version=(1, 0)))
+    view = np.from_dlpack(x)
+    assert view.ctypes.data == address(x)
+    assert not view.flags.writeable
+    copied = np.from_dlpack(x, copy=True)
+    assert copied.ctypes.data != address(x)
+    assert [(e.op, e.bytes, e.asked) for e in hr.memory.ledger()] == [("__dlpack__", 800, True)]
+    copied[0] = 9
+    assert x.tolist()[0] == 0
+
+
+def test_dlpack_without_a_read_only_flag_is_refused() -> None:
+    x = hr.asarray(numbers())
+    for keywords in ({}, {"max_version": None}, {"max_version": (0, 8)}):
+        with pytest.raises(hr.ExchangeError, match=r"copy=True|max_version"):
+            x.__dlpack__(**keywords)
+    assert '"dltensor"' in repr(x.__dlpack__(copy=True))
+
+
+def test_dlpack_refuses_streams_and_other_devices() -> None:
+    x = hr.asarray(numbers())
+    with pytest.raises(hr.ExchangeError, match="stream=None"):
+        x.__dlpack__(stream=1, max_version=(1, 0))
+    with pytest.raises(hr.ExchangeError, match="dl_device"):
+        x.__dlpack__(dl_device=(2, 0), max_version=(1, 0))
+
+
+def test_a_capsule_is_used_once_and_dies_unused_without_a_leak() -> None:
+    with hr.memory.leak_check():
+        x = hr.asarray(numbers()) * 2
+        capsule = x.__dlpack__(max_version=(1, 0))
+        assert hr.from_dlpack(capsule).tolist() == x.tolist()
+        with pytest.raises(hr.InvalidArgumentError, match="used before"):
+            hr.from_dlpack(capsule)
+        x.__dlpack__(max_version=(1, 0))
+        for capsules in (hr.Series(x).__arrow_c_array__(), hr.Series(x).__arrow_c_stream__()):
+            assert capsules
+        del x, capsule, capsules
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0, 2), (2, 3, 4)])
+@pytest.mark.usefixtures("no_copy")
+def test_dlpack_takes_any_strides(shape: tuple[int, ...]) -> None:
+    n = np.arange(math.prod(shape)).reshape(shape)[::-1]
+    x = hr.from_dlpack(n)
+    np.testing.assert_array_equal(x.to_numpy(), n)
+    np.testing.assert_array_equal(np.from_dlpack(x.T), n.T)
+
+
+# ---- Arrow capsules --------------------------------------------------------------------------
+class Capsules:
+    """An object that shows only the given method of another one."""
+
+    def __init__(self, source: Any, method: str) -> None:
+        setattr(type(self), method, lambda _, requested_schema=None: getattr(source, method)())
+
+
+def only(source: Any, method: str) -> Any:
+    return type("Only", (Capsules,), {})(source, method)
+
+
+def test_capsules_can_be_asked_for_again() -> None:
+    s = hr.Series([1, None, 3], "x")
+    df = hr.DataFrame({"x": s, "s": ["a", None, "c"]})
+    for _ in range(2):
+        assert pa.array(s).to_pylist() == [1, None, 3]
+        assert pa.chunked_array(only(s, "__arrow_c_stream__")).to_pylist() == [1, None, 3]
+        assert pa.table(df).to_pylist() == [
+            {"x": a, "s": b} for a, b in zip([1, None, 3], ["a", None, "c"], strict=True)
+        ]
+        assert pa.RecordBatchReader.from_stream(df).read_all().num_rows == 3
+        assert pa.schema(df).names == ["x", "s"]
+        assert pa.field(s).type == pa.int64()
+    assert pa.schema(df).types == [pa.int64(), pa.string_view()]
+
+
+def test_arrow_sources_by_each_method() -> None:
+    batch = pa.record_batch({"x": [1, 2], "s": ["a", None]})
+    table = pa.Table.from_batches([batch, batch])
+    array = pa.array([1.5, None])
+    assert hr.from_arrow(only(batch, "__arrow_c_array__")).x.to_list() == [1, 2]
+    assert hr.from_arrow(only(table, "__arrow_c_stream__")).s.to_list() == ["a", None] * 2
+    assert hr.from_arrow(only(array, "__arrow_c_array__")).to_list() == [1.5, None]
+    chunked = pa.chunked_array([array, array[1:]])
+    assert hr.from_arrow(only(chunked, "__arrow_c_stream__")).to_list() == [1.5, None, None]
+    assert hr.from_arrow(table.slice(1, 2)).x.to_list() == [2, 1]
+    assert hr.from_arrow(pa.table({})).shape == (0, 0)
+    assert hr.from_arrow(table.schema.empty_table()).dtypes == {"x": "int64", "s": "string"}
+
+
+def test_arrow_forms_that_need_a_conversion_are_in_the_ledger() -> None:
+    texts = ["a", None, "a text of more than twelve bytes"]
+    for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())):
+        hr.memory.ledger().clear()
+        assert hr.Series(pa.array(texts, kind)).to_list() == texts
+        assert hr.memory.ledger().total_bytes > 0
+    assert hr.Series(pa.nulls(3)).to_list() == [None] * 3
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([[1], [2]]),
+        pa.array([1, 2]).cast(pa.timestamp("s")),
+        pa.array([1]).cast(pa.decimal128(30, 2)),
+        pa.array([b"x"]),
+    ],
+    ids=["list", "timestamp", "decimal", "binary"],
+)
+def test_arrow_types_that_we_lack_name_the_column_and_a_fix(array: pa.Array) -> None:
+    with pytest.raises(hr.UnsupportedError, match=r"wide.*(cast|flatten)"):
+        hr.from_arrow(pa.table({"fine": [1] * len(array), "wide": array}))
+
+
+def test_what_is_no_column_says_what_to_pass() -> None:
+    for values in (3, object(), {"a": 1}, "text"):
+        with pytest.raises(hr.TypeMismatchError, match="pass a list"):
+            hr.Series(values)
+    with pytest.raises(hr.TypeMismatchError, match="select a column"):
+        hr.Series(pa.table({"x": [1]}))
+    with pytest.raises(hr.TypeMismatchError, match="__arrow_c_array__"):
+        hr.from_arrow([1, 2])
+
+
+# ---- owners ----------------------------------------------------------------------------------
+def test_foreign_memory_lives_as_long_as_it_is_seen() -> None:
+    released = []
+
+    class Owner(np.ndarray):
+        def __del__(self) -> None:
+            released.append(1)
+
+    x = hr.asarray(np.arange(1000.0).view(Owner))
+    half = x[500:]
+    arrow = hr.Series(half).to_arrow()
+    del x, half
+    gc.collect()
+    assert not released
+    assert arrow[0].as_py() == 500
+    del arrow
+    gc.collect()
+    assert released
+
+
+def test_threads_may_drop_the_last_handle() -> None:
+    import threading
+
+    frames = [hr.DataFrame({"x": np.arange(1000.0)}) for _ in range(50)]
+    threads = [threading.Thread(target=frames.clear) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert hr.memory.stats().foreign_bytes >= 0
+
+
+def test_pandas_blocks_are_shared_and_writes_to_them_change_no_result() -> None:
+    x = pd.DataFrame({"a": numbers(), "b": numbers(), "s": ["t"] * 100})
+    df = hr.from_pandas(x)
+    assert address(df.a) == address(x["a"])
+    twice = df.a * 2
+    x.iloc[:, 0] = 7.0
+    assert twice.to_list() == (numbers() * 2).tolist()
+    assert df.s.to_list() == ["t"] * 100
+    assert hr.from_pandas(pd.Series([1.5], name="n")).name == "n"
+    matrix = pd.DataFrame(np.arange(6.0).reshape(2, 3))
+    assert hr.asarray(matrix).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert hr.from_pandas(matrix).columns == ["0", "1", "2"]
