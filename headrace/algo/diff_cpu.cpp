@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences of neighbouring elements on the CPU.
+#define HWY_TARGET_INCLUDE "headrace/algo/diff_cpu.cpp"
 #include "headrace/algo/diff_kernels.h"
 #include "headrace/algo/strided_view.h"
+#include "headrace/base/simd_targets.h"
 #include "headrace/exec/workers.h"
 
 #include <type_traits>
 
-namespace hr::cpu {
+HWY_BEFORE_NAMESPACE();
 
+namespace hr::HWY_NAMESPACE {
 namespace {
 
 template <class T>
-T subtract(T a, T b) {
+inline T subtract(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;  // wraps, where signed overflow would be undefined
     return static_cast<T>(static_cast<U>(static_cast<U>(a) - static_cast<U>(b)));
@@ -29,16 +32,25 @@ void subtract_neighbours(const StridedView<T>& x, int64_t begin, int64_t end, T*
   }
 }
 
-}  // namespace
-
-void diff(const Tensor& x, Buffer& out) {
+void diff(const Tensor& x, int64_t begin, int64_t end, std::byte* out) {
   visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    const StridedView<T> view(x);
-    T* result = out.mutable_as<T>();
-    parallel_morsels(view.size - 1, [&](Morsel morsel) {
-      subtract_neighbours(view, morsel.begin, morsel.end, result);
-    });
+    subtract_neighbours(StridedView<T>(x), begin, end, reinterpret_cast<T*>(out));
   });
 }
 
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+void diff(const Tensor& x, Buffer& out) {
+  std::byte* const result = out.mutable_data();
+  parallel_morsels(x.num_elements() - 1,
+                   [&](Morsel morsel) { HR_SIMD(diff)(x, morsel.begin, morsel.end, result); });
+}
+
 }  // namespace hr::cpu
+#endif
