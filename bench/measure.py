@@ -56,20 +56,23 @@ def commit() -> str:
     return name + ("+" if changed.strip() else "")
 
 
-def time_of(work: Callable[[], Any], calls: int) -> float:
-    """Seconds of one call, the mean of several; results are let go outside of the time if one."""
+def time_of(work: Callable[[], Any], calls: int) -> tuple[float, float]:
+    """Seconds of one call by the clock and by all processors, the mean of several calls.
+
+    The result of a single call is let go outside of the time.
+    """
     gc.collect()
-    begin = time.perf_counter()
+    cpu, begin = time.process_time(), time.perf_counter()
     for _ in range(calls):
         result = work()
-    seconds = time.perf_counter() - begin
+    seconds, busy = time.perf_counter() - begin, time.process_time() - cpu
     del result
-    return seconds / calls
+    return seconds / calls, busy / calls
 
 
 def calls_a_run(work: Callable[[], Any]) -> int:
     """So many calls that a run takes some 20 ms: short steps are not timed from cold caches."""
-    return min(1000, max(1, int(0.02 / time_of(work, 1))))
+    return min(1000, max(1, int(0.02 / time_of(work, 1)[0])))
 
 
 class Bench:
@@ -134,9 +137,12 @@ class Bench:
         del answer
         calls = {name: calls_a_run(work) for name, work in works.items()}
         times: dict[str, list[float]] = {name: [] for name in works}
+        cpu: dict[str, list[float]] = {name: [] for name in works}
         for _ in range(self.runs):
             for name, work in works.items():
-                times[name].append(time_of(work, calls[name]))
+                seconds, busy = time_of(work, calls[name])
+                times[name].append(seconds)
+                cpu[name].append(busy)
         bars = {rival.name: rival.bar for rival in rivals}
         base = statistics.median(times[OURS])
         for name, measured in times.items():
@@ -150,6 +156,7 @@ class Bench:
                 "calls_a_run": calls[name],
                 "median_s": median,
                 "min_s": min(measured),
+                "cpu_s": statistics.median(cpu[name]),
                 "spread": (max(measured) - min(measured)) / median,
                 "ratio": median / base,
                 "bar": bars.get(name),
@@ -179,7 +186,7 @@ class Bench:
 
 
 HEADER = (
-    f"{'step':28} {'engine':26} {'median':>10} {'min':>10} {'spread':>7} {'ratio':>7} "
+    f"{'step':28} {'engine':26} {'median':>10} {'min':>10} {'spread':>7} {'cpu':>10} {'ratio':>7} "
     f"{'bar':>11} {'of bus':>7}  answer"
 )
 
@@ -191,7 +198,7 @@ def table_line(row: dict[str, Any]) -> str:
     share = "" if row["bandwidth_share"] is None else f"{row['bandwidth_share']:.0%}"
     return (
         f"{row['step'] if ours else '':28} {row['engine']:26} {row['median_s'] * 1e3:>7.2f} ms "
-        f"{row['min_s'] * 1e3:>7.2f} ms {row['spread']:>7.0%} "
+        f"{row['min_s'] * 1e3:>7.2f} ms {row['spread']:>7.0%} {row['cpu_s'] * 1e3:>7.2f} ms "
         f"{'' if ours else format(row['ratio'], '.2f') + 'x':>7} {bar:>11} {share:>7}"
         f"  {row['answer'] or ''}"
     ).rstrip()
