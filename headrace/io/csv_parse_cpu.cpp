@@ -8,8 +8,8 @@
 #include "headrace/data/column.h"
 #include "headrace/io/csv_number_lines_kernels.h"
 #include "headrace/io/csv_parse.h"
+#include "headrace/io/decimal_number_tables.h"
 #include "headrace/io/parse_number_math.h"
-#include "headrace/io/short_number_tables.h"
 #include "headrace/io/utf8.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
-#include "headrace/io/short_number_math.h"
+#include "headrace/io/decimal_number_math.h"
 
 constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
 constexpr int64_t kOtherShapes = 16;  // then a range is taken to have another shape
@@ -214,8 +214,11 @@ class RangeParser {
     if (syntax_.splits_numbers) return nullptr;
     const ShortNumber number = parse_short_number(p);
     if (number.end && syntax_.ends(*number.end) && round_short(number, value)) return number.end;
-    const char* next = parse_scientific18(p, value);
-    if (!next) next = parse_float(p, end_, value);
+    const LongNumber longer = parse_long_number(p);
+    if (longer.end && syntax_.ends(*longer.end) &&
+        scale_decimal(longer.digits, longer.power, longer.negative, value))
+      return longer.end;
+    const char* next = parse_float(p, end_, value);
     return next && syntax_.ends(*next) ? next : nullptr;
   }
 

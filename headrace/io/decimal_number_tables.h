@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of short_number_math.h.
+// Tables of decimal_number_math.h.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,12 +12,12 @@ inline constexpr uint32_t kShortNumber = 15;  // characters
 /// bytes[size][point] moves the first `size` bytes of 16 to the right end, without the one at
 /// `point` (none when point == size); 0x80 gives a zero.
 struct DropPoint {
-  alignas(16) uint8_t bytes[kShortNumber + 1][kShortNumber + 1][16];
+  alignas(16) uint8_t bytes[17][17][16];
 };
 
 inline constexpr DropPoint kDropPoint = [] {
   DropPoint table{};
-  for (size_t size = 0; size <= kShortNumber; ++size) {
+  for (size_t size = 0; size <= 16; ++size) {
     for (size_t point = 0; point <= size; ++point) {
       size_t to = 16;
       for (size_t from = size; from-- > 0;)
@@ -26,6 +26,13 @@ inline constexpr DropPoint kDropPoint = [] {
     }
   }
   return table;
+}();
+
+/// Powers of ten that fit in 64 bits.
+inline constexpr std::array<uint64_t, 20> kWholeTens = [] {
+  std::array<uint64_t, 20> tens{1};
+  for (size_t i = 1; i < tens.size(); ++i) tens[i] = tens[i - 1] * 10;
+  return tens;
 }();
 
 /// Powers of ten that a double holds exactly.
