@@ -20,9 +20,20 @@ namespace hr {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kEdges[] = {1,    31,   32,   33,           63,           64,
-                              65,   1023, 1024, 1025,         kMorselRows - 1, kMorselRows,
-                              kMorselRows + 1,  5 * kMorselRows + 4321};
+constexpr int64_t kEdges[] = {1,
+                              31,
+                              32,
+                              33,
+                              63,
+                              64,
+                              65,
+                              1023,
+                              1024,
+                              1025,
+                              kMorselRows - 1,
+                              kMorselRows,
+                              kMorselRows + 1,
+                              5 * kMorselRows + 4321};
 
 template <class T>
 Tensor tensor(const std::vector<T>& values, Shape shape) {

@@ -24,9 +24,10 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
     unknown |= each.rows() == kUnknown;
     if (each.domain == 0) continue;
     if (named && named->domain != each.domain)
-      throw_error<InvalidArgumentError>(op, "the operands have different rows",
-                                        {named->rows_detail("rows"), each.rows_detail("other_rows")},
-                                        "bring them into one frame with join or align first");
+      throw_error<InvalidArgumentError>(
+          op, "the operands have different rows",
+          {named->rows_detail("rows"), each.rows_detail("other_rows")},
+          "bring them into one frame with join or align first");
     named = &each;
   }
   if (named) result.domain = named->domain;

@@ -170,18 +170,18 @@ TEST(Node, PrefixReadsOnlyTheFirstRows) {
 }
 
 TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
-  const NodePtr table = table_node("read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64},
-                                   kUnknown, 1, [](const std::vector<bool>& wanted) {
-                                     std::vector<std::string> names;
-                                     std::vector<Column> columns;
-                                     for (size_t i = 0; i < wanted.size(); ++i) {
-                                       if (!wanted[i]) continue;
-                                       names.push_back(i ? "b" : "a");
-                                       columns.push_back(as_column(
-                                           std::get<Tensor>(numbers(1000)->value())));
-                                     }
-                                     return Table(std::move(names), std::move(columns));
-                                   });
+  const NodePtr table =
+      table_node("read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64}, kUnknown, 1,
+                 [](const std::vector<bool>& wanted) {
+                   std::vector<std::string> names;
+                   std::vector<Column> columns;
+                   for (size_t i = 0; i < wanted.size(); ++i) {
+                     if (!wanted[i]) continue;
+                     names.push_back(i ? "b" : "a");
+                     columns.push_back(as_column(std::get<Tensor>(numbers(1000)->value())));
+                   }
+                   return Table(std::move(names), std::move(columns));
+                 });
   const NodePtr a = part_node(table, 0), b = part_node(table, 1);
   const NodePtr later = elementwise_node(Op::kMultiply, {a, weak(2)});
   force(a);

@@ -129,12 +129,9 @@ void bind_plan(nb::module_& m) {
           nb::sig("def value(self) -> typing.Any"));
 
   m.def("new_domain", &hr::new_domain);
-  m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0,
-        "live"_a = false);
-  m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0,
-        "live"_a = false);
-  m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0,
-        "live"_a = false);
+  m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
+  m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
+  m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("scalar", scalar, "value"_a);
   m.def("part", &hr::part_node, "table"_a, "index"_a);
   m.def("elementwise", elementwise, "op"_a, "inputs"_a, "dtype"_a = nb::none(), Unlocked());

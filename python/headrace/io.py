@@ -54,13 +54,13 @@ def scan_csv(
     num_rows: int | None = None,
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
 ) -> DataFrame:
-    """A deferred frame over a CSV source: sniffed now, read when somebody looks, and only what is needed.
+    r"""A deferred frame over a CSV source: sniffed now, read when somebody looks, as far as needed.
 
-    The source is stamped at the call (size, time, inode); if it changes before it is read, that is an
-    error. Parameters are those of `read_csv`, without ``on_bad``.
+    The source is stamped at the call (size, time, inode); if it changes before it is read, that is
+    an error. Parameters are those of `read_csv`, without ``on_bad``.
 
     >>> import headrace as hr
-    >>> df = hr.scan_csv(b"a,b\\n1,x\\n2,y\\n")
+    >>> df = hr.scan_csv(b"a,b\n1,x\n2,y\n")
     >>> df.columns, int(df.a.sum())
     (['a', 'b'], 3)
     """
@@ -102,7 +102,7 @@ def read_csv(
     on_bad: Literal["error", "reject"] = "error",
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
 ) -> DataFrame:
-    """Read CSV text straight into columns, on all cores.
+    r"""Read CSV text straight into columns, on all cores.
 
     Parameters
     ----------
@@ -140,10 +140,11 @@ def read_csv(
 
     Notes
     -----
-    Floats are correctly rounded, float32 once from the text. Little more than the result is resident.
+    Floats are correctly rounded, float32 once from the text. Little more than the result is
+    resident.
 
     >>> import headrace as hr
-    >>> df = hr.read_csv(b"time,ecg\\n0,0.5\\n1,\\n")
+    >>> df = hr.read_csv(b"time,ecg\n0,0.5\n1,\n")
     >>> df.ecg.to_list()
     [0.5, None]
     """
@@ -203,4 +204,6 @@ def write_csv(
         (an OSError) When the system refuses; the old file is untouched.
     """
     mark("to_csv")
-    _core.write_csv(frame._table(), os.fspath(path), delimiter, header, float_format, null_word, durable)
+    _core.write_csv(
+        frame._table(), os.fspath(path), delimiter, header, float_format, null_word, durable
+    )
