@@ -14,7 +14,7 @@ enum class ConvolveMode { kFull, kSame, kValid };
 /// dtype. As scipy.signal.fftconvolve; an empty signal gives an empty result.
 /// Taps at either end whose magnitudes sum to less than eps/8 of the sum of all are left out: they
 /// change no output by more than eps/8 sum|taps| max|signal|. Up to 48 remaining taps are summed
-/// directly; more run in blocks of 2^11 samples or more, two blocks as the real and the imaginary
+/// directly; more run in blocks of 2^10 samples or more, two blocks as the real and the imaginary
 /// part of one complex FFT. The error of an output is below 4 eps log2(block) times the 2-norms of
 /// the taps and of the two blocks. A NaN or inf spreads over the blocks that it reaches. Method and
 /// blocks depend on lengths, taps and dtype only: the same bits for any number of threads.

@@ -372,7 +372,8 @@ class OverlapSave {
       : job_(job),
         signal_(signal),
         out_(out),
-        plan_(PlanCache<ConvolvePlan<T>>::instance().get(convolve_block<T>(job.num_taps))),
+        plan_(PlanCache<ConvolvePlan<T>>::instance().get(
+            convolve_block<T>(job.num_taps, job.num_outputs))),
         rows_(plan_->passes[0].rows),
         fresh_((plan_->n - job.num_taps + 1) / kTwiddleRun<T> * kTwiddleRun<T>),
         spectrum_(Buffer::allocate(2 * plan_->n * static_cast<int64_t>(sizeof(T)))) {

@@ -10,16 +10,13 @@
 namespace hr {
 
 template <class T>
-int64_t convolve_block(int64_t num_taps) {
-  // Data, spectrum and twiddles of the largest cached block take 24 bytes x sizeof(T) / 8 x 2 an
-  // element and should fit 1 MiB of second-level cache; longer taps need longer blocks.
-  constexpr int64_t cached = 131'072 / static_cast<int64_t>(sizeof(T));
-  if (num_taps <= 256) return 2048;
-  if (num_taps <= 700) return 4096;
-  if (num_taps <= 1400) return 8192;
-  if (num_taps <= 3 * cached / 8) return cached;
-  int64_t block = 2 * cached;
-  while (block < 4 * num_taps) block *= 2;
+int64_t convolve_block(int64_t num_taps, int64_t num_outputs) {
+  // The fastest of 2^10 ... 2^15 for each number of taps, as measured (docs/design/signal.md).
+  const int64_t few = sizeof(T) == 4 ? 500 : 1400;
+  int64_t block = num_taps <= few ? 8192 : num_taps <= 5500 ? 16'384 : 32'768;
+  while (block < 2 * num_taps + num_taps / 2) block *= 2;
+  // A short signal is one pair of blocks.
+  while (block > 1024 && num_outputs <= 2 * (block / 2 - kTwiddleRun<T> - num_taps)) block /= 2;
   return block;
 }
 
@@ -53,8 +50,8 @@ ConvolvePlan<T>::ConvolvePlan(int64_t length) : n(length) {
   }
 }
 
-template int64_t convolve_block<float>(int64_t num_taps);
-template int64_t convolve_block<double>(int64_t num_taps);
+template int64_t convolve_block<float>(int64_t num_taps, int64_t num_outputs);
+template int64_t convolve_block<double>(int64_t num_taps, int64_t num_outputs);
 template struct ConvolvePlan<float>;
 template struct ConvolvePlan<double>;
 

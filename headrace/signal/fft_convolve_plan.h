@@ -21,9 +21,9 @@ struct ConvolveJob {
 /// Up to so many taps are summed directly.
 inline constexpr int64_t kDirectTaps = 48;
 
-/// Length of the FFT for so many taps; a power of two that depends on nothing else.
+/// Length of the FFT for so many taps and outputs; a power of two that depends on nothing else.
 template <class T>
-int64_t convolve_block(int64_t num_taps);
+int64_t convolve_block(int64_t num_taps, int64_t num_outputs);
 
 /// One pass over sub-blocks of `radix` x `rows` complex numbers.
 struct ConvolvePass {

@@ -55,14 +55,14 @@ long double definition(const std::vector<T>& x, const std::vector<T>& taps, Conv
 
 /// The bound of the header: 2-norms of the taps and of what two blocks of `x` hold at most.
 template <class T>
-double bound(const std::vector<T>& x, const std::vector<T>& taps) {
+double bound(const std::vector<T>& x, const std::vector<T>& taps, int64_t outputs) {
   const auto m = static_cast<int64_t>(taps.size());
   double squares = 0;
   for (const T tap : taps) squares += static_cast<double>(tap) * static_cast<double>(tap);
   double top = 0;
   for (const T value : x) top = std::max(top, std::fabs(static_cast<double>(value)));
-  const double block =
-      m <= kDirectTaps ? static_cast<double>(m) : static_cast<double>(convolve_block<T>(m));
+  const double block = m <= kDirectTaps ? static_cast<double>(m)
+                                        : static_cast<double>(convolve_block<T>(m, outputs));
   return 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::log2(block + 1) *
          std::sqrt(squares) * std::sqrt(2 * block) * top;
 }
@@ -77,7 +77,7 @@ void expect_definition(const std::vector<T>& x, const std::vector<T>& taps, Conv
   ASSERT_EQ(result.num_elements(), outputs);
   const auto values = values_of<T>(result);
   // All outputs of short results, of long ones those at the ends and every 97th.
-  const double allowed = bound(x, taps);
+  const double allowed = bound(x, taps, outputs);
   double worst = 0;
   for (int64_t i = 0; i < outputs; ++i) {
     if (i > 300 && outputs - i > 300 && outputs * m > 3'000'000 && i % 997 != 0) continue;

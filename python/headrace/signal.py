@@ -97,7 +97,7 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
     O(n log m) time, in parallel; scratch is a few blocks a worker. Up to 48 taps are summed
     directly; more run by overlap-save, two blocks in one complex transform (T. G. Stockham, AFIPS
     28, 1966). Taps at the ends that cannot change a result by more than eps/8 of ``sum(abs(taps)) *
-    max(abs(signal))`` are left out. A NaN or inf spreads over the blocks that it reaches, of 2048
+    max(abs(signal))`` are left out. A NaN or inf spreads over the blocks that it reaches, of 1024
     or more samples. The same bits for any number of threads.
 
     Examples
