@@ -2,6 +2,7 @@
 // Columns and tables out through the Arrow C interfaces.
 #include "headrace/base/error.h"
 #include "headrace/exchange/arrow.h"
+#include "headrace/exchange/protocol.h"
 
 #include <cerrno>
 #include <memory>
@@ -86,6 +87,7 @@ void fill_schema(const char* format, int64_t flags, std::unique_ptr<SchemaNode> 
 
 struct ArrayNode {
   Column column;
+  std::vector<ExportNote> notes;
   std::vector<const void*> buffers;
   std::vector<int64_t> text_sizes;
   std::vector<ArrowArray> children;
@@ -212,9 +214,11 @@ void to_arrow_array(const Column& column, ArrowArray* array) {
   arrow_format(column.dtype());
   auto node = std::make_unique<ArrayNode>();
   node->column = column;
+  node->notes.emplace_back(column.values_buffer());
   node->buffers = {column.validity(), bytes_of(column.values_buffer())};
   if (column.dtype().is_string()) {
     for (const Buffer& text : column.text_buffers()) {
+      node->notes.emplace_back(text);
       node->buffers.push_back(bytes_of(text));
       node->text_sizes.push_back(text.size_bytes());
     }

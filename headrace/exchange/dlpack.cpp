@@ -40,8 +40,11 @@ Dtype dtype_of_data_type(std::string_view op, DLDataType type) {
 // One allocation holds what the consumer gets and what keeps it alive.
 template <class Managed>
 struct Exported {
+  explicit Exported(const Tensor& held) : tensor(held), note(held.buffer()) {}
+
   Managed managed{};
   Tensor tensor;
+  ExportNote note;
   Shape shape;
   Shape strides;
 };
@@ -49,8 +52,7 @@ struct Exported {
 template <class Managed>
 Managed* export_tensor(const Tensor& tensor) {
   const DLDataType type = data_type(tensor.dtype());
-  auto owned = std::make_unique<Exported<Managed>>();
-  owned->tensor = tensor;
+  auto owned = std::make_unique<Exported<Managed>>(tensor);
   owned->shape = tensor.shape();
   owned->strides = tensor.strides();
   DLTensor& out = owned->managed.dl_tensor;

@@ -13,6 +13,19 @@ class HR_API ExchangeError : public InvalidArgumentError {
   using InvalidArgumentError::InvalidArgumentError;
 };
 
+/// Notes on a buffer that another library holds it, while it lives: reports tell.
+class HR_API ExportNote {
+ public:
+  explicit ExportNote(const Buffer& buffer) : buffer_(buffer) { buffer_.note_export(1); }
+  ~ExportNote() { buffer_.note_export(-1); }
+  ExportNote(ExportNote&& other) noexcept = default;  // the other's buffer is then empty
+  ExportNote(const ExportNote&) = delete;
+  ExportNote& operator=(const ExportNote&) = delete;
+
+ private:
+  Buffer buffer_;
+};
+
 /// Runs a foreign release. Many take Python's GIL, which a worker must not wait for: the hook may
 /// keep the owner and release it later. Without a hook it is released at once.
 using ReleaseHook = void (*)(Owner) noexcept;

@@ -21,6 +21,17 @@ namespace {
 constexpr int kShards = 16;
 constexpr int kScopes = 64;
 
+int64_t first_limit() {
+  const char* text = std::getenv("HEADRACE_MEMORY_LIMIT");
+  if (!text) return std::numeric_limits<int64_t>::max();
+  try {
+    return parse_bytes(text);
+  } catch (Error& error) {
+    error.add_note("  set by HEADRACE_MEMORY_LIMIT");
+    throw;
+  }
+}
+
 struct alignas(64) Shard {
   std::mutex mutex;
   Buffer::Rep* first = nullptr;
@@ -32,7 +43,7 @@ struct Accounts {
   std::atomic<int64_t> foreign{0};
   std::atomic<int64_t> allocations{0};
   std::atomic<int64_t> allocated{0};
-  std::atomic<int64_t> limit{std::numeric_limits<int64_t>::max()};
+  std::atomic<int64_t> limit{first_limit()};
   std::atomic<uint64_t> serial{0};
   std::array<Shard, kShards> shards;
   // Peaks of the open statistics scopes; -1 marks a free slot.
@@ -42,7 +53,6 @@ struct Accounts {
   Accounts() {
     for (auto& peak_of_scope : scope_peaks) peak_of_scope = -1;
     for (Shard& shard : shards) lock_over_fork(shard.mutex);
-    if (const char* text = std::getenv("HEADRACE_MEMORY_LIMIT")) limit = parse_bytes(text);
   }
 };
 

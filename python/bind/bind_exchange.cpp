@@ -16,7 +16,10 @@ namespace {
 
 // What a Py_buffer points at while it is exported.
 struct ExportedBuffer {
+  explicit ExportedBuffer(const hr::Tensor& held) : tensor(held), note(held.buffer()) {}
+
   hr::Tensor tensor;
+  hr::ExportNote note;
   std::vector<Py_ssize_t> shape;
   std::vector<Py_ssize_t> strides;
 };
@@ -43,8 +46,7 @@ void fill_buffer(PyObject* self, const hr::Tensor& tensor, Py_buffer* view, int 
     hr::throw_error<hr::ExchangeError>(kOp, "the array is not contiguous", {},
                                        "copy it first, for example numpy.array(x)");
   const hr::Dtype dtype = tensor.dtype();
-  auto exported = std::make_unique<ExportedBuffer>();
-  exported->tensor = tensor;
+  auto exported = std::make_unique<ExportedBuffer>(tensor);
   for (const int64_t size : tensor.shape()) exported->shape.push_back(size);
   for (const int64_t stride : tensor.strides())
     exported->strides.push_back(stride * dtype.size_bytes());
