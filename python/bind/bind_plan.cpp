@@ -35,8 +35,11 @@ NodePtr scalar(nb::handle value) {
   if (PyBool_Check(value.ptr())) return hr::scalar_node(hr::Scalar::weak(nb::cast<bool>(value)));
   if (PyFloat_Check(value.ptr())) return hr::scalar_node(hr::Scalar::weak(nb::cast<double>(value)));
   if (!PyLong_Check(value.ptr()))
-    hr::throw_error<hr::UnsupportedError>("scalar", "this value is no operand of arithmetic", {},
-                                          "use bool, int or float");
+    hr::throw_error<hr::UnsupportedError>(
+        "operand", "this value takes no part in arithmetic or comparison",
+        {{"value", nb::str(value).c_str()},
+         {"type", nb::str(value.type().attr("__name__")).c_str()}},
+        "use bool, int or float; texts can go to pandas or Polars: to_pandas(), to_arrow()");
   int64_t number = 0;
   if (nb::try_cast(value, number)) return hr::scalar_node(hr::Scalar::weak(number));
   uint64_t big = 0;

@@ -197,6 +197,47 @@ class DataFrame:
             table[name] = [float(x) for x in (count, mean, std, least, *quartiles.tolist(), most)]
         return DataFrame(table)
 
+    # ---- reductions: one row, a value for each column of numbers ----------------------------------
+    def _each(self, kind: str, kinds: str = "biuf", **options: Any) -> DataFrame:
+        columns = [self[name] for name in self._nodes if self[name].dtype.kind in kinds]
+        if not columns:
+            raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
+        return DataFrame(
+            {str(c.name): getattr(c, kind)(**options).reshape(1) for c in columns},
+        )
+
+    def sum(self) -> DataFrame:
+        """Sums, nulls and NaN left out."""
+        return self._each("sum")
+
+    def mean(self) -> DataFrame:
+        """Means, nulls and NaN left out."""
+        return self._each("mean")
+
+    def median(self) -> DataFrame:
+        """Medians, nulls and NaN left out."""
+        return self._each("median", "iuf")
+
+    def std(self, ddof: int = 1) -> DataFrame:
+        """Standard deviations, dividing by the count less `ddof`."""
+        return self._each("std", ddof=ddof)
+
+    def var(self, ddof: int = 1) -> DataFrame:
+        """Variances, dividing by the count less `ddof`."""
+        return self._each("var", ddof=ddof)
+
+    def min(self) -> DataFrame:
+        """Least values, nulls and NaN left out."""
+        return self._each("min")
+
+    def max(self) -> DataFrame:
+        """Greatest values, nulls and NaN left out."""
+        return self._each("max")
+
+    def count(self) -> DataFrame:
+        """Numbers of values that are neither null nor NaN, also of texts."""
+        return self._each("count", "biufU")
+
     # ---- looking -----------------------------------------------------------------------------
     def _table(self) -> _core.Table:
         nodes = list(self._nodes.values())

@@ -344,3 +344,24 @@ def test_looking_at_the_head_reads_only_the_head(tmp_path: Any) -> None:
     assert not df.x._node.is_ready
     assert len(df) == 200_000
     assert repr(df).splitlines()[0] == "shape: (200,000, 2)"
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean", "median", "std", "var", "min", "max", "count"])
+def test_frame_reductions_are_one_row_of_what_pandas_gives(kind: str) -> None:
+    data = {"i": [1, 5, 9, 2], "f": [0.5, math.nan, 2.5, 4.0], "s": ["a", None, "b", "c"]}
+    expected = getattr(pd.DataFrame(data), kind)(
+        **({} if kind == "count" else {"numeric_only": True})
+    )
+    got = getattr(hr.DataFrame(data), kind)()
+    assert got.columns == list(expected.index)
+    assert [got[name].to_list() for name in got.columns] == [[v] for v in expected]
+
+
+def test_frame_reductions_without_numbers_say_so() -> None:
+    with pytest.raises(hr.TypeMismatchError, match="mean: no column of numbers"):
+        hr.DataFrame({"s": ["a"]}).mean()
+
+
+def test_texts_in_arithmetic_are_refused_with_a_way_out() -> None:
+    with pytest.raises(hr.UnsupportedError, match=r"value='x', type='str'; .*to_pandas"):
+        hr.Series(["x", "y"]) == "x"
