@@ -197,7 +197,7 @@ class DataFrame:
             table[name] = [float(x) for x in (count, mean, std, least, *quartiles.tolist(), most)]
         return DataFrame(table)
 
-    # ---- reductions: one row, a value for each column of numbers ----------------------------------
+    # ---- reductions: one row, a value for each column of numbers -----------------------------
     def _each(self, kind: str, kinds: str = "biuf", **options: Any) -> DataFrame:
         columns = [self[name] for name in self._nodes if self[name].dtype.kind in kinds]
         if not columns:
