@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/base/simd.h"
 #include "headrace/data/tensor_testing.h"
 
 #include <gtest/gtest.h>
@@ -63,9 +64,16 @@ TEST(IndexOfTrue, TakesEveryByteButZeroAsTrue) {
   EXPECT_EQ(values_of<int64_t>(index_of_true(as_bool(tensor_of(bytes)))), positions(bytes));
 }
 
-TEST(IndexOfTrue, IsTheSameForAnyThreads) {
+TEST(IndexOfTrue, IsTheSameForAnyThreadsAndLevel) {
   const Tensor gate = as_bool(tensor_of(gate_bytes(5 * kMorselRows + 3, 5)));
   EXPECT_TRUE(same_for_any_threads([&] { return index_of_true(gate); }));
+  const SimdLevel best = simd_level();
+  const Tensor places = index_of_true(gate);
+  set_simd_level(SimdLevel::kBase);
+  EXPECT_TRUE(same_bits(places, index_of_true(gate)));
+  set_simd_level(SimdLevel::kAvx2);
+  EXPECT_TRUE(same_bits(places, index_of_true(gate)));
+  set_simd_level(best);
 }
 
 TEST(IndexOfTrue, RefusesNullsAndOtherDtypes) {
