@@ -65,7 +65,7 @@ void mark_window_maxima(const T* values, int64_t count, int64_t reach, T thresho
     const T first = runs[i + reach + 1];
     const T last = runs[i + reach + 1 + other];
     const T right = first > last ? first : last;
-    keep[i] = (value >= threshold) & !(left >= value) & !(right > value) ? 1 : 0;
+    keep[i] = ((value >= threshold) & !(left >= value) & !(right > value)) ? 1 : 0;
   }
 }
 
