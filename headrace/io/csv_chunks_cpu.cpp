@@ -23,7 +23,7 @@ struct BlockMasks {
 #if HWY_TARGET == HWY_SCALAR
 inline uint64_t byte_mask(uint64_t word, uint8_t byte) {
   constexpr uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
-  const uint64_t x = word ^ (0x0101010101010101 * byte);
+  const uint64_t x = word ^ (uint64_t{0x0101010101010101} * byte);
   const uint64_t zero = ~(((x & kLow) + kLow) | x | kLow);  // high bit of each zero byte
   return ((zero >> 7) * 0x0102040810204080) >> 56;
 }

@@ -28,7 +28,7 @@ CsvOptions options_from(const uint8_t* bits) {
   if (bits[0] & 128) options.skip_rows = bits[1] & 3;
   if (bits[1] & 4) options.num_rows = bits[1] >> 4;
   constexpr TypeId kDtypes[] = {TypeId::kFloat64, TypeId::kFloat32, TypeId::kInt8,  TypeId::kInt64,
-                                TypeId::kUint64,  TypeId::kBool,    TypeId::kString};
+                                TypeId::kUInt64,  TypeId::kBool,    TypeId::kString};
   if (bits[2] & 1) options.dtype = kDtypes[(bits[2] >> 1) % 7];
   if (bits[2] & 16) options.compression = static_cast<Compression>((bits[2] >> 5) & 3);
   return options;
