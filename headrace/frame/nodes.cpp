@@ -97,10 +97,7 @@ NodePtr quantile_node(const NodePtr& column, std::vector<double> q) {
   if (!column->signature().dtype.is_real() || column->signature().shape.size() != 1)
     throw_error<TypeMismatchError>("quantile", "numbers in one dimension are wanted",
                                    {{"dtype", column->signature().dtype.name()}});
-  Signature signature;
-  signature.form = Form::kTensor;
-  signature.dtype = TypeId::kFloat64;
-  signature.shape = {static_cast<int64_t>(q.size())};
+  const Signature signature = array_signature(TypeId::kFloat64, {static_cast<int64_t>(q.size())});
   return operator_node("quantile", "", signature, {column}, 2,
                        [q = std::move(q)](std::span<const Value> inputs) -> Value {
                          if (const auto* values = std::get_if<Column>(&inputs[0]))

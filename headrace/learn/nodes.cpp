@@ -20,11 +20,9 @@ NodePtr model_node(const char* op, const NodePtr& mean, const NodePtr& component
   if (from.shape[1] != columns && from.shape[1] != kUnknown)
     throw_error<InvalidArgumentError>(op, "the number of columns differs from the model's",
                                       {{"columns", from.shape[1]}, {"model", columns}});
-  Signature signature;
-  signature.form = Form::kTensor;
-  signature.dtype = result < 0 ? Dtype(TypeId::kFloat64) : from.dtype;
-  signature.shape = result < 0 ? Shape{from.shape[0]} : Shape{from.shape[0], result};
-  signature.domain = from.domain;
+  const Signature signature =
+      result < 0 ? array_signature(TypeId::kFloat64, {from.shape[0]}, from.domain)
+                 : array_signature(from.dtype, {from.shape[0], result}, from.domain);
   return operator_node(op, "", signature, {mean, components, x}, 1,
                        [run](std::span<const Value> inputs) -> Value {
                          Pca model;

@@ -20,6 +20,15 @@ uint64_t shorter_domain(uint64_t parent, int64_t by) {
   return (z ^ (z >> 31)) | (uint64_t{1} << 63);
 }
 
+Signature array_signature(Dtype dtype, Shape shape, uint64_t domain) {
+  Signature signature;
+  signature.form = Form::kTensor;
+  signature.dtype = dtype;
+  signature.shape = std::move(shape);
+  signature.domain = domain;
+  return signature;
+}
+
 Signature signature_of(const Value& value, uint64_t domain) {
   if (const auto* column = std::get_if<Column>(&value))
     return {.form = Form::kColumn,

@@ -54,6 +54,7 @@ HR_API uint64_t new_domain();
 /// long.
 HR_API uint64_t shorter_domain(uint64_t parent, int64_t by);
 
+HR_API Signature array_signature(Dtype dtype, Shape shape, uint64_t domain = 0);
 HR_API Signature signature_of(const Value& value, uint64_t domain = 0);
 HR_API int64_t value_bytes(const Value& value);
 

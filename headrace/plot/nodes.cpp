@@ -18,15 +18,6 @@ NodePtr one_dimension(const char* op, const NodePtr& node) {
   return signature.form == Form::kColumn ? as_tensor_node(node) : node;
 }
 
-Signature array_of(Dtype dtype, Shape shape, uint64_t domain = 0) {
-  Signature signature;
-  signature.form = Form::kTensor;
-  signature.dtype = dtype;
-  signature.shape = std::move(shape);
-  signature.domain = domain;
-  return signature;
-}
-
 const Tensor& tensor(const Value& value) {
   return std::get<Tensor>(value);
 }
@@ -41,7 +32,7 @@ EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64
   if (width < 1) check_envelope(1, 0, 1, width);
   // The first node leaves the other half here for the second, which runs after it.
   auto made = std::make_shared<Tensor>();
-  const Signature signature = array_of(array->signature().dtype, {width});
+  const Signature signature = array_signature(array->signature().dtype, {width});
   const NodePtr low = operator_node(
       "envelope", "width=" + std::to_string(width), signature, {array}, 1,
       [=](std::span<const Value> inputs) -> Value {
@@ -60,7 +51,7 @@ NodePtr raster_envelope_node(const NodePtr& low, const NodePtr& high, double bot
                               one_dimension("raster_envelope", high)};
   const int64_t width = inputs[0]->signature().rows();
   return operator_node("raster_envelope", "height=" + std::to_string(height),
-                       array_of(TypeId::kUInt8, {height, width, 4}), std::move(inputs), 1,
+                       array_signature(TypeId::kUInt8, {height, width, 4}), std::move(inputs), 1,
                        [=](std::span<const Value> values) -> Value {
                          return raster_envelope({tensor(values[0]), tensor(values[1])}, bottom, top,
                                                 height, ink);
@@ -72,7 +63,7 @@ NodePtr raster_points_node(const NodePtr& x, const NodePtr& y, double left, doub
   std::vector<NodePtr> inputs{one_dimension("raster_points", x), one_dimension("raster_points", y)};
   return operator_node("raster_points",
                        "width=" + std::to_string(width) + ", height=" + std::to_string(height),
-                       array_of(TypeId::kInt64, {height, width}), std::move(inputs), 1,
+                       array_signature(TypeId::kInt64, {height, width}), std::move(inputs), 1,
                        [=](std::span<const Value> values) -> Value {
                          return raster_points(tensor(values[0]), tensor(values[1]), left, right,
                                               bottom, top, width, height);
@@ -84,7 +75,7 @@ NodePtr encode_png_node(const NodePtr& image) {
     throw_error<TypeMismatchError>("encode_png", "an image is an array of uint8",
                                    {{"dtype", image->signature().dtype.name()}});
   return operator_node(
-      "encode_png", "", array_of(TypeId::kUInt8, {kUnknown}, new_domain()), {image}, 1,
+      "encode_png", "", array_signature(TypeId::kUInt8, {kUnknown}, new_domain()), {image}, 1,
       [](std::span<const Value> inputs) -> Value { return encode_png(tensor(inputs[0])); });
 }
 

@@ -27,15 +27,6 @@ NodePtr one_dimension(const char* op, const NodePtr& node, bool (Dtype::*fits)()
   return as_tensor_node(node);
 }
 
-Signature array_of(Dtype dtype, Shape shape, uint64_t domain = 0) {
-  Signature signature;
-  signature.form = Form::kTensor;
-  signature.dtype = dtype;
-  signature.shape = std::move(shape);
-  signature.domain = domain;
-  return signature;
-}
-
 const Tensor& tensor(const Value& value) {
   return std::get<Tensor>(value);
 }
@@ -49,7 +40,7 @@ double number(const Value& value) {
 
 // Rows that follow from known ones, or a new name for unknown ones.
 Signature rows_of(Dtype dtype, bool known, int64_t rows) {
-  return known ? array_of(dtype, {rows}) : array_of(dtype, {kUnknown}, new_domain());
+  return known ? array_signature(dtype, {rows}) : array_signature(dtype, {kUnknown}, new_domain());
 }
 
 }  // namespace
@@ -57,7 +48,7 @@ Signature rows_of(Dtype dtype, bool known, int64_t rows) {
 NodePtr ricker_node(int64_t points, double width, Dtype dtype) {
   check_ricker(points, width, dtype);
   return operator_node(
-      "ricker", "points=" + std::to_string(points), array_of(dtype, {points}), {}, 1,
+      "ricker", "points=" + std::to_string(points), array_signature(dtype, {points}), {}, 1,
       [=](std::span<const Value>) -> Value { return ricker(points, width, dtype); });
 }
 
@@ -126,7 +117,7 @@ NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& len
                                       "pass the columns of the result");
   const Signature& rows = inputs[1]->signature();
   return operator_node("windows", "width=" + std::to_string(width),
-                       array_of(x->signature().dtype, {rows.rows(), width}, rows.domain),
+                       array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain),
                        std::move(inputs), 1, [=](std::span<const Value> values) -> Value {
                          if (values.size() == 2)
                            return windows(tensor(values[0]), tensor(values[1]), width, normalize);
@@ -142,8 +133,9 @@ NodePtr index_of_true_node(const NodePtr& gate) {
         "index_of_true", "a 1-D bool array is wanted",
         {{"dtype", signature.dtype.name()}, {"dimensions", signature.shape.size()}},
         "compare first, for example x > 0");
-  return operator_node("index_of_true", "", array_of(TypeId::kInt64, {kUnknown}, new_domain()),
-                       {gate}, 2, [](std::span<const Value> inputs) -> Value {
+  return operator_node("index_of_true", "",
+                       array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate}, 2,
+                       [](std::span<const Value> inputs) -> Value {
                          if (const auto* column = std::get_if<Column>(&inputs[0]))
                            return index_of_true(*column);
                          return index_of_true(tensor(inputs[0]));
@@ -180,8 +172,9 @@ HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
     const int64_t count = edges->signature().rows();
     bins = count == kUnknown ? kUnknown : std::max<int64_t>(count - 1, 0);
   }
-  Signature counts_signature = bins == kUnknown ? array_of(TypeId::kInt64, {kUnknown}, new_domain())
-                                                : array_of(TypeId::kInt64, {bins});
+  Signature counts_signature = bins == kUnknown
+                                   ? array_signature(TypeId::kInt64, {kUnknown}, new_domain())
+                                   : array_signature(TypeId::kInt64, {bins});
   const int64_t asked = bins;
   const NodePtr counts = operator_node(
       "histogram", "", counts_signature, inputs, range || edges ? 1 : 2,
@@ -198,8 +191,9 @@ HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
   if (edges) return {counts, inputs[1]};
   const Dtype edge_dtype =
       array->signature().dtype == Dtype(TypeId::kFloat32) ? TypeId::kFloat32 : TypeId::kFloat64;
-  return {counts, operator_node("histogram_edges", "", array_of(edge_dtype, {bins + 1}), {counts},
-                                0, [made](std::span<const Value>) -> Value { return *made; })};
+  return {counts,
+          operator_node("histogram_edges", "", array_signature(edge_dtype, {bins + 1}), {counts}, 0,
+                        [made](std::span<const Value>) -> Value { return *made; })};
 }
 
 NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm) {

@@ -210,11 +210,6 @@ class Array(Deferred):
         return self._along("all", axis)
 
     # ---- looking -----------------------------------------------------------------------------
-    def _value(self) -> _core.Tensor:
-        _core.force([self._node])
-        value: _core.Tensor = self._node.value()
-        return value
-
     def item(self) -> Any:
         """The only element as a Python number."""
         return self.to_numpy().item()
@@ -273,23 +268,6 @@ class Array(Deferred):
         """Layout flags; an array is never writeable."""
         view = self.to_numpy()
         return Flags(view.flags.c_contiguous, view.flags.f_contiguous, False)
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self._value().__array_interface__
-
-    def __array__(
-        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
-    ) -> np.ndarray[Any, Any]:
-        from headrace.exchange import to_ndarray
-
-        return to_ndarray(self._value(), dtype, copy)
-
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._value().__dlpack__(**kwargs)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self._value().__dlpack_device__()
 
     def __reduce__(self) -> Any:
         import numpy as np

@@ -81,6 +81,31 @@ class Deferred(_core.BufferSource):
         """The steps that a look would take, with the number of passes over the data."""
         return _core.explain([self._node])[0]
 
+    # ---- other libraries ---------------------------------------------------------------------
+    def _value(self) -> Any:
+        """The column or tensor of the engine; runs what is needed."""
+        _core.force([self._node])
+        return self._node.value()
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        interface: dict[str, Any] = self._value().__array_interface__
+        return interface
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        from headrace.exchange import to_ndarray
+
+        return to_ndarray(self._value(), dtype, copy)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._value().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device: tuple[int, int] = self._value().__dlpack_device__()
+        return device
+
     # ---- element-wise ------------------------------------------------------------------------
     def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
         mark(op)

@@ -227,14 +227,10 @@ class Series(Deferred):
         return DataFrame({self.name or "value": self}).describe()
 
     # ---- looking -----------------------------------------------------------------------------
-    def _value(self) -> _core.Column:
-        _core.force([self._node])
-        value: _core.Column = self._node.value()
-        return value
-
     def to_list(self) -> list[Any]:
         """Python values; null is None."""
-        return self._value().to_list()
+        values: list[Any] = self._value().to_list()
+        return values
 
     def to_array(self) -> Array:
         """The same memory as an array; an error names fillna or dropna if there are nulls."""
@@ -278,23 +274,6 @@ class Series(Deferred):
         from headrace.frame import DataFrame
 
         return frame_html(DataFrame({self.name or "": self}))
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return self._value().__array_interface__
-
-    def __array__(
-        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
-    ) -> np.ndarray[Any, Any]:
-        from headrace.exchange import to_ndarray
-
-        return to_ndarray(self._value(), dtype, copy)
-
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._value().__dlpack__(**kwargs)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self._value().__dlpack_device__()
 
     def __arrow_c_schema__(self) -> Any:
         return self._value().__arrow_c_schema__()
