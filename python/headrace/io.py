@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import operator
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.deferred import mark
 from headrace.dtypes import dtype_word
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import BinaryIO
 
     import numpy.typing as npt
@@ -22,19 +25,50 @@ if TYPE_CHECKING:
 __all__ = ["read_csv", "scan_csv", "write_csv"]
 
 
+_HEADERS = {"infer": "infer", True: "yes", False: "no", None: "no"}
+
+
+def _words(op: str, option: str, value: Any) -> list[str]:
+    """A list of text; one text alone would be taken letter by letter."""
+    words = [] if isinstance(value, str | bytes) else list(value)
+    if isinstance(value, str | bytes) or not all(isinstance(word, str) for word in words):
+        raise TypeMismatchError(f"{op}: not a list of text: {option}={value!r}; pass [...]")
+    return words
+
+
+def _count(op: str, option: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        message = f"{op}: not a whole number: {option}={value!r}; pass an int"
+        raise TypeMismatchError(message) from None
+
+
 def _scan(op: str, source: Any, options: dict[str, Any]) -> _core.CsvScan:
     mark(op)
-    dtypes = options.pop("dtypes")
-    columns = list(options.pop("columns") or [])
-    by_index = bool(columns) and all(isinstance(c, int) for c in columns)
-    header = options.pop("header")
+    dtypes, columns, header = (options.pop(name) for name in ("dtypes", "columns", "header"))
+    if not isinstance(header, str | bool | None) or header not in _HEADERS:
+        raise InvalidArgumentError(
+            f"{op}: an option has no such value: header={header!r}; use 'infer', True or False"
+        )
+    chosen: Any = columns if isinstance(columns, str) else list(() if columns is None else columns)
+    by_name = any(isinstance(c, str) for c in chosen)
+    names = _words(op, "columns", chosen) if by_name else []
+    places = [] if by_name else [_count(op, "columns", c) for c in chosen]
+    each = dict(dtypes) if isinstance(dtypes, Mapping) else {}
+    _words(op, "dtypes", each)
+    for option in ("names", "null_words"):
+        options[option] = _words(op, option, options[option])
+    options["skip_rows"] = _count(op, "skip_rows", options["skip_rows"])
+    most = options["num_rows"]
+    options["num_rows"] = -1 if most is None else _count(op, "num_rows", most)
     return _core.CsvScan(
         os.fspath(source) if isinstance(source, str | os.PathLike) else source,
-        dtypes={n: dtype_word(d) for n, d in dtypes.items()} if isinstance(dtypes, dict) else {},
-        dtype=None if dtypes is None or isinstance(dtypes, dict) else dtype_word(dtypes),
-        columns=[] if by_index else columns,
-        column_indices=columns if by_index else [],
-        header={"infer": "infer", True: "yes", False: "no", None: "no"}[header],
+        dtypes={name: dtype_word(dtype) for name, dtype in each.items()},
+        dtype=None if dtypes is None or isinstance(dtypes, Mapping) else dtype_word(dtypes),
+        columns=names,
+        column_indices=places,
+        header=_HEADERS[header],
         **options,
     )
 
@@ -72,12 +106,12 @@ def scan_csv(
             "quote": quote,
             "comment": comment,
             "header": header,
-            "names": list(names),
+            "names": names,
             "columns": columns,
             "dtypes": dtypes,
-            "null_words": list(null_words),
+            "null_words": null_words,
             "skip_rows": skip_rows,
-            "num_rows": -1 if num_rows is None else num_rows,
+            "num_rows": num_rows,
             "compression": compression,
             "on_bad": "error",
         },
@@ -156,12 +190,12 @@ def read_csv(
             "quote": quote,
             "comment": comment,
             "header": header,
-            "names": list(names),
+            "names": names,
             "columns": columns,
             "dtypes": dtypes,
-            "null_words": list(null_words),
+            "null_words": null_words,
             "skip_rows": skip_rows,
-            "num_rows": -1 if num_rows is None else num_rows,
+            "num_rows": num_rows,
             "compression": compression,
             "on_bad": on_bad,
         },

@@ -245,7 +245,7 @@ def test_given_dtypes():
     text = b"a,b,c\n1,2,3\n"
     frame = read_csv(text, dtypes={"a": "int8", "b": np.float32, "c": str})
     assert [str(frame[n].dtype) for n in "abc"] == ["int8", "float32", "string"]
-    frame = read_csv(text, columns=[2, 0], dtypes="float64")
+    frame = read_csv(text, columns=np.array([2, 0]), dtypes="float64")
     assert frame.columns == ["c", "a"] and columns(frame) == {"c": [3.0], "a": [1.0]}
 
 
@@ -265,6 +265,18 @@ def test_given_dtypes():
         ({"dtypes": "complex128"}, hr.TypeMismatchError),
         ({"names": ["a", "a"]}, hr.Error),
         ({"compression": "rar"}, hr.InvalidArgumentError),
+        ({"header": "no"}, hr.InvalidArgumentError),
+        ({"header": 1.5}, hr.InvalidArgumentError),
+        ({"on_bad": "skip"}, hr.InvalidArgumentError),
+        ({"columns": "ab"}, hr.TypeMismatchError),
+        ({"columns": ["a", 1]}, hr.TypeMismatchError),
+        ({"columns": [1.5]}, hr.TypeMismatchError),
+        ({"names": "ab"}, hr.TypeMismatchError),
+        ({"null_words": "NA"}, hr.TypeMismatchError),
+        ({"dtypes": {0: "int8"}}, hr.TypeMismatchError),
+        ({"dtypes": "flaot"}, hr.TypeMismatchError),
+        ({"num_rows": 1.5}, hr.TypeMismatchError),
+        ({"skip_rows": "1"}, hr.TypeMismatchError),
     ],
 )
 def test_options_that_make_no_sense(options, kind):
