@@ -62,7 +62,7 @@ class RowsJob {
     }
     const int64_t part = std::max<int64_t>(1, kTaskElements / job_.n);
     parallel_for(divide_up(job_.rows, part), [&](int64_t task) {
-      Buffer work = allocate(row_work(*plan_));
+      Buffer work = allocate(row_work(*plan_) + 2 * plan_->n);
       const int64_t end = std::min(job_.rows, (task + 1) * part);
       for (int64_t k = task * part; k < end; ++k) transform_long(k, work.mutable_as<T>());
     });
@@ -203,9 +203,11 @@ class RowsJob {
       });
       transform_row(*plan_, true, scale_, out, out, work);
     } else {
-      transform_row(*plan_, false, T{1}, in, out, work);
+      // A row that stays in the cache is joined from there: the result is then written in order.
+      T* terms = alone ? work + row_work(*plan_) : out;
+      transform_row(*plan_, false, T{1}, in, terms, work);
       for_parts(alone, half / 2 + 1, [&](int64_t begin, int64_t end) {
-        untangle_row(circle_->roots, half, begin, end, scale_, out);
+        untangle_row(circle_->roots, half, begin, end, scale_, terms, out);
       });
     }
   }

@@ -9,9 +9,10 @@
 
 namespace hr::cpu {
 
-/// Transforms the blocks in `a`; `b` has room for as many. The result lies in the one returned.
+/// Transforms the blocks at `in`; `a` and `b` have room for as many, and `b` may be `in`. The
+/// result lies in the one returned.
 template <class T>
-T* run_lanes(const LanePlan<T>& plan, bool exchanged, T* a, T* b);
+T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b);
 
 /// in[k] times the k-th of `count` pairs.
 template <class T>
@@ -48,11 +49,11 @@ void store_columns(const T* in, int64_t pitch, int64_t count, int64_t width, boo
 template <class T>
 void turn_columns(const FftPlan<T>& plan, int64_t first, const T* in, int64_t tile_pitch, T* out);
 
-/// Untangles terms begin ... end - 1 of `x` and their mirrors half - k in place;
-/// 0 <= begin <= end <= half / 2 + 1.
+/// Untangles terms begin ... end - 1 and their mirrors half - k; 0 <= begin <= end <= half / 2 + 1.
+/// `in` may be `out`.
 template <class T>
 void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t end, T scale,
-                  T* x);
+                  const T* in, T* out);
 
 /// Undoes `untangle_row`, times 2, from half + 1 terms into `half` other ones.
 template <class T>

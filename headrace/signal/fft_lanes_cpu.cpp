@@ -6,6 +6,7 @@
 #include "headrace/base/simd_vectors.h"
 #include "headrace/signal/fft_lanes.h"
 
+#include <algorithm>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -90,18 +91,23 @@ void run_pass_of_kind(const FftPass& pass, const T* factors, bool exchanged, con
 }
 
 template <class T>
-T* run_lanes(const LanePlan<T>& plan, bool exchanged, T* a, T* b) {
+T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b) {
   const T* factors = plan.factors.template as<T>();
+  if (plan.passes.empty()) {
+    std::copy(in, in + kBlock<T>, a);
+    return a;
+  }
   for (const FftPass& pass : plan.passes) {
     if (pass.count == 1)
-      run_pass_of_kind<PassKind::kLast>(pass, factors, exchanged, a, b);
+      run_pass_of_kind<PassKind::kLast>(pass, factors, exchanged, in, a);
     else if (pass.stride == 1)
-      run_pass_of_kind<PassKind::kFirst>(pass, factors, exchanged, a, b);
+      run_pass_of_kind<PassKind::kFirst>(pass, factors, exchanged, in, a);
     else
-      run_pass_of_kind<PassKind::kMiddle>(pass, factors, exchanged, a, b);
+      run_pass_of_kind<PassKind::kMiddle>(pass, factors, exchanged, in, a);
+    in = a;
     std::swap(a, b);
   }
-  return a;
+  return b;
 }
 
 template <class T>
@@ -167,8 +173,8 @@ HWY_AFTER_NAMESPACE();
 namespace hr::cpu {
 
 template <class T>
-T* run_lanes(const LanePlan<T>& plan, bool exchanged, T* a, T* b) {
-  return HR_SIMD(run_lanes<T>)(plan, exchanged, a, b);
+T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b) {
+  return HR_SIMD(run_lanes<T>)(plan, exchanged, in, a, b);
 }
 
 template <class T>
@@ -187,7 +193,7 @@ void tangle_lanes(const RootTable<T>& circle, int64_t half, const T* in, T* out)
 }
 
 #define HR_INSTANTIATE(T)                                                      \
-  template T* run_lanes(const LanePlan<T>&, bool, T*, T*);                     \
+  template T* run_lanes(const LanePlan<T>&, bool, const T*, T*, T*);           \
   template void multiply_lanes(int64_t, const T*, bool, const T*, T*);         \
   template void untangle_lanes(const RootTable<T>&, int64_t, T, const T*, T*); \
   template void tangle_lanes(const RootTable<T>&, int64_t, const T*, T*);

@@ -174,37 +174,37 @@ __attribute__((always_inline)) inline Complex<Vector<T>> load_roots(const RootTa
 
 template <class T>
 void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t end, T scale,
-                  T* x) {
+                  const T* in, T* out) {
   constexpr int64_t V = kWidth<T>;
   int64_t k = begin;
   if (k == 0 && k < end) {
-    const Complex<T> a{x[0], x[1]};
-    x[0] = (a.re + a.im) * scale;
-    x[1] = 0;
-    x[2 * half] = (a.re - a.im) * scale;
-    x[2 * half + 1] = 0;
+    const Complex<T> a{in[0], in[1]};
+    out[0] = (a.re + a.im) * scale;
+    out[1] = 0;
+    out[2 * half] = (a.re - a.im) * scale;
+    out[2 * half + 1] = 0;
     ++k;
   }
   const T half_scale = scale * T{0.5};
   while (k < end) {
     // The last vector must not meet its mirror.
     if (k % V == 0 && k + V <= end && k + V - 1 < half - k - V + 1) {
-      T* mirror = x + 2 * (half - k - V + 1);
-      Complex<Vector<T>> a = load_pairs(x + 2 * k);
-      Complex<Vector<T>> b = backwards<T>(load_pairs(mirror));
+      const int64_t mirror = 2 * (half - k - V + 1);
+      Complex<Vector<T>> a = load_pairs(in + 2 * k);
+      Complex<Vector<T>> b = backwards<T>(load_pairs(in + mirror));
       untangle(a, b, load_roots(circle, k), half_scale);
-      store_pairs(a, x + 2 * k);
-      store_pairs(backwards<T>(b), mirror);
+      store_pairs(a, out + 2 * k);
+      store_pairs(backwards<T>(b), out + mirror);
       k += V;
     } else {
-      T* mirror = x + 2 * (half - k);
-      Complex<T> a{x[2 * k], x[2 * k + 1]};
-      Complex<T> b{mirror[0], mirror[1]};
+      const int64_t mirror = 2 * (half - k);
+      Complex<T> a{in[2 * k], in[2 * k + 1]};
+      Complex<T> b{in[mirror], in[mirror + 1]};
       untangle(a, b, circle[k], half_scale);
-      mirror[0] = b.re;
-      mirror[1] = b.im;
-      x[2 * k] = a.re;
-      x[2 * k + 1] = a.im;
+      out[mirror] = b.re;
+      out[mirror + 1] = b.im;
+      out[2 * k] = a.re;
+      out[2 * k + 1] = a.im;
       ++k;
     }
   }
@@ -300,8 +300,8 @@ void turn_columns(const FftPlan<T>& plan, int64_t first, const T* in, int64_t ti
 
 template <class T>
 void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t end, T scale,
-                  T* x) {
-  HR_SIMD(untangle_row<T>)(circle, half, begin, end, scale, x);
+                  const T* in, T* out) {
+  HR_SIMD(untangle_row<T>)(circle, half, begin, end, scale, in, out);
 }
 
 template <class T>
@@ -316,14 +316,14 @@ void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exch
   HR_SIMD(multiply_pairs<T>)(count, factors, exchange_in, exchange_out, in, out);
 }
 
-#define HR_INSTANTIATE(T)                                                                 \
-  template void rows_to_lanes(const T* const*, int64_t, T*);                              \
-  template void lanes_to_rows(const T*, int64_t, T, int64_t, T* const*);                  \
-  template void load_columns(const T*, int64_t, int64_t, int64_t, bool, T*);              \
-  template void store_columns(const T*, int64_t, int64_t, int64_t, bool, T, T*);          \
-  template void turn_columns(const FftPlan<T>&, int64_t, const T*, int64_t, T*);          \
-  template void untangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, T, T*);      \
-  template void tangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, const T*, T*); \
+#define HR_INSTANTIATE(T)                                                                      \
+  template void rows_to_lanes(const T* const*, int64_t, T*);                                   \
+  template void lanes_to_rows(const T*, int64_t, T, int64_t, T* const*);                       \
+  template void load_columns(const T*, int64_t, int64_t, int64_t, bool, T*);                   \
+  template void store_columns(const T*, int64_t, int64_t, int64_t, bool, T, T*);               \
+  template void turn_columns(const FftPlan<T>&, int64_t, const T*, int64_t, T*);               \
+  template void untangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, T, const T*, T*); \
+  template void tangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, const T*, T*);      \
   template void multiply_pairs(int64_t, const T*, bool, bool, const T*, T*);
 HR_INSTANTIATE(float)
 HR_INSTANTIATE(double)

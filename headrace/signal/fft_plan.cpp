@@ -16,7 +16,7 @@ namespace hr {
 namespace {
 
 /// Up to so many numbers, kLanes rows are transformed side by side; longer rows one by one.
-constexpr int64_t kShort = 512;
+constexpr int64_t kShort = 128;
 
 /// Radices of the passes; empty when a prime factor has none.
 std::vector<int64_t> factorize(int64_t n) {
@@ -58,8 +58,8 @@ int64_t choose_columns(int64_t n) {
   };
   for (int64_t n1 = 2; n1 <= n / n1; ++n1)
     if (n % n1 == 0) {
+      consider(n / n1);  // first: of two equal ones, that with the shorter way from row to row
       consider(n1);
-      consider(n / n1);
     }
   return best;
 }

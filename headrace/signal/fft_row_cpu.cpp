@@ -65,17 +65,18 @@ void transform_long(const FftPlan<T>& plan, bool exchanged, T scale, const T* in
                 const int64_t first = block * kLanes<T>;
                 load_columns(in + 2 * first, plan.n2, plan.n1, std::min(kLanes<T>, plan.n2 - first),
                              exchanged, a);
-                T* result = run_lanes(plan.columns, false, a, a + layout.lane_work);
+                T* result = run_lanes(plan.columns, false, a, a + layout.lane_work, a);
                 std::fill(result + plan.n1 * kBlock<T>,
                           result + layout.num_tiles * kLanes<T> * kBlock<T>, T{0});
                 turn_columns(plan, first, result, layout.tile_pitch, middle + first * kBlock<T>);
               }
             });
-  for_parts(layout.num_tiles, blocks_of_task(plan.n2), layout.lane_work, rest,
-            [&](int64_t begin, int64_t end, T* b) {
+  for_parts(layout.num_tiles, blocks_of_task(plan.n2), 2 * layout.lane_work, rest,
+            [&](int64_t begin, int64_t end, T* a) {
               for (int64_t tile = begin; tile < end; ++tile) {
                 const int64_t first = tile * kLanes<T>;
-                const T* result = run_lanes(plan.rows, false, middle + tile * layout.tile_pitch, b);
+                const T* result = run_lanes(plan.rows, false, middle + tile * layout.tile_pitch, a,
+                                            a + layout.lane_work);
                 store_columns(result, plan.n1, plan.n2, std::min(kLanes<T>, plan.n1 - first),
                               exchanged, scale, out + 2 * first);
               }
@@ -117,13 +118,13 @@ int64_t lane_blocks(const FftPlan<T>& plan) {
 
 template <class T>
 T* transform_lanes(const FftPlan<T>& plan, bool exchanged, T* a, T* b) {
-  if (!plan.inner) return run_lanes(plan.columns, exchanged, a, b);
+  if (!plan.inner) return run_lanes(plan.columns, exchanged, a, b, a);
   const LanePlan<T>& inner = plan.inner->columns;
   multiply_lanes(plan.n, plan.chirp.template as<T>(), exchanged, a, a);
   std::fill(a + plan.n * kBlock<T>, a + inner.n * kBlock<T>, T{0});
-  T* sums = run_lanes(inner, exchanged, a, b);
+  T* sums = run_lanes(inner, exchanged, a, b, a);
   multiply_lanes(inner.n, plan.kernel.template as<T>(), exchanged, sums, sums);
-  T* result = run_lanes(inner, !exchanged, sums, sums == a ? b : a);
+  T* result = run_lanes(inner, !exchanged, sums, sums == a ? b : a, sums);
   multiply_lanes(plan.n, plan.chirp.template as<T>(), exchanged, result, result);
   return result;
 }
