@@ -71,7 +71,7 @@ TEST(IndexOfTrue, IsTheSameForAnyThreadsAndLevel) {
   const Tensor places = index_of_true(gate);
   set_simd_level(SimdLevel::kBase);
   EXPECT_TRUE(same_bits(places, index_of_true(gate)));
-  set_simd_level(SimdLevel::kAvx2);
+  if (best != SimdLevel::kBase) set_simd_level(SimdLevel::kAvx2);
   EXPECT_TRUE(same_bits(places, index_of_true(gate)));
   set_simd_level(best);
 }
