@@ -57,7 +57,7 @@ class RangeParser {
 
   CsvPiece parse() {
     const char* p = text_;
-    const bool alone = targets_.size() == 1 && targets_[0].column == 0 && !syntax_.splits_numbers;
+    const bool alone = targets_.size() == 1 && targets_[0].column == 0 && syntax_.plain_numbers;
     while (p < end_ && piece_.rows < job_.max_rows) {
       if (alone && other_shapes_ < kOtherShapes) p = number_lines(p);
       if (p >= end_ || piece_.rows >= job_.max_rows) break;
@@ -211,7 +211,7 @@ class RangeParser {
   // The byte that ends a field that is a number alone, or null.
   template <class T>
   const char* plain_float(const char* p, T* value) {
-    if (syntax_.splits_numbers) return nullptr;
+    if (!syntax_.plain_numbers) return nullptr;
     const ShortNumber number = parse_short_number(p);
     if (number.end && syntax_.ends(*number.end) && round_short(number, value)) return number.end;
     const LongNumber longer = parse_long_number(p);
@@ -233,7 +233,7 @@ class RangeParser {
 
   template <class T>
   const char* plain_integer(const char* p, T* value) {
-    if (syntax_.splits_numbers) return nullptr;
+    if (!syntax_.plain_numbers) return nullptr;
     const ShortNumber few = parse_short_number(p);
     if (few.end && syntax_.ends(*few.end) && round_short(few, value)) return few.end;
     const IntegerText number = parse_integer(p);

@@ -2,6 +2,8 @@
 // CSV syntax: where a field and a row end. The text has a line end (or one set there by the reader)
 // at `end` and 64 readable bytes behind it, so that loops need no check of their own.
 #pragma once
+#include "headrace/io/parse_number_math.h"
+
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -14,21 +16,36 @@ namespace hr {
 
 inline constexpr int64_t kCsvPadding = 64;
 
+inline bool may_be_in_number(char c) {
+  return c == '.' || c == '+' || c == '-' || is_digit(c) || (c >= 'A' && c <= 'Z') ||
+         (c >= 'a' && c <= 'z');
+}
+
+/// True for the text of a number, "-999" or "nan".
+inline bool is_number(std::string word) {
+  word.append(32, '\0');  // readable bytes
+  const char* const end = word.data() + word.size() - 32;
+  double value;
+  return parse_float(word.data(), end, &value) == end && end > word.data();
+}
+
 struct CsvSyntax {
   char delimiter = ',';
   int quote = '"';   ///< -1: none
   int comment = -1;  ///< -1: none
   std::array<bool, 256> ends_field{};
   std::vector<std::string> null_words{};
-  bool splits_numbers = false;  ///< the text of a number may hold a delimiter, quote or comment
-  uint64_t null_lengths = 0;    ///< bit n: some null word has n bytes (bit 63: 63 or more)
+  /// What begins like a number is one: no delimiter, quote or comment cuts it, no null word is one.
+  bool plain_numbers = true;
+  uint64_t null_lengths = 0;  ///< bit n: some null word has n bytes (bit 63: 63 or more)
 
   void prepare() {
     for (const char c : {delimiter, '\r', '\n'}) ends_field[static_cast<uint8_t>(c)] = true;
     if (comment >= 0) ends_field[static_cast<size_t>(comment)] = true;
     for (const int c : {static_cast<int>(static_cast<uint8_t>(delimiter)), quote, comment})
-      splits_numbers |= c == '.' || c == '+' || c == '-' || (c >= '0' && c <= '9') ||
-                        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      if (c >= 0 && may_be_in_number(static_cast<char>(c))) plain_numbers = false;
+    for (const std::string& word : null_words)
+      if (is_number(word)) plain_numbers = false;
     for (const std::string& word : null_words)
       null_lengths |= uint64_t{1} << (word.size() < 63 ? word.size() : 63);
   }

@@ -241,6 +241,18 @@ def test_other_null_words():
     assert columns(frame) == {"a": [None, 1, None], "s": [None, "", None]}
 
 
+@pytest.mark.parametrize("word", ["-999", "0", "-9.990000000000000000e+02", "nan", "1e400", "inf"])
+def test_null_words_that_are_numbers(word):
+    for cells in ([word, "1"], ["1.5", word, word], ["2.000000000000000000e+00"] * 9 + [word]):
+        text = "a\n" + "".join(f"{cell}\n" for cell in cells)
+        pairs = "a,b\n" + "".join(f"{cell},{cell}\n" for cell in cells)
+        expected = [None if cell == word else float(cell) for cell in cells]
+        for dtype in (None, "float64", "float32"):
+            assert read_csv(text.encode(), null_words=[word], dtypes=dtype).a.to_list() == expected
+            frame = read_csv(pairs.encode(), null_words=[word], dtypes=dtype)
+            assert columns(frame) == {"a": expected, "b": expected}
+
+
 def test_given_dtypes():
     text = b"a,b,c\n1,2,3\n"
     frame = read_csv(text, dtypes={"a": "int8", "b": np.float32, "c": str})
