@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 def _is_numpy_array(key: Any) -> bool:
     return type(key).__module__ == "numpy" and bool(getattr(key, "ndim", 0))
+
+
+def _index(key: Any) -> int:
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise TypeMismatchError(
+            f"getitem: an index is an integer or a slice: type={type(key).__name__!r}; "
+            "a mask or positions pick from the first axis: x[mask]"
+        ) from None
 
 
 def _selector(key: Any) -> Array:
@@ -146,7 +156,7 @@ class Array(Deferred):
                 begin, _, step = each.indices(length)
                 items.append((begin, step, len(range(*each.indices(length)))))
             else:
-                index = operator.index(each)
+                index = _index(each)
                 if not -length <= index < length:
                     raise IndexError(
                         f"getitem: index out of range: index={index}, axis={axis}, size={length}"
@@ -156,6 +166,7 @@ class Array(Deferred):
 
     # ---- reductions --------------------------------------------------------------------------
     def _along(self, kind: str, axis: int | None, ddof: int = 0) -> Array:
+        axis = None if axis is None else operator.index(axis)
         if axis is None or (self.ndim == 1 and axis in (0, -1)):
             return self._reduce(kind, ddof)
         if not -self.ndim <= axis < self.ndim:
@@ -224,8 +235,11 @@ class Array(Deferred):
     def __int__(self) -> int:
         return int(self.item())
 
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.item(), digits)
+
     def __bool__(self) -> bool:
-        return bool(self.item())
+        return bool(self.to_numpy())
 
     def __index__(self) -> int:
         if self.dtype.kind not in "iu":

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import ExchangeError, TypeMismatchError, UnsupportedError
+from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +57,13 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
         return _core.from_array(values, "asarray")
     import numpy as np
 
-    return _core.from_array(np.asarray(values), "asarray")[0], False
+    array = np.asarray(values)
+    if array.dtype.kind not in "biufc":
+        raise TypeMismatchError(
+            f"asarray: these values are no array of numbers: type={type(values).__name__!r}; "
+            "pass numbers or bools, or make a Series of texts and of values with None"
+        )
+    return _core.from_array(array, "asarray")[0], False
 
 
 def _refuse_mask(values: Any, op: str) -> None:
@@ -225,6 +231,11 @@ def from_dlpack(values: Any) -> Array:
     from headrace.deferred import mark
 
     mark("from_dlpack")
+    if not hasattr(values, "__dlpack__") and type(values).__name__ != "PyCapsule":
+        raise TypeMismatchError(
+            f"from_dlpack: the object does not speak DLPack: type={type(values).__name__!r}; "
+            "pass an object with __dlpack__, or use asarray"
+        )
     return Array(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
 
 
@@ -297,14 +308,25 @@ def from_pandas(values: Any) -> DataFrame | Series:
     from headrace.series import Series
 
     mark("from_pandas")
+    if type(values).__module__.partition(".")[0] != "pandas":
+        raise TypeMismatchError(
+            f"from_pandas: this is not of pandas: type={type(values).__name__!r}; "
+            "use DataFrame or Series"
+        )
     if not hasattr(values, "columns"):
         name = None if values.name is None else str(values.name)
         return Series(column_node(values, "from_pandas"), name)
+    names = [str(name) for name in values.columns]
+    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    if repeated:
+        raise InvalidArgumentError(
+            f"from_pandas: a column name is there twice: name={repeated[0]!r}; rename one"
+        )
     domain = _core.new_domain()
     return DataFrame._of(
         {
-            str(name): column_node(values.iloc[:, i], "from_pandas", domain)
-            for i, name in enumerate(values.columns)
+            name: column_node(values.iloc[:, i], "from_pandas", domain)
+            for i, name in enumerate(names)
         }
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -11,10 +12,26 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
     from headrace.dtypes import DType
+
+
+def _frame_from(data: Any) -> DataFrame:
+    from headrace.exchange import from_arrow, from_pandas
+
+    table: Any = None
+    if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
+        table = from_pandas(data)
+    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        table = from_arrow(data)
+    if isinstance(table, DataFrame):
+        return table
+    raise TypeMismatchError(
+        f"DataFrame: these values are no table: type={type(data).__name__!r}; "
+        "pass columns by name, or a table of pandas, pyarrow or Polars"
+    )
 
 
 class DataFrame:
@@ -31,19 +48,30 @@ class DataFrame:
     #: Rows that `read_csv(on_bad="reject")` set aside; None for all other frames.
     rejects: DataFrame | None
 
-    def __init__(self, data: Mapping[str, Any] | DataFrame | None = None) -> None:
+    def __init__(self, data: Mapping[str, Any] | Any = None) -> None:
         self._nodes: dict[str, _core.Node] = {}
         self.rejects = None
         mark("DataFrame")
         if isinstance(data, DataFrame):
             self._nodes = dict(data._nodes)
             return
+        if data is None:
+            return
+        if not isinstance(data, Mapping):
+            self._nodes = _frame_from(data)._nodes
+            return
         domain = _core.new_domain()
-        for name, values in (data or {}).items():
+        single = {name: v for name, v in data.items() if isinstance(v, bool | int | float | str)}
+        for name, values in data.items():
+            if name in single and len(single) < len(data):
+                continue
             node = Series(values)._node
             if not isinstance(values, Series):
                 node = _core.in_domain(node, domain)
             self._put(str(name), node)
+        for name, value in single.items():
+            self[str(name)] = value
+        self._nodes = {str(name): self._nodes[str(name)] for name in data}
 
     @classmethod
     def _of(cls, nodes: dict[str, _core.Node]) -> DataFrame:
@@ -87,6 +115,11 @@ class DataFrame:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._nodes)
+
+    def __bool__(self) -> bool:
+        raise InvalidArgumentError(
+            "bool: a frame is neither true nor false; use len(df) > 0 or a reduction"
+        )
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
@@ -158,8 +191,13 @@ class DataFrame:
         return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)))
 
     def head(self, rows: int = 5) -> DataFrame:
-        """The first rows, computed from no more than these where the plan allows it."""
+        """The first rows, computed from no more than these where the plan allows it.
+
+        All but the last ``-rows`` when `rows` is negative, as in pandas.
+        """
         mark("head")
+        if rows < 0:
+            return DataFrame(self[:rows])
         domain = _core.new_domain()
         return DataFrame._of(
             {
@@ -169,10 +207,9 @@ class DataFrame:
         )
 
     def tail(self, rows: int = 5) -> DataFrame:
-        """The last rows."""
+        """The last rows; all but the first ``-rows`` when `rows` is negative."""
         length = len(self)
-        tail: DataFrame = self[max(length - rows, 0) : length]
-        return tail
+        return DataFrame(self[max(length - rows, 0) if rows >= 0 else -rows : length])
 
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each numeric column.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
+from headrace.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +68,12 @@ class Series(Deferred):
             self._value()
         return int(self._node.shape[0])
 
+    def __bool__(self) -> bool:
+        raise InvalidArgumentError(
+            "bool: a series is neither true nor false; use any(), all() or len(), "
+            "and &, | and ~ to combine masks"
+        )
+
     @property
     def shape(self) -> tuple[int]:
         """Number of rows, in a tuple; runs the plan if only the data can tell."""
@@ -119,15 +126,19 @@ class Series(Deferred):
         return self[index % length : index % length + 1].to_list()[0]
 
     def head(self, rows: int = 5) -> Series:
-        """The first rows, computed from no more than these where the plan allows it."""
+        """The first rows, computed from no more than these where the plan allows it.
+
+        All but the last ``-rows`` when `rows` is negative, as in pandas.
+        """
         mark("head")
+        if rows < 0:
+            return Series(self[:rows])
         return Series(_core.prefix(self._node, rows), self.name)
 
     def tail(self, rows: int = 5) -> Series:
-        """The last rows."""
+        """The last rows; all but the first ``-rows`` when `rows` is negative."""
         length = len(self)
-        tail: Series = self[max(length - rows, 0) : length]
-        return tail
+        return Series(self[max(length - rows, 0) if rows >= 0 else -rows : length])
 
     # ---- missing values ----------------------------------------------------------------------
     def is_null(self) -> Self:

@@ -196,6 +196,19 @@ def test_other_indices_are_refused(key: Any) -> None:
         hr.asarray(numbers(6))[key]
 
 
+def test_positions_along_other_axes_say_what_works() -> None:
+    x = hr.asarray(numbers(2, 3))
+    for key in (np.s_[:, [0, 1]], ([0, 1], [0, 1])):
+        with pytest.raises(hr.TypeMismatchError, match="first axis"):
+            x[key]
+
+
+@pytest.mark.parametrize("values", [None, {"a": 1}, [1, None], "abc", [2**70]])
+def test_no_array_of_numbers_is_refused(values: Any) -> None:
+    with pytest.raises(hr.TypeMismatchError, match="pass numbers or bools, or make a Series"):
+        hr.asarray(values)
+
+
 def test_a_mask_of_another_length_is_refused() -> None:
     with pytest.raises(hr.InvalidArgumentError, match="mask=3, rows=4"):
         hr.asarray(numbers(4))[np.array([True, False, True])]
@@ -305,6 +318,7 @@ def test_python_sees_a_0d_array_as_its_number() -> None:
     x = hr.asarray(numbers(3))
     assert (float(x[1]), int(x[2]), bool(x[0]), x[1].item()) == (1.0, 2, False, 1.0)
     assert f"{x.sum():.2f}" == "3.00"
+    assert round(x.sum() / 7, 2) == 0.43
     assert [10, 20, 30][hr.asarray([1, 2])[1]] == 30
     assert list(x) == [0, 1, 2]
     assert len(x) == 3

@@ -336,6 +336,10 @@ def test_what_is_no_column_says_what_to_pass() -> None:
     for values in (3, object(), {"a": 1}, "text"):
         with pytest.raises(hr.TypeMismatchError, match="pass a list"):
             hr.Series(values)
+    with pytest.raises(hr.TypeMismatchError, match="__dlpack__"):
+        hr.from_dlpack([1, 2])
+    with pytest.raises(hr.TypeMismatchError, match="use DataFrame or Series"):
+        hr.from_pandas([1, 2])
     with pytest.raises(hr.TypeMismatchError, match="select a column"):
         hr.Series(pa.table({"x": [1]}))
     with pytest.raises(hr.TypeMismatchError, match="__arrow_c_array__"):

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,6 +73,27 @@ def test_dtypes_are_known_before_anything_runs() -> None:
     assert "x" in dir(df)
     assert "x" in df
     assert list(df) == ["x", "y", "s", "z"]
+
+
+def test_a_frame_takes_tables_and_single_values() -> None:
+    columns = {"a": [1, 2], "b": ["x", "y"]}
+    for table in (pd.DataFrame(columns), pa.table(columns), pl.DataFrame(columns)):
+        assert hr.DataFrame(table).to_dict() == columns
+    df = hr.DataFrame({"n": 7, "a": [1, 2], "t": "x"})
+    assert df.to_dict() == {"n": [7, 7], "a": [1, 2], "t": ["x", "x"]}
+    for bad in ([1, 2], 3, "a", pa.array([1])):
+        with pytest.raises(hr.TypeMismatchError, match="pass columns by name"):
+            hr.DataFrame(bad)
+    with pytest.raises(hr.TypeMismatchError, match="pass a list"):
+        hr.DataFrame({"a": 3})
+
+
+def test_names_that_repeat_are_refused() -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
+    with pytest.raises(hr.InvalidArgumentError, match="'a'"):
+        hr.from_arrow(table)
+    with pytest.raises(hr.InvalidArgumentError, match="'a'"):
+        hr.from_pandas(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
 
 def test_selecting_assigning_renaming_and_dropping() -> None:
@@ -168,6 +191,25 @@ def test_bad_keys_are_refused() -> None:
         df.a[3]
     with pytest.raises(hr.TypeMismatchError, match=r"mask is bool|positions are integers"):
         df[df.a / 2]
+
+
+def test_negative_counts_leave_rows_out_as_in_pandas() -> None:
+    df, p = hr.DataFrame({"a": [1, 2, 3, 4]}), pd.DataFrame({"a": [1, 2, 3, 4]})
+    for rows in (-1, -3, -4, -9, 0, 2, 9):
+        assert df.head(rows).a.to_list() == p.head(rows)["a"].tolist()
+        assert df.tail(rows).a.to_list() == p.tail(rows)["a"].tolist()
+        assert df.a.head(rows).to_list() == p["a"].head(rows).tolist()
+        assert df.a.tail(rows).to_list() == p["a"].tail(rows).tolist()
+
+
+def test_no_silent_truth() -> None:
+    df = hr.DataFrame({"a": [1, 2]})
+    for value in (df, df.a > 1, df.a):
+        with pytest.raises(hr.InvalidArgumentError, match="neither true nor false"):
+            bool(value)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(hr.asarray([1, 2]))
+    assert (df.a > 1).any()
 
 
 # ---- missing values --------------------------------------------------------------------------
