@@ -416,7 +416,7 @@ def beats(bench: Bench, kept: dict[str, Any]) -> Any:
 
 
 def pca_numpy(rows: Any, components: int) -> Any:
-    """Coordinates by the eigenvectors of the covariance matrix, in f64 as ours (an SVD: 10x slower)."""
+    """Coordinates by the eigenvectors of the covariance matrix, in f64 as ours."""
     wide = rows.astype(np.float64)
     centred = wide - wide.mean(axis=0)
     _, vectors = np.linalg.eigh(centred.T @ centred)
