@@ -102,18 +102,46 @@ void PoolResource::deallocate(Stream stream, void* pointer, size_t bytes,
 }
 
 void PoolResource::give_back(int index, void* block) noexcept {
-  const size_t size = class_bytes(index);
-  if (cached_.fetch_add(static_cast<int64_t>(size)) + static_cast<int64_t>(size) <= most_cached_) {
+  const auto size = static_cast<int64_t>(class_bytes(index));
+  if (size <= most_cached_) {
     Class& list = classes_[static_cast<size_t>(index)];
-    const std::lock_guard lock(list.mutex);
-    try {
-      list.blocks.push_back(block);
+    bool waits = true;
+    {
+      const std::lock_guard lock(list.mutex);
+      try {
+        list.blocks.push_back(block);
+      } catch (...) {  // no room for the list itself: the block goes upstream
+        waits = false;
+      }
+    }
+    if (waits) {
+      if (cached_.fetch_add(size) + size > most_cached_) make_room(index);
       return;
-    } catch (...) {  // no room for the list itself: the block goes upstream
     }
   }
-  cached_ -= static_cast<int64_t>(size);
-  upstream_.deallocate(Stream{}, block, size, kAlignment);
+  upstream_.deallocate(Stream{}, block, static_cast<size_t>(size), kAlignment);
+}
+
+// What was given back last is asked for soonest, so blocks of other classes go first, in turn: else
+// the blocks of a step that is over would keep those of the next one from waiting here.
+void PoolResource::make_room(int index) noexcept {
+  for (int tries = 0; tries <= 2 * kClasses && cached_ > most_cached_; ++tries) {
+    const auto turn = static_cast<int>(turn_++ % kClasses);
+    if (turn == index && tries < kClasses) continue;
+    const auto size = static_cast<int64_t>(class_bytes(turn));
+    Class& list = classes_[static_cast<size_t>(turn)];
+    while (cached_ > most_cached_) {
+      void* block;
+      {
+        const std::lock_guard lock(list.mutex);
+        if (list.blocks.empty()) break;
+        block = list.blocks.front();  // the one that waits longest
+        list.blocks.erase(list.blocks.begin());
+      }
+      cached_ -= size;
+      upstream_.deallocate(Stream{}, block, static_cast<size_t>(size), kAlignment);
+    }
+  }
 }
 
 int64_t PoolResource::trim() {

@@ -12,7 +12,8 @@ namespace hr {
 
 /// Retains freed blocks in size classes, four to a doubling, so a request costs a list operation
 /// instead of page faults. A block is at most a quarter larger than asked; its untouched pages cost
-/// nothing. At most `most_cached` bytes wait; beyond that, blocks go back at once. Thread-safe.
+/// nothing. At most `most_cached` bytes wait; beyond that, blocks of other classes go back
+/// upstream. Thread-safe.
 class PoolResource;
 HR_API PoolResource& default_pool();
 
@@ -49,11 +50,13 @@ class HR_API PoolResource {
   static size_t class_bytes(int index);
   static ThreadCache& thread_cache();
   void give_back(int index, void* block) noexcept;
+  void make_room(int index) noexcept;
 
   AnyResource upstream_;
   int64_t most_cached_;
   bool thread_caches_ = false;
   std::atomic<int64_t> cached_{0};
+  std::atomic<uint32_t> turn_{0};  // the class that makes room next
   std::array<Class, kClasses> classes_;
 };
 

@@ -103,6 +103,22 @@ TEST(Pool, KeepsNoMoreThanItsBound) {
   EXPECT_EQ(counting->live, 0);
 }
 
+TEST(Pool, MakesRoomForWhatWasGivenBackLast) {
+  PoolResource pool(system_resource(), 1 << 20);
+  const auto use = [&](size_t bytes) {
+    void* block = pool.allocate(Stream{}, bytes, 64);
+    pool.deallocate(Stream{}, block, bytes, 64);
+    return block;
+  };
+  use(1 << 20);  // fills it, and is never asked for again
+  void* const small = use(1 << 18);
+  EXPECT_EQ(pool.cached_bytes(), 1 << 18);
+  EXPECT_EQ(use(1 << 18), small);
+  use(1 << 21);  // larger than all that may wait
+  EXPECT_EQ(pool.cached_bytes(), 1 << 18);
+  EXPECT_EQ(use(1 << 18), small);
+}
+
 TEST(Resource, ScopesNestAndOldBuffersKeepTheirResource) {
   auto counting = std::make_shared<CountingResource>();
   void* block = nullptr;
