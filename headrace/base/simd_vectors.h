@@ -54,6 +54,14 @@ HR_VECTOR void store(const Vector<T>& value, T* to) {
   __builtin_memcpy(to, &value, sizeof value);
 }
 
+template <class T>
+HR_VECTOR Vector<T> broadcast(T x) {
+  Vector<T> value;
+#pragma GCC unroll 16
+  for (int64_t lane = 0; lane < kWidth<T>; ++lane) value[lane] = x;
+  return value;
+}
+
 template <int64_t d, class Vec, size_t... lane>
 HR_VECTOR void exchange(Vec& a, Vec& b, std::index_sequence<lane...>) {
   constexpr size_t bit = static_cast<size_t>(d);

@@ -52,19 +52,20 @@ class RowsJob {
   }
 
   void run() const {
-    if (plan_->is_short()) return run_short();
+    constexpr int64_t worth_lanes = 3;
+    if (plan_->is_short() && job_.rows >= worth_lanes) return run_short();
     // All workers share a row when there are few rows, or long ones.
     constexpr int64_t worth_sharing = int64_t{1} << 13;
     constexpr int64_t long_row = int64_t{1} << 20;
     if (plan_->n >= long_row || (plan_->n >= worth_sharing && job_.rows < 2 * threads())) {
-      for (int64_t k = 0; k < job_.rows; ++k) transform_long(k, nullptr);
+      for (int64_t k = 0; k < job_.rows; ++k) transform_alone(k, nullptr);
       return;
     }
     const int64_t part = std::max<int64_t>(1, kTaskElements / job_.n);
     parallel_for(divide_up(job_.rows, part), [&](int64_t task) {
       Buffer work = allocate(row_work(*plan_) + 2 * plan_->n);
       const int64_t end = std::min(job_.rows, (task + 1) * part);
-      for (int64_t k = task * part; k < end; ++k) transform_long(k, work.mutable_as<T>());
+      for (int64_t k = task * part; k < end; ++k) transform_alone(k, work.mutable_as<T>());
     });
   }
 
@@ -175,7 +176,7 @@ class RowsJob {
   }
 
   /// Row k with `work` on this thread, or without on all workers.
-  void transform_long(int64_t k, T* work) const {
+  void transform_alone(int64_t k, T* work) const {
     T* out = out_ + k * out_pitch_;
     const bool alone = work != nullptr;
     const T* in = reinterpret_cast<const T*>(row(k));

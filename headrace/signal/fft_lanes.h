@@ -14,6 +14,10 @@ namespace hr::cpu {
 template <class T>
 T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b);
 
+/// Transforms plan.n pairs of one row, times `scale`; `work` has room for twice as many.
+template <class T>
+void run_alone(const LanePlan<T>& plan, bool exchanged, T scale, const T* in, T* out, T* work);
+
 /// in[k] times the k-th of `count` pairs.
 template <class T>
 void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in, T* out);
@@ -60,9 +64,9 @@ template <class T>
 void tangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t end, const T* in,
                 T* out);
 
-/// out[k] = in[k] factors[k] for `count` pairs, the parts of in or out exchanged.
+/// out[k] = in[k] factors[k] scale for `count` pairs, the parts of in or out exchanged.
 template <class T>
-void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exchange_out,
+void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exchange_out, T scale,
                     const T* in, T* out);
 
 /// Transforms blocks of a short plan, lane_blocks(plan) of them in `a` and in `b`, of which the

@@ -160,6 +160,33 @@ __attribute__((always_inline)) inline Complex<Vector<T>> backwards(const Complex
   return {reversed<T>(a.re), reversed<T>(a.im)};
 }
 
+// Complex products of single numbers are done in vectors too: g++ 12 makes fused operations of them
+// where it sees a real and an imaginary part side by side, whatever -ffp-contract says, and the
+// bits would differ between levels.
+
+template <class T>
+__attribute__((always_inline)) inline Complex<Vector<T>> load_pair(const T* from) {
+  return {broadcast(from[0]), broadcast(from[1])};
+}
+
+template <class T>
+__attribute__((always_inline)) inline void store_pair(const Complex<Vector<T>>& value, T* to) {
+  to[0] = value.re[0];
+  to[1] = value.im[0];
+}
+
+/// Root k in each lane.
+template <class T>
+__attribute__((always_inline)) inline Complex<Vector<T>> load_root(const RootTable<T>& circle,
+                                                                   int64_t k) {
+  const Complex<T> c = circle.coarse(k);
+  const int64_t at = k & ((int64_t{1} << circle.shift) - 1);
+  const Complex<Vector<T>> fine{broadcast(circle.data[circle.fine_re + at]),
+                                broadcast(circle.data[circle.fine_im + at])};
+  const Complex<Vector<T>> step = times(fine, c.re, c.im);
+  return {step.re + c.re, step.im + c.im};
+}
+
 /// Roots k ... k + kWidth - 1; k is a multiple of kWidth.
 template <class T>
 __attribute__((always_inline)) inline Complex<Vector<T>> load_roots(const RootTable<T>& circle,
@@ -198,13 +225,11 @@ void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64
       k += V;
     } else {
       const int64_t mirror = 2 * (half - k);
-      Complex<T> a{in[2 * k], in[2 * k + 1]};
-      Complex<T> b{in[mirror], in[mirror + 1]};
-      untangle(a, b, circle[k], half_scale);
-      out[mirror] = b.re;
-      out[mirror + 1] = b.im;
-      out[2 * k] = a.re;
-      out[2 * k + 1] = a.im;
+      Complex<Vector<T>> a = load_pair(in + 2 * k);
+      Complex<Vector<T>> b = load_pair(in + mirror);
+      untangle(a, b, load_root(circle, k), half_scale);
+      store_pair(b, out + mirror);
+      store_pair(a, out + 2 * k);
       ++k;
     }
   }
@@ -231,20 +256,18 @@ void tangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t
       k += V;
     } else {
       const int64_t mirror = 2 * (half - k);
-      Complex<T> a{in[2 * k], in[2 * k + 1]};
-      Complex<T> b{in[mirror], in[mirror + 1]};
-      tangle(a, b, circle[k]);
-      out[mirror] = b.re;
-      out[mirror + 1] = b.im;
-      out[2 * k] = a.re;
-      out[2 * k + 1] = a.im;
+      Complex<Vector<T>> a = load_pair(in + 2 * k);
+      Complex<Vector<T>> b = load_pair(in + mirror);
+      tangle(a, b, load_root(circle, k));
+      store_pair(b, out + mirror);
+      store_pair(a, out + 2 * k);
       ++k;
     }
   }
 }
 
 template <class T>
-void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exchange_out,
+void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exchange_out, T scale,
                     const T* in, T* out) {
   constexpr int64_t V = kWidth<T>;
   int64_t k = 0;
@@ -252,16 +275,17 @@ void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exch
     Complex<Vector<T>> a = load_pairs(in + 2 * k);
     if (exchange_in) a = {a.im, a.re};
     a = a * load_pairs(factors + 2 * k);
+    a = {a.re * scale, a.im * scale};
     if (exchange_out) a = {a.im, a.re};
     store_pairs(a, out + 2 * k);
   }
   for (; k < count; ++k) {
-    Complex<T> a{in[2 * k], in[2 * k + 1]};
+    Complex<Vector<T>> a = load_pair(in + 2 * k);
     if (exchange_in) a = {a.im, a.re};
-    a = a * Complex<T>{factors[2 * k], factors[2 * k + 1]};
+    a = a * load_pair(factors + 2 * k);
+    a = {a.re * scale, a.im * scale};
     if (exchange_out) a = {a.im, a.re};
-    out[2 * k] = a.re;
-    out[2 * k + 1] = a.im;
+    store_pair(a, out + 2 * k);
   }
 }
 
@@ -311,9 +335,9 @@ void tangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t
 }
 
 template <class T>
-void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exchange_out,
+void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exchange_out, T scale,
                     const T* in, T* out) {
-  HR_SIMD(multiply_pairs<T>)(count, factors, exchange_in, exchange_out, in, out);
+  HR_SIMD(multiply_pairs<T>)(count, factors, exchange_in, exchange_out, scale, in, out);
 }
 
 #define HR_INSTANTIATE(T)                                                                      \
@@ -324,7 +348,7 @@ void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exch
   template void turn_columns(const FftPlan<T>&, int64_t, const T*, int64_t, T*);               \
   template void untangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, T, const T*, T*); \
   template void tangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, const T*, T*);      \
-  template void multiply_pairs(int64_t, const T*, bool, bool, const T*, T*);
+  template void multiply_pairs(int64_t, const T*, bool, bool, T, const T*, T*);
 HR_INSTANTIATE(float)
 HR_INSTANTIATE(double)
 #undef HR_INSTANTIATE

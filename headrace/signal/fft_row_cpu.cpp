@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of one row: columns, roots, rows ("four steps"), or Bluestein's method.
+// Transforms of one row: at once, by columns, roots and rows ("four steps"), or by Bluestein's
+// method.
 #include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/fft_lanes.h"
@@ -95,18 +96,18 @@ void transform_bluestein(const FftPlan<T>& plan, bool exchanged, T scale, const 
   const T* chirp = plan.chirp.template as<T>();
   const T* kernel = plan.kernel.template as<T>();
   const auto multiply = [&](int64_t count, const T* factors, bool exchange_in, bool exchange_out,
-                            const T* from, T* to) {
+                            T by, const T* from, T* to) {
     for_parts(count, kTaskSize, 0, rest, [&](int64_t begin, int64_t end, T*) {
-      multiply_pairs(end - begin, factors + 2 * begin, exchange_in, exchange_out, from + 2 * begin,
-                     to + 2 * begin);
+      multiply_pairs(end - begin, factors + 2 * begin, exchange_in, exchange_out, by,
+                     from + 2 * begin, to + 2 * begin);
     });
   };
-  multiply(plan.n, chirp, exchanged, false, in, pairs);
+  multiply(plan.n, chirp, exchanged, false, T{1}, in, pairs);
   std::fill(pairs + 2 * plan.n, pairs + 2 * length, T{0});
   transform_row(*plan.inner, false, T{1}, pairs, pairs, rest);
-  multiply(length, kernel, false, false, pairs, pairs);
-  transform_row(*plan.inner, true, scale, pairs, pairs, rest);
-  multiply(plan.n, chirp, false, exchanged, pairs, out);
+  multiply(length, kernel, false, false, T{1}, pairs, pairs);
+  transform_row(*plan.inner, true, T{1}, pairs, pairs, rest);
+  multiply(plan.n, chirp, false, exchanged, scale, pairs, out);
 }
 
 }  // namespace
@@ -131,29 +132,19 @@ T* transform_lanes(const FftPlan<T>& plan, bool exchanged, T* a, T* b) {
 
 template <class T>
 int64_t row_work(const FftPlan<T>& plan) {
-  if (plan.is_short()) return 2 * lane_blocks(plan) * kBlock<T>;
   if (plan.inner) return 2 * plan.inner->n + row_work(*plan.inner);
+  if (plan.is_short()) return 4 * plan.n;
   const LongLayout<T> layout(plan);
   return layout.middle + 2 * layout.lane_work;
 }
 
 template <class T>
 void transform_row(const FftPlan<T>& plan, bool exchanged, T scale, const T* in, T* out, T* work) {
-  if (!plan.is_short()) {
-    if (plan.inner)
-      transform_bluestein(plan, exchanged, scale, in, out, work);
-    else
-      transform_long(plan, exchanged, scale, in, out, work);
-    return;
-  }
+  if (plan.inner) return transform_bluestein(plan, exchanged, scale, in, out, work);
+  if (!plan.is_short()) return transform_long(plan, exchanged, scale, in, out, work);
   Buffer own;
   if (!work) own = allocate<T>(row_work(plan));
-  T* a = work ? work : own.mutable_as<T>();
-  const T* rows[kLanes<T>];
-  std::fill(rows, rows + kLanes<T>, in);
-  rows_to_lanes(rows, 2 * plan.n, a);
-  const T* result = transform_lanes(plan, exchanged, a, a + lane_blocks(plan) * kBlock<T>);
-  lanes_to_rows(result, 2 * plan.n, scale, 1, &out);
+  run_alone(plan.columns, exchanged, scale, in, out, work ? work : own.mutable_as<T>());
 }
 
 #define HR_INSTANTIATE(T)                                                    \
