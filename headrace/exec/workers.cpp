@@ -41,8 +41,13 @@ int cgroup_quota() {
 }
 
 int default_threads() {
-  if (const char* text = std::getenv("HEADRACE_THREADS"))
-    if (const int count = std::atoi(text); count >= 1 && count <= 1024) return count;
+  if (const char* text = std::getenv("HEADRACE_THREADS"); text && *text) {
+    const int count = std::atoi(text);
+    if (count < 1 || count > 1024)
+      throw_error<InvalidArgumentError>("threads", "HEADRACE_THREADS is no count",
+                                        {{"value", text}}, "set it to 1 to 1024");
+    return count;
+  }
   cpu_set_t set;
   const int usable = sched_getaffinity(0, sizeof set, &set) == 0
                          ? CPU_COUNT(&set)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable
@@ -71,8 +72,8 @@ _DEVICES = ("cpu", "cuda", "auto")
 
 
 class _State:
-    device: Device = "auto"
-    strict: bool = False
+    device: Device = "auto"  # HEADRACE_DEVICE and HEADRACE_STRICT say the first values
+    strict: bool = os.environ.get("HEADRACE_STRICT", "") not in ("", "0")
 
 
 def _no_cuda_reason() -> str:
@@ -93,6 +94,9 @@ def _set_device(name: Device) -> None:
     _State.device = name
 
 
+_set_device(os.environ.get("HEADRACE_DEVICE") or "auto")  # type: ignore[arg-type]
+
+
 @overload
 def device() -> Device: ...
 @overload
@@ -100,7 +104,8 @@ def device(name: Device) -> Setting[Device]: ...
 def device(name: Device | None = None) -> Device | Setting[Device]:
     """Say where new work runs, or set it: ``"cpu"``, ``"cuda"`` or ``"auto"``.
 
-    Work follows the place of its data; the setting decides for data that come new from a file.
+    Work follows the place of its data; the setting decides for data that come new from a file. The
+    first value comes from ``HEADRACE_DEVICE``.
 
     Parameters
     ----------
@@ -136,7 +141,7 @@ def _set_strict(on: bool) -> None:
 def strict(on: bool = True) -> Setting[bool]:
     """Turn fallbacks to slower ways into errors.
 
-    On the CPU nothing falls back yet; see `fallbacks`.
+    On the CPU nothing falls back yet; see `fallbacks`. ``HEADRACE_STRICT=1`` sets it from the start.
 
     Parameters
     ----------

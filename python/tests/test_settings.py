@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings: each acts at once, a ``with`` block undoes it, and the environment says the first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import headrace as hr
+
+
+def run(code: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", f"import headrace as hr\n{code}"],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_threads_are_set_and_restored() -> None:
+    before = hr.threads()
+    with hr.threads(3) as count:
+        assert count == hr.threads() == 3
+        assert hr.info()["threads"] == "3"
+        with hr.threads(1):
+            assert hr.threads() == 1
+        assert hr.threads() == 3
+    assert hr.threads() == before
+    for bad in (0, -1, 1025):
+        with pytest.raises(hr.InvalidArgumentError, match="pass 1 to 1024"):
+            hr.threads(bad)
+    assert hr.threads() == before
+
+
+def test_an_error_in_the_block_restores_too() -> None:
+    before = hr.threads()
+    with pytest.raises(KeyError), hr.threads(3):
+        raise KeyError
+    assert hr.threads() == before
+
+
+def test_device_says_why_there_is_no_gpu() -> None:
+    assert hr.device() in ("auto", "cpu")
+    with hr.device("cpu"):
+        assert hr.device() == "cpu"
+        if not hr._core.built_with_cuda:
+            with pytest.raises(hr.DeviceError, match=r"no CUDA.*device\('auto'\)"):
+                hr.device("cuda")
+    with pytest.raises(hr.InvalidArgumentError, match="'cpu', 'cuda', 'auto'"):
+        hr.device("gpu")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "code", "said"),
+    [
+        ("HEADRACE_THREADS", "3", "hr.threads()", "3"),
+        ("HEADRACE_DEVICE", "cpu", "hr.device()", "cpu"),
+        ("HEADRACE_SIMD", "base", "hr.info()['simd']", "base"),
+        ("HEADRACE_EAGER", "1", "(hr.asarray([1]) + 1)._node.is_ready", "True"),
+        ("HEADRACE_STRICT", "1", "hr.settings._State.strict", "True"),
+    ],
+)
+def test_the_environment_says_the_first_value(
+    variable: str, value: str, code: str, said: str
+) -> None:
+    done = run(f"print({code})", **{variable: value})
+    assert done.stdout.strip() == said, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("HEADRACE_THREADS", "many"), ("HEADRACE_DEVICE", "gpu"), ("HEADRACE_SIMD", "sse9")],
+)
+def test_a_bad_value_in_the_environment_is_named(variable: str, value: str) -> None:
+    done = run("hr.threads(), hr.info(), hr.asarray([1.0]).sum().item()", **{variable: value})
+    assert done.returncode != 0
+    assert f"'{value}'" in done.stderr
+    assert "InvalidArgumentError" in done.stderr
+
+
+def test_info_is_a_table_of_texts() -> None:
+    info = hr.info()
+    assert info["headrace"] == hr.__version__
+    assert set(info) >= {"python", "system", "threads", "simd", "device", "memory_limit"}
+    assert repr(info).splitlines()[0].startswith("headrace")
+
+
+def test_numpy_and_others_come_late() -> None:
+    done = run("import sys; print(sorted({'numpy', 'pandas', 'pyarrow'} & set(sys.modules)))")
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_every_public_name_is_there() -> None:
+    for name in hr.__all__:
+        assert getattr(hr, name) is not None
+    assert {"eval", "asarray", "DataFrame", "no_copies", "signal", "memory"} <= set(hr.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        hr.nonsense
