@@ -19,10 +19,33 @@ namespace {
 /// depend on the instruction set.
 constexpr int64_t kSumLanes = 32;
 
-double sum_of_lanes(double* sum) {
-  for (int64_t half = kSumLanes / 2; half > 0; half /= 2)
-    for (int64_t j = 0; j < half; ++j) sum[j] += sum[j + half];
-  return sum[0];
+/// Combines lanes [0, n) into lane 0.
+template <int64_t n, class T, class F>
+__attribute__((always_inline)) inline T fold(T* lanes, const F& combine) {
+  if constexpr (n > 1) {
+    for (int64_t j = 0; j < n / 2; ++j) lanes[j] = combine(lanes[j], lanes[j + n / 2]);
+    return fold<n / 2>(lanes, combine);
+  } else {
+    return lanes[0];
+  }
+}
+
+/// Calls take(j, value, true) for the value of each lane j, kSumLanes at a time. Those that are
+/// left go to the last lanes; take(j, ..., false) tells the others that theirs was counted.
+template <class T, class Take>
+__attribute__((always_inline)) inline void each_lane(const T* values, int64_t count,
+                                                     const Take& take) {
+  const int64_t rest = count % kSumLanes;
+  for (int64_t i = 0; i < count - rest; i += kSumLanes)
+    for (int64_t j = 0; j < kSumLanes; ++j) take(j, values[i + j], true);
+  if (rest == 0) return;
+  T short_row[kSumLanes] = {};
+  const T* last = values + count - kSumLanes;
+  if (count < kSumLanes) {
+    std::copy_n(values, rest, short_row + kSumLanes - rest);
+    last = short_row;
+  }
+  for (int64_t j = 0; j < kSumLanes; ++j) take(j, last[j], j >= kSumLanes - rest);
 }
 
 template <class T>
@@ -38,37 +61,27 @@ Summary<T> summarize(const T* values, int64_t count) {
   T low[kSumLanes];
   T high[kSumLanes];
   double sum[kSumLanes] = {};
-  for (int64_t j = 0; j < kSumLanes; ++j) low[j] = high[j] = values[0];
-  const auto take = [&](int64_t j, T value) {
-    low[j] = value < low[j] ? value : low[j];
-    high[j] = value > high[j] ? value : high[j];
-    sum[j] += static_cast<double>(value);
-  };
-  int64_t i = 0;
-  for (; i + kSumLanes <= count; i += kSumLanes)
-    for (int64_t j = 0; j < kSumLanes; ++j) take(j, values[i + j]);
-  for (int64_t j = 0; i + j < count; ++j) take(j, values[i + j]);
-  for (int64_t j = 1; j < kSumLanes; ++j) {
-    low[0] = low[j] < low[0] ? low[j] : low[0];
-    high[0] = high[j] > high[0] ? high[j] : high[0];
-  }
-  return {low[0], high[0], sum_of_lanes(sum)};
+  std::fill_n(low, kSumLanes, values[0]);
+  std::fill_n(high, kSumLanes, values[0]);
+  each_lane(values, count, [&](int64_t j, T value, bool given) {
+    const T known = given ? value : values[0];
+    low[j] = known < low[j] ? known : low[j];
+    high[j] = known > high[j] ? known : high[j];
+    sum[j] += given ? static_cast<double>(value) : 0.0;
+  });
+  return {fold<kSumLanes>(low, [](T a, T b) { return b < a ? b : a; }),
+          fold<kSumLanes>(high, [](T a, T b) { return b > a ? b : a; }),
+          fold<kSumLanes>(sum, [](double a, double b) { return a + b; })};
 }
 
 template <class T>
 double sum_of_squares(const T* values, int64_t count, double mean) {
   double sum[kSumLanes] = {};
-  int64_t i = 0;
-  for (; i + kSumLanes <= count; i += kSumLanes)
-    for (int64_t j = 0; j < kSumLanes; ++j) {
-      const double distance = static_cast<double>(values[i + j]) - mean;
-      sum[j] += distance * distance;
-    }
-  for (int64_t j = 0; i + j < count; ++j) {
-    const double distance = static_cast<double>(values[i + j]) - mean;
+  each_lane(values, count, [&](int64_t j, T value, bool given) {
+    const double distance = given ? static_cast<double>(value) - mean : 0.0;
     sum[j] += distance * distance;
-  }
-  return sum_of_lanes(sum);
+  });
+  return fold<kSumLanes>(sum, [](double a, double b) { return a + b; });
 }
 
 /// values = (values - center) / divisor, zeros where the divisor is 0.
@@ -76,10 +89,15 @@ template <class T>
 void scale(T* values, int64_t count, double center, double divisor) {
   if (divisor == 0) {
     std::fill(values, values + count, T{0});
-    return;
+  } else if (sizeof(T) == 4) {
+    // The product's last place is 29 binary places below float32's.
+    const double factor = 1.0 / divisor;
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = static_cast<T>((static_cast<double>(values[i]) - center) * factor);
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = static_cast<T>((static_cast<double>(values[i]) - center) / divisor);
   }
-  for (int64_t i = 0; i < count; ++i)
-    values[i] = static_cast<T>((static_cast<double>(values[i]) - center) / divisor);
 }
 
 template <class T>
