@@ -141,7 +141,8 @@ def _set_strict(on: bool) -> None:
 def strict(on: bool = True) -> Setting[bool]:
     """Turn fallbacks to slower ways into errors.
 
-    On the CPU nothing falls back yet; see `fallbacks`. ``HEADRACE_STRICT=1`` sets it from the start.
+    On the CPU nothing falls back yet; see `fallbacks`. The first value comes from
+    ``HEADRACE_STRICT``.
 
     Parameters
     ----------
