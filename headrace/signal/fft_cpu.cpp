@@ -35,18 +35,16 @@ class RowsJob {
         stride_(x.strides().back()),
         out_(reinterpret_cast<T*>(out.mutable_data())),
         scale_(static_cast<T>(job.scale)) {
-    const bool from_real = job.transform == Transform::kRealForward;
-    const bool to_real = job.transform == Transform::kRealInverse;
+    from_real_ = job.transform == Transform::kRealForward;
+    to_real_ = job.transform == Transform::kRealInverse;
     const int64_t terms = job.n / 2 + 1;
-    halved_ = (from_real || to_real) && job.n % 2 == 0;
-    odd_real_ = (from_real || to_real) && !halved_;
-    inverse_ = to_real || job.transform == Transform::kInverse;
-    reads_pairs_ = !(from_real && halved_);
-    elements_ = to_real ? terms : job.n;
-    out_pitch_ = to_real ? job.n : 2 * (from_real ? terms : job.n);
-    constexpr bool has_pairs = std::is_same_v<S, std::complex<T>>;
-    borrows_ = stride_ == 1 && x.shape().back() >= elements_ && !odd_real_ &&
-               (reads_pairs_ ? has_pairs : std::is_same_v<S, T>);
+    halved_ = (from_real_ || to_real_) && job.n % 2 == 0;
+    odd_real_ = (from_real_ || to_real_) && !halved_;
+    inverse_ = to_real_ || job.transform == Transform::kInverse;
+    elements_ = to_real_ ? terms : job.n;
+    out_pitch_ = to_real_ ? job.n : 2 * (from_real_ ? terms : job.n);
+    borrows_ = stride_ == 1 && x.shape().back() >= elements_ &&
+               (from_real_ ? std::is_same_v<S, T> : std::is_same_v<S, std::complex<T>>);
     if (halved_) circle_ = half_circle<T>(job.n);
     plan_ = fft_plan<T>(halved_ ? job.n / 2 : job.n);
   }
@@ -78,21 +76,16 @@ class RowsJob {
 
   const S* row(int64_t k) const { return x_.as<S>() + row_offset(x_, k); }
 
-  /// Numbers that a converted row takes.
-  int64_t converted_size() const {
-    return odd_real_ ? 2 * job_.n : reads_pairs_ ? 2 * elements_ : elements_;
-  }
-
-  /// Elements [begin, end) of a row as numbers of T or pairs of them, zeros beyond its end.
-  void convert(const S* from, int64_t begin, int64_t end, T* to) const {
+  /// Elements [begin, end) of a row as pairs or as numbers, zeros beyond its end.
+  void convert(const S* from, int64_t begin, int64_t end, bool pairs, T* to) const {
     const int64_t last = std::clamp(x_.shape().back(), begin, end);
-    const int64_t step = reads_pairs_ ? 2 : 1;
+    const int64_t step = pairs ? 2 : 1;
     to += begin * step;
     for (int64_t i = begin; i < last; ++i, to += step) {
       const S value = from[i * stride_];
       if constexpr (std::is_arithmetic_v<S>) {
         to[0] = static_cast<T>(value);
-        if (reads_pairs_) to[1] = 0;
+        if (pairs) to[1] = 0;
       } else {
         to[0] = static_cast<T>(value.real());
         to[1] = static_cast<T>(value.imag());
@@ -122,7 +115,7 @@ class RowsJob {
     const int64_t part = kLanes<T> * std::max<int64_t>(1, kTaskElements / kLanes<T> / job_.n);
     parallel_for(divide_up(job_.rows, part), [&](int64_t task) {
       const int64_t blocks = lane_blocks(*plan_) + 1;
-      const int64_t converted = borrows_ ? 0 : converted_size();
+      const int64_t converted = borrows_ ? 0 : numbers_of_row();
       Buffer work = allocate(2 * blocks * kBlock<T> + kLanes<T> * converted);
       T* a = work.mutable_as<T>();
       T* rows = a + 2 * blocks * kBlock<T>;
@@ -132,38 +125,56 @@ class RowsJob {
     });
   }
 
+  int64_t numbers_of_row() const { return from_real_ ? job_.n : 2 * elements_; }
+
   /// Rows first ... first + count - 1; with fewer than kLanes, the other lanes repeat the first.
   void transform_short(int64_t first, int64_t count, T* a, T* b, T* converted) const {
     const T* in[kLanes<T>];
     T* out[kLanes<T>];
     for (int64_t k = 0; k < kLanes<T>; ++k) {
-      out[k] = odd_real_ ? converted + k * converted_size() : out_ + (first + k) * out_pitch_;
+      out[k] = out_ + (first + k) * out_pitch_;
       if (k >= count) {
         in[k] = in[0];
       } else if (borrows_) {
         in[k] = reinterpret_cast<const T*>(row(first + k));
       } else {
-        T* to = converted + k * converted_size();
-        convert(row(first + k), 0, elements_, to);
-        if (odd_real_ && inverse_) mirror(to);
+        T* to = converted + k * numbers_of_row();
+        convert(row(first + k), 0, elements_, !from_real_, to);
         in[k] = to;
       }
     }
-    rows_to_lanes(in, converted_size(), a);
-    if (halved_ && inverse_) {
+    const bool real_parts = odd_real_ && from_real_;
+    rows_to_lanes(in, numbers_of_row(), real_parts ? kBlock<T> : kLanes<T>, a);
+    if (real_parts)
+      for (int64_t i = 0; i < job_.n; ++i)
+        std::fill_n(a + i * kBlock<T> + kLanes<T>, kLanes<T>, T{0});
+    if (odd_real_ && to_real_) mirror_blocks(a);
+    if (halved_ && to_real_) {
       tangle_lanes(circle_->roots, plan_->n, a, b);
       std::swap(a, b);
     }
     T* result = transform_lanes(*plan_, inverse_, a, b);
-    if (halved_ && !inverse_) {
+    if (halved_ && from_real_) {
       T* joined = result == a ? b : a;
       untangle_lanes(circle_->roots, plan_->n, scale_, result, joined);
-      lanes_to_rows(joined, out_pitch_, T{1}, count, out);
-      return;
+      lanes_to_rows(joined, out_pitch_, kLanes<T>, T{1}, count, out);
+    } else {
+      lanes_to_rows(result, out_pitch_, odd_real_ && to_real_ ? kBlock<T> : kLanes<T>, scale_,
+                    count, out);
     }
-    lanes_to_rows(result, odd_real_ ? 2 * job_.n : out_pitch_, scale_, count, out);
-    if (!odd_real_) return;
-    for (int64_t k = 0; k < count; ++k) keep(out[k], out_ + (first + k) * out_pitch_);
+  }
+
+  /// As `mirror`, of blocks.
+  void mirror_blocks(T* blocks) const {
+    std::fill_n(blocks + kLanes<T>, kLanes<T>, T{0});
+    for (int64_t k = 1; k < elements_; ++k) {
+      const T* from = blocks + k * kBlock<T>;
+      T* to = blocks + (job_.n - k) * kBlock<T>;
+      for (int64_t lane = 0; lane < kLanes<T>; ++lane) {
+        to[lane] = from[lane];
+        to[kLanes<T> + lane] = -from[kLanes<T> + lane];
+      }
+    }
   }
 
   /// body(begin, end) over [0, count): at once, or in parts on all workers.
@@ -182,13 +193,14 @@ class RowsJob {
     const T* in = reinterpret_cast<const T*>(row(k));
     Buffer converted;
     T* to = out;
-    if (!borrows_) {
-      if (odd_real_ || (halved_ && inverse_)) {
-        converted = allocate(converted_size());
+    if (!borrows_ || odd_real_) {
+      if (odd_real_ || to_real_) {
+        converted = allocate(odd_real_ ? 2 * job_.n : 2 * elements_);
         to = converted.mutable_as<T>();
       }
+      const bool pairs = !(halved_ && from_real_);
       for_parts(alone, elements_,
-                [&](int64_t begin, int64_t end) { convert(row(k), begin, end, to); });
+                [&](int64_t begin, int64_t end) { convert(row(k), begin, end, pairs, to); });
       in = to;
     }
     if (odd_real_) {
@@ -218,10 +230,11 @@ class RowsJob {
   int64_t stride_;
   T* out_;
   T scale_;
+  bool from_real_;
+  bool to_real_;
   bool halved_;
   bool odd_real_;
   bool inverse_;
-  bool reads_pairs_;
   bool borrows_;       // rows are read where they lie
   int64_t elements_;   // of a row that are read
   int64_t out_pitch_;  // numbers in a row of the result

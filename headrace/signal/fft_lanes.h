@@ -30,13 +30,15 @@ void untangle_lanes(const RootTable<T>& circle, int64_t half, T scale, const T* 
 template <class T>
 void tangle_lanes(const RootTable<T>& circle, int64_t half, const T* in, T* out);
 
-/// The first `count` numbers of kLanes rows, side by side.
+/// The first `count` numbers of kLanes rows side by side, those of a place `pitch` after those of
+/// the one before: kLanes when rows are pairs, kBlock when they are real parts.
 template <class T>
-void rows_to_lanes(const T* const* rows, int64_t count, T* out);
+void rows_to_lanes(const T* const* rows, int64_t count, int64_t pitch, T* out);
 
 /// Undoes `rows_to_lanes` for the first `num_rows` rows, times `scale`.
 template <class T>
-void lanes_to_rows(const T* in, int64_t count, T scale, int64_t num_rows, T* const* rows);
+void lanes_to_rows(const T* in, int64_t count, int64_t pitch, T scale, int64_t num_rows,
+                   T* const* rows);
 
 /// Blocks of `width` <= kLanes pairs at x, x + 2 pitch, ...; zeros in the lanes beyond.
 template <class T>

@@ -12,7 +12,7 @@ namespace hr::HWY_NAMESPACE {
 namespace {
 
 template <class T>
-void rows_to_lanes(const T* const* rows, int64_t count, T* out) {
+void rows_to_lanes(const T* const* rows, int64_t count, int64_t pitch, T* out) {
   constexpr int64_t B = kLanes<T>;
   constexpr int64_t V = kWidth<T>;
   const int64_t whole = count / V * V;
@@ -23,29 +23,29 @@ void rows_to_lanes(const T* const* rows, int64_t count, T* out) {
       for (int64_t u = 0; u < V; ++u) x[u] = load(rows[lane + u] + i);
       transpose<T>(x);
 #pragma GCC unroll 16
-      for (int64_t u = 0; u < V; ++u) store(x[u], out + (i + u) * B + lane);
+      for (int64_t u = 0; u < V; ++u) store(x[u], out + (i + u) * pitch + lane);
     }
   for (int64_t i = whole; i < count; ++i)
-    for (int64_t lane = 0; lane < B; ++lane) out[i * B + lane] = rows[lane][i];
+    for (int64_t lane = 0; lane < B; ++lane) out[i * pitch + lane] = rows[lane][i];
 }
 
 template <class T>
-void lanes_to_rows(const T* in, int64_t count, T scale, int64_t num_rows, T* const* rows) {
-  constexpr int64_t B = kLanes<T>;
+void lanes_to_rows(const T* in, int64_t count, int64_t pitch, T scale, int64_t num_rows,
+                   T* const* rows) {
   constexpr int64_t V = kWidth<T>;
   const int64_t whole = count / V * V;
   for (int64_t i = 0; i < whole; i += V)
     for (int64_t lane = 0; lane < num_rows; lane += V) {
       Vector<T> x[V];
 #pragma GCC unroll 16
-      for (int64_t u = 0; u < V; ++u) x[u] = load(in + (i + u) * B + lane) * scale;
+      for (int64_t u = 0; u < V; ++u) x[u] = load(in + (i + u) * pitch + lane) * scale;
       transpose<T>(x);
 #pragma GCC unroll 16
       for (int64_t u = 0; u < V; ++u)
         if (lane + u < num_rows) store(x[u], rows[lane + u] + i);
     }
   for (int64_t i = whole; i < count; ++i)
-    for (int64_t lane = 0; lane < num_rows; ++lane) rows[lane][i] = in[i * B + lane] * scale;
+    for (int64_t lane = 0; lane < num_rows; ++lane) rows[lane][i] = in[i * pitch + lane] * scale;
 }
 
 template <class T>
@@ -297,13 +297,14 @@ HWY_AFTER_NAMESPACE();
 namespace hr::cpu {
 
 template <class T>
-void rows_to_lanes(const T* const* rows, int64_t count, T* out) {
-  HR_SIMD(rows_to_lanes<T>)(rows, count, out);
+void rows_to_lanes(const T* const* rows, int64_t count, int64_t pitch, T* out) {
+  HR_SIMD(rows_to_lanes<T>)(rows, count, pitch, out);
 }
 
 template <class T>
-void lanes_to_rows(const T* in, int64_t count, T scale, int64_t num_rows, T* const* rows) {
-  HR_SIMD(lanes_to_rows<T>)(in, count, scale, num_rows, rows);
+void lanes_to_rows(const T* in, int64_t count, int64_t pitch, T scale, int64_t num_rows,
+                   T* const* rows) {
+  HR_SIMD(lanes_to_rows<T>)(in, count, pitch, scale, num_rows, rows);
 }
 
 template <class T>
@@ -341,8 +342,8 @@ void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exch
 }
 
 #define HR_INSTANTIATE(T)                                                                      \
-  template void rows_to_lanes(const T* const*, int64_t, T*);                                   \
-  template void lanes_to_rows(const T*, int64_t, T, int64_t, T* const*);                       \
+  template void rows_to_lanes(const T* const*, int64_t, int64_t, T*);                          \
+  template void lanes_to_rows(const T*, int64_t, int64_t, T, int64_t, T* const*);              \
   template void load_columns(const T*, int64_t, int64_t, int64_t, bool, T*);                   \
   template void store_columns(const T*, int64_t, int64_t, int64_t, bool, T, T*);               \
   template void turn_columns(const FftPlan<T>&, int64_t, const T*, int64_t, T*);               \
