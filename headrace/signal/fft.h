@@ -16,7 +16,7 @@ enum class FftNorm { kBackward, kOrtho, kForward };
 /// zeros; default is the length of the axis. float32 and complex64 give complex64, every other
 /// number dtype complex128. Any shape and strides; the result is row-major. A NaN or inf fills its
 /// row. The relative error (2-norm) is a few eps log2(n); the roots are within an ulp.
-/// Mixed radix (2 to 13), Bluestein's method for other primes; plans are kept in a small cache.
+/// Mixed radix (2 to 31), Bluestein's method for other primes; plans are kept in a small cache.
 /// Rows run in parallel, and long ones on all workers; the bits of a row depend on its values and n
 /// alone. Long rows need about n numbers beside the result.
 /// Throws InvalidArgumentError when `x` is 0-d or n < 1. O(n log n) for every n.

@@ -23,23 +23,39 @@ struct Places {
   int64_t plane;
 };
 
-/// sizeof(Vec) / sizeof(T) butterflies side by side; `twiddles` may be null.
-template <class Vec, int R, bool last, class T>
-__attribute__((always_inline)) inline void run_butterfly(const Places<T>& at, int64_t q,
+/// Butterflies of as many sequences as Vec holds, of one when `single`. Single ones fill a vector
+/// too: g++ 12 fuses products of a real and an imaginary part side by side with their sums,
+/// whatever -ffp-contract says, and the bits would differ between levels. R = 0: any odd radix.
+template <class Vec, int R, bool last, bool single, class T>
+__attribute__((always_inline)) inline void run_butterfly(int radix, const Places<T>& at, int64_t q,
                                                          const T* twiddles, const T* cosines) {
-  Complex<Vec> a[R];
+  Complex<Vec> a[R > 0 ? R : kLargestRadix];
 #pragma GCC unroll 16
-  for (int j = 0; j < R; ++j) {
-    __builtin_memcpy(&a[j].re, at.in + j * at.in_step + q, sizeof(Vec));
-    __builtin_memcpy(&a[j].im, at.in + j * at.in_step + q + at.plane, sizeof(Vec));
+  for (int j = 0; j < radix; ++j) {
+    const T* from = at.in + j * at.in_step + q;
+    if constexpr (single) {
+      a[j] = {broadcast(from[0]), broadcast(from[at.plane])};
+    } else {
+      __builtin_memcpy(&a[j].re, from, sizeof(Vec));
+      __builtin_memcpy(&a[j].im, from + at.plane, sizeof(Vec));
+    }
   }
-  butterfly<R>(a, cosines, cosines + R);
+  if constexpr (R > 0)
+    butterfly<R>(a, cosines, cosines + radix);
+  else
+    odd_butterfly(radix, a, cosines, cosines + radix);
 #pragma GCC unroll 16
-  for (int k = 0; k < R; ++k) {
+  for (int k = 0; k < radix; ++k) {
     if constexpr (!last)
       if (k > 0) a[k] = times(a[k], twiddles[2 * k - 2], twiddles[2 * k - 1]);
-    __builtin_memcpy(at.out + k * at.out_step + q, &a[k].re, sizeof(Vec));
-    __builtin_memcpy(at.out + k * at.out_step + q + at.plane, &a[k].im, sizeof(Vec));
+    T* to = at.out + k * at.out_step + q;
+    if constexpr (single) {
+      to[0] = a[k].re[0];
+      to[at.plane] = a[k].im[0];
+    } else {
+      __builtin_memcpy(to, &a[k].re, sizeof(Vec));
+      __builtin_memcpy(to + at.plane, &a[k].im, sizeof(Vec));
+    }
   }
 }
 
@@ -50,21 +66,23 @@ struct HalfVectorOf {
 
 template <int R, bool last, class T>
 void run_pass(const FftPass& pass, const T* factors, int64_t n, const T* in, T* out) {
+  const int radix = R > 0 ? R : static_cast<int>(pass.radix);
   const int64_t s = pass.stride;
   const int64_t m = last ? 1 : pass.count;
   for (int64_t p = 0; p < m; ++p) {
-    const T* twiddles = factors + pass.twiddles + p * 2 * (R - 1);
-    const Places<T> at{in + s * p, out + s * R * p, s * m, s, n};
+    const T* twiddles = factors + pass.twiddles + p * 2 * (radix - 1);
+    const Places<T> at{in + s * p, out + s * radix * p, s * m, s, n};
     int64_t q = 0;
     for (; q + kWidth<T> <= s; q += kWidth<T>)
-      run_butterfly<Vector<T>, R, last>(at, q, twiddles, factors + pass.circle);
+      run_butterfly<Vector<T>, R, last, false>(radix, at, q, twiddles, factors + pass.circle);
     if constexpr (kWidth<T> >= 4)
       if (q + kWidth<T> / 2 <= s) {
-        run_butterfly<typename HalfVectorOf<T>::type, R, last>(at, q, twiddles,
-                                                               factors + pass.circle);
+        run_butterfly<typename HalfVectorOf<T>::type, R, last, false>(radix, at, q, twiddles,
+                                                                      factors + pass.circle);
         q += kWidth<T> / 2;
       }
-    for (; q < s; ++q) run_butterfly<T, R, last>(at, q, twiddles, factors + pass.circle);
+    for (; q < s; ++q)
+      run_butterfly<Vector<T>, R, last, true>(radix, at, q, twiddles, factors + pass.circle);
   }
 }
 
@@ -85,8 +103,10 @@ void run_any_pass(const FftPass& pass, const T* factors, int64_t n, const T* in,
       return run_pass<8, last>(pass, factors, n, in, out);
     case 11:
       return run_pass<11, last>(pass, factors, n, in, out);
-    default:
+    case 13:
       return run_pass<13, last>(pass, factors, n, in, out);
+    default:
+      return run_pass<0, last>(pass, factors, n, in, out);
   }
 }
 

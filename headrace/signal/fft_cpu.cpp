@@ -17,10 +17,11 @@ namespace {
 /// The first element of row `index` (all axes but the last, row-major).
 int64_t row_offset(const Tensor& x, int64_t index) {
   int64_t offset = 0;
-  for (size_t axis = x.shape().size() - 1; axis-- > 0;) {
+  for (size_t axis = x.shape().size() - 1; axis-- > 1;) {
     offset += index % x.shape()[axis] * x.strides()[axis];
     index /= x.shape()[axis];
   }
+  if (x.shape().size() > 1) offset += index * x.strides()[0];
   return offset;
 }
 

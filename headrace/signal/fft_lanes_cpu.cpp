@@ -36,29 +36,32 @@ __attribute__((always_inline)) inline void store_complex(const Complex<Vector<T>
   store(value.im, to + parts.im);
 }
 
-/// The first pass has one sequence, the last one butterfly without factors.
+/// The first pass has one sequence, the last one butterfly without factors. R = 0: any odd radix.
 template <int R, PassKind kind, class T>
 void run_pass(const FftPass& pass, const T* factors, bool exchanged, const T* in, T* out) {
   const Parts<T> parts(exchanged);
   const int64_t s = kind == PassKind::kFirst ? 1 : pass.stride;
   const int64_t m = kind == PassKind::kLast ? 1 : pass.count;
   const T* cosines = factors + pass.circle;
-  const T* sines = cosines + R;
+  const int radix = R > 0 ? R : static_cast<int>(pass.radix);
   const int64_t in_step = s * m * kBlock<T>;
   const int64_t out_step = s * kBlock<T>;
   for (int64_t p = 0; p < m; ++p) {
-    const T* twiddles = factors + pass.twiddles + p * 2 * (R - 1);
+    const T* twiddles = factors + pass.twiddles + p * 2 * (radix - 1);
     for (int64_t q = 0; q < s; ++q) {
       const T* from = in + (q + s * p) * kBlock<T>;
-      T* to = out + (q + s * R * p) * kBlock<T>;
+      T* to = out + (q + s * radix * p) * kBlock<T>;
       for (int64_t v = 0; v < kLanes<T>; v += kWidth<T>) {
-        Complex<Vector<T>> a[R];
+        Complex<Vector<T>> a[R > 0 ? R : kLargestRadix];
 #pragma GCC unroll 16
-        for (int j = 0; j < R; ++j) a[j] = load_complex(from + j * in_step + v, parts);
-        butterfly<R>(a, cosines, sines);
+        for (int j = 0; j < radix; ++j) a[j] = load_complex(from + j * in_step + v, parts);
+        if constexpr (R > 0)
+          butterfly<R>(a, cosines, cosines + radix);
+        else
+          odd_butterfly(radix, a, cosines, cosines + radix);
         store_complex(a[0], to + v, parts);
 #pragma GCC unroll 16
-        for (int k = 1; k < R; ++k) {
+        for (int k = 1; k < radix; ++k) {
           if constexpr (kind != PassKind::kLast)
             a[k] = times(a[k], twiddles[2 * k - 2], twiddles[2 * k - 1]);
           store_complex(a[k], to + k * out_step + v, parts);
@@ -85,8 +88,10 @@ void run_pass_of_kind(const FftPass& pass, const T* factors, bool exchanged, con
       return run_pass<8, kind>(pass, factors, exchanged, in, out);
     case 11:
       return run_pass<11, kind>(pass, factors, exchanged, in, out);
-    default:
+    case 13:
       return run_pass<13, kind>(pass, factors, exchanged, in, out);
+    default:
+      return run_pass<0, kind>(pass, factors, exchanged, in, out);
   }
 }
 

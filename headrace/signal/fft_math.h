@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Butterflies: discrete Fourier transforms of 2 to 13 numbers with exponent -2 pi i j k / R.
+// Butterflies: discrete Fourier transforms of 2 to 31 numbers with exponent -2 pi i j k / R.
 #pragma once
 #include "headrace/base/api.h"
+
+#include <type_traits>
 
 namespace hr {
 
@@ -24,15 +26,25 @@ HR_BUTTERFLY Complex<T> operator-(Complex<T> a, Complex<T> b) {
   return {a.re - b.re, a.im - b.im};
 }
 
+/// g++ 12 fuses the products of a real and an imaginary part side by side with their sum, whatever
+/// -ffp-contract says, where the level has such instructions; so single products are hidden.
 template <class T>
-HR_BUTTERFLY Complex<T> operator*(Complex<T> a, Complex<T> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+HR_BUTTERFLY T apart(T product) {
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_floating_point_v<T>) asm("" : "+x"(product));
+#endif
+  return product;
 }
 
 /// a (re + i im).
 template <class T, class S>
 HR_BUTTERFLY Complex<T> times(Complex<T> a, S re, S im) {
-  return {a.re * re - a.im * im, a.re * im + a.im * re};
+  return {a.re * re - apart(a.im * im), a.re * im + apart(a.im * re)};
+}
+
+template <class T>
+HR_BUTTERFLY Complex<T> operator*(Complex<T> a, Complex<T> b) {
+  return times(a, b.re, b.im);
 }
 
 /// -i a.
@@ -109,6 +121,35 @@ HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
       a[k] = even + turn(odd);
       a[R - k] = even - turn(odd);
     }
+  }
+}
+
+inline constexpr int kLargestRadix = 31;
+
+/// As `butterfly`, for an odd radix up to kLargestRadix that is known at run time.
+template <class S, class T>
+HR_BUTTERFLY void odd_butterfly(int radix, Complex<T>* a, const S* cosines, const S* sines) {
+  const int half = radix / 2;
+  Complex<T> sum[kLargestRadix / 2];
+  Complex<T> difference[kLargestRadix / 2];
+  const Complex<T> first = a[0];
+  for (int j = 0; j < half; ++j) {
+    sum[j] = a[j + 1] + a[radix - 1 - j];
+    difference[j] = a[j + 1] - a[radix - 1 - j];
+    a[0] = a[0] + sum[j];
+  }
+  for (int k = 1; k <= half; ++k) {
+    Complex<T> even = {first.re + sum[0].re * cosines[k], first.im + sum[0].im * cosines[k]};
+    Complex<T> odd = {difference[0].re * sines[k], difference[0].im * sines[k]};
+    int turns = k;
+    for (int j = 1; j < half; ++j) {
+      turns += k;
+      if (turns >= radix) turns -= radix;
+      even = {even.re + sum[j].re * cosines[turns], even.im + sum[j].im * cosines[turns]};
+      odd = {odd.re + difference[j].re * sines[turns], odd.im + difference[j].im * sines[turns]};
+    }
+    a[k] = even + turn(odd);
+    a[radix - k] = even - turn(odd);
   }
 }
 

@@ -26,7 +26,7 @@ std::vector<int64_t> factorize(int64_t n) {
     radices.back() = 4;
     n *= 2;
   }
-  for (const int64_t radix : {4, 2, 13, 11, 7, 5, 3})
+  for (const int64_t radix : {4, 2, 31, 29, 23, 19, 17, 13, 11, 7, 5, 3})
     for (; n % radix == 0; n /= radix) radices.push_back(radix);
   return n == 1 ? radices : std::vector<int64_t>{};
 }

@@ -29,7 +29,7 @@ struct FftPass {
   int64_t twiddles;  ///< where the factors begin: radix - 1 pairs for each of `count`
 };
 
-/// A transform of kLanes sequences of blocks at once; the prime factors of `n` are at most 13.
+/// A transform of kLanes sequences of blocks at once; the prime factors of `n` are at most 31.
 template <class T>
 struct LanePlan {
   explicit LanePlan(int64_t length = 1);
@@ -64,7 +64,7 @@ struct RootTable {
 /// A plan in T (float or double) for one length; immutable, shared by threads. One of:
 /// - short: `rows` transforms kLanes rows side by side;
 /// - long: a row is n1 x n2 numbers; kLanes columns at a time, then kLanes rows of the result;
-/// - Bluestein's method, for lengths with a prime factor above 13: a convolution with a chirp, done
+/// - Bluestein's method, for lengths with a prime factor above 31: a convolution with a chirp, done
 ///   by `inner`, which is short or long.
 template <class T>
 struct FftPlan {

@@ -82,8 +82,8 @@ double allowed(int64_t n) {
 std::vector<int64_t> lengths() {
   std::vector<int64_t> all;
   for (int64_t n = 1; n <= 130; ++n) all.push_back(n);
-  for (const int64_t n :
-       {169, 243, 256, 360, 499, 512, 513, 539, 625, 997, 1000, 1001, 1024, 1040, 1331, 1536, 2187})
+  for (const int64_t n : {169, 243, 256, 289,  323,  360,  361,  499,  512,  513, 539,
+                          625, 997, 961, 1000, 1001, 1024, 1040, 1331, 1536, 2187})
     all.push_back(n);
   return all;
 }
@@ -207,7 +207,7 @@ template <class T>
 std::vector<Tensor> some_transforms() {
   using C = std::complex<T>;
   std::vector<Tensor> results;
-  for (const int64_t n : {2, 15, 31, 64, 74, 350, 521, 1042, 4096, 9002, 64064}) {
+  for (const int64_t n : {2, 15, 31, 57, 64, 74, 350, 521, 589, 1042, 4096, 9002, 64064}) {
     const Tensor alone = tensor_of(noise<C>(n));
     const Tensor rows(dtype_of<T>(), {5, n}, tensor_of(noise<T>(5 * n)).buffer());
     results.push_back(fft(alone));
@@ -248,7 +248,7 @@ void expect_rows_alone(int64_t n) {
 }
 
 TEST(FftOfRows, GivesARowTheSameBitsAloneAndAmongOthers) {
-  for (const int64_t n : {1, 12, 127, 512, 521, 1040, 9000}) {
+  for (const int64_t n : {1, 12, 93, 127, 512, 521, 1040, 9000}) {
     expect_rows_alone<double>(n);
     expect_rows_alone<std::complex<float>>(n);
   }
