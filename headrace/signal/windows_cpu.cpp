@@ -2,6 +2,7 @@
 // Segments cut from a signal on the CPU: a row is copied and scaled while it is in the cache.
 #define HWY_TARGET_INCLUDE "headrace/signal/windows_cpu.cpp"
 #include "headrace/algo/strided_view.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/simd_targets.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/windows_kernels.h"
@@ -148,12 +149,12 @@ Cut cut(int64_t begin, int64_t length, int64_t rows) {
   return {before, std::min(length - before, rows)};
 }
 
+/// Copies the samples of a segment into its row, zeros around them; which part of it they are.
 template <class T>
-void fill_row(const StridedView<T>& x, int64_t begin, int64_t length, int64_t width,
-              Normalize normalize, T* row) {
+Cut fill_row(const StridedView<T>& x, int64_t begin, int64_t length, int64_t width, T* row) {
   const Cut part = cut(begin, std::min(length, width), x.size);
-  std::fill(row, row + part.before, T{0});
   T* samples = row + part.before;
+  std::fill(row, samples, T{0});
   if (part.inside > 0) {
     const int64_t first = std::max<int64_t>(begin, 0);
     if (x.stride == 1)
@@ -161,9 +162,8 @@ void fill_row(const StridedView<T>& x, int64_t begin, int64_t length, int64_t wi
     else
       x.load(first, part.inside, samples);
   }
-  if (normalize != Normalize::kNone && part.inside > 0)
-    HR_SIMD(normalize_row<T>)(samples, part.inside, normalize);
   std::fill(samples + part.inside, row + width, T{0});
+  return part;
 }
 
 }  // namespace
@@ -176,11 +176,24 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const StridedView<T> signal(x);
     T* result = out.mutable_as<T>();
-    parallel_for((begin.size + rows_of_task - 1) / rows_of_task, [&](int64_t task) {
+    // So many rows are copied before they are scaled: segments may lie anywhere in memory, and the
+    // processor looks for several at once if no sums stand between.
+    constexpr int64_t most = 16;
+    constexpr int64_t cached = 16'384 / static_cast<int64_t>(sizeof(T));
+    const int64_t group = std::clamp<int64_t>(cached / width, 1, most);
+    parallel_for(divide_up(begin.size, rows_of_task), [&](int64_t task) {
       const int64_t end = std::min(begin.size, (task + 1) * rows_of_task);
-      for (int64_t k = task * rows_of_task; k < end; ++k)
-        fill_row(signal, begin[k], length[length.size == 1 ? 0 : k], width, normalize,
-                 result + k * width);
+      for (int64_t first = task * rows_of_task; first < end; first += group) {
+        const int64_t last = std::min(first + group, end);
+        Cut parts[most];
+        for (int64_t k = first; k < last; ++k)
+          parts[k - first] = fill_row(signal, begin[k], length[length.size == 1 ? 0 : k], width,
+                                      result + k * width);
+        if (normalize == Normalize::kNone) continue;
+        for (int64_t k = first; k < last; ++k)
+          if (const Cut part = parts[k - first]; part.inside > 0)
+            HR_SIMD(normalize_row<T>)(result + k * width + part.before, part.inside, normalize);
+      }
     });
   });
 }
