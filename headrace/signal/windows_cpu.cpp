@@ -8,6 +8,7 @@
 #include "headrace/signal/windows_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -31,22 +32,31 @@ __attribute__((always_inline)) inline T fold(T* lanes, const F& combine) {
   }
 }
 
-/// Calls take(j, value, true) for the value of each lane j, kSumLanes at a time. Those that are
-/// left go to the last lanes; take(j, ..., false) tells the others that theirs was counted.
+/// Nothing, then one, for kSumLanes each: from element n on, the last n of kSumLanes lanes count.
+constexpr std::array<double, 2 * kSumLanes> kWeights = [] {
+  std::array<double, 2 * kSumLanes> weights{};
+  std::fill(weights.begin() + kSumLanes, weights.end(), 1.0);
+  return weights;
+}();
+
+/// Calls take(j, value, 1.0) for the value of each lane j, kSumLanes at a time. Those that are left
+/// go to the last lanes; the others get a value of the row again, with weight 0.0.
 template <class T, class Take>
 __attribute__((always_inline)) inline void each_lane(const T* values, int64_t count,
                                                      const Take& take) {
   const int64_t rest = count % kSumLanes;
   for (int64_t i = 0; i < count - rest; i += kSumLanes)
-    for (int64_t j = 0; j < kSumLanes; ++j) take(j, values[i + j], true);
+    for (int64_t j = 0; j < kSumLanes; ++j) take(j, values[i + j], 1.0);
   if (rest == 0) return;
-  T short_row[kSumLanes] = {};
+  T short_row[kSumLanes];
   const T* last = values + count - kSumLanes;
   if (count < kSumLanes) {
+    std::fill_n(short_row, kSumLanes, values[0]);
     std::copy_n(values, rest, short_row + kSumLanes - rest);
     last = short_row;
   }
-  for (int64_t j = 0; j < kSumLanes; ++j) take(j, last[j], j >= kSumLanes - rest);
+  const double* weights = kWeights.data() + rest;
+  for (int64_t j = 0; j < kSumLanes; ++j) take(j, last[j], weights[j]);
 }
 
 template <class T>
@@ -64,11 +74,10 @@ Summary<T> summarize(const T* values, int64_t count) {
   double sum[kSumLanes] = {};
   std::fill_n(low, kSumLanes, values[0]);
   std::fill_n(high, kSumLanes, values[0]);
-  each_lane(values, count, [&](int64_t j, T value, bool given) {
-    const T known = given ? value : values[0];
-    low[j] = known < low[j] ? known : low[j];
-    high[j] = known > high[j] ? known : high[j];
-    sum[j] += given ? static_cast<double>(value) : 0.0;
+  each_lane(values, count, [&](int64_t j, T value, double weight) {
+    low[j] = value < low[j] ? value : low[j];
+    high[j] = value > high[j] ? value : high[j];
+    sum[j] += static_cast<double>(value) * weight;
   });
   return {fold<kSumLanes>(low, [](T a, T b) { return b < a ? b : a; }),
           fold<kSumLanes>(high, [](T a, T b) { return b > a ? b : a; }),
@@ -78,8 +87,8 @@ Summary<T> summarize(const T* values, int64_t count) {
 template <class T>
 double sum_of_squares(const T* values, int64_t count, double mean) {
   double sum[kSumLanes] = {};
-  each_lane(values, count, [&](int64_t j, T value, bool given) {
-    const double distance = given ? static_cast<double>(value) - mean : 0.0;
+  each_lane(values, count, [&](int64_t j, T value, double weight) {
+    const double distance = (static_cast<double>(value) - mean) * weight;
     sum[j] += distance * distance;
   });
   return fold<kSumLanes>(sum, [](double a, double b) { return a + b; });
