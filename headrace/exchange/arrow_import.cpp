@@ -160,7 +160,7 @@ void check_layout(const Context& context, const ArrowArray& array, int64_t num_b
   if (views ? array.n_buffers < num_buffers : array.n_buffers != num_buffers)
     context.refuse("the number of buffers is wrong for the format");
   if (array.n_buffers > 0 && !array.buffers) context.refuse("the list of buffers is missing");
-  if (array.null_count > 0 && num_buffers > 0 && !buffer_of(array, 0))
+  if (context.format != "n" && array.null_count > 0 && num_buffers > 0 && !buffer_of(array, 0))
     context.refuse("nulls without a validity bitmap");
 }
 

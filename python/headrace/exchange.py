@@ -6,7 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import (
+    Error,
+    ExchangeError,
+    InvalidArgumentError,
+    TypeMismatchError,
+    UnsupportedError,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +35,20 @@ def _has_buffer(values: object) -> bool:
     return True
 
 
+def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
+    try:
+        return _core.from_arrow(values, op)
+    except (Error, MemoryError):
+        raise
+    except Exception as error:
+        raise UnsupportedError(
+            f"{op}: the object cannot hand this out as Arrow: type={type(values).__name__!r}; "
+            f"convert it first ({error})"
+        ) from error
+
+
 def _arrow_column(values: Any, op: str) -> _core.Column:
-    columns = _core.from_arrow(values, op)
+    columns = _arrow_columns(values, op)
     if columns.is_table:
         raise TypeMismatchError(
             f"{op}: a table is no column: columns={len(columns.names)}; "
@@ -47,7 +65,7 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     if hasattr(values, "__array_interface__"):
         _refuse_mask(values, "asarray")
         return _core.from_array(values, "asarray")
-    if hasattr(values, "__dlpack__"):
+    if hasattr(values, "__dlpack__") and not _has_arrow(values):
         return _core.from_dlpack(values, "asarray")
     if type(values).__module__.partition(".")[0] == "pandas" and _is_numpy_backed(values):
         return _pandas_array(values)
@@ -276,7 +294,7 @@ def from_arrow(values: Any) -> DataFrame | Series:
             f"from_arrow: the object does not speak Arrow: type={type(values).__name__!r}; "
             "pass an object with __arrow_c_array__ or __arrow_c_stream__"
         )
-    columns = _core.from_arrow(values, "from_arrow")
+    columns = _arrow_columns(values, "from_arrow")
     made = [columns.column(i, "from_arrow") for i in range(len(columns.names))]
     if not columns.is_table:
         return Series(_core.data(made[0]), columns.names[0] or None)
@@ -323,12 +341,15 @@ def from_pandas(values: Any) -> DataFrame | Series:
             f"from_pandas: a column name is there twice: name={repeated[0]!r}; rename one"
         )
     domain = _core.new_domain()
-    return DataFrame._of(
-        {
-            name: column_node(values.iloc[:, i], "from_pandas", domain)
-            for i, name in enumerate(names)
-        }
-    )
+    nodes: dict[str, _core.Node] = {}
+    for i, name in enumerate(names):
+        column = values.iloc[:, i]
+        if _is_numpy_backed(column) and column.dtype.kind in "biuf":
+            nodes[name] = column_node(column, "from_pandas", domain)
+        else:  # as a table, so that errors name the column
+            columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")
+            nodes[name] = _core.data(columns.column(0, "from_pandas"), "", domain)
+    return DataFrame._of(nodes)
 
 
 __all__ = ["from_arrow", "from_dlpack", "from_pandas"]

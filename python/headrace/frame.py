@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from os import PathLike
+
+    import numpy as np
+    import numpy.typing as npt
 
     from headrace.dtypes import DType
 
@@ -295,6 +298,27 @@ class DataFrame:
         from headrace.io import write_csv
 
         write_csv(self, path, **options)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """A two-dimensional NumPy array of all columns, by one copy that the ledger shows.
+
+        Its dtype is the one that NumPy promotes the columns to; object when there are strings.
+        """
+        import numpy as np
+
+        self._table()
+        columns = [Series(node).to_numpy() for node in self._nodes.values()]
+        dtype = np.result_type(*columns) if columns else np.dtype("float64")
+        size = len(self) * len(columns) * dtype.itemsize
+        _core.record_copy("to_numpy", "columns become one array", size, False)
+        return np.column_stack(columns) if columns else np.empty((0, 0))
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ExchangeError("__array__: a frame becomes one array by a copy; pass copy=None")
+        return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype)
 
     def to_arrow(self) -> Any:
         """A pyarrow table on the same memory."""

@@ -346,6 +346,48 @@ def test_what_is_no_column_says_what_to_pass() -> None:
         hr.from_arrow([1, 2])
 
 
+def test_arrays_of_one_dimension_speak_arrow() -> None:
+    x = hr.asarray(numbers())
+    for other in (pa.array(x), pl.Series(x)):
+        assert address(other) == address(x)
+    assert hr.memory.ledger().total_bytes == 0
+    with pytest.raises(hr.TypeMismatchError, match="1-D"):
+        x.reshape(10, 10).__arrow_c_array__()
+
+
+def test_a_column_of_nulls_of_any_library() -> None:
+    for table in (pa.table({"d": pa.nulls(2)}), pl.DataFrame({"d": [None, None]})):
+        assert hr.from_arrow(table).d.to_list() == [None, None]
+
+
+def test_pandas_columns_that_we_lack_are_named() -> None:
+    for values in (
+        pd.date_range("2020-01-01", periods=2),
+        np.ones(2, "complex128"),
+        pd.Series([1, "a"], dtype=object),
+    ):
+        with pytest.raises(hr.UnsupportedError, match=r"wide|Arrow.*convert"):
+            hr.from_pandas(pd.DataFrame({"fine": [1, 2], "wide": values}))
+    categories = pd.DataFrame({"c": pd.Categorical(["a", "b", "a"])})
+    assert hr.from_pandas(categories).c.to_list() == ["a", "b", "a"]
+    masked = pd.DataFrame(
+        {"i": pd.array([1, None], "Int64"), "b": pd.array([True, None], "boolean")}
+    )
+    assert hr.from_pandas(masked).to_dict() == {"i": [1, None], "b": [True, None]}
+
+
+def test_a_frame_becomes_one_array_by_a_counted_copy() -> None:
+    df = hr.DataFrame({"a": [1, 2], "b": [0.5, None]})
+    np.testing.assert_array_equal(np.asarray(df), [[1, 0.5], [2, np.nan]])
+    assert hr.memory.ledger().total_bytes > 32
+    assert hr.DataFrame({"a": [1], "s": ["x"]}).to_numpy().tolist() == [[1, "x"]]
+    assert np.asarray(df, dtype="float32").dtype == np.float32
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(df, copy=False)
+    with hr.no_copies(), pytest.raises(hr.InvalidArgumentError, match="one array"):
+        hr.DataFrame({"a": [1]}).to_numpy()
+
+
 # ---- owners ----------------------------------------------------------------------------------
 def test_foreign_memory_lives_as_long_as_it_is_seen() -> None:
     released = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html.parser
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -407,3 +408,25 @@ def test_frame_reductions_without_numbers_say_so() -> None:
 def test_texts_in_arithmetic_are_refused_with_a_way_out() -> None:
     with pytest.raises(hr.UnsupportedError, match=r"value='x', type='str'; .*to_pandas"):
         hr.Series(["x", "y"]) == "x"
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)), max_size=40),
+    st.lists(st.one_of(st.none(), st.integers(0, 2**64 - 1)), max_size=40),
+    st.integers(-(2**63), 2**64 - 1),
+)
+def test_integers_of_any_sign_compare_exactly_with_nulls(
+    left: list[Any], right: list[Any], literal: int
+) -> None:
+    size = min(len(left), len(right))
+    a, b = hr.Series(left[:size], dtype="int64"), hr.Series(right[:size], dtype="uint64")
+    compares = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
+    for compare in compares:
+        pairs = list(zip(left[:size], right[:size], strict=True))
+        expected = [None if x is None or y is None else compare(x, y) for x, y in pairs]
+        assert compare(a, b).to_list() == expected
+        expected = [None if x is None or y is None else compare(y, x) for x, y in pairs]
+        assert compare(b, a).to_list() == expected
+        for s, values in ((a, left), (b, right)):
+            expected = [None if x is None else compare(x, literal) for x in values[:size]]
+            assert compare(s, literal).to_list() == expected
