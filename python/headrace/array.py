@@ -284,7 +284,8 @@ class Array(Deferred):
         return Flags(view.flags.c_contiguous, view.flags.f_contiguous, False)
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[object, object]:
-        return self.to_series()._value().__arrow_c_array__(requested_schema)
+        column: _core.Column = self.to_series()._value()
+        return column.__arrow_c_array__(requested_schema)
 
     def __reduce__(self) -> Any:
         import numpy as np
