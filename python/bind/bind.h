@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all binding files share: the types they pass, and one function a room.
 #pragma once
+#include "python/bind/interpreter.h"
+
 #include "headrace/data/column.h"
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
@@ -48,7 +50,7 @@ struct type_caster<hr::NodePtr> {
 }  // namespace nanobind::detail
 
 /// For all that may take long: the interpreter goes on meanwhile.
-using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+using Unlocked = nb::call_guard<GilReleased>;
 
 void bind_errors(nb::module_& m);
 void bind_memory(nb::module_& m);

@@ -161,12 +161,12 @@ hr::ArrowColumns from_arrow(nb::handle object, std::string_view op) {
     const nb::tuple pair(object.attr("__arrow_c_array__")());
     auto* schema = capsule_pointer<ArrowSchema>(pair[0], "arrow_schema");
     auto* array = capsule_pointer<ArrowArray>(pair[1], "arrow_array");
-    const nb::gil_scoped_release unlocked;
+    const GilReleased unlocked;
     return hr::from_arrow(op, *schema, array);
   }
   const nb::object capsule = object.attr("__arrow_c_stream__")();
   auto* stream = capsule_pointer<ArrowArrayStream>(capsule, "arrow_array_stream");
-  const nb::gil_scoped_release unlocked;
+  const GilReleased unlocked;
   return hr::from_arrow(op, stream);
 }
 

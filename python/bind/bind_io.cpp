@@ -99,7 +99,7 @@ hr::CsvScan open_scan(nb::handle source, const std::map<std::string, std::string
   options.on_bad = bad_rows_of(on_bad);
   options.compression = hr::compression_from_name(compression);
   hr::Source from = source_of(source);
-  const nb::gil_scoped_release unlocked;
+  const GilReleased unlocked;
   return hr::CsvScan(std::move(from), std::move(options));
 }
 

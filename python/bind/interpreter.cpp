@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <new>
+#include <unistd.h>
 
 namespace nb = nanobind;
 
@@ -23,6 +24,19 @@ struct Late {
 };
 
 std::atomic<Late*> late_releases{nullptr};
+
+// Threads that take the GIL now, and the thread that ends the interpreter (0: it goes on).
+std::atomic<int> taking{0};
+std::atomic<unsigned long> ending_thread{0};
+
+// Counts this thread in, unless the interpreter ends in another one.
+bool begin_taking() {
+  ++taking;
+  const unsigned long ending = ending_thread;
+  if (ending == 0 || ending == PyThread_get_thread_ident()) return true;
+  --taking;
+  return false;
+}
 
 // What a signal handler raised while the engine ran on this thread.
 thread_local PyObject* raised_type = nullptr;
@@ -68,9 +82,26 @@ void release_in_python(hr::Owner owner) noexcept {
       nullptr);
 }
 
+GilReleased::~GilReleased() {
+  if (!begin_taking())
+    for (;;) pause();
+  PyEval_RestoreThread(state_);
+  --taking;
+}
+
+void end_of_interpreter() {
+  ending_thread = PyThread_get_thread_ident();
+  PyThreadState* const state = PyEval_SaveThread();
+  // Not for ever: a forked child has no such threads, but perhaps their count.
+  for (int turn = 0; taking.load() > 0 && turn < 1000; ++turn) usleep(1000);
+  PyEval_RestoreThread(state);
+}
+
 bool interrupted() {
   if (!nb::is_alive() || !PyGILState_GetThisThreadState()) return false;
+  if (!begin_taking()) return true;
   const nb::gil_scoped_acquire gil;
+  --taking;
   if (!gil.is_valid()) return false;
   drain_releases();
   if (PyErr_CheckSignals() == 0) return false;

@@ -20,6 +20,23 @@ void drain_releases() noexcept;
 /// the owner when the interpreter is gone.
 void release_in_python(hr::Owner owner) noexcept;
 
+/// Gives the GIL up while the engine works. A daemon thread that comes back when the interpreter
+/// ends stays here for ever: taking the GIL then would unwind the thread by force, which ends the
+/// process.
+class GilReleased {
+ public:
+  GilReleased() : state_(PyEval_SaveThread()) {}
+  ~GilReleased();
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// From now on no other thread takes the GIL here; waits for those that do. Needs the GIL, at exit.
+void end_of_interpreter();
+
 /// Asks Python whether a signal handler raised, for example on Ctrl-C; keeps the exception.
 bool interrupted();
 

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   m.attr("version") = HR_VERSION;
   m.attr("built_with_cuda") = hr::built_with_cuda;
   hr::set_release_hook(release_in_python);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_of_interpreter));
   bind_errors(m);
   bind_memory(m);
   bind_exec(m);

@@ -74,10 +74,11 @@ assert (x * 4).sum().item() == 8_000_000
 """
 
 EXIT = """
-import sys, numpy as np, headrace as hr
+import sys, threading, numpy as np, headrace as hr
 x = hr.asarray(np.ones(1_000_000)) * 2
 view, arrow = x.to_numpy(), hr.Series(x)
 sys.modules["kept"] = [x, view, arrow, hr.scan_csv(b"a\\n1\\n"), memoryview(x)]
+threading.Thread(target=lambda: hr.asarray(np.ones(3)).sum().item(), daemon=True).start()
 """
 
 
