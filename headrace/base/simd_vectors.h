@@ -56,7 +56,7 @@ HR_VECTOR void store(const Vector<T>& value, T* to) {
 
 template <class T>
 HR_VECTOR Vector<T> broadcast(T x) {
-  Vector<T> value;
+  Vector<T> value{};  // set, for compilers that do not see that every lane is
 #pragma GCC unroll 16
   for (int64_t lane = 0; lane < kWidth<T>; ++lane) value[lane] = x;
   return value;
