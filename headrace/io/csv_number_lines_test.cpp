@@ -122,7 +122,7 @@ TEST_P(NumberLines, StopsAtOtherShapes) {
         "1.125000000000000000e+1x\n", "1.125000000000000000e+100\n", "1.125000000000000000e+01,\n",
         "+1.125000000000000000e+01\n", "--.125000000000000000e+01\n",
         "1.125000000000000000e+01\rx\n"}) {
-    const bool parsed = other[20] == 'E';  // the careful way takes both cases
+    const bool parsed = other.find('E') != std::string::npos;  // the careful way takes both cases
     for (const size_t before : {0U, 1U, 7U, 8U, 20U}) {
       std::string text;
       for (size_t i = 0; i < before; ++i) text += number;
