@@ -33,7 +33,7 @@ def test_ctrl_c_ends_a_long_run_and_the_next_one_works() -> None:
     x = frozen(10_000_000)
     total = long_chain(x)
     timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
-    # The handler runs on the main thread, as at a terminal; jobs in the background begin without it.
+    # The handler runs on the main thread, as at a terminal; background jobs begin without it.
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     begin = time.monotonic()
     timer.start()
