@@ -3,25 +3,36 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import gc
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from headrace.demo.meter import copy_bandwidth
+
+import headrace as hr
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = "headrace"
+WORKERS = 2
+FULL = 20_000_000
+#: Rivals that not every machine has.
+EXTRA = [name for name in ("bottleneck", "numexpr") if importlib.util.find_spec(name)]
+DTYPES = {"f64": np.float64, "f32": np.float32}
 
 
 class Rival(NamedTuple):
@@ -34,6 +45,46 @@ class Rival(NamedTuple):
     same: Callable[[Any, Any], str] | None = None
 
 
+# ---- answers -------------------------------------------------------------------------------------
+def shared(x: Any) -> Any:
+    """Our array on the memory of a NumPy array that nobody writes any more: it stays deferred."""
+    x.setflags(write=False)
+    return hr.asarray(x)
+
+
+def equal(ours: Any, theirs: Any) -> str:
+    """Compare values bit for bit (NaN equals NaN)."""
+    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (ours, theirs)), strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    return "equal"
+
+
+def close_to(relative: float) -> Any:
+    """Compare with a tolerance that is relative to the largest value."""
+
+    def compare(ours: Any, theirs: Any) -> str:
+        a, b = np.asarray(ours), np.asarray(theirs)
+        assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
+        scale = float(np.abs(b).max()) if b.size else 1.0
+        worst = float(np.abs(a - b).max()) / scale if b.size else 0.0
+        assert worst <= relative, f"{worst:.1e} of the largest value apart, allowed {relative:.0e}"
+        return f"within {worst:.0e} of the largest (allowed {relative:.0e})"
+
+    return compare
+
+
+def count_near(share: float) -> Any:
+    """Compare two counts that follow other rules or roundings."""
+
+    def compare(ours: Any, theirs: Any) -> str:
+        a, b = (x if np.ndim(x) == 0 else np.count_nonzero(x) for x in (ours, theirs))
+        assert abs(int(a) - int(b)) <= share * int(b), f"counts {a} and {b}, allowed {share:.0%}"
+        return f"counts {int(a)} and {int(b)} (allowed {share:.0%})"
+
+    return compare
+
+
+# ---- times ---------------------------------------------------------------------------------------
 def machine() -> dict[str, Any]:
     """What the numbers were measured on."""
     model = platform.machine()
@@ -79,9 +130,17 @@ class Bench:
     """A run over many steps: measures, prints, keeps JSON lines."""
 
     def __init__(
-        self, task: str, packages: list[str], runs: int, output: Path | None, only: str = ""
+        self,
+        task: str,
+        packages: list[str],
+        runs: int,
+        output: Path | None,
+        only: str = "",
+        folder: Path | None = None,
     ) -> None:
         self.task, self.runs, self.output, self.only = task, max(runs, 1), output, only
+        self.scratch = None if folder else tempfile.TemporaryDirectory()
+        self.folder = folder or Path(self.scratch.name)
         self.bandwidth = copy_bandwidth()
         self.id = uuid.uuid4().hex[:12]
         self.rows: list[dict[str, Any]] = []
@@ -107,6 +166,17 @@ class Bench:
     def wants(self, step: str) -> bool:
         """Whether a step was asked for."""
         return self.only in step
+
+    def file(self, name: str, write: Callable[[Path], Any]) -> Path:
+        """Return an input, written once; it goes with the run, or stays in --folder."""
+        path = self.folder / name
+        if not path.exists():
+            show(f"writing {name}")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(name + ".part")
+            write(part)
+            part.rename(path)
+        return path
 
     def step(
         self,
@@ -182,6 +252,8 @@ class Bench:
             print(f"WRONG   {text}")
         if self.output is not None:
             print(f"kept in {self.output}")
+        if self.scratch is not None:
+            self.scratch.cleanup()
         return 1 if self.wrong else 0
 
 
@@ -207,3 +279,27 @@ def table_line(row: dict[str, Any]) -> str:
 def show(text: str) -> None:
     """Say what is going on, apart from the table."""
     print(text, file=sys.stderr, flush=True)
+
+
+# ---- running -------------------------------------------------------------------------------------
+def parse(task: str, parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Read the command line of a task; only a whole run of full size is kept by itself."""
+    parser.add_argument("--rows", type=int, default=FULL, help="rows of the input")
+    parser.add_argument("--runs", type=int, default=7, help="timed runs of each engine")
+    parser.add_argument("--only", default="", help="only the steps whose name holds this")
+    parser.add_argument("--folder", type=Path, help="keep the input files here, use them again")
+    parser.add_argument("--output", type=Path, help="JSON lines (default: bench/results)")
+    options = parser.parse_args()
+    if options.output is None and options.rows == FULL and not options.only:
+        options.output = ROOT / f"bench/results/{task}-cpu.jsonl"
+    return options
+
+
+def run(task: str, about: str | None, packages: list[str], steps: Callable[..., None]) -> int:
+    """Run the steps of a task, called with the bench and the number of rows."""
+    options = parse(task, argparse.ArgumentParser(description=about))
+    hr.threads(WORKERS)
+    bench = Bench(task, packages, options.runs, options.output, options.only, folder=options.folder)
+    print(HEADER, flush=True)
+    steps(bench, options.rows)
+    return bench.close()

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import importlib.util
 import math
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import duckdb
@@ -20,65 +17,35 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
-import scipy.fft
-import scipy.ndimage
 import scipy.signal
 from headrace.demo import RATE, ecg, job
-from measure import HEADER, ROOT, Bench, Rival, show
+from measure import (
+    DTYPES,
+    EXTRA,
+    WORKERS,
+    Bench,
+    Rival,
+    close_to,
+    count_near,
+    equal,
+    run,
+    shared,
+)
 from numpy.lib.stride_tricks import sliding_window_view
+from peers import expressions, signals, transforms
+from peers.signals import convolve_scipy, suppress_bottleneck, suppress_peaks, suppress_scipy
 from sklearn.decomposition import PCA
 
 import headrace as hr
 
-WORKERS = 2
 CSV_BAR = 1.5
-SIN_COS_BAR = 3.0
 QRS_WIDTH = 0.02 * RATE
 TAPS = 2 * round(5 * QRS_WIDTH) + 1
 GATE_WINDOW = job.odd(0.3, RATE)
 WINDOW = 4 * round(0.15 * RATE)
 BEFORE = round(0.25 * RATE)
-PACKAGES = ["numpy", "scipy", "pandas", "polars", "duckdb", "pyarrow", "scikit-learn"]
-EXTRA = [name for name in ("bottleneck", "numexpr") if importlib.util.find_spec(name)]
-DTYPES = {"f64": np.float64, "f32": np.float32}
-
-
-def shared(x: Any) -> Any:
-    """Our array on the memory of a NumPy array that nobody writes any more: it stays deferred."""
-    x.setflags(write=False)
-    return hr.asarray(x)
-
-
-def equal(ours: Any, theirs: Any) -> str:
-    """Compare values bit for bit (NaN equals NaN)."""
-    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (ours, theirs)), strict=True):
-        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
-    return "equal"
-
-
-def close_to(relative: float) -> Any:
-    """Compare with a tolerance that is relative to the largest value."""
-
-    def compare(ours: Any, theirs: Any) -> str:
-        a, b = np.asarray(ours), np.asarray(theirs)
-        assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
-        scale = float(np.abs(b).max()) if b.size else 1.0
-        worst = float(np.abs(a - b).max()) / scale if b.size else 0.0
-        assert worst <= relative, f"{worst:.1e} of the largest value apart, allowed {relative:.0e}"
-        return f"within {worst:.0e} of the largest (allowed {relative:.0e})"
-
-    return compare
-
-
-def count_near(share: float) -> Any:
-    """Compare two counts that follow other rules or roundings."""
-
-    def compare(ours: Any, theirs: Any) -> str:
-        a, b = (x if np.ndim(x) == 0 else np.count_nonzero(x) for x in (ours, theirs))
-        assert abs(int(a) - int(b)) <= share * int(b), f"counts {a} and {b}, allowed {share:.0%}"
-        return f"counts {int(a)} and {int(b)} (allowed {share:.0%})"
-
-    return compare
+READERS = ["pandas", "polars", "duckdb", "pyarrow"]
+PACKAGES = ["numpy", "scipy", "numba", *READERS, "scikit-learn", *EXTRA]
 
 
 # ---- CSV -----------------------------------------------------------------------------------------
@@ -154,33 +121,7 @@ def ricker_numpy(points: int, width: float) -> Any:
     return 2 / (math.sqrt(3 * width) * math.pi**0.25) * (1 - square) * np.exp(-square / 2)
 
 
-def convolve_scipy(x: Any, taps: Any, how: Any) -> Any:
-    """One of SciPy's convolutions, with as many threads as it can use."""
-    with scipy.fft.set_workers(WORKERS):
-        return how(x, taps, mode="same")
-
-
-def suppress_scipy(x: Any, window: int, threshold: float) -> Any:
-    """Maxima of their surroundings; a plateau is marked whole."""
-    highest = scipy.ndimage.maximum_filter1d(x, window, mode="constant", cval=-np.inf)
-    return (x == highest) & (x >= threshold)
-
-
-def suppress_bottleneck(x: Any, window: int, threshold: float) -> Any:
-    """The same by a moving maximum, shifted to be centred."""
-    bottleneck = importlib.import_module("bottleneck")
-    half = window // 2
-    padded = np.concatenate([x, np.full(half, -np.inf, x.dtype)])
-    return (x == bottleneck.move_max(padded, window, min_count=1)[half:]) & (x >= threshold)
-
-
-def suppress_peaks(x: Any, window: int, threshold: float) -> Any:
-    """Count scipy's peaks; they are chosen by height, so a few differ."""
-    found, _ = scipy.signal.find_peaks(x, height=threshold, distance=window // 2 + 1)
-    return len(found)
-
-
-def signals(bench: Bench, x64: Any) -> dict[str, Any]:
+def detection(bench: Bench, x64: Any) -> dict[str, Any]:
     """Envelope, wavelet, convolution, threshold, suppression; returns the job's arrays in f32."""
     kept: dict[str, Any] = {}
     n = len(x64)
@@ -199,7 +140,6 @@ def signals(bench: Bench, x64: Any) -> dict[str, Any]:
             n * size,
             n,
         )
-        taps = ricker_numpy(TAPS, QRS_WIDTH).astype(dtype)
         bench.step(
             f"ricker {name}",
             lambda word=word: hr.signal.ricker(TAPS, QRS_WIDTH, dtype=word).to_numpy(),
@@ -209,38 +149,6 @@ def signals(bench: Bench, x64: Any) -> dict[str, Any]:
         )
         # The wavelet takes microseconds: it is shown alone and judged within the whole job.
         our_taps = hr.signal.ricker(TAPS, QRS_WIDTH, dtype=word)
-        for label, many, our_many in (
-            ("convolve", taps, our_taps),
-            (
-                "convolve 1001 taps",
-                ricker_numpy(1001, 100.0).astype(dtype),
-                hr.signal.ricker(1001, 100.0, dtype=word),
-            ),
-        ):
-            rivals = [
-                Rival(
-                    "scipy oaconvolve",
-                    lambda x=x, t=many: convolve_scipy(x, t, scipy.signal.oaconvolve),
-                    1,
-                ),
-                Rival(
-                    "scipy fftconvolve",
-                    lambda x=x, t=many: convolve_scipy(x, t, scipy.signal.fftconvolve),
-                    1,
-                ),
-            ]
-            if len(many) == TAPS:
-                rivals.append(
-                    Rival("numpy convolve", lambda x=x, t=many: np.convolve(x, t, "same"), 1)
-                )
-            bench.step(
-                f"{label} {name}",
-                lambda ours=ours, t=our_many: hr.signal.fft_convolve(ours, t, "same").to_numpy(),
-                rivals,
-                close_to(64 * eps),
-                2 * n * size,
-                n,
-            )
         response = hr.signal.fft_convolve(ours, our_taps, "same")
         r = response.to_numpy()
         bench.step(
@@ -280,33 +188,6 @@ def signals(bench: Bench, x64: Any) -> dict[str, Any]:
         )
         kept = {"x": x, "ours": ours, "response": response, "threshold": threshold}
     return kept
-
-
-def transforms(bench: Bench, x64: Any) -> None:
-    """FFT of the whole signal, of a power of two, and of many short rows."""
-    n = len(x64)
-    power = 1 << (n.bit_length() - 1)
-    for name, dtype in DTYPES.items():
-        x, size = x64.astype(dtype), np.dtype(dtype).itemsize
-        eps = float(np.finfo(dtype).eps)
-        short = min(4096, power)
-        cases = {
-            f"rfft {n} {name}": x,
-            f"rfft 2^{power.bit_length() - 1} {name}": x[:power],
-            f"rfft rows of {short} {name}": x[: n // short * short].reshape(-1, short),
-        }
-        for label, data in cases.items():
-            bench.step(
-                label,
-                lambda d=shared(data): hr.fft.rfft(d).to_numpy(),
-                [
-                    Rival("scipy.fft", lambda d=data: scipy.fft.rfft(d, workers=WORKERS), 1),
-                    Rival("numpy.fft", lambda d=data: np.fft.rfft(d), 1),
-                ],
-                close_to(16 * eps),
-                2 * data.size * size,
-                data.size,
-            )
 
 
 # ---- beats ---------------------------------------------------------------------------------------
@@ -451,37 +332,6 @@ def pca(bench: Bench, made: Any, components: int = 8) -> None:
     )
 
 
-def count_numexpr(x: Any) -> int:
-    """Count with numexpr, in blocks on all cores."""
-    numexpr = importlib.import_module("numexpr")
-    numexpr.set_num_threads(WORKERS)
-    return int(numexpr.evaluate("sum(where(sin(x)**2 + cos(x)**2 == 1, 1, 0))", {"x": x}))
-
-
-def sin_cos(bench: Bench, count: int) -> None:
-    """Rocklin's line, counted whole: no engine may stop at the first false."""
-    step = "sin**2 + cos**2 == 1"
-    if not bench.wants(step):
-        return
-    x = np.random.default_rng(1).random(count)
-    ours = shared(x)
-    bench.step(
-        step,
-        lambda: int((np.sin(ours) ** 2 + np.cos(ours) ** 2 == 1).sum()),
-        [
-            Rival(
-                "numpy",
-                lambda: int(np.count_nonzero(np.sin(x) ** 2 + np.cos(x) ** 2 == 1)),
-                SIN_COS_BAR,
-            ),
-            Rival("numexpr", lambda: count_numexpr(x)),
-        ][: 2 if "numexpr" in EXTRA else 1],
-        count_near(0.1),
-        8 * count,
-        count,
-    )
-
-
 # ---- all of it -----------------------------------------------------------------------------------
 def whole_headrace(path: str) -> Any:
     """From text to windows and histogram."""
@@ -536,34 +386,17 @@ def whole(bench: Bench, path: str, rows: int) -> None:
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the input")
-    parser.add_argument("--runs", type=int, default=7, help="timed runs of each engine")
-    parser.add_argument("--only", default="", help="only the steps whose name holds this")
-    parser.add_argument("--file", help="keep the input here and use it again")
-    parser.add_argument("--output", type=Path, help="JSON lines (default: bench/results)")
-    options = parser.parse_args()
-    output = options.output
-    if output is None and options.rows == 20_000_000 and not options.only:
-        output = ROOT / "bench/results/ecg-cpu.jsonl"
-    hr.threads(WORKERS)
-    bench = Bench("ecg", PACKAGES + EXTRA, options.runs, output, options.only)
-    with tempfile.TemporaryDirectory() as folder:
-        path = options.file or str(Path(folder) / "ecg.csv")
-        if not Path(path).exists():
-            show(f"writing {options.rows} rows")
-            ecg(path, hours=options.rows / 1e6)
-        x = hr.read_csv(path, dtypes="float64").ecg.to_numpy()
-        print(HEADER, flush=True)
-        read_csv(bench, path, len(x))
-        made = beats(bench, signals(bench, x))
-        transforms(bench, x)
-        pca(bench, made)
-        sin_cos(bench, 5 * len(x))
-        whole(bench, path, len(x))
-    return bench.close()
+def steps(bench: Bench, rows: int) -> None:
+    """Measure the job, then what it is made of on data of any kind."""
+    path = str(bench.file(f"ecg-{rows}.csv", lambda path: ecg(path, hours=rows / 1e6)))
+    x = hr.read_csv(path, dtypes="float64").ecg.to_numpy()
+    read_csv(bench, path, len(x))
+    made = beats(bench, detection(bench, x))
+    pca(bench, made)
+    whole(bench, path, len(x))
+    for task in (signals, transforms, expressions):
+        task.steps(bench, rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("ecg", __doc__, PACKAGES, steps))

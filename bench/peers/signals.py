@@ -3,41 +3,25 @@
 
 from __future__ import annotations
 
-import argparse
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numba
 import numpy as np
 import scipy.fft
+import scipy.ndimage
 import scipy.signal
-from measure import HEADER, ROOT, Bench, Rival
+from headrace.demo import RATE
+from measure import DTYPES, WORKERS, Bench, Rival, close_to, equal, run
 
 import headrace as hr
 
-WORKERS = 2
 PACKAGES = ["numpy", "scipy", "numba"]
-
-
-def equal(ours: Any, theirs: Any) -> str:
-    """Compare values bit for bit (NaN equals NaN)."""
-    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (ours, theirs)), strict=True):
-        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
-    return "equal"
-
-
-def close_to(relative: float) -> Any:
-    """Compare with a tolerance that is relative to the largest value."""
-
-    def compare(ours: Any, theirs: Any) -> str:
-        worst = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
-        assert worst <= relative, f"off by {worst:.1e} of the largest, {relative:.0e} allowed"
-        return f"within {worst:.0e}"
-
-    return compare
 
 
 def overlap_save(x: Any, taps: Any) -> Any:
@@ -57,6 +41,32 @@ def overlap_save(x: Any, taps: Any) -> Any:
         terms *= spectrum
         out[k : k + 64] = scipy.fft.irfft(terms, length, workers=WORKERS)[:, m - 1 :]
     return out.ravel()[: len(x)]
+
+
+def convolve_scipy(x: Any, taps: Any, how: Any) -> Any:
+    """One of SciPy's convolutions, with as many threads as it can use."""
+    with scipy.fft.set_workers(WORKERS):
+        return how(x, taps, mode="same")
+
+
+def suppress_scipy(x: Any, window: int, threshold: float) -> Any:
+    """Maxima of their surroundings; a plateau is marked whole."""
+    highest = scipy.ndimage.maximum_filter1d(x, window, mode="constant", cval=-np.inf)
+    return (x == highest) & (x >= threshold)
+
+
+def suppress_bottleneck(x: Any, window: int, threshold: float) -> Any:
+    """The same by a moving maximum, shifted to be centred."""
+    bottleneck = importlib.import_module("bottleneck")
+    half = window // 2
+    padded = np.concatenate([x, np.full(half, -np.inf, x.dtype)])
+    return (x == bottleneck.move_max(padded, window, min_count=1)[half:]) & (x >= threshold)
+
+
+def suppress_peaks(x: Any, window: int, threshold: float) -> Any:
+    """Count scipy's peaks; they are chosen by height, so a few differ."""
+    found, _ = scipy.signal.find_peaks(x, height=threshold, distance=window // 2 + 1)
+    return len(found)
 
 
 @numba.njit(parallel=True)
@@ -107,18 +117,35 @@ def cut_rows(x: Any, begins: Any, width: int, zscore: bool) -> Any:
 
 
 def convolve(bench: Bench, x: Any, name: str) -> None:
-    """Many taps, and a wavelet of which few count."""
+    """Many taps that matter, the wavelet of the ECG job, and a wide one."""
     many = np.random.default_rng(2).normal(size=4096).astype(x.dtype)
-    wavelet = hr.signal.ricker(200, 4.0, x.dtype).to_numpy()
-    for title, taps, bar in (("4096 taps", many, 2.5), ("wavelet", wavelet, 5)):
+    width = 0.02 * RATE
+    wavelet = hr.signal.ricker(2 * round(5 * width) + 1, width, x.dtype).to_numpy()
+    wide = hr.signal.ricker(1001, 100.0, x.dtype).to_numpy()
+    for title, taps, bar in (
+        ("4096 taps", many, 2.5),
+        ("wavelet", wavelet, 5),
+        ("1001 taps", wide, 1),
+    ):
         bench.step(
             f"convolve {title} {name}",
             lambda taps=taps: hr.signal.fft_convolve(x, taps).to_numpy(),
             [
                 Rival(
-                    "oaconvolve", lambda taps=taps: scipy.signal.oaconvolve(x, taps, "same"), bar
+                    "scipy oaconvolve",
+                    lambda taps=taps: convolve_scipy(x, taps, scipy.signal.oaconvolve),
+                    bar,
                 ),
-                Rival("overlap-save by hand", lambda taps=taps: overlap_save(x, taps), 1),
+                Rival(
+                    "scipy fftconvolve",
+                    lambda taps=taps: convolve_scipy(x, taps, scipy.signal.fftconvolve),
+                    bar,
+                ),
+                Rival("overlap-save by hand", lambda taps=taps: overlap_save(x, taps), bar),
+                *[
+                    Rival("numpy convolve", lambda taps=taps: np.convolve(x, taps, "same"), bar)
+                    for _ in range(len(taps) < 100)
+                ],
             ],
             close_to(64 * float(np.finfo(x.dtype).eps)),
             2 * x.nbytes,
@@ -189,28 +216,16 @@ def counts(bench: Bench, x: Any, name: str) -> None:
         )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=20_000_000, help="samples")
-    parser.add_argument("--runs", type=int, default=7, help="timed runs of each engine")
-    parser.add_argument("--only", default="", help="only the steps whose name holds this")
-    parser.add_argument("--output", type=Path, help="JSON lines (default: bench/results)")
-    options = parser.parse_args()
-    output = options.output
-    if output is None and options.rows == 20_000_000 and not options.only:
-        output = ROOT / "bench/results/signals-cpu.jsonl"
-    hr.threads(WORKERS)
+def steps(bench: Bench, rows: int) -> None:
+    """Measure all of it on noise."""
+    noise = np.random.default_rng(1).normal(size=rows)
     numba.set_num_threads(WORKERS)
-    bench = Bench("signals", PACKAGES, options.runs, output, options.only)
-    print(HEADER, flush=True)
-    noise = np.random.default_rng(1).normal(size=options.rows)
-    for name, dtype in (("f32", np.float32), ("f64", np.float64)):
+    for name, dtype in DTYPES.items():
         x = noise.astype(dtype)
         x.flags.writeable = False
         for part in (convolve, suppress, windows, counts):
             part(bench, x, name)
-    return bench.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("signals", __doc__, PACKAGES, steps))

@@ -21,6 +21,6 @@ def test_small_bench(tmp_path):
     run, *rows = map(json.loads, output.read_text().splitlines())
     assert run["kind"] == "run" and run["versions"]["numpy"]
     steps = {row["step"] for row in rows if row["engine"] == "headrace"}
-    assert {"read_csv f64", "convolve f32", "PCA f32", "end to end f32"} <= steps
+    assert {"read_csv f64", "convolve wavelet f32", "PCA f32", "end to end f32"} <= steps
     for row in rows:
         assert (row["median_s"] > 0 and row["engine"] == "headrace") or row["answer"]
