@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -126,6 +127,15 @@ def calls_a_run(work: Callable[[], Any]) -> int:
     return min(1000, max(1, int(0.02 / time_of(work, 1)[0])))
 
 
+def run_of(line: list[str]) -> tuple[dict[str, Any], float, float]:
+    """Run a program: what it printed as JSON, seconds by the clock and by all processors."""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run([sys.executable, *line], stdout=subprocess.PIPE, check=True)
+    seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return json.loads(done.stdout), seconds, busy
+
+
 class Bench:
     """A run over many steps: measures, prints, keeps JSON lines."""
 
@@ -198,46 +208,124 @@ class Bench:
         answer = ours()
         for rival in rivals:
             theirs = rival.work()
-            try:
-                told[rival.name] = (rival.same or same)(answer, theirs)
-            except AssertionError as error:
-                told[rival.name] = f"DIFFERENT: {' '.join(str(error).split())[:200]}"
-                self.wrong.append(f"{step}: {rival.name}: {told[rival.name]}")
+            told[rival.name] = self._tell(step, rival, same, answer, theirs)
             del theirs
         del answer
         calls = {name: calls_a_run(work) for name, work in works.items()}
-        times: dict[str, list[float]] = {name: [] for name in works}
-        cpu: dict[str, list[float]] = {name: [] for name in works}
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
         for _ in range(self.runs):
             for name, work in works.items():
-                seconds, busy = time_of(work, calls[name])
-                times[name].append(seconds)
-                cpu[name].append(busy)
-        bars = {rival.name: rival.bar for rival in rivals}
-        base = statistics.median(times[OURS])
+                times[name].append(time_of(work, calls[name]))
         for name, measured in times.items():
-            median = statistics.median(measured)
-            row = {
-                "kind": "step",
-                "step": step,
-                "engine": name,
-                "rows": rows,
-                "runs": self.runs,
-                "calls_a_run": calls[name],
-                "median_s": median,
-                "min_s": min(measured),
-                "cpu_s": statistics.median(cpu[name]),
-                "spread": (max(measured) - min(measured)) / median,
-                "ratio": median / base,
-                "bar": bars.get(name),
-                "met": None if bars.get(name) is None else median / base >= bars[name],
-                "answer": told.get(name),
-                "moved_bytes": moved,
-                "bandwidth_share": moved / median / self.bandwidth if moved else None,
-            }
-            self.rows.append(row)
-            self._keep(row)
-            print(table_line(row), flush=True)
+            more = {"answer": told.get(name), "calls_a_run": calls[name]}
+            bar = {rival.name: rival.bar for rival in rivals}.get(name)
+            self._judge(step, name, measured, times[OURS], bar, moved, rows, more)
+
+    def fresh(
+        self,
+        step: str,
+        program: list[str],
+        rivals: list[Rival],
+        same: Callable[[Any, Any], str],
+        rows: int = 0,
+        most_bytes: int | None = None,
+    ) -> None:
+        """Run a program with the engine's name, each in a new process, in turn; as `step` else.
+
+        It prints its answer as JSON, with `peak_bytes`: its peak memory above the imports, which
+        may be at most `most_bytes` for us. The work of a rival is not called.
+        """
+        if not self.wants(step):
+            return
+        bars = {OURS: None} | {rival.name: rival.bar for rival in rivals}
+        lines = {name: [word.replace("ENGINE", name) for word in program] for name in bars}
+        answers = {name: run_of(line)[0] for name, line in lines.items()}  # and fills caches
+        told = {
+            rival.name: self._tell(step, rival, same, answers[OURS], answers[rival.name])
+            for rival in rivals
+        }
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in lines}
+        peaks: dict[str, list[int]] = {name: [] for name in lines}
+        for _ in range(self.runs):
+            for name, line in lines.items():
+                answer, *measured = run_of(line)
+                times[name].append((measured[0], measured[1]))
+                peaks[name].append(answer["peak_bytes"])
+        for name, bar in bars.items():
+            more = {"answer": told.get(name), "calls_a_run": 1}
+            self._judge(step, name, times[name], times[OURS], bar, 0, rows, more)
+        for name in bars:
+            peak = max(peaks[name])
+            bound = most_bytes if name == OURS else None
+            self.value(f"{step}, peak", name, peak / 2**20, "MiB", bound and bound / 2**20)
+
+    def value(
+        self, step: str, engine: str, value: float, unit: str, most: float | None = None
+    ) -> None:
+        """Keep and print a number that is no time; `most` is a bar on it."""
+        met = None if most is None else value <= most
+        row = {"kind": "value", "step": step, "engine": engine, "value": value, "unit": unit}
+        self.rows.append(row | {"bar": most, "met": met})
+        self._keep(self.rows[-1])
+        bar = "" if most is None else f"at most {most:g} {'met' if met else 'MISSED'}"
+        label = step if engine == OURS else ""
+        print(f"{label:28} {engine:26} {value:>7.1f} {unit} {bar}".rstrip(), flush=True)
+
+    def check(self, step: str, claim: Callable[[], str]) -> None:
+        """Call what raises AssertionError if something is wrong, and else says what it found."""
+        if not self.wants(step):
+            return
+        try:
+            found = claim()
+        except AssertionError as error:
+            found = f"WRONG: {' '.join(str(error).split())[:200]}"
+            self.wrong.append(f"{step}: {found}")
+        self._keep({"kind": "check", "step": step, "found": found})
+        print(f"{step:28} {found}", flush=True)
+
+    def _tell(
+        self, step: str, rival: Rival, same: Callable[[Any, Any], str], ours: Any, theirs: Any
+    ) -> str:
+        try:
+            return (rival.same or same)(ours, theirs)
+        except AssertionError as error:
+            told = f"DIFFERENT: {' '.join(str(error).split())[:200]}"
+            self.wrong.append(f"{step}: {rival.name}: {told}")
+            return told
+
+    def _judge(
+        self,
+        step: str,
+        name: str,
+        measured: list[tuple[float, float]],
+        base: list[tuple[float, float]],
+        bar: float | None,
+        moved: int,
+        rows: int,
+        more: dict[str, Any],
+    ) -> None:
+        seconds = [pair[0] for pair in measured]
+        median = statistics.median(seconds)
+        ratio = median / statistics.median(pair[0] for pair in base)
+        row = {
+            "kind": "step",
+            "step": step,
+            "engine": name,
+            "rows": rows,
+            "runs": self.runs,
+            "median_s": median,
+            "min_s": min(seconds),
+            "cpu_s": statistics.median(pair[1] for pair in measured),
+            "spread": (max(seconds) - min(seconds)) / median,
+            "ratio": ratio,
+            "bar": bar,
+            "met": None if bar is None else ratio >= bar,
+            "moved_bytes": moved,
+            "bandwidth_share": moved / median / self.bandwidth if moved else None,
+        }
+        self.rows.append(row | more)
+        self._keep(self.rows[-1])
+        print(table_line(self.rows[-1]), flush=True)
 
     def close(self) -> int:
         """Print what was missed or differs; 1 if an answer differs, else 0."""
@@ -245,9 +333,12 @@ class Bench:
         missed = [row for row in judged if not row["met"]]
         print(f"\n{len(judged) - len(missed)} of {len(judged)} bars met")
         for row in missed:
-            print(
-                f"MISSED  {row['step']}: {row['ratio']:.2f}x {row['engine']}, bar {row['bar']:g}x"
+            told = (
+                f"{row['ratio']:.2f}x {row['engine']}, bar {row['bar']:g}x"
+                if row["kind"] == "step"
+                else f"{row['value']:.1f} {row['unit']}, at most {row['bar']:g}"
             )
+            print(f"MISSED  {row['step']}: {told}")
         for text in self.wrong:
             print(f"WRONG   {text}")
         if self.output is not None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
-import scipy.signal
-from headrace.demo import RATE, ecg, job
+import whole_job
+from headrace.demo import RATE, ecg
 from measure import (
     DTYPES,
     EXTRA,
+    FULL,
+    OURS,
+    ROOT,
     WORKERS,
     Bench,
     Rival,
@@ -31,19 +33,15 @@ from measure import (
     run,
     shared,
 )
+from numba_kernels import cut_beats
 from numpy.lib.stride_tricks import sliding_window_view
 from peers import expressions, signals, transforms
-from peers.signals import convolve_scipy, suppress_bottleneck, suppress_peaks, suppress_scipy
 from sklearn.decomposition import PCA
+from whole_job import BEFORE, GATE_WINDOW, QRS_WIDTH, TAPS, WINDOW, ricker_numpy
 
 import headrace as hr
 
 CSV_BAR = 1.5
-QRS_WIDTH = 0.02 * RATE
-TAPS = 2 * round(5 * QRS_WIDTH) + 1
-GATE_WINDOW = job.odd(0.3, RATE)
-WINDOW = 4 * round(0.15 * RATE)
-BEFORE = round(0.25 * RATE)
 READERS = ["pandas", "polars", "duckdb", "pyarrow"]
 PACKAGES = ["numpy", "scipy", "numba", *READERS, "scikit-learn", *EXTRA]
 
@@ -115,12 +113,6 @@ def envelope_reshape(x: Any, width: int = 1200) -> Any:
     return pixels.min(axis=1), pixels.max(axis=1)
 
 
-def ricker_numpy(points: int, width: float) -> Any:
-    """Return the closed form that scipy.signal.ricker had."""
-    square = ((np.arange(points) - (points - 1) / 2) / width) ** 2
-    return 2 / (math.sqrt(3 * width) * math.pi**0.25) * (1 - square) * np.exp(-square / 2)
-
-
 def detection(bench: Bench, x64: Any) -> dict[str, Any]:
     """Envelope, wavelet, convolution, threshold, suppression; returns the job's arrays in f32."""
     kept: dict[str, Any] = {}
@@ -165,23 +157,7 @@ def detection(bench: Bench, x64: Any) -> dict[str, Any]:
             lambda v=response, t=threshold: hr.signal.non_max_suppression(
                 v, GATE_WINDOW, t
             ).to_numpy(),
-            [
-                Rival(
-                    "scipy maximum_filter1d",
-                    lambda r=r, t=threshold: suppress_scipy(r, GATE_WINDOW, t),
-                    1,
-                ),
-                Rival(
-                    "scipy find_peaks",
-                    lambda r=r, t=threshold: suppress_peaks(r, GATE_WINDOW, t),
-                    1,
-                    count_near(0.02),
-                ),
-                Rival(
-                    "bottleneck move_max",
-                    lambda r=r, t=threshold: suppress_bottleneck(r, GATE_WINDOW, t),
-                ),
-            ][: 3 if "bottleneck" in EXTRA else 2],
+            signals.suppressors(r, GATE_WINDOW, threshold, 1.5),
             equal if name == "f64" else count_near(0.001),
             n * size + n,
             n,
@@ -203,12 +179,12 @@ def windows_numpy(x: Any, begins: Any, lengths: Any, width: int) -> Any:
     return rows
 
 
-def beats_numpy(x: Any, positions: Any, intervals: Any) -> Any:
+def beats_numpy(x: Any, positions: Any, intervals: Any, cut: Any = windows_numpy) -> Any:
     """Prune what is no beat, then cut."""
     seconds = intervals / RATE
     kept = (seconds >= 0.3) & (seconds <= 2.0)
     begins = positions[:-1][kept] - BEFORE
-    return windows_numpy(x, np.maximum(begins, 0), intervals[kept], WINDOW)
+    return cut(x, np.maximum(begins, 0), intervals[kept], WINDOW)
 
 
 def beats_headrace(x: Any, positions: Any, intervals: Any) -> Any:
@@ -294,7 +270,10 @@ def beats(bench: Bench, kept: dict[str, Any]) -> Any:
     bench.step(
         "prune, windows, normalise",
         lambda: beats_headrace(ours, positions, intervals).to_numpy(),
-        [Rival("numpy sliding_window_view", lambda: beats_numpy(x, p, d), 1)],
+        [
+            Rival("numba", lambda: beats_numpy(x, p, d, cut_beats), 1.2),
+            Rival("numpy sliding_window_view", lambda: beats_numpy(x, p, d), 1.2),
+        ],
         close_to(2e-5),
         2 * made.nbytes,
         made.shape[0],
@@ -333,56 +312,37 @@ def pca(bench: Bench, made: Any, components: int = 8) -> None:
 
 
 # ---- all of it -----------------------------------------------------------------------------------
-def whole_headrace(path: str) -> Any:
-    """From text to windows and histogram."""
-    plan = job.plan(hr.read_csv(path, dtypes="float32").ecg.to_array(), RATE)
-    return plan.beats.to_numpy(), plan.counts.to_numpy()
-
-
-def whole_scipy(x: Any) -> Any:
-    """Do the same on NumPy's and SciPy's functions, from a column."""
-    taps = ricker_numpy(TAPS, QRS_WIDTH).astype(x.dtype)
-    response = convolve_scipy(x, taps, scipy.signal.oaconvolve)
-    gate = suppress_scipy(response, GATE_WINDOW, 1.6 * response.std())
-    positions = np.flatnonzero(gate)
-    intervals = np.diff(positions)
-    counts, _ = np.histogram(intervals / RATE, 85, (0.3, 2.0))
-    return beats_numpy(x, positions, intervals), counts
-
-
-def whole_pandas(path: str) -> Any:
-    """Read with pandas' C engine."""
-    return whole_scipy(pd.read_csv(path, dtype=np.float32)["ecg"].to_numpy())
-
-
-def whole_arrow(path: str) -> Any:
-    """Read with pyarrow."""
-    options = pyarrow.csv.ConvertOptions(column_types={"ecg": pa.float32()})
-    column = pyarrow.csv.read_csv(path, convert_options=options)["ecg"]
-    return whole_scipy(column.combine_chunks().to_numpy())
-
-
 def same_beats(ours: Any, theirs: Any) -> str:
     """Compare the number of beats and the histogram; a tie of the gate may differ in f32."""
-    (a, counts), (b, others) = ours, theirs
-    assert abs(len(a) - len(b)) <= 1e-3 * len(b) + 1, f"{len(a)} and {len(b)} beats"
+    (a, counts), (b, others) = (
+        (x["beats"], np.array(x["counts"])) if isinstance(x, dict) else (len(x[0]), x[1])
+        for x in (ours, theirs)
+    )
+    assert abs(a - b) <= 1e-3 * b + 1, f"{a} and {b} beats"
     apart = int(np.abs(counts - others).sum())
     assert apart <= 2e-3 * others.sum() + 2, f"histograms differ by {apart}"
-    return f"{len(a)} and {len(b)} beats, histograms differ by {apart}"
+    return f"{a} and {b} beats, histograms differ by {apart}"
 
 
 def whole(bench: Bench, path: str, rows: int) -> None:
-    """End to end."""
+    """Steps 1 and 3 to 6, here and in fresh processes."""
+    works = {name: engine() for name, engine in whole_job.ENGINES.items()}
+    others = [name for name in works if name != OURS]
     bench.step(
         "end to end f32",
-        lambda: whole_headrace(path),
-        [
-            Rival("pandas + scipy", lambda: whole_pandas(path), 1),
-            Rival("pyarrow + scipy", lambda: whole_arrow(path), 1),
-        ],
+        lambda: works[OURS](path),
+        [Rival(name, lambda work=works[name]: work(path), 2) for name in others],
         same_beats,
         Path(path).stat().st_size,
         rows,
+    )
+    bench.fresh(
+        "end to end, fresh process",
+        [str(ROOT / "bench/whole_job.py"), "ENGINE", path],
+        [Rival(name, str, 1.7) for name in others],
+        same_beats,
+        rows,
+        400 * 2**20 if rows <= FULL else None,
     )
 
 

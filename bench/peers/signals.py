@@ -17,7 +17,8 @@ import scipy.fft
 import scipy.ndimage
 import scipy.signal
 from headrace.demo import RATE
-from measure import DTYPES, WORKERS, Bench, Rival, close_to, equal, run
+from measure import DTYPES, EXTRA, WORKERS, Bench, Rival, close_to, count_near, equal, run
+from numba_kernels import convolve_direct, cut_rows, early_exit, van_herk
 
 import headrace as hr
 
@@ -27,7 +28,7 @@ PACKAGES = ["numpy", "scipy", "numba"]
 def overlap_save(x: Any, taps: Any) -> Any:
     """Convolve by hand in blocks of scipy.fft, as somebody who knows how would."""
     m = len(taps)
-    length = 1 << max(12, (4 * m - 1).bit_length())
+    length = 1 << max(15, (4 * m - 1).bit_length())
     fresh = length - m + 1
     blocks = -(-len(x) // fresh)
     padded = np.zeros(blocks * fresh + m - 1, x.dtype)
@@ -63,57 +64,27 @@ def suppress_bottleneck(x: Any, window: int, threshold: float) -> Any:
     return (x == bottleneck.move_max(padded, window, min_count=1)[half:]) & (x >= threshold)
 
 
+def near_peaks(ours: Any, theirs: Any) -> str:
+    """Compare counts: scipy goes from the highest peak down, so noise keeps more."""
+    return count_near(0.25)(ours, theirs)
+
+
 def suppress_peaks(x: Any, window: int, threshold: float) -> Any:
     """Count scipy's peaks; they are chosen by height, so a few differ."""
     found, _ = scipy.signal.find_peaks(x, height=threshold, distance=window // 2 + 1)
     return len(found)
 
 
-@numba.njit(parallel=True)
-def van_herk(x: Any, half: int, threshold: float) -> Any:
-    """Mark maxima of windows by running maxima of blocks, forwards and backwards."""
-    least = x.dtype.type(-np.inf)
-    window = 2 * half + 1
-    gate = np.zeros(len(x), np.bool_)
-    blocks = (len(x) + window - 1) // window
-    chunk = max(1, 65_536 // window)
-    for part in numba.prange((blocks + chunk - 1) // chunk):
-        backwards = np.empty(window, x.dtype)
-        for block in range(part * chunk, min(blocks, (part + 1) * chunk)):
-            first = block * window
-            top = least
-            for j in range(window - 1, -1, -1):
-                i = first - half + j
-                if 0 <= i < len(x):
-                    top = max(top, x[i])
-                backwards[j] = top
-            top = least
-            for j in range(min(window, len(x) - first)):
-                if j > 0 and first + half + j < len(x):
-                    top = max(top, x[first + half + j])
-                value = x[first + j]
-                gate[first + j] = value >= threshold and value >= max(top, backwards[j])
-    return gate
-
-
-@numba.njit(parallel=True)
-def cut_rows(x: Any, begins: Any, width: int, zscore: bool) -> Any:
-    """Cut segments, and scale them, row by row."""
-    out = np.empty((len(begins), width), x.dtype)
-    for k in numba.prange(len(begins)):
-        part = x[begins[k] : begins[k] + width]
-        center, spread = 0.0, 1.0
-        if zscore:
-            for value in part:
-                center += value
-            center /= width
-            spread = 0.0
-            for value in part:
-                spread += (value - center) ** 2
-            spread = np.sqrt(spread / width)
-        for i in range(width):
-            out[k, i] = (part[i] - center) / spread
-    return out
+def suppressors(x: Any, window: int, threshold: float, bar: float) -> list[Rival]:
+    """List the ways to mark the maxima of windows."""
+    half = window // 2
+    return [
+        Rival("numba van Herk", lambda: van_herk(x, half, threshold), bar),
+        Rival("numba early exit", lambda: early_exit(x, half, threshold), bar),
+        Rival("scipy maximum_filter1d", lambda: suppress_scipy(x, window, threshold), bar),
+        Rival("scipy find_peaks", lambda: suppress_peaks(x, window, threshold), bar, near_peaks),
+        Rival("bottleneck move_max", lambda: suppress_bottleneck(x, window, threshold), bar),
+    ][: 5 if "bottleneck" in EXTRA else 4]
 
 
 def convolve(bench: Bench, x: Any, name: str) -> None:
@@ -127,6 +98,10 @@ def convolve(bench: Bench, x: Any, name: str) -> None:
         ("wavelet", wavelet, 5),
         ("1001 taps", wide, 1),
     ):
+        direct = [
+            Rival("numba direct", lambda taps=taps: convolve_direct(x, taps), bar),
+            Rival("numpy convolve", lambda taps=taps: np.convolve(x, taps, "same"), bar),
+        ]
         bench.step(
             f"convolve {title} {name}",
             lambda taps=taps: hr.signal.fft_convolve(x, taps).to_numpy(),
@@ -142,10 +117,7 @@ def convolve(bench: Bench, x: Any, name: str) -> None:
                     bar,
                 ),
                 Rival("overlap-save by hand", lambda taps=taps: overlap_save(x, taps), bar),
-                *[
-                    Rival("numpy convolve", lambda taps=taps: np.convolve(x, taps, "same"), bar)
-                    for _ in range(len(taps) < 100)
-                ],
+                *(direct if len(taps) < 100 else []),
             ],
             close_to(64 * float(np.finfo(x.dtype).eps)),
             2 * x.nbytes,
@@ -156,10 +128,11 @@ def convolve(bench: Bench, x: Any, name: str) -> None:
 def suppress(bench: Bench, x: Any, name: str) -> None:
     """Short, middle and wide windows."""
     for window in (33, 129, 1001, 10_001):
+        rivals = suppressors(x, window, 2.0, 1.5)
         bench.step(
             f"peaks {window} {name}",
             lambda window=window: hr.signal.non_max_suppression(x, window, 2.0).to_numpy(),
-            [Rival("numba", lambda window=window: van_herk(x, window // 2, 2.0), 1.5)],
+            rivals if window == 129 else rivals[:2],
             equal,
             x.nbytes + len(x),
             len(x),

@@ -20,7 +20,14 @@ def test_small_bench(tmp_path):
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     run, *rows = map(json.loads, output.read_text().splitlines())
     assert run["kind"] == "run" and run["versions"]["numpy"]
-    steps = {row["step"] for row in rows if row["engine"] == "headrace"}
-    assert {"read_csv f64", "convolve wavelet f32", "PCA f32", "end to end f32"} <= steps
-    for row in rows:
+    steps = {row["step"] for row in rows if row.get("engine") == "headrace"}
+    assert {
+        "read_csv f64",
+        "convolve wavelet f32",
+        "PCA f32",
+        "end to end f32",
+        "sin**2 + cos**2 == 1",
+    } <= steps
+    assert "end to end, fresh process" in steps
+    for row in (row for row in rows if row["kind"] == "step"):
         assert (row["median_s"] > 0 and row["engine"] == "headrace") or row["answer"]
