@@ -81,6 +81,14 @@ class FullSize {
   int64_t most_ = 0;
 };
 
+// Arguments and choices of an operator that has some.
+std::string detail_text(const Node& node) {
+  const auto& fields = const_cast<Node&>(node).fields();
+  if (!fields.choice)
+    return fields.detail.empty() || node.is_ready() ? "" : " [" + fields.detail + "]";
+  return " [" + fields.detail + "; " + fields.choice(fields.inputs) + "]";
+}
+
 class Writer {
  public:
   Explanation write(std::span<const NodePtr> roots) {
@@ -97,7 +105,8 @@ class Writer {
     }
     for (const NodePtr& root : roots)
       if (root->is_ready())
-        body += "  ready: " + root->op() + " " + form_text(root->signature()) + "\n";
+        body += "  ready: " + root->op() + detail_text(*root) + " " + form_text(root->signature()) +
+                "\n";
     result.text =
         "plan: " + std::to_string(result.steps) + (result.steps == 1 ? " step" : " steps");
     if (result.full_passes > 0)
@@ -119,7 +128,7 @@ class Writer {
         text += (i ? "; " : "") + chain_text(step.outputs[i], 0);
     } else {
       text += first.op();
-      if (!first.detail().empty()) text += " [" + first.detail() + "]";
+      text += detail_text(first);
       for (size_t i = 0; i < step.inputs.size(); ++i)
         text += (i ? ", " : " of ") + name(step.inputs[i]);
     }

@@ -107,7 +107,7 @@ NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
 }
 
 NodePtr operator_node(std::string op, std::string detail, Signature signature,
-                      std::vector<NodePtr> inputs, int passes, Node::Run run) {
+                      std::vector<NodePtr> inputs, int passes, Node::Run run, Node::Choice choice) {
   Node::Fields made;
   made.kind = NodeKind::kOperator;
   made.op = std::move(op);
@@ -116,6 +116,7 @@ NodePtr operator_node(std::string op, std::string detail, Signature signature,
   made.passes = passes;
   made.inputs = std::move(inputs);
   made.run = std::move(run);
+  made.choice = std::move(choice);
   return make_node(std::move(made));
 }
 

@@ -37,6 +37,9 @@ class HR_API Node {
   /// Runs a table node for the columns with true in `wanted`; the result holds just these, in
   /// order.
   using RunTable = std::function<Table(const std::vector<bool>& wanted)>;
+  /// Says how an operator works on these inputs, which may not have run yet; there are none left
+  /// once it ran itself.
+  using Choice = std::function<std::string(std::span<const NodePtr> inputs)>;
 
   /// What the planner knows of a node; `plan/node_fields.h`, not for users.
   struct Fields;
@@ -74,10 +77,11 @@ class HR_API Node {
 HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain = 0,
                          bool live = false);
 
-/// A node for one operator. `passes`: how often it walks over its largest operand. With
-/// HEADRACE_EAGER=1 this and the other makers run the node at once.
+/// A node for one operator. `passes`: how often it walks over its largest operand; `choice` adds to
+/// `detail` in explain(). With HEADRACE_EAGER=1 this and the other makers run the node at once.
 HR_API NodePtr operator_node(std::string op, std::string detail, Signature signature,
-                             std::vector<NodePtr> inputs, int passes, Node::Run run);
+                             std::vector<NodePtr> inputs, int passes, Node::Run run,
+                             Node::Choice choice = nullptr);
 
 /// A deferred table of `names` and `dtypes`; `prefix(n)`, if given, makes the node of its first
 /// rows.

@@ -21,6 +21,7 @@ struct Node::Fields {
   std::vector<NodePtr> inputs{};
   std::optional<Value> value{};
   Run run{};
+  Choice choice{};
   RunTable run_table{};
   std::function<NodePtr(int64_t)> prefix{};
   std::vector<std::string> names{};  // of a table node

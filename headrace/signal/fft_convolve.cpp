@@ -7,15 +7,19 @@
 #include "headrace/base/error.h"
 #include "headrace/signal/fft_convolve_kernels.h"
 
-#include <cmath>
-#include <limits>
+#include <cstdio>
 
 namespace hr {
 
 namespace {
 
+ConvolveMethod method_of(Dtype dtype, int64_t num_taps) {
+  return visit_floating(dtype,
+                        [&]<class T>(std::type_identity<T>) { return choose_method<T>(num_taps); });
+}
+
 void dispatch(const ConvolveJob& job, const Tensor& signal, const Tensor& taps, Buffer& out) {
-  const bool direct = job.num_taps <= kDirectTaps;
+  const bool direct = method_of(signal.dtype(), job.num_taps).block == 0;
   if constexpr (built_with_cuda)
     if (signal.place().is_gpu())
       return direct ? cuda::direct_convolve(job, signal, taps, out)
@@ -42,27 +46,6 @@ void check(const Tensor& signal, const Tensor& taps, ConvolveMode mode) {
         "shorten the taps or pass mode='full'");
 }
 
-/// The taps that count: from the ends, the smaller first, those are left out whose magnitudes sum
-/// to at most eps/8 of all. At least one stays.
-template <class T>
-ConvolveJob trim(const Tensor& taps) {
-  const StridedView<T> tap(taps);
-  double total = 0;
-  for (int64_t k = 0; k < tap.size; ++k) total += std::fabs(static_cast<double>(tap[k]));
-  int64_t first = 0;
-  int64_t last = tap.size - 1;
-  if (!std::isfinite(total)) return {0, 0, first, tap.size};
-  double left_out = 0;
-  while (first < last) {
-    const double left = std::fabs(static_cast<double>(tap[first]));
-    const double right = std::fabs(static_cast<double>(tap[last]));
-    left_out += std::fmin(left, right);
-    if (left_out > total * static_cast<double>(std::numeric_limits<T>::epsilon()) / 8) break;
-    left < right ? ++first : --last;
-  }
-  return {0, 0, first, last - first + 1};
-}
-
 }  // namespace
 
 Tensor fft_convolve(const Tensor& signal, const Tensor& taps, ConvolveMode mode) {
@@ -71,7 +54,8 @@ Tensor fft_convolve(const Tensor& signal, const Tensor& taps, ConvolveMode mode)
   const int64_t n = signal.num_elements();
   const int64_t m = taps.num_elements();
   if (n == 0) return Tensor(signal.dtype(), {0}, Buffer{});
-  ConvolveJob job = signal.dtype() == TypeId::kFloat32 ? trim<float>(taps) : trim<double>(taps);
+  const ConvolveTaps counting = trim_taps(taps);
+  ConvolveJob job{0, 0, counting.first, counting.count};
   job.num_outputs = mode == ConvolveMode::kFull   ? checked_add("fft_convolve", n, m - 1)
                     : mode == ConvolveMode::kSame ? n
                                                   : n - m + 1;
@@ -83,6 +67,16 @@ Tensor fft_convolve(const Tensor& signal, const Tensor& taps, ConvolveMode mode)
       checked_multiply("fft_convolve", job.num_outputs, signal.dtype().size_bytes()));
   dispatch(job, signal, taps, out);
   return Tensor(signal.dtype(), {job.num_outputs}, std::move(out));
+}
+
+std::string fft_convolve_method(const Tensor& taps) {
+  const ConvolveTaps counting = trim_taps(taps);
+  const ConvolveMethod method = method_of(taps.dtype(), counting.count);
+  char time[32];
+  std::snprintf(time, sizeof time, "%.2f", method.nanoseconds);
+  return (method.block == 0 ? "direct" : "FFT of " + std::to_string(method.block)) + ", " +
+         std::to_string(counting.count) + " of " + std::to_string(taps.num_elements()) +
+         " taps count, about " + time + " ns a sample and core";
 }
 
 }  // namespace hr

@@ -4,6 +4,8 @@
 #include "headrace/base/api.h"
 #include "headrace/data/tensor.h"
 
+#include <string>
+
 namespace hr {
 
 /// Which part of the n + m - 1 sums is returned (n samples, m taps): all, the middle n (from
@@ -12,16 +14,23 @@ enum class ConvolveMode { kFull, kSame, kValid };
 
 /// Convolves two 1-D tensors of any stride, both float32 or both float64; the result has their
 /// dtype. As scipy.signal.fftconvolve; an empty signal gives an empty result.
-/// Taps at either end whose magnitudes sum to less than eps/8 of the sum of all are left out: they
-/// change no output by more than eps/8 sum|taps| max|signal|. Up to 48 remaining taps are summed
-/// directly; more run in blocks of 2^10 samples or more, two blocks as the real and the imaginary
-/// part of one complex FFT. The error of an output is below 4 eps log2(block) times the 2-norms of
-/// the taps and of the two blocks. A NaN or inf spreads over the blocks that it reaches. Method and
-/// blocks depend on lengths, taps and dtype only: the same bits for any number of threads.
+/// Taps at either end whose magnitudes sum to less than eps/8 of the l1 norm (the sum of all
+/// magnitudes) are left out: they change no output by more than eps/8 sum|taps| max|signal|. Few
+/// remaining taps (up to 75 in float64, 90 in float32) are summed directly: the error of an output
+/// of m taps is below m eps/2 sum|taps| max|signal|. More run in blocks of 2^10 samples or more,
+/// two blocks as the real and the imaginary part of one complex FFT: the error of an output is
+/// below 4 eps log2(block) times the 2-norms of the taps and of the two blocks. A NaN or inf
+/// spreads to the outputs of the taps that are left, and with blocks over both blocks of a pair.
+/// The method depends on the taps' number and dtype only (`fft_convolve_method`), borders on
+/// lengths too: the same bits for any number of threads and at every SIMD level.
 /// Throws InvalidArgumentError when `taps` is empty, or longer than the signal in another mode than
 /// full, TypeMismatchError for other dtypes and for more than one dimension.
 /// O(n log m) time; scratch is a few blocks a worker.
 HR_API Tensor fft_convolve(const Tensor& signal, const Tensor& taps,
                            ConvolveMode mode = ConvolveMode::kSame);
+
+/// How `fft_convolve` convolves with these taps, as explain() shows it: directly or by which FFT,
+/// how many taps count, and the predicted time on the machine of docs/design/signal.md.
+HR_API std::string fft_convolve_method(const Tensor& taps);
 
 }  // namespace hr

@@ -3,9 +3,9 @@
 // complex transform; since the taps are real, their convolutions stay apart. Vectors may have any
 // width: each element sees the same operations, so every SIMD level gives the same bits.
 #define HWY_TARGET_INCLUDE "headrace/signal/fft_convolve_cpu.cpp"
-#include "headrace/algo/strided_view.h"
 #include "headrace/base/simd_targets.h"
 #include "headrace/exec/workers.h"
+#include "headrace/signal/fft_convolve_input.h"
 #include "headrace/signal/fft_convolve_kernels.h"
 #include "headrace/signal/fft_math.h"
 #include "headrace/signal/plan_cache.h"
@@ -274,29 +274,6 @@ void transform_taps(const ConvolvePlan<T>& plan, T scale, T* re, T* im, T* spect
   store_spectrum(plan.n, scale, re, im, spectrum);
 }
 
-/// out[i] = sum over k of taps[k] x[i - k], in this order of k, for `count` outputs.
-template <class T>
-void sum_taps(int64_t num_taps, const T* taps, const T* x, int64_t count, T* out) {
-  constexpr int64_t V = kLanes<T>;
-  constexpr int U = 8;
-  using Vec = Vector<T, V>;
-  int64_t i = 0;
-  for (; i + U * V <= count; i += U * V) {
-    Vec sum[U] = {};
-    for (int64_t k = 0; k < num_taps; ++k) {
-#pragma GCC unroll 8
-      for (int u = 0; u < U; ++u) sum[u] += load<Vec>(x + i + u * V - k) * taps[k];
-    }
-#pragma GCC unroll 8
-    for (int u = 0; u < U; ++u) store(sum[u], out + i + u * V);
-  }
-  for (; i < count; ++i) {
-    T sum = 0;
-    for (int64_t k = 0; k < num_taps; ++k) sum += x[i - k] * taps[k];
-    out[i] = sum;
-  }
-}
-
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -305,42 +282,6 @@ HWY_AFTER_NAMESPACE();
 namespace hr::cpu {
 
 namespace {
-
-/// x[begin + i] for i < count into `out`, zeros where the signal has nothing.
-template <class T>
-void fetch(const StridedView<T>& x, int64_t begin, int64_t count, T* out) {
-  const int64_t first = std::clamp<int64_t>(-begin, 0, count);
-  const int64_t last = std::clamp<int64_t>(x.size - begin, first, count);
-  std::fill(out, out + first, T{0});
-  for (int64_t i = first; i < last; ++i) out[i] = x[begin + i];
-  std::fill(out + last, out + count, T{0});
-}
-
-/// Elements [begin, begin + count) where they lie, or fetched into `block`.
-template <class T>
-const T* fetch_or_borrow(const StridedView<T>& x, int64_t begin, int64_t count, T* block) {
-  if (x.stride == 1 && begin >= 0 && begin + count <= x.size) return x.data + begin;
-  fetch(x, begin, count, block);
-  return block;
-}
-
-template <class T>
-void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedView<T>& all_taps,
-            T* out) {
-  Buffer tap_buffer = Buffer::allocate(job.num_taps * static_cast<int64_t>(sizeof(T)));
-  T* taps = tap_buffer.mutable_as<T>();
-  fetch(all_taps, job.first_tap, job.num_taps, taps);
-  const int64_t before = job.num_taps - 1;
-  constexpr int64_t rows = 8192;
-  parallel_for((job.num_outputs + rows - 1) / rows, [&](int64_t task) {
-    T block[rows + kDirectTaps];
-    const int64_t begin = task * rows;
-    const int64_t count = std::min(rows, job.num_outputs - begin);
-    const T* x =
-        fetch_or_borrow(signal, job.first_position + begin - before, count + before, block);
-    HR_SIMD(sum_taps<T>)(job.num_taps, taps, x + before, count, out + begin);
-  });
-}
 
 /// The planes of a pair of blocks. Their rows lie a little apart, so that they do not meet in the
 /// same sets of the cache.
@@ -456,13 +397,6 @@ class OverlapSave {
 };
 
 }  // namespace
-
-void direct_convolve(const ConvolveJob& job, const Tensor& signal, const Tensor& taps,
-                     Buffer& out) {
-  visit_floating(signal.dtype(), [&]<class T>(std::type_identity<T>) {
-    direct(job, StridedView<T>(signal), StridedView<T>(taps), out.mutable_as<T>());
-  });
-}
 
 void fft_convolve(const ConvolveJob& job, const Tensor& signal, const Tensor& taps, Buffer& out) {
   visit_floating(signal.dtype(), [&]<class T>(std::type_identity<T>) {

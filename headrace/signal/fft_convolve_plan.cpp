@@ -2,20 +2,78 @@
 // Block lengths and tables of convolutions.
 #include "headrace/signal/fft_convolve_plan.h"
 
+#include "headrace/algo/strided_view.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/roots_of_unity.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace hr {
 
+namespace {
+
+template <class T>
+ConvolveTaps trim(const StridedView<T>& tap) {
+  double total = 0;
+  for (int64_t k = 0; k < tap.size; ++k) total += std::fabs(static_cast<double>(tap[k]));
+  if (!std::isfinite(total)) return {0, tap.size};
+  int64_t first = 0;
+  int64_t last = tap.size - 1;
+  double left_out = 0;
+  while (first < last) {
+    const double left = std::fabs(static_cast<double>(tap[first]));
+    const double right = std::fabs(static_cast<double>(tap[last]));
+    left_out += std::fmin(left, right);
+    if (left_out > total * static_cast<double>(std::numeric_limits<T>::epsilon()) / 8) break;
+    left < right ? ++first : --last;
+  }
+  return {first, last - first + 1};
+}
+
+/// What a sample costs on one core, in nanoseconds, as measured with AVX-512
+/// (docs/design/signal.md). Direct sums are counted a fifth higher: AVX2 doubles them, and blocks
+/// less.
+struct Costs {
+  double direct_tap;
+  double direct_least;
+  /// Of each sample of a block of 2^13, 2^14, 2^15 or more; the taps' share of a block is lost.
+  double blocks[3];
+};
+
+template <class T>
+constexpr Costs costs() {
+  if constexpr (sizeof(T) == 4) return {1 / 100.0, 0.3, {0.90, 0.93, 1.02}};
+  return {1 / 50.0, 0.5, {1.50, 1.62, 1.96}};
+}
+
+}  // namespace
+
+ConvolveTaps trim_taps(const Tensor& taps) {
+  return visit_floating(taps.dtype(),
+                        [&]<class T>(std::type_identity<T>) { return trim(StridedView<T>(taps)); });
+}
+
+template <class T>
+ConvolveMethod choose_method(int64_t num_taps) {
+  constexpr Costs cost = costs<T>();
+  ConvolveMethod best{0,
+                      std::max(cost.direct_least, cost.direct_tap * static_cast<double>(num_taps))};
+  if (num_taps > kMostDirectTaps) best.nanoseconds = HUGE_VAL;
+  for (int64_t block = 8192, size = 0;; block *= 2, ++size) {
+    if (2 * block < 5 * num_taps) continue;
+    const double share = 1 - static_cast<double>(num_taps - 1) / static_cast<double>(block);
+    const double nanoseconds = cost.blocks[std::min<int64_t>(size, 2)] / share;
+    if (nanoseconds < best.nanoseconds) best = {block, nanoseconds};
+    if (size >= 2) break;
+  }
+  return best;
+}
+
 template <class T>
 int64_t convolve_block(int64_t num_taps, int64_t num_outputs) {
-  // The fastest of 2^10 ... 2^15 for each number of taps, as measured (docs/design/signal.md).
-  const int64_t few = sizeof(T) == 4 ? 500 : 1400;
-  int64_t block = num_taps <= few ? 8192 : num_taps <= 5500 ? 16'384 : 32'768;
-  while (block < 2 * num_taps + num_taps / 2) block *= 2;
-  // A short signal is one pair of blocks.
+  int64_t block = choose_method<T>(num_taps).block;
   while (block > 1024 && num_outputs <= 2 * (block / 2 - kTwiddleRun<T> - num_taps)) block /= 2;
   return block;
 }
@@ -50,6 +108,8 @@ ConvolvePlan<T>::ConvolvePlan(int64_t length) : n(length) {
   }
 }
 
+template ConvolveMethod choose_method<float>(int64_t num_taps);
+template ConvolveMethod choose_method<double>(int64_t num_taps);
 template int64_t convolve_block<float>(int64_t num_taps, int64_t num_outputs);
 template int64_t convolve_block<double>(int64_t num_taps, int64_t num_outputs);
 template struct ConvolvePlan<float>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a convolution is done: which taps count, directly or by blocks, and the tables of a block.
 #pragma once
+#include "headrace/data/tensor.h"
 #include "headrace/memory/buffer.h"
 #include "headrace/signal/fft_convolve.h"
 
@@ -18,10 +19,31 @@ struct ConvolveJob {
   int64_t num_taps;
 };
 
-/// Up to so many taps are summed directly.
-inline constexpr int64_t kDirectTaps = 48;
+/// Taps [first, first + count), all that count.
+struct ConvolveTaps {
+  int64_t first;
+  int64_t count;
+};
 
-/// Length of the FFT for so many taps and outputs; a power of two that depends on nothing else.
+/// Leaves out, from the ends, the smaller first, taps whose magnitudes sum to at most eps/8 of all.
+/// At least one stays; all do when one is not finite.
+ConvolveTaps trim_taps(const Tensor& taps);
+
+/// How so many taps are summed: chosen by their number and the dtype alone, so that the bits are
+/// the same on every machine.
+struct ConvolveMethod {
+  int64_t block;       ///< length of the FFT; 0: directly
+  double nanoseconds;  ///< predicted time of a sample on one core, as measured on one machine
+};
+
+template <class T>
+ConvolveMethod choose_method(int64_t num_taps);
+
+/// More taps are never summed directly.
+inline constexpr int64_t kMostDirectTaps = 128;
+
+/// Length of the FFT for so many taps and outputs, or 0: that of the method, less for a signal that
+/// fits a shorter pair of blocks.
 template <class T>
 int64_t convolve_block(int64_t num_taps, int64_t num_outputs);
 

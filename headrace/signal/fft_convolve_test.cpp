@@ -61,8 +61,8 @@ double bound(const std::vector<T>& x, const std::vector<T>& taps, int64_t output
   for (const T tap : taps) squares += static_cast<double>(tap) * static_cast<double>(tap);
   double top = 0;
   for (const T value : x) top = std::max(top, std::fabs(static_cast<double>(value)));
-  const double block = m <= kDirectTaps ? static_cast<double>(m)
-                                        : static_cast<double>(convolve_block<T>(m, outputs));
+  const int64_t length = convolve_block<T>(m, outputs);
+  const double block = static_cast<double>(length == 0 ? m : length);
   return 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::log2(block + 1) *
          std::sqrt(squares) * std::sqrt(2 * block) * top;
 }
@@ -96,7 +96,7 @@ TYPED_TEST_SUITE(FftConvolve, FloatTypes);
 
 TYPED_TEST(FftConvolve, OfFewTapsEqualsTheDefinition) {
   for (const int64_t n : {1, 2, 3, 63, 64, 65, 1000, 8191, 8192, 8193, 20'000})
-    for (const int64_t m : {1, 2, 3, 31, 64, 96})
+    for (const int64_t m : {1, 2, 8, 9, 31, 32, 33, 47, 57, 64, 72, 75, 89})
       for (const ConvolveMode mode : kModes)
         for (const int64_t stride : {1, -2})
           if (m <= n || mode == ConvolveMode::kFull)
@@ -139,10 +139,40 @@ TYPED_TEST(FftConvolve, OfNoTapButZeroIsZero) {
             std::vector<TypeParam>(100, 0));
 }
 
+TYPED_TEST(FftConvolve, OfFewTapsIsTheSameWhereverTheSignalIsCut) {
+  const std::vector<TypeParam> x = noise<TypeParam>(20'000, 1);
+  const Tensor taps = tensor_of(noise<TypeParam>(57, 2));
+  const auto all = values_of<TypeParam>(fft_convolve(tensor_of(x), taps, ConvolveMode::kValid));
+  for (const int64_t cut : {1, 7, 8193}) {
+    const auto part = values_of<TypeParam>(fft_convolve(
+        tensor_of(std::vector<TypeParam>(x.begin() + cut, x.end())), taps, ConvolveMode::kValid));
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + cut)) << cut;
+  }
+}
+
+TYPED_TEST(FftConvolve, ChoosesByTheTapsThatCount) {
+  const bool single = sizeof(TypeParam) == 4;
+  const int64_t most = single ? 90 : 75;
+  EXPECT_EQ(choose_method<TypeParam>(most).block, 0);
+  EXPECT_EQ(choose_method<TypeParam>(most + 1).block, 8192);
+  double before = 0;
+  for (int64_t m = 1; m < 13'000; m += 1 + m / 7) {
+    const ConvolveMethod method = choose_method<TypeParam>(m);
+    EXPECT_GE(method.nanoseconds, before) << m;
+    EXPECT_TRUE(method.block == 0 || 2 * method.block >= 5 * m) << m;
+    before = method.nanoseconds;
+  }
+  std::vector<TypeParam> taps(100, 0);
+  taps[50] = 1;
+  EXPECT_EQ(fft_convolve_method(tensor_of(taps)),
+            std::string("direct, 1 of 100 taps count, about ") + (single ? "0.30" : "0.50") +
+                " ns a sample and core");
+}
+
 TYPED_TEST(FftConvolve, IsTheSameForAnyThreadsAndLevel) {
   const Tensor x = tensor_of(noise<TypeParam>(3 * kMorselRows + 5, 1));
   const SimdLevel best = simd_level();
-  for (const int64_t m : {20, 500, 3000}) {
+  for (const int64_t m : {1, 20, 40, 57, 64, 75, 500, 3000}) {
     const Tensor taps = tensor_of(noise<TypeParam>(m, 2));
     const Tensor result = fft_convolve(x, taps);
     EXPECT_TRUE(same_for_any_threads([&] { return fft_convolve(x, taps); }));
@@ -155,16 +185,23 @@ TYPED_TEST(FftConvolve, IsTheSameForAnyThreadsAndLevel) {
   }
 }
 
-TEST(FftConvolveOfNan, SpreadsItWhereItReaches) {
+TEST(FftConvolveOfNan, SpreadsItToItsTapsOrItsBlocks) {
   std::vector<double> x = noise<double>(100'000, 1);
-  x[50'000] = NAN;
-  for (const int64_t m : {50, 500}) {
-    const auto result =
-        values_of<double>(fft_convolve(tensor_of(x), tensor_of(noise<double>(m, 2))));
-    for (size_t i = 50'000 - static_cast<size_t>((m - 1) / 2);
-         i < 50'000 + static_cast<size_t>(m / 2); ++i)
-      EXPECT_TRUE(std::isnan(result[i]));
-    EXPECT_TRUE(std::isfinite(result[0]) && std::isfinite(result[99'999]));
+  for (const double bad : {double{NAN}, double{INFINITY}}) {
+    x[50'000] = bad;
+    for (const int64_t m : {50, 500}) {
+      const auto result =
+          values_of<double>(fft_convolve(tensor_of(x), tensor_of(noise<double>(m, 2))));
+      const int64_t begin = 50'000 - (m - 1) / 2;
+      int64_t spoilt = 0;
+      for (int64_t i = 0; i < 100'000; ++i) {
+        const bool reached = i >= begin && i < begin + m;
+        const bool finite = std::isfinite(result[static_cast<size_t>(i)]);
+        EXPECT_FALSE(reached && finite) << i;
+        spoilt += !finite;
+      }
+      EXPECT_LE(spoilt, m == 50 ? m : 2 * 8192);
+    }
   }
 }
 

@@ -77,10 +77,20 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
                                       {{"taps", m}, {"signal", n}},
                                       "shorten the taps or use mode='full'");
   constexpr const char* kModes[] = {"full", "same", "valid"};
-  return operator_node("fft_convolve", std::string("mode=") + kModes[static_cast<int>(mode)],
-                       signature, {x, h}, 1, [mode](std::span<const Value> inputs) -> Value {
-                         return fft_convolve(tensor(inputs[0]), tensor(inputs[1]), mode);
-                       });
+  // The node that runs leaves its choice here for explain().
+  auto chosen = std::make_shared<std::string>();
+  return operator_node(
+      "fft_convolve", std::string("mode=") + kModes[static_cast<int>(mode)], signature, {x, h}, 1,
+      [=](std::span<const Value> inputs) -> Value {
+        Value result = fft_convolve(tensor(inputs[0]), tensor(inputs[1]), mode);
+        *chosen = fft_convolve_method(tensor(inputs[1]));
+        return result;
+      },
+      [=](std::span<const NodePtr> inputs) {
+        if (inputs.empty()) return *chosen;
+        if (!inputs[1]->is_ready()) return std::string("the method follows from the taps");
+        return fft_convolve_method(tensor(inputs[1]->value()));
+      });
 }
 
 NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold) {

@@ -12,8 +12,8 @@ from headrace import signal
 scipy_signal = pytest.importorskip("scipy.signal")
 
 MODES = ["full", "same", "valid"]
-# Directly up to 48 taps; blocks of 2048, 4096, 8192, 16384 or 32768, and longer ones beyond.
-TAPS = [1, 2, 3, 47, 48, 49, 50, 256, 257, 700, 701, 1401, 6000, 6200, 13_000, 40_000]
+# Directly up to 75 (float64) or 90 taps; blocks of 8192, 16384 or 32768, and longer ones beyond.
+TAPS = [1, 2, 3, 47, 48, 49, 75, 76, 90, 91, 257, 700, 1401, 6000, 6200, 13_000, 40_000]
 DTYPES = ["float32", "float64"]
 
 
@@ -202,3 +202,24 @@ def test_nulls_name_the_fix():
     with pytest.raises(hr.Error, match=r"null.*fillna"):
         signal.fft_convolve(column, [1.0]).to_numpy()
     assert signal.fft_convolve([1.0, 2.0], [1.0]).tolist() == [1.0, 2.0]
+
+
+def test_explain_shows_the_method():
+    x = hr.asarray(noise(10_000, "float64"))
+    few, many = np.ones(57), np.pad(np.ones(4001), 50)
+    for taps, words in ((few, "direct, 57 of 57 taps"), (many, "FFT of 16384, 4001 of 4101 taps")):
+        plan = signal.fft_convolve(x + 0, taps)
+        assert f"mode=same; {words} count, about " in plan.explain()
+        hr.eval(plan)
+        assert f"ready: fft_convolve [mode=same; {words} count" in plan.explain()
+
+
+def test_explain_waits_for_deferred_taps():
+    source = noise(10_000, "float32")
+    source.flags.writeable = False  # or its operators run at once
+    x = hr.asarray(source)
+    wavelet = signal.ricker(57, 4.0, "float32")
+    plan = signal.fft_convolve(x, wavelet)
+    assert "[mode=same; the method follows from the taps]" in plan.explain()
+    hr.eval(wavelet)
+    assert "[mode=same; direct, " in plan.explain()
