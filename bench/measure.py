@@ -196,8 +196,9 @@ class Bench:
         same: Callable[[Any, Any], str],
         moved: int = 0,
         rows: int = 0,
+        more_runs: int = 1,
     ) -> None:
-        """Compare the answers, then time ours and each rival in turn, `runs` times.
+        """Compare the answers, then time ours and each rival in turn, `runs` times `more_runs`.
 
         `moved` is the least number of bytes that the step has to read and write.
         """
@@ -213,7 +214,7 @@ class Bench:
         del answer
         calls = {name: calls_a_run(work) for name, work in works.items()}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
-        for _ in range(self.runs):
+        for _ in range(self.runs * more_runs):
             for name, work in works.items():
                 times[name].append(time_of(work, calls[name]))
         for name, measured in times.items():
@@ -312,7 +313,7 @@ class Bench:
             "step": step,
             "engine": name,
             "rows": rows,
-            "runs": self.runs,
+            "runs": len(measured),
             "median_s": median,
             "min_s": min(seconds),
             "cpu_s": statistics.median(pair[1] for pair in measured),
@@ -334,7 +335,7 @@ class Bench:
         print(f"\n{len(judged) - len(missed)} of {len(judged)} bars met")
         for row in missed:
             told = (
-                f"{row['ratio']:.2f}x {row['engine']}, bar {row['bar']:g}x"
+                f"{row['ratio']:.2f}x {row['engine']}, bar {row['bar']:.3g}x"
                 if row["kind"] == "step"
                 else f"{row['value']:.1f} {row['unit']}, at most {row['bar']:g}"
             )
@@ -357,7 +358,7 @@ HEADER = (
 def table_line(row: dict[str, Any]) -> str:
     """One line of the printed table."""
     ours = row["engine"] == OURS
-    bar = "" if row["bar"] is None else f"{row['bar']:g}x {'met' if row['met'] else 'MISSED'}"
+    bar = "" if row["bar"] is None else f"{row['bar']:.3g}x {'met' if row['met'] else 'MISSED'}"
     share = "" if row["bandwidth_share"] is None else f"{row['bandwidth_share']:.0%}"
     return (
         f"{row['step'] if ours else '':28} {row['engine']:26} {row['median_s'] * 1e3:>7.2f} ms "

@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/event_log.h"
 
 #include <cstring>
 #include <memory>
@@ -30,14 +31,17 @@ Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
   const int64_t capacity = round_up(checked_add("allocate", size_bytes, 63) - 63, 64);
   auto rep = std::make_unique<Rep>();
   if (capacity > 0) {
-    if (!try_charge(capacity) && (trim_memory(), !try_charge(capacity)))
+    if (!try_charge(capacity) && (trim_memory(), !try_charge(capacity))) {
+      log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, current_tag());
       throw_out_of_memory(capacity);
+    }
     try {
       if (over_budget()) trim_memory();
       rep->data = static_cast<std::byte*>(
           resource.allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
     } catch (...) {
       discharge(capacity);
+      log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, current_tag());
       throw;
     }
     rep->resource = resource;
@@ -46,6 +50,7 @@ Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
   rep->size_bytes = size_bytes;
   rep->capacity_bytes = rep->block_bytes = capacity;
   rep->tag = current_tag();
+  if (capacity > 0) log_memory_event(MemoryAction::kAllocate, rep->data, capacity, rep->tag);
   enter_buffer(*rep);
   return Buffer(rep.release());
 }
@@ -77,6 +82,8 @@ Buffer::~Buffer() {
   if (!rep_ || rep_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   leave_buffer(*rep_);
   if (rep_->resource) {
+    // Before the bytes go: else another thread's event of the same address could come first.
+    log_memory_event(MemoryAction::kFree, rep_->data, rep_->capacity_bytes, rep_->tag);
     rep_->resource->deallocate(Stream{}, rep_->data, static_cast<size_t>(rep_->block_bytes),
                                kAlignment);
     discharge(rep_->capacity_bytes);
@@ -127,6 +134,10 @@ void Buffer::shrink(int64_t size_bytes) {
   if (rep_->block_bytes >= int64_t{4} << 20 && last > first)
     madvise(bytes + first, static_cast<size_t>(last - first), MADV_DONTNEED);
   discharge(rep_->capacity_bytes - padded);
+  if (rep_->resource && padded != rep_->capacity_bytes) {
+    log_memory_event(MemoryAction::kFree, bytes, rep_->capacity_bytes, rep_->tag);
+    log_memory_event(MemoryAction::kAllocate, bytes, padded, rep_->tag);
+  }
   rep_->size_bytes = size_bytes;
   rep_->capacity_bytes = padded;
 }

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/tag.h"
+#include "headrace/memory/trace.h"
 
 #include <atomic>
 #include <chrono>
@@ -62,6 +63,7 @@ void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bo
     throw_error<InvalidArgumentError>(op, "a copy inside no_copies",
                                       {{"reason", reason}, {"bytes", bytes}},
                                       "avoid the conversion, or ask for it outside of no_copies");
+  if (!memory_trace()) return;
   LedgerEntry entry{.op = std::string(op),
                     .reason = std::string(reason),
                     .bytes = bytes,

@@ -2,6 +2,8 @@
 // Interned owner tags.
 #include "headrace/memory/tag.h"
 
+#include "headrace/memory/trace.h"
+
 #include <deque>
 #include <map>
 #include <mutex>
@@ -26,6 +28,7 @@ thread_local Tag tag_in_force = 0;
 }  // namespace
 
 Tag intern_tag(std::string_view op, std::string_view line) {
+  if (!memory_trace()) return 0;
   TagTable& tags = table();
   const std::lock_guard lock(tags.mutex);
   auto [it, added] = tags.numbers.try_emplace({std::string(op), std::string(line)},
@@ -41,7 +44,7 @@ TagInfo tag_info(Tag tag) {
 }
 
 Tag current_tag() {
-  return tag_in_force;
+  return memory_trace() ? tag_in_force : 0;
 }
 
 ScopedTag::ScopedTag(Tag tag) : previous_(tag_in_force) {
@@ -49,7 +52,8 @@ ScopedTag::ScopedTag(Tag tag) : previous_(tag_in_force) {
 }
 
 ScopedTag::ScopedTag(std::string_view op)
-    : ScopedTag(intern_tag(op, tag_in_force == 0 ? std::string() : tag_info(tag_in_force).line)) {}
+    : ScopedTag(current_tag() == 0 ? intern_tag(op) : intern_tag(op, tag_info(tag_in_force).line)) {
+}
 
 ScopedTag::~ScopedTag() {
   tag_in_force = previous_;

@@ -17,7 +17,8 @@ struct TagInfo {
   std::string line;  ///< the user's line, "etl.py:12", or empty
 };
 
-/// The number of this pair; equal pairs get equal numbers. Thread-safe; never forgotten.
+/// The number of this pair; equal pairs get equal numbers. Thread-safe; never forgotten. 0 while
+/// the memory trace is off.
 HR_API Tag intern_tag(std::string_view op, std::string_view line = {});
 HR_API TagInfo tag_info(Tag tag);
 

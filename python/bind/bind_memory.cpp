@@ -4,8 +4,10 @@
 #include "python/bind/interpreter.h"
 
 #include "headrace/memory/budget.h"
+#include "headrace/memory/event_log.h"
 #include "headrace/memory/ledger.h"
 #include "headrace/memory/tag.h"
+#include "headrace/memory/trace.h"
 
 #include <memory>
 
@@ -119,6 +121,23 @@ void bind_memory(nb::module_& m) {
       },
       "op"_a, "reason"_a, "bytes"_a, "asked"_a);
   scope_class<NoCopies>(m, "NoCopies").def(nb::init<bool>(), "strict"_a);
+
+  m.def("memory_trace", &hr::memory_trace);
+  m.def("set_memory_trace", &hr::set_memory_trace, "on"_a);
+  m.def("next_memory_event", &hr::next_memory_event);
+  m.def(
+      "memory_events",
+      [](uint64_t first) {
+        return python_list(hr::memory_events(first), [](const hr::MemoryEvent& event) {
+          const hr::TagInfo tag = hr::tag_info(event.tag);
+          return nb::make_tuple(event.thread, event.time_ns, hr::memory_action_name(event.action),
+                                event.pointer, event.bytes, 0, tag.op, tag.line,
+                                event.place.name());
+        });
+      },
+      "first"_a,
+      nb::sig("def memory_events(first: int) -> "
+              "list[tuple[int, int, str, int, int, int, str, str, str]]"));
 
   // The tag of this thread until the next call; Python sets it at the line of each operation.
   m.def(

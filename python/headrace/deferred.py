@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 def mark(op: str) -> None:
     """Tell the engine which operator and which line of the user the next nodes belong to."""
+    if not _core.memory_trace():
+        return
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("headrace"):
         frame = frame.f_back

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import csv
 import gc
 import os
+import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,3 +269,88 @@ def test_no_copies_counts_for_all_threads_and_nests() -> None:
     assert len(caught) == 1
     other()
     assert len(caught) == 1
+
+
+# ---- the event log ---------------------------------------------------------------------------
+def test_the_log_tells_every_byte_with_operator_and_line() -> None:
+    with hr.memory.log() as log:
+        before = hr.memory.stats()
+        x, line = hr.asarray(np.ones(MB)) * 2, line_of_caller()
+        x.to_numpy()
+        held = hr.memory.stats().used_bytes - before.used_bytes
+        del x
+        after = hr.memory.stats().used_bytes - before.used_bytes
+    big = [event for event in log if event.bytes == 8 * MB]
+    assert [event.action for event in big] == ["allocate", "free"]
+    assert {(e.op, e.line, e.tier) for e in big} == {("multiply", f"test_memory.py:{line}", "host")}
+    assert big[0].pointer == big[1].pointer != 0
+    assert 0 < big[1].time_ns - big[0].time_ns < 60e9
+    signs = {"allocate": 1, "free": -1}
+    assert sum(signs[e.action] * e.bytes for e in log) == after
+    assert held >= 8 * MB
+    assert log.lost == 0
+    text = repr(log)
+    assert "multiply" in text
+    assert f"{len(log):,} events" in text
+    assert "<table>" in log._repr_html_()
+
+
+def test_the_log_as_a_file_is_one_of_rmm(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    with hr.memory.log(path) as log:
+        hr.Series([1.5, None]).to_numpy()
+        with hr.memory.limit(1), pytest.raises(hr.OutOfMemoryError):
+            (hr.asarray(np.ones(1000)) * 2).to_numpy()
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["Thread", "Time", "Action", "Pointer", "Size", "Stream", "Tag", "Tier"]
+    assert len(rows) == len(log) > 2
+    for row, event in zip(rows, log, strict=True):
+        assert re.fullmatch(r"\d\d:\d\d:\d\d:\d{6}", row["Time"])
+        assert int(row["Pointer"], 16) == event.pointer
+        assert (int(row["Size"]), int(row["Stream"])) == (event.bytes, 0)
+        assert int(row["Thread"]) == event.thread >= 1
+    assert rows[-1]["Action"] == "allocate failure"
+    assert rows[-1]["Tag"].startswith("multiply test_memory.py:")
+    assert {row["Action"] for row in rows[:-1]} == {"allocate", "free"}
+    hr.memory.log(tmp_path / "all.csv")  # what the ring holds
+    assert len((tmp_path / "all.csv").read_text().splitlines()) > len(rows)
+
+
+def test_a_log_that_was_too_short_says_so() -> None:
+    with hr.memory.log() as log:
+        for _ in range(40_000):
+            hr.Series([1])
+    assert len(log) <= 65_536
+    assert log.lost > 0
+    assert "lost" in repr(log)
+
+
+def test_the_trace_is_off_and_on_again() -> None:
+    assert hr.memory.trace() is True
+    assert repr(hr.memory.trace(True)) == "memory trace: True"
+    source = hr.asarray(np.ones((MB // 10, 3)))
+    hr.memory.ledger().clear()
+    with hr.memory.trace(False), hr.memory.log() as log:
+        assert hr.memory.trace() is False
+        kept = source.T.reshape(-1)
+        kept.to_numpy()
+        assert len(hr.memory.ledger()) == 0
+        assert [h for h in hr.memory.leaks() if h.bytes >= MB][-1].op == ""
+        with hr.no_copies(), pytest.raises(hr.InvalidArgumentError, match=r"reshape.*no_copies"):
+            source.T.reshape(-1).to_numpy()
+        with hr.memory.limit(1), pytest.raises(hr.OutOfMemoryError):
+            source.T.reshape(-1).to_numpy()
+    assert len(log) == 0
+    with hr.memory.log() as log:
+        source.T.reshape(-1).to_numpy()
+    assert len(log) > 0
+    assert hr.memory.ledger().total_bytes == source.nbytes
+
+
+def test_the_environment_switches_the_trace() -> None:
+    code = "import headrace as hr; print(hr.memory.trace())"
+    for text, answer in (("0", "False"), ("1", "True")):
+        env = {**os.environ, "HEADRACE_MEMORY_TRACE": text}
+        run = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        assert run.stdout == f"{answer}\n", run.stderr

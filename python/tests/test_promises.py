@@ -509,7 +509,7 @@ def test_adopt_on_device(name):
     assert float(block.sum()) == 1 << 20
 
 
-@promise("001: a log of allocations", later)
+@promise("001: a log of allocations")
 def test_memory_log(tmp_path):
     path = tmp_path / "log.csv"
     with hr.memory.log(path):

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring of memory events.
+#include "headrace/memory/event_log.h"
+
+#include "headrace/memory/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+
+namespace hr {
+
+namespace {
+
+constexpr uint64_t kSlots = static_cast<uint64_t>(kMemoryEventCapacity);
+constexpr int kSizeBits = 48;
+constexpr uint64_t kSizeMask = (uint64_t{1} << kSizeBits) - 1;
+constexpr int kThreadBits = 20;
+
+// 32 bytes. `size_and_lap` is written last and cleared first; a reader takes a slot only when it
+// finds the lap that it expects before and after. The words are atomic, so nobody races.
+struct Slot {
+  std::atomic<uint64_t> size_and_lap{0};  // size below, 1 + lap modulo 65,535 above; 0: no event
+  std::atomic<int64_t> time{0};           // steady clock
+  std::atomic<uint64_t> pointer{0};
+  std::atomic<uint64_t> rest{0};  // tag 32, thread 20, action 4, place 8
+};
+
+// Zero at the start of the process: pages that no event has touched cost nothing.
+constinit std::array<Slot, kSlots> slots{};
+alignas(64) constinit std::atomic<uint64_t> next{0};
+constinit std::atomic<uint32_t> threads_seen{0};
+
+uint64_t lap_of(uint64_t index) {
+  return 1 + index / kSlots % 65535;
+}
+
+uint32_t thread_number() {
+  thread_local const uint32_t number = ++threads_seen;
+  return number;
+}
+
+int64_t steady_now() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+uint64_t place_bits(Place place) {
+  return place.is_host() ? 0 : static_cast<uint64_t>(place.index + 1) & 255;
+}
+
+Place place_of(uint64_t bits) {
+  return bits == 0 ? host : Place{PlaceKind::kCuda, static_cast<int32_t>(bits) - 1};
+}
+
+}  // namespace
+
+const char* memory_action_name(MemoryAction action) {
+  switch (action) {
+    case MemoryAction::kAllocate:
+      return "allocate";
+    case MemoryAction::kFree:
+      return "free";
+    case MemoryAction::kAllocateFailure:
+      return "allocate failure";
+  }
+  return "";
+}
+
+void log_memory_event(MemoryAction action, const void* pointer, int64_t bytes, Tag tag,
+                      Place place) noexcept {
+  if (!memory_trace()) return;
+  const uint64_t thread = thread_number() & ((1u << kThreadBits) - 1);
+  const uint64_t rest =
+      uint64_t{tag} << 32 | thread << 12 | static_cast<uint64_t>(action) << 8 | place_bits(place);
+  const uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
+  Slot& slot = slots[index % kSlots];
+  slot.size_and_lap.store(0, std::memory_order_relaxed);
+  slot.time.store(steady_now(), std::memory_order_release);  // nobody sees it with the old lap
+  slot.pointer.store(reinterpret_cast<uintptr_t>(pointer), std::memory_order_release);
+  slot.rest.store(rest, std::memory_order_release);
+  slot.size_and_lap.store(lap_of(index) << kSizeBits | (static_cast<uint64_t>(bytes) & kSizeMask),
+                          std::memory_order_release);
+}
+
+uint64_t next_memory_event() {
+  return next.load(std::memory_order_relaxed);
+}
+
+std::vector<MemoryEvent> memory_events(uint64_t first) {
+  const int64_t since_1970 =
+      std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1) -
+      steady_now();
+  const uint64_t end = next_memory_event();
+  first = std::max(first, end > kSlots ? end - kSlots : 0);
+  std::vector<MemoryEvent> events;
+  events.reserve(end > first ? end - first : 0);
+  for (uint64_t index = first; index < end; ++index) {
+    const Slot& slot = slots[index % kSlots];
+    const uint64_t before = slot.size_and_lap.load(std::memory_order_acquire);
+    if (before >> kSizeBits != lap_of(index)) continue;  // being written, or overwritten
+    const int64_t time = slot.time.load(std::memory_order_acquire);
+    const uint64_t pointer = slot.pointer.load(std::memory_order_acquire);
+    const uint64_t rest = slot.rest.load(std::memory_order_acquire);
+    if (slot.size_and_lap.load(std::memory_order_relaxed) != before) continue;
+    events.push_back({.index = index,
+                      .time_ns = since_1970 + time,
+                      .thread = static_cast<uint32_t>(rest >> 12) & ((1u << kThreadBits) - 1),
+                      .action = static_cast<MemoryAction>(rest >> 8 & 15),
+                      .place = place_of(rest & 255),
+                      .pointer = pointer,
+                      .bytes = static_cast<int64_t>(before & kSizeMask),
+                      .tag = static_cast<Tag>(rest >> 32)});
+  }
+  return events;
+}
+
+}  // namespace hr

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event log: a ring of what happened to memory of late, always on.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/base/place.h"
+#include "headrace/memory/tag.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace hr {
+
+enum class MemoryAction : uint8_t { kAllocate, kFree, kAllocateFailure };
+
+/// "allocate", "free", "allocate failure": the words of RMM's log.
+HR_API const char* memory_action_name(MemoryAction action);
+
+/// One event. Allocated less freed bytes are the used bytes: a buffer that is shrunk is freed and
+/// allocated again at the same address.
+struct MemoryEvent {
+  uint64_t index = 0;   ///< 0 is the first of the process
+  int64_t time_ns = 0;  ///< since 1970
+  uint32_t thread = 0;  ///< 1 is the first thread that had an event
+  MemoryAction action = MemoryAction::kAllocate;
+  Place place;
+  uint64_t pointer = 0;
+  int64_t bytes = 0;  ///< as charged: a multiple of 64
+  Tag tag = 0;        ///< of the buffer, also when it is freed
+};
+
+/// The log holds the last 65,536 events (2 MiB).
+inline constexpr int64_t kMemoryEventCapacity = int64_t{1} << 16;
+
+/// The events from `first` on that the ring still holds, oldest first. Events that other threads
+/// write meanwhile may be left out.
+HR_API std::vector<MemoryEvent> memory_events(uint64_t first = 0);
+/// Index of the next event.
+HR_API uint64_t next_memory_event();
+
+/// Notes an event, unless the trace is off. Thread-safe, takes no lock; about 40 ns.
+HR_API void log_memory_event(MemoryAction action, const void* pointer, int64_t bytes, Tag tag,
+                             Place place = host) noexcept;
+
+}  // namespace hr
