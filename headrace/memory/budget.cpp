@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <malloc.h>
 
 namespace hr {
 
@@ -177,7 +178,11 @@ void set_memory_limit(int64_t bytes, Place) {
 }
 
 int64_t trim_memory() {
-  return default_pool().trim();
+  const int64_t freed = default_pool().trim();
+#ifdef __GLIBC__
+  malloc_trim(0);  // blocks below 4 MiB went back to malloc, which keeps pages too
+#endif
+  return freed;
 }
 
 StatisticsScope::StatisticsScope() : slot_(-1), begin_(memory_statistics()) {

@@ -7,6 +7,7 @@
 #include "headrace/memory/budget.h"
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/event_log.h"
+#include "headrace/memory/pool.h"
 
 #include <cstring>
 #include <memory>
@@ -31,12 +32,12 @@ Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
   const int64_t capacity = round_up(checked_add("allocate", size_bytes, 63) - 63, 64);
   auto rep = std::make_unique<Rep>();
   if (capacity > 0) {
-    if (!try_charge(capacity) && (trim_memory(), !try_charge(capacity))) {
+    if (!try_charge(capacity) && (default_pool().trim(), !try_charge(capacity))) {
       log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, current_tag());
       throw_out_of_memory(capacity);
     }
     try {
-      if (over_budget()) trim_memory();
+      if (over_budget()) default_pool().trim();
       rep->data = static_cast<std::byte*>(
           resource.allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
     } catch (...) {

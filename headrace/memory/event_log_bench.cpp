@@ -6,6 +6,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstring>
+
 namespace hr {
 
 namespace {
@@ -23,6 +25,13 @@ void small_buffer(benchmark::State& state) {
   set_memory_trace(before);
 }
 BENCHMARK(small_buffer)->ArgName("trace")->Arg(0)->Arg(1);
+
+void large_buffer(benchmark::State& state) {
+  std::memset(Buffer::allocate(state.range(0)).mutable_data(), 1,
+              static_cast<size_t>(state.range(0)));
+  for (auto _ : state) benchmark::DoNotOptimize(Buffer::allocate(state.range(0)).data());
+}
+BENCHMARK(large_buffer)->Arg(80'000'000)->Arg(8'000'000);
 
 }  // namespace
 

@@ -4,7 +4,10 @@
 
 #include "headrace/memory/buffer_rep.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <sys/mman.h>
 
 namespace hr {
 
@@ -16,6 +19,10 @@ constexpr size_t kLargestOfThread = size_t{64} << 10;
 constexpr size_t kBlocksOfThread = 16;
 constexpr int kClassesOfThread = 4 * 10 + 1;
 constexpr size_t kAlignment = 64;
+// From here on a block is counted by its resident pages, and chosen by them.
+constexpr size_t kCounted = size_t{4} << 20;
+constexpr size_t kPage = 4096;
+constexpr int64_t kMostSlack = int64_t{1} << 20;
 
 }  // namespace
 
@@ -31,6 +38,27 @@ int PoolResource::class_of(size_t bytes) {
 size_t PoolResource::class_bytes(int index) {
   const size_t base = kSmallest << (index / 4);
   return base + base / 4 * static_cast<size_t>(index % 4);
+}
+
+bool PoolResource::counts_pages(const void* block, size_t size) const noexcept {
+  return size >= kCounted && reinterpret_cast<uintptr_t>(block) % kPage == 0 &&
+         upstream_.properties().place.is_host();
+}
+
+// What the system says: a block may never have been touched whole, or was shrunk.
+int64_t PoolResource::resident_bytes(const void* block, size_t size) const noexcept {
+  if (!counts_pages(block, size)) return static_cast<int64_t>(size);
+  const auto begin = reinterpret_cast<uintptr_t>(block);
+  std::array<unsigned char, 8192> pages;
+  int64_t resident = 0;
+  for (size_t done = 0; done < size; done += pages.size() * kPage) {
+    const size_t bytes = std::min(size - done, pages.size() * kPage);
+    const size_t count = (bytes + kPage - 1) / kPage;
+    if (mincore(reinterpret_cast<void*>(begin + done), bytes, pages.data()) != 0)
+      return static_cast<int64_t>(size);
+    for (size_t i = 0; i < count; ++i) resident += pages[i] & 1;
+  }
+  return resident * static_cast<int64_t>(kPage);
 }
 
 // Plain data apart from its destructor, which hands the blocks on when the thread ends.
@@ -66,6 +94,7 @@ void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
   const int index = class_of(bytes);
   const size_t size = class_bytes(index);
   void* block = nullptr;
+  auto counted = static_cast<int64_t>(size);
   if (thread_caches_ && size <= kLargestOfThread && !thread_cache().ended) {
     ThreadCache& cache = thread_cache();
     const auto c = static_cast<size_t>(index);
@@ -75,12 +104,22 @@ void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
     Class& list = classes_[static_cast<size_t>(index)];
     const std::lock_guard lock(list.mutex);
     if (!list.blocks.empty()) {
-      block = list.blocks.back();
-      list.blocks.pop_back();
+      auto best = std::prev(list.blocks.end());
+      // Of large blocks the one that needs the fewest new pages and wastes the fewest.
+      const auto wanted = static_cast<int64_t>(bytes);
+      for (auto it = best; size >= kCounted && it-- != list.blocks.begin();)
+        if (std::abs(it->bytes - wanted) < std::abs(best->bytes - wanted)) best = it;
+      block = best->block;
+      counted = best->bytes;
+      list.blocks.erase(best);
     }
   }
   if (!block) return upstream_.allocate(stream, size, kAlignment);
-  cached_ -= static_cast<int64_t>(size);
+  cached_ -= counted;
+  // Used bytes are what was asked for, so pages beyond them would be counted nowhere.
+  const size_t end = (bytes + kPage - 1) / kPage * kPage;
+  if (counts_pages(block, size) && counted > static_cast<int64_t>(end) + kMostSlack)
+    madvise(static_cast<char*>(block) + end, size - end, MADV_DONTNEED);
   return block;
 }
 
@@ -102,24 +141,25 @@ void PoolResource::deallocate(Stream stream, void* pointer, size_t bytes,
 }
 
 void PoolResource::give_back(int index, void* block) noexcept {
-  const auto size = static_cast<int64_t>(class_bytes(index));
-  if (size <= most_cached_) {
+  const size_t size = class_bytes(index);
+  const int64_t counted = resident_bytes(block, size);
+  if (static_cast<int64_t>(size) <= most_cached_) {
     Class& list = classes_[static_cast<size_t>(index)];
     bool waits = true;
     {
       const std::lock_guard lock(list.mutex);
       try {
-        list.blocks.push_back(block);
+        list.blocks.push_back({block, counted});
       } catch (...) {  // no room for the list itself: the block goes upstream
         waits = false;
       }
     }
     if (waits) {
-      if (cached_.fetch_add(size) + size > most_cached_) make_room(index);
+      if (cached_.fetch_add(counted) + counted > most_cached_) make_room(index);
       return;
     }
   }
-  upstream_.deallocate(Stream{}, block, static_cast<size_t>(size), kAlignment);
+  upstream_.deallocate(Stream{}, block, size, kAlignment);
 }
 
 // What was given back last is asked for soonest, so blocks of other classes go first, in turn: else
@@ -128,18 +168,17 @@ void PoolResource::make_room(int index) noexcept {
   for (int tries = 0; tries <= 2 * kClasses && cached_ > most_cached_; ++tries) {
     const auto turn = static_cast<int>(turn_++ % kClasses);
     if (turn == index && tries < kClasses) continue;
-    const auto size = static_cast<int64_t>(class_bytes(turn));
     Class& list = classes_[static_cast<size_t>(turn)];
     while (cached_ > most_cached_) {
-      void* block;
+      Waiting waiting;
       {
         const std::lock_guard lock(list.mutex);
         if (list.blocks.empty()) break;
-        block = list.blocks.front();  // the one that waits longest
+        waiting = list.blocks.front();  // the one that waits longest
         list.blocks.erase(list.blocks.begin());
       }
-      cached_ -= size;
-      upstream_.deallocate(Stream{}, block, static_cast<size_t>(size), kAlignment);
+      cached_ -= waiting.bytes;
+      upstream_.deallocate(Stream{}, waiting.block, class_bytes(turn), kAlignment);
     }
   }
 }
@@ -147,15 +186,16 @@ void PoolResource::make_room(int index) noexcept {
 int64_t PoolResource::trim() {
   int64_t freed = 0;
   for (int index = 0; index < kClasses; ++index) {
-    std::vector<void*> blocks;
+    std::vector<Waiting> blocks;
     {
       Class& list = classes_[static_cast<size_t>(index)];
       const std::lock_guard lock(list.mutex);
       blocks.swap(list.blocks);
     }
-    const size_t size = class_bytes(index);
-    for (void* block : blocks) upstream_.deallocate(Stream{}, block, size, kAlignment);
-    freed += static_cast<int64_t>(size * blocks.size());
+    for (const Waiting& waiting : blocks) {
+      upstream_.deallocate(Stream{}, waiting.block, class_bytes(index), kAlignment);
+      freed += waiting.bytes;
+    }
   }
   cached_ -= freed;
   return freed;

@@ -12,8 +12,8 @@ namespace hr {
 
 /// Retains freed blocks in size classes, four to a doubling, so a request costs a list operation
 /// instead of page faults. A block is at most a quarter larger than asked; its untouched pages cost
-/// nothing. At most `most_cached` bytes wait; beyond that, blocks of other classes go back
-/// upstream. Thread-safe.
+/// nothing, and count as nothing from 4 MiB on: cached bytes are resident bytes. At most
+/// `most_cached` bytes wait; beyond that, blocks of other classes go back upstream. Thread-safe.
 class PoolResource;
 HR_API PoolResource& default_pool();
 
@@ -38,9 +38,14 @@ class HR_API PoolResource {
  private:
   static constexpr int kClasses = 4 * 58;
 
+  struct Waiting {
+    void* block;
+    int64_t bytes;  // of its pages that are resident
+  };
+
   struct alignas(64) Class {
     std::mutex mutex;
-    std::vector<void*> blocks;
+    std::vector<Waiting> blocks;
   };
 
   struct ThreadCache;
@@ -49,6 +54,8 @@ class HR_API PoolResource {
   static int class_of(size_t bytes);
   static size_t class_bytes(int index);
   static ThreadCache& thread_cache();
+  bool counts_pages(const void* block, size_t size) const noexcept;
+  int64_t resident_bytes(const void* block, size_t size) const noexcept;
   void give_back(int index, void* block) noexcept;
   void make_room(int index) noexcept;
 

@@ -119,6 +119,35 @@ TEST(Pool, MakesRoomForWhatWasGivenBackLast) {
   EXPECT_EQ(use(1 << 18), small);
 }
 
+TEST(Pool, CountsTheResidentPagesOfLargeBlocks) {
+  PoolResource pool(system_resource());
+  constexpr size_t kMega = size_t{1} << 20;
+  const auto use = [&](size_t bytes, size_t touched) {
+    auto* block = static_cast<char*>(pool.allocate(Stream{}, bytes, 64));
+    std::memset(block, 1, touched);
+    pool.deallocate(Stream{}, block, bytes, 64);
+    return block;
+  };
+  char* const large = use(66 * kMega, 66 * kMega);  // its class holds 80
+  EXPECT_EQ(pool.cached_bytes(), 66 * kMega);
+  EXPECT_EQ(use(78 * kMega, 78 * kMega), large);
+  EXPECT_EQ(pool.cached_bytes(), 78 * kMega);
+  // Pages beyond a smaller request go back: they would be in nobody's count.
+  EXPECT_EQ(use(70 * kMega, 0), large);
+  EXPECT_EQ(pool.cached_bytes(), 70 * kMega);
+  // The block that fits best is taken.
+  void* const first = pool.allocate(Stream{}, 70 * kMega, 64);
+  void* const second = pool.allocate(Stream{}, 78 * kMega, 64);
+  std::memset(second, 1, 78 * kMega);
+  EXPECT_EQ(first, large);
+  pool.deallocate(Stream{}, second, 78 * kMega, 64);
+  pool.deallocate(Stream{}, first, 70 * kMega, 64);
+  EXPECT_EQ(pool.allocate(Stream{}, 78 * kMega, 64), second);
+  pool.deallocate(Stream{}, second, 78 * kMega, 64);
+  EXPECT_EQ(pool.trim(), 148 * static_cast<int64_t>(kMega));
+  EXPECT_EQ(pool.cached_bytes(), 0);
+}
+
 TEST(Resource, ScopesNestAndOldBuffersKeepTheirResource) {
   auto counting = std::make_shared<CountingResource>();
   void* block = nullptr;
