@@ -153,10 +153,7 @@ Column compress(const Column& column, const Mask& mask) {
               mask, places);
   }
   const int64_t unknown = column.null_count() > 0 ? -1 : 0;
-  if (column.dtype().is_string())
-    return Column::strings(rows, std::move(values), column.text_buffers(), std::move(validity),
-                           unknown);
-  return Column(column.dtype(), rows, std::move(values), std::move(validity), unknown);
+  return column.with_rows(rows, std::move(values), std::move(validity), unknown);
 }
 
 Tensor compress(const Tensor& tensor, const Mask& mask) {

@@ -40,7 +40,8 @@ bool same_row(const Column& a, int64_t i, const Column& b, int64_t k) {
 TEST(Compress, EqualsALoop) {
   for (const int64_t rows : {0L, 1L, 63L, 64L, 65L, 1000L, 131'073L, 400'000L})
     for (const Dtype dtype : {Dtype(TypeId::kBool), Dtype(TypeId::kInt8), Dtype(TypeId::kFloat32),
-                              Dtype(TypeId::kFloat64), Dtype(TypeId::kComplex128)}) {
+                              Dtype(TypeId::kFloat64), Dtype(TypeId::kComplex128),
+                              Dtype(TypeId::kDate), Dtype::timestamp(TimeUnit::kNano)}) {
       const Column column = random_column(dtype, rows + 5, true, 1).slice(5, rows);
       const Column mask = random_column(TypeId::kBool, rows + 3, rows % 2 == 1, 2).slice(3, rows);
       const Column picked = compress(column, Mask(mask));

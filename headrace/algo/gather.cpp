@@ -101,10 +101,7 @@ Column gather(const Column& column, const Tensor& tensor) {
   if (rows > 0)
     gather_rows(column.values_buffer().data() + column.offset() * width, values.mutable_data(),
                 width, positions);
-  if (column.dtype().is_string())
-    return Column::strings(rows, std::move(values), column.text_buffers(), std::move(validity),
-                           unknown);
-  return Column(column.dtype(), rows, std::move(values), std::move(validity), unknown);
+  return column.with_rows(rows, std::move(values), std::move(validity), unknown);
 }
 
 Tensor gather(const Tensor& tensor, const Tensor& at) {

@@ -52,6 +52,15 @@ bool is_valid(const uint64_t* valid, int64_t i) {
   return !valid || ((valid[i >> 6] >> (i & 63)) & 1);
 }
 
+int64_t count_valid(const uint64_t* valid, int64_t count) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < count; i += 64) {
+    const uint64_t last = count - i < 64 ? (uint64_t{1} << (count - i)) - 1 : ~uint64_t{0};
+    kept += std::popcount(valid[i >> 6] & last);
+  }
+  return kept;
+}
+
 int64_t padded(int64_t count) {
   return (count + 31) / 32 * 32;
 }
@@ -197,8 +206,9 @@ Reduction reduction_from_name(std::string_view name) {
 Dtype reduction_dtype(Reduction reduction, Dtype dtype) {
   if (reduction == Reduction::kCount) return TypeId::kInt64;
   if (!dtype.is_real() && !dtype.is_bool())
-    throw_error<TypeMismatchError>(reduction_name(reduction), "the values are not numbers",
-                                   {{"dtype", dtype.name()}}, "select a numeric column");
+    throw_error<TypeMismatchError>(
+        reduction_name(reduction), "the values are not numbers", {{"dtype", dtype.name()}},
+        dtype.is_temporal() ? "use astype('int64') first" : "select a numeric column");
   switch (reduction) {
     case Reduction::kSum:
     case Reduction::kProduct:
@@ -227,17 +237,17 @@ Reducer::Reducer(Reduction reduction, Dtype dtype, ReduceOptions options)
 ReducePartial Reducer::block(const void* values, const uint64_t* valid, int64_t count,
                              int64_t first_row) const {
   if (valid && !options_.skip_null) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; i += 64) {
-      const uint64_t last = count - i < 64 ? (uint64_t{1} << (count - i)) - 1 : ~uint64_t{0};
-      kept += std::popcount(valid[i >> 6] & last);
-    }
-    if (kept < count) {
+    if (count_valid(valid, count) < count) {
       ReducePartial partial;
       partial.has_null = true;
       return partial;
     }
     valid = nullptr;
+  }
+  if (reduction_ == Reduction::kCount && !dtype_.is_floating()) {  // of any dtype
+    ReducePartial partial;
+    partial.count = valid ? count_valid(valid, count) : count;
+    return partial;
   }
   return visit_values(dtype_, [&]<class T>(std::type_identity<T>) {
     const T* typed = static_cast<const T*>(values);

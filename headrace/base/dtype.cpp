@@ -8,13 +8,17 @@ namespace hr {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"bool",    "int8",      "int16",      "int32",  "int64",
-                                       "uint8",   "uint16",    "uint32",     "uint64", "float32",
-                                       "float64", "complex64", "complex128", "string"};
+constexpr std::string_view kNames[] = {
+    "bool",       "int8",   "int16",  "int32",          "int64",   "uint8",
+    "uint16",     "uint32", "uint64", "float32",        "float64", "complex64",
+    "complex128", "string", "date",   "datetime64[us]", "category"};
+constexpr std::string_view kTimestamps[] = {"datetime64[s]", "datetime64[ms]", "datetime64[us]",
+                                            "datetime64[ns]"};
 
 }  // namespace
 
 std::string_view Dtype::name() const {
+  if (is_timestamp()) return kTimestamps[static_cast<size_t>(unit_)];
   return kNames[static_cast<size_t>(id_)];
 }
 
@@ -24,9 +28,20 @@ Dtype dtype_from_name(std::string_view name) {
   if (name == "str") return TypeId::kString;
   for (size_t i = 0; i < std::size(kNames); ++i)
     if (kNames[i] == name) return static_cast<TypeId>(i);
+  for (size_t i = 0; i < std::size(kTimestamps); ++i)
+    if (kTimestamps[i] == name) return Dtype::timestamp(static_cast<TimeUnit>(i));
+  if (name == "datetime64")
+    throw_error<TypeMismatchError>("dtype", "datetime64 has no unit", {{"dtype", name}},
+                                   "use datetime64[us], or s, ms or ns for the unit");
   throw_error<TypeMismatchError>("dtype", "unknown dtype", {{"dtype", name}},
                                  "use one of bool, int8 to int64, uint8 to uint64, float32, "
-                                 "float64, complex64, complex128, string");
+                                 "float64, complex64, complex128, string, date, category, "
+                                 "datetime64[s], [ms], [us] or [ns]");
+}
+
+void refuse_unreal(Dtype dtype) {
+  throw_error<TypeMismatchError>("dtype", "the operation works on integers and floats only",
+                                 {{"dtype", dtype.name()}}, "use astype, or leave the column out");
 }
 
 }  // namespace hr

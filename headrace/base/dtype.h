@@ -4,6 +4,7 @@
 #include "headrace/base/api.h"
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,17 +27,55 @@ enum class TypeId : uint8_t {
   kComplex64,
   kComplex128,
   kString,
+  kDate,
+  kTimestamp,
+  kCategory,
 };
 
+/// What a timestamp counts.
+enum class TimeUnit : uint8_t { kSecond, kMilli, kMicro, kNano };
+
+constexpr int64_t units_per_second(TimeUnit unit) {
+  constexpr int64_t kUnits[] = {1, 1'000, 1'000'000, 1'000'000'000};
+  return kUnits[static_cast<size_t>(unit)];
+}
+
 /// The type of one element. A bool takes one bit in a column and one byte in a tensor; a string is
-/// a 16-byte Arrow Utf8View in a column and cannot stand in a tensor.
+/// a 16-byte Arrow Utf8View in a column and cannot stand in a tensor. A date is an int32 of days
+/// and a timestamp an int64 of its unit, both since 1970-01-01 in the proleptic Gregorian calendar
+/// without leap seconds and without a zone. A category is an int32 code into the column's
+/// dictionary of strings. Dates and categories stand in columns only.
 class Dtype {
  public:
   constexpr Dtype() = default;
 
+  /// A timestamp counts microseconds; `timestamp(unit)` makes the others.
   constexpr Dtype(TypeId id) : id_(id) {}  // NOLINT(google-explicit-constructor)
 
+  static constexpr Dtype timestamp(TimeUnit unit) {
+    Dtype dtype(TypeId::kTimestamp);
+    dtype.unit_ = unit;
+    return dtype;
+  }
+
   constexpr TypeId id() const { return id_; }
+
+  /// Of a timestamp.
+  constexpr TimeUnit unit() const { return unit_; }
+
+  /// The dtype of the integers that dates, timestamps and categories are kept in; else the dtype
+  /// itself.
+  constexpr Dtype storage() const {
+    switch (id_) {
+      case TypeId::kDate:
+      case TypeId::kCategory:
+        return TypeId::kInt32;
+      case TypeId::kTimestamp:
+        return TypeId::kInt64;
+      default:
+        return *this;
+    }
+  }
 
   /// Bytes of one tensor element (bool: 1) or of one string view (16).
   constexpr int64_t size_bytes() const {
@@ -51,11 +90,14 @@ class Dtype {
       case TypeId::kInt32:
       case TypeId::kUInt32:
       case TypeId::kFloat32:
+      case TypeId::kDate:
+      case TypeId::kCategory:
         return 4;
       case TypeId::kInt64:
       case TypeId::kUInt64:
       case TypeId::kFloat64:
       case TypeId::kComplex64:
+      case TypeId::kTimestamp:
         return 8;
       case TypeId::kComplex128:
       case TypeId::kString:
@@ -83,17 +125,28 @@ class Dtype {
 
   constexpr bool is_string() const { return id_ == TypeId::kString; }
 
-  /// NumPy's word: "float64", "bool", "string".
+  constexpr bool is_date() const { return id_ == TypeId::kDate; }
+
+  constexpr bool is_timestamp() const { return id_ == TypeId::kTimestamp; }
+
+  constexpr bool is_category() const { return id_ == TypeId::kCategory; }
+
+  /// True for dates and timestamps.
+  constexpr bool is_temporal() const { return is_date() || is_timestamp(); }
+
+  /// The word of NumPy and pandas: "float64", "bool", "string", "date", "datetime64[us]".
   HR_API std::string_view name() const;
 
   friend constexpr bool operator==(Dtype, Dtype) = default;
 
  private:
   TypeId id_ = TypeId::kFloat64;
+  TimeUnit unit_ = TimeUnit::kMicro;  // as it is here for all but timestamps
 };
 
-/// The dtype with NumPy's word `name` ("float" and "int" mean 64 bits, "str" means string).
-/// Throws TypeMismatchError, naming the known words, for any other.
+/// The dtype with the word `name` ("float" and "int" mean 64 bits, "str" means string). Throws
+/// TypeMismatchError, naming the known words, for any other; also for "datetime64", which as in
+/// pandas needs its unit.
 HR_API Dtype dtype_from_name(std::string_view name);
 
 template <class T>
@@ -114,8 +167,11 @@ constexpr Dtype dtype_of() {
   if constexpr (std::is_same_v<U, std::complex<double>>) return TypeId::kComplex128;
 }
 
-/// Calls `f(std::type_identity<T>{})` with the C++ type of an integer or float dtype.
-/// Other dtypes must have been refused before: they reach `f` as double.
+/// Throws TypeMismatchError for a dtype that is no integer or float.
+[[noreturn]] HR_API void refuse_unreal(Dtype dtype);
+
+/// Calls `f(std::type_identity<T>{})` with the C++ type of an integer or float dtype. Operators
+/// refuse other dtypes before, with an error that names the fix; one that slips through throws.
 template <class F>
 decltype(auto) visit_real(Dtype dtype, F&& f) {
   switch (dtype.id()) {
@@ -137,8 +193,10 @@ decltype(auto) visit_real(Dtype dtype, F&& f) {
       return f(std::type_identity<uint64_t>{});
     case TypeId::kFloat32:
       return f(std::type_identity<float>{});
-    default:
+    case TypeId::kFloat64:
       return f(std::type_identity<double>{});
+    default:
+      refuse_unreal(dtype);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 
 namespace hr {
 
@@ -33,6 +34,7 @@ Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, in
     null_count_ = 0;
   else if (null_count_ < 0)
     null_count_ = num_rows_ - count_bits(validity_.as<uint8_t>(), offset_, num_rows_);
+  if (dtype.is_category()) dictionary_ = DictionaryBuilder().finish();
 }
 
 Column Column::strings(int64_t num_rows, Buffer views, std::vector<Buffer> text, Buffer validity,
@@ -40,6 +42,35 @@ Column Column::strings(int64_t num_rows, Buffer views, std::vector<Buffer> text,
   Column column(TypeId::kString, num_rows, std::move(views), std::move(validity), null_count,
                 offset);
   if (!text.empty()) column.text_ = std::make_shared<const std::vector<Buffer>>(std::move(text));
+  return column;
+}
+
+Column Column::categories(int64_t num_rows, Buffer codes, DictionaryPtr dictionary, Buffer validity,
+                          int64_t null_count, int64_t offset) {
+  Column column(TypeId::kInt32, num_rows, std::move(codes), std::move(validity), null_count,
+                offset);
+  column.dtype_ = TypeId::kCategory;
+  column.dictionary_ = std::move(dictionary);
+  return column;
+}
+
+Column Column::with_rows(int64_t num_rows, Buffer values, Buffer validity,
+                         int64_t null_count) const {
+  Column column(dtype_.storage(), num_rows, std::move(values), std::move(validity), null_count);
+  column.dtype_ = dtype_;
+  column.text_ = text_;
+  column.dictionary_ = dictionary_;
+  return column;
+}
+
+Column Column::with_dtype(Dtype dtype) const {
+  if (dtype.is_category() || dtype.is_string() || dtype.is_bool() != dtype_.is_bool() ||
+      dtype.size_bytes() != dtype_.size_bytes())
+    throw_error<InternalError>("column", "the dtypes differ in layout",
+                               {{"from", dtype_.name()}, {"to", dtype.name()}});
+  Column column = *this;
+  column.dtype_ = dtype;
+  column.dictionary_ = nullptr;
   return column;
 }
 
@@ -53,6 +84,7 @@ bool Column::bit(int64_t row) const {
 }
 
 std::string_view Column::string(int64_t row) const {
+  if (dictionary_) return dictionary_->values().string(values_.as<int32_t>()[offset_ + row]);
   const StringView& view = values_.as<StringView>()[offset_ + row];
   if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
   return {(*text_)[view.far.buffer].as<char>() + view.far.offset, view.size};
@@ -73,6 +105,7 @@ int64_t Column::size_bytes() const {
   int64_t bytes = dtype_.is_bool() ? bitmap_bytes(num_rows_) : num_rows_ * dtype_.size_bytes();
   if (null_count_ > 0) bytes += bitmap_bytes(num_rows_);
   for (const Buffer& buffer : *text_) bytes += buffer.size_bytes();
+  if (dictionary_) bytes += dictionary_->values().size_bytes();
   return bytes;
 }
 

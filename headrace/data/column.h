@@ -26,6 +26,9 @@ struct StringView {
 };
 static_assert(sizeof(StringView) == 16);
 
+class Dictionary;
+using DictionaryPtr = std::shared_ptr<const Dictionary>;
+
 /// Immutable values over shared buffers; copying a Column shares them. Fixed-width values and
 /// string views lie contiguous from `offset`; bools are a bitmap. Null is a zero bit in the
 /// validity bitmap and has nothing to do with NaN.
@@ -36,13 +39,26 @@ class HR_API Column {
 
   /// A column over ready buffers. `values` holds (offset + rows) elements (bits for bool).
   /// `validity` is empty when nothing is null; `null_count` -1 means: count it now. `offset` counts
-  /// elements in values and validity alike. Throws InternalError when a buffer is too short.
+  /// elements in values and validity alike. Throws InternalError when a buffer is too short. A
+  /// category column gets an empty dictionary: all its rows are null.
   Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity = {}, int64_t null_count = 0,
          int64_t offset = 0);
 
   /// A string column: `views` are StringView, `text` the buffers that they point into.
   static Column strings(int64_t num_rows, Buffer views, std::vector<Buffer> text,
                         Buffer validity = {}, int64_t null_count = 0, int64_t offset = 0);
+
+  /// A category column: `codes` are int32, each of a row that is not null at least 0 and below
+  /// the dictionary's size; what stands in null rows has no meaning.
+  static Column categories(int64_t num_rows, Buffer codes, DictionaryPtr dictionary,
+                           Buffer validity = {}, int64_t null_count = 0, int64_t offset = 0);
+
+  /// Other rows of this dtype, from row 0 on, over the same text or dictionary.
+  Column with_rows(int64_t num_rows, Buffer values, Buffer validity, int64_t null_count) const;
+
+  /// The same rows under a dtype of the same layout: dates and timestamps as their integers, and
+  /// back; codes. Throws InternalError for another layout.
+  Column with_dtype(Dtype dtype) const;
 
   Dtype dtype() const { return dtype_; }
 
@@ -60,6 +76,9 @@ class HR_API Column {
 
   const std::vector<Buffer>& text_buffers() const { return *text_; }
 
+  /// Of a category column, else null.
+  const DictionaryPtr& dictionary() const { return dictionary_; }
+
   /// The values as they lie in memory, null slots included; not for bool.
   template <class T>
   std::span<const T> values() const {
@@ -75,13 +94,13 @@ class HR_API Column {
   bool is_null(int64_t row) const;
   /// Row of a bool column.
   bool bit(int64_t row) const;
-  /// Row of a string column; lives as long as the column's buffers.
+  /// Row of a string or category column that is not null; lives as long as the column's buffers.
   std::string_view string(int64_t row) const;
 
   /// Rows [begin, begin + count), sharing the buffers.
   Column slice(int64_t begin, int64_t count) const;
 
-  /// Bytes that the rows take (views and all text buffers for strings).
+  /// Bytes that the rows take, with all text buffers of strings and the dictionary of categories.
   int64_t size_bytes() const;
 
  private:
@@ -92,6 +111,7 @@ class HR_API Column {
   Buffer values_;
   Buffer validity_;
   std::shared_ptr<const std::vector<Buffer>> text_ = no_text();
+  DictionaryPtr dictionary_;
 
   static std::shared_ptr<const std::vector<Buffer>> no_text();
 };

@@ -57,10 +57,14 @@ Tensor::Tensor(Dtype dtype, Shape shape, Shape strides, Buffer buffer, int64_t b
 }
 
 Tensor as_tensor(const Column& column) {
-  if (column.dtype().is_string() || column.dtype().is_bool())
-    throw_error<TypeMismatchError>(
-        "as_tensor", "the dtype has no tensor form", {{"dtype", column.dtype().name()}},
-        column.dtype().is_bool() ? "use astype('uint8')" : "select a numeric column");
+  const Dtype dtype = column.dtype();
+  if (dtype.is_string() || dtype.is_bool() || dtype.is_date() || dtype.is_category())
+    throw_error<TypeMismatchError>("as_tensor", "the dtype has no tensor form",
+                                   {{"dtype", dtype.name()}},
+                                   dtype.is_bool()     ? "use astype('uint8')"
+                                   : dtype.is_date()   ? "use astype('int32')"
+                                   : dtype.is_string() ? "select a numeric column"
+                                                       : "use cat.codes");
   if (column.null_count() > 0)
     throw_error<InvalidArgumentError>("as_tensor", "the column has nulls",
                                       {{"nulls", column.null_count()}},

@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "typestr and Arrow for
 namespace {
 
 struct Words {
-  TypeId id;
+  Dtype dtype;
   const char* typestr;
   const char* format;
 };
@@ -27,12 +27,19 @@ constexpr Words kWords[] = {{TypeId::kBool, "|b1", "?"},        {TypeId::kInt8, 
                             {TypeId::kUInt64, "<u8", "L"},      {TypeId::kFloat32, "<f4", "f"},
                             {TypeId::kFloat64, "<f8", "d"},     {TypeId::kComplex64, "<c8", "Zf"},
                             {TypeId::kComplex128, "<c16", "Zd"}};
+// The buffer protocol has no times.
+constexpr Words kTimes[] = {{Dtype::timestamp(TimeUnit::kSecond), "<M8[s]", nullptr},
+                            {Dtype::timestamp(TimeUnit::kMilli), "<M8[ms]", nullptr},
+                            {Dtype::timestamp(TimeUnit::kMicro), "<M8[us]", nullptr},
+                            {Dtype::timestamp(TimeUnit::kNano), "<M8[ns]", nullptr}};
 
 const Words& words_of(Dtype dtype) {
   for (const Words& words : kWords)
-    if (words.id == dtype.id()) return words;
-  throw_error<ExchangeError>("array_interface", "strings have no form as an array of numbers", {},
-                             "use to_list(), to_arrow() or to_numpy()");
+    if (words.dtype == dtype) return words;
+  for (const Words& words : kTimes)
+    if (words.dtype == dtype) return words;
+  throw_error<ExchangeError>("array_interface", "the dtype has no form as an array of numbers",
+                             {{"dtype", dtype.name()}}, "use to_list(), to_arrow() or to_numpy()");
 }
 
 std::string_view remedy(char kind) {
@@ -44,8 +51,9 @@ std::string_view remedy(char kind) {
     case 'T':
       return "make a Series of the texts: Series(x.tolist())";
     case 'M':
+      return "use astype('datetime64[s]'), or [ms], [us] or [ns]";
     case 'm':
-      return "pass the numbers behind the dates: x.view('int64')";
+      return "pass the numbers behind the differences: x.view('int64')";
     case 'f':
       return "use astype('float32') or astype('float64')";
     case 'V':
@@ -66,16 +74,25 @@ const char* to_typestr(Dtype dtype) {
 }
 
 const char* to_buffer_format(Dtype dtype) {
-  return words_of(dtype).format;
+  const Words& words = words_of(dtype);
+  if (!words.format)
+    throw_error<ExchangeError>("buffer", "the buffer protocol has no timestamps",
+                               {{"dtype", dtype.name()}}, "use to_numpy() or to_arrow()");
+  return words.format;
 }
 
 Dtype from_typestr(std::string_view op, std::string_view typestr) {
   if (typestr.size() >= 3) {
-    for (const Words& words : kWords)
-      if (typestr.substr(1) == words.typestr + 1) {
-        if (typestr[0] != '>') return words.id;
+    const auto match = [&](const Words& words) {
+      if (typestr.substr(1) != words.typestr + 1) return false;
+      if (typestr[0] == '>')
         refuse(op, typestr, "swap the byte order first: x.astype(x.dtype.newbyteorder('='))");
-      }
+      return true;
+    };
+    for (const Words& words : kWords)
+      if (match(words)) return words.dtype;
+    for (const Words& words : kTimes)
+      if (match(words)) return words.dtype;
     refuse(op, typestr, remedy(typestr[1]));
   }
   refuse(op, typestr, remedy('?'));

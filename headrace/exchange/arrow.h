@@ -11,17 +11,25 @@
 
 namespace hr {
 
-/// Fills `schema` for one column: numbers as Arrow's, bool as bits, strings as Utf8View ("vu").
-/// The caller releases it. Throws UnsupportedError for complex dtypes and InvalidArgumentError for
-/// a name with a NUL byte (Arrow's names end there); `schema` is then untouched.
+/// Fills `schema` for one column: numbers as Arrow's, bool as bits, strings as Utf8View ("vu"),
+/// dates as date32, timestamps without zone, categories as int32 codes into a dictionary of
+/// strings ("u") that is not ordered. The caller releases it. Throws UnsupportedError for complex
+/// dtypes and InvalidArgumentError for a name with a NUL byte (Arrow's names end there); `schema`
+/// is then untouched.
 HR_API void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema);
 
 /// The same for a table: a struct of its columns.
 HR_API void to_arrow_schema(const std::vector<std::string>& names, const std::vector<Dtype>& dtypes,
                             ArrowSchema* schema);
 
-/// Fills `array` with the column's own buffers: nothing is copied, and the buffers live until the
-/// consumer releases the array, from any thread. Throws UnsupportedError for complex dtypes.
+/// The same from data, which also tell whether a dictionary is ordered.
+HR_API void to_arrow_schema(const Column& column, ArrowSchema* schema);
+HR_API void to_arrow_schema(const Table& table, ArrowSchema* schema);
+
+/// Fills `array` with the column's own buffers: no row is copied, and the buffers live until the
+/// consumer releases the array, from any thread. The strings of a dictionary alone are copied, to
+/// the layout with offsets that every consumer reads (in the ledger). Throws UnsupportedError for
+/// complex dtypes and for dictionaries of more than 2 GiB.
 HR_API void to_arrow_array(const Column& column, ArrowArray* array);
 HR_API void to_arrow_array(const Table& table, ArrowArray* array);
 
@@ -35,17 +43,19 @@ struct ArrowColumns {
   bool is_table = false;  ///< a struct of columns; else one column, whose name may be empty
   std::vector<std::string> names;
   std::vector<Dtype> dtypes;
-  std::vector<std::vector<Column>> chunks;  ///< [column][chunk], none of them empty
+  /// [column][chunk]; an empty chunk is there only for its dictionary.
+  std::vector<std::vector<Column>> chunks;
   int64_t num_rows = 0;
 };
 
 /// Takes an array, or all arrays of a stream, and leaves `array` or `stream` released, also when it
-/// throws. Numbers, bools and string views are shared, not copied, and released when the last
-/// column goes. Strings with offsets ("u", "U") get views of 16 bytes a row over the shared text,
-/// and dictionaries of strings are decoded to such views: both are in the ledger. A column of type
-/// null becomes float64 nulls. Throws UnsupportedError for other formats, naming the column and the
-/// fix, InvalidArgumentError for structures that contradict themselves, InputError when the
-/// producer fails.
+/// throws. Numbers, bools, dates (date32), timestamps without zone and string views are shared, not
+/// copied, and released when the last column goes. Strings with offsets ("u", "U") get views of 16
+/// bytes a row over the shared text. Dictionaries of strings become categories: codes of 32 bits
+/// are shared, others are copied, and so are all when entries repeat or are null. date64 is copied
+/// to dates. All copies are in the ledger. A column of type null becomes float64 nulls. Throws
+/// UnsupportedError for other formats, naming the column and the fix, InvalidArgumentError for
+/// structures that contradict themselves, InputError when the producer fails.
 HR_API ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array);
 HR_API ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream);
 

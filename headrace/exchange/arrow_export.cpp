@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns and tables out through the Arrow C interfaces.
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow.h"
+#include "headrace/exchange/arrow_strings.h"
 #include "headrace/exchange/protocol.h"
 
 #include <cerrno>
@@ -40,6 +42,14 @@ const char* arrow_format(Dtype dtype) {
       return "g";
     case TypeId::kString:
       return "vu";
+    case TypeId::kDate:
+      return "tdD";
+    case TypeId::kTimestamp: {
+      constexpr const char* kFormats[] = {"tss:", "tsm:", "tsu:", "tsn:"};
+      return kFormats[static_cast<size_t>(dtype.unit())];
+    }
+    case TypeId::kCategory:
+      return "i";
     case TypeId::kComplex64:
     case TypeId::kComplex128:
       break;
@@ -53,12 +63,14 @@ struct SchemaNode {
   std::string name;
   std::vector<ArrowSchema> children;
   std::vector<ArrowSchema*> pointers;
+  ArrowSchema dictionary{};
 };
 
 void release_schema(ArrowSchema* schema) {
   auto* node = static_cast<SchemaNode*>(schema->private_data);
   for (ArrowSchema& child : node->children)
     if (child.release) child.release(&child);
+  if (node->dictionary.release) node->dictionary.release(&node->dictionary);
   delete node;
   schema->release = nullptr;
 }
@@ -81,6 +93,7 @@ void fill_schema(const char* format, int64_t flags, std::unique_ptr<SchemaNode> 
   schema->flags = flags;
   schema->n_children = static_cast<int64_t>(node->pointers.size());
   schema->children = node->pointers.empty() ? nullptr : node->pointers.data();
+  schema->dictionary = node->dictionary.release ? &node->dictionary : nullptr;
   schema->release = release_schema;
   schema->private_data = node.release();
 }
@@ -92,12 +105,15 @@ struct ArrayNode {
   std::vector<int64_t> text_sizes;
   std::vector<ArrowArray> children;
   std::vector<ArrowArray*> pointers;
+  StringOffsets strings;  // of a dictionary
+  ArrowArray dictionary{};
 };
 
 void release_array(ArrowArray* array) {
   auto* node = static_cast<ArrayNode*>(array->private_data);
   for (ArrowArray& child : node->children)
     if (child.release) child.release(&child);
+  if (node->dictionary.release) node->dictionary.release(&node->dictionary);
   delete node;
   array->release = nullptr;
 }
@@ -111,6 +127,7 @@ void fill_array(int64_t length, std::unique_ptr<ArrayNode> node, ArrowArray* arr
   array->buffers = node->buffers.data();
   array->n_children = static_cast<int64_t>(node->pointers.size());
   array->children = node->pointers.empty() ? nullptr : node->pointers.data();
+  array->dictionary = node->dictionary.release ? &node->dictionary : nullptr;
   array->release = release_array;
   array->private_data = node.release();
 }
@@ -148,10 +165,16 @@ int guarded(ArrowArrayStream* stream, F&& f) noexcept {
   }
 }
 
-std::vector<Dtype> dtypes_of(const Table& table) {
-  std::vector<Dtype> dtypes;
-  for (const Column& column : table.columns()) dtypes.push_back(column.dtype());
-  return dtypes;
+// Strings with offsets, the form of a dictionary that every consumer reads.
+void export_dictionary(const Column& strings, ArrowArray* array) {
+  auto node = std::make_unique<ArrayNode>();
+  node->strings = offsets_of("to_arrow", strings);
+  node->buffers = {nullptr, bytes_of(node->strings.offsets), bytes_of(node->strings.text)};
+  fill_array(strings.num_rows(), std::move(node), array);
+}
+
+bool is_ordered(const Column& column) {
+  return column.dictionary() && column.dictionary()->is_ordered();
 }
 
 void fill_stream(std::unique_ptr<StreamNode> node, ArrowArrayStream* stream) {
@@ -159,9 +182,11 @@ void fill_stream(std::unique_ptr<StreamNode> node, ArrowArrayStream* stream) {
   stream->get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
     return guarded(self, [&](StreamNode& from) {
       if (from.is_table)
-        to_arrow_schema(from.table.names(), dtypes_of(from.table), out);
-      else
+        to_arrow_schema(from.table, out);
+      else if (from.chunks.empty())
         to_arrow_schema(from.dtype, {}, out);
+      else
+        to_arrow_schema(from.chunks[0], out);
     });
   };
   stream->get_next = [](ArrowArrayStream* self, ArrowArray* out) {
@@ -188,26 +213,59 @@ void fill_stream(std::unique_ptr<StreamNode> node, ArrowArrayStream* stream) {
 
 }  // namespace
 
-void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema) {
+namespace {
+
+void fill_column_schema(Dtype dtype, std::string_view name, bool ordered, ArrowSchema* schema) {
   const char* format = arrow_format(dtype);
-  fill_schema(format, ARROW_FLAG_NULLABLE, schema_node(name), schema);
+  auto node = schema_node(name);
+  if (dtype.is_category()) fill_schema("u", 0, schema_node({}), &node->dictionary);
+  fill_schema(format, ARROW_FLAG_NULLABLE | (ordered ? ARROW_FLAG_DICTIONARY_ORDERED : 0),
+              std::move(node), schema);
 }
 
-void to_arrow_schema(const std::vector<std::string>& names, const std::vector<Dtype>& dtypes,
-                     ArrowSchema* schema) {
+// A struct of columns, each filled by `fill(i, schema)`.
+template <class Fill>
+void fill_table_schema(size_t num_columns, Fill fill, ArrowSchema* schema) {
   auto node = schema_node({});
-  node->children.resize(names.size());
+  node->children.resize(num_columns);
   ArrowSchema result{};
   for (ArrowSchema& child : node->children) node->pointers.push_back(&child);
   fill_schema("+s", 0, std::move(node), &result);
   try {
-    for (size_t i = 0; i < names.size(); ++i)
-      to_arrow_schema(dtypes[i], names[i], result.children[i]);
+    for (size_t i = 0; i < num_columns; ++i) fill(i, result.children[i]);
   } catch (...) {
     result.release(&result);
     throw;
   }
   *schema = result;
+}
+
+}  // namespace
+
+void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema) {
+  fill_column_schema(dtype, name, false, schema);
+}
+
+void to_arrow_schema(const std::vector<std::string>& names, const std::vector<Dtype>& dtypes,
+                     ArrowSchema* schema) {
+  fill_table_schema(
+      names.size(),
+      [&](size_t i, ArrowSchema* out) { fill_column_schema(dtypes[i], names[i], false, out); },
+      schema);
+}
+
+void to_arrow_schema(const Column& column, ArrowSchema* schema) {
+  fill_column_schema(column.dtype(), {}, is_ordered(column), schema);
+}
+
+void to_arrow_schema(const Table& table, ArrowSchema* schema) {
+  const auto& columns = table.columns();
+  fill_table_schema(
+      columns.size(),
+      [&](size_t i, ArrowSchema* out) {
+        fill_column_schema(columns[i].dtype(), table.names()[i], is_ordered(columns[i]), out);
+      },
+      schema);
 }
 
 void to_arrow_array(const Column& column, ArrowArray* array) {
@@ -225,6 +283,7 @@ void to_arrow_array(const Column& column, ArrowArray* array) {
     node->text_sizes.push_back(0);  // so that data() is never null
     node->buffers.push_back(node->text_sizes.data());
   }
+  if (column.dictionary()) export_dictionary(column.dictionary()->values(), &node->dictionary);
   fill_array(column.num_rows(), std::move(node), array);
 }
 
@@ -255,7 +314,7 @@ void to_arrow_stream(Dtype dtype, std::vector<Column> chunks, ArrowArrayStream* 
 
 void to_arrow_stream(const Table& table, ArrowArrayStream* stream) {
   ArrowSchema probe{};
-  to_arrow_schema(table.names(), dtypes_of(table), &probe);
+  to_arrow_schema(table, &probe);
   probe.release(&probe);
   auto node = std::make_unique<StreamNode>();
   node->is_table = true;

@@ -2,9 +2,11 @@
 // Columns and tables in through the Arrow C interfaces.
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/arrow_strings.h"
 #include "headrace/exchange/protocol.h"
+#include "headrace/exchange/temporal.h"
 #include "headrace/memory/ledger.h"
 
 #include <atomic>
@@ -84,6 +86,9 @@ std::string_view text_or_empty(const char* text) {
 }
 
 std::string_view remedy(std::string_view format) {
+  if (format.starts_with("ts"))
+    return "zones are not read: drop the zone (pandas: dt.tz_localize(None)), or leave the column "
+           "out";
   switch (format.empty() ? '?' : format[0]) {
     case 't':
       return "cast it to int64 first, or leave the column out";
@@ -102,6 +107,10 @@ std::string_view remedy(std::string_view format) {
 Dtype format_dtype(const Context& context) {
   const std::string_view format = context.format;
   if (format == "u" || format == "U" || format == "vu") return TypeId::kString;
+  if (format == "tdD" || format == "tdm") return TypeId::kDate;
+  constexpr std::string_view kTimes[] = {"tss:", "tsm:", "tsu:", "tsn:"};
+  for (size_t unit = 0; unit < std::size(kTimes); ++unit)
+    if (format == kTimes[unit]) return Dtype::timestamp(static_cast<TimeUnit>(unit));
   if (format.size() == 1) switch (format[0]) {
       case 'b':
         return TypeId::kBool;
@@ -144,7 +153,7 @@ Dtype column_dtype(std::string_view op, const ArrowSchema& schema) {
     throw_error<UnsupportedError>(op, "a dictionary of something other than strings",
                                   {{"column", context.name}, {"format", entries.format}},
                                   "decode the dictionary first");
-  return TypeId::kString;
+  return TypeId::kCategory;
 }
 
 const void* buffer_of(const ArrowArray& array, int64_t index) {
@@ -233,42 +242,58 @@ Column view_strings(const Context& context, Imported& imported, Buffer validity)
 
 Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array);
 
+// The entries of a dictionary as they came, and as ours.
+struct SeenDictionary {
+  Column values{};
+  DistinctStrings distinct{};
+};
+
 template <class Index>
-Column dictionary_strings(const Context& context, Imported& imported, const Column& dictionary,
-                          const Buffer& validity) {
+Column converted_codes(const Context& context, Imported& imported, const SeenDictionary& seen,
+                       const Buffer& validity) {
   const ArrowArray& array = imported.array();
   const int64_t width = sizeof(Index);
   const Buffer indices =
       aligned(context, imported, buffer_of(array, 1), (array.offset + array.length) * width, width);
-  return strings_from_dictionary(context.op, array.length, indices.as<Index>() + array.offset,
-                                 dictionary, validity ? validity.as<uint8_t>() : nullptr,
+  return categories_from_indices(context.op, array.length, indices.as<Index>() + array.offset,
+                                 seen.distinct.dictionary, seen.values.num_rows(),
+                                 seen.distinct.codes, validity ? validity.as<uint8_t>() : nullptr,
                                  array.offset);
 }
 
 Column import_dictionary(const Context& context, const ArrowSchema& schema, Imported& imported,
-                         Dtype index_dtype, const Buffer& validity) {
-  if (!imported.array().dictionary || !imported.array().dictionary->release)
-    context.refuse("the dictionary is missing");
-  const Column dictionary =
-      import_column(context.op, *schema.dictionary, imported.array().dictionary);
+                         Dtype index_dtype, Buffer validity) {
+  const ArrowArray& array = imported.array();
+  if (!array.dictionary || !array.dictionary->release) context.refuse("the dictionary is missing");
+  SeenDictionary seen;
+  seen.values = import_column(context.op, *schema.dictionary, array.dictionary);
+  seen.distinct = distinct_strings(seen.values, schema.flags & ARROW_FLAG_DICTIONARY_ORDERED);
+  if (array.length == 0) return Column::categories(0, Buffer(), seen.distinct.dictionary);
   switch (index_dtype.id()) {
     case TypeId::kInt8:
-      return dictionary_strings<int8_t>(context, imported, dictionary, validity);
+      return converted_codes<int8_t>(context, imported, seen, validity);
     case TypeId::kInt16:
-      return dictionary_strings<int16_t>(context, imported, dictionary, validity);
-    case TypeId::kInt32:
-      return dictionary_strings<int32_t>(context, imported, dictionary, validity);
+      return converted_codes<int16_t>(context, imported, seen, validity);
     case TypeId::kUInt8:
-      return dictionary_strings<uint8_t>(context, imported, dictionary, validity);
+      return converted_codes<uint8_t>(context, imported, seen, validity);
     case TypeId::kUInt16:
-      return dictionary_strings<uint16_t>(context, imported, dictionary, validity);
-    case TypeId::kUInt32:
-      return dictionary_strings<uint32_t>(context, imported, dictionary, validity);
+      return converted_codes<uint16_t>(context, imported, seen, validity);
     case TypeId::kUInt64:
-      return dictionary_strings<uint64_t>(context, imported, dictionary, validity);
+      return converted_codes<uint64_t>(context, imported, seen, validity);
+    case TypeId::kInt64:
+      return converted_codes<int64_t>(context, imported, seen, validity);
     default:
-      return dictionary_strings<int64_t>(context, imported, dictionary, validity);
+      break;
   }
+  if (seen.distinct.codes) return converted_codes<uint32_t>(context, imported, seen, validity);
+  // Codes below 2^31 are the same bytes with and without a sign.
+  Buffer codes =
+      aligned(context, imported, buffer_of(array, 1), (array.offset + array.length) * 4, 4);
+  const Column indices(TypeId::kInt32, array.length, codes, validity, array.null_count,
+                       array.offset);
+  check_indices(context.op, indices, seen.values.num_rows());
+  return Column::categories(array.length, std::move(codes), seen.distinct.dictionary,
+                            std::move(validity), array.null_count, array.offset);
 }
 
 // Takes `array`, which then counts as released.
@@ -283,17 +308,21 @@ Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray*
     return null_column(taken.length);
   }
   check_layout(context, taken, dtype.is_string() ? 3 : 2);
-  if (taken.length == 0) return Column(column_dtype(op, schema), 0, {});
+  if (taken.length == 0 && !schema.dictionary) return Column(column_dtype(op, schema), 0, {});
   Buffer validity = validity_of(imported);
-  if (schema.dictionary) return import_dictionary(context, schema, imported, dtype, validity);
+  if (schema.dictionary)
+    return import_dictionary(context, schema, imported, dtype, std::move(validity));
   if (context.format == "u") return offset_strings<int32_t>(context, imported, std::move(validity));
   if (context.format == "U") return offset_strings<int64_t>(context, imported, std::move(validity));
   if (context.format == "vu") return view_strings(context, imported, std::move(validity));
   const int64_t end = taken.offset + taken.length;
-  const int64_t width = dtype.size_bytes();
+  const int64_t width = context.format == "tdm" ? 8 : dtype.size_bytes();
   Buffer values =
       aligned(context, imported, buffer_of(taken, 1),
               dtype.is_bool() ? bitmap_bytes(end) : checked_multiply(op, end, width), width);
+  if (context.format == "tdm")
+    return dates_of_milliseconds(op, Column(TypeId::kInt64, taken.length, std::move(values),
+                                            std::move(validity), taken.null_count, taken.offset));
   return Column(dtype, taken.length, std::move(values), std::move(validity), taken.null_count,
                 taken.offset);
 }
@@ -319,7 +348,7 @@ void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
   const int64_t rows = array->length, offset = array->offset;
   if (!result.is_table) {
     Column column = import_column(op, schema, array);
-    if (rows > 0) result.chunks[0].push_back(std::move(column));
+    if (rows > 0 || column.dictionary()) result.chunks[0].push_back(std::move(column));
   } else {
     const Context context{op, text_or_empty(schema.name), "+s"};
     if (array->n_children != schema.n_children) context.refuse("the number of children is wrong");
@@ -331,7 +360,8 @@ void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
     for (int64_t i = 0; i < schema.n_children; ++i) {
       Column column = import_column(op, *schema.children[i], array->children[i]);
       if (column.num_rows() < offset + rows) context.refuse("a child is shorter than its parent");
-      if (rows > 0) result.chunks[static_cast<size_t>(i)].push_back(column.slice(offset, rows));
+      if (rows > 0 || column.dictionary())
+        result.chunks[static_cast<size_t>(i)].push_back(column.slice(offset, rows));
     }
   }
   result.num_rows = checked_add(op, result.num_rows, rows);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// String views from offsets, from dictionaries, and checked ones.
+// String views from offsets and checked ones; categories from dictionaries, and their export.
 #include "headrace/exchange/arrow_strings.h"
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/ledger.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 
 namespace hr {
 
@@ -57,33 +59,78 @@ Buffer views_from_offsets(std::string_view op, int64_t num_rows, const Offset* o
   return buffer;
 }
 
+StringOffsets offsets_of(std::string_view op, const Column& strings) {
+  const int64_t rows = strings.num_rows();
+  int64_t bytes = 0;
+  for (int64_t row = 0; row < rows; ++row)
+    bytes += static_cast<int64_t>(strings.string(row).size());
+  if (bytes > std::numeric_limits<int32_t>::max())
+    throw_error<UnsupportedError>(op, "a dictionary of more than 2 GiB of text", {{"bytes", bytes}},
+                                  "use astype('string') first");
+  record_copy(op, "dictionary strings get offsets", bytes + (rows + 1) * 4, false);
+  StringOffsets result{Buffer::allocate((rows + 1) * 4), Buffer::allocate(bytes)};
+  auto* offsets = result.offsets.mutable_as<int32_t>();
+  char* text = bytes > 0 ? result.text.mutable_as<char>() : nullptr;
+  int32_t used = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    offsets[row] = used;
+    const std::string_view from = strings.string(row);
+    if (!from.empty()) std::memcpy(text + used, from.data(), from.size());
+    used += static_cast<int32_t>(from.size());
+  }
+  offsets[rows] = used;
+  return result;
+}
+
+namespace {
+
 template <class Index>
-Column strings_from_dictionary(std::string_view op, int64_t num_rows, const Index* indices,
-                               const Column& dictionary, const uint8_t* validity,
+[[noreturn]] void refuse_index(std::string_view op, int64_t row, Index index, int64_t num_entries) {
+  throw_error<InvalidArgumentError>(op, "an index points outside of its dictionary",
+                                    {{"row", row}, {"index", index}, {"entries", num_entries}});
+}
+
+}  // namespace
+
+template <class Index>
+Column categories_from_indices(std::string_view op, int64_t num_rows, const Index* indices,
+                               const DictionaryPtr& dictionary, int64_t num_entries,
+                               const Buffer& codes, const uint8_t* validity,
                                int64_t validity_offset) {
-  record_copy(op, "dictionary becomes strings", num_rows * kViewBytes, false);
-  Buffer buffer = Buffer::allocate(num_rows * kViewBytes);
-  auto* views = buffer.mutable_as<StringView>();
-  const bool has_nulls = validity || dictionary.null_count() > 0;
-  Buffer new_validity = has_nulls ? Buffer::allocate_zeroed(bitmap_bytes(num_rows)) : Buffer();
-  uint8_t* bits = has_nulls ? new_validity.mutable_as<uint8_t>() : nullptr;
-  const std::span<const StringView> entries = dictionary.values<StringView>();
-  parallel_morsels(num_rows, [&](Morsel morsel) {
+  record_copy(op, "dictionary indices become codes", num_rows * 4, false);
+  Buffer buffer = Buffer::allocate(num_rows * 4);
+  Buffer new_validity = Buffer::allocate_zeroed(bitmap_bytes(num_rows));
+  auto* out = buffer.mutable_as<int32_t>();
+  auto* bits = new_validity.mutable_as<uint8_t>();
+  const int32_t* lookup = codes ? codes.as<int32_t>() : nullptr;
+  parallel_morsels(num_rows, [&](Morsel morsel) {  // morsels begin at whole bytes
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      views[row] = StringView{};
+      out[row] = 0;
       if (!is_valid(validity, validity_offset + row)) continue;
-      const uint64_t index = static_cast<uint64_t>(indices[row]);
-      if (index >= entries.size())
-        throw_error<InvalidArgumentError>(
-            op, "an index points outside of its dictionary",
-            {{"row", row}, {"index", indices[row]}, {"entries", dictionary.num_rows()}});
-      if (dictionary.is_null(static_cast<int64_t>(index))) continue;
-      views[row] = entries[index];
-      if (bits) set_bit(bits, row, true);
+      const auto index = static_cast<uint64_t>(indices[row]);
+      if (index >= static_cast<uint64_t>(num_entries))
+        refuse_index(op, row, indices[row], num_entries);
+      const int32_t code = lookup ? lookup[index] : static_cast<int32_t>(index);
+      if (code < 0) continue;
+      out[row] = code;
+      set_bit(bits, row, true);
     }
   });
-  return Column::strings(num_rows, std::move(buffer), dictionary.text_buffers(),
-                         std::move(new_validity), has_nulls ? -1 : 0);
+  return Column::categories(num_rows, std::move(buffer), dictionary, std::move(new_validity), -1);
+}
+
+void check_indices(std::string_view op, const Column& indices, int64_t num_entries) {
+  if (indices.num_rows() == 0) return;
+  const uint32_t* values = indices.values<uint32_t>().data();
+  parallel_morsels(indices.num_rows(), [&](Morsel morsel) {
+    // A negative index is a large one here; without nulls the loop has no branch but this one.
+    bool good = true;
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      good &= values[row] < static_cast<uint64_t>(num_entries);
+    for (int64_t row = morsel.begin; !good && row < morsel.end; ++row)
+      if (values[row] >= static_cast<uint64_t>(num_entries) && !indices.is_null(row))
+        refuse_index(op, row, static_cast<int32_t>(values[row]), num_entries);
+  });
 }
 
 Column checked_views(std::string_view op, const Column& column) {
@@ -125,8 +172,9 @@ template Buffer views_from_offsets(std::string_view, int64_t, const int32_t*, Te
                                    const uint8_t*, int64_t);
 template Buffer views_from_offsets(std::string_view, int64_t, const int64_t*, TextParts,
                                    const uint8_t*, int64_t);
-#define HR_INDEX(T)                                                                           \
-  template Column strings_from_dictionary(std::string_view, int64_t, const T*, const Column&, \
+#define HR_INDEX(T)                                                                     \
+  template Column categories_from_indices(std::string_view, int64_t, const T*,          \
+                                          const DictionaryPtr&, int64_t, const Buffer&, \
                                           const uint8_t*, int64_t);
 HR_INDEX(int8_t)
 HR_INDEX(int16_t)

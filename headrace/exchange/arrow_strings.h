@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// String views made from Arrow's other string layouts. The text itself is never copied.
+// String views and categories made from Arrow's other layouts, and the way back.
 #pragma once
 #include "headrace/data/column.h"
 
@@ -24,13 +24,27 @@ template <class Offset>
 Buffer views_from_offsets(std::string_view op, int64_t num_rows, const Offset* offsets,
                           TextParts text, const uint8_t* validity, int64_t validity_offset);
 
-/// Row i becomes `dictionary[indices[i]]`: views, and validity where row or entry is null. Recorded
-/// as "dictionary becomes strings". Throws InvalidArgumentError for an index outside the
-/// dictionary.
+/// Strings in Arrow's layout "u".
+struct StringOffsets {
+  Buffer offsets{};  ///< int32, rows + 1
+  Buffer text{};
+};
+
+/// The strings of a column without nulls, copied: in the ledger as "dictionary strings get
+/// offsets". Throws UnsupportedError for more than 2 GiB of text.
+StringOffsets offsets_of(std::string_view op, const Column& strings);
+
+/// The codes of rows from the indices of an Arrow dictionary: int32, one a row from row 0 on, each
+/// looked up in `codes` (int32, -1 for null) unless that is empty; recorded as "dictionary indices
+/// become codes". Throws InvalidArgumentError for an index outside the dictionary.
 template <class Index>
-Column strings_from_dictionary(std::string_view op, int64_t num_rows, const Index* indices,
-                               const Column& dictionary, const uint8_t* validity,
+Column categories_from_indices(std::string_view op, int64_t num_rows, const Index* indices,
+                               const DictionaryPtr& dictionary, int64_t num_entries,
+                               const Buffer& codes, const uint8_t* validity,
                                int64_t validity_offset);
+
+/// Checks that each index of a row that is not null lies in a dictionary of `num_entries`.
+void check_indices(std::string_view op, const Column& indices, int64_t num_entries);
 
 /// Checks that each view of the column stays inside its text. Null rows whose views are not empty
 /// get new, empty ones (recorded as "null strings become empty"), so that no reader trips on them.

@@ -151,11 +151,21 @@ TEST(ArrayInterface, WordsOfDtypes) {
   }
   EXPECT_EQ(from_buffer_format("asarray", "<q", 8), Dtype(TypeId::kInt64));
   EXPECT_EQ(from_buffer_format("asarray", nullptr, 1), Dtype(TypeId::kUInt8));
-  for (const char* word : {">f8", "|O", "<U5", "<M8[ns]", "<f2", "|V8", "", "<f16"})
+  for (const char* word :
+       {">f8", "|O", "<U5", "<M8[D]", ">M8[us]", "<m8[s]", "<f2", "|V8", "", "<f16"})
     EXPECT_THROW(from_typestr("asarray", word), UnsupportedError) << word;
   for (const char* word : {">d", "e", "g", "T{i:a:}", "s", "i i"})
     EXPECT_THROW(from_buffer_format("asarray", word, 8), UnsupportedError) << word;
-  EXPECT_THROW(to_typestr(TypeId::kString), ExchangeError);
+  for (const TypeId id : {TypeId::kString, TypeId::kDate, TypeId::kCategory}) {
+    EXPECT_THROW(to_typestr(id), ExchangeError);
+    EXPECT_THROW(to_buffer_format(id), ExchangeError);
+  }
+  for (const TimeUnit unit :
+       {TimeUnit::kSecond, TimeUnit::kMilli, TimeUnit::kMicro, TimeUnit::kNano}) {
+    const Dtype dtype = Dtype::timestamp(unit);
+    EXPECT_EQ(from_typestr("asarray", to_typestr(dtype)), dtype);
+    EXPECT_THROW(to_buffer_format(dtype), ExchangeError);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/ledger.h"
 
@@ -28,6 +29,14 @@ void set_bits(uint8_t* to, int64_t begin, int64_t count) {
   for (int64_t i = begin; i < begin + count; ++i) set_bit(to, i, true);
 }
 
+void recode(const Column& chunk, const int32_t* codes, int32_t* out) {
+  parallel_morsels(chunk.num_rows(), [&](Morsel morsel) {
+    const auto in = chunk.values<int32_t>();
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      out[row] = chunk.is_null(row) ? 0 : codes[in[static_cast<size_t>(row)]];
+  });
+}
+
 }  // namespace
 
 Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
@@ -46,12 +55,21 @@ Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chu
   std::byte* out = values.mutable_data();
   uint8_t* valid = nulls > 0 ? validity.mutable_as<uint8_t>() : nullptr;
   std::vector<Buffer> text;
+  MergedDictionary merged;
+  if (dtype.is_category()) {
+    std::vector<DictionaryPtr> dictionaries;
+    for (const Column& chunk : chunks) dictionaries.push_back(chunk.dictionary());
+    merged = merge_dictionaries(dictionaries);
+  }
   int64_t begin = 0;
-  for (const Column& chunk : chunks) {
+  for (size_t k = 0; k < chunks.size(); ++k) {
+    const Column& chunk = chunks[k];
     const int64_t count = chunk.num_rows();
     if (dtype.is_bool()) {
       copy_bits(chunk.bits(), chunk.offset(), reinterpret_cast<uint8_t*>(out), begin, count);
-    } else {
+    } else if (dtype.is_category() && merged.codes[k]) {
+      recode(chunk, merged.codes[k].as<int32_t>(), reinterpret_cast<int32_t*>(out) + begin);
+    } else if (count > 0) {
       const std::byte* in = chunk.values_buffer().data() + chunk.offset() * width;
       parallel_morsels(count, [&](Morsel morsel) {
         std::memcpy(out + (begin + morsel.begin) * width, in + morsel.begin * width,
@@ -73,6 +91,9 @@ Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chu
   }
   if (dtype.is_string())
     return Column::strings(rows, std::move(values), std::move(text), std::move(validity), nulls);
+  if (dtype.is_category())
+    return Column::categories(rows, std::move(values), std::move(merged.dictionary),
+                              std::move(validity), nulls);
   return Column(dtype, rows, std::move(values), std::move(validity), nulls);
 }
 

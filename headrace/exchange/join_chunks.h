@@ -10,8 +10,9 @@
 namespace hr {
 
 /// One column with the rows of all chunks, in order. A single chunk is returned as it is; several
-/// are copied once (of strings the views alone), which the ledger shows under `op`. All chunks have
-/// `dtype`. Throws OutOfMemoryError.
+/// are copied once (of strings the views alone), which the ledger shows under `op`. Categories get
+/// one dictionary, their strings in the order of the chunks. All chunks have `dtype`. Throws
+/// OutOfMemoryError.
 HR_API Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks);
 
 }  // namespace hr

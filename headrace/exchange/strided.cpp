@@ -5,6 +5,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/exchange/protocol.h"
+#include "headrace/exchange/temporal.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/ledger.h"
 
@@ -38,9 +39,12 @@ Tensor nulls_as_nan(const Column& column) {
   return Tensor(column.dtype(), {column.num_rows()}, std::move(buffer));
 }
 
-[[noreturn]] void refuse_strings(std::string_view op) {
-  throw_error<ExchangeError>(op, "strings have no form as an array of numbers", {},
-                             "use to_list(), to_arrow() or to_numpy()");
+// Strings, categories and dates of 32 bits are no elements of arrays.
+void require_array_form(std::string_view op, Dtype dtype) {
+  if (dtype.is_string() || dtype.is_category() || dtype.is_date())
+    throw_error<ExchangeError>(op, "the dtype has no form as an array of numbers",
+                               {{"dtype", dtype.name()}},
+                               "use to_list(), to_arrow() or to_numpy()");
 }
 
 [[noreturn]] void refuse_nulls(std::string_view op, const Column& column, std::string_view fix) {
@@ -79,7 +83,8 @@ Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape s
 }
 
 Tensor dense(std::string_view op, const Column& column) {
-  if (column.dtype().is_string()) refuse_strings(op);
+  require_array_form(op, column.dtype());
+  if (column.dtype().is_timestamp()) return times_of(op, column);
   if (column.dtype().is_floating() && column.null_count() > 0) {
     record_copy(op, "nulls become NaN", column.num_rows() * column.dtype().size_bytes(), false);
     return visit_floating(column.dtype(), [&](auto type) {
@@ -94,7 +99,7 @@ Tensor dense(std::string_view op, const Column& column) {
 }
 
 Tensor dense_view(std::string_view op, const Column& column) {
-  if (column.dtype().is_string()) refuse_strings(op);
+  require_array_form(op, column.dtype());
   if (column.null_count() > 0)
     refuse_nulls(op, column, "use fillna(value) or dropna() first, or to_numpy()");
   if (column.dtype().is_bool())
@@ -104,6 +109,7 @@ Tensor dense_view(std::string_view op, const Column& column) {
 }
 
 Column column_of(std::string_view op, const Tensor& tensor) {
+  if (tensor.dtype().is_timestamp()) return column_of_times(op, tensor);
   if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)
     return as_column(tensor.num_dimensions() == 1 ? contiguous(tensor, op) : tensor);
   const int64_t rows = tensor.num_elements();

@@ -18,16 +18,17 @@ HR_API Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, 
                             Shape strides, Owner owner);
 
 /// The rows of a column as a one-dimensional tensor that array libraries understand: the same bytes
-/// for numbers without nulls. Floats with nulls become NaN and bools become bytes, each by one copy
-/// in the ledger. Throws ExchangeError for other nulls and for strings, naming the fix.
+/// for numbers and timestamps without nulls. Floats with nulls become NaN, timestamps with nulls
+/// NaT and bools bytes, each by one copy in the ledger. Throws ExchangeError for other nulls and
+/// for strings, dates and categories, naming the fix.
 HR_API Tensor dense(std::string_view op, const Column& column);
 
 /// The same without any copy: throws ExchangeError where `dense` would copy.
 HR_API Tensor dense_view(std::string_view op, const Column& column);
 
 /// A one-dimensional tensor as a column: the same bytes for contiguous numbers. A strided one is
-/// copied and bools become bits, each shown in the ledger under `op`. Throws TypeMismatchError for
-/// other dimensions and for complex numbers.
+/// copied and bools become bits, each shown in the ledger under `op`; NaT becomes null. Throws
+/// TypeMismatchError for other dimensions and for complex numbers.
 HR_API Column column_of(std::string_view op, const Tensor& tensor);
 
 /// A fresh row-major copy, for `copy=True`; the ledger shows it as asked for under `op`.

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/io/iso_time_math.h"
 #include "headrace/io/sink.h"
 #include "headrace/io/text_arena.h"
 
@@ -82,9 +83,18 @@ class Formatter {
  private:
   void cell(const Column& column, int64_t row, TextArena& out) const {
     if (column.is_null(row)) return out.append(options_.null_word);
-    if (column.dtype().is_string()) return text(column.string(row), out);
-    if (column.dtype().is_bool()) return out.append(column.bit(row) ? "true" : "false");
-    visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
+    const Dtype dtype = column.dtype();
+    if (dtype.is_string() || dtype.is_category()) return text(column.string(row), out);
+    if (dtype.is_bool()) return out.append(column.bit(row) ? "true" : "false");
+    if (dtype.is_temporal()) {
+      char* const begin = out.reserve(kMaxIsoTime);
+      const auto at = static_cast<size_t>(row);
+      const char* const end =
+          dtype.is_date() ? write_iso_date(column.values<int32_t>()[at], begin)
+                          : write_iso_time(column.values<int64_t>()[at], dtype.unit(), begin);
+      return out.advance(end - begin);
+    }
+    visit_real(dtype, [&]<class T>(std::type_identity<T>) {
       const T value = column.values<T>().data()[row];
       char* const begin = out.reserve(kMaxNumber);
       char* end;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of element-wise operations and reductions: what they give is checked at their line.
+#include "headrace/algo/categories.h"
 #include "headrace/base/error.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/view.h"
 
 #include <algorithm>
 
@@ -72,6 +74,18 @@ NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr>
   return make_node(std::move(made));
 }
 
+// Strings as categories or categories as strings.
+NodePtr recode_node(const NodePtr& input, Dtype dtype) {
+  Signature signature = input->signature();
+  signature.dtype = dtype;
+  return operator_node("astype", std::string(dtype.name()), signature, {input}, 1,
+                       [dtype](std::span<const Value> inputs) -> Value {
+                         const auto& column = std::get<Column>(inputs[0]);
+                         return dtype.is_category() ? categories_of_strings(column)
+                                                    : strings_of_categories(column);
+                       });
+}
+
 }  // namespace
 
 NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
@@ -94,10 +108,22 @@ NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
 NodePtr cast_node(const NodePtr& input, Dtype dtype) {
   const Signature from = input->signature();
   if (from.dtype == dtype) return input;
+  if (from.form == Form::kColumn && (from.dtype.is_string() || from.dtype.is_category()) &&
+      (dtype.is_string() || dtype.is_category()))
+    return recode_node(input, dtype);
+  if (from.form != Form::kTable && from.dtype.is_temporal() && dtype.is_real())
+    return cast_node(retype_node(input, from.dtype.storage()), dtype);
+  if (dtype.is_temporal() && !(from.form == Form::kTensor && dtype.is_date()) &&
+      from.dtype.is_integer() && promote(from.dtype, dtype.storage()) == dtype.storage())
+    return retype_node(cast_node(input, dtype.storage()), dtype);
   if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
       !(dtype.is_real() || dtype.is_bool()))
-    throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
-                                   {{"from", from.dtype.name()}, {"to", dtype.name()}});
+    throw_error<TypeMismatchError>(
+        "astype", "no conversion between these dtypes",
+        {{"from", from.dtype.name()}, {"to", dtype.name()}},
+        from.dtype.is_temporal() || dtype.is_temporal()
+            ? "dates and timestamps go to and from integers of their width, or to pandas"
+            : "");
   Signature signature = from;
   signature.dtype = dtype;
   return make_elementwise(Op::kCast, std::move(signature), {input});

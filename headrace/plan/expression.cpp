@@ -115,6 +115,13 @@ constexpr Alias kAliases[] = {
                                  {{"dtype", dtype.name()}}, fix);
 }
 
+// What to do with a column that takes no part in arithmetic and comparison.
+std::string_view remedy(Dtype dtype) {
+  if (dtype.is_temporal()) return "use astype('int64') first, or to_pandas() or to_arrow()";
+  if (dtype.is_category()) return "use cat.codes, or to_pandas() or to_arrow()";
+  return "use numbers or bools";
+}
+
 Dtype common_dtype(std::span<const Operand> operands) {
   bool has_strong = false;
   Dtype strong = TypeId::kBool, all = TypeId::kBool;
@@ -149,7 +156,7 @@ Dtype operand_dtype(Op op, std::span<const Operand> operands) {
   if (row.rule == OpRule::kNullTest) return operands[0].dtype;
   for (const Operand& operand : operands)
     if (!operand.dtype.is_real() && !operand.dtype.is_bool())
-      refuse(op, operand.dtype, "use numbers or bools");
+      refuse(op, operand.dtype, remedy(operand.dtype));
   switch (row.rule) {
     case OpRule::kArithmetic: {
       const Dtype common = common_dtype(operands);
@@ -331,7 +338,7 @@ Dtype promote(Dtype a, Dtype b) {
   for (const Dtype d : {a, b})
     if (!d.is_real() && !d.is_bool())
       throw_error<TypeMismatchError>("promote", "the dtype has no arithmetic",
-                                     {{"dtype", d.name()}});
+                                     {{"dtype", d.name()}}, remedy(d));
   if (a == b || b.is_bool()) return a;
   if (a.is_bool()) return b;
   if (a.is_floating() && b.is_floating()) return TypeId::kFloat64;
@@ -414,7 +421,8 @@ int Program::cast(int value, Dtype dtype) {
   for (const Dtype d : {from.dtype, dtype})
     if (!d.is_real() && !d.is_bool())
       throw_error<TypeMismatchError>("astype", "the conversion is not element-wise arithmetic",
-                                     {{"from", from.dtype.name()}, {"to", dtype.name()}});
+                                     {{"from", from.dtype.name()}, {"to", dtype.name()}},
+                                     remedy(d));
   Node node{Op::kCast, dtype};
   node.operands[0] = value;
   node.nullable = from.nullable;

@@ -3,6 +3,7 @@
 #include "headrace/plan/view.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exchange/strided.h"
 #include "headrace/plan/node_fields.h"
 
 #include <algorithm>
@@ -121,14 +122,16 @@ NodePtr reshape_node(const NodePtr& array, Shape shape) {
 NodePtr as_column_node(const NodePtr& array) {
   Signature signature = array->signature();
   if (signature.form == Form::kColumn) return array;
-  if (signature.shape.size() != 1 || !signature.dtype.is_real())
+  const bool times = signature.dtype.is_timestamp();
+  if (signature.shape.size() != 1 || !(signature.dtype.is_real() || times))
     throw_error<TypeMismatchError>(
-        "to_series", "only a 1-D array of numbers is a column",
+        "to_series", "only a 1-D array of numbers or timestamps is a column",
         {{"shape", shape_text(signature.shape)}, {"dtype", signature.dtype.name()}});
   signature.form = Form::kColumn;
+  signature.nullable = times;  // NaT becomes null
   return operator_node("to_series", "", signature, {array}, 0,
                        [](std::span<const Value> inputs) -> Value {
-                         return as_column(contiguous(std::get<Tensor>(inputs[0]), "to_series"));
+                         return column_of("to_series", std::get<Tensor>(inputs[0]));
                        });
 }
 
@@ -140,12 +143,34 @@ NodePtr as_tensor_node(const NodePtr& column) {
   if (column->is_ready())
     return data_node(as_tensor(std::get<Column>(column->value())), column->detail(),
                      signature.domain, column->fields().live);
-  if (signature.dtype.is_string() || signature.dtype.is_bool())
+  const Dtype dtype = signature.dtype;
+  if (!dtype.is_real() && !dtype.is_timestamp())
     throw_error<TypeMismatchError>("to_array", "the dtype has no array form",
-                                   {{"dtype", signature.dtype.name()}});
+                                   {{"dtype", dtype.name()}},
+                                   dtype.is_category() ? "use cat.codes"
+                                   : dtype.is_date()   ? "use astype('int32')"
+                                                       : "");
   return operator_node("to_array", "", signature, {column}, 0,
                        [](std::span<const Value> inputs) -> Value {
                          return as_tensor(std::get<Column>(inputs[0]));
+                       });
+}
+
+NodePtr retype_node(const NodePtr& input, Dtype dtype) {
+  Signature signature = input->signature();
+  if (signature.form == Form::kTable || signature.dtype.storage() != dtype.storage() ||
+      dtype.is_category())
+    throw_error<TypeMismatchError>("astype", "the dtypes differ in layout",
+                                   {{"from", signature.dtype.name()}, {"to", dtype.name()}});
+  if (signature.dtype == dtype) return input;
+  signature.dtype = dtype;
+  return operator_node("astype", std::string(dtype.name()), signature, {input}, 0,
+                       [dtype](std::span<const Value> inputs) -> Value {
+                         if (const auto* column = std::get_if<Column>(&inputs[0]))
+                           return column->with_dtype(dtype);
+                         const auto& tensor = std::get<Tensor>(inputs[0]);
+                         return Tensor(dtype, tensor.shape(), tensor.strides(), tensor.buffer(),
+                                       tensor.byte_offset());
                        });
 }
 

@@ -29,4 +29,8 @@ HR_API NodePtr reshape_node(const NodePtr& array, Shape shape);
 HR_API NodePtr as_column_node(const NodePtr& array);
 HR_API NodePtr as_tensor_node(const NodePtr& column);
 
+/// The same memory under another dtype of its layout: dates and timestamps as their integers and
+/// back, categories as their codes.
+HR_API NodePtr retype_node(const NodePtr& input, Dtype dtype);
+
 }  // namespace hr

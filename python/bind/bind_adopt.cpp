@@ -10,6 +10,7 @@
 #include "headrace/exchange/dlpack.h"
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exchange/strided.h"
+#include "headrace/exchange/temporal.h"
 
 #include <memory>
 
@@ -202,4 +203,8 @@ void bind_adopt(nb::module_& m) {
       "column_of",
       [](const hr::Tensor& tensor, std::string_view op) { return hr::column_of(op, tensor); },
       "tensor"_a, "op"_a, Unlocked());
+  m.def(
+      "dates_of_days",
+      [](const hr::Tensor& days, std::string_view op) { return hr::dates_of_days(op, days); },
+      "days"_a, "op"_a, Unlocked());
 }

@@ -2,9 +2,12 @@
 // Columns, tensors and tables as Python values.
 #include "python/bind/bind.h"
 #include "python/bind/protocols.h"
+#include "python/bind/times.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exchange/strided.h"
+#include "headrace/exchange/temporal.h"
 #include "headrace/plan/value.h"
 
 #include <complex>
@@ -25,6 +28,12 @@ nb::object python_number(hr::Dtype dtype, const std::byte* data) {
     case hr::TypeId::kComplex128: {
       const auto value = *static_cast<const std::complex<double>*>(address);
       return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
+    }
+    case hr::TypeId::kDate:
+      return python_time(dtype, *static_cast<const int32_t*>(address));
+    case hr::TypeId::kTimestamp: {
+      const int64_t value = *static_cast<const int64_t*>(address);
+      return value == hr::kNotATime ? nb::none() : python_time(dtype, value);
     }
     default:
       return hr::visit_real(dtype, [&](auto type) -> nb::object {
@@ -79,6 +88,15 @@ hr::Tensor scalar_tensor(nb::handle value, std::string_view dtype_word) {
   });
 }
 
+// The strings behind the codes of a category column.
+hr::Column categories(const hr::Column& column) {
+  if (!column.dictionary())
+    hr::throw_error<hr::TypeMismatchError>("cat", "not a column of categories",
+                                           {{"dtype", column.dtype().name()}},
+                                           "use astype('category') first");
+  return column.dictionary()->values();
+}
+
 uintptr_t address_of(const hr::Column& column) {
   const int64_t skip = column.dtype().is_bool() ? 0 : column.offset() * column.dtype().size_bytes();
   return reinterpret_cast<uintptr_t>(column.values_buffer().data() + skip);
@@ -101,7 +119,8 @@ nb::tuple python_tuple(const std::vector<int64_t>& numbers) {
 nb::object python_element(const hr::Column& column, int64_t row) {
   if (column.is_null(row)) return nb::none();
   if (column.dtype().is_bool()) return nb::bool_(column.bit(row));
-  if (column.dtype().is_string()) return python_text(column.string(row));
+  if (column.dtype().is_string() || column.dtype().is_category())
+    return python_text(column.string(row));
   const int64_t width = column.dtype().size_bytes();
   return python_number(column.dtype(),
                        column.values_buffer().data() + (column.offset() + row) * width);
@@ -144,6 +163,19 @@ void bind_data(nb::module_& m) {
             return python_element(self, row);
           },
           "row"_a)
+      .def_prop_ro("categories", categories)
+      .def_prop_ro("is_ordered",
+                   [](const hr::Column& self) {
+                     return self.dictionary() && self.dictionary()->is_ordered();
+                   })
+      .def_prop_ro("codes",
+                   [](const hr::Column& self) {
+                     categories(self);
+                     return self.with_dtype(hr::TypeId::kInt32);
+                   })
+      .def(
+          "days", [](const hr::Column& self, std::string_view op) { return hr::days_of(op, self); },
+          "op"_a, Unlocked())
       .def("to_list", column_list, nb::sig("def to_list(self) -> list[typing.Any]"))
       .def(
           "dense", [](const hr::Column& self, std::string_view op) { return hr::dense(op, self); },
@@ -169,7 +201,7 @@ void bind_data(nb::module_& m) {
           nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
           "dl_device"_a = nb::none(), "copy"_a = nb::none())
       .def("__dlpack_device__", [](const hr::Column&) { return std::pair(1, 0); })
-      .def("__arrow_c_schema__", [](const hr::Column& self) { return arrow_schema(self.dtype()); })
+      .def("__arrow_c_schema__", [](const hr::Column& self) { return arrow_schema(self); })
       .def(
           "__arrow_c_array__", [](const hr::Column& self, nb::handle) { return arrow_array(self); },
           "requested_schema"_a = nb::none(),
@@ -219,12 +251,7 @@ void bind_data(nb::module_& m) {
           "index"_a)
       .def("column_index", &hr::Table::column_index, "name"_a)
       .def("slice", &hr::Table::slice, "begin"_a, "count"_a)
-      .def("__arrow_c_schema__",
-           [](const hr::Table& self) {
-             std::vector<hr::Dtype> dtypes;
-             for (const hr::Column& column : self.columns()) dtypes.push_back(column.dtype());
-             return arrow_schema(self.names(), dtypes);
-           })
+      .def("__arrow_c_schema__", [](const hr::Table& self) { return arrow_schema(self); })
       .def(
           "__arrow_c_array__", [](const hr::Table& self, nb::handle) { return arrow_array(self); },
           "requested_schema"_a = nb::none(),

@@ -192,14 +192,32 @@ nb::object arrow_schema(hr::Dtype dtype) {
   return capsule;
 }
 
+namespace {
+
+template <class T>
+nb::object schema_of(const T& data) {
+  ArrowSchema* schema = nullptr;
+  nb::object capsule = capsule_of("arrow_schema", schema);
+  hr::to_arrow_schema(data, schema);
+  return capsule;
+}
+
+}  // namespace
+
+nb::object arrow_schema(const hr::Column& column) {
+  return schema_of(column);
+}
+
+nb::object arrow_schema(const hr::Table& table) {
+  return schema_of(table);
+}
+
 nb::tuple arrow_array(const hr::Column& column) {
-  return array_capsules(arrow_schema(column.dtype()), column);
+  return array_capsules(arrow_schema(column), column);
 }
 
 nb::tuple arrow_array(const hr::Table& table) {
-  std::vector<hr::Dtype> dtypes;
-  for (const hr::Column& column : table.columns()) dtypes.push_back(column.dtype());
-  return array_capsules(arrow_schema(table.names(), dtypes), table);
+  return array_capsules(arrow_schema(table), table);
 }
 
 nb::object arrow_stream(hr::Dtype dtype, std::vector<hr::Column> chunks) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns from Python lists: construction, not a copy of values that were data before.
 #include "python/bind/bind.h"
+#include "python/bind/times.h"
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 
 #include <cstring>
 #include <limits>
@@ -12,13 +14,13 @@ namespace {
 
 constexpr std::string_view kOp = "Series";
 
-enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText };
+enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText, kDate, kTime };
 
 [[noreturn]] void refuse_value(nb::handle value, int64_t row) {
   hr::throw_error<hr::TypeMismatchError>(
       kOp, "a list value that no column holds",
       {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
-      "use bool, int, float, str or None");
+      "use bool, int, float, str, date, datetime or None");
 }
 
 [[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
@@ -26,6 +28,13 @@ enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText };
       kOp, "a number that the dtype does not hold",
       {{"row", row}, {"value", nb::cast<std::string>(nb::str(value))}, {"dtype", dtype.name()}},
       "give a wider dtype, or float64");
+}
+
+[[noreturn]] void refuse_time(nb::handle value, int64_t row, hr::Dtype dtype) {
+  hr::throw_error<hr::InvalidArgumentError>(
+      kOp, "a time that the dtype does not hold",
+      {{"row", row}, {"value", nb::cast<std::string>(nb::str(value))}, {"dtype", dtype.name()}},
+      "give a finer unit, and times without a zone");
 }
 
 // A Python int or float, also for NumPy's scalars; null for anything else.
@@ -50,7 +59,11 @@ Kind kind_of(nb::handle value, int64_t row) {
   if (PyBool_Check(value.ptr())) return Kind::kBool;
   if (PyUnicode_Check(value.ptr())) return Kind::kText;
   if (PyFloat_Check(value.ptr())) return Kind::kFloat;
-  if (!PyLong_Check(value.ptr()) && is_numpy_bool(value)) return Kind::kBool;
+  if (!PyLong_Check(value.ptr())) {
+    if (is_numpy_bool(value)) return Kind::kBool;
+    if (const TimeKind time = time_kind(value); time != TimeKind::kNone)
+      return time == TimeKind::kDate ? Kind::kDate : Kind::kTime;
+  }
   const nb::object number = as_number(value);
   if (!number.is_valid()) refuse_value(value, row);
   if (PyFloat_Check(number.ptr())) return Kind::kFloat;
@@ -60,11 +73,18 @@ Kind kind_of(nb::handle value, int64_t row) {
 }
 
 hr::Dtype infer(const nb::list& values) {
-  bool seen[6] = {};
+  bool seen[8] = {};
   int64_t row = 0;
   for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
   const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
   const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
+  if (has(Kind::kDate) || has(Kind::kTime)) {
+    if (numbers || has(Kind::kBool) || has(Kind::kText) || (has(Kind::kDate) && has(Kind::kTime)))
+      hr::throw_error<hr::TypeMismatchError>(
+          kOp, "a list of dates and other values", {},
+          "make all of them dates, or all datetimes, or give a dtype");
+    return has(Kind::kDate) ? hr::TypeId::kDate : hr::TypeId::kTimestamp;
+  }
   if (has(Kind::kText)) {
     if (numbers || has(Kind::kBool))
       hr::throw_error<hr::TypeMismatchError>(kOp, "a list of strings and other values", {},
@@ -137,6 +157,37 @@ class Builder {
     return hr::Column(hr::TypeId::kBool, rows_, std::move(buffer), std::move(validity_), nulls_);
   }
 
+  // Dates and timestamps, T their integer.
+  template <class T>
+  hr::Column times(hr::Dtype dtype) {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(rows_ * static_cast<int64_t>(sizeof(T)));
+    T* out = buffer.mutable_as<T>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) {
+        if (time_kind(value) == TimeKind::kNone) refuse_value(value, row);
+        const std::optional<int64_t> time = time_from_python(value, dtype);
+        if (!time) refuse_time(value, row, dtype);
+        out[row] = static_cast<T>(*time);
+      }
+      ++row;
+    }
+    return hr::Column(dtype, rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  hr::Column categories() {
+    hr::Buffer codes = hr::Buffer::allocate_zeroed(rows_ * 4);
+    auto* out = codes.mutable_as<int32_t>();
+    hr::DictionaryBuilder builder;
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) out[row] = builder.add(text_of(value, row));
+      ++row;
+    }
+    return hr::Column::categories(rows_, std::move(codes), builder.finish(), std::move(validity_),
+                                  nulls_);
+  }
+
   hr::Column strings() {
     int64_t text_bytes = 0, row = 0;
     for (const nb::handle value : values_) text_bytes += far_bytes(text_of(value, row++));
@@ -194,6 +245,9 @@ hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view>
   Builder builder(values);
   if (dtype.is_bool()) return builder.bools();
   if (dtype.is_string()) return builder.strings();
+  if (dtype.is_category()) return builder.categories();
+  if (dtype.is_date()) return builder.times<int32_t>(dtype);
+  if (dtype.is_timestamp()) return builder.times<int64_t>(dtype);
   if (!dtype.is_real())
     hr::throw_error<hr::UnsupportedError>(kOp, "a list of complex numbers", {},
                                           "make a NumPy array of them first");

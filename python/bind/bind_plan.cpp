@@ -39,7 +39,8 @@ NodePtr scalar(nb::handle value) {
         "operand", "this value takes no part in arithmetic or comparison",
         {{"value", nb::str(value).c_str()},
          {"type", nb::str(value.type().attr("__name__")).c_str()}},
-        "use bool, int or float; texts can go to pandas or Polars: to_pandas(), to_arrow()");
+        "use bool, int or float; texts and dates can go to pandas or Polars: to_pandas(), "
+        "to_arrow()");
   int64_t number = 0;
   if (nb::try_cast(value, number)) return hr::scalar_node(hr::Scalar::weak(number));
   uint64_t big = 0;
@@ -161,6 +162,9 @@ void bind_plan(nb::module_& m) {
       "array"_a, "items"_a, Unlocked());
   m.def("transpose", &hr::transpose_node, "array"_a, "axes"_a, Unlocked());
   m.def("reshape", &hr::reshape_node, "array"_a, "shape"_a, Unlocked());
+  m.def(
+      "codes", [](const NodePtr& column) { return hr::retype_node(column, hr::TypeId::kInt32); },
+      "column"_a, Unlocked());
   m.def("as_column", &hr::as_column_node, "array"_a, Unlocked());
   m.def("as_tensor", &hr::as_tensor_node, "column"_a, Unlocked());
   m.def(

@@ -17,6 +17,8 @@ nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handl
 nb::object arrow_schema(const std::vector<std::string>& names,
                         const std::vector<hr::Dtype>& dtypes);
 nb::object arrow_schema(hr::Dtype dtype);
+nb::object arrow_schema(const hr::Column& column);
+nb::object arrow_schema(const hr::Table& table);
 nb::tuple arrow_array(const hr::Column& column);
 nb::tuple arrow_array(const hr::Table& table);
 nb::object arrow_stream(hr::Dtype dtype, std::vector<hr::Column> chunks);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -49,7 +50,8 @@ def operand(value: Any) -> _core.Node | None:
     if isinstance(value, Deferred):
         return value._node
     # NumPy's float64 is a float as well.
-    if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":
+    plain = bool | int | float | str | datetime.date
+    if isinstance(value, plain) and type(value).__module__ != "numpy":
         return _core.scalar(value)
     if type(value).__module__ == "numpy" or hasattr(value, "__array_interface__"):
         from headrace.array import asarray

@@ -30,6 +30,8 @@ def _cell(value: Any) -> str:
         if math.isnan(value) or math.isinf(value):
             return str(value)
         return f"{value:.6g}" if value != int(value) or abs(value) >= 1e15 else f"{value:.1f}"
+    if type(value).__name__ == "datetime64":
+        return str(value).replace("T", " ")
     text = str(value).replace("\n", "\\n")
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
@@ -82,7 +84,7 @@ def frame_text(frame: DataFrame) -> str:
         pad = str.rjust if right else str.ljust
         return "│" + "┆".join(f" {pad(c, w)} " for c, w in zip(row, widths, strict=True)) + "│"
 
-    numeric = [d not in ("string", "bool", "…") for d in dtypes]
+    numeric = [d not in ("string", "category", "bool", "…") for d in dtypes]
     body = [
         "│"
         + "┆".join(

@@ -3,17 +3,36 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from headrace.errors import TypeMismatchError
 
 FLOATS = ("float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-WORDS = ("bool", *INTEGERS, *FLOATS, "complex64", "complex128", "string")
+TIMESTAMPS = ("datetime64[s]", "datetime64[ms]", "datetime64[us]", "datetime64[ns]")
+WORDS = (
+    *("bool", *INTEGERS, *FLOATS, "complex64", "complex128", "string"),
+    *("date", *TIMESTAMPS, "category"),
+)
+_PYTHON: dict[type, str] = {
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    complex: "complex128",
+    str: "string",
+    datetime.date: "date",
+    datetime.datetime: "datetime64[us]",
+}
 
 
 class DType(str):
     """A dtype: a word that compares equal to NumPy's dtype and can be handed to NumPy.
+
+    The words are NumPy's and pandas': ``bool``, ``int8`` to ``uint64``, ``float32``, ``float64``,
+    ``complex64``, ``complex128``, ``string``; ``date`` (days, 32 bits, NumPy's ``datetime64[D]``),
+    ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]`` (without a zone); ``category`` (strings from
+    a dictionary). ``datetime64`` alone is refused, as pandas 3 refuses it: give the unit.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))
@@ -29,15 +48,17 @@ class DType(str):
 
     @property
     def kind(self) -> str:
-        """NumPy's letter: b, i, u, f, c, or U for strings."""
-        return {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c"}.get(self[0], "U")
+        """NumPy's letter: b, i, u, f, c, M for dates and times, O for categories, else U."""
+        if self == "category":
+            return "O"
+        letters = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c", "d": "M"}
+        return letters.get(self[0], "U")
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one array element (16 for a string view)."""
-        return {"bool": 1, "string": 16}.get(str(self)) or int(
-            "".join(filter(str.isdigit, self))
-        ) // 8
+        """Bytes of one element (16 for a string view, 4 for a date or the code of a category)."""
+        fixed = {"bool": 1, "string": 16, "date": 4, "category": 4}
+        return fixed.get(str(self)) or int("".join(filter(str.isdigit, self))) // 8
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -62,25 +83,29 @@ def dtype_word(dtype: Any) -> str:
     Raises
     ------
     TypeError
-        For what has no counterpart (object, datetime64, structured types), naming the known words.
+        For what has no counterpart (object, other units, structured types), naming the known words.
     """
     if isinstance(dtype, str):
-        word = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}.get(
-            dtype, dtype
-        )
-    elif isinstance(dtype, type) and dtype in (float, int, bool, str, complex):
-        word = {float: "float64", int: "int64", bool: "bool", str: "string", complex: "complex128"}[
-            dtype
-        ]
+        aliases = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}
+        word = {**aliases, "datetime64[D]": "date"}.get(dtype, str(dtype))
+    elif isinstance(dtype, type) and dtype in _PYTHON:
+        word = _PYTHON[dtype]
     else:
         import numpy as np
 
         try:
             word = np.dtype(dtype).name
         except TypeError:
-            word = repr(dtype)
+            word = str(getattr(dtype, "name", None) or repr(dtype))  # pandas' own dtypes
         if word.startswith("str"):
             word = "string"
+        elif word == "datetime64[D]":
+            word = "date"
+    if word == "datetime64":
+        raise TypeMismatchError(
+            f"dtype: datetime64 has no unit: dtype={word!r}; "
+            "use 'datetime64[us]', or s, ms or ns for the unit"
+        )
     if word not in WORDS:
         raise TypeMismatchError(
             f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"

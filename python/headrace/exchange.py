@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -64,6 +65,11 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     """
     if hasattr(values, "__array_interface__"):
         _refuse_mask(values, "asarray")
+        if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
+            raise TypeMismatchError(
+                "asarray: dates stand in columns only: dtype='datetime64[D]'; "
+                "make a Series of them, or use astype('datetime64[s]')"
+            )
         return _core.from_array(values, "asarray")
     if hasattr(values, "__dlpack__") and not _has_arrow(values):
         return _core.from_dlpack(values, "asarray")
@@ -76,12 +82,17 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     import numpy as np
 
     array = np.asarray(values)
-    if array.dtype.kind not in "biufc":
+    if array.dtype.kind not in "biufcM":
         raise TypeMismatchError(
             f"asarray: these values are no array of numbers: type={type(values).__name__!r}; "
             "pass numbers or bools, or make a Series of texts and of values with None"
         )
     return _core.from_array(array, "asarray")[0], False
+
+
+def _days(values: Any) -> bool:
+    """Tell whether an array of times counts days, which ours do in 32 bits."""
+    return bool(values.dtype.name == "datetime64[D]")
 
 
 def _refuse_mask(values: Any, op: str) -> None:
@@ -110,7 +121,7 @@ def column_from(
     The second value tells whether somebody else may still write to the memory.
     """
     if isinstance(values, list | tuple | range):
-        return _core.column_from_list(values, dtype), False
+        return _list_column(values, op, dtype), False
     kind = getattr(getattr(values, "dtype", None), "kind", None)
     if hasattr(values, "__array_interface__"):
         if kind in ("O", "U", "T"):
@@ -118,7 +129,7 @@ def column_from(
         _refuse_mask(values, op)
         return _array_column(values, op)
     module = type(values).__module__.partition(".")[0]
-    if module == "pandas" and kind in ("b", "i", "u", "f") and _is_numpy_backed(values):
+    if module == "pandas" and kind in tuple("biufM") and _is_numpy_backed(values):
         # pandas shows its blocks read-only, yet writes to them itself.
         return _array_column(values.to_numpy(), op)[0], True
     if _has_arrow(values):
@@ -129,14 +140,41 @@ def column_from(
     if not isinstance(values, str) and _has_buffer(values):
         return _array_column(values, op)
     if hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set):
-        return _core.column_from_list(list(values)), False
+        return _list_column(list(values), op, dtype), False
     raise TypeMismatchError(
         f"{op}: these values are no column: type={type(values).__name__!r}; "
         "pass a list, an array, or an Arrow or pandas column"
     )
 
 
+def _is_numpy_time(value: Any) -> bool:
+    return type(value).__module__ == "numpy" and type(value).__name__ == "datetime64"
+
+
+def _list_column(values: Any, op: str, dtype: str | None) -> _core.Column:
+    first = next((value for value in values if value is not None), None)
+    timely = isinstance(first, datetime.date) or _is_numpy_time(first)
+    if not timely or not any(_is_numpy_time(value) for value in values):
+        return _core.column_from_list(values, dtype)
+    import numpy as np
+
+    times = [np.datetime64("NaT") if value is None else np.datetime64(value) for value in values]
+    if dtype is None:  # NumPy finds the unit that holds all of them
+        return _array_column(np.array(times), op)[0]
+    made = [time.astype("datetime64[D]" if dtype == "date" else dtype) for time in times]
+    for row, (time, exact) in enumerate(zip(made, times, strict=True)):
+        if time != exact and not np.isnat(exact):
+            raise InvalidArgumentError(
+                f"{op}: a time that the dtype does not hold: row={row}, value='{exact}', "
+                f"dtype={dtype!r}; give a finer unit"
+            )
+    return _array_column(np.array(made), op)[0]
+
+
 def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
+    if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
+        days = _core.from_array(values.view("int64"), op)[0]
+        return _core.dates_of_days(days, op), False
     tensor, live = _core.from_array(values, op)
     return _core.column_of(tensor, op), live
 
@@ -165,17 +203,20 @@ def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[
     """View a column as NumPy does; conversions are in the ledger."""
     import numpy as np
 
-    if column.dtype == "string":
-        _core.record_copy(op, "strings become objects", column.nbytes, False)
+    if column.dtype in ("string", "category"):
+        reason = f"{'strings' if column.dtype == 'string' else 'categories'} become objects"
+        _core.record_copy(op, reason, column.nbytes, False)
         result = np.empty(column.num_rows, dtype=object)
         result[:] = column.to_list()
         return result
+    if column.dtype == "date":
+        return np.asarray(column.days(op)).view("datetime64[D]")
     return np.asarray(column.dense(op))
 
 
 def _is_view(value: _core.Column | _core.Tensor) -> bool:
     return isinstance(value, _core.Tensor) or not (
-        value.null_count or value.dtype in ("bool", "string")
+        value.null_count or value.dtype in ("bool", "string", "date", "category")
     )
 
 
@@ -211,11 +252,28 @@ def column_to_pandas(column: _core.Column, name: str | None) -> Any:
     """Give a pandas series: on the same memory, of NumPy's dtype where there are no nulls."""
     import pandas as pd
 
-    if _is_view(column):
-        return pd.Series(column_to_ndarray(column), name=name, copy=False)
+    if _is_view(column) or column.dtype.startswith("datetime64"):
+        return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
+    if column.dtype == "category":
+        return pd.Series(_pandas_categories(column), name=name, copy=False)
     import pyarrow as pa
 
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(column)), name=name, copy=False)
+
+
+def _pandas_categories(column: _core.Column) -> Any:
+    """Give pandas' own categories: its codes say null by -1 and are as narrow as they can be."""
+    import numpy as np
+    import pandas as pd
+
+    categories = pd.Index(column.categories.to_list(), dtype="str")
+    width = np.min_scalar_type(-max(len(categories), 1)).itemsize
+    _core.record_copy("to_pandas", "codes become pandas' codes", column.num_rows * width, False)
+    codes = _core.elementwise("fill_null", [_core.data(column.codes), _core.scalar(-1)])
+    _core.force([codes])
+    return pd.Categorical.from_codes(
+        np.asarray(codes.value()), categories, ordered=column.is_ordered
+    )
 
 
 def from_dlpack(values: Any) -> Array:
@@ -269,8 +327,9 @@ def from_arrow(values: Any) -> DataFrame | Series:
     Returns
     -------
     DataFrame or Series
-        On the same memory. Strings with offsets get views, dictionaries of strings are decoded and
-        chunks are joined: the ledger shows these copies.
+        On the same memory. Strings with offsets get views, dictionaries of strings become
+        categories (their codes stay where they are when they are 32 bits wide) and chunks are
+        joined: the ledger shows these copies.
 
     Raises
     ------
@@ -307,7 +366,8 @@ def from_pandas(values: Any) -> DataFrame | Series:
     Parameters
     ----------
     values : pandas.DataFrame or pandas.Series
-        Numbers stay where they are; strings and nullable columns come through Arrow.
+        Numbers and times without a zone stay where they are; strings, categories and nullable
+        columns come through Arrow. NaT becomes null.
 
     Returns
     -------
@@ -344,7 +404,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
     nodes: dict[str, _core.Node] = {}
     for i, name in enumerate(names):
         column = values.iloc[:, i]
-        if _is_numpy_backed(column) and column.dtype.kind in "biuf":
+        if _is_numpy_backed(column) and column.dtype.kind in "biufM":
             nodes[name] = column_node(column, "from_pandas", domain)
         else:  # as a table, so that errors name the column
             columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")

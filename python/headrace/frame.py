@@ -275,8 +275,8 @@ class DataFrame:
         return self._each("max")
 
     def count(self) -> DataFrame:
-        """Numbers of values that are neither null nor NaN, also of texts."""
-        return self._each("count", "biufU")
+        """Numbers of values that are neither null nor NaN, of all columns but complex ones."""
+        return self._each("count", "biufMOU")
 
     # ---- looking -----------------------------------------------------------------------------
     def _table(self) -> _core.Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,31 @@ if TYPE_CHECKING:
 
     from headrace.array import Array
     from headrace.frame import DataFrame
+
+
+class CategoryAccessor:
+    """What `Series.cat` gives: the parts of a column of categories."""
+
+    __slots__ = ("_series",)
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+
+    @property
+    def categories(self) -> Series:
+        """The distinct strings in the order of their codes; runs the plan."""
+        return Series(_core.data(self._series._value().categories))
+
+    @property
+    def codes(self) -> Series:
+        """The codes on the same memory: int32, null where the value is null (pandas says -1)."""
+        mark("codes")
+        return Series(_core.codes(self._series._node), self._series.name)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the categories has a meaning; runs the plan."""
+        return bool(self._series._value().is_ordered)
 
 
 class Series(Deferred):
@@ -140,6 +165,22 @@ class Series(Deferred):
         length = len(self)
         return Series(self[max(length - rows, 0) if rows >= 0 else -rows : length])
 
+    @property
+    def cat(self) -> CategoryAccessor:
+        """The parts of a column of categories: ``cat.categories``, ``cat.codes``, ``cat.ordered``.
+
+        >>> import headrace as hr
+        >>> kind = hr.Series(["low", "high", "low", None], dtype="category")
+        >>> kind.cat.categories.to_list(), kind.cat.codes.to_list()
+        (['low', 'high'], [0, 1, 0, None])
+        """
+        if self.dtype != "category":
+            raise TypeMismatchError(
+                f"cat: not a column of categories: dtype={str(self.dtype)!r}; "
+                "use astype('category') first"
+            )
+        return CategoryAccessor(self)
+
     # ---- missing values ----------------------------------------------------------------------
     def is_null(self) -> Self:
         """True where there is no value (NaN is a value)."""
@@ -239,7 +280,11 @@ class Series(Deferred):
 
     # ---- looking -----------------------------------------------------------------------------
     def to_list(self) -> list[Any]:
-        """Python values; null is None."""
+        """Python values; null is None.
+
+        Dates are `datetime.date`, times `datetime.datetime`, or `numpy.datetime64` where Python has
+        none: nanoseconds, and years before 1 or after 9999.
+        """
         values: list[Any] = self._value().to_list()
         return values
 
@@ -252,8 +297,9 @@ class Series(Deferred):
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """NumPy values: a read-only view where there are no nulls.
 
-        Floats with nulls become NaN, bools bytes and strings objects, by one copy that the ledger
-        shows. Integers with nulls are an error that names `fillna`.
+        Floats with nulls become NaN, times with nulls NaT, dates ``datetime64[D]``, bools bytes,
+        strings and categories objects, by one copy that the ledger shows. Integers with nulls are
+        an error that names `fillna`.
         """
         from headrace.exchange import column_to_ndarray
 
@@ -266,7 +312,12 @@ class Series(Deferred):
         return pa.array(self)
 
     def to_pandas(self) -> Any:
-        """A pandas series: on the same memory for numbers without nulls, else over ArrowDtype."""
+        """A pandas series: on the same memory for numbers and times without nulls.
+
+        Times with nulls get NaT and categories become ``pd.Categorical``, by a copy that the ledger
+        shows. All others come on the same memory over ``pd.ArrowDtype``; so do dates, as
+        ``date32[day][pyarrow]``, whose ``.dt`` works.
+        """
         from headrace.exchange import column_to_pandas
 
         return column_to_pandas(self._value(), self.name)

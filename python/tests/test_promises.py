@@ -366,7 +366,7 @@ def test_arrow_nested():
     assert pyarrow.table(hr.from_arrow(pyarrow.table(values))).to_pydict() == values
 
 
-@promise("001: Arrow's dictionaries stay dictionaries", later)
+@promise("001: Arrow's dictionaries stay dictionaries")
 def test_arrow_dictionary():
     pyarrow = pytest.importorskip("pyarrow")
     words = pyarrow.array(["b", "a", "b"]).dictionary_encode()

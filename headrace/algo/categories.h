@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings as categories, and back.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/column.h"
+
+namespace hr {
+
+/// The rows of a string column as codes into a dictionary of its distinct strings, in the order in
+/// which they are first seen, whatever the number of threads; null stays null. About the cost of
+/// hashing each string. Throws InvalidArgumentError for more than 2^31 - 1 distinct strings.
+HR_API Column categories_of_strings(const Column& strings);
+
+/// The rows of a category column as strings: a view of 16 bytes a row over the text of the
+/// dictionary; null stays null.
+HR_API Column strings_of_categories(const Column& categories);
+
+}  // namespace hr

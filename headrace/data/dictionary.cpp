@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dictionary: one object for equal contents; the table that finds the code of a string.
+#include "headrace/data/dictionary.h"
+
+#include "headrace/base/error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <unordered_map>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kTextPart = int64_t{1} << 30;
+constexpr int64_t kMaxText = std::numeric_limits<int32_t>::max();
+
+// Every dictionary that somebody holds, by the hash of its contents.
+struct Known {
+  std::mutex mutex;
+  std::unordered_multimap<uint64_t, std::weak_ptr<const Dictionary>> by_hash;
+  size_t sweep_at = 64;
+};
+
+Known& known() {
+  static auto* const leaked = new Known;  // columns may outlive static objects
+  return *leaked;
+}
+
+bool same_strings(const Column& a, const Column& b) {
+  if (a.num_rows() != b.num_rows()) return false;
+  if (a.values_buffer() == b.values_buffer() && a.offset() == b.offset() &&
+      a.text_buffers() == b.text_buffers())
+    return true;
+  for (int64_t row = 0; row < a.num_rows(); ++row)
+    if (a.string(row) != b.string(row)) return false;
+  return true;
+}
+
+uint64_t extend(uint64_t hash, const StringKey& key) {
+  return StringKey::mix(hash + 0x9E3779B97F4A7C15u, key.hash);
+}
+
+// Room for at least `needed` bytes with what is there kept.
+void grow(Buffer& buffer, int64_t used, int64_t needed) {
+  if (needed <= buffer.size_bytes()) return;
+  Buffer larger = Buffer::allocate(std::max<int64_t>({1024, 2 * buffer.size_bytes(), needed}));
+  if (used > 0) std::memcpy(larger.mutable_data(), buffer.data(), static_cast<size_t>(used));
+  buffer = std::move(larger);
+}
+
+}  // namespace
+
+DictionaryPtr shared_dictionary(Column values, uint64_t hash, bool ordered) {
+  static std::atomic<uint64_t> last_id{0};
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);
+  const auto [begin, end] = all.by_hash.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (DictionaryPtr same = it->second.lock();
+        same && same->is_ordered() == ordered && same_strings(same->values(), values))
+      return same;
+  if (all.by_hash.size() >= all.sweep_at) {
+    std::erase_if(all.by_hash, [](const auto& entry) { return entry.second.expired(); });
+    all.sweep_at = std::max<size_t>(64, 2 * all.by_hash.size());
+  }
+  DictionaryPtr made(new Dictionary(std::move(values), ordered, ++last_id));
+  all.by_hash.emplace(hash, made);
+  return made;
+}
+
+int32_t DictionaryBuilder::insert(const StringKey& key, std::string_view text) {
+  if (static_cast<int64_t>(text.size()) > kMaxText)
+    throw_error<InvalidArgumentError>("category", "a string is too long for a dictionary",
+                                      {{"bytes", text.size()}, {"limit", kMaxText}},
+                                      "keep the column as strings");
+  if (size_ == std::numeric_limits<int32_t>::max())
+    throw_error<InvalidArgumentError>("category", "more distinct strings than a dictionary holds",
+                                      {{"limit", size_}}, "keep the column as strings");
+  if (2 * (static_cast<uint64_t>(size_) + 1) > num_slots_) grow_slots();
+  grow(views_, int64_t{16} * size_, int64_t{16} * (size_ + 1));
+  StringView view{};
+  std::memcpy(&view, key.words, sizeof view);
+  if (!key.is_inline()) append_text(text, view);
+  views_.mutable_as<StringView>()[size_] = view;
+  auto* slots = slots_.mutable_as<Slot>();
+  const auto tag = static_cast<uint32_t>(key.hash);
+  uint64_t at = tag & (num_slots_ - 1);
+  while (slots[at].code >= 0) at = (at + 1) & (num_slots_ - 1);
+  slots[at] = {tag, size_};
+  hash_ = extend(hash_, key);
+  return size_++;
+}
+
+void DictionaryBuilder::grow_slots() {
+  const uint64_t larger = std::max<uint64_t>(64, 2 * num_slots_);
+  Buffer buffer = Buffer::allocate(static_cast<int64_t>(larger * sizeof(Slot)));
+  auto* slots = buffer.mutable_as<Slot>();
+  std::fill_n(slots, larger, Slot{0, -1});
+  const auto* old = slots_.as<Slot>();
+  for (uint64_t i = 0; i < num_slots_; ++i) {
+    if (old[i].code < 0) continue;
+    uint64_t at = old[i].tag & (larger - 1);
+    while (slots[at].code >= 0) at = (at + 1) & (larger - 1);
+    slots[at] = old[i];
+  }
+  slots_ = std::move(buffer);
+  num_slots_ = larger;
+}
+
+void DictionaryBuilder::append_text(std::string_view text, StringView& view) {
+  const auto bytes = static_cast<int64_t>(text.size());
+  if (text_.empty() || (text_used_ > 0 && text_used_ + bytes > kTextPart)) {
+    text_.emplace_back();
+    text_used_ = 0;
+  }
+  Buffer& part = text_.back();
+  grow(part, text_used_, text_used_ + bytes);
+  std::memcpy(part.mutable_data() + text_used_, text.data(), text.size());
+  view.far.buffer = static_cast<uint32_t>(text_.size() - 1);
+  view.far.offset = static_cast<uint32_t>(text_used_);
+  text_used_ += bytes;
+}
+
+Buffer DictionaryBuilder::add_all(const Column& strings) {
+  const int64_t rows = strings.num_rows();
+  if (rows == 0) return {};
+  Buffer buffer = Buffer::allocate(rows * 4);
+  auto* codes = buffer.mutable_as<int32_t>();
+  bool stays = true;
+  for (int64_t row = 0; row < rows; ++row) {
+    codes[row] = add(strings.string(row));
+    stays &= codes[row] == row;
+  }
+  return stays ? Buffer() : buffer;
+}
+
+Column DictionaryBuilder::values() const {
+  return Column::strings(size_, views_, text_);
+}
+
+DictionaryPtr DictionaryBuilder::finish(bool ordered) {
+  slots_ = {};
+  if (size_ > 0) views_.shrink(int64_t{16} * size_);
+  if (!text_.empty()) text_.back().shrink(text_used_);
+  DictionaryPtr made = shared_dictionary(
+      Column::strings(size_, std::move(views_), std::move(text_)), hash_, ordered);
+  *this = {};
+  return made;
+}
+
+DistinctStrings distinct_strings(const Column& values, bool ordered) {
+  const int64_t rows = values.num_rows();
+  DictionaryBuilder builder;
+  Buffer codes = Buffer::allocate(rows * 4);
+  uint64_t hash = 0;
+  bool distinct = values.null_count() == 0;
+  if (rows > 0) {
+    auto* out = codes.mutable_as<int32_t>();
+    for (int64_t row = 0; row < rows; ++row) {
+      if (values.is_null(row)) {
+        out[row] = -1;
+        continue;
+      }
+      const std::string_view text = values.string(row);
+      out[row] = builder.add(text);
+      distinct &= out[row] == row;
+      hash = extend(hash, StringKey(text));
+    }
+  }
+  if (distinct) return {shared_dictionary(values, hash, ordered), {}};
+  return {builder.finish(ordered), std::move(codes)};
+}
+
+MergedDictionary merge_dictionaries(const std::vector<DictionaryPtr>& dictionaries) {
+  MergedDictionary merged;
+  merged.codes.resize(dictionaries.size());
+  if (dictionaries.empty()) {
+    merged.dictionary = DictionaryBuilder().finish();
+    return merged;
+  }
+  merged.dictionary = dictionaries[0];
+  const auto same = [&](const DictionaryPtr& each) { return each->id() == dictionaries[0]->id(); };
+  if (std::all_of(dictionaries.begin(), dictionaries.end(), same)) return merged;
+  DictionaryBuilder builder;
+  for (size_t k = 0; k < dictionaries.size(); ++k)
+    merged.codes[k] = builder.add_all(dictionaries[k]->values());
+  merged.dictionary = builder.finish();
+  return merged;
+}
+
+}  // namespace hr

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Categories: pandas, Arrow and Polars in and out, codes shared, identity kept, rows picked."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace as hr
+
+WORDS = ["low", "high", "a text of more than twelve bytes", ""]
+
+
+def test_a_list_of_strings_becomes_categories() -> None:
+    kind = hr.Series(["b", None, "a", "b"], "kind", dtype="category")
+    assert kind.dtype == "category"
+    assert (kind.dtype.kind, kind.dtype.itemsize) == ("O", 4)
+    assert kind.to_list() == ["b", None, "a", "b"]
+    assert kind.cat.categories.to_list() == ["b", "a"]
+    assert kind.cat.codes.to_list() == [0, None, 1, 0]
+    assert kind.cat.codes.dtype == "int32"
+    assert kind.cat.ordered is False
+    assert list(kind.to_numpy()) == ["b", None, "a", "b"]
+    assert "category" in repr(kind)
+    assert repr(kind).splitlines()[1:] == ["  b", "  null", "  a", "  b"]
+    with pytest.raises(hr.TypeMismatchError, match=r"cat:.*astype\('category'\)"):
+        _ = hr.Series([1]).cat
+    with pytest.raises(hr.TypeMismatchError, match="list value"):
+        hr.Series([1], dtype="category")
+
+
+@given(st.lists(st.none() | st.text(max_size=20), max_size=60))
+def test_strings_to_categories_and_back(values: list[str | None]) -> None:
+    strings = hr.Series(values, dtype="string")
+    kind = strings.astype("category")
+    assert kind.to_list() == values
+    assert kind.cat.categories.to_list() == list(
+        dict.fromkeys(value for value in values if value is not None)
+    )
+    assert kind.astype("string").to_list() == values
+    assert hr.Series(values, dtype="category").cat.codes.to_list() == kind.cat.codes.to_list()
+
+
+@pytest.mark.parametrize(
+    "index", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint32(), pa.uint64()]
+)
+@pytest.mark.parametrize("entry", [pa.string(), pa.large_string(), pa.string_view()])
+def test_arrow_dictionaries_of_each_layout(index: pa.DataType, entry: pa.DataType) -> None:
+    codes = pa.array([3, None, 0, 1, 0, 2], index)
+    array = pa.DictionaryArray.from_arrays(codes, pa.array(WORDS, entry))
+    expected = array.to_pylist()
+    for part in (array, array[1:4], array[:0]):
+        series = hr.Series(part)
+        assert series.dtype == "category"
+        assert series.cat.categories.to_list() == WORDS
+        assert series.to_list() == part.to_pylist()
+        assert series.to_arrow().to_pylist() == part.to_pylist()
+    narrow = index.bit_width == 32
+    shared = hr.Series(array).to_arrow().indices.buffers()[1].address
+    assert (shared == codes.buffers()[1].address) == narrow
+    assert hr.Series(array).to_arrow().cast(pa.string()).to_pylist() == expected
+
+
+def test_codes_of_32_bits_are_not_copied() -> None:
+    codes = pa.array(np.arange(100_000, dtype="int32") % 4)
+    array = pa.DictionaryArray.from_arrays(codes, pa.array(WORDS, pa.string_view()))
+    with hr.no_copies():
+        series = hr.Series(array)
+        assert len(series) == 100_000
+    hr.memory.ledger().clear()
+    series.to_arrow()
+    assert 0 < hr.memory.ledger().total_bytes < 200  # the four strings
+
+
+def test_identity_survives_a_round_trip() -> None:
+    kind = hr.Series(WORDS, dtype="category")
+    back = hr.Series(kind.to_arrow())
+    assert back.cat.categories._value().address == kind.cat.categories._value().address
+    other = hr.Series(WORDS[::-1], dtype="category")
+    assert other.cat.categories._value().address != kind.cat.categories._value().address
+
+
+def test_chunks_with_other_dictionaries_get_one() -> None:
+    parts = [["b", "a", None], ["c", "a"], [], ["a", "b"]]
+    chunked = pa.chunked_array([pa.array(p, pa.string()).dictionary_encode() for p in parts])
+    series = hr.Series(chunked)
+    assert series.to_list() == [value for part in parts for value in part]
+    assert series.cat.categories.to_list() == ["b", "a", "c"]
+    table = pa.table({"k": chunked, "x": range(7)})
+    assert hr.from_arrow(table).k.to_list() == series.to_list()
+
+
+def test_broken_dictionaries_are_refused() -> None:
+    codes = pa.array([0, 5], pa.int32())
+    wrong = pa.DictionaryArray.from_arrays(codes, pa.array(["a"]), safe=False)
+    with pytest.raises(hr.InvalidArgumentError, match=r"outside of its dictionary.*index=5"):
+        hr.Series(wrong)
+    numbers = pa.array([1, 2, 1]).dictionary_encode()
+    with pytest.raises(hr.UnsupportedError, match="decode"):
+        hr.Series(numbers)
+
+
+def test_pandas_categories_in_and_out() -> None:
+    for values in (
+        pd.Categorical(["b", None, "a", "b"]),
+        pd.Categorical(["b", None], categories=["c", "b"], ordered=True),
+        pd.Categorical.from_codes(np.arange(1000) % 300, [f"v{i}" for i in range(300)]),
+    ):
+        frame = pd.DataFrame({"k": values})
+        ours = hr.from_pandas(frame)
+        assert ours.dtypes == {"k": "category"}
+        assert ours.k.cat.categories.to_list() == values.categories.to_list()
+        assert ours.k.cat.ordered == values.ordered
+        pd.testing.assert_frame_equal(ours.to_pandas(), frame)
+        assert hr.Series(frame.k).to_list() == ours.k.to_list()
+    assert pd.Series(["a"]).astype(hr.Series(["a"], dtype="category").to_pandas().dtype).size == 1
+    assert hr.Series(["a"], dtype=pd.CategoricalDtype()).dtype == "category"
+
+
+def test_polars_reads_and_gives_them() -> None:
+    frame = pl.DataFrame({"k": pl.Series(["b", None, "a"], dtype=pl.Categorical)})
+    ours = hr.DataFrame(frame)
+    assert ours.k.dtype == "category"
+    assert ours.k.to_list() == ["b", None, "a"]
+    assert pl.DataFrame(ours)["k"].cast(pl.String).to_list() == ["b", None, "a"]
+    enum = pl.DataFrame({"k": pl.Series(["b", "a"], dtype=pl.Enum(["a", "b"]))})
+    assert hr.DataFrame(enum).k.cat.categories.to_list() == ["a", "b"]
+
+
+def test_rows_are_picked_as_of_any_column() -> None:
+    rows = 300_000
+    rng = np.random.default_rng(1)
+    texts = np.array(WORDS, object)[rng.integers(0, 4, rows)]
+    texts[::9] = None
+    values = pa.array(texts, pa.string())
+    expected: Any = None
+    for threads in (1, 2, 4):
+        with hr.threads(threads):
+            frame = hr.DataFrame({"k": hr.Series(values).astype("category"), "x": np.arange(rows)})
+            picked = frame[frame.x % 5 == 2]
+            assert picked.k.to_list() == values.take(pa.array(np.arange(2, rows, 5))).to_pylist()
+            made = (picked.k.cat.codes.to_list(), picked.k.cat.categories.to_list())
+            expected = expected or made
+            assert made == expected
+    assert frame.k[[3, -1]].to_list() == [texts[3], texts[-1]]
+    assert frame[10:20].k.to_list() == list(texts[10:20])
+    assert frame.head(4).k.to_list() == list(texts[:4])
+    assert frame.tail(4).k.to_list() == list(texts[-4:])
+    assert int(frame.k.count()) == rows - len(texts[::9])
+    assert frame[frame.k.is_null()].shape[0] == len(texts[::9])
+    assert len(frame.k.dropna()) == rows - len(texts[::9])
+    assert frame.count().k.to_list() == [rows - len(texts[::9])]
+
+
+def test_what_does_not_work_says_so() -> None:
+    kind = hr.Series(WORDS, dtype="category")
+    for wrong in (
+        lambda: kind == kind,
+        lambda: kind == "low",
+        lambda: kind + 1,
+        lambda: kind.min(),
+        lambda: kind.fillna("x"),
+        lambda: kind.astype("int64"),
+        lambda: kind.astype("float64"),
+        lambda: hr.Series([1]).astype("category"),
+        lambda: kind.describe(),
+    ):
+        with pytest.raises((hr.TypeMismatchError, hr.UnsupportedError)):
+            wrong()
+    with pytest.raises(hr.TypeMismatchError, match=r"cat\.codes"):
+        kind.to_array()
+    with pytest.raises(hr.TypeMismatchError, match=r"cat\.codes"):
+        _ = kind < kind
+    with pytest.raises(hr.ExchangeError):
+        np.from_dlpack(kind)
