@@ -58,44 +58,50 @@ def early_exit(x: Any, half: int, threshold: float) -> Any:
     return gate
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, fastmath=True)
 def cut_rows(x: Any, begins: Any, width: int, zscore: bool) -> Any:
     """Cut segments, and scale them, row by row."""
     out = np.empty((len(begins), width), x.dtype)
     for k in numba.prange(len(begins)):
-        part = x[begins[k] : begins[k] + width]
-        center, spread = 0.0, 1.0
+        # A loop over a slice by its length becomes vectors; one over its values does not.
+        part, row = x[begins[k] : begins[k] + width], out[k]
+        center, factor = x.dtype.type(0), x.dtype.type(1)
         if zscore:
-            for value in part:
-                center += value
-            center /= width
-            spread = 0.0
-            for value in part:
-                spread += (value - center) ** 2
-            spread = np.sqrt(spread / width)
-        for i in range(width):
-            out[k, i] = (part[i] - center) / spread
+            for i in range(len(part)):
+                center += part[i]
+            center /= x.dtype.type(len(part))
+            square = x.dtype.type(0)
+            for i in range(len(part)):
+                square += (part[i] - center) ** 2
+            factor /= np.sqrt(square / x.dtype.type(len(part)))
+        for i in range(len(part)):
+            row[i] = (part[i] - center) * factor
     return out
 
 
 @numba.njit(parallel=True, cache=True, fastmath=True)
-def cut_beats(x: Any, begins: Any, lengths: Any, width: int) -> Any:
+def cut_beats_into(out: Any, x: Any, begins: Any, lengths: Any, width: int) -> None:
     """Cut segments that end before their width, scale them, fill with zeros."""
-    out = np.zeros((len(begins), width), x.dtype)
     for k in numba.prange(len(begins)):
         length = min(lengths[k], width)
-        part = x[begins[k] : begins[k] + length]
-        row = out[k]
+        part, row = x[begins[k] : begins[k] + length], out[k]
         center = x.dtype.type(0)
-        for value in part:
-            center += value
-        center /= length
-        spread = x.dtype.type(0)
-        for value in part:
-            spread += (value - center) ** 2
-        factor = x.dtype.type(1) / np.sqrt(spread / length)
-        for i in range(length):
+        for i in range(len(part)):
+            center += part[i]
+        center /= x.dtype.type(len(part))
+        square = x.dtype.type(0)
+        for i in range(len(part)):
+            square += (part[i] - center) ** 2
+        factor = x.dtype.type(1) / np.sqrt(square / x.dtype.type(len(part)))
+        for i in range(len(part)):
             row[i] = (part[i] - center) * factor
+        row[length:] = 0
+
+
+def cut_beats(x: Any, begins: Any, lengths: Any, width: int) -> Any:
+    """Do so in new memory."""
+    out = np.empty((len(begins), width), x.dtype)
+    cut_beats_into(out, x, begins, lengths, width)
     return out
 
 
@@ -106,9 +112,10 @@ def deviation(x: Any) -> float:
     sums, squares = np.zeros(parts), np.zeros(parts)
     for part in numba.prange(parts):
         total, square = 0.0, 0.0
-        for value in x[part * PART : (part + 1) * PART]:
-            total += value
-            square += np.float64(value) * value
+        piece = x[part * PART : (part + 1) * PART]
+        for i in range(len(piece)):
+            total += piece[i]
+            square += np.float64(piece[i]) * piece[i]
         sums[part], squares[part] = total, square
     mean = sums.sum() / len(x)
     return np.sqrt(squares.sum() / len(x) - mean * mean)

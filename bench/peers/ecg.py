@@ -33,7 +33,7 @@ from measure import (
     run,
     shared,
 )
-from numba_kernels import cut_beats
+from numba_kernels import cut_beats, cut_beats_into
 from numpy.lib.stride_tricks import sliding_window_view
 from peers import expressions, signals, transforms
 from sklearn.decomposition import PCA
@@ -267,11 +267,18 @@ def beats(bench: Bench, kept: dict[str, Any]) -> Any:
         n,
     )
     made = beats_headrace(ours, positions, intervals)
+    memory = np.zeros(made.shape, np.float32)
+
+    def in_given_memory(*arguments: Any) -> Any:
+        cut_beats_into(memory, *arguments)
+        return memory
+
     bench.step(
         "prune, windows, normalise",
         lambda: beats_headrace(ours, positions, intervals).to_numpy(),
         [
             Rival("numba", lambda: beats_numpy(x, p, d, cut_beats), 1.2),
+            Rival("numba, memory given", lambda: beats_numpy(x, p, d, in_given_memory)),
             Rival("numpy sliding_window_view", lambda: beats_numpy(x, p, d), 1.2),
         ],
         close_to(2e-5),
