@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CSV of one column and of mixed columns beside pandas, Polars and others: ./dev bench csv."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.pop(0)  # this folder: csv.py here is not Python's
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+from measure import OURS, WORKERS, Bench, Rival, run
+
+import headrace as hr
+
+SHAPE_BAR, MIXED_BAR = 1.8, 1.5
+PACKAGES = ["numpy", "pandas", "polars", "duckdb", "pyarrow"]
+SHAPES = ("shortest f64", "3 decimals", "integers")
+ENGINES = ("pandas c", "polars", "duckdb", "pyarrow")
+WORDS = {
+    "float64": (np.float64, pl.Float64, pa.float64(), "DOUBLE"),
+    "int64": (np.int64, pl.Int64, pa.int64(), "BIGINT"),
+    "string": ("str", pl.String, pa.string(), "VARCHAR"),
+}
+
+
+# ---- the files -----------------------------------------------------------------------------------
+def shape_frame(shape: str, rows: int) -> pl.DataFrame:
+    """One column of random numbers."""
+    random = np.random.default_rng(2)
+    if shape == "integers":
+        return pl.DataFrame({"x": random.integers(-1_000_000, 1_000_000, rows)})
+    if shape == "3 decimals":
+        return pl.DataFrame({"x": random.normal(0, 100, rows)})
+    return pl.DataFrame({"x": random.random(rows)})
+
+
+def mixed_frame(rows: int) -> pl.DataFrame:
+    """Make the frame G1 of db-benchmark: three columns of text, five of integers, one of floats."""
+    random = np.random.default_rng(108)
+    few, many = 100, max(rows // 100, 1)
+    text = pl.format
+    columns = {"id4": few, "id5": few, "id6": many, "v1": 5, "v2": 15}
+    frame = pl.DataFrame(
+        {f"k{i}": random.integers(1, most + 1, rows) for i, most in enumerate((few, few, many))}
+        | {name: random.integers(1, most + 1, rows) for name, most in columns.items()}
+        | {"v3": random.random(rows) * 100}
+    )
+    wide = [pl.col(f"k{i}").cast(pl.String).str.zfill(10 if i == 2 else 3) for i in range(3)]
+    return frame.select(
+        *(text("id{}", digits).alias(f"id{i + 1}") for i, digits in enumerate(wide)),
+        *columns,
+        "v3",
+    )
+
+
+def file_of(bench: Bench, step: str, rows: int) -> str:
+    """Return the file of a step."""
+
+    def write(path: Path) -> None:
+        frame = mixed_frame(rows) if step == "mixed" else shape_frame(step, rows)
+        frame.write_csv(path, float_precision={"3 decimals": 3, "mixed": 6}.get(step))
+
+    return str(bench.file(f"csv-{step.replace(' ', '-')}-{rows}.csv", write))
+
+
+# ---- the engines ---------------------------------------------------------------------------------
+def with_duckdb(path: str, words: dict[str, str]) -> Any:
+    """Read with DuckDB to Arrow or to NumPy, whichever is quicker here."""
+    columns = ", ".join(f"'{name}': '{WORDS[word][3]}'" for name, word in words.items())
+    query = f"select * from read_csv(?, header=true, auto_detect=false, columns={{{columns}}})"
+
+    def read(fetch: str) -> Any:
+        with duckdb.connect() as connection:
+            connection.execute(f"set threads={WORKERS}")
+            return getattr(connection.sql(query, params=[path]), fetch)()
+
+    def seconds(fetch: str) -> float:
+        begin = time.perf_counter()
+        read(fetch)
+        return time.perf_counter() - begin
+
+    best = min(("to_arrow_table", "fetchnumpy"), key=lambda fetch: min(map(seconds, [fetch] * 2)))
+    return lambda: read(best)
+
+
+def rivals(path: str, words: dict[str, str], bar: float) -> list[Rival]:
+    """Give each engine the schema and two threads."""
+    pa.set_cpu_count(WORKERS)
+    convert = pyarrow.csv.ConvertOptions(
+        column_types={name: WORDS[word][2] for name, word in words.items()}
+    )
+    dtypes = {name: WORDS[word][0] for name, word in words.items()}
+    schema = {name: WORDS[word][1] for name, word in words.items()}
+    works = (
+        lambda: pd.read_csv(path, dtype=dtypes),
+        lambda: pl.read_csv(path, schema=schema),
+        with_duckdb(path, words),
+        lambda: pyarrow.csv.read_csv(path, convert_options=convert),
+    )
+    return [Rival(name, work, bar) for name, work in zip(ENGINES, works, strict=True)]
+
+
+def column_of(frame: Any, name: str) -> pa.Array:
+    """Give a column of any engine as Arrow: text as the same type."""
+    column = frame[name]
+    column = column.to_arrow() if isinstance(column, hr.Series | pl.Series) else pa.array(column)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    text = pa.types.is_string_view(column.type) or pa.types.is_large_string(column.type)
+    return column.cast(pa.large_string()) if text or column.type == pa.string() else column
+
+
+def same_frame(names: list[str]) -> Any:
+    """Compare the columns; floats may differ in the last bit (pandas does not round correctly)."""
+
+    def compare(ours: Any, theirs: Any) -> str:
+        told = "equal"
+        for name in names:
+            a, b = column_of(ours, name), column_of(theirs, name)
+            assert a.type == b.type, f"{name}: dtypes {a.type} and {b.type}"
+            if a.equals(b):
+                continue
+            assert pa.types.is_floating(a.type), f"{name} differs"
+            x, y = a.to_numpy(), b.to_numpy()
+            np.testing.assert_array_max_ulp(x, y, 1)
+            told = f"floats within 1 ulp, {np.mean(x != y):.1%} differ"
+        return told
+
+    return compare
+
+
+# ---- the steps -----------------------------------------------------------------------------------
+def steps(bench: Bench, rows: int) -> None:
+    """Read three shapes of numbers, then the mixed frame with half as many rows."""
+    best = []
+    for shape in SHAPES:
+        step = f"csv {shape}"
+        if bench.wants(step):
+            word = "int64" if shape == "integers" else "float64"
+            read(bench, step, file_of(bench, shape, rows), rows, {"x": word}, SHAPE_BAR)
+            best.append(least_ratio(bench, step))
+    if len(best) == len(SHAPES):
+        mean = math.prod(best) ** (1 / len(best))
+        verdict = "met" if mean >= SHAPE_BAR else "MISSED"
+        print(f"{'csv shapes':28} geometric mean of the ratios to the best {mean:.2f}x, {verdict}")
+    if bench.wants("csv mixed"):
+        words = {f"id{i}": "string" if i <= 3 else "int64" for i in range(1, 7)}
+        words |= {"v1": "int64", "v2": "int64", "v3": "float64"}
+        path = file_of(bench, "mixed", rows // 2)
+        read(bench, "csv mixed", path, rows // 2, words, MIXED_BAR)
+
+
+def read(bench: Bench, step: str, path: str, rows: int, words: dict[str, str], bar: float) -> None:
+    """Text to columns; the bytes of the result are counted as 8 a number and 16 a text."""
+    moved = Path(path).stat().st_size
+    moved += sum(rows * (16 if word == "string" else 8) for word in words.values())
+    bench.step(
+        step,
+        lambda: hr.read_csv(path, dtypes=words),
+        rivals(path, words, bar),
+        same_frame(list(words)),
+        moved,
+        rows,
+    )
+
+
+def least_ratio(bench: Bench, step: str) -> float:
+    """How many times faster than the best rival."""
+    return min(row["ratio"] for row in bench.rows if row["step"] == step and row["engine"] != OURS)
+
+
+if __name__ == "__main__":
+    sys.exit(run("csv", __doc__, PACKAGES, steps))
