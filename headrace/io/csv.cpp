@@ -169,7 +169,7 @@ class Reading {
       if (i > lowest_bad) return;
       const CsvRange& range = ranges.ranges[static_cast<size_t>(i)];
       Buffer buffer = take(range);
-      char* text = buffer.mutable_as<char>();
+      char* text = buffer.mutable_as<char>() + kCsvPadding;
       const int64_t size = range.end - range.begin;
       text_.read(range.begin, text, size);
       std::fill_n(text + size, kCsvPadding, '\0');
@@ -187,7 +187,7 @@ class Reading {
   Buffer take(const CsvRange& range) {
     const int64_t size = range.end - range.begin;
     try {
-      return stock_.take(std::max(size, chunk_bytes_) + kCsvPadding);
+      return stock_.take(std::max(size, chunk_bytes_) + 2 * kCsvPadding);
     } catch (OutOfMemoryError& error) {
       if (size > kLongRange)
         error.add_note("read_csv: one row of '" + state_.source.name() + "' at or behind line " +

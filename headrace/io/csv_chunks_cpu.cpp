@@ -11,61 +11,8 @@ HWY_BEFORE_NAMESPACE();
 
 namespace hr::HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
-struct BlockMasks {
-  uint64_t line_feed;
-  uint64_t carriage_return;
-  uint64_t special;
-};
-
-// Bit i of each mask: byte i of the 64 at `p` is that byte (`quote`, `comment`: special ones).
-#if HWY_TARGET == HWY_SCALAR
-inline uint64_t byte_mask(uint64_t word, uint8_t byte) {
-  constexpr uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
-  const uint64_t x = word ^ (uint64_t{0x0101010101010101} * byte);
-  const uint64_t zero = ~(((x & kLow) + kLow) | x | kLow);  // high bit of each zero byte
-  return ((zero >> 7) * 0x0102040810204080) >> 56;
-}
-
-inline BlockMasks block_masks(const char* p, uint8_t quote, uint8_t comment) {
-  BlockMasks masks{};
-  for (int i = 0; i < 64; i += 8) {
-    uint64_t word;
-    std::memcpy(&word, p + i, 8);
-    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-    masks.line_feed |= byte_mask(word, '\n') << i;
-    masks.carriage_return |= byte_mask(word, '\r') << i;
-    masks.special |= (byte_mask(word, quote) | byte_mask(word, comment)) << i;
-  }
-  return masks;
-}
-#else
-inline BlockMasks block_masks(const char* p, uint8_t quote, uint8_t comment) {
-  const hn::CappedTag<uint8_t, 64> d;
-  constexpr size_t kLanes = hn::MaxLanes(hn::CappedTag<uint8_t, 64>());
-  uint8_t bits[3][8 + 64];  // StoreMaskBits may write a few bytes more
-  for (size_t i = 0; i < 64; i += kLanes) {
-    const auto bytes = hn::LoadU(d, reinterpret_cast<const uint8_t*>(p) + i);
-    hn::StoreMaskBits(d, hn::Eq(bytes, hn::Set(d, '\n')), bits[0] + i / 8);
-    hn::StoreMaskBits(d, hn::Eq(bytes, hn::Set(d, '\r')), bits[1] + i / 8);
-    hn::StoreMaskBits(d,
-                      hn::Or(hn::Eq(bytes, hn::Set(d, quote)), hn::Eq(bytes, hn::Set(d, comment))),
-                      bits[2] + i / 8);
-  }
-  BlockMasks masks;
-  std::memcpy(&masks.line_feed, bits[0], 8);
-  std::memcpy(&masks.carriage_return, bits[1], 8);
-  std::memcpy(&masks.special, bits[2], 8);
-  return masks;
-}
-#endif
-
-// Bits [begin, end) of a word, 0 <= begin <= end <= 64.
-inline uint64_t bits_between(int64_t begin, int64_t end) {
-  const uint64_t below_end = end == 64 ? ~uint64_t{0} : (uint64_t{1} << end) - 1;
-  return begin == 64 ? 0 : below_end & ~((uint64_t{1} << begin) - 1);
-}
+#include "headrace/io/byte_bits_math.h"
 
 class Follower {
  public:
@@ -86,14 +33,15 @@ class Follower {
     uint64_t all_special = 0;
     uint64_t return_before = text_[-1] == '\r';
     for (int64_t at = 0; at < size_; at += 64) {
-      BlockMasks masks = block_masks(text_ + at, quote, comment);
+      const uint64_t line_feeds = equal_bits(text_ + at, '\n');
+      const uint64_t carriage_returns = equal_bits(text_ + at, '\r');
       const uint64_t valid = bits_between(0, size_ - at < 64 ? size_ - at : 64);
-      const uint64_t returns = masks.carriage_return & valid;
       const uint64_t ends =
-          (returns | (masks.line_feed & ~(masks.carriage_return << 1 | return_before))) & valid;
-      return_before = masks.carriage_return >> 63;
+          (carriage_returns | (line_feeds & ~(carriage_returns << 1 | return_before))) & valid;
+      return_before = carriage_returns >> 63;
       result_.lines += std::popcount(ends);
-      const uint64_t special = none ? 0 : masks.special & valid;
+      const uint64_t special =
+          none ? 0 : (equal_bits(text_ + at, quote) | equal_bits(text_ + at, comment)) & valid;
       all_special |= special;
       if (special == 0 && resume_ <= at)
         count(at, ends);

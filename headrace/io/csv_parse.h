@@ -55,8 +55,8 @@ struct CsvParseJob {
 namespace cpu {
 
 /// Parses the rows in [text, text + size), where text[size] is a line end and kCsvPadding bytes
-/// follow. Values go to the slots from `first_slot` on (the range's max_rows of them), one a good
-/// row, without gaps; string views name their text buffer `text_buffer`.
+/// follow and stand before. Values go to the slots from `first_slot` on (the range's max_rows of
+/// them), one a good row, without gaps; string views name their text buffer `text_buffer`.
 CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
                      int64_t first_slot, uint32_t text_buffer);
 

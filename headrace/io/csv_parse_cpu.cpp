@@ -2,12 +2,11 @@
 // Parses the rows of one range of CSV text, row by row, field by field, straight to the columns.
 #define HWY_TARGET_INCLUDE "headrace/io/csv_parse_cpu.cpp"
 #include "headrace/base/bits.h"
-#include "headrace/base/checked.h"
-#include "headrace/base/error.h"
 #include "headrace/base/simd_targets.h"
 #include "headrace/data/column.h"
+#include "headrace/io/csv_fields_kernels.h"
 #include "headrace/io/csv_number_lines_kernels.h"
-#include "headrace/io/csv_parse.h"
+#include "headrace/io/csv_piece.h"
 #include "headrace/io/decimal_number_tables.h"
 #include "headrace/io/parse_number_math.h"
 #include "headrace/io/utf8.h"
@@ -24,135 +23,136 @@ namespace {
 
 #include "headrace/io/decimal_number_math.h"
 
-constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
 constexpr int64_t kOtherShapes = 16;  // then a range is taken to have another shape
 
-// What is wrong with a row; empty `what`: nothing.
-struct Trouble {
-  int64_t column = 0;
-  std::string what{};
-  std::string fix{};
-};
-
-class RangeParser {
+class RangeParser : CsvPieceWriter {
  public:
   RangeParser(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
               int64_t first_slot, uint32_t text_buffer)
-      : job_(job),
-        syntax_(job.syntax),
-        targets_(job.targets),
+      : CsvPieceWriter(job, text, range, first_slot, text_buffer),
         text_(text),
         end_(text + size),
-        range_(range),
-        first_slot_(first_slot),
-        text_buffer_(text_buffer),
-        arenas_(static_cast<size_t>(job.num_columns)) {
-    piece_.parts.resize(static_cast<size_t>(job.num_columns));
-    for (const CsvTarget& target : targets_)
-      if (target.column >= 0 && target.dtype.is_bool())
-        part(target).bits = Buffer::allocate_zeroed(bitmap_bytes(range.max_rows));
-    counted_to_ = text;
-    counted_lines_ = range.first_line;
+        most_(std::min(job.max_rows, range.max_rows)),
+        // A last row without line end ends where the reader set one.
+        rows_end_(end_ + (size > 0 && end_[-1] != '\n' && end_[-1] != '\r')) {
+    if (cpu::has_field_kernels()) {
+      room_ = Buffer::allocate(cpu::csv_fields_room());
+      others_ = Buffer::allocate(kCsvTileBytes * static_cast<int64_t>(sizeof(int32_t)));
+      is_odd_.resize(targets_.size());
+    }
   }
 
   CsvPiece parse() {
     const char* p = text_;
     const bool alone = targets_.size() == 1 && targets_[0].column == 0 && syntax_.plain_numbers;
-    while (p < end_ && piece_.rows < job_.max_rows) {
-      if (alone && other_shapes_ < kOtherShapes) p = number_lines(p);
-      if (p >= end_ || piece_.rows >= job_.max_rows) break;
+    while (p < end_ && piece_.rows < most_) {
+      if (p >= row_by_row_until_) {
+        const char* const begin = p;
+        if (alone && other_shapes_ < kOtherShapes) p = number_lines(p);
+        if (p == begin && room_) p = parse_tile(p);
+        if (p != begin) continue;
+      }
       if (const char* after = skip_empty_row(syntax_, p); after != p) {
         p = after;
         continue;
       }
       const char* after = parse_row(p);
       if (!after) {
-        after = reject(p);
+        after = reject(p, end_);
         if (job_.stop_at_bad_row) break;
       } else {
         ++piece_.rows;
       }
       p = after;
     }
-    for (size_t c = 0; c < arenas_.size(); ++c) piece_.parts[c].text = arenas_[c].finish();
-    return std::move(piece_);
+    return finish();
   }
 
  private:
-  // Lines that hold one number and nothing else, as far as they have one shape.
+  // Lines that hold one number and nothing else, as far as they have the shape of "%.18e".
   const char* number_lines(const char* p) {
-    const int64_t rows = piece_.rows;
-    switch (targets_[0].dtype.id()) {
-      case TypeId::kFloat64:
-        p = float_lines<double>(p);
-        break;
-      case TypeId::kFloat32:
-        p = float_lines<float>(p);
-        break;
-      case TypeId::kInt64:
-        p = short_lines<int64_t>(p);
-        break;
-      default:
-        break;
-    }
-    other_shapes_ = piece_.rows > rows ? 0 : other_shapes_ + 1;
-    return p;
-  }
-
-  template <class T>
-  const char* float_lines(const char* p) {
-    const int64_t most = std::min(job_.max_rows, range_.max_rows) - piece_.rows;
+    begin_row();
     int64_t count = 0;
-    p = cpu::parse_number_lines(p, end_, most, &slot<T>(targets_[0]), &count);
+    if (targets_[0].dtype.id() == TypeId::kFloat64)
+      p = cpu::parse_number_lines(p, end_, most_ - row_, &slot<double>(targets_[0]), &count);
+    else if (targets_[0].dtype.id() == TypeId::kFloat32)
+      p = cpu::parse_number_lines(p, end_, most_ - row_, &slot<float>(targets_[0]), &count);
     piece_.rows += count;
-    return count > 0 ? p : short_lines<T>(p);
+    other_shapes_ = count > 0 ? 0 : other_shapes_ + 1;
+    if (count > 0) row_by_row_until_ = p + 1;  // one line of another shape is not worth a tile
+    return p;
   }
 
-  template <class T>
-  const char* short_lines(const char* p) {
-    T* const values = &slot<T>(targets_[0]) - piece_.rows;
-    const int64_t most = std::min(job_.max_rows, range_.max_rows);
-    int64_t row = piece_.rows;
-    while (row < most && p < end_) {
-      const ShortNumber number = parse_short_number(p);
-      if (!number.end) break;
-      const char* stop = number.end + (*number.end == '\r');
-      if (*stop != '\n' || !round_short(number, values + row)) break;
-      p = stop + 1;
-      ++row;
+  // Rows of a tile of text, column by column, as far as they are regular. Where a row is bad, all
+  // are left to be parsed row by row, so that the first bad field is the one that is told.
+  const char* parse_tile(const char* p) {
+    fields_ = cpu::index_fields(syntax_, static_cast<int64_t>(targets_.size()), p, rows_end_,
+                                most_ - piece_.rows, room_.mutable_as<int32_t>());
+    row_by_row_until_ = fields_.looked;
+    if (fields_.rows == 0) return p;
+    note_arenas();
+    for (size_t f = 0; f < targets_.size(); ++f) {
+      if (parse_column(f)) continue;
+      forget_rows(fields_.rows);
+      row_by_row_until_ = std::max(fields_.next, fields_.looked);
+      return p;
     }
-    piece_.rows = row;
-    return p;
+    piece_.rows += fields_.rows;
+    return fields_.next;
+  }
+
+  // One field of all rows of the tile; false when one of them is bad.
+  bool parse_column(size_t f) {
+    const CsvTarget& target = targets_[f];
+    if (target.column < 0) return true;
+    auto* const others = others_.mutable_as<int32_t>();
+    begin_row();
+    int64_t count = is_odd_[f] ? -1 : parse_common_fields(target, static_cast<int64_t>(f), others);
+    if (2 * count > fields_.rows) is_odd_[f] = true;
+    const bool all = count < 0;
+    if (all) count = fields_.rows;
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t row = all ? k : others[k];
+      const char* const begin = fields_.text + fields_.begin(row, static_cast<int64_t>(f));
+      if (targets_.size() == 1 && skip_empty_row(syntax_, begin) != begin) {
+        row_by_row_until_ = std::max(fields_.next, fields_.looked);
+        fields_.rows = row;  // an empty line is no row: the tile ends before it
+        fields_.next = begin;
+        return true;
+      }
+      row_ = piece_.rows + row;
+      if (parse_field(target, begin) != fields_.text + fields_.end(row, static_cast<int64_t>(f)))
+        return false;
+    }
+    return true;
+  }
+
+  // Has a kernel parse what it can of a field of all rows; gives the number of `others`, or -1
+  // when there is no kernel.
+  int64_t parse_common_fields(const CsvTarget& target, int64_t field, int32_t* others) {
+    if (target.dtype.is_string())
+      return cpu::parse_string_fields(syntax_, fields_, field, text_buffer_, arena(target),
+                                      &slot<StringView>(target), others);
+    if (!target.dtype.is_real() || !syntax_.plain_numbers) return -1;
+    return visit_real(target.dtype, [&]<class T>(std::type_identity<T>) {
+      return cpu::parse_number_fields(fields_, field, &slot<T>(target), others);
+    });
   }
 
   // The next row, or null when this one is bad.
   const char* parse_row(const char* p) {
-    row_has_null_ = false;
+    begin_row();
     const size_t last = targets_.size() - 1;
     for (size_t f = 0; f <= last; ++f) {
       p = parse_field(targets_[f], p);
       if (!p) {
-        trouble_.column = static_cast<int64_t>(f) + 1;
+        blame_field(f);
         return nullptr;
       }
-      if ((*p == syntax_.delimiter) != (f < last)) return wrong_count(f, p);
+      if ((*p == syntax_.delimiter) != (f < last)) return wrong_count(f, p, end_);
       if (f < last) ++p;
     }
     return next_row(syntax_, p);
-  }
-
-  const char* wrong_count(size_t field, const char* p) {
-    const auto expected = static_cast<int64_t>(targets_.size());
-    auto fields = static_cast<int64_t>(field) + 1;
-    while (*p == syntax_.delimiter) {
-      p = scan_field(syntax_, p + 1, end_).next;
-      ++fields;
-    }
-    trouble_ = {.column = std::min(fields, expected) + 1,
-                .what = "a row has " + std::to_string(fields) + " fields, the first one has " +
-                        std::to_string(expected),
-                .fix = "mend the row, or pass on_bad=\"reject\" to set such rows aside"};
-    return nullptr;
   }
 
   // The byte that ended the field, or null and trouble.
@@ -177,11 +177,6 @@ class RangeParser {
   const char* skip_field(const char* p) {
     const CsvField field = scan_field(syntax_, p, end_);
     return field.defect == FieldDefect::kNone ? field.next : defect(field);
-  }
-
-  template <class T>
-  T& slot(const CsvTarget& target) {
-    return reinterpret_cast<T*>(target.values)[first_slot_ + piece_.rows];
   }
 
   // Puts the number into T, rounded once; false when it does not fit.
@@ -245,7 +240,7 @@ class RangeParser {
     return general_field(target, p, [&](const char* begin, const char* end) {
       const int value = parse_bool({begin, static_cast<size_t>(end - begin)});
       if (value < 0) return false;
-      set_bit(part(target).bits.mutable_as<uint8_t>(), piece_.rows, value != 0);
+      set_bit(part(target).bits.mutable_as<uint8_t>(), row_, value != 0);
       return true;
     });
   }
@@ -277,114 +272,33 @@ class RangeParser {
     std::string single;
     if (field.doubled) text = single = single_quotes(field);
     if (!is_valid_utf8(text)) {
-      trouble_ = {.what = "the text of column '" + printable(target.name) + "' is not UTF-8: '" +
-                          printable(text) + "'",
-                  .fix = "convert the file to UTF-8, or pass on_bad=\"reject\""};
-      return nullptr;
+      return not_utf8(target, text);
     }
     StringView view{};
     view.size = static_cast<uint32_t>(text.size());
     if (text.size() <= sizeof view.inlined) {
       std::memcpy(view.inlined, text.data(), text.size());
     } else {
-      TextArena& arena = arenas_[static_cast<size_t>(target.column)];
+      TextArena& text_of_range = arena(target);
       std::memcpy(view.far.prefix, text.data(), sizeof view.far.prefix);
       view.far.buffer = text_buffer_;
-      view.far.offset = static_cast<uint32_t>(arena.size());
-      arena.append(text);
+      view.far.offset = static_cast<uint32_t>(text_of_range.size());
+      text_of_range.append(text);
     }
     slot<StringView>(target) = view;
     return field.next;
   }
 
-  CsvPiece::Part& part(const CsvTarget& target) {
-    return piece_.parts[static_cast<size_t>(target.column)];
-  }
-
-  void set_null(const CsvTarget& target) {
-    Buffer& validity = part(target).validity;
-    if (!validity) {
-      validity = Buffer::allocate(bitmap_bytes(range_.max_rows));
-      std::memset(validity.mutable_data(), 0xFF, static_cast<size_t>(validity.size_bytes()));
-    }
-    set_bit(validity.mutable_as<uint8_t>(), piece_.rows, false);
-    row_has_null_ = true;
-    if (target.dtype.is_bool())
-      set_bit(part(target).bits.mutable_as<uint8_t>(), piece_.rows, false);
-    else
-      std::memset(target.values + (first_slot_ + piece_.rows) * target.dtype.size_bytes(), 0,
-                  static_cast<size_t>(target.dtype.size_bytes()));
-  }
-
-  const char* defect(const CsvField& field) {
-    trouble_ = {.what = field.defect == FieldDefect::kOpenQuote ? "a quote is never closed"
-                                                                : "text follows a closing quote",
-                .fix =
-                    "double the quotes inside quoted text, or pass quote=None if quotes mean "
-                    "nothing here"};
-    return nullptr;
-  }
-
-  const char* misfit(const CsvTarget& target, const CsvField& field) {
-    const std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
-    double number;
-    const char* fits = "string";
-    if (target.dtype.is_integer() && !text.empty() &&
-        parse_float(field.begin, field.end, &number) == field.end)
-      fits = "float64";
-    const std::string name = printable(target.name);
-    trouble_ = {.what = "a value of column '" + name + "' is not " +
-                        (target.dtype.is_integer() ? "an " : "a ") +
-                        std::string(target.dtype.name()) + ": '" + printable(text) + "'",
-                .fix = "pass dtypes={\"" + name + "\": \"" + fits +
-                       "\"}, null_words that hold it, or on_bad=\"reject\""};
-    return nullptr;
-  }
-
-  // Sets the row that begins at `p` aside and gives the next one.
-  const char* reject(const char* p) {
-    if (row_has_null_)  // its slots belong to the next row
-      for (CsvPiece::Part& each : piece_.parts)
-        if (each.validity) set_bit(each.validity.mutable_as<uint8_t>(), piece_.rows, true);
-    const char* stop = p;
-    for (;;) {
-      stop = scan_field(syntax_, stop, end_).next;
-      if (*stop != syntax_.delimiter) break;
-      ++stop;
-    }
-    const char* after = next_row(syntax_, stop);
-    while (*stop != '\n' && *stop != '\r') ++stop;  // the comment is part of the text
-    counted_lines_ += count_line_ends(counted_to_, p);
-    counted_to_ = p;
-    const std::string text =
-        replace_invalid_utf8({p, static_cast<size_t>(std::min(stop - p, kMaxRejectedText))});
-    piece_.bad_rows.push_back({.row = piece_.rows,
-                               .line = counted_lines_,
-                               .column = trouble_.column,
-                               .text = static_cast<int64_t>(text.size()),
-                               .what = static_cast<int64_t>(trouble_.what.size()),
-                               .fix = static_cast<int64_t>(trouble_.fix.size())});
-    piece_.bad_text.append(text);
-    piece_.bad_text.append(trouble_.what);
-    piece_.bad_text.append(trouble_.fix);
-    return after;
-  }
-
-  const CsvParseJob& job_;
-  const CsvSyntax& syntax_;
-  const std::vector<CsvTarget>& targets_;
   const char* text_;
   const char* end_;
-  const CsvRange& range_;
-  int64_t first_slot_;
-  uint32_t text_buffer_;
-  std::vector<TextArena> arenas_;
-  CsvPiece piece_{};
-  Trouble trouble_{};
-  bool row_has_null_ = false;
-  int64_t other_shapes_ = 0;  // lines in a row that were not of the shape of number_lines
-  const char* counted_to_ = nullptr;
-  int64_t counted_lines_ = 0;
+  int64_t most_;          // rows wanted of the range
+  const char* rows_end_;  // behind the last row's line end
+  CsvFields fields_{};
+  Buffer room_{};
+  Buffer others_{};
+  std::vector<bool> is_odd_{};  // fields of another shape than the kernels'
+  const char* row_by_row_until_ = nullptr;
+  int64_t other_shapes_ = 0;  // times in a row that lines were not of the shape of number_lines
 };
 
 CsvPiece parse(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,

@@ -3,6 +3,7 @@
 #include "headrace/io/csv.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/simd.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_read.h"
 
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 
 namespace hr {
 namespace {
@@ -191,6 +193,80 @@ TEST(Csv, ErrorsNameTheirPlace) {
   EXPECT_THAT(bad("").what(), HasSubstr("no rows"));
   EXPECT_THAT(bad("\n\n").what(), HasSubstr("no rows"));
   EXPECT_THAT(bad("\xFF\xFE,\n").what(), HasSubstr("UTF-16"));
+}
+
+// Everything a read tells.
+std::vector<std::string> outcome(const std::string& text, const CsvOptions& options,
+                                 int64_t chunk) {
+  std::vector<std::string> told;
+  try {
+    const CsvScan scan(text_source(text), options);
+    const CsvResult result = read_in_chunks(scan, {}, -1, chunk);
+    for (const Table* table : {&result.table, &result.rejects})
+      for (int64_t c = 0; c < table->num_columns(); ++c) {
+        told.emplace_back(table->column(c).dtype().name());
+        for (std::string& cell : cells(table->column(c))) told.push_back(std::move(cell));
+      }
+  } catch (const Error& error) {
+    told.push_back(error.what());
+  }
+  return told;
+}
+
+// Columns of common fields with a few odd ones: by tiles, in chunks, and row by row (which is what
+// the base level does).
+TEST(Csv, TilesTellTheSameAsRows) {
+  static constexpr const char* kCommon[] = {"7",          "-12",
+                                            "0.5",        "-3.25",
+                                            "123456.125", "0.30000000000000004",
+                                            "word",       "a longer text field"};
+  static constexpr const char* kOdd[] = {"",           "NA",
+                                         " 5",         "\"6\"",
+                                         "1e3",        "nan",
+                                         "true",       "\"a,\nb\"",
+                                         "\"d\"\"d\"", "99999999999999999999",
+                                         "\xC3\xA4",   "+1",
+                                         "x\"y",       "12345678901234567",
+                                         "5."};
+  static constexpr const char* kBad[] = {"1,2", "\xFF", "\"x\"y", "\r", "\n", "#c", "x", "\"open"};
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 400; ++round) {
+    const size_t columns = 1 + random() % 4;
+    const char* const line_end = round % 3 ? "\n" : "\r\n";
+    std::vector<size_t> kinds;
+    std::string text;
+    for (size_t c = 0; c < columns; ++c) {
+      kinds.push_back(random() % std::size(kCommon));
+      text += std::string(c ? "," : "") + static_cast<char>('a' + c);
+    }
+    text += line_end;
+    const auto odd = random() % 30, bad = round % 2 ? 0 : random() % 3;
+    for (size_t row = random() % 3000; row > 0; --row)
+      for (size_t c = 0; c < columns; ++c) {
+        const auto chance = random() % 1000;
+        if (chance < bad)
+          text += kBad[random() % std::size(kBad)];
+        else if (chance < odd)
+          text += kOdd[random() % std::size(kOdd)];
+        else
+          text += kCommon[kinds[c]];
+        text += c + 1 < columns ? "," : line_end;
+      }
+    CsvOptions options;
+    if (round % 5 == 0) options.comment = '#';
+    if (round % 7 == 0) options.quote = std::nullopt;
+    if (round % 4 != 3) options.on_bad = BadRows::kReject;
+    if (round % 11 == 0) options.num_rows = static_cast<int64_t>(random() % 2000);
+    if (round % 13 == 0) options.dtype = TypeId::kFloat32;
+    const auto tiles = outcome(text, options, kCsvChunkBytes);
+    EXPECT_EQ(tiles, outcome(text, options, 5000)) << "round " << round;
+    for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2}) {
+      if (level > best_simd_level()) continue;
+      set_simd_level(level);
+      EXPECT_EQ(tiles, outcome(text, options, kCsvChunkBytes)) << "round " << round;
+    }
+    set_simd_level(best_simd_level());
+  }
 }
 
 TEST(Csv, KeepsNulBytesInText) {

@@ -39,6 +39,9 @@ class TextArena {
 
   void append(char byte) { append({&byte, 1}); }
 
+  /// Forgets the bytes from `size` on.
+  void shrink(int64_t size) { size_ = size; }
+
   /// Forgets the bytes and keeps the room.
   void clear() { size_ = 0; }
 

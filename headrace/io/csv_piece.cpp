@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the piece of one range: nulls, what is wrong with a row, rows that are set aside.
+#include "headrace/io/csv_piece.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/io/utf8.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
+
+}  // namespace
+
+CsvPieceWriter::CsvPieceWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
+                               int64_t first_slot, uint32_t text_buffer)
+    : job_(job),
+      syntax_(job.syntax),
+      targets_(job.targets),
+      text_buffer_(text_buffer),
+      range_(range),
+      first_slot_(first_slot),
+      arenas_(static_cast<size_t>(job.num_columns)),
+      noted_(arenas_.size()),
+      counted_to_(text),
+      counted_lines_(range.first_line) {
+  piece_.parts.resize(arenas_.size());
+  for (const CsvTarget& target : targets_)
+    if (target.column >= 0 && target.dtype.is_bool())
+      part(target).bits = Buffer::allocate_zeroed(bitmap_bytes(range.max_rows));
+}
+
+CsvPiece CsvPieceWriter::finish() {
+  for (size_t c = 0; c < arenas_.size(); ++c) piece_.parts[c].text = arenas_[c].finish();
+  return std::move(piece_);
+}
+
+void CsvPieceWriter::note_arenas() {
+  for (size_t c = 0; c < arenas_.size(); ++c) noted_[c] = arenas_[c].size();
+}
+
+void CsvPieceWriter::forget_rows(int64_t rows) {
+  for (size_t c = 0; c < arenas_.size(); ++c) {
+    arenas_[c].shrink(noted_[c]);
+    if (Buffer& validity = piece_.parts[c].validity; validity)
+      for (int64_t i = 0; i < rows; ++i)
+        set_bit(validity.mutable_as<uint8_t>(), piece_.rows + i, true);
+  }
+}
+
+void CsvPieceWriter::set_null(const CsvTarget& target) {
+  Buffer& validity = part(target).validity;
+  if (!validity) {
+    validity = Buffer::allocate(bitmap_bytes(range_.max_rows));
+    std::memset(validity.mutable_data(), 0xFF, static_cast<size_t>(validity.size_bytes()));
+  }
+  set_bit(validity.mutable_as<uint8_t>(), row_, false);
+  row_has_null_ = true;
+  if (target.dtype.is_bool())
+    set_bit(part(target).bits.mutable_as<uint8_t>(), row_, false);
+  else
+    std::memset(target.values + (first_slot_ + row_) * target.dtype.size_bytes(), 0,
+                static_cast<size_t>(target.dtype.size_bytes()));
+}
+
+const char* CsvPieceWriter::defect(const CsvField& field) {
+  trouble_ = {.what = field.defect == FieldDefect::kOpenQuote ? "a quote is never closed"
+                                                              : "text follows a closing quote",
+              .fix =
+                  "double the quotes inside quoted text, or pass quote=None if quotes mean "
+                  "nothing here"};
+  return nullptr;
+}
+
+const char* CsvPieceWriter::misfit(const CsvTarget& target, const CsvField& field) {
+  const std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
+  double number;
+  const char* fits = "string";
+  if (target.dtype.is_integer() && !text.empty() &&
+      parse_float(field.begin, field.end, &number) == field.end)
+    fits = "float64";
+  const std::string name = printable(target.name);
+  trouble_ = {.what = "a value of column '" + name + "' is not " +
+                      (target.dtype.is_integer() ? "an " : "a ") +
+                      std::string(target.dtype.name()) + ": '" + printable(text) + "'",
+              .fix = "pass dtypes={\"" + name + "\": \"" + fits +
+                     "\"}, null_words that hold it, or on_bad=\"reject\""};
+  return nullptr;
+}
+
+// Sets the row that begins at `p` aside and gives the next one.
+const char* CsvPieceWriter::reject(const char* p, const char* end) {
+  if (row_has_null_)  // its slots belong to the next row
+    for (CsvPiece::Part& each : piece_.parts)
+      if (each.validity) set_bit(each.validity.mutable_as<uint8_t>(), piece_.rows, true);
+  const char* stop = p;
+  for (;;) {
+    stop = scan_field(syntax_, stop, end).next;
+    if (*stop != syntax_.delimiter) break;
+    ++stop;
+  }
+  const char* after = next_row(syntax_, stop);
+  while (*stop != '\n' && *stop != '\r') ++stop;  // the comment is part of the text
+  counted_lines_ += count_line_ends(counted_to_, p);
+  counted_to_ = p;
+  const std::string text =
+      replace_invalid_utf8({p, static_cast<size_t>(std::min(stop - p, kMaxRejectedText))});
+  piece_.bad_rows.push_back({.row = piece_.rows,
+                             .line = counted_lines_,
+                             .column = trouble_.column,
+                             .text = static_cast<int64_t>(text.size()),
+                             .what = static_cast<int64_t>(trouble_.what.size()),
+                             .fix = static_cast<int64_t>(trouble_.fix.size())});
+  piece_.bad_text.append(text);
+  piece_.bad_text.append(trouble_.what);
+  piece_.bad_text.append(trouble_.fix);
+  return after;
+}
+
+const char* CsvPieceWriter::not_utf8(const CsvTarget& target, std::string_view text) {
+  trouble_ = {.what = "the text of column '" + printable(target.name) + "' is not UTF-8: '" +
+                      printable(text) + "'",
+              .fix = "convert the file to UTF-8, or pass on_bad=\"reject\""};
+  return nullptr;
+}
+
+const char* CsvPieceWriter::wrong_count(size_t field, const char* p, const char* end) {
+  const auto expected = static_cast<int64_t>(targets_.size());
+  auto fields = static_cast<int64_t>(field) + 1;
+  while (*p == syntax_.delimiter) {
+    p = scan_field(syntax_, p + 1, end).next;
+    ++fields;
+  }
+  trouble_ = {.column = std::min(fields, expected) + 1,
+              .what = "a row has " + std::to_string(fields) + " fields, the first one has " +
+                      std::to_string(expected),
+              .fix = "mend the row, or pass on_bad=\"reject\" to set such rows aside"};
+  return nullptr;
+}
+
+}  // namespace hr

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is being made of one range of CSV rows: slots, nulls, text, and the rows that are bad.
+#pragma once
+#include "headrace/io/csv_parse.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// Holds a piece while its rows are parsed. `row_` is the row whose fields are written; a function
+/// that finds a field bad notes why and returns null.
+class CsvPieceWriter {
+ protected:
+  CsvPieceWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
+                 int64_t first_slot, uint32_t text_buffer);
+
+  CsvPiece finish();
+
+  template <class T>
+  T& slot(const CsvTarget& target) {
+    return reinterpret_cast<T*>(target.values)[first_slot_ + row_];
+  }
+
+  CsvPiece::Part& part(const CsvTarget& target) {
+    return piece_.parts[static_cast<size_t>(target.column)];
+  }
+
+  TextArena& arena(const CsvTarget& target) { return arenas_[static_cast<size_t>(target.column)]; }
+
+  /// The row behind those that are done is parsed next.
+  void begin_row() {
+    row_ = piece_.rows;
+    row_has_null_ = false;
+  }
+
+  void set_null(const CsvTarget& target);
+
+  /// Remembers how much text there is, and gives up what `rows` rows wrote since.
+  void note_arenas();
+  void forget_rows(int64_t rows);
+
+  const char* defect(const CsvField& field);
+  const char* misfit(const CsvTarget& target, const CsvField& field);
+  const char* not_utf8(const CsvTarget& target, std::string_view text);
+  /// Field `field` ended at `p`, and the row goes on or is over against expectation.
+  const char* wrong_count(size_t field, const char* p, const char* end);
+  void blame_field(size_t field) { trouble_.column = static_cast<int64_t>(field) + 1; }
+
+  /// Sets the row that begins at `p` aside and gives the next one.
+  const char* reject(const char* p, const char* end);
+
+  const CsvParseJob& job_;
+  const CsvSyntax& syntax_;
+  const std::vector<CsvTarget>& targets_;
+  uint32_t text_buffer_;
+  CsvPiece piece_{};
+  int64_t row_ = 0;
+
+ private:
+  struct Trouble {
+    int64_t column = 0;
+    std::string what{};
+    std::string fix{};
+  };
+
+  const CsvRange& range_;
+  int64_t first_slot_;
+  std::vector<TextArena> arenas_;  // one a column
+  std::vector<int64_t> noted_{};
+  Trouble trouble_{};
+  bool row_has_null_ = false;
+  const char* counted_to_;
+  int64_t counted_lines_;
+};
+
+}  // namespace hr
