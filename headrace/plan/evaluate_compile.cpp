@@ -41,6 +41,49 @@ std::vector<int> find_cosines(const Program& program, const std::vector<bool>& n
   return cosine_of;
 }
 
+/// Joins two steps where the second is the only reader of the first and there is a kernel for both.
+/// `once`, by value: the same in every row.
+void join_pairs(const Program& program, const std::vector<bool>& once,
+                std::vector<EvaluateStep>& steps) {
+  std::vector<int> readers(program.nodes().size());
+  for (const EvaluateStep& step : steps)
+    for (const int operand : step.operands)
+      if (operand >= 0) ++readers[at(operand)];
+  for (const Program::Output& output : program.outputs()) ++readers[at(output.value)];
+  std::vector<int> made_by(program.nodes().size(), -1);
+  std::vector<bool> joined(steps.size());
+  const auto is_binary = [](const EvaluateStep& step) {
+    return step.operands[1] >= 0 && step.operands[2] < 0;
+  };
+  const auto join = [&](EvaluateStep& step, bool swapped) {
+    const int inner = step.operands[swapped];
+    const int maker = made_by[at(inner)];
+    if (maker < 0 || readers[at(inner)] != 1 || !is_binary(steps[at(maker)])) return false;
+    const EvaluateStep& first = steps[at(maker)];
+    int a = first.operands[0], b = first.operands[1];
+    const int c = step.operands[!swapped];
+    if (first.op == Op::kMultiply && once[at(a)]) std::swap(a, b);
+    const unsigned bits =
+        (once[at(a)] ? 1u : 0u) + (once[at(b)] ? 2u : 0u) + (once[at(c)] ? 4u : 0u);
+    const cpu::Kernel kernel = cpu::pair_kernel(first.op, step.op, swapped, step.dtype, bits);
+    if (!kernel) return false;
+    joined[at(maker)] = true;
+    step.kernel = kernel;
+    step.operands[0] = a;
+    step.operands[1] = b;
+    step.operands[2] = c;
+    return true;
+  };
+  for (size_t s = 0; s < steps.size(); ++s) {
+    if (is_binary(steps[s]) && !join(steps[s], false)) join(steps[s], true);
+    made_by[at(steps[s].out)] = static_cast<int>(s);
+  }
+  std::vector<EvaluateStep> left;
+  for (size_t s = 0; s < steps.size(); ++s)
+    if (!joined[s]) left.push_back(steps[s]);
+  steps = std::move(left);
+}
+
 }  // namespace
 
 CompiledProgram compile(const Program& program, const std::vector<EvaluateInput>& inputs) {
@@ -58,6 +101,18 @@ CompiledProgram compile(const Program& program, const std::vector<EvaluateInput>
       compiled.output_of[at(output.value)] = static_cast<int>(o);
   }
   const std::vector<int> cosine_of = find_cosines(program, needed);
+  std::vector<bool> once(nodes.size());
+  for (size_t v = 0; v < nodes.size(); ++v)
+    once[v] =
+        nodes[v].op == Op::kConstant ||
+        (nodes[v].op == Op::kInput && inputs[at(nodes[v].input)].source == InputSource::kOnce);
+  const auto is_once = [&](int v) { return v >= 0 && once[at(v)]; };
+  const auto same_in_every_row = [&](const Node& node) {
+    const int* operands = node.operands + (node.op == Op::kWhere ? 1 : 0);
+    return is_once(operands[1])                       ? cpu::Once::kRight
+           : is_once(operands[0]) && operands[1] >= 0 ? cpu::Once::kLeft
+                                                      : cpu::Once::kNone;
+  };
   std::vector<bool> done(nodes.size());
   for (size_t v = 0; v < nodes.size(); ++v) {
     const Node& node = nodes[v];
@@ -71,7 +126,7 @@ CompiledProgram compile(const Program& program, const std::vector<EvaluateInput>
     if (node.op == Op::kCast)
       step.kernel = cpu::cast_kernel(step.dtype, node.dtype);
     else if (node.op != Op::kIsNull && node.op != Op::kFillNull)
-      step.kernel = cpu::find_kernel(node.op, step.dtype);
+      step.kernel = cpu::find_kernel(node.op, step.dtype, same_in_every_row(node));
     if (node.op != Op::kIsNull && node.op != Op::kFillNull && !step.kernel)
       throw_error<InternalError>("evaluate", "an operation has no kernel",
                                  {{"op", op_row(node.op).name}, {"dtype", step.dtype.name()}});
@@ -82,6 +137,7 @@ CompiledProgram compile(const Program& program, const std::vector<EvaluateInput>
       }
     compiled.steps.push_back(step);
   }
+  join_pairs(program, once, compiled.steps);
   // last readers; outputs read after all steps
   std::vector<int> last(nodes.size(), -1);
   const int end = static_cast<int>(compiled.steps.size());
@@ -98,9 +154,11 @@ CompiledProgram compile(const Program& program, const std::vector<EvaluateInput>
   };
   for (size_t v = 0; v < nodes.size(); ++v) {
     if (!needed[v] || !is_leaf(nodes[v])) continue;
-    const bool is_constant = nodes[v].op == Op::kConstant;
-    const InputSource source = is_constant ? InputSource::kOnce : inputs[at(nodes[v].input)].source;
-    if (source == InputSource::kOnce) compiled.once.push_back(static_cast<int>(v));
+    if (is_once(static_cast<int>(v))) {
+      compiled.once.push_back(static_cast<int>(v));
+      continue;
+    }
+    const InputSource source = inputs[at(nodes[v].input)].source;
     if (source == InputSource::kBits || source == InputSource::kStrided) take(static_cast<int>(v));
   }
   for (int s = 0; s < end; ++s) {

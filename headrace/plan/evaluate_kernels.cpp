@@ -179,10 +179,11 @@ Kernel integer_kernel(Op op, Dtype dtype) {
   });
 }
 
-Kernel find_kernel(Op op, Dtype dtype) {
-  for (const auto part : {arithmetic_kernel, logic_kernel, math_kernel, integer_kernel})
-    if (const Kernel kernel = part(op, dtype)) return kernel;
-  return nullptr;
+Kernel find_kernel(Op op, Dtype dtype, Once once) {
+  if (const Kernel kernel = arithmetic_kernel(op, dtype, once)) return kernel;
+  if (const Kernel kernel = logic_kernel(op, dtype, once)) return kernel;
+  if (const Kernel kernel = math_kernel(op, dtype)) return kernel;
+  return integer_kernel(op, dtype);
 }
 
 }  // namespace hr::cpu

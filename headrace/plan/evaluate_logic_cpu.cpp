@@ -15,6 +15,7 @@ namespace hr::HWY_NAMESPACE {
 namespace {
 
 using cpu::Kernel;
+using cpu::Once;
 
 struct Equal {
   template <class T>
@@ -100,12 +101,15 @@ struct Xor {
   }
 };
 
-template <class F, class T>
+template <class F, Once once, class T>
 void compare(const void* a, const void* b, const void*, void* out, int64_t n) {
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
   uint8_t* __restrict z = static_cast<uint8_t*>(out);
-  for (int64_t i = 0; i < n; ++i) z[i] = F::template apply<T>(x[i], y[i]);
+  const T left = x[0], right = y[0];
+  for (int64_t i = 0; i < n; ++i)
+    z[i] = F::template apply<T>(once == Once::kLeft ? left : x[i],
+                                once == Once::kRight ? right : y[i]);
 }
 
 template <class F, class T>
@@ -131,22 +135,25 @@ void invert(const void* a, const void*, const void*, void* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) z[i] = static_cast<T>(x[i] ^ mask);
 }
 
-template <class T>
+template <class T, Once once>
 void where(const void* a, const void* b, const void* c, void* out, int64_t n) {
   const uint8_t* condition = static_cast<const uint8_t*>(a);
   const T* x = static_cast<const T*>(b);
   const T* y = static_cast<const T*>(c);
   T* __restrict z = static_cast<T*>(out);
+  const T left = x[0], right = y[0];
   for (int64_t i = 0; i < n; ++i) {
-    const T yes = x[i], no = y[i];
+    const T yes = once == Once::kLeft ? left : x[i];
+    const T no = once == Once::kRight ? right : y[i];
     z[i] = condition[i] ? yes : no;
   }
 }
 
-template <class F>
+template <class F, Once once>
 Kernel comparison(Dtype dtype) {
-  if (dtype.is_bool()) return compare<F, uint8_t>;
-  return visit_real(dtype, []<class T>(std::type_identity<T>) -> Kernel { return compare<F, T>; });
+  if (dtype.is_bool()) return compare<F, once, uint8_t>;
+  return visit_real(dtype,
+                    []<class T>(std::type_identity<T>) -> Kernel { return compare<F, once, T>; });
 }
 
 template <class F>
@@ -188,25 +195,29 @@ struct InvertForm {
   static constexpr Kernel kernel = invert<T, std::numeric_limits<T>::max()>;
 };
 
-template <class T>
-struct WhereForm {
-  static constexpr Kernel kernel = where<T>;
+template <Once once>
+struct WhereForms {
+  template <class T>
+  struct Form {
+    static constexpr Kernel kernel = where<T, once>;
+  };
 };
 
+template <Once once>
 Kernel logic(Op op, Dtype dtype) {
   switch (op) {
     case Op::kEqual:
-      return comparison<Equal>(dtype);
+      return comparison<Equal, once>(dtype);
     case Op::kNotEqual:
-      return comparison<NotEqual>(dtype);
+      return comparison<NotEqual, once>(dtype);
     case Op::kLess:
-      return comparison<Less>(dtype);
+      return comparison<Less, once>(dtype);
     case Op::kLessEqual:
-      return comparison<LessEqual>(dtype);
+      return comparison<LessEqual, once>(dtype);
     case Op::kGreater:
-      return comparison<Greater>(dtype);
+      return comparison<Greater, once>(dtype);
     case Op::kGreaterEqual:
-      return comparison<GreaterEqual>(dtype);
+      return comparison<GreaterEqual, once>(dtype);
     case Op::kIsNan:
       return float_test<IsNan>(dtype);
     case Op::kIsInf:
@@ -227,7 +238,7 @@ Kernel logic(Op op, Dtype dtype) {
     case Op::kInvert:
       return dtype.is_bool() ? invert<uint8_t, 1> : by_width<InvertForm>(dtype);
     case Op::kWhere:
-      return by_width<WhereForm>(dtype);
+      return by_width<WhereForms<once>::template Form>(dtype);
     default:
       return nullptr;
   }
@@ -276,8 +287,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hr::cpu {
 
-Kernel logic_kernel(Op op, Dtype dtype) {
-  return HR_SIMD(logic)(op, dtype);
+Kernel logic_kernel(Op op, Dtype dtype, Once once) {
+  if (once == Once::kLeft) return HR_SIMD(logic<Once::kLeft>)(op, dtype);
+  if (once == Once::kRight) return HR_SIMD(logic<Once::kRight>)(op, dtype);
+  return HR_SIMD(logic<Once::kNone>)(op, dtype);
 }
 
 void unpack_bits(const uint8_t* bitmap, int64_t start, uint8_t* out, int64_t n) {

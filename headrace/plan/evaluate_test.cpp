@@ -260,6 +260,104 @@ TEST_F(EvaluateTest, BitsDoNotDependOnLevelThreadsOrSlicing) {
   }
 }
 
+template <class T>
+void expect_once_changes_nothing(Op op) {
+  constexpr int64_t rows = 1025;
+  std::vector<T> values;
+  for (int64_t i = 0; i < rows; ++i) values.push_back(static_cast<T>(i % 23 - 11));
+  if constexpr (std::is_floating_point_v<T>) values[7] = static_cast<T>(kNan);
+  const Column x = column(values);
+  const Column same = column(std::vector<T>(rows, T{3}));
+  for (const bool left : {false, true}) {
+    Program program;
+    const int a = program.input(0, dtype_of<T>(), false);
+    const int b = program.input(1, dtype_of<T>(), false);
+    std::vector<int> operands{left ? b : a, left ? a : b};
+    if (op == Op::kWhere)
+      operands.insert(operands.begin(),
+                      apply(program, Op::kLess, {a, program.constant(Scalar::weak(int64_t{1}))}));
+    int value = 0;
+    try {
+      value = program.apply(op, operands);
+    } catch (const TypeMismatchError&) {
+      continue;  // not for this dtype
+    }
+    program.add_tensor(value);
+    const Value of_blocks[] = {x, same}, of_once[] = {x, Scalar(T{3})};
+    const auto wanted = std::get<Tensor>(evaluate(program, of_blocks, rows)[0]);
+    const auto found = std::get<Tensor>(evaluate(program, of_once, rows)[0]);
+    EXPECT_EQ(std::memcmp(wanted.data(), found.data(),
+                          static_cast<size_t>(rows * wanted.dtype().size_bytes())),
+              0)
+        << op_row(op).name << ' ' << dtype_of<T>().name() << (left ? " left" : " right");
+  }
+}
+
+TEST_F(EvaluateTest, AnOperandThatIsTheSameInEveryRowGivesTheSameBits) {
+  for (const Op op :
+       {Op::kAdd,        Op::kSubtract,  Op::kMultiply,   Op::kDivide,     Op::kMinimum,
+        Op::kMaximum,    Op::kFmin,      Op::kFmax,       Op::kCopysign,   Op::kEqual,
+        Op::kNotEqual,   Op::kLess,      Op::kLessEqual,  Op::kGreater,    Op::kGreaterEqual,
+        Op::kLogicalAnd, Op::kLogicalOr, Op::kBitwiseAnd, Op::kBitwiseXor, Op::kFloorDivide,
+        Op::kRemainder,  Op::kHypot,     Op::kWhere}) {
+    expect_once_changes_nothing<int8_t>(op);
+    expect_once_changes_nothing<uint16_t>(op);
+    expect_once_changes_nothing<int32_t>(op);
+    expect_once_changes_nothing<int64_t>(op);
+    expect_once_changes_nothing<float>(op);
+    expect_once_changes_nothing<double>(op);
+  }
+}
+
+// As an output of its own the inner value has two readers, and the pair stays apart.
+template <class T>
+void expect_pair_equals_its_parts(Op inner, Op outer, bool swapped, unsigned once) {
+  constexpr int64_t rows = 1025;
+  std::vector<Value> inputs;
+  for (int k = 0; k < 3; ++k) {
+    std::vector<T> values;
+    for (int64_t i = 0; i < rows; ++i)
+      values.push_back(static_cast<T>((i * (7 + k) % 1001 - 500) * 0.37 / (k + 1)));
+    values[static_cast<size_t>(k)] = static_cast<T>(kNan);
+    std::vector<int> valid(rows, 1);
+    valid[static_cast<size_t>(10 + k)] = 0;
+    if (once >> k & 1)
+      inputs.push_back(Scalar(static_cast<T>(1.7 + k)));
+    else
+      inputs.push_back(column(values, valid));
+  }
+  std::vector<Column> found;
+  for (const bool apart : {true, false}) {
+    Program program;
+    int values[3];
+    for (int k = 0; k < 3; ++k) values[k] = program.input(k, dtype_of<T>(), (once >> k & 1) == 0);
+    const int first = apply(program, inner, {values[0], values[1]});
+    program.add_column(swapped ? apply(program, outer, {values[2], first})
+                               : apply(program, outer, {first, values[2]}));
+    if (apart) program.add_column(first);
+    found.push_back(std::get<Column>(evaluate(program, inputs, rows)[0]));
+  }
+  EXPECT_EQ(validity_of(found[0]), validity_of(found[1]));
+  EXPECT_EQ(std::memcmp(found[0].template values<T>().data(), found[1].template values<T>().data(),
+                        rows * sizeof(T)),
+            0)
+      << op_row(inner).name << ' ' << op_row(outer).name << swapped << once;
+}
+
+TEST_F(EvaluateTest, PairsOfOperationsEqualTheirParts) {
+  for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
+    if (level > level_) continue;
+    set_simd_level(level);
+    for (const Op inner : {Op::kAdd, Op::kSubtract, Op::kMultiply})
+      for (const Op outer : {Op::kAdd, Op::kSubtract, Op::kMultiply, Op::kDivide})
+        for (const bool swapped : {false, true})
+          for (const unsigned once : {0u, 1u, 2u, 3u, 4u, 5u, 6u}) {
+            expect_pair_equals_its_parts<float>(inner, outer, swapped, once);
+            expect_pair_equals_its_parts<double>(inner, outer, swapped, once);
+          }
+  }
+}
+
 TEST_F(EvaluateTest, FusedReductionsEqualReduce) {
   for (const int64_t n : kEdges) {
     if (n == 0) continue;
