@@ -28,6 +28,7 @@ SHAPES = ("shortest f64", "3 decimals", "integers")
 ENGINES = ("pandas c", "polars", "duckdb", "pyarrow")
 WORDS = {
     "float64": (np.float64, pl.Float64, pa.float64(), "DOUBLE"),
+    "float32": (np.float32, pl.Float32, pa.float32(), "FLOAT"),
     "int64": (np.int64, pl.Int64, pa.int64(), "BIGINT"),
     "string": ("str", pl.String, pa.string(), "VARCHAR"),
 }
@@ -161,9 +162,11 @@ def steps(bench: Bench, rows: int) -> None:
 
 
 def read(bench: Bench, step: str, path: str, rows: int, words: dict[str, str], bar: float) -> None:
-    """Text to columns; the bytes of the result are counted as 8 a number and 16 a text."""
+    """Text to columns; the bytes of the result are counted as 16 a text."""
     moved = Path(path).stat().st_size
-    moved += sum(rows * (16 if word == "string" else 8) for word in words.values())
+    moved += sum(
+        rows * (16 if word == "string" else int(word[-2:]) // 8) for word in words.values()
+    )
     bench.step(
         step,
         lambda: hr.read_csv(path, dtypes=words),

@@ -10,12 +10,7 @@ from typing import Any
 sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
-import pyarrow.csv
 import whole_job
 from headrace.demo import RATE, ecg, job
 from measure import (
@@ -24,7 +19,6 @@ from measure import (
     FULL,
     OURS,
     ROOT,
-    WORKERS,
     Bench,
     Rival,
     close_to,
@@ -35,67 +29,14 @@ from measure import (
 )
 from numba_kernels import cut_beats, cut_beats_into
 from numpy.lib.stride_tricks import sliding_window_view
-from peers import expressions, signals, transforms
+from peers import csv, expressions, signals, transforms
 from sklearn.decomposition import PCA
 from whole_job import BEFORE, GATE_WINDOW, QRS_WIDTH, TAPS, WINDOW, ricker_numpy
 
 import headrace as hr
 
-CSV_BAR = 1.5
-READERS = ["pandas", "polars", "duckdb", "pyarrow"]
-PACKAGES = ["numpy", "scipy", "numba", *READERS, "scikit-learn", *EXTRA]
-
-
-# ---- CSV -----------------------------------------------------------------------------------------
-def same_column(relative: float) -> Any:
-    """Compare a column of ours with the frame or table of another."""
-
-    def compare(ours: Any, theirs: Any) -> str:
-        if isinstance(theirs, pa.Table) or not isinstance(theirs, np.ndarray):
-            theirs = theirs["ecg"]
-        theirs = np.asarray(theirs.to_numpy() if hasattr(theirs, "to_numpy") else theirs)
-        mine = ours.ecg.to_numpy()
-        assert mine.dtype == theirs.dtype, f"dtypes {mine.dtype} and {theirs.dtype}"
-        return equal(mine, theirs) if relative == 0 else close_to(relative)(mine, theirs)
-
-    return compare
-
-
-def read_csv(bench: Bench, path: str, rows: int) -> None:
-    """Text to a column."""
-    size = Path(path).stat().st_size
-    for name, dtype in DTYPES.items():
-        word, sql = np.dtype(dtype).name, {"f64": "DOUBLE", "f32": "FLOAT"}[name]
-        arrow = pyarrow.csv.ConvertOptions(column_types={"ecg": pa.from_numpy_dtype(dtype)})
-        eps = float(np.finfo(dtype).eps)
-
-        def with_duckdb(sql: str = sql) -> Any:
-            query = f"select * from read_csv(?, header=true, columns={{'ecg': '{sql}'}})"
-            with duckdb.connect() as connection:
-                connection.execute(f"set threads={WORKERS}")
-                return connection.execute(query, [path]).fetchnumpy()["ecg"]
-
-        bench.step(
-            f"read_csv {name}",
-            lambda word=word: hr.read_csv(path, dtypes=word),
-            [
-                Rival("pandas c", lambda d=dtype: pd.read_csv(path, dtype=d), CSV_BAR),
-                Rival(
-                    "polars",
-                    lambda d=dtype: pl.read_csv(
-                        path, schema={"ecg": pl.Float32 if d == np.float32 else pl.Float64}
-                    ),
-                ),
-                Rival("duckdb", with_duckdb),
-                Rival(
-                    "pyarrow",
-                    lambda o=arrow: pyarrow.csv.read_csv(path, convert_options=o),
-                ),
-            ],
-            same_column(2 * eps),
-            size + rows * np.dtype(dtype).itemsize,
-            rows,
-        )
+CSV_BAR = 2.5
+PACKAGES = sorted({*csv.PACKAGES, *signals.PACKAGES, "scikit-learn", *EXTRA})
 
 
 # ---- signal --------------------------------------------------------------------------------------
@@ -378,11 +319,12 @@ def steps(bench: Bench, rows: int) -> None:
     """Measure the job, then what it is made of on data of any kind."""
     path = str(bench.file(f"ecg-{rows}.csv", lambda path: ecg(path, hours=rows / 1e6)))
     x = hr.read_csv(path, dtypes="float64").ecg.to_numpy()
-    read_csv(bench, path, len(x))
+    for name, dtype in DTYPES.items():
+        csv.read(bench, f"read_csv {name}", path, len(x), {"ecg": np.dtype(dtype).name}, CSV_BAR)
     made = beats(bench, detection(bench, x))
     pca(bench, made)
     whole(bench, path, len(x))
-    for task in (signals, transforms, expressions):
+    for task in (csv, signals, transforms, expressions):
         task.steps(bench, rows)
 
 
