@@ -18,6 +18,10 @@ namespace {
 constexpr int64_t kTextPart = int64_t{1} << 30;
 constexpr int64_t kMaxText = std::numeric_limits<int32_t>::max();
 
+// Few strings get many slots: where each is found at its first, the processor guesses right.
+constexpr uint64_t kFewestSlots = 1024;
+constexpr uint64_t kSparse = 1 << 16;
+
 // Every dictionary that somebody holds, by the hash of its contents.
 struct Known {
   std::mutex mutex;
@@ -80,35 +84,55 @@ int32_t DictionaryBuilder::insert(const StringKey& key, std::string_view text) {
   if (size_ == std::numeric_limits<int32_t>::max())
     throw_error<InvalidArgumentError>("category", "more distinct strings than a dictionary holds",
                                       {{"limit", size_}}, "keep the column as strings");
-  if (2 * (static_cast<uint64_t>(size_) + 1) > num_slots_) grow_slots();
+  const uint64_t room = num_slots_ / (num_slots_ < kSparse ? 4 : 2);
+  if (static_cast<uint64_t>(size_) >= room) grow_slots();
   grow(views_, int64_t{16} * size_, int64_t{16} * (size_ + 1));
+  view_data_ = views_.mutable_as<StringView>();
   StringView view{};
   std::memcpy(&view, key.words, sizeof view);
   if (!key.is_inline()) append_text(text, view);
-  views_.mutable_as<StringView>()[size_] = view;
-  auto* slots = slots_.mutable_as<Slot>();
-  const auto tag = static_cast<uint32_t>(key.hash);
-  uint64_t at = tag & (num_slots_ - 1);
-  while (slots[at].code >= 0) at = (at + 1) & (num_slots_ - 1);
-  slots[at] = {tag, size_};
-  hash_ = extend(hash_, key);
+  view_data_[size_] = view;
+  put_slot(static_cast<uint32_t>(key.hash), size_);
   return size_++;
 }
 
+std::string_view DictionaryBuilder::text_at(int32_t code) const {
+  const StringView& view = view_data_[code];
+  if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
+  return {text_[view.far.buffer].as<char>() + view.far.offset, view.size};
+}
+
+void DictionaryBuilder::put_slot(uint32_t tag, int32_t code) {
+  uint64_t at = tag & (num_slots_ - 1);
+  while (slot_data_[at].code >= 0) at = (at + 1) & (num_slots_ - 1);
+  slot_data_[at] = {tag, code};
+}
+
 void DictionaryBuilder::grow_slots() {
-  const uint64_t larger = std::max<uint64_t>(64, 2 * num_slots_);
+  const uint64_t larger = std::max<uint64_t>(kFewestSlots, 2 * num_slots_);
   Buffer buffer = Buffer::allocate(static_cast<int64_t>(larger * sizeof(Slot)));
-  auto* slots = buffer.mutable_as<Slot>();
-  std::fill_n(slots, larger, Slot{0, -1});
-  const auto* old = slots_.as<Slot>();
-  for (uint64_t i = 0; i < num_slots_; ++i) {
-    if (old[i].code < 0) continue;
-    uint64_t at = old[i].tag & (larger - 1);
-    while (slots[at].code >= 0) at = (at + 1) & (larger - 1);
-    slots[at] = old[i];
-  }
+  slot_data_ = buffer.mutable_as<Slot>();
+  std::fill_n(slot_data_, larger, Slot{0, -1});
   slots_ = std::move(buffer);
   num_slots_ = larger;
+  // In the order of the codes, so that no string's search passes over a later one.
+  for (int32_t code = 0; code < size_; ++code)
+    put_slot(static_cast<uint32_t>(StringKey(text_at(code)).hash), code);
+}
+
+void DictionaryBuilder::shrink(int32_t size) {
+  while (size_ > size) {
+    const int32_t code = size_ - 1;
+    const auto tag = static_cast<uint32_t>(StringKey(text_at(code)).hash);
+    uint64_t at = tag & (num_slots_ - 1);
+    while (slot_data_[at].code != code) at = (at + 1) & (num_slots_ - 1);
+    slot_data_[at].code = -1;
+    if (const StringView& view = view_data_[code]; view.size > sizeof view.inlined) {
+      text_.resize(view.far.buffer + size_t{1});
+      text_used_ = view.far.offset;
+    }
+    --size_;
+  }
 }
 
 void DictionaryBuilder::append_text(std::string_view text, StringView& view) {
@@ -143,11 +167,13 @@ Column DictionaryBuilder::values() const {
 }
 
 DictionaryPtr DictionaryBuilder::finish(bool ordered) {
+  uint64_t hash = 0;
+  for (int32_t code = 0; code < size_; ++code) hash = extend(hash, StringKey(text_at(code)));
   slots_ = {};
   if (size_ > 0) views_.shrink(int64_t{16} * size_);
   if (!text_.empty()) text_.back().shrink(text_used_);
-  DictionaryPtr made = shared_dictionary(
-      Column::strings(size_, std::move(views_), std::move(text_)), hash_, ordered);
+  DictionaryPtr made =
+      shared_dictionary(Column::strings(size_, std::move(views_), std::move(text_)), hash, ordered);
   *this = {};
   return made;
 }

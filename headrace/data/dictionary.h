@@ -92,20 +92,19 @@ struct StringKey {
 /// several are joined by `add_all` of their `values` in order.
 class HR_API DictionaryBuilder {
  public:
-  /// The code of `text`. Throws InvalidArgumentError for more than 2^31 - 1 strings or a string of
-  /// 2^31 bytes, OutOfMemoryError.
+  DictionaryBuilder() = default;
+  DictionaryBuilder(DictionaryBuilder&&) = default;
+  DictionaryBuilder& operator=(DictionaryBuilder&&) = default;
+
+  /// The code of `text`, or -1 when it has none yet.
+  int32_t find(std::string_view text) const { return find(StringKey(text), text); }
+
+  /// The code of `text`, a new one if need be. Throws InvalidArgumentError for more than 2^31 - 1
+  /// strings or a string of 2^31 bytes, OutOfMemoryError.
   int32_t add(std::string_view text) {
     const StringKey key(text);
-    if (num_slots_ > 0) {
-      const auto* slots = slots_.as<Slot>();
-      const auto tag = static_cast<uint32_t>(key.hash);
-      for (uint64_t at = tag & (num_slots_ - 1);; at = (at + 1) & (num_slots_ - 1)) {
-        const Slot slot = slots[at];
-        if (slot.code < 0) break;
-        if (slot.tag == tag && is_at(slot.code, key, text)) return slot.code;
-      }
-    }
-    return insert(key, text);
+    const int32_t code = find(key, text);
+    return code >= 0 ? code : insert(key, text);
   }
 
   /// Adds the strings of a column without nulls; int32 codes of its rows, empty where row k gets
@@ -113,6 +112,9 @@ class HR_API DictionaryBuilder {
   Buffer add_all(const Column& strings);
 
   int32_t size() const { return size_; }
+
+  /// Forgets the strings with codes from `size` on.
+  void shrink(int32_t size);
 
   /// The strings, in the order of their codes; nothing can be added while somebody holds them.
   Column values() const;
@@ -126,8 +128,18 @@ class HR_API DictionaryBuilder {
     int32_t code;  ///< -1: free
   };
 
+  int32_t find(const StringKey& key, std::string_view text) const {
+    if (num_slots_ == 0) return -1;
+    const auto tag = static_cast<uint32_t>(key.hash);
+    for (uint64_t at = tag & (num_slots_ - 1);; at = (at + 1) & (num_slots_ - 1)) {
+      const Slot slot = slot_data_[at];
+      if (slot.code < 0) return -1;
+      if (slot.tag == tag && is_at(slot.code, key, text)) return slot.code;
+    }
+  }
+
   bool is_at(int32_t code, const StringKey& key, std::string_view text) const {
-    const auto* entry = views_.as<StringView>() + code;
+    const StringView* entry = view_data_ + code;
     uint64_t words[2];
     std::memcpy(words, entry, sizeof words);
     if (key.is_inline()) return words[0] == key.words[0] && words[1] == key.words[1];
@@ -137,16 +149,19 @@ class HR_API DictionaryBuilder {
   }
 
   int32_t insert(const StringKey& key, std::string_view text);
+  std::string_view text_at(int32_t code) const;
+  void put_slot(uint32_t tag, int32_t code);
   void grow_slots();
   void append_text(std::string_view text, StringView& view);
 
   int32_t size_ = 0;
-  uint64_t num_slots_ = 0;  // a power of two, at least twice the strings
+  uint64_t num_slots_ = 0;  // a power of two, two to four times the strings
   Buffer slots_{};
   Buffer views_{};
+  Slot* slot_data_ = nullptr;  // of the buffers above
+  StringView* view_data_ = nullptr;
   std::vector<Buffer> text_{};  // each filled to its end but the last
   int64_t text_used_ = 0;       // of the last
-  uint64_t hash_ = 0;           // of all strings in order
 };
 
 /// A dictionary of the rows of `values` and the codes that stand for them. Where rows repeat or are

@@ -50,6 +50,24 @@ TEST(DictionaryBuilder, CodesEqualAMapsForTextsOfAllLengths) {
   }
 }
 
+TEST(DictionaryBuilder, ForgetsWhatCameLast) {
+  std::mt19937_64 random(2);
+  DictionaryBuilder builder;
+  std::vector<std::string> order;
+  for (int round = 0; round < 300; ++round) {
+    for (int i = 0; i < 50; ++i) {
+      const std::string word = std::to_string(random() % 2000) + std::string(random() % 20, 'x');
+      if (builder.add(word) == static_cast<int32_t>(order.size())) order.push_back(word);
+    }
+    order.resize(order.size() - std::min<size_t>(order.size(), random() % 48));
+    builder.shrink(static_cast<int32_t>(order.size()));
+    for (size_t i = 0; i < order.size(); ++i)
+      ASSERT_EQ(builder.find(order[i]), static_cast<int32_t>(i));
+    ASSERT_EQ(builder.find("never there"), -1);
+  }
+  EXPECT_EQ(words_of(builder.finish()->values()), order);
+}
+
 TEST(Dictionary, EqualContentsAreOneObject) {
   const DictionaryPtr a = dictionary({"low", "a rather high value"});
   EXPECT_EQ(a, dictionary({"low", "a rather high value"}));

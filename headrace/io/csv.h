@@ -69,9 +69,10 @@ struct CsvResult {
 class HR_API CsvScan {
  public:
   /// Reads the head and the samples. Inferred dtypes: bool (true, True, TRUE and false), int64,
-  /// uint64 when a value needs it, float64, else string; float64 when all is null. Throws
-  /// InvalidArgumentError for options that contradict, ColumnNotFoundError for unknown columns,
-  /// InputError for an unreadable source, a first row of over 16 MiB or a NUL in a name,
+  /// uint64 when a value needs it, float64, date, timestamp (microseconds; nanoseconds when a
+  /// sampled value needs them), else string; float64 when all is null. Categories only when asked
+  /// for. Throws InvalidArgumentError for options that contradict, ColumnNotFoundError for unknown
+  /// columns, InputError for an unreadable source, a first row of over 16 MiB or a NUL in a name,
   /// UnsupportedError for a codec that this build lacks.
   explicit CsvScan(Source source, CsvOptions options = {});
 
@@ -86,8 +87,9 @@ class HR_API CsvScan {
   /// The text is read twice in pieces of about 1 MiB a worker (counted, then parsed to place), so
   /// little more than the result is resident for a plain file; a compressed source or a stream is
   /// held unpacked as well. Floats are correctly rounded, float32 from the text. The same bits for
-  /// any number of threads. Throws InputError naming path, line and column for the first bad row
-  /// (or a source that changed), OutOfMemoryError when the budget is too small.
+  /// any number of threads; codes of categories follow the order of the rows. Throws InputError
+  /// naming path, line and column for the first bad row (or a source that changed),
+  /// OutOfMemoryError when the budget is too small.
   CsvResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1) const;
 
   struct State;

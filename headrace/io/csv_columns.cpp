@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -62,6 +63,38 @@ Table CsvColumns::finish(std::vector<CsvPiece>& pieces, const std::vector<int64_
   return Table(schema_.names, std::move(columns));
 }
 
+namespace {
+
+// The dictionary of all rows, in the order seen first, and their codes turned into its codes. Each
+// piece counts its own strings from 0 on in that order.
+DictionaryPtr merge_entries(size_t column, std::vector<CsvPiece>& pieces,
+                            const std::vector<int64_t>& rows, const Buffer& validity,
+                            int32_t* codes) {
+  const uint8_t* const valid = validity ? validity.as<uint8_t>() : nullptr;
+  DictionaryBuilder builder;
+  std::vector<Buffer> turned(pieces.size());
+  for (size_t k = 0; k < pieces.size(); ++k) {
+    const Column entries = std::move(pieces[k].parts[column].entries);
+    if (rows[k] == rows[k + 1] || !entries.dtype().is_string()) continue;
+    int64_t used = entries.num_rows();
+    if (rows[k + 1] - rows[k] < pieces[k].rows) {  // cut short: what only later rows have goes
+      used = 0;
+      for (int64_t row = rows[k]; row < rows[k + 1]; ++row)
+        if (!valid || get_bit(valid, row)) used = std::max<int64_t>(used, codes[row] + 1);
+    }
+    turned[k] = builder.add_all(entries.slice(0, used));
+  }
+  parallel_for(static_cast<int64_t>(pieces.size()), [&](int64_t piece) {
+    const auto k = static_cast<size_t>(piece);
+    if (!turned[k]) return;
+    const auto* to = turned[k].as<int32_t>();
+    for (int64_t row = rows[k]; row < rows[k + 1]; ++row) codes[row] = to[codes[row]];
+  });
+  return builder.finish();
+}
+
+}  // namespace
+
 Column CsvColumns::finish_column(size_t column, std::vector<CsvPiece>& pieces,
                                  const std::vector<int64_t>& first_slots,
                                  const std::vector<int64_t>& rows) {
@@ -91,6 +124,12 @@ Column CsvColumns::finish_column(size_t column, std::vector<CsvPiece>& pieces,
     text.push_back(std::move(part.text));
   }
   if (!dtype.is_bool()) values.shrink(total * dtype.size_bytes());
+  if (dtype.is_category()) {
+    DictionaryPtr dictionary = merge_entries(column, pieces, rows, validity,
+                                             total > 0 ? values.mutable_as<int32_t>() : nullptr);
+    return Column::categories(total, std::move(values), std::move(dictionary), std::move(validity),
+                              -1);
+  }
   if (!dtype.is_string()) return Column(dtype, total, std::move(values), std::move(validity), -1);
   if (!has_text) text.clear();
   return Column::strings(total, std::move(values), std::move(text), std::move(validity), -1);

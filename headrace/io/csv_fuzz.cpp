@@ -4,6 +4,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/data/column.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_read.h"
 #include "headrace/memory/budget.h"
@@ -27,9 +28,10 @@ CsvOptions options_from(const uint8_t* bits) {
   if (bits[0] & 64) options.on_bad = BadRows::kReject;
   if (bits[0] & 128) options.skip_rows = bits[1] & 3;
   if (bits[1] & 4) options.num_rows = bits[1] >> 4;
-  constexpr TypeId kDtypes[] = {TypeId::kFloat64, TypeId::kFloat32, TypeId::kInt8,  TypeId::kInt64,
-                                TypeId::kUInt64,  TypeId::kBool,    TypeId::kString};
-  if (bits[2] & 1) options.dtype = kDtypes[(bits[2] >> 1) % 7];
+  constexpr TypeId kDtypes[] = {
+      TypeId::kFloat64, TypeId::kFloat32, TypeId::kInt8, TypeId::kInt64,     TypeId::kUInt64,
+      TypeId::kBool,    TypeId::kString,  TypeId::kDate, TypeId::kTimestamp, TypeId::kCategory};
+  if (bits[2] & 1) options.dtype = kDtypes[(bits[2] >> 1) % 10];
   if (bits[2] & 16) options.compression = static_cast<Compression>((bits[2] >> 5) & 3);
   return options;
 }
@@ -37,11 +39,14 @@ CsvOptions options_from(const uint8_t* bits) {
 void append(const Table& table, std::string& text) {
   for (int64_t c = 0; c < table.num_columns(); ++c) {
     const Column& column = table.column(c);
+    if (column.dictionary())  // its strings have to stand in one order too
+      for (int64_t row = 0; row < column.dictionary()->size(); ++row)
+        text.append(column.dictionary()->values().string(row)).append("|");
     text.append(table.names()[static_cast<size_t>(c)]).append(column.dtype().name()).append(":");
     for (int64_t row = 0; row < column.num_rows(); ++row) {
       if (column.is_null(row)) {
         text += "null";
-      } else if (column.dtype().is_string()) {
+      } else if (column.dtype().is_string() || column.dtype().is_category()) {
         const std::string_view cell = column.string(row);
         text.append(std::to_string(cell.size())).append(cell);
       } else if (column.dtype().is_bool()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Second pass over CSV text: the rows of one range parsed into their places in the columns.
 #pragma once
-#include "headrace/base/dtype.h"
+#include "headrace/data/column.h"
 #include "headrace/io/csv_chunks.h"
 #include "headrace/io/csv_syntax.h"
 #include "headrace/io/text_arena.h"
@@ -36,6 +36,7 @@ struct CsvPiece {
     Buffer validity{};  ///< from bit 0; empty: no nulls
     Buffer bits{};      ///< of a bool column, from bit 0
     Buffer text{};      ///< of a string column: what its views point into
+    Column entries{};   ///< of a category column: what its codes stand for
   };
 
   int64_t rows = 0;

@@ -7,6 +7,7 @@
 #include "headrace/io/csv_fields_kernels.h"
 #include "headrace/io/csv_number_lines_kernels.h"
 #include "headrace/io/csv_piece.h"
+#include "headrace/io/csv_time_fields_kernels.h"
 #include "headrace/io/decimal_number_tables.h"
 #include "headrace/io/parse_number_math.h"
 #include "headrace/io/utf8.h"
@@ -133,6 +134,14 @@ class RangeParser : CsvPieceWriter {
     if (target.dtype.is_string())
       return cpu::parse_string_fields(syntax_, fields_, field, text_buffer_, arena(target),
                                       &slot<StringView>(target), others);
+    if (target.dtype.is_date() && syntax_.plain_times)
+      return cpu::parse_date_fields(fields_, field, &slot<int32_t>(target), others);
+    if (target.dtype.is_timestamp() && syntax_.plain_times)
+      return cpu::parse_time_fields(fields_, field, target.dtype.unit(), &slot<int64_t>(target),
+                                    others);
+    if (target.dtype.is_category() && fields_.fields > 1)  // of one field, a blank row is none
+      return cpu::parse_category_fields(syntax_, fields_, field, entries(target),
+                                        &slot<int32_t>(target), others);
     if (!target.dtype.is_real() || !syntax_.plain_numbers) return -1;
     return visit_real(target.dtype, [&]<class T>(std::type_identity<T>) {
       return cpu::parse_number_fields(fields_, field, &slot<T>(target), others);
@@ -142,6 +151,7 @@ class RangeParser : CsvPieceWriter {
   // The next row, or null when this one is bad.
   const char* parse_row(const char* p) {
     begin_row();
+    note_entries();
     const size_t last = targets_.size() - 1;
     for (size_t f = 0; f <= last; ++f) {
       p = parse_field(targets_[f], p);
@@ -167,6 +177,11 @@ class RangeParser : CsvPieceWriter {
         return string_field(target, p);
       case TypeId::kBool:
         return bool_field(target, p);
+      case TypeId::kDate:
+      case TypeId::kTimestamp:
+        return time_field(target, p);
+      case TypeId::kCategory:
+        return category_field(target, p);
       default:
         return visit_real(target.dtype, [&]<class T>(std::type_identity<T>) {
           return integer_field<T>(target, p);
@@ -245,7 +260,18 @@ class RangeParser : CsvPieceWriter {
     });
   }
 
-  // A number or bool in quotes or blanks, a null, or a misfit. `parse` gets [begin, end).
+  const char* time_field(const CsvTarget& target, const char* p) {
+    return general_field(target, p, [&](const char* begin, const char* end) {
+      const IsoTime time = parse_iso_time(begin);
+      if (time.end != end) return false;
+      if (!target.dtype.is_date())
+        return fit_time(time, target.dtype.unit(), &slot<int64_t>(target));
+      slot<int32_t>(target) = static_cast<int32_t>(time.days);
+      return !time.has_time;
+    });
+  }
+
+  // A number, bool or time in quotes or blanks, a null, or a misfit. `parse` gets [begin, end).
   template <class Parse>
   const char* general_field(const CsvTarget& target, const char* p, Parse parse) {
     const CsvField field = scan_field(syntax_, p, end_);
@@ -286,6 +312,25 @@ class RangeParser : CsvPieceWriter {
       text_of_range.append(text);
     }
     slot<StringView>(target) = view;
+    return field.next;
+  }
+
+  const char* category_field(const CsvTarget& target, const char* p) {
+    const CsvField field = scan_field(syntax_, p, end_);
+    if (field.defect != FieldDefect::kNone) return defect(field);
+    if (!field.quoted && syntax_.is_null(field.begin, field.end)) {
+      set_null(target);
+      return field.next;
+    }
+    std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
+    std::string single;
+    if (field.doubled) text = single = single_quotes(field);
+    int32_t code = entries(target).find(text);
+    if (code < 0) {
+      if (!is_valid_utf8(text)) return not_utf8(target, text);
+      code = entries(target).add(text);
+    }
+    slot<int32_t>(target) = code;
     return field.next;
   }
 

@@ -14,6 +14,15 @@ namespace {
 
 constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
 
+// The dtype that a time has which does not fit.
+const char* fitting_time(const CsvField& field) {
+  const IsoTime time = parse_iso_time(field.begin);
+  int64_t value;
+  if (time.end != field.end) return "string";
+  if (fit_time(time, TimeUnit::kMicro, &value)) return "datetime64[us]";
+  return fit_time(time, TimeUnit::kNano, &value) ? "datetime64[ns]" : "string";
+}
+
 }  // namespace
 
 CsvPieceWriter::CsvPieceWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
@@ -26,24 +35,33 @@ CsvPieceWriter::CsvPieceWriter(const CsvParseJob& job, const char* text, const C
       first_slot_(first_slot),
       arenas_(static_cast<size_t>(job.num_columns)),
       noted_(arenas_.size()),
+      entries_(arenas_.size()),
       counted_to_(text),
       counted_lines_(range.first_line) {
   piece_.parts.resize(arenas_.size());
-  for (const CsvTarget& target : targets_)
-    if (target.column >= 0 && target.dtype.is_bool())
+  for (const CsvTarget& target : targets_) {
+    if (target.column < 0) continue;
+    if (target.dtype.is_bool())
       part(target).bits = Buffer::allocate_zeroed(bitmap_bytes(range.max_rows));
+    if (target.dtype.is_category())
+      noted_entries_.push_back({static_cast<size_t>(target.column), 0});
+  }
 }
 
 CsvPiece CsvPieceWriter::finish() {
   for (size_t c = 0; c < arenas_.size(); ++c) piece_.parts[c].text = arenas_[c].finish();
+  for (const Noted& each : noted_entries_)
+    piece_.parts[each.column].entries = entries_[each.column].values();
   return std::move(piece_);
 }
 
 void CsvPieceWriter::note_arenas() {
   for (size_t c = 0; c < arenas_.size(); ++c) noted_[c] = arenas_[c].size();
+  note_entries();
 }
 
 void CsvPieceWriter::forget_rows(int64_t rows) {
+  for (const Noted& each : noted_entries_) entries_[each.column].shrink(each.size);
   for (size_t c = 0; c < arenas_.size(); ++c) {
     arenas_[c].shrink(noted_[c]);
     if (Buffer& validity = piece_.parts[c].validity; validity)
@@ -83,6 +101,7 @@ const char* CsvPieceWriter::misfit(const CsvTarget& target, const CsvField& fiel
   if (target.dtype.is_integer() && !text.empty() &&
       parse_float(field.begin, field.end, &number) == field.end)
     fits = "float64";
+  if (target.dtype.is_temporal()) fits = fitting_time(field);
   const std::string name = printable(target.name);
   trouble_ = {.what = "a value of column '" + name + "' is not " +
                       (target.dtype.is_integer() ? "an " : "a ") +
@@ -94,6 +113,7 @@ const char* CsvPieceWriter::misfit(const CsvTarget& target, const CsvField& fiel
 
 // Sets the row that begins at `p` aside and gives the next one.
 const char* CsvPieceWriter::reject(const char* p, const char* end) {
+  for (const Noted& each : noted_entries_) entries_[each.column].shrink(each.size);
   if (row_has_null_)  // its slots belong to the next row
     for (CsvPiece::Part& each : piece_.parts)
       if (each.validity) set_bit(each.validity.mutable_as<uint8_t>(), piece_.rows, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is being made of one range of CSV rows: slots, nulls, text, and the rows that are bad.
 #pragma once
+#include "headrace/data/dictionary.h"
 #include "headrace/io/csv_parse.h"
 
 #include <cstdint>
@@ -30,6 +31,16 @@ class CsvPieceWriter {
 
   TextArena& arena(const CsvTarget& target) { return arenas_[static_cast<size_t>(target.column)]; }
 
+  /// The strings that a category column has so far.
+  DictionaryBuilder& entries(const CsvTarget& target) {
+    return entries_[static_cast<size_t>(target.column)];
+  }
+
+  /// Remembers how many these are before a row, in case it is rejected: then it leaves none.
+  void note_entries() {
+    for (Noted& each : noted_entries_) each.size = entries_[each.column].size();
+  }
+
   /// The row behind those that are done is parsed next.
   void begin_row() {
     row_ = piece_.rows;
@@ -38,7 +49,8 @@ class CsvPieceWriter {
 
   void set_null(const CsvTarget& target);
 
-  /// Remembers how much text there is, and gives up what `rows` rows wrote since.
+  /// Remembers how much text and how many entries there are, and gives up what `rows` rows wrote
+  /// since.
   void note_arenas();
   void forget_rows(int64_t rows);
 
@@ -70,6 +82,14 @@ class CsvPieceWriter {
   int64_t first_slot_;
   std::vector<TextArena> arenas_;  // one a column
   std::vector<int64_t> noted_{};
+  std::vector<DictionaryBuilder> entries_;  // one a column, filled for categories
+
+  struct Noted {
+    size_t column;
+    int32_t size;
+  };
+
+  std::vector<Noted> noted_entries_{};  // one a category column
   Trouble trouble_{};
   bool row_has_null_ = false;
   const char* counted_to_;

@@ -74,6 +74,10 @@ struct Guess {
   bool negative = false;
   bool large = false;  // an integer that only uint64 holds
   bool floating = false;
+  bool day = false;
+  bool time = false;   // with a time of day
+  bool nanos = false;  // finer than microseconds
+  bool far = false;    // further than 64 bits of nanoseconds reach
   bool text = false;
 
   void look(const CsvSyntax& syntax, const CsvField& field) {
@@ -95,6 +99,11 @@ struct Guess {
       floating = true;
     } else if (parse_bool({begin, static_cast<size_t>(end - begin)}) >= 0) {
       boolean = true;
+    } else if (const IsoTime when = parse_iso_time(begin); when.end == end) {
+      int64_t fits;
+      (when.has_time ? time : day) = true;
+      nanos |= when.nanos % 1000 != 0;
+      far |= !fit_time(when, TimeUnit::kNano, &fits);
     } else {
       text = true;
     }
@@ -102,7 +111,9 @@ struct Guess {
 
   Dtype dtype() const {
     const bool number = integer || floating;
-    if (text || (boolean && number)) return TypeId::kString;
+    if (text || boolean + number + (day || time) > 1 || (nanos && far)) return TypeId::kString;
+    if (time) return Dtype::timestamp(nanos ? TimeUnit::kNano : TimeUnit::kMicro);
+    if (day) return TypeId::kDate;
     if (boolean) return TypeId::kBool;
     if (floating || (large && negative) || !number) return TypeId::kFloat64;
     return large ? TypeId::kUInt64 : TypeId::kInt64;

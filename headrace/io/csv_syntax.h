@@ -2,6 +2,7 @@
 // CSV syntax: where a field and a row end. The text has a line end (or one set there by the reader)
 // at `end` and 64 readable bytes behind it, so that loops need no check of their own.
 #pragma once
+#include "headrace/io/iso_time_math.h"
 #include "headrace/io/parse_number_math.h"
 
 #include <array>
@@ -29,6 +30,13 @@ inline bool is_number(std::string word) {
   return parse_float(word.data(), end, &value) == end && end > word.data();
 }
 
+/// True for the text of a date or time.
+inline bool is_time(std::string word) {
+  const size_t size = word.size();
+  word.append(64, '\0');  // readable bytes
+  return size > 0 && parse_iso_time(word.data()).end == word.data() + size;
+}
+
 struct CsvSyntax {
   char delimiter = ',';
   int quote = '"';   ///< -1: none
@@ -37,6 +45,8 @@ struct CsvSyntax {
   std::vector<std::string> null_words{};
   /// What begins like a number is one: no delimiter, quote or comment cuts it, no null word is one.
   bool plain_numbers = true;
+  /// No null word is a date or time.
+  bool plain_times = true;
   uint64_t null_lengths = 0;  ///< bit n: some null word has n bytes (bit 63: 63 or more)
 
   void prepare() {
@@ -46,6 +56,8 @@ struct CsvSyntax {
       if (c >= 0 && may_be_in_number(static_cast<char>(c))) plain_numbers = false;
     for (const std::string& word : null_words)
       if (is_number(word)) plain_numbers = false;
+    for (const std::string& word : null_words)
+      if (is_time(word)) plain_times = false;
     for (const std::string& word : null_words)
       null_lengths |= uint64_t{1} << (word.size() < 63 ? word.size() : 63);
   }

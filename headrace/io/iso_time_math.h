@@ -71,7 +71,7 @@ inline IsoTime parse_iso_time(const char* p) {
   IsoTime time;
   if (!parse_iso_date(p, &time.days)) return {};
   time.end = p + 10;
-  if (p[10] != ' ' && p[10] != 'T') return time;
+  if ((p[10] != ' ' && p[10] != 'T') || static_cast<uint8_t>(p[11] - '0') > 9) return time;
   char clock[8];
   std::memcpy(clock, p + 11, 8);
   const bool has_seconds = clock[5] == ':';

@@ -67,6 +67,8 @@ TEST(IsoTime, EachByteMatters) {
 
 TEST(IsoTime, Shapes) {
   EXPECT_FALSE(parsed("2023-11-28").has_time);
+  const std::string blank = "2023-11-28  " + std::string(64, '\n');
+  EXPECT_EQ(parse_iso_time(blank.data()).end, blank.data() + 10);
   EXPECT_EQ(parsed("2023-11-28T13:45").seconds, 13 * 3600 + 45 * 60);
   EXPECT_EQ(parsed("2023-11-28 23:59:59.000000001").nanos, 1);
   EXPECT_EQ(parsed("2023-11-28 23:59:59.5").nanos, 500'000'000);

@@ -152,7 +152,9 @@ def read_csv(
     columns : list of str or int, optional
         The columns to read, in the order wanted.
     dtypes : dtype or {name: dtype}, optional
-        Given dtypes; the others are inferred from samples: bool, int64, uint64, float64 or string.
+        Given dtypes; the others are inferred from samples: bool, int64, uint64, float64, date,
+        ``datetime64[us]`` (``[ns]`` where a time has more than six digits of fraction) or string.
+        ``category`` is made on request, with codes in the order in which the strings come.
     null_words : list of str
         Fields that are null. ``nan`` is NaN, which is a value.
     skip_rows : int
@@ -175,7 +177,9 @@ def read_csv(
     Notes
     -----
     Floats are correctly rounded, float32 once from the text. Little more than the result is
-    resident.
+    resident. Dates are ``YYYY-MM-DD``, times ``YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]`` without a
+    zone: text with ``Z`` or an offset is a string, for pandas or Polars to parse. A time of finer
+    digits than its dtype counts is a bad row, never cut.
 
     >>> import headrace as hr
     >>> df = hr.read_csv(b"time,ecg\n0,0.5\n1,\n")
@@ -218,7 +222,8 @@ def write_csv(
 ) -> None:
     """Write a frame as CSV text, formatted on all cores; also ``DataFrame.to_csv``.
 
-    A regular file is replaced whole or not at all. Strings are quoted where needed.
+    A regular file is replaced whole or not at all. Strings are quoted where needed. Dates are
+    ``YYYY-MM-DD``, times ``YYYY-MM-DD HH:MM:SS`` with the digits of their unit if a part is left.
 
     Parameters
     ----------
