@@ -88,26 +88,9 @@ void run_pass(const FftPass& pass, const T* factors, int64_t n, const T* in, T* 
 
 template <bool last, class T>
 void run_any_pass(const FftPass& pass, const T* factors, int64_t n, const T* in, T* out) {
-  switch (pass.radix) {
-    case 2:
-      return run_pass<2, last>(pass, factors, n, in, out);
-    case 3:
-      return run_pass<3, last>(pass, factors, n, in, out);
-    case 4:
-      return run_pass<4, last>(pass, factors, n, in, out);
-    case 5:
-      return run_pass<5, last>(pass, factors, n, in, out);
-    case 7:
-      return run_pass<7, last>(pass, factors, n, in, out);
-    case 8:
-      return run_pass<8, last>(pass, factors, n, in, out);
-    case 11:
-      return run_pass<11, last>(pass, factors, n, in, out);
-    case 13:
-      return run_pass<13, last>(pass, factors, n, in, out);
-    default:
-      return run_pass<0, last>(pass, factors, n, in, out);
-  }
+  cpu::visit_radix(pass.radix, []<int R>(std::integral_constant<int, R>) {
+    return &run_pass<R, last, T>;
+  })(pass, factors, n, in, out);
 }
 
 template <class T>

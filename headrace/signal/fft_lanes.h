@@ -6,8 +6,34 @@
 #include "headrace/signal/fft_plan.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace hr::cpu {
+
+/// f of the radix as a constant: 0 for odd ones without code of their own.
+template <class F>
+auto visit_radix(int64_t radix, F&& f) {
+  switch (radix) {
+    case 2:
+      return f(std::integral_constant<int, 2>{});
+    case 3:
+      return f(std::integral_constant<int, 3>{});
+    case 4:
+      return f(std::integral_constant<int, 4>{});
+    case 5:
+      return f(std::integral_constant<int, 5>{});
+    case 7:
+      return f(std::integral_constant<int, 7>{});
+    case 8:
+      return f(std::integral_constant<int, 8>{});
+    case 11:
+      return f(std::integral_constant<int, 11>{});
+    case 13:
+      return f(std::integral_constant<int, 13>{});
+    default:
+      return f(std::integral_constant<int, 0>{});
+  }
+}
 
 /// Transforms the blocks at `in`; `a` and `b` have room for as many, and `b` may be `in`. The
 /// result lies in the one returned.

@@ -73,26 +73,9 @@ void run_pass(const FftPass& pass, const T* factors, bool exchanged, const T* in
 
 template <PassKind kind, class T>
 void run_pass_of_kind(const FftPass& pass, const T* factors, bool exchanged, const T* in, T* out) {
-  switch (pass.radix) {
-    case 2:
-      return run_pass<2, kind>(pass, factors, exchanged, in, out);
-    case 3:
-      return run_pass<3, kind>(pass, factors, exchanged, in, out);
-    case 4:
-      return run_pass<4, kind>(pass, factors, exchanged, in, out);
-    case 5:
-      return run_pass<5, kind>(pass, factors, exchanged, in, out);
-    case 7:
-      return run_pass<7, kind>(pass, factors, exchanged, in, out);
-    case 8:
-      return run_pass<8, kind>(pass, factors, exchanged, in, out);
-    case 11:
-      return run_pass<11, kind>(pass, factors, exchanged, in, out);
-    case 13:
-      return run_pass<13, kind>(pass, factors, exchanged, in, out);
-    default:
-      return run_pass<0, kind>(pass, factors, exchanged, in, out);
-  }
+  cpu::visit_radix(pass.radix, []<int R>(std::integral_constant<int, R>) {
+    return &run_pass<R, kind, T>;
+  })(pass, factors, exchanged, in, out);
 }
 
 template <class T>
