@@ -199,27 +199,18 @@ __attribute__((always_inline)) inline Complex<Vector<T>> load_roots(const RootTa
   return {step.re + c.re, step.im + c.im};
 }
 
-template <class T>
-void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t end, T scale,
-                  const T* in, T* out) {
+/// Joins terms k and half - k for 0 < k < end, in vectors where these do not meet their mirrors.
+template <class T, class Join>
+__attribute__((always_inline)) inline void walk_mirrors(const RootTable<T>& circle, int64_t half,
+                                                        int64_t k, int64_t end, const Join& join,
+                                                        const T* in, T* out) {
   constexpr int64_t V = kWidth<T>;
-  int64_t k = begin;
-  if (k == 0 && k < end) {
-    const Complex<T> a{in[0], in[1]};
-    out[0] = (a.re + a.im) * scale;
-    out[1] = 0;
-    out[2 * half] = (a.re - a.im) * scale;
-    out[2 * half + 1] = 0;
-    ++k;
-  }
-  const T half_scale = scale * T{0.5};
   while (k < end) {
-    // The last vector must not meet its mirror.
     if (k % V == 0 && k + V <= end && k + V - 1 < half - k - V + 1) {
       const int64_t mirror = 2 * (half - k - V + 1);
       Complex<Vector<T>> a = load_pairs(in + 2 * k);
       Complex<Vector<T>> b = backwards<T>(load_pairs(in + mirror));
-      untangle(a, b, load_roots(circle, k), half_scale);
+      join(a, b, load_roots(circle, k));
       store_pairs(a, out + 2 * k);
       store_pairs(backwards<T>(b), out + mirror);
       k += V;
@@ -227,7 +218,7 @@ void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64
       const int64_t mirror = 2 * (half - k);
       Complex<Vector<T>> a = load_pair(in + 2 * k);
       Complex<Vector<T>> b = load_pair(in + mirror);
-      untangle(a, b, load_root(circle, k), half_scale);
+      join(a, b, load_root(circle, k));
       store_pair(b, out + mirror);
       store_pair(a, out + 2 * k);
       ++k;
@@ -236,34 +227,57 @@ void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64
 }
 
 template <class T>
+struct Untangle {
+  T scale;
+  __attribute__((always_inline)) void operator()(Complex<Vector<T>>& a, Complex<Vector<T>>& b,
+                                                 const Complex<Vector<T>>& root) const {
+    untangle(a, b, root, scale);
+  }
+};
+
+template <class T>
+struct Tangle {
+  __attribute__((always_inline)) void operator()(Complex<Vector<T>>& a, Complex<Vector<T>>& b,
+                                                 const Complex<Vector<T>>& root) const {
+    tangle(a, b, root);
+  }
+};
+
+template <class T>
+void untangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t end, T scale,
+                  const T* in, T* out) {
+  if (begin == 0 && begin < end) {
+    const Complex<T> a{in[0], in[1]};
+    out[0] = (a.re + a.im) * scale;
+    out[1] = 0;
+    out[2 * half] = (a.re - a.im) * scale;
+    out[2 * half + 1] = 0;
+    ++begin;
+  }
+  walk_mirrors(circle, half, begin, end, Untangle<T>{scale * T{0.5}}, in, out);
+}
+
+template <class T>
 void tangle_row(const RootTable<T>& circle, int64_t half, int64_t begin, int64_t end, const T* in,
                 T* out) {
-  constexpr int64_t V = kWidth<T>;
-  int64_t k = begin;
-  if (k == 0 && k < end) {
+  if (begin == 0 && begin < end) {
     out[0] = in[0] + in[2 * half];
     out[1] = in[0] - in[2 * half];
-    ++k;
+    ++begin;
   }
-  while (k < end) {
-    if (k % V == 0 && k + V <= end && k + V - 1 < half - k - V + 1) {
-      const int64_t mirror = 2 * (half - k - V + 1);
-      Complex<Vector<T>> a = load_pairs(in + 2 * k);
-      Complex<Vector<T>> b = backwards<T>(load_pairs(in + mirror));
-      tangle(a, b, load_roots(circle, k));
-      store_pairs(a, out + 2 * k);
-      store_pairs(backwards<T>(b), out + mirror);
-      k += V;
-    } else {
-      const int64_t mirror = 2 * (half - k);
-      Complex<Vector<T>> a = load_pair(in + 2 * k);
-      Complex<Vector<T>> b = load_pair(in + mirror);
-      tangle(a, b, load_root(circle, k));
-      store_pair(b, out + mirror);
-      store_pair(a, out + 2 * k);
-      ++k;
-    }
-  }
+  walk_mirrors(circle, half, begin, end, Tangle<T>{}, in, out);
+}
+
+template <class T>
+__attribute__((always_inline)) inline Complex<Vector<T>> multiply(Complex<Vector<T>> a,
+                                                                  const Complex<Vector<T>>& factor,
+                                                                  bool exchange_in,
+                                                                  bool exchange_out, T scale) {
+  if (exchange_in) a = {a.im, a.re};
+  a = a * factor;
+  a = {a.re * scale, a.im * scale};
+  if (exchange_out) a = {a.im, a.re};
+  return a;
 }
 
 template <class T>
@@ -271,22 +285,14 @@ void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exch
                     const T* in, T* out) {
   constexpr int64_t V = kWidth<T>;
   int64_t k = 0;
-  for (; k + V <= count; k += V) {
-    Complex<Vector<T>> a = load_pairs(in + 2 * k);
-    if (exchange_in) a = {a.im, a.re};
-    a = a * load_pairs(factors + 2 * k);
-    a = {a.re * scale, a.im * scale};
-    if (exchange_out) a = {a.im, a.re};
-    store_pairs(a, out + 2 * k);
-  }
-  for (; k < count; ++k) {
-    Complex<Vector<T>> a = load_pair(in + 2 * k);
-    if (exchange_in) a = {a.im, a.re};
-    a = a * load_pair(factors + 2 * k);
-    a = {a.re * scale, a.im * scale};
-    if (exchange_out) a = {a.im, a.re};
-    store_pair(a, out + 2 * k);
-  }
+  for (; k + V <= count; k += V)
+    store_pairs(multiply(load_pairs(in + 2 * k), load_pairs(factors + 2 * k), exchange_in,
+                         exchange_out, scale),
+                out + 2 * k);
+  for (; k < count; ++k)
+    store_pair(multiply(load_pair(in + 2 * k), load_pair(factors + 2 * k), exchange_in,
+                        exchange_out, scale),
+               out + 2 * k);
 }
 
 }  // namespace
