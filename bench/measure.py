@@ -127,6 +127,12 @@ def calls_a_run(work: Callable[[], Any]) -> int:
     return min(1000, max(1, int(0.02 / time_of(work, 1)[0])))
 
 
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return a result and its seconds."""
+    begin = time.perf_counter()
+    return work(), time.perf_counter() - begin
+
+
 def run_of(line: list[str]) -> tuple[dict[str, Any], float, float]:
     """Run a program: what it printed as JSON, seconds by the clock and by all processors."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -205,14 +211,17 @@ class Bench:
         if not self.wants(step):
             return
         works = {OURS: ours} | {rival.name: rival.work for rival in rivals}
-        told = {}
-        answer = ours()
+        told, first = {}, {}
+        answer, first[OURS] = timed(ours)
         for rival in rivals:
-            theirs = rival.work()
+            theirs, first[rival.name] = timed(rival.work)
             told[rival.name] = self._tell(step, rival, same, answer, theirs)
             del theirs
         del answer
-        calls = {name: calls_a_run(work) for name, work in works.items()}
+        calls = {
+            name: 1 if first[name] > 1 and name != OURS else calls_a_run(work)
+            for name, work in works.items()
+        }
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
         for _ in range(self.runs * more_runs):
             for name, work in works.items():
@@ -261,16 +270,23 @@ class Bench:
             self.value(f"{step}, peak", name, peak / 2**20, "MiB", bound and bound / 2**20)
 
     def value(
-        self, step: str, engine: str, value: float, unit: str, most: float | None = None
+        self,
+        step: str,
+        engine: str,
+        value: float,
+        unit: str,
+        most: float | None = None,
+        least: float | None = None,
     ) -> None:
-        """Keep and print a number that is no time; `most` is a bar on it."""
-        met = None if most is None else value <= most
+        """Keep and print a number that is no time; `most` or `least` is a bar on it."""
+        bound, word = (least, "at least") if most is None else (most, "at most")
+        met = None if bound is None else value <= bound if least is None else value >= bound
         row = {"kind": "value", "step": step, "engine": engine, "value": value, "unit": unit}
-        self.rows.append(row | {"bar": most, "met": met})
+        self.rows.append(row | {"bar": bound, "bound": word, "met": met})
         self._keep(self.rows[-1])
-        bar = "" if most is None else f"at most {most:g} {'met' if met else 'MISSED'}"
+        bar = "" if bound is None else f"{word} {bound:g} {'met' if met else 'MISSED'}"
         label = step if engine == OURS else ""
-        print(f"{label:28} {engine:26} {value:>7.1f} {unit} {bar}".rstrip(), flush=True)
+        print(f"{label:28} {engine:26} {value:>7.2f} {unit} {bar}".rstrip(), flush=True)
 
     def check(self, step: str, claim: Callable[[], str]) -> None:
         """Call what raises AssertionError if something is wrong, and else says what it found."""
@@ -337,7 +353,7 @@ class Bench:
             told = (
                 f"{row['ratio']:.2f}x {row['engine']}, bar {row['bar']:.3g}x"
                 if row["kind"] == "step"
-                else f"{row['value']:.1f} {row['unit']}, at most {row['bar']:g}"
+                else f"{row['value']:.2f} {row['unit']}, {row['bound']} {row['bar']:g}"
             )
             print(f"MISSED  {row['step']}: {told}")
         for text in self.wrong:

@@ -64,6 +64,8 @@ def phase(name, work):
         "made": sum(e.bytes for e in log if e.action == "allocate" and e.bytes > 1 << 20),
         "resident": resident() - before_resident,
         "told": told() - before_told,
+        "used": hr.memory.stats().used_bytes - before_used,
+        "time": time.time_ns(),
     }
     return result
 
@@ -72,6 +74,8 @@ answer = {"phases": {}}
 (hr.asarray(np.ones(200_000)) * 2).to_numpy()  # workers have begun
 gc.collect()
 before_resident, before_told = resident(), told()
+before_used = hr.memory.stats().used_bytes
+whole = hr.memory.log().__enter__()
 samples, over = [], threading.Event()
 
 
@@ -105,6 +109,9 @@ gc.collect()
 phase("all freed", lambda: None)
 hr.memory.trim()
 phase("trimmed", lambda: None)
+whole.__exit__()
+answer["events"] = [(e.time_ns, e.action, e.bytes) for e in whole]
+answer["lost"] = whole.lost
 
 values = np.arange(3_000_000.0)
 import pyarrow as pa
@@ -171,6 +178,16 @@ def test_resident_memory_is_what_the_statistics_tell(answer: dict[str, Any]) -> 
     for name, found in answer["phases"].items():
         assert abs(found["resident"] - found["told"]) <= allowed, name
         if name == "trimmed":  # what follows uses pyarrow's memory too
+            break
+
+
+def test_the_event_log_tells_the_used_bytes_over_time(answer: dict[str, Any]) -> None:
+    assert answer["lost"] == 0
+    signs = {"allocate": 1, "free": -1}
+    for name, found in answer["phases"].items():
+        before = [e for e in answer["events"] if e[0] < found["time"]]
+        assert sum(signs[action] * size for _, action, size in before) == found["used"], name
+        if name == "trimmed":
             break
 
 
