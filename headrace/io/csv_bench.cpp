@@ -17,8 +17,8 @@ constexpr int64_t kRows = int64_t{1} << 21;
 Source numbers(const char* format) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
-  std::string text = "x\n";
-  char cell[40];
+  std::string text;
+  char cell[120];
   for (int64_t i = 0; i < kRows; ++i)
     text.append(cell,
                 static_cast<size_t>(std::snprintf(cell, sizeof cell, format, normal(random))));
@@ -58,12 +58,28 @@ void read_quoted(benchmark::State& state) {
   read(state, numbers("\"%.5f, x\"\n"), {});
 }
 
+void read_exponents(benchmark::State& state) {
+  read(state, numbers("%.6e\n"), {});
+}
+
+void read_integers(benchmark::State& state) {
+  read(state, numbers("%.0f1\n"), {});
+}
+
+// Two numbers and two texts, one of them too long for its view.
+void read_mixed(benchmark::State& state) {
+  read(state, numbers("%1$.3f,%1$.0f,id%1$.4f,text of %1$.6f\n"), {.names = {"a", "b", "c", "d"}});
+}
+
 BENCHMARK(read_scientific18)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_scientific18_float32)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_short_decimals)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_shortest)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_strings)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_quoted)->Unit(benchmark::kMillisecond);
+BENCHMARK(read_exponents)->Unit(benchmark::kMillisecond);
+BENCHMARK(read_integers)->Unit(benchmark::kMillisecond);
+BENCHMARK(read_mixed)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace hr

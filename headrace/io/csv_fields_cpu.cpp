@@ -189,6 +189,19 @@ int64_t strings(const CsvSyntax&, const CsvFields&, int64_t, uint32_t, TextArena
 alignas(32) constexpr uint8_t kKeepFirst[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                                 255, 255, 255, 255, 255, 255, 255, 255};
 
+// Whether the byte is among `size` at `p`.
+inline bool holds(const char* p, uint64_t size, uint8_t byte) {
+  const hn::FixedTag<uint8_t, 16> d8;
+  for (;; p += 16, size -= 16) {
+    const uint64_t here = size < 16 ? size : 16;
+    const auto found = hn::VecFromMask(
+        d8, hn::Eq(hn::LoadU(d8, reinterpret_cast<const uint8_t*>(p)), hn::Set(d8, byte)));
+    const auto kept = hn::And(found, hn::LoadU(d8, kKeepFirst + 16 - here));
+    if (!hn::AllTrue(d8, hn::Eq(kept, hn::Zero(d8)))) return true;
+    if (size <= 16) return false;
+  }
+}
+
 int64_t strings(const CsvSyntax& syntax, const CsvFields& fields, int64_t field, uint32_t buffer,
                 TextArena& arena, StringView* values, int32_t* others) {
   const hn::FixedTag<uint8_t, 16> d8;
@@ -199,14 +212,19 @@ int64_t strings(const CsvSyntax& syntax, const CsvFields& fields, int64_t field,
   const auto offset = static_cast<uint32_t>(arena.size());
   int64_t num_others = 0;
   for (int64_t row = 0; row < fields.rows; ++row) {
-    const char* const begin = fields.text + fields.begin(row, field);
-    const auto size = static_cast<uint64_t>(fields.text + fields.end(row, field) - begin);
-    const bool is_other = (syntax.null_lengths >> (size < 63 ? size : 63) & 1 &&
-                           syntax.is_null(begin, begin + size)) ||
-                          (fields.quotes && syntax.is_quote(*begin)) ||
-                          (check_blank && static_cast<uint8_t>(*begin) <= ' ') ||
-                          (!fields.ascii && !is_valid_utf8({begin, size}));
-    if (is_other) {
+    const char* begin = fields.text + fields.begin(row, field);
+    auto size = static_cast<uint64_t>(fields.text + fields.end(row, field) - begin);
+    bool is_other;
+    if (fields.quotes && syntax.is_quote(*begin)) {
+      ++begin;
+      size -= 2;
+      is_other = holds(begin, size, static_cast<uint8_t>(syntax.quote));  // doubled ones
+    } else {
+      is_other = (syntax.null_lengths >> (size < 63 ? size : 63) & 1 &&
+                  syntax.is_null(begin, begin + size)) ||
+                 (check_blank && static_cast<uint8_t>(*begin) <= ' ');
+    }
+    if (is_other || (!fields.ascii && !is_valid_utf8({begin, size}))) {
       others[num_others++] = static_cast<int32_t>(row);
       continue;
     }

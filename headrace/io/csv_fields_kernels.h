@@ -50,16 +50,17 @@ constexpr int64_t csv_fields_room() {
 CsvFields index_fields(const CsvSyntax& syntax, int64_t fields, const char* text, const char* end,
                        int64_t most, int32_t* room);
 
-/// Parses the field `field` of each row to `values`: numbers with no blanks, quotes or exponents,
-/// integers of up to 16 digits, others of up to 19 digits in 32 bytes, correctly rounded. Rows with
+/// Parses the field `field` of each row to `values`: numbers with no blanks and quotes, integers of
+/// up to 16 bytes, others of up to 19 digits in 32 bytes and an exponent of two digits, correctly
+/// rounded. Rows with
 /// anything else are listed in `others` in order, and their number is returned; their values mean
 /// nothing. 64 bytes before the text must be readable.
 template <class T>
 int64_t parse_number_fields(const CsvFields& fields, int64_t field, T* values, int32_t* others);
 
 /// Makes views of the field `field` of each row; text of more than 12 bytes is copied to `arena`,
-/// which is the column's buffer `buffer`. Rows that are null, in quotes, not UTF-8 or empty lines
-/// are listed in `others` in order, and their number is returned.
+/// which is the column's buffer `buffer`. Rows that are null, hold doubled quotes, are not UTF-8
+/// or are empty lines are listed in `others` in order, and their number is returned.
 int64_t parse_string_fields(const CsvSyntax& syntax, const CsvFields& fields, int64_t field,
                             uint32_t buffer, TextArena& arena, StringView* values, int32_t* others);
 

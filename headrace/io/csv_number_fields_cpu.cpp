@@ -47,6 +47,10 @@ struct Group {
   int64_t longest = 0;
 };
 
+inline const char* keep_of(int64_t size) {
+  return reinterpret_cast<const char*>(kKeepLast) + (size < 0 ? 0 : size < 16 ? size : 16);
+}
+
 // `ends` points at the end of the first field, before which stands the end of what precedes it.
 inline Group group_of(const char* text, const int32_t* ends, int64_t step, int64_t gap) {
   Group group;
@@ -86,7 +90,7 @@ inline Digits last_digits(const Group& group, int64_t first) {
                    hn::Zero(d8));
 }
 
-// Bit i: row i has a bit in either vector of a half, where a row is two neighbouring lanes.
+// Rows that have a bit in the vector of their half, where a row is two neighbouring lanes.
 inline hn::Mask<D64> rows_with(V8 first, V8 second) {
   const D64 d;
   const V64 a = hn::BitCast(d, first), b = hn::BitCast(d, second);
@@ -235,9 +239,9 @@ inline LongDigits long_digits(const Group& group, int64_t first) {
   return result;
 }
 
-// Fields of up to 32 bytes and 19 digits.
+// Fields of up to 32 bytes and 19 digits, times ten to the power less kBias.
 template <class T>
-inline uint32_t long_decimals(const Group& group, T* values) {
+inline uint32_t long_decimals(const Group& group, V64 power, T* values) {
   const D64 d;
   const LongDigits a = long_digits(group, 0), b = long_digits(group, kRows / 2);
   uint32_t others = misfit_rows(a.misfits, b.misfits) | rows_above(group, 32);
@@ -251,16 +255,41 @@ inline uint32_t long_decimals(const Group& group, T* values) {
   const auto careful = hn::Or(hn::Eq(places, hn::Set(d, 1)),
                               hn::Or(hn::Gt(high, hn::Set(d, 999)), hn::Ne(more, hn::Zero(d))));
   const V64 signs = sign_bits(rows_with(a.minus, b.minus));
-  others |= scale_decimals(w, hn::Sub(hn::Set(d, kBias), places_down(places)), signs, values);
+  others |= scale_decimals(w, hn::Sub(power, places_down(places)), signs, values);
   if (!hn::AllFalse(d, careful)) others |= bits_of(careful);
   return others;
 }
 
-// Values of a group, as many as there are lanes; bit i of the result: row i is none of them.
+// A field ends with an exponent of two digits, "e-05".
+inline bool has_exponent(const char* end) {
+  return (end[-4] | 0x20) == 'e' && (end[-3] == '-' || end[-3] == '+') && is_digit(end[-2]) &&
+         is_digit(end[-1]);
+}
+
+// Fields of which some may have an exponent.
 template <class T>
+inline uint32_t scaled_decimals(Group group, T* values) {
+  uint64_t powers[kRows];
+  for (int64_t i = 0; i < kRows; ++i) {
+    const char* const end = group.end[i];
+    const bool has = group.size[i] > 4 && has_exponent(end);
+    const int64_t power = has ? (end[-2] - '0') * 10 + (end[-1] - '0') : 0;
+    powers[i] = static_cast<uint64_t>(kBias + (end[-3] == '-' ? -power : power));
+    group.end[i] = end - 4 * has;
+    group.size[i] -= 4 * has;
+    group.keep[i] = keep_of(group.size[i]);
+  }
+  return long_decimals(group, hn::LoadU(D64(), powers), values);
+}
+
+// Values of a group, as many as there are lanes; bit i of the result: row i is none of them.
+template <bool kScaled, class T>
 inline uint32_t parse_group(const Group& group, T* values) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return group.longest <= 16 ? short_decimals(group, values) : long_decimals(group, values);
+  if constexpr (kScaled) {
+    return scaled_decimals(group, values);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return group.longest <= 16 ? short_decimals(group, values)
+                               : long_decimals(group, hn::Set(D64(), kBias), values);
   } else if constexpr (std::is_same_v<T, int64_t>) {
     return integers(group, values);
   } else {
@@ -276,28 +305,50 @@ inline uint32_t parse_group(const Group& group, T* values) {
   }
 }
 
-template <class T>
-int64_t numbers(const CsvFields& fields, int64_t field, T* values, int32_t* others) {
+struct Others {
+  int32_t* rows;
+  int64_t count = 0;
+};
+
+// Rows from `row` on; stops early before a group with exponents, or when `kScaled` at one whose
+// first row has none. A loop of its own for each keeps the common one short.
+template <bool kScaled, class T>
+HWY_NOINLINE int64_t parse_rows(const CsvFields& fields, int64_t field, int64_t row, T* values,
+                                Others* others) {
   const int64_t step = fields.fields, gap = field == 0 ? fields.line_end : 1;
-  int64_t num_others = 0;
-  for (int64_t row = 0; row < fields.rows; row += kRows) {
+  for (; row < fields.rows; row += kRows) {
     const int32_t* const ends = fields.ends + row * step + field;
     const int64_t count = std::min(fields.rows - row, kRows);
     uint32_t bits;
     if (count == kRows) {
-      bits = parse_group(group_of(fields.text, ends, step, gap), values + row);
+      bits = parse_group<kScaled>(group_of(fields.text, ends, step, gap), values + row);
     } else {
       int32_t pairs[2 * kRows];  // the last rows, and the last one again and again
       for (int64_t i = 0; i < kRows; ++i)
         std::copy_n(ends + std::min(i, count - 1) * step - 1, 2, pairs + 2 * i);
       T some[kRows];
-      bits = parse_group(group_of(fields.text, pairs + 1, 2, gap), some) & ((1U << count) - 1);
+      bits = parse_group<kScaled>(group_of(fields.text, pairs + 1, 2, gap), some) &
+             ((1U << count) - 1);
       std::copy_n(some, count, values + row);
     }
+    if constexpr (!kScaled && std::is_floating_point_v<T>)
+      if (bits != 0 && has_exponent(fields.text + ends[std::countr_zero(bits) * step])) break;
     for (; bits != 0; bits &= bits - 1)
-      others[num_others++] = static_cast<int32_t>(row + std::countr_zero(bits));
+      others->rows[others->count++] = static_cast<int32_t>(row + std::countr_zero(bits));
+    if (kScaled && !has_exponent(fields.text + ends[0])) return row + kRows;
   }
-  return num_others;
+  return row;
+}
+
+template <class T>
+int64_t numbers(const CsvFields& fields, int64_t field, T* values, int32_t* rows) {
+  Others others{rows};
+  for (int64_t row = 0; row < fields.rows;) {
+    row = parse_rows<false>(fields, field, row, values, &others);
+    if constexpr (std::is_floating_point_v<T>)
+      row = parse_rows<true>(fields, field, row, values, &others);
+  }
+  return others.count;
 }
 #endif
 

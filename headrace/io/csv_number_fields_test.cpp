@@ -170,6 +170,23 @@ TEST_P(NumberFields, ShortestDoubles) {
   expect_exact<float>(words, 0.05);
 }
 
+TEST_P(NumberFields, Exponents) {
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  const auto text_of = [](const char* format, double x) {
+    char text[60];
+    return std::string(text, static_cast<size_t>(std::snprintf(text, sizeof text, format, x)));
+  };
+  std::vector<std::string> words = {"1e-05", "-2E+10", "0e+00", "-0.0e-99", "9.9e+38", ".5e-01"};
+  for (int i = 0; i < 100'000; ++i) {
+    const double x = normal(random) * std::pow(10, static_cast<double>(random() % 60) - 30);
+    constexpr const char* kFormats[] = {"%.18e", "%.6e", "%.17g", "%.0e", "%g"};
+    words.push_back(text_of(kFormats[i / 50 % 5], x));
+  }
+  expect_exact<double>(words, 0.05);  // more than 19 digits with care
+  expect_exact<float>(words, 0.05);
+}
+
 TEST_P(NumberFields, TiesBetweenFloats) {
   std::mt19937_64 random(4);
   std::vector<std::string> words;
@@ -243,11 +260,13 @@ TEST_P(NumberFields, LeavesOtherShapes) {
 TEST_P(NumberFields, AnyBytes) {
   std::mt19937_64 random(5);
   constexpr std::string_view kBytes = "0123456789.-+eE x/:";
+  constexpr const char* kTails[] = {"e-05", "E+12", "e+0", "e-", "5e-01"};
   std::vector<std::string> words;
   for (int i = 0; i < 200'000; ++i) {
     std::string word;
     for (size_t n = random() % 36; n > 0; --n)
       word += kBytes[random() % (random() % 4 ? 10 : kBytes.size())];
+    if (random() % 4 == 0) word += kTails[random() % std::size(kTails)];
     words.push_back(word);
   }
   const Parsed<double> doubles = parse<double>(words);
@@ -255,7 +274,7 @@ TEST_P(NumberFields, AnyBytes) {
   size_t taken = 0;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    const bool plain = word.find_first_of("+eE x/:") == std::string::npos;
+    const bool plain = word.find_first_of("+ x/:") >= word.find_first_of("eE");
     char* end = nullptr;
     if (!doubles.other[i]) {
       ++taken;
