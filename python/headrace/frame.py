@@ -302,16 +302,27 @@ class DataFrame:
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """A two-dimensional NumPy array of all columns, by one copy that the ledger shows.
 
-        Its dtype is the one that NumPy promotes the columns to; object when there are strings.
+        Its dtype is the one that NumPy promotes the columns to; object when there are strings,
+        categories, or times beside numbers.
         """
         import numpy as np
 
         self._table()
         columns = [Series(node).to_numpy() for node in self._nodes.values()]
-        dtype = np.result_type(*columns) if columns else np.dtype("float64")
+        try:
+            dtype = np.result_type(*columns) if columns else np.dtype("float64")
+        except TypeError:  # times and numbers
+            dtype = np.dtype(object)
+        for i, (column, node) in enumerate(zip(columns, self._nodes.values(), strict=True)):
+            # NumPy itself would make integers of nanoseconds.
+            if dtype.kind == "O" and column.dtype.kind == "M":
+                columns[i] = np.empty(len(column), object)
+                columns[i][:] = Series(node).to_list()
         size = len(self) * len(columns) * dtype.itemsize
         _core.record_copy("to_numpy", "columns become one array", size, False)
-        return np.column_stack(columns) if columns else np.empty((0, 0))
+        if not columns:
+            return np.empty((0, 0))
+        return np.column_stack([column.astype(dtype, copy=False) for column in columns])
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

@@ -309,6 +309,16 @@ def test_words_of_dtypes() -> None:
     assert (hr.Series([dt.date(2020, 1, 1)]).dtype.itemsize) == 4
 
 
+def test_a_frame_becomes_one_array() -> None:
+    day, moment = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 5)
+    nano = np.datetime64("2020-01-01T00:00:00.000000001")
+    frame = hr.DataFrame({"day": [day], "t": [moment], "n": [nano], "x": [1.5], "s": ["a"]})
+    assert frame[["day", "t"]].to_numpy().dtype == "datetime64[us]"
+    assert frame[["t", "x"]].to_numpy().tolist() == [[moment, 1.5]]
+    assert frame.to_numpy().tolist() == [[day, moment, nano, 1.5, "a"]]
+    assert frame[["x"]].to_numpy().dtype == "float64"
+
+
 def test_repr_shows_times_as_pandas_does() -> None:
     frame = hr.DataFrame(
         {
