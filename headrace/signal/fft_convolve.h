@@ -20,7 +20,8 @@ enum class ConvolveMode { kFull, kSame, kValid };
 /// of m taps is below m eps/2 sum|taps| max|signal|. More run in blocks of 2^10 samples or more,
 /// two blocks as the real and the imaginary part of one complex FFT: the error of an output is
 /// below 4 eps log2(block) times the 2-norms of the taps and of the two blocks. A NaN or inf
-/// spreads to the outputs of the taps that are left, and with blocks over both blocks of a pair.
+/// reaches just the outputs of the taps that are left: by blocks they are NaN (and a pair of blocks
+/// with such samples takes twice the time), by direct sums NaN or inf as IEEE arithmetic has it.
 /// The method depends on the taps' number and dtype only (`fft_convolve_method`), borders on
 /// lengths too: the same bits for any number of threads and at every SIMD level.
 /// Throws InvalidArgumentError when `taps` is empty, or longer than the signal in another mode than

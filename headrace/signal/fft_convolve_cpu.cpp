@@ -11,7 +11,9 @@
 #include "headrace/signal/plan_cache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -340,10 +342,19 @@ class OverlapSave {
  private:
   void convolve(int64_t pair, const ConvolveRows<T, 8>& work) const {
     ConvolveRows<const T, 8> in;
-    ConvolveRows<T, 8> out;
     for (int64_t k = 0; k < 8; ++k) {
       in.re[k] = input_row(2 * pair, k, work.re[k]);
       in.im[k] = input_row(2 * pair + 1, k, work.im[k]);
+    }
+    transform(pair, in, work);
+    // A sample that is not finite spoils all outputs of its block.
+    if (is_spoilt(2 * pair) || is_spoilt(2 * pair + 1)) mend(pair, work);
+  }
+
+  void transform(int64_t pair, const ConvolveRows<const T, 8>& in,
+                 const ConvolveRows<T, 8>& work) const {
+    ConvolveRows<T, 8> out;
+    for (int64_t k = 0; k < 8; ++k) {
       out.re[k] = output_row(2 * pair, k, work.re[k]);
       out.im[k] = output_row(2 * pair + 1, k, work.im[k]);
     }
@@ -354,10 +365,49 @@ class OverlapSave {
     }
   }
 
+  bool is_spoilt(int64_t block) const {
+    return block * fresh_ < job_.num_outputs && !std::isfinite(out_[block * fresh_]);
+  }
+
+  /// The same with zeros for samples that are not finite; the outputs of their taps become NaN.
+  void mend(int64_t pair, const ConvolveRows<T, 8>& work) const {
+    bool all_finite = true;
+    ConvolveRows<const T, 8> in;
+    for (int64_t k = 0; k < 8; ++k) {
+      in.re[k] = work.re[k];
+      in.im[k] = work.im[k];
+      for (const int64_t plane : {0, 1}) {
+        T* row = plane == 0 ? work.re[k] : work.im[k];
+        fetch(signal_, input_begin(2 * pair + plane, k), rows_, row);
+        for (int64_t i = 0; i < rows_; ++i)
+          if (!std::isfinite(row[i])) {
+            row[i] = 0;
+            all_finite = false;
+          }
+      }
+    }
+    if (all_finite) return;  // the taps are not, or a sum overflows
+    transform(pair, in, work);
+    const int64_t first = 2 * pair * fresh_;
+    const int64_t last = std::min(first + 2 * fresh_, job_.num_outputs);
+    int64_t next = first;  // the first output that is not looked at
+    for (int64_t i = std::max<int64_t>(job_.first_position + first - (job_.num_taps - 1), 0);
+         i < std::min(job_.first_position + last, signal_.size); ++i) {
+      if (std::isfinite(signal_[i])) continue;
+      const int64_t reached = std::max(i - job_.first_position, next);
+      next = std::clamp(i - job_.first_position + job_.num_taps, next, last);
+      if (reached < next)
+        std::fill(out_ + reached, out_ + next, std::numeric_limits<T>::quiet_NaN());
+    }
+  }
+
+  int64_t input_begin(int64_t block, int64_t k) const {
+    return job_.first_position + block * fresh_ - (job_.num_taps - 1) + k * rows_;
+  }
+
   /// Row k of a block's input: in the signal, or fetched.
   const T* input_row(int64_t block, int64_t k, T* work) const {
-    const int64_t begin = job_.first_position + block * fresh_ - (job_.num_taps - 1) + k * rows_;
-    return fetch_or_borrow(signal_, begin, rows_, work);
+    return fetch_or_borrow(signal_, input_begin(block, k), rows_, work);
   }
 
   /// The outputs that row k of a block's result holds: a range of its elements, and where the first

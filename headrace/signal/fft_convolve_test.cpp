@@ -185,24 +185,46 @@ TYPED_TEST(FftConvolve, IsTheSameForAnyThreadsAndLevel) {
   }
 }
 
-TEST(FftConvolveOfNan, SpreadsItToItsTapsOrItsBlocks) {
-  std::vector<double> x = noise<double>(100'000, 1);
-  for (const double bad : {double{NAN}, double{INFINITY}}) {
-    x[50'000] = bad;
-    for (const int64_t m : {50, 500}) {
-      const auto result =
-          values_of<double>(fft_convolve(tensor_of(x), tensor_of(noise<double>(m, 2))));
-      const int64_t begin = 50'000 - (m - 1) / 2;
-      int64_t spoilt = 0;
-      for (int64_t i = 0; i < 100'000; ++i) {
-        const bool reached = i >= begin && i < begin + m;
-        const bool finite = std::isfinite(result[static_cast<size_t>(i)]);
-        EXPECT_FALSE(reached && finite) << i;
-        spoilt += !finite;
+// By each method just the outputs that a sample which is not finite reaches are not finite.
+TYPED_TEST(FftConvolve, OfNanOrInfSpoilsTheOutputsOfItsTaps) {
+  constexpr TypeParam inf = std::numeric_limits<TypeParam>::infinity();
+  constexpr TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+  const std::vector<TypeParam> clean = noise<TypeParam>(100'000, 1);
+  for (const int64_t m : {1, 50, 75, 500, 5000})
+    for (const TypeParam bad : {nan, inf, -inf})
+      for (const ConvolveMode mode : kModes) {
+        std::vector<TypeParam> x = clean, zeros = clean;
+        std::vector<bool> is_bad(x.size());
+        for (const int64_t at : {0, 1, 50'000, 50'001, 50'200, 60'000, 99'999}) {
+          x[static_cast<size_t>(at)] = bad;
+          zeros[static_cast<size_t>(at)] = 0;
+          is_bad[static_cast<size_t>(at)] = true;
+        }
+        const Tensor taps = tensor_of(noise<TypeParam>(m, 2));
+        const Tensor result = fft_convolve(tensor_of(x), taps, mode);
+        const auto found = values_of<TypeParam>(result);
+        const auto wanted = values_of<TypeParam>(fft_convolve(tensor_of(zeros), taps, mode));
+        const int64_t skipped = mode == ConvolveMode::kFull   ? 0
+                                : mode == ConvolveMode::kSame ? (m - 1) / 2
+                                                              : m - 1;
+        int64_t since = m;  // samples since the last bad one
+        int64_t sample = 0;
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < static_cast<int64_t>(found.size()); ++i) {
+          for (; sample <= i + skipped; ++sample)
+            since = sample < 100'000 && is_bad[static_cast<size_t>(sample)] ? 0 : since + 1;
+          const auto at = static_cast<size_t>(i);
+          wrong += since < m ? std::isfinite(found[at]) : found[at] != wanted[at];
+        }
+        EXPECT_EQ(wrong, 0) << m << ' ' << static_cast<int>(mode) << ' ' << bad;
+        if (mode == ConvolveMode::kSame) {
+          EXPECT_TRUE(same_for_any_threads([&] { return fft_convolve(tensor_of(x), taps, mode); }));
+        }
       }
-      EXPECT_LE(spoilt, m == 50 ? m : 2 * 8192);
-    }
-  }
+  const std::vector<TypeParam> all(50'000, nan);
+  for (const TypeParam value :
+       values_of<TypeParam>(fft_convolve(tensor_of(all), tensor_of(noise<TypeParam>(300, 2)))))
+    ASSERT_TRUE(std::isnan(value));
 }
 
 TEST(FftConvolveOfOthers, IsRefused) {

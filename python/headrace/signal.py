@@ -101,8 +101,8 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
     by overlap-save, two blocks in one complex transform (T. G. Stockham, AFIPS 28, 1966), with an
     error below ``4 * eps * log2(block)`` of the product of the 2-norms of the taps and of two
     blocks. ``explain()`` shows the choice, which follows from the taps' number and the dtype. A NaN
-    or inf spreads over its taps' reach, with blocks over both blocks of a pair, at most two of 8192
-    to 32768 samples (longer for more than 13,000 taps). The same bits for any number of threads.
+    or inf reaches just the outputs of its taps: by blocks they are NaN, by direct sums NaN or inf.
+    The same bits for any number of threads.
 
     Examples
     --------
