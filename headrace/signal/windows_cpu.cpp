@@ -84,6 +84,16 @@ Summary<T> summarize(const T* values, int64_t count) {
           fold<kSumLanes>(sum, [](double a, double b) { return a + b; })};
 }
 
+/// The sum of `summarize` alone, bit for bit.
+template <class T>
+double sum_of(const T* values, int64_t count) {
+  double sum[kSumLanes] = {};
+  each_lane(values, count, [&](int64_t j, T value, double weight) {
+    sum[j] += static_cast<double>(value) * weight;
+  });
+  return fold<kSumLanes>(sum, [](double a, double b) { return a + b; });
+}
+
 template <class T>
 double sum_of_squares(const T* values, int64_t count, double mean) {
   double sum[kSumLanes] = {};
@@ -134,6 +144,34 @@ void normalize_row(T* values, int64_t count, Normalize normalize) {
     const double mean = found.sum / samples;
     scale(values, count, mean, std::sqrt(sum_of_squares(values, count, mean) / samples));
   }
+}
+
+/// Rows that are worked on together: the chains of sums, divisions and roots of one would keep the
+/// processor waiting.
+constexpr int64_t kRows = 16;
+
+/// A row that deviates by less of its mean is looked at for equal values.
+constexpr double kNearlyEqual = 1e-6;
+
+/// Normalises up to kRows rows, none of them empty.
+template <class T>
+void normalize_rows(T* const* values, const int64_t* counts, int64_t rows, Normalize normalize) {
+  if (normalize != Normalize::kZscore) {
+    for (int64_t k = 0; k < rows; ++k) normalize_row(values[k], counts[k], normalize);
+    return;
+  }
+  double means[kRows];
+  double deviations[kRows];
+  for (int64_t k = 0; k < rows; ++k) means[k] = sum_of(values[k], counts[k]);
+  for (int64_t k = 0; k < rows; ++k) means[k] /= static_cast<double>(counts[k]);
+  for (int64_t k = 0; k < rows; ++k) deviations[k] = sum_of_squares(values[k], counts[k], means[k]);
+  for (int64_t k = 0; k < rows; ++k)
+    deviations[k] = std::sqrt(deviations[k] / static_cast<double>(counts[k]));
+  for (int64_t k = 0; k < rows; ++k)
+    if (std::isfinite(means[k]) && deviations[k] > kNearlyEqual * std::fabs(means[k]))
+      scale(values[k], counts[k], means[k], deviations[k]);
+    else
+      normalize_row(values[k], counts[k], normalize);
 }
 
 }  // namespace
@@ -187,21 +225,25 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
     T* result = out.mutable_as<T>();
     // So many rows are copied before they are scaled: segments may lie anywhere in memory, and the
     // processor looks for several at once if no sums stand between.
-    constexpr int64_t most = 16;
+    constexpr int64_t most = HWY_NAMESPACE::kRows;
     constexpr int64_t cached = 16'384 / static_cast<int64_t>(sizeof(T));
     const int64_t group = std::clamp<int64_t>(cached / width, 1, most);
     parallel_for(divide_up(begin.size, rows_of_task), [&](int64_t task) {
       const int64_t end = std::min(begin.size, (task + 1) * rows_of_task);
       for (int64_t first = task * rows_of_task; first < end; first += group) {
         const int64_t last = std::min(first + group, end);
-        Cut parts[most];
-        for (int64_t k = first; k < last; ++k)
-          parts[k - first] = fill_row(signal, begin[k], length[length.size == 1 ? 0 : k], width,
-                                      result + k * width);
-        if (normalize == Normalize::kNone) continue;
-        for (int64_t k = first; k < last; ++k)
-          if (const Cut part = parts[k - first]; part.inside > 0)
-            HR_SIMD(normalize_row<T>)(result + k * width + part.before, part.inside, normalize);
+        T* values[most];
+        int64_t counts[most];
+        int64_t rows = 0;
+        for (int64_t k = first; k < last; ++k) {
+          T* const row = result + k * width;
+          const Cut part = fill_row(signal, begin[k], length[length.size == 1 ? 0 : k], width, row);
+          values[rows] = row + part.before;
+          counts[rows] = part.inside;
+          rows += part.inside > 0;
+        }
+        if (normalize != Normalize::kNone)
+          HR_SIMD(normalize_rows<T>)(values, counts, rows, normalize);
       }
     });
   });
