@@ -39,11 +39,16 @@ int64_t parse_category_fields(const CsvSyntax& syntax, const CsvFields& fields, 
   int64_t num_others = 0;
   bool takes_new = true;
   for (int64_t row = 0; row < fields.rows; ++row) {
-    const char* const begin = fields.text + fields.begin(row, field);
-    const char* const end = fields.text + fields.end(row, field);
-    const std::string_view text(begin, static_cast<size_t>(end - begin));
+    const char* begin = fields.text + fields.begin(row, field);
+    const char* end = fields.text + fields.end(row, field);
     const bool quoted = fields.quotes && syntax.is_quote(*begin);
-    if (!quoted && !syntax.is_null(begin, end)) {
+    if (quoted) {
+      ++begin;
+      --end;
+    }
+    const std::string_view text(begin, static_cast<size_t>(end - begin));
+    const bool doubled = quoted && text.find(static_cast<char>(syntax.quote)) != text.npos;
+    if (!doubled && (quoted || !syntax.is_null(begin, end))) {
       int32_t code = entries.find(text);
       if (code < 0 && takes_new && (fields.ascii || is_valid_utf8(text))) code = entries.add(text);
       if (code >= 0) {
@@ -51,7 +56,7 @@ int64_t parse_category_fields(const CsvSyntax& syntax, const CsvFields& fields, 
         continue;
       }
     }
-    takes_new &= !quoted;
+    takes_new &= !doubled;
     others[num_others++] = static_cast<int32_t>(row);
   }
   return num_others;

@@ -19,10 +19,10 @@ int64_t parse_date_fields(const CsvFields& fields, int64_t field, int32_t* value
 int64_t parse_time_fields(const CsvFields& fields, int64_t field, TimeUnit unit, int64_t* values,
                           int32_t* others);
 
-/// Gives the text of the field `field` of each row its code in `entries`. Rows that are null, in
-/// quotes or not UTF-8 are listed in `others`. Behind a row in quotes only known strings get their
-/// code and the other rows are listed too: so new strings come in the order of the rows when those
-/// listed are looked at in their order.
+/// Gives the text of the field `field` of each row its code in `entries`. Rows that are null, hold
+/// doubled quotes or are not UTF-8 are listed in `others`. Behind a row with doubled quotes only
+/// known strings get their code and the other rows are listed too: so new strings come in the order
+/// of the rows when those listed are looked at in their order.
 int64_t parse_category_fields(const CsvSyntax& syntax, const CsvFields& fields, int64_t field,
                               DictionaryBuilder& entries, int32_t* values, int32_t* others);
 

@@ -124,6 +124,7 @@ TEST(CsvCategories, TheSameForAnyChunksThreadsAndSimdLevel) {
     std::string cell = shape == 0   ? "\"" + word + ", quoted\""
                        : shape == 1 ? ""
                        : shape == 2 ? "\"" + word + "\""
+                       : shape == 5 ? "\"a \"\"" + word + "\"\"\""
                        : shape == 3 ? word + " \xC3\xA9 and much more than twelve bytes"
                        : shape == 4 ? word + "\xFF"  // its row is set aside
                                     : word;
