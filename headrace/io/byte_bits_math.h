@@ -22,13 +22,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 inline uint64_t equal_bits(const char* p, uint8_t byte) {
   const hn::CappedTag<uint8_t, 64> d;
   constexpr size_t kLanes = hn::MaxLanes(hn::CappedTag<uint8_t, 64>());
-  uint8_t bits[8 + 64];  // StoreMaskBits may write a few bytes more
-  for (size_t i = 0; i < 64; i += kLanes)
+  // As wide as a mask: a wider load would wait for two stores.
+  using Part = hwy::UnsignedFromSize<kLanes / 8>;
+  uint64_t word = 0;
+  for (size_t i = 0; i < 64; i += kLanes) {
+    uint8_t bits[16];  // StoreMaskBits may write a few bytes more
     hn::StoreMaskBits(
-        d, hn::Eq(hn::LoadU(d, reinterpret_cast<const uint8_t*>(p) + i), hn::Set(d, byte)),
-        bits + i / 8);
-  uint64_t word;
-  std::memcpy(&word, bits, 8);
+        d, hn::Eq(hn::LoadU(d, reinterpret_cast<const uint8_t*>(p) + i), hn::Set(d, byte)), bits);
+    Part part;
+    std::memcpy(&part, bits, sizeof part);
+    word |= uint64_t{part} << i;
+  }
   return word;
 }
 #endif
