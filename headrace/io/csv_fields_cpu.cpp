@@ -136,7 +136,8 @@ class Indexer {
     const uint64_t feeds = block.line_ends;
     block.stop |= feeds ^ (returns << 1 | static_cast<uint64_t>(return_before_));
     return_before_ = returns >> 63 != 0;
-    block.line_ends = returns & (feeds >> 1 | static_cast<uint64_t>(p[64] == '\n') << 63);
+    const bool feed_behind = return_before_ && p[64] == '\n';  // else p[64] may not be readable
+    block.line_ends = returns & (feeds >> 1 | static_cast<uint64_t>(feed_behind) << 63);
     return block;
   }
 
