@@ -72,17 +72,20 @@ def phase(name, work):
 
 answer = {"phases": {}}
 (hr.asarray(np.ones(200_000)) * 2).to_numpy()  # workers have begun
+samples, taken = np.full((200_000, 2), -1), 0  # written here, so that samples add no pages
 gc.collect()
 before_resident, before_told = resident(), told()
 before_used = hr.memory.stats().used_bytes
 whole = hr.memory.log().__enter__()
-samples, over = [], threading.Event()
+over = threading.Event()
 
 
 def sample():
-    while not over.is_set():
+    global taken
+    while not over.is_set() and taken < len(samples):
         said = told() - before_told
-        samples.append((resident() - before_resident, max(said, told() - before_told)))
+        samples[taken] = resident() - before_resident, max(said, told() - before_told)
+        taken += 1
         time.sleep(0.001)
 
 
@@ -101,9 +104,10 @@ phase("doubled", lambda: (x * 2 + 1).to_numpy())
 phase("again", lambda: None)
 over.set()
 sampler.join()
-answer["samples"] = samples
-answer["peak"] = max(one for one, _ in samples)
-answer["peak told"] = max(one for _, one in samples)
+pairs = samples[:taken].tolist()
+answer["samples"] = pairs
+answer["peak"] = max(one for one, _ in pairs)
+answer["peak told"] = max(one for _, one in pairs)
 del x
 gc.collect()
 phase("all freed", lambda: None)
