@@ -20,6 +20,6 @@ def test_small_bench(tmp_path):
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     _, *rows = map(json.loads, output.read_text().splitlines())
     steps = {row["step"] for row in rows if row["engine"] == "headrace"}
-    assert steps == {"csv shortest f64", "csv 3 decimals", "csv integers", "csv mixed"}
+    assert {"csv shortest f64", "csv 3 decimals", "csv integers", "csv mixed"} <= steps
     for row in rows:
         assert row["engine"] == "headrace" or row["answer"].startswith(("equal", "floats within"))
