@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments cut from a signal on the CPU: a row is copied and scaled while it is in the cache.
+// Segments cut from a signal on the CPU: sums are taken where they lie, then rows are written.
 #define HWY_TARGET_INCLUDE "headrace/signal/windows_cpu.cpp"
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/checked.h"
@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();
@@ -104,19 +103,24 @@ double sum_of_squares(const T* values, int64_t count, double mean) {
   return fold<kSumLanes>(sum, [](double a, double b) { return a + b; });
 }
 
-/// values = (values - center) / divisor, zeros where the divisor is 0.
 template <class T>
-void scale(T* values, int64_t count, double center, double divisor) {
+void copy(const T* values, int64_t count, T* row) {
+  for (int64_t i = 0; i < count; ++i) row[i] = values[i];
+}
+
+/// row = (values - center) / divisor, zeros where the divisor is 0. Both may be the same memory.
+template <class T>
+void scale(const T* values, int64_t count, double center, double divisor, T* row) {
   if (divisor == 0) {
-    std::fill(values, values + count, T{0});
+    std::fill(row, row + count, T{0});
   } else if (sizeof(T) == 4) {
     // The product's last place is 29 binary places below float32's.
     const double factor = 1.0 / divisor;
     for (int64_t i = 0; i < count; ++i)
-      values[i] = static_cast<T>((static_cast<double>(values[i]) - center) * factor);
+      row[i] = static_cast<T>((static_cast<double>(values[i]) - center) * factor);
   } else {
     for (int64_t i = 0; i < count; ++i)
-      values[i] = static_cast<T>((static_cast<double>(values[i]) - center) / divisor);
+      row[i] = static_cast<T>((static_cast<double>(values[i]) - center) / divisor);
   }
 }
 
@@ -126,23 +130,23 @@ bool has_nan_or_inf(const T* values, int64_t count) {
 }
 
 template <class T>
-void normalize_row(T* values, int64_t count, Normalize normalize) {
+void normalize_row(const T* values, int64_t count, Normalize normalize, T* row) {
   const Summary<T> found = summarize(values, count);
   const double least = static_cast<double>(found.low);
   const double most = static_cast<double>(found.high);
   // A sum of finite values may be infinite too.
   if (!std::isfinite(found.sum) && has_nan_or_inf(values, count)) {
-    std::fill(values, values + count, std::numeric_limits<T>::quiet_NaN());
+    std::fill(row, row + count, std::numeric_limits<T>::quiet_NaN());
   } else if (normalize == Normalize::kMinMax) {
-    scale(values, count, least, most - least);
+    scale(values, count, least, most - least, row);
   } else if (normalize == Normalize::kMax) {
-    scale(values, count, 0.0, std::max(std::fabs(least), std::fabs(most)));
+    scale(values, count, 0.0, std::max(std::fabs(least), std::fabs(most)), row);
   } else if (least == most) {  // the rounded mean of equal values may differ from them
-    scale(values, count, least, 0.0);
+    scale(values, count, least, 0.0, row);
   } else {
     const auto samples = static_cast<double>(count);
     const double mean = found.sum / samples;
-    scale(values, count, mean, std::sqrt(sum_of_squares(values, count, mean) / samples));
+    scale(values, count, mean, std::sqrt(sum_of_squares(values, count, mean) / samples), row);
   }
 }
 
@@ -153,25 +157,32 @@ constexpr int64_t kRows = 16;
 /// A row that deviates by less of its mean is looked at for equal values.
 constexpr double kNearlyEqual = 1e-6;
 
-/// Normalises up to kRows rows, none of them empty.
+/// Writes the rows of up to kRows segments.
 template <class T>
-void normalize_rows(T* const* values, const int64_t* counts, int64_t rows, Normalize normalize) {
-  if (normalize != Normalize::kZscore) {
-    for (int64_t k = 0; k < rows; ++k) normalize_row(values[k], counts[k], normalize);
-    return;
-  }
+void write_rows(const cpu::Segment<T>* segments, int64_t rows, int64_t width, Normalize normalize) {
   double means[kRows];
   double deviations[kRows];
-  for (int64_t k = 0; k < rows; ++k) means[k] = sum_of(values[k], counts[k]);
-  for (int64_t k = 0; k < rows; ++k) means[k] /= static_cast<double>(counts[k]);
-  for (int64_t k = 0; k < rows; ++k) deviations[k] = sum_of_squares(values[k], counts[k], means[k]);
-  for (int64_t k = 0; k < rows; ++k)
-    deviations[k] = std::sqrt(deviations[k] / static_cast<double>(counts[k]));
-  for (int64_t k = 0; k < rows; ++k)
-    if (std::isfinite(means[k]) && deviations[k] > kNearlyEqual * std::fabs(means[k]))
-      scale(values[k], counts[k], means[k], deviations[k]);
-    else
-      normalize_row(values[k], counts[k], normalize);
+  if (normalize == Normalize::kZscore) {
+    for (int64_t k = 0; k < rows; ++k) means[k] = sum_of(segments[k].samples, segments[k].count);
+    for (int64_t k = 0; k < rows; ++k) means[k] /= static_cast<double>(segments[k].count);
+    for (int64_t k = 0; k < rows; ++k)
+      deviations[k] = sum_of_squares(segments[k].samples, segments[k].count, means[k]);
+    for (int64_t k = 0; k < rows; ++k)
+      deviations[k] = std::sqrt(deviations[k] / static_cast<double>(segments[k].count));
+  }
+  for (int64_t k = 0; k < rows; ++k) {
+    const auto [samples, count, row, before] = segments[k];
+    T* const place = row + before;
+    std::fill(row, place, T{0});
+    if (normalize == Normalize::kNone)
+      copy(samples, count, place);
+    else if (normalize == Normalize::kZscore && std::isfinite(means[k]) &&
+             deviations[k] > kNearlyEqual * std::fabs(means[k]))
+      scale(samples, count, means[k], deviations[k], place);
+    else if (count > 0)
+      normalize_row(samples, count, normalize, place);
+    std::fill(place + count, row + width, T{0});
+  }
 }
 
 }  // namespace
@@ -196,21 +207,20 @@ Cut cut(int64_t begin, int64_t length, int64_t rows) {
   return {before, std::min(length - before, rows)};
 }
 
-/// Copies the samples of a segment into its row, zeros around them; which part of it they are.
+/// Finds the samples of a segment.
 template <class T>
-Cut fill_row(const StridedView<T>& x, int64_t begin, int64_t length, int64_t width, T* row) {
+Segment<T> find_segment(const StridedView<T>& x, int64_t begin, int64_t length, int64_t width,
+                        T* row) {
   const Cut part = cut(begin, std::min(length, width), x.size);
-  T* samples = row + part.before;
-  std::fill(row, samples, T{0});
-  if (part.inside > 0) {
-    const int64_t first = std::max<int64_t>(begin, 0);
-    if (x.stride == 1)
-      std::memcpy(samples, x.data + first, static_cast<size_t>(part.inside) * sizeof(T));
-    else
-      x.load(first, part.inside, samples);
-  }
-  std::fill(samples + part.inside, row + width, T{0});
-  return part;
+  if (part.inside == 0) return {row, 0, row, part.before};
+  const T* const samples = x.load(std::max<int64_t>(begin, 0), part.inside, row + part.before);
+  return {samples, part.inside, row, part.before};
+}
+
+template <class T>
+void prefetch(const Segment<T>& segment) {
+  constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = 0; i < segment.count; i += line) __builtin_prefetch(segment.samples + i);
 }
 
 }  // namespace
@@ -221,10 +231,11 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
   const StridedView<int64_t> length(lengths);
   const int64_t rows_of_task = std::max<int64_t>(1, kMorselRows / 4 / width);
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    constexpr uint64_t near = 4096;
     const StridedView<T> signal(x);
     T* result = out.mutable_as<T>();
-    // So many rows are copied before they are scaled: segments may lie anywhere in memory, and the
-    // processor looks for several at once if no sums stand between.
+    // So many segments are asked for, and summed, before a row is written: they may lie anywhere in
+    // memory, and the processor waits for several at once.
     constexpr int64_t most = HWY_NAMESPACE::kRows;
     constexpr int64_t cached = 16'384 / static_cast<int64_t>(sizeof(T));
     const int64_t group = std::clamp<int64_t>(cached / width, 1, most);
@@ -232,18 +243,15 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
       const int64_t end = std::min(begin.size, (task + 1) * rows_of_task);
       for (int64_t first = task * rows_of_task; first < end; first += group) {
         const int64_t last = std::min(first + group, end);
-        T* values[most];
-        int64_t counts[most];
-        int64_t rows = 0;
+        Segment<T> segments[most];
         for (int64_t k = first; k < last; ++k) {
-          T* const row = result + k * width;
-          const Cut part = fill_row(signal, begin[k], length[length.size == 1 ? 0 : k], width, row);
-          values[rows] = row + part.before;
-          counts[rows] = part.inside;
-          rows += part.inside > 0;
+          segments[k - first] = find_segment(signal, begin[k], length[length.size == 1 ? 0 : k],
+                                             width, result + k * width);
+          // The processor itself looks ahead for segments that follow each other.
+          if (k > 0 && static_cast<uint64_t>(begin[k]) - static_cast<uint64_t>(begin[k - 1]) > near)
+            prefetch(segments[k - first]);
         }
-        if (normalize != Normalize::kNone)
-          HR_SIMD(normalize_rows<T>)(values, counts, rows, normalize);
+        HR_SIMD(write_rows<T>)(segments, last - first, width, normalize);
       }
     });
   });

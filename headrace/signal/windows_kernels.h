@@ -6,6 +6,15 @@
 #include "headrace/signal/windows.h"
 
 namespace hr::cpu {
+/// The samples of a segment where they lie, or already in their place: row + before.
+template <class T>
+struct Segment {
+  const T* samples;
+  int64_t count;
+  T* row;
+  int64_t before;
+};
+
 /// `lengths` has one element for each begin, or a single one for all.
 void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
              Normalize normalize, Buffer& out);
