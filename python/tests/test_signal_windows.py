@@ -131,6 +131,17 @@ def test_normalised_rows_have_their_moments():
     np.testing.assert_allclose(rows.std(axis=1), 1, rtol=1e-13)
 
 
+@pytest.mark.parametrize("width", [2, 33, 216, 5000])
+@pytest.mark.parametrize("offset", [0.0, 1.0, 63.0, -65.0, 3e3, 1e5])
+def test_float32_is_rounded_once_whatever_the_mean(offset, width):
+    x = noise(60_000, "float32") + np.float32(offset)
+    begins = np.arange(0, 55_000, 101)
+    found = signal.windows(x, begins, width=width, normalize="zscore").to_numpy()
+    wanted = by_definition(x, begins, [width], width, "zscore")
+    np.testing.assert_array_max_ulp(found, wanted, 1)
+    assert (found != wanted).mean() < 1e-4
+
+
 def test_strides_and_series():
     x = noise(3000, "float64")
     for view in (x[::-1], x[::3], x.reshape(-1, 5)[:, 2], x[17:2900]):
