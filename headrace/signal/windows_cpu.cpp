@@ -4,6 +4,7 @@
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/simd_targets.h"
+#include "headrace/base/simd_vectors.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/windows_kernels.h"
 
@@ -38,14 +39,36 @@ constexpr std::array<double, 2 * kSumLanes> kWeights = [] {
   return weights;
 }();
 
-/// Calls take(j, value, 1.0) for the value of each lane j, kSumLanes at a time. Those that are left
-/// go to the last lanes; the others get a value of the row again, with weight 0.0.
+/// The lanes are kVectors of kStep.
+using Doubles = Vector<double>;
+constexpr int64_t kStep = kWidth<double>;
+constexpr int64_t kVectors = kSumLanes / kStep;
+
+template <class T>
+__attribute__((always_inline)) inline Doubles load_doubles(const T* from) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(T) == 4) {  // g++ 12 converts halves and puts them together
+    namespace simd = hwy::HWY_NAMESPACE;
+    const simd::FixedTag<double, kStep> wide;
+    return simd::PromoteTo(wide, simd::LoadU(simd::Rebind<T, decltype(wide)>(), from)).raw;
+  }
+#endif
+  typedef T Part __attribute__((vector_size(kStep * sizeof(T))));
+  Part part;
+  __builtin_memcpy(&part, from, sizeof part);
+  return __builtin_convertvector(part, Doubles);
+}
+
+/// Calls take(j, values, ones) for each vector j of lanes, kSumLanes values at a time. Those that
+/// are left go to the last lanes; the others get a value of the row again, with weight 0.
 template <class T, class Take>
 __attribute__((always_inline)) inline void each_lane(const T* values, int64_t count,
                                                      const Take& take) {
   const int64_t rest = count % kSumLanes;
   for (int64_t i = 0; i < count - rest; i += kSumLanes)
-    for (int64_t j = 0; j < kSumLanes; ++j) take(j, values[i + j], 1.0);
+#pragma GCC unroll 16
+    for (int64_t j = 0; j < kVectors; ++j)
+      take(j, load_doubles(values + i + j * kStep), broadcast(1.0));
   if (rest == 0) return;
   T short_row[kSumLanes];
   const T* last = values + count - kSumLanes;
@@ -55,32 +78,43 @@ __attribute__((always_inline)) inline void each_lane(const T* values, int64_t co
     last = short_row;
   }
   const double* weights = kWeights.data() + rest;
-  for (int64_t j = 0; j < kSumLanes; ++j) take(j, last[j], weights[j]);
+#pragma GCC unroll 16
+  for (int64_t j = 0; j < kVectors; ++j)
+    take(j, load_doubles(last + j * kStep), load(weights + j * kStep));
 }
 
-template <class T>
+/// Combines all lanes.
+template <class F>
+__attribute__((always_inline)) inline double fold_lanes(Doubles* lanes, const F& combine) {
+  double left[kStep];
+  store<double>(fold<kVectors>(lanes, combine), left);
+  return fold<kStep>(left, combine);
+}
+
+constexpr auto kAdd = [](const auto& a, const auto& b) { return a + b; };
+constexpr auto kLeast = [](const auto& a, const auto& b) { return b < a ? b : a; };
+constexpr auto kMost = [](const auto& a, const auto& b) { return b > a ? b : a; };
+
 struct Summary {
-  T low;
-  T high;
+  double low;
+  double high;
   double sum;  ///< not finite when a value is NaN or inf
 };
 
 /// Least and greatest value and the sum; low and high count only when the sum is finite.
 template <class T>
-Summary<T> summarize(const T* values, int64_t count) {
-  T low[kSumLanes];
-  T high[kSumLanes];
-  double sum[kSumLanes] = {};
-  std::fill_n(low, kSumLanes, values[0]);
-  std::fill_n(high, kSumLanes, values[0]);
-  each_lane(values, count, [&](int64_t j, T value, double weight) {
-    low[j] = value < low[j] ? value : low[j];
-    high[j] = value > high[j] ? value : high[j];
-    sum[j] += static_cast<double>(value) * weight;
+Summary summarize(const T* values, int64_t count) {
+  Doubles low[kVectors];
+  Doubles high[kVectors];
+  Doubles sum[kVectors] = {};
+  std::fill_n(low, kVectors, broadcast(static_cast<double>(values[0])));
+  std::fill_n(high, kVectors, broadcast(static_cast<double>(values[0])));
+  each_lane(values, count, [&](int64_t j, const Doubles& found, const Doubles& weights) {
+    low[j] = kLeast(low[j], found);
+    high[j] = kMost(high[j], found);
+    sum[j] += found * weights;
   });
-  return {fold<kSumLanes>(low, [](T a, T b) { return b < a ? b : a; }),
-          fold<kSumLanes>(high, [](T a, T b) { return b > a ? b : a; }),
-          fold<kSumLanes>(sum, [](double a, double b) { return a + b; })};
+  return {fold_lanes(low, kLeast), fold_lanes(high, kMost), fold_lanes(sum, kAdd)};
 }
 
 struct Sums {
@@ -90,25 +124,25 @@ struct Sums {
 
 template <class T>
 Sums sums_of(const T* values, int64_t count) {
-  double sum[kSumLanes] = {};
-  double squares[kSumLanes] = {};
-  each_lane(values, count, [&](int64_t j, T value, double weight) {
-    const double counted = static_cast<double>(value) * weight;
+  Doubles sum[kVectors] = {};
+  Doubles squares[kVectors] = {};
+  each_lane(values, count, [&](int64_t j, const Doubles& found, const Doubles& weights) {
+    const Doubles counted = found * weights;
     sum[j] += counted;
     if constexpr (sizeof(T) == 4) squares[j] += counted * counted;
   });
-  const auto add = [](double a, double b) { return a + b; };
-  return {fold<kSumLanes>(sum, add), fold<kSumLanes>(squares, add)};
+  return {fold_lanes(sum, kAdd), fold_lanes(squares, kAdd)};
 }
 
 template <class T>
 double sum_of_squares(const T* values, int64_t count, double mean) {
-  double sum[kSumLanes] = {};
-  each_lane(values, count, [&](int64_t j, T value, double weight) {
-    const double distance = (static_cast<double>(value) - mean) * weight;
+  Doubles sum[kVectors] = {};
+  const Doubles means = broadcast(mean);
+  each_lane(values, count, [&](int64_t j, const Doubles& found, const Doubles& weights) {
+    const Doubles distance = (found - means) * weights;
     sum[j] += distance * distance;
   });
-  return fold<kSumLanes>(sum, [](double a, double b) { return a + b; });
+  return fold_lanes(sum, kAdd);
 }
 
 template <class T>
@@ -139,11 +173,9 @@ bool has_nan_or_inf(const T* values, int64_t count) {
 
 template <class T>
 void normalize_row(const T* values, int64_t count, Normalize normalize, T* row) {
-  const Summary<T> found = summarize(values, count);
-  const double least = static_cast<double>(found.low);
-  const double most = static_cast<double>(found.high);
+  const auto [least, most, sum] = summarize(values, count);
   // A sum of finite values may be infinite too.
-  if (!std::isfinite(found.sum) && has_nan_or_inf(values, count)) {
+  if (!std::isfinite(sum) && has_nan_or_inf(values, count)) {
     std::fill(row, row + count, std::numeric_limits<T>::quiet_NaN());
   } else if (normalize == Normalize::kMinMax) {
     scale(values, count, least, most - least, row);
@@ -153,7 +185,7 @@ void normalize_row(const T* values, int64_t count, Normalize normalize, T* row) 
     scale(values, count, least, 0.0, row);
   } else {
     const auto samples = static_cast<double>(count);
-    const double mean = found.sum / samples;
+    const double mean = sum / samples;
     scale(values, count, mean, std::sqrt(sum_of_squares(values, count, mean) / samples), row);
   }
 }
