@@ -43,18 +43,19 @@ struct Block {
 
 class Indexer {
  public:
-  Indexer(const CsvSyntax& syntax, int64_t fields, const char* text, int32_t* room)
+  Indexer(const CsvSyntax& syntax, int64_t fields, const char* text, const char* end, int32_t* room)
       : syntax_(syntax),
         text_(text),
+        end_(end),
         ends_(room + 16),
-        lines_(fields == 1 ? ends_ : room + kCsvTileBytes + 128) {
+        lines_(fields == 1 ? ends_ : ends_ + cpu::csv_fields_most(end - text)) {
     result_.text = text;
     result_.fields = fields;
     result_.ends = ends_;
   }
 
-  CsvFields index(const char* end, int64_t most) {
-    const int64_t size = std::min<int64_t>(end - text_, kCsvTileBytes);
+  CsvFields index(int64_t most) {
+    const int64_t size = std::min<int64_t>(end_ - text_, kCsvTileBytes);
     int32_t *to = ends_, *to_line = lines_;
     int64_t at = 0;
     bool stopped = false;
@@ -161,6 +162,7 @@ class Indexer {
 
   const CsvSyntax& syntax_;
   const char* text_;
+  const char* end_;
   int32_t* ends_;
   int32_t* lines_;
   CsvFields result_{};
@@ -173,7 +175,7 @@ class Indexer {
 
 CsvFields index(const CsvSyntax& syntax, int64_t fields, const char* text, const char* end,
                 int64_t most, int32_t* room) {
-  return Indexer(syntax, fields, text, room).index(end, most);
+  return Indexer(syntax, fields, text, end, room).index(most);
 }
 
 bool has_kernels() {

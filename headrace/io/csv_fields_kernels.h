@@ -39,14 +39,19 @@ namespace cpu {
 /// False where SIMD is not worth it: then the kernels below do nothing.
 bool has_field_kernels();
 
+/// Most numbers that `index_fields` puts into a half of its room for a text of so many bytes.
+constexpr int64_t csv_fields_most(int64_t text_bytes) {
+  return (text_bytes < kCsvTileBytes ? text_bytes : kCsvTileBytes) + 128;
+}
+
 /// Size of the room for `ends` of `index_fields`, in bytes.
-constexpr int64_t csv_fields_room() {
-  return 2 * (kCsvTileBytes + 128) * static_cast<int64_t>(sizeof(int32_t));
+constexpr int64_t csv_fields_room(int64_t text_bytes) {
+  return 2 * csv_fields_most(text_bytes) * static_cast<int64_t>(sizeof(int32_t));
 }
 
 /// Finds the fields of at most `most` rows in [text, end), where a row begins at `text` and a line
 /// end stands before `end`, perhaps with kCsvPadding bytes behind; looks at one tile at most.
-/// `room` has csv_fields_room() bytes.
+/// `room` has csv_fields_room(end - text) bytes.
 CsvFields index_fields(const CsvSyntax& syntax, int64_t fields, const char* text, const char* end,
                        int64_t most, int32_t* room);
 

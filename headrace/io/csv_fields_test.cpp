@@ -39,7 +39,7 @@ struct Tile {
       : text(std::string(kCsvPadding, '#') + body) {
     const bool ended = body.empty() || body.back() == '\n' || body.back() == '\r';
     text.append("\n").append(kCsvPadding, '\0');
-    room.resize(static_cast<size_t>(cpu::csv_fields_room()) / sizeof(int32_t));
+    room.resize(static_cast<size_t>(cpu::csv_fields_room(kCsvTileBytes)) / sizeof(int32_t));
     const char* const begin = text.data() + kCsvPadding;
     index =
         cpu::index_fields(syntax, columns, begin, begin + body.size() + !ended, most, room.data());

@@ -42,7 +42,8 @@ Parsed<T> parse(const std::vector<std::string>& words, const char* line_end = "\
   for (const std::string& word : words) text += "12," + word + ",34" + line_end;
   const size_t end = text.size();
   text.append("\n").append(kCsvPadding, '8');
-  std::vector<int32_t> room(static_cast<size_t>(cpu::csv_fields_room()) / sizeof(int32_t));
+  std::vector<int32_t> room(static_cast<size_t>(cpu::csv_fields_room(kCsvTileBytes)) /
+                            sizeof(int32_t));
   Parsed<T> result{std::vector<T>(words.size() + 1, T{77}), std::vector<bool>(words.size())};
   std::vector<int32_t> others(words.size());
   const char* p = text.data() + kCsvPadding;

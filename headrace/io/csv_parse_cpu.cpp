@@ -37,8 +37,10 @@ class RangeParser : CsvPieceWriter {
         // A last row without line end ends where the reader set one.
         rows_end_(end_ + (size > 0 && end_[-1] != '\n' && end_[-1] != '\r')) {
     if (cpu::has_field_kernels()) {
-      room_ = Buffer::allocate(cpu::csv_fields_room());
-      others_ = Buffer::allocate(kCsvTileBytes * static_cast<int64_t>(sizeof(int32_t)));
+      const int64_t bytes = rows_end_ - text_;
+      room_ = Buffer::allocate(cpu::csv_fields_room(bytes));
+      others_ =
+          Buffer::allocate(cpu::csv_fields_most(bytes) * static_cast<int64_t>(sizeof(int32_t)));
       is_odd_.resize(targets_.size());
     }
   }
