@@ -59,7 +59,7 @@ ONLY_IN = [
     ),
     (
         r"#include\s*<iostream>|(?<![\w.:>])(?:std::)?(printf|puts|exit|abort|_exit)\s*\(",
-        r"^python/|^examples/|_(test|bench|fuzz)\.cpp$",
+        r"^python/|^examples/|^tools/|_(test|bench|fuzz)\.cpp$",
         "printing or exit in the engine",
     ),
 ]

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes given to the CSV reader end in a table or an error, and always the same one: for any
-// size of chunks, any SIMD level, with bad rows as errors or as rejects.
+// Any bytes given to the CSV reader end in a table or an error, within the budget, and always the
+// same one: for any size of chunks, any SIMD level, with bad rows as errors or as rejects.
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/data/column.h"
-#include "headrace/data/dictionary.h"
+#include "headrace/exec/workers.h"
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_read.h"
 #include "headrace/memory/budget.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 namespace hr {
 namespace {
 
-constexpr int64_t kLimit = int64_t{1} << 28;
+// Small, so that what unpacks to gigabytes is refused soon.
+constexpr int64_t kLimit = int64_t{1} << 24;
+constexpr int64_t kWhole = int64_t{1} << 13;  // one chunk for most inputs
+constexpr size_t kOptionBytes = 4;
+const std::string kTooLarge = "too large";
 
 CsvOptions options_from(const uint8_t* bits) {
   CsvOptions options;
@@ -28,26 +34,26 @@ CsvOptions options_from(const uint8_t* bits) {
   if (bits[0] & 64) options.on_bad = BadRows::kReject;
   if (bits[0] & 128) options.skip_rows = bits[1] & 3;
   if (bits[1] & 4) options.num_rows = bits[1] >> 4;
-  constexpr TypeId kDtypes[] = {
-      TypeId::kFloat64, TypeId::kFloat32, TypeId::kInt8, TypeId::kInt64,     TypeId::kUInt64,
-      TypeId::kBool,    TypeId::kString,  TypeId::kDate, TypeId::kTimestamp, TypeId::kCategory};
-  if (bits[2] & 1) options.dtype = kDtypes[(bits[2] >> 1) % 10];
-  if (bits[2] & 16) options.compression = static_cast<Compression>((bits[2] >> 5) & 3);
+  const Dtype dtypes[] = {TypeId::kFloat64, TypeId::kFloat32,  TypeId::kInt8,
+                          TypeId::kInt64,   TypeId::kUInt64,   TypeId::kBool,
+                          TypeId::kString,  TypeId::kDate,     TypeId::kTimestamp,
+                          TypeId::kInt16,   TypeId::kCategory, Dtype::timestamp(TimeUnit::kNano)};
+  if (bits[2] & 1) options.dtype = dtypes[(bits[2] >> 1 & 15) % std::size(dtypes)];
+  if (bits[2] & 32) options.compression = static_cast<Compression>(bits[2] >> 6);
   return options;
 }
 
 void append(const Table& table, std::string& text) {
   for (int64_t c = 0; c < table.num_columns(); ++c) {
     const Column& column = table.column(c);
-    if (column.dictionary())  // its strings have to stand in one order too
-      for (int64_t row = 0; row < column.dictionary()->size(); ++row)
-        text.append(column.dictionary()->values().string(row)).append("|");
     text.append(table.names()[static_cast<size_t>(c)]).append(column.dtype().name()).append(":");
     for (int64_t row = 0; row < column.num_rows(); ++row) {
       if (column.is_null(row)) {
         text += "null";
       } else if (column.dtype().is_string() || column.dtype().is_category()) {
         const std::string_view cell = column.string(row);
+        if (column.dtype().is_category())
+          text.append(std::to_string(column.values<int32_t>()[static_cast<size_t>(row)]));
         text.append(std::to_string(cell.size())).append(cell);
       } else if (column.dtype().is_bool()) {
         text += column.bit(row) ? '1' : '0';
@@ -61,24 +67,34 @@ void append(const Table& table, std::string& text) {
   }
 }
 
-// All that a reader tells, as text.
-std::string outcome(const uint8_t* data, size_t size, const CsvOptions& options, int64_t chunk) {
+// All that a work tells, as text.
+template <class Work>
+std::string outcome(const Work& work) {
   std::string text;
   try {
-    Buffer buffer = Buffer::allocate(static_cast<int64_t>(size));
-    if (size > 0) std::memcpy(buffer.mutable_data(), data, size);
-    const CsvScan scan(Source::bytes(std::move(buffer)), options);
-    const CsvResult result = read_in_chunks(scan, {}, -1, chunk);
-    append(result.table, text);
-    append(result.rejects, text);
+    work(text);
+  } catch (const OutOfMemoryError&) {
+    text = kTooLarge;  // how much a way needs may differ
   } catch (const Error& error) {
     text = std::string("error: ") + error.what();
   }
   return text;
 }
 
+CsvScan scan(const uint8_t* data, size_t size, const CsvOptions& options) {
+  Buffer buffer = Buffer::allocate(static_cast<int64_t>(size));
+  if (size > 0) std::memcpy(buffer.mutable_data(), data, size);
+  return CsvScan(Source::bytes(std::move(buffer)), options);
+}
+
+void read(const CsvScan& scan, int64_t chunk, std::string& text) {
+  const CsvResult result = read_in_chunks(scan, {}, -1, chunk);
+  append(result.table, text);
+  append(result.rejects, text);
+}
+
 void expect_same(const std::string& a, const std::string& b, const char* what) {
-  if (a == b) return;
+  if (a == b || a == kTooLarge || b == kTooLarge) return;
   std::fprintf(stderr, "differs: %s\n--- one\n%.2000s\n--- other\n%.2000s\n", what, a.c_str(),
                b.c_str());
   std::abort();
@@ -87,23 +103,52 @@ void expect_same(const std::string& a, const std::string& b, const char* what) {
 }  // namespace
 }  // namespace hr
 
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*words*/) {
+  hr::set_threads(1);  // the order of chunks is all that threads could change
+  hr::set_memory_limit(hr::kLimit);
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace hr;
-  if (size < 3) return 0;
-  set_memory_limit(kLimit);
+  if (size < kOptionBytes) return 0;
   CsvOptions options = options_from(data);
-  const uint8_t* text = data + 3;
-  const size_t length = size - 3;
+  const uint8_t* text = data + kOptionBytes;
+  const size_t length = size - kOptionBytes;
+  const uint8_t other = data[3];
   set_simd_level(best_simd_level());
-  const std::string whole = outcome(text, length, options, kCsvChunkBytes);
-  expect_same(whole, outcome(text, length, options, 64), "chunks of 64 bytes");
-  set_simd_level(SimdLevel::kBase);
-  expect_same(whole, outcome(text, length, options, 200), "base SIMD level, chunks of 200 bytes");
-  if (options.on_bad == BadRows::kError && !whole.starts_with("error: ")) {
+  const int64_t chunk = int64_t{64} << (other & 3);
+  const SimdLevel level = std::min(best_simd_level(), static_cast<SimdLevel>((other >> 2 & 3) % 3));
+  std::string again;
+  const std::string whole = outcome([&](std::string& told) {
+    const CsvScan scanned = scan(text, length, options);
+    again = outcome([&](std::string& twice) {
+      set_simd_level(level);
+      read(scanned, chunk, twice);
+    });
+    set_simd_level(best_simd_level());
+    read(scanned, kWhole, told);
+  });
+  if (!again.empty()) expect_same(whole, again, "smaller chunks, other SIMD level");
+  const auto from_the_start = [&] {
+    return outcome([&](std::string& told) { read(scan(text, length, options), chunk, told); });
+  };
+  if (other & 32) {
+    set_simd_level(level);
+    expect_same(whole, from_the_start(), "sniffed at another SIMD level");
+  }
+  if ((other & 16) && options.on_bad == BadRows::kError && !whole.starts_with("error: ")) {
     options.on_bad = BadRows::kReject;
-    const std::string rejecting = outcome(text, length, options, kCsvChunkBytes);
+    const std::string rejecting = from_the_start();
     if (!rejecting.starts_with(whole.substr(0, whole.rfind("lineint64"))))
       expect_same(whole, rejecting, "rejects of rows that are no errors");
+  }
+  const MemoryStatistics memory = memory_statistics();
+  if (memory.peak_bytes > kLimit || memory.used_bytes != 0) {
+    std::fprintf(stderr, "memory: peak %lld, left %lld\n",
+                 static_cast<long long>(memory.peak_bytes),
+                 static_cast<long long>(memory.used_bytes));
+    std::abort();
   }
   return 0;
 }
