@@ -28,6 +28,11 @@ constexpr int64_t floor_divide(int64_t a, int64_t b) {
   return a / b - (a % b < 0);
 }
 
+/// What that division leaves, from 0 to b - 1.
+constexpr int64_t floor_modulo(int64_t a, int64_t b) {
+  return a % b + (a % b < 0 ? b : 0);
+}
+
 /// Days since 1970-01-01 of a valid date. Years are counted from March, so that the leap day is the
 /// last of its year; the months of such a year begin at (153 m + 2) / 5.
 constexpr int64_t days_from_civil(CivilDate date) {

@@ -132,9 +132,9 @@ inline char* write_iso_date(int64_t days, char* out) {
 inline char* write_iso_time(int64_t value, TimeUnit unit, char* out) {
   const int64_t units = units_per_second(unit);
   const int64_t seconds = floor_divide(value, units);
-  int64_t fraction = value - seconds * units;
+  int64_t fraction = floor_modulo(value, units);
   const int64_t days = floor_divide(seconds, 86'400);
-  const int64_t second = seconds - days * 86'400;
+  const int64_t second = floor_modulo(seconds, 86'400);
   out = write_iso_date(days, out);
   char before = ' ';
   for (const int64_t part : {second / 3600, second / 60 % 60, second % 60}) {

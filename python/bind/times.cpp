@@ -26,9 +26,9 @@ nb::object python_time(hr::Dtype dtype, int64_t value) {
     if (dtype.unit() == hr::TimeUnit::kNano) return numpy_time(dtype, value);
     const int64_t units = hr::units_per_second(dtype.unit());
     const int64_t seconds = hr::floor_divide(value, units);
-    micro = (value - seconds * units) * (1'000'000 / units);
+    micro = hr::floor_modulo(value, units) * (1'000'000 / units);
     days = hr::floor_divide(seconds, kSecondsPerDay);
-    second = seconds - days * kSecondsPerDay;
+    second = hr::floor_modulo(seconds, kSecondsPerDay);
   }
   constexpr int64_t kFirst = hr::days_from_civil({1, 1, 1});
   constexpr int64_t kLast = hr::days_from_civil({9999, 12, 31});
