@@ -322,7 +322,7 @@ void expect_pair_equals_its_parts(Op inner, Op outer, bool swapped, unsigned onc
     std::vector<int> valid(rows, 1);
     valid[static_cast<size_t>(10 + k)] = 0;
     if (once >> k & 1)
-      inputs.push_back(Scalar(static_cast<T>(1.7 + k)));
+      inputs.emplace_back(Scalar(static_cast<T>(1.7 + k)));
     else
       inputs.push_back(column(values, valid));
   }
