@@ -289,7 +289,10 @@ class RangeParser : CsvPieceWriter {
     return misfit(target, field);
   }
 
-  const char* string_field(const CsvTarget& target, const char* p) {
+  // The text of a field with its quotes undone, or a null. `put` keeps it, or gives false when it
+  // is not UTF-8.
+  template <class Put>
+  const char* text_field(const CsvTarget& target, const char* p, Put put) {
     const CsvField field = scan_field(syntax_, p, end_);
     if (field.defect != FieldDefect::kNone) return defect(field);
     if (!field.quoted && syntax_.is_null(field.begin, field.end)) {
@@ -299,41 +302,38 @@ class RangeParser : CsvPieceWriter {
     std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
     std::string single;
     if (field.doubled) text = single = single_quotes(field);
-    if (!is_valid_utf8(text)) {
-      return not_utf8(target, text);
-    }
-    StringView view{};
-    view.size = static_cast<uint32_t>(text.size());
-    if (text.size() <= sizeof view.inlined) {
-      std::memcpy(view.inlined, text.data(), text.size());
-    } else {
-      TextArena& text_of_range = arena(target);
-      std::memcpy(view.far.prefix, text.data(), sizeof view.far.prefix);
-      view.far.buffer = text_buffer_;
-      view.far.offset = static_cast<uint32_t>(text_of_range.size());
-      text_of_range.append(text);
-    }
-    slot<StringView>(target) = view;
-    return field.next;
+    return put(text) ? field.next : not_utf8(target, text);
+  }
+
+  const char* string_field(const CsvTarget& target, const char* p) {
+    return text_field(target, p, [&](std::string_view text) {
+      if (!is_valid_utf8(text)) return false;
+      StringView view{};
+      view.size = static_cast<uint32_t>(text.size());
+      if (text.size() <= sizeof view.inlined) {
+        std::memcpy(view.inlined, text.data(), text.size());
+      } else {
+        TextArena& text_of_range = arena(target);
+        std::memcpy(view.far.prefix, text.data(), sizeof view.far.prefix);
+        view.far.buffer = text_buffer_;
+        view.far.offset = static_cast<uint32_t>(text_of_range.size());
+        text_of_range.append(text);
+      }
+      slot<StringView>(target) = view;
+      return true;
+    });
   }
 
   const char* category_field(const CsvTarget& target, const char* p) {
-    const CsvField field = scan_field(syntax_, p, end_);
-    if (field.defect != FieldDefect::kNone) return defect(field);
-    if (!field.quoted && syntax_.is_null(field.begin, field.end)) {
-      set_null(target);
-      return field.next;
-    }
-    std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
-    std::string single;
-    if (field.doubled) text = single = single_quotes(field);
-    int32_t code = entries(target).find(text);
-    if (code < 0) {
-      if (!is_valid_utf8(text)) return not_utf8(target, text);
-      code = entries(target).add(text);
-    }
-    slot<int32_t>(target) = code;
-    return field.next;
+    return text_field(target, p, [&](std::string_view text) {
+      int32_t code = entries(target).find(text);
+      if (code < 0) {
+        if (!is_valid_utf8(text)) return false;
+        code = entries(target).add(text);
+      }
+      slot<int32_t>(target) = code;
+      return true;
+    });
   }
 
   const char* text_;
