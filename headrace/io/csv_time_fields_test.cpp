@@ -4,6 +4,7 @@
 #include "headrace/base/simd.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_read.h"
+#include "headrace/io/csv_testing.h"
 #include "headrace/io/csv_time_fields_kernels.h"
 #include "headrace/io/csv_write.h"
 
@@ -19,16 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Source text_source(std::string_view text) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(text.size()));
-  if (!text.empty()) std::memcpy(buffer.mutable_data(), text.data(), text.size());
-  return Source::bytes(std::move(buffer), "<test>");
-}
-
-Table read(std::string_view text, const CsvOptions& options = {}) {
-  return read_csv(text_source(text), options).table;
-}
 
 std::string reason(std::string_view text, const CsvOptions& options) {
   try {
