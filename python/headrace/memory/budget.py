@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The budget, its statistics, and giving memory back."""
+
+from __future__ import annotations
+
+import sys
+from types import EllipsisType
+from typing import overload
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError
+from headrace.memory.tables import html_table, size_text
+from headrace.settings import Setting
+
+
+def _bytes_of(size: int | str | None) -> int:
+    if size is None:
+        return sys.maxsize
+    if isinstance(size, str):
+        return _core.parse_bytes(size)
+    if size < 0:
+        raise InvalidArgumentError(f"limit: the size is negative: bytes={size}; pass 0 or more")
+    return size
+
+
+class Limit(Setting[int]):
+    """A budget that was just set; as a context manager it restores the former one."""
+
+    def __repr__(self) -> str:
+        return f"memory limit: {size_text(self.value)}"
+
+
+@overload
+def limit() -> int | None: ...
+@overload
+def limit(size: int | str | None) -> Limit: ...
+def limit(size: int | str | EllipsisType | None = ...) -> int | Limit | None:
+    """Say the budget over all that Headrace allocates, or set it.
+
+    The first value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at every instant: what
+    does not fit raises `OutOfMemoryError`, which names the largest holders, and leaves all as it
+    was.
+
+    Parameters
+    ----------
+    size : int or str or None, optional
+        Bytes, or a text such as ``"2GB"`` (2 * 10**9) or ``"2GiB"`` (2 * 2**30); None lifts the
+        limit.
+
+    Returns
+    -------
+    int or None or Limit
+        The present budget (None: there is none) when called without a size, else the setting,
+        which a ``with`` block undoes.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.memory.limit("2GB"):
+    ...     hr.memory.limit()
+    2000000000
+    """
+    if isinstance(size, EllipsisType):
+        present = _core.memory_limit()
+        return None if present == sys.maxsize else present
+    return Limit("memory limit", _bytes_of(size), _core.memory_limit(), _core.set_memory_limit)
+
+
+class Statistics:
+    """Bytes and events: of the process, or of a ``with`` block once it was entered."""
+
+    _FIELDS = (
+        "used_bytes",
+        "peak_bytes",
+        "cached_bytes",
+        "foreign_bytes",
+        "limit_bytes",
+        "allocations",
+        "allocated_bytes",
+    )
+
+    def __init__(self) -> None:
+        self._scope: _core.StatisticsScope | None = None
+        self._read = _core.memory_statistics()
+
+    def __enter__(self) -> Statistics:
+        self._scope = _core.StatisticsScope()
+        self._scope.__enter__()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        if self._scope is not None:
+            self._read = self._scope.read()
+            self._scope.__exit__()
+            self._scope = None
+
+    def _now(self) -> _core.MemoryStatistics:
+        return self._read if self._scope is None else self._scope.read()
+
+    @property
+    def used_bytes(self) -> int:
+        """Held by live buffers."""
+        return self._now().used_bytes
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most that was in use."""
+        return self._now().peak_bytes
+
+    @property
+    def cached_bytes(self) -> int:
+        """Free in pools; `trim` gives them back."""
+        return self._now().cached_bytes
+
+    @property
+    def foreign_bytes(self) -> int:
+        """Borrowed from other libraries, not charged."""
+        return self._now().foreign_bytes
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """The budget, or None."""
+        limit_bytes = self._now().limit_bytes
+        return None if limit_bytes == sys.maxsize else limit_bytes
+
+    @property
+    def allocations(self) -> int:
+        """Buffers made."""
+        return self._now().allocations
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Sizes of the buffers made, summed."""
+        return self._now().allocated_bytes
+
+    def _rows(self) -> list[tuple[str, str]]:
+        now = self._now()
+        return [
+            (
+                name,
+                f"{now.allocations:,}" if name == "allocations" else size_text(getattr(now, name)),
+            )
+            for name in self._FIELDS
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<15}  {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(("statistic", "value"), self._rows())
+
+
+def stats() -> Statistics:
+    """Read the statistics of the process, or count what a ``with`` block does.
+
+    Returns
+    -------
+    Statistics
+        As a context manager it counts allocations and the peak from its entry on; it can be read
+        inside of the block and after it.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.memory.stats() as counted:
+    ...     pass
+    >>> counted.allocations
+    0
+    """
+    return Statistics()
+
+
+def trim() -> int:
+    """Give cached memory back to the system.
+
+    Returns
+    -------
+    int
+        The bytes given back.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.memory.trim() >= 0
+    True
+    """
+    return _core.trim_memory()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger of copies, and blocks that refuse them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from headrace import _core
+from headrace.memory.tables import html_table, text_table
+
+
+class LedgerEntry(NamedTuple):
+    """One copy or conversion of values that existed before."""
+
+    op: str
+    reason: str
+    bytes: int
+    source: str
+    target: str
+    line: str
+    asked: bool
+    seconds: float
+
+
+class Ledger:
+    """Copies and conversions since the process began or the last clear; a snapshot.
+
+    Attributes
+    ----------
+    entries : list of LedgerEntry
+        Oldest first.
+    """
+
+    _HEADER = ("operator", "reason", "bytes", "from", "to", "line", "asked")
+
+    def __init__(self) -> None:
+        self.entries = [LedgerEntry(*entry) for entry in _core.ledger_entries()]
+
+    @property
+    def total_bytes(self) -> int:
+        """All bytes that were copied."""
+        return sum(entry.bytes for entry in self.entries)
+
+    @property
+    def unasked_bytes(self) -> int:
+        """Bytes of the copies that nobody asked for by name."""
+        return sum(entry.bytes for entry in self.entries if not entry.asked)
+
+    def clear(self) -> None:
+        """Begin anew, here and in the engine."""
+        _core.clear_ledger()
+        self.entries = []
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[LedgerEntry]:
+        return iter(self.entries)
+
+    def __getitem__(self, index: int) -> LedgerEntry:
+        return self.entries[index]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (e.op, e.reason, f"{e.bytes:,}", e.source, e.target, e.line, "yes" if e.asked else "no")
+            for e in self.entries
+        ]
+
+    def __repr__(self) -> str:
+        total = f"{self.total_bytes:,} bytes in {len(self)} copies"
+        if not self.entries:
+            return total
+        return text_table(self._HEADER, self._rows()) + "\n" + total
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEADER, self._rows()) + f"<p>{self.total_bytes:,} bytes</p>"
+
+
+def ledger() -> Ledger:
+    """Show every byte that the engine copied, converted or moved.
+
+    Outputs of operators are no copies; another form of values that were there before is one.
+
+    Returns
+    -------
+    Ledger
+        A snapshot: entries, total bytes, a text and an HTML form, and `clear`.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.memory.ledger().clear()
+    >>> hr.memory.ledger()
+    0 bytes in 0 copies
+    """
+    return Ledger()
+
+
+def no_copies(*, strict: bool = False) -> _core.NoCopies:
+    """Refuse copies inside of the ``with`` block, in all threads.
+
+    Parameters
+    ----------
+    strict : bool
+        Refuse also those that were asked for by name, such as ``copy=True``.
+
+    Returns
+    -------
+    context manager
+        The first copy inside raises `InvalidArgumentError`, which names operator and reason.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.no_copies():
+    ...     pass
+    """
+    return _core.NoCopies(strict)

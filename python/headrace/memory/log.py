@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The log of allocations and frees, and the switch of what is written down."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import NamedTuple, overload
+
+from headrace import _core
+from headrace.memory.tables import html_table, text_table
+from headrace.settings import Setting
+
+
+class MemoryEvent(NamedTuple):
+    """One event of the log: a buffer was made or freed, or could not be made."""
+
+    thread: int  #: 1 is the first thread that had an event
+    time_ns: int  #: since 1970
+    action: str  #: "allocate", "free" or "allocate failure"
+    pointer: int
+    bytes: int  #: as charged; allocated less freed bytes are the used bytes
+    stream: int
+    op: str
+    line: str
+    tier: str
+
+
+class Log:
+    """Events of memory: a snapshot, or what happens in a ``with`` block.
+
+    Attributes
+    ----------
+    entries : list of MemoryEvent
+        Oldest first.
+    lost : int
+        Events that were overwritten before they could be read.
+    """
+
+    _HEADER = ("thread", "time", "action", "pointer", "bytes", "operator", "line", "tier")
+    _COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream", "Tag", "Tier")
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self._path = path
+        self._first = 0
+        self._read()
+
+    def _read(self) -> None:
+        end = _core.next_memory_event()
+        self.entries = [MemoryEvent(*event) for event in _core.memory_events(self._first)]
+        self.lost = max(0, end - self._first - len(self.entries))
+        if self._path is not None:
+            self.to_csv(self._path)
+
+    def __enter__(self) -> Log:
+        self._first = _core.next_memory_event()
+        self.entries, self.lost = [], 0
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._read()
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the events in the format of RMM's log, with two more columns.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; one that exists is replaced.
+        """
+        import csv
+
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(self._COLUMNS)
+            for e in self.entries:
+                tag = f"{e.op} {e.line}".strip()
+                row = (e.thread, _clock(e.time_ns), e.action, hex(e.pointer), e.bytes, e.stream)
+                writer.writerow((*row, tag, e.tier))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[MemoryEvent]:
+        return iter(self.entries)
+
+    def __getitem__(self, index: int) -> MemoryEvent:
+        return self.entries[index]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                str(e.thread),
+                _clock(e.time_ns),
+                e.action,
+                hex(e.pointer),
+                f"{e.bytes:,}",
+                e.op,
+                e.line,
+                e.tier,
+            )
+            for e in self.entries[-20:]
+        ]
+
+    def _total(self) -> str:
+        lost = f", {self.lost:,} before them lost" if self.lost else ""
+        shown = ", the last 20 shown" if len(self) > 20 else ""
+        return f"{len(self):,} events{lost}{shown}"
+
+    def __repr__(self) -> str:
+        if not self.entries:
+            return self._total()
+        return text_table(self._HEADER, self._rows()) + "\n" + self._total()
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEADER, self._rows()) + f"<p>{self._total()}</p>"
+
+
+def _clock(time_ns: int) -> str:
+    seconds, rest = divmod(time_ns, 10**9)
+    return f"{time.strftime('%H:%M:%S', time.localtime(seconds))}:{rest // 1000:06}"
+
+
+def log(path: str | os.PathLike[str] | None = None) -> Log:
+    """Read the log of the latest allocations and frees, and write it to a file.
+
+    The engine notes every buffer that it makes or frees, in a ring that holds the last 65,536
+    events. Memory of others that it only borrows is not in it. The file is in RMM's format
+    (``Thread,Time,Action,Pointer,Size,Stream``) with the columns ``Tag`` (operator and line) and
+    ``Tier``.
+
+    Parameters
+    ----------
+    path : str or path-like, optional
+        Where to write the events.
+
+    Returns
+    -------
+    Log
+        The events that the ring holds. As a context manager: those of its ``with`` block, read and
+        written at its end.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.memory.log() as log:
+    ...     x = hr.signal.ricker(1000, 5.0).to_numpy()
+    >>> log[0].action, log[0].bytes, log[0].op
+    ('allocate', 8000, 'ricker')
+    """
+    return Log(path)
+
+
+@overload
+def trace() -> bool: ...
+@overload
+def trace(on: bool) -> Setting[bool]: ...
+def trace(on: bool | None = None) -> bool | Setting[bool]:
+    """Say whether memory events, copies and tags are written down, or switch it.
+
+    It is on unless ``HEADRACE_MEMORY_TRACE`` is 0. Off, the event log and the ledger take no new
+    entries, and reports and errors do not name operator and line. `limit`, `stats`, `leaks` and
+    `no_copies` work either way.
+
+    Parameters
+    ----------
+    on : bool, optional
+        Without it the present state is returned.
+
+    Returns
+    -------
+    bool or Setting
+        The present state, or the setting, which a ``with`` block undoes.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.memory.trace(False):
+    ...     hr.memory.trace()
+    False
+    """
+    if on is None:
+        return _core.memory_trace()
+    return Setting("memory trace", bool(on), _core.memory_trace(), _core.set_memory_trace)
