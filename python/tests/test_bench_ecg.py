@@ -27,7 +27,14 @@ def test_small_bench(tmp_path):
         "PCA f32",
         "end to end f32",
         "sin**2 + cos**2 == 1",
+        "csv shortest f64",
+        "csv 3 decimals",
+        "csv integers",
+        "csv mixed",
     } <= steps
     assert "end to end, fresh process" in steps
     for row in (row for row in rows if row["kind"] == "step"):
         assert (row["median_s"] > 0 and row["engine"] == "headrace") or row["answer"]
+    for row in rows:
+        if "csv" in row.get("step", "") and row["engine"] != "headrace":
+            assert row["answer"].startswith(("equal", "floats within"))
