@@ -39,6 +39,7 @@ void leave_buffer(Buffer::Rep& rep);
 bool over_budget();
 
 /// Makes fork() wait for `mutex` and gives the child a free one. Call once a mutex, at its birth.
-void lock_over_fork(std::mutex& mutex);
+/// `innermost`: it is taken while others are held, so a fork takes it last.
+void lock_over_fork(std::mutex& mutex, bool innermost = false);
 
 }  // namespace hr

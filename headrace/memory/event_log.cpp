@@ -31,6 +31,8 @@ struct Slot {
 constinit std::array<Slot, kSlots> slots{};
 alignas(64) constinit std::atomic<uint64_t> next{0};
 constinit std::atomic<uint32_t> threads_seen{0};
+constinit std::atomic<uint64_t> read_from{UINT64_MAX};
+constinit std::atomic<void (*)() noexcept> reader{nullptr};
 
 uint64_t lap_of(uint64_t index) {
   return 1 + index / kSlots % 65535;
@@ -51,6 +53,32 @@ uint64_t place_bits(Place place) {
 
 Place place_of(uint64_t bits) {
   return bits == 0 ? host : Place{PlaceKind::kCuda, static_cast<int32_t>(bits) - 1};
+}
+
+// What steady times are added to.
+int64_t since_1970() {
+  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1) -
+         steady_now();
+}
+
+// Appends the event unless it is being written or was overwritten.
+bool read_slot(uint64_t index, int64_t offset, std::vector<MemoryEvent>& events) {
+  const Slot& slot = slots[index % kSlots];
+  const uint64_t before = slot.size_and_lap.load(std::memory_order_acquire);
+  if (before >> kSizeBits != lap_of(index)) return false;
+  const int64_t time = slot.time.load(std::memory_order_acquire);
+  const uint64_t pointer = slot.pointer.load(std::memory_order_acquire);
+  const uint64_t rest = slot.rest.load(std::memory_order_acquire);
+  if (slot.size_and_lap.load(std::memory_order_relaxed) != before) return false;
+  events.push_back({.index = index,
+                    .time_ns = offset + time,
+                    .thread = static_cast<uint32_t>(rest >> 12) & ((1u << kThreadBits) - 1),
+                    .action = static_cast<MemoryAction>(rest >> 8 & 15),
+                    .place = place_of(rest & 255),
+                    .pointer = pointer,
+                    .bytes = static_cast<int64_t>(before & kSizeMask),
+                    .tag = static_cast<Tag>(rest >> 32)});
+  return true;
 }
 
 }  // namespace
@@ -81,38 +109,34 @@ void log_memory_event(MemoryAction action, const void* pointer, int64_t bytes, T
   slot.rest.store(rest, std::memory_order_release);
   slot.size_and_lap.store(lap_of(index) << kSizeBits | (static_cast<uint64_t>(bytes) & kSizeMask),
                           std::memory_order_release);
+  if (index >= read_from.load(std::memory_order_relaxed)) reader.load()();
 }
 
 uint64_t next_memory_event() {
   return next.load(std::memory_order_relaxed);
 }
 
+void set_event_reader(uint64_t index, void (*read)() noexcept) {
+  if (read) reader = read;
+  read_from = index;
+}
+
 std::vector<MemoryEvent> memory_events(uint64_t first) {
-  const int64_t since_1970 =
-      std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1) -
-      steady_now();
+  const int64_t offset = since_1970();
   const uint64_t end = next_memory_event();
   first = std::max(first, end > kSlots ? end - kSlots : 0);
   std::vector<MemoryEvent> events;
   events.reserve(end > first ? end - first : 0);
-  for (uint64_t index = first; index < end; ++index) {
-    const Slot& slot = slots[index % kSlots];
-    const uint64_t before = slot.size_and_lap.load(std::memory_order_acquire);
-    if (before >> kSizeBits != lap_of(index)) continue;  // being written, or overwritten
-    const int64_t time = slot.time.load(std::memory_order_acquire);
-    const uint64_t pointer = slot.pointer.load(std::memory_order_acquire);
-    const uint64_t rest = slot.rest.load(std::memory_order_acquire);
-    if (slot.size_and_lap.load(std::memory_order_relaxed) != before) continue;
-    events.push_back({.index = index,
-                      .time_ns = since_1970 + time,
-                      .thread = static_cast<uint32_t>(rest >> 12) & ((1u << kThreadBits) - 1),
-                      .action = static_cast<MemoryAction>(rest >> 8 & 15),
-                      .place = place_of(rest & 255),
-                      .pointer = pointer,
-                      .bytes = static_cast<int64_t>(before & kSizeMask),
-                      .tag = static_cast<Tag>(rest >> 32)});
-  }
+  for (uint64_t index = first; index < end; ++index) read_slot(index, offset, events);
   return events;
+}
+
+uint64_t take_memory_events(uint64_t first, uint64_t count, std::vector<MemoryEvent>& events) {
+  const int64_t offset = since_1970();
+  const uint64_t end = std::min(next_memory_event(), first + count);
+  for (uint64_t index = first; index < end; ++index)
+    if (!read_slot(index, offset, events) && next_memory_event() - index <= kSlots) return index;
+  return end;
 }
 
 }  // namespace hr

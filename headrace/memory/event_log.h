@@ -37,6 +37,14 @@ HR_API std::vector<MemoryEvent> memory_events(uint64_t first = 0);
 /// Index of the next event.
 HR_API uint64_t next_memory_event();
 
+/// Who follows the ring: from event `next` on, each writer calls `read` behind its event. One
+/// reader; `next` UINT64_MAX stops the calls. A reader that has not kept pace makes writers wait.
+void set_event_reader(uint64_t next, void (*read)() noexcept);
+
+/// Appends to `events` those from `first` on, at most `count`, up to the first one that is still
+/// being written; the index behind the last. What was overwritten is left out.
+uint64_t take_memory_events(uint64_t first, uint64_t count, std::vector<MemoryEvent>& events);
+
 /// Notes an event, unless the trace is off. Thread-safe, takes no lock; about 40 ns.
 HR_API void log_memory_event(MemoryAction action, const void* pointer, int64_t bytes, Tag tag,
                              Place place = host) noexcept;

@@ -2,6 +2,7 @@
 // Locks that a fork must not catch in the hands of another thread.
 #include "headrace/memory/buffer_rep.h"
 
+#include <cstddef>
 #include <pthread.h>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace {
 
 struct ForkLocks {
   std::mutex mutex;
-  std::vector<std::mutex*> mutexes;
+  std::vector<std::mutex*> mutexes;  // in the order in which a fork takes them
+  std::ptrdiff_t innermost = 0;      // how many at the end are taken while others are held
 };
 
 ForkLocks& fork_locks() {
@@ -37,10 +39,15 @@ ForkLocks& fork_locks() {
 
 }  // namespace
 
-void lock_over_fork(std::mutex& mutex) {
+void lock_over_fork(std::mutex& mutex, bool innermost) {
   ForkLocks& locks = fork_locks();
   const std::lock_guard lock(locks.mutex);
-  locks.mutexes.push_back(&mutex);
+  if (innermost) {
+    locks.mutexes.push_back(&mutex);
+    ++locks.innermost;
+  } else {
+    locks.mutexes.insert(locks.mutexes.end() - locks.innermost, &mutex);
+  }
 }
 
 }  // namespace hr

@@ -2,6 +2,7 @@
 // Interned owner tags.
 #include "headrace/memory/tag.h"
 
+#include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/trace.h"
 
 #include <deque>
@@ -16,6 +17,8 @@ struct TagTable {
   std::mutex mutex;
   std::map<std::pair<std::string, std::string>, Tag> numbers;
   std::deque<TagInfo> infos{TagInfo{}};
+
+  TagTable() { lock_over_fork(mutex, true); }
 };
 
 TagTable& table() {

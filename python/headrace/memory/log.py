@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import time
 from collections.abc import Iterator
 from typing import NamedTuple, overload
 
 from headrace import _core
+from headrace.errors import InputError
 from headrace.memory.tables import html_table, text_table
 from headrace.settings import Setting
+
+_open: list[Log] = []  # those with a file
+
+
+@atexit.register
+def _close_open() -> None:
+    for log in list(_open):
+        log.close()
 
 
 class MemoryEvent(NamedTuple):
@@ -28,38 +38,72 @@ class MemoryEvent(NamedTuple):
 
 
 class Log:
-    """Events of memory: a snapshot, or what happens in a ``with`` block.
+    """Events of memory: what the ring holds, what a ``with`` block does, or all up to `close`.
 
     Attributes
     ----------
-    entries : list of MemoryEvent
-        Oldest first.
     lost : int
-        Events that were overwritten before they could be read.
+        Events that are not in `entries`, since the ring was overwritten. A file has them all.
     """
 
     _HEADER = ("thread", "time", "action", "pointer", "bytes", "operator", "line", "tier")
     _COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream", "Tag", "Tier")
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self._path = path
+        self._path = None if path is None else os.path.realpath(os.fsdecode(path))
+        self._file: _core.MemoryLogFile | None = None
         self._first = 0
+        self._is_open = self._path is not None
+        if self._path is not None:
+            for other in [each for each in _open if each._path == self._path]:
+                other.close()  # one file, one writer
+            self._first = _core.next_memory_event()
+            self._file = _core.MemoryLogFile(self._path, self._first)
+            _open.append(self)
         self._read()
 
     def _read(self) -> None:
         end = _core.next_memory_event()
-        self.entries = [MemoryEvent(*event) for event in _core.memory_events(self._first)]
-        self.lost = max(0, end - self._first - len(self.entries))
-        if self._path is not None:
-            self.to_csv(self._path)
+        self._entries = [MemoryEvent(*event) for event in _core.memory_events(self._first)]
+        self.lost = max(0, end - self._first - len(self._entries))
+
+    @property
+    def entries(self) -> list[MemoryEvent]:
+        """The events, oldest first; at most the last 65,536."""
+        if self._is_open:
+            self._read()
+        return self._entries
 
     def __enter__(self) -> Log:
-        self._first = _core.next_memory_event()
-        self.entries, self.lost = [], 0
+        if self._path is None:
+            self._first = _core.next_memory_event()
+            self._is_open = True
         return self
 
-    def __exit__(self, *args: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            self.close()
+        except InputError as failure:
+            if error is None:
+                raise
+            error.add_note(str(failure))
+
+    def close(self) -> None:
+        """End the log here; a file is complete from now on. Closing again does nothing.
+
+        Raises
+        ------
+        OSError
+            When the file could not be written to its end. It then ends with a whole line.
+        """
+        if not self._is_open:
+            return
+        self._is_open = False
         self._read()
+        if self._file is not None:
+            _open.remove(self)
+            file, self._file = self._file, None
+            file.close()
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the events in the format of RMM's log, with two more columns.
@@ -123,23 +167,35 @@ def _clock(time_ns: int) -> str:
 
 
 def log(path: str | os.PathLike[str] | None = None) -> Log:
-    """Read the log of the latest allocations and frees, and write it to a file.
+    """Read the log of the latest allocations and frees, or write all that follow into a file.
 
     The engine notes every buffer that it makes or frees, in a ring that holds the last 65,536
-    events. Memory of others that it only borrows is not in it. The file is in RMM's format
-    (``Thread,Time,Action,Pointer,Size,Stream``) with the columns ``Tag`` (operator and line) and
-    ``Tier``.
+    events. Memory of others that it only borrows is not in it. A file loses none, however many
+    there are: who logs an event writes the unread ones when half of the ring is unread. It is in
+    RMM's format (``Thread,Time,Action,Pointer,Size,Stream``) with the columns ``Tag`` (operator and
+    line) and ``Tier``; ``headrace-replay`` and `timeline` read it.
 
     Parameters
     ----------
     path : str or path-like, optional
-        Where to write the events.
+        The file; one that exists is replaced.
 
     Returns
     -------
     Log
-        The events that the ring holds. As a context manager: those of its ``with`` block, read and
-        written at its end.
+        Without a path: the events that the ring holds, or as a context manager those of its
+        ``with`` block. With a path: those that follow, up to the end of the ``with`` block, to
+        `Log.close`, or to the end of the process.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written, here or at the end.
+
+    Notes
+    -----
+    With a file, each event costs about 0.1 us more. A forked child writes nothing to its parent's
+    file.
 
     Examples
     --------
