@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/external.h"
 #include "headrace/memory/pool.h"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ struct alignas(64) Shard {
 struct Accounts {
   std::atomic<int64_t> used{0};
   std::atomic<int64_t> peak{0};
+  std::atomic<int64_t> external{0};
   std::atomic<int64_t> foreign{0};
   std::atomic<int64_t> allocations{0};
   std::atomic<int64_t> allocated{0};
@@ -82,7 +84,8 @@ Holder holder_of(const Buffer::Rep& rep) {
           .tag = tag_info(rep.tag),
           .place = rep.place,
           .foreign = rep.owner.release != nullptr,
-          .exported = rep.exports.load() > 0};
+          .exported = rep.exports.load() > 0,
+          .external = rep.external};
 }
 
 }  // namespace
@@ -129,10 +132,19 @@ void enter_buffer(Buffer::Rep& rep) {
 void leave_buffer(Buffer::Rep& rep) {
   Accounts& all = accounts();
   if (rep.owner.release) all.foreign -= rep.size_bytes;
+  if (rep.external) all.external -= rep.capacity_bytes;
   Shard& shard = all.shards[rep.serial % kShards];
   const std::lock_guard lock(shard.mutex);
   (rep.previous ? rep.previous->next : shard.first) = rep.next;
   if (rep.next) rep.next->previous = rep.previous;
+}
+
+void mark_external(Buffer& buffer, bool slab) {
+  Buffer::Rep& rep = *buffer.rep_;
+  rep.slab = slab;
+  rep.external = true;
+  ++rep.pins;
+  accounts().external += rep.capacity_bytes;
 }
 
 void throw_out_of_memory(int64_t requested_bytes) {
@@ -150,7 +162,7 @@ void throw_out_of_memory(int64_t requested_bytes) {
             (holder.tag.op.empty() ? "untagged" : holder.tag.op) +
             (holder.tag.line.empty() ? "" : " at " + holder.tag.line) + " on " +
             holder.place.name() + (holder.foreign ? ", foreign" : "") +
-            (holder.exported ? ", exported" : ", in use");
+            (holder.external ? ", external" : "") + (holder.exported ? ", exported" : ", in use");
   throw OutOfMemoryError(text, requested_bytes, now.limit_bytes, now.used_bytes);
 }
 
@@ -159,6 +171,7 @@ MemoryStatistics memory_statistics(Place) {
   return {.used_bytes = all.used,
           .peak_bytes = all.peak,
           .cached_bytes = default_pool().cached_bytes(),
+          .external_bytes = all.external,
           .foreign_bytes = all.foreign,
           .limit_bytes = all.limit,
           .allocations = all.allocations,
@@ -178,6 +191,7 @@ void set_memory_limit(int64_t bytes, Place) {
 }
 
 int64_t trim_memory() {
+  trim_external();
   const int64_t freed = default_pool().trim();
 #ifdef __GLIBC__
   malloc_trim(0);  // blocks below 4 MiB went back to malloc, which keeps pages too
@@ -214,8 +228,10 @@ MemoryStatistics StatisticsScope::read() const {
 }
 
 std::vector<Holder> largest_holders(int64_t count) {
-  std::vector<Holder> holders;
-  for_each_buffer([&](const Buffer::Rep& rep) { holders.push_back(holder_of(rep)); });
+  std::vector<Holder> holders = small_external_holders();
+  for_each_buffer([&](const Buffer::Rep& rep) {
+    if (!rep.slab) holders.push_back(holder_of(rep));
+  });
   std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.serial < b.serial;
   });
@@ -225,9 +241,9 @@ std::vector<Holder> largest_holders(int64_t count) {
 }
 
 std::vector<Holder> holders_since(uint64_t serial) {
-  std::vector<Holder> holders;
+  std::vector<Holder> holders = small_external_holders(serial);
   for_each_buffer([&](const Buffer::Rep& rep) {
-    if (rep.serial > serial && !rep.owner.release) holders.push_back(holder_of(rep));
+    if (rep.serial > serial && !rep.owner.release && !rep.slab) holders.push_back(holder_of(rep));
   });
   std::sort(holders.begin(), holders.end(),
             [](const Holder& a, const Holder& b) { return a.serial < b.serial; });
@@ -235,7 +251,11 @@ std::vector<Holder> holders_since(uint64_t serial) {
 }
 
 uint64_t last_serial() {
-  return accounts().serial;
+  return accounts().serial++;
+}
+
+uint64_t present_serial() {
+  return accounts().serial.load(std::memory_order_relaxed);
 }
 
 int64_t parse_bytes(const std::string& text) {

@@ -16,6 +16,7 @@ struct MemoryStatistics {
   int64_t used_bytes = 0;       ///< held by live buffers
   int64_t peak_bytes = 0;       ///< the most that was ever used
   int64_t cached_bytes = 0;     ///< free in pools: reclaimable
+  int64_t external_bytes = 0;   ///< of the used ones, those that other libraries allocated
   int64_t foreign_bytes = 0;    ///< borrowed from other libraries, not charged
   int64_t limit_bytes = 0;      ///< the budget; INT64_MAX when none is set
   int64_t allocations = 0;      ///< buffers made
@@ -48,20 +49,23 @@ class HR_API StatisticsScope {
   MemoryStatistics begin_;
 };
 
-/// A live buffer as reports and the out-of-memory error name it.
+/// A live buffer, or all small blocks of other libraries of one tag, as reports and the
+/// out-of-memory error name it.
 struct Holder {
-  uint64_t serial = 0;  ///< rises with every buffer made
+  uint64_t serial = 0;  ///< rises with every buffer made; 0 for small blocks
   int64_t bytes = 0;
   TagInfo tag;
   Place place;
   bool foreign = false;
   bool exported = false;
+  bool external = false;  ///< allocated by another library, in our memory
 };
 
-/// Live buffers, largest first, at most `count`.
+/// Live buffers and small external blocks, largest first, at most `count`.
 HR_API std::vector<Holder> largest_holders(int64_t count);
 
-/// Live own buffers made after `serial` (a leak check takes `last_serial()` at its start).
+/// Live own and external memory made after `serial` (a leak check takes `last_serial()` at its
+/// start, which parts what was made before from what comes).
 HR_API std::vector<Holder> holders_since(uint64_t serial);
 HR_API uint64_t last_serial();
 

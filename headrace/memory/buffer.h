@@ -89,6 +89,7 @@ class HR_API Buffer {
   Rep* rep_ = nullptr;
 
   friend class Pin;
+  friend void mark_external(Buffer& buffer, bool slab);
 };
 
 /// Keeps a buffer where it is. The executor pins the inputs of a running operator; tiers may move

@@ -20,6 +20,8 @@ struct Buffer::Rep {
   Place place;
   Tag tag = 0;
   bool writable = true;
+  std::atomic<bool> external{false};  // another library's: counts, never moves
+  std::atomic<bool> slab{false};      // of many small external blocks, which are holders themselves
   Owner owner;
   std::optional<AnyResource> resource;
   uint64_t serial = 0;
@@ -35,6 +37,10 @@ void discharge(int64_t bytes);
 /// Takes a live buffer into, or out of, the registry and the counters.
 void enter_buffer(Buffer::Rep& rep);
 void leave_buffer(Buffer::Rep& rep);
+/// Gives a new buffer to another library for good, or makes it a slab of such blocks.
+void mark_external(Buffer& buffer, bool slab);
+/// Serial of the buffer made last.
+uint64_t present_serial();
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
 

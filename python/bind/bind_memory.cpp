@@ -52,7 +52,7 @@ nb::class_<Class> scope_class(nb::module_& m, const char* name) {
 
 nb::tuple holder_tuple(const hr::Holder& holder) {
   return nb::make_tuple(holder.bytes, holder.tag.op, holder.tag.line, holder.place.name(),
-                        holder.foreign, holder.exported);
+                        holder.foreign, holder.exported, holder.external);
 }
 
 template <class Items, class F>
@@ -69,6 +69,7 @@ void bind_memory(nb::module_& m) {
       .def_ro("used_bytes", &hr::MemoryStatistics::used_bytes)
       .def_ro("peak_bytes", &hr::MemoryStatistics::peak_bytes)
       .def_ro("cached_bytes", &hr::MemoryStatistics::cached_bytes)
+      .def_ro("external_bytes", &hr::MemoryStatistics::external_bytes)
       .def_ro("foreign_bytes", &hr::MemoryStatistics::foreign_bytes)
       .def_ro("limit_bytes", &hr::MemoryStatistics::limit_bytes)
       .def_ro("allocations", &hr::MemoryStatistics::allocations)
@@ -87,7 +88,8 @@ void bind_memory(nb::module_& m) {
       "largest_holders",
       [](int64_t count) { return python_list(hr::largest_holders(count), holder_tuple); },
       "count"_a,
-      nb::sig("def largest_holders(count: int) -> list[tuple[int, str, str, str, bool, bool]]"));
+      nb::sig("def largest_holders(count: int) -> "
+              "list[tuple[int, str, str, str, bool, bool, bool]]"));
   m.def(
       "holders_since",
       [](uint64_t serial) {
@@ -95,7 +97,8 @@ void bind_memory(nb::module_& m) {
         return python_list(hr::holders_since(serial), holder_tuple);
       },
       "serial"_a,
-      nb::sig("def holders_since(serial: int) -> list[tuple[int, str, str, str, bool, bool]]"));
+      nb::sig("def holders_since(serial: int) -> "
+              "list[tuple[int, str, str, str, bool, bool, bool]]"));
 
   scope_class<Statistics>(m, "StatisticsScope").def(nb::init<>()).def("read", [](Statistics& self) {
     drain_releases();

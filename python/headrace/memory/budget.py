@@ -73,6 +73,7 @@ class Statistics:
         "used_bytes",
         "peak_bytes",
         "cached_bytes",
+        "external_bytes",
         "foreign_bytes",
         "limit_bytes",
         "allocations",
@@ -111,6 +112,11 @@ class Statistics:
     def cached_bytes(self) -> int:
         """Free in pools; `trim` gives them back."""
         return self._now().cached_bytes
+
+    @property
+    def external_bytes(self) -> int:
+        """Of the used bytes, those that other libraries allocated (`use_for`)."""
+        return self._now().external_bytes
 
     @property
     def foreign_bytes(self) -> int:

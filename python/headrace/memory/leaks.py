@@ -12,7 +12,7 @@ from headrace.memory.tables import size_text
 
 
 class Holder(NamedTuple):
-    """A live buffer."""
+    """A live buffer, or all small blocks that another library made at one line."""
 
     bytes: int
     op: str
@@ -20,10 +20,11 @@ class Holder(NamedTuple):
     place: str
     foreign: bool
     exported: bool
+    external: bool  #: allocated by another library, in our memory (`use_for`)
 
 
 def leaks() -> list[Holder]:
-    """List the live buffers that Headrace allocated, after a garbage collection.
+    """List the live memory that Headrace gave, also to other libraries, after a garbage collection.
 
     Returns
     -------

@@ -36,7 +36,10 @@ def report(count: int = 10) -> str:
                 size_text(h.bytes),
                 h.op or "untagged",
                 h.line,
-                h.place + (", foreign" if h.foreign else "") + (", exported" if h.exported else ""),
+                h.place
+                + (", foreign" if h.foreign else "")
+                + (", external" if h.external else "")
+                + (", exported" if h.exported else ""),
             )
             for h in holders
         ]

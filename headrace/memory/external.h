@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory for other libraries: under our budget, in our statistics, log and leak checks, never
+// moved.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/memory/budget.h"
+#include "headrace/memory/tag.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+/// New bytes, uninitialised, that stay where they are until `external_free`; null when the budget
+/// or the system refuses (`last_refusal` says why). From 8 KiB on a block is a buffer of its own:
+/// 64-byte aligned, charged with 64 bytes more than asked, logged, and a holder by its tag. Smaller
+/// ones are 16-byte aligned and share slabs of 64 KiB, and the slabs are charged and logged. Any
+/// thread.
+HR_API void* external_allocate(size_t bytes, Tag tag) noexcept;
+
+/// The same, all zero. From 4 MiB on the pages are new ones of the system and not touched.
+HR_API void* external_allocate_zeroed(size_t bytes, Tag tag) noexcept;
+
+/// Grows or shrinks, in place or by a copy. When it returns null, the old block is as it was.
+HR_API void* external_reallocate(void* pointer, size_t bytes, Tag tag) noexcept;
+
+HR_API void external_free(void* pointer) noexcept;
+
+/// What may be written from `pointer` on: at least what was asked for.
+HR_API size_t external_usable_bytes(const void* pointer) noexcept;
+
+/// The out-of-memory text of the last request of any thread that was refused here, or empty.
+HR_API std::string last_refusal();
+
+/// Gives slabs back that hold no block: one of each size waits for the next request.
+HR_API void trim_external() noexcept;
+
+/// Blocks that share slabs, summed by tag, of those made after `serial`.
+HR_API std::vector<Holder> small_external_holders(uint64_t serial = 0);
+
+}  // namespace hr
