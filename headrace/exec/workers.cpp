@@ -3,6 +3,7 @@
 #include "headrace/exec/workers.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/resource.h"
 #include "headrace/memory/tag.h"
 
 #include <algorithm>
@@ -59,6 +60,7 @@ struct Job {
   Task task;
   int64_t count;
   Tag tag;
+  ScopedResource* scopes;
   std::atomic<int64_t> next{0};
   std::atomic<int64_t> done{0};
   int active = 0;  // workers on it; under the pool's mutex
@@ -66,7 +68,8 @@ struct Job {
   int64_t failed_at = 0;
   std::exception_ptr failure;
 
-  Job(Task t, int64_t n) : task(t), count(n), tag(current_tag()), failed_at(n) {}
+  Job(Task t, int64_t n)
+      : task(t), count(n), tag(current_tag()), scopes(innermost_scope()), failed_at(n) {}
 
   // One task; false when none is left.
   bool run_one() {
@@ -156,6 +159,7 @@ class Pool {
       lock.unlock();
       {
         const ScopedTag tag(job->tag);
+        const BorrowedScopes scopes(job->scopes);
         while (job->run_one()) {
         }
       }

@@ -37,9 +37,9 @@ class Task {
 };
 
 /// Runs `task(0)` ... `task(count - 1)` on all workers, in any order, and returns when all are
-/// done. The workers carry the caller's tag. If tasks throw, the error of the lowest index is
-/// rethrown and higher ones may be skipped. Nested calls are allowed: the caller then works on the
-/// inner job only. Throws Interrupted when the interrupt check says so.
+/// done. The workers carry the caller's tag and its scoped resources. If tasks throw, the error of
+/// the lowest index is rethrown and higher ones may be skipped. Nested calls are allowed: the
+/// caller then works on the inner job only. Throws Interrupted when the interrupt check says so.
 HR_API void parallel_for(int64_t count, Task task);
 
 struct Morsel {

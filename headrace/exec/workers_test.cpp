@@ -3,6 +3,7 @@
 #include "headrace/exec/workers.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/resource.h"
 #include "headrace/memory/tag.h"
 
 #include <gtest/gtest.h>
@@ -74,6 +75,13 @@ TEST_P(Workers, TagsTravelWithTheJob) {
   const Tag expected = current_tag();
   std::atomic<int> wrong{0};
   parallel_for(500, [&](int64_t) { wrong += current_tag() != expected; });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Workers, ScopedResourcesTravelWithTheJob) {
+  const ScopedResource scope(system_resource());
+  std::atomic<int> wrong{0};
+  parallel_for(500, [&](int64_t) { wrong += current_resource() != system_resource(); });
   EXPECT_EQ(wrong, 0);
 }
 

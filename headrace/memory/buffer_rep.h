@@ -44,8 +44,10 @@ uint64_t present_serial();
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
 
-/// Makes fork() wait for `mutex` and gives the child a free one. Call once a mutex, at its birth.
-/// `innermost`: it is taken while others are held, so a fork takes it last.
+/// Makes fork() wait for `mutex` and gives the child a free one. Call once a mutex, at its birth;
+/// one that dies before the process must be forgotten first. `innermost`: it is taken while others
+/// are held, so a fork takes it last.
 void lock_over_fork(std::mutex& mutex, bool innermost = false);
+void forget_over_fork(std::mutex& mutex);
 
 }  // namespace hr

@@ -2,6 +2,7 @@
 // Locks that a fork must not catch in the hands of another thread.
 #include "headrace/memory/buffer_rep.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <pthread.h>
 #include <vector>
@@ -48,6 +49,15 @@ void lock_over_fork(std::mutex& mutex, bool innermost) {
   } else {
     locks.mutexes.insert(locks.mutexes.end() - locks.innermost, &mutex);
   }
+}
+
+void forget_over_fork(std::mutex& mutex) {
+  ForkLocks& locks = fork_locks();
+  const std::lock_guard lock(locks.mutex);
+  const auto found = std::find(locks.mutexes.begin(), locks.mutexes.end(), &mutex);
+  if (found == locks.mutexes.end()) return;
+  if (locks.mutexes.end() - found <= locks.innermost) --locks.innermost;
+  locks.mutexes.erase(found);
 }
 
 }  // namespace hr

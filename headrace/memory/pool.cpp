@@ -2,11 +2,15 @@
 // The pool of size classes.
 #include "headrace/memory/pool.h"
 
+#include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <new>
+#include <sanitizer/asan_interface.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 namespace hr {
@@ -14,25 +18,61 @@ namespace hr {
 namespace {
 
 constexpr size_t kSmallest = 64;
-// Small blocks that a thread keeps: 16 of each class up to 64 KiB.
-constexpr size_t kLargestOfThread = size_t{64} << 10;
-constexpr size_t kBlocksOfThread = 16;
-constexpr int kClassesOfThread = 4 * 10 + 1;
 constexpr size_t kAlignment = 64;
+// A shard keeps at most 16 blocks and 4 MiB of each class up to 2 MiB; all shards together keep at
+// most half of what may wait.
+constexpr int kShardClasses = 4 * 15 + 1;
+constexpr size_t kBlocksOfShard = 16;
+constexpr size_t kClassBytesOfShard = size_t{4} << 20;
 // From here on a block is counted by its resident pages, and chosen by them.
 constexpr size_t kCounted = size_t{4} << 20;
 constexpr size_t kPage = 4096;
 constexpr int64_t kMostSlack = int64_t{1} << 20;
+constexpr int kMostYields = 1000;
 
 }  // namespace
+
+struct PoolResource::ShardBlocks {
+  std::array<uint8_t, kShardClasses> counts{};
+  std::array<std::array<void*, kBlocksOfShard>, kShardClasses> blocks;
+};
+
+PoolResource::Shard::Shard() {
+  lock_over_fork(mutex);
+}
+
+PoolResource::Shard::~Shard() {
+  forget_over_fork(mutex);
+}
+
+void* PoolResource::Shard::pop(int index, size_t size) {
+  const auto c = static_cast<size_t>(index);
+  const std::lock_guard lock(mutex);
+  if (!blocks || blocks->counts[c] == 0) return nullptr;
+  cached.store(cached.load(std::memory_order_relaxed) - static_cast<int64_t>(size),
+               std::memory_order_relaxed);
+  return blocks->blocks[c][--blocks->counts[c]];
+}
+
+bool PoolResource::Shard::push(int index, size_t size, void* block, int64_t most_cached) noexcept {
+  const auto c = static_cast<size_t>(index);
+  const std::lock_guard lock(mutex);
+  if (!blocks) blocks.reset(new (std::nothrow) ShardBlocks);
+  const int64_t bytes = cached.load(std::memory_order_relaxed) + static_cast<int64_t>(size);
+  if (!blocks || bytes > most_cached ||
+      blocks->counts[c] >= std::min(kBlocksOfShard, kClassBytesOfShard / size))
+    return false;
+  cached.store(bytes, std::memory_order_relaxed);
+  blocks->blocks[c][blocks->counts[c]++] = block;
+  return true;
+}
 
 // Class i holds blocks of 64 * 2^(i / 4) * (1 + (i mod 4) / 4) bytes.
 int PoolResource::class_of(size_t bytes) {
   if (bytes <= kSmallest) return 0;
   const int doubling = std::bit_width(bytes - 1) - 1;  // 2^doubling < bytes
-  const size_t quarter = (size_t{1} << doubling) / 4;
-  const size_t steps = (bytes - (size_t{1} << doubling) + quarter - 1) / quarter;
-  return (doubling - 6) * 4 + static_cast<int>(steps);
+  const size_t last = bytes - 1 - (size_t{1} << doubling);
+  return (doubling - 6) * 4 + static_cast<int>(last >> (doubling - 2)) + 1;
 }
 
 size_t PoolResource::class_bytes(int index) {
@@ -41,8 +81,7 @@ size_t PoolResource::class_bytes(int index) {
 }
 
 bool PoolResource::counts_pages(const void* block, size_t size) const noexcept {
-  return size >= kCounted && reinterpret_cast<uintptr_t>(block) % kPage == 0 &&
-         upstream_.properties().place.is_host();
+  return size >= kCounted && reinterpret_cast<uintptr_t>(block) % kPage == 0 && on_host_;
 }
 
 // What the system says: a block may never have been touched whole, or was shrunk.
@@ -61,66 +100,33 @@ int64_t PoolResource::resident_bytes(const void* block, size_t size) const noexc
   return resident * static_cast<int64_t>(kPage);
 }
 
-// Plain data apart from its destructor, which hands the blocks on when the thread ends.
-struct PoolResource::ThreadCache {
-  std::array<std::array<void*, kBlocksOfThread>, kClassesOfThread> blocks;
-  std::array<uint8_t, kClassesOfThread> counts{};
-  bool ended = false;
-
-  ~ThreadCache() {
-    ended = true;
-    for (size_t c = 0; c < counts.size(); ++c)
-      for (; counts[c] > 0; --counts[c]) {
-        default_pool().cached_ -= static_cast<int64_t>(class_bytes(static_cast<int>(c)));
-        default_pool().give_back(static_cast<int>(c), blocks[c][counts[c] - 1u]);
-      }
-  }
-};
-
-PoolResource::ThreadCache& PoolResource::thread_cache() {
-  thread_local ThreadCache cache;
-  return cache;
-}
-
 PoolResource::PoolResource(AnyResource upstream, int64_t most_cached)
-    : upstream_(std::move(upstream)), most_cached_(most_cached) {}
+    : upstream_(std::move(upstream)),
+      on_host_(upstream_.properties().place.is_host()),
+      most_cached_(most_cached) {
+  for (Class& list : classes_) lock_over_fork(list.mutex);
+}
 
 PoolResource::~PoolResource() {
   trim();
+  for (Class& list : classes_) forget_over_fork(list.mutex);
 }
 
 void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
-  if (alignment > kAlignment) return upstream_.allocate(stream, bytes, alignment);
+  check_request(bytes, alignment);
+  if (alignment > kAlignment) return from_upstream(stream, bytes, alignment);
   const int index = class_of(bytes);
   const size_t size = class_bytes(index);
-  void* block = nullptr;
-  auto counted = static_cast<int64_t>(size);
-  if (thread_caches_ && size <= kLargestOfThread && !thread_cache().ended) {
-    ThreadCache& cache = thread_cache();
-    const auto c = static_cast<size_t>(index);
-    if (cache.counts[c] > 0) block = cache.blocks[c][--cache.counts[c]];
-  }
-  if (!block) {
-    Class& list = classes_[static_cast<size_t>(index)];
-    const std::lock_guard lock(list.mutex);
-    if (!list.blocks.empty()) {
-      auto best = std::prev(list.blocks.end());
-      // Of large blocks the one that needs the fewest new pages and wastes the fewest.
-      const auto wanted = static_cast<int64_t>(bytes);
-      for (auto it = best; size >= kCounted && it-- != list.blocks.begin();)
-        if (std::abs(it->bytes - wanted) < std::abs(best->bytes - wanted)) best = it;
-      block = best->block;
-      counted = best->bytes;
-      list.blocks.erase(best);
-    }
-  }
-  if (!block) return upstream_.allocate(stream, size, kAlignment);
-  cached_ -= counted;
+  Waiting found;
+  if (index < kShardClasses) found.block = shard().pop(index, size);
+  if (!found.block) found = take_waiting(index, bytes);
+  if (!found.block) found.block = from_upstream(stream, size, kAlignment);
+  if (on_host_) ASAN_UNPOISON_MEMORY_REGION(found.block, bytes);
   // Used bytes are what was asked for, so pages beyond them would be counted nowhere.
   const size_t end = (bytes + kPage - 1) / kPage * kPage;
-  if (counts_pages(block, size) && counted > static_cast<int64_t>(end) + kMostSlack)
-    madvise(static_cast<char*>(block) + end, size - end, MADV_DONTNEED);
-  return block;
+  if (found.bytes > static_cast<int64_t>(end) + kMostSlack && counts_pages(found.block, size))
+    madvise(static_cast<char*>(found.block) + end, size - end, MADV_DONTNEED);
+  return found.block;
 }
 
 void PoolResource::deallocate(Stream stream, void* pointer, size_t bytes,
@@ -128,86 +134,127 @@ void PoolResource::deallocate(Stream stream, void* pointer, size_t bytes,
   if (alignment > kAlignment) return upstream_.deallocate(stream, pointer, bytes, alignment);
   const int index = class_of(bytes);
   const size_t size = class_bytes(index);
-  if (thread_caches_ && size <= kLargestOfThread && !thread_cache().ended) {
-    ThreadCache& cache = thread_cache();
-    const auto c = static_cast<size_t>(index);
-    if (cache.counts[c] < kBlocksOfThread) {
-      cache.blocks[c][cache.counts[c]++] = pointer;
-      cached_ += static_cast<int64_t>(size);
-      return;
-    }
-  }
-  give_back(index, pointer);
+  if (on_host_) ASAN_POISON_MEMORY_REGION(pointer, size);
+  if (index < kShardClasses && shard().push(index, size, pointer, most_cached_ / (2 * kShards)))
+    return;
+  if (!keep_waiting(index, pointer)) to_upstream(index, pointer);
 }
 
-void PoolResource::give_back(int index, void* block) noexcept {
+// Asks again as long as blocks that waited here, or were on their way back, may have been missing.
+void* PoolResource::from_upstream(Stream stream, size_t bytes, size_t alignment) {
+  for (int yields = 0;;) {
+    const uint64_t before = given_back_;
+    try {
+      return upstream_.allocate(stream, bytes, alignment);
+    } catch (const OutOfMemoryError&) {
+      if (trim(static_cast<int64_t>(bytes)) > 0) continue;
+      const bool on_their_way = giving_back_ > 0;
+      if (given_back_ != before) continue;
+      if (!on_their_way || ++yields > kMostYields) throw;
+    }
+    sched_yield();
+  }
+}
+
+void PoolResource::to_upstream(int index, void* block) noexcept {
+  const size_t size = class_bytes(index);
+  if (on_host_) ASAN_UNPOISON_MEMORY_REGION(block, size);
+  upstream_.deallocate(Stream{}, block, size, kAlignment);
+}
+
+PoolResource::Waiting PoolResource::take_waiting(int index, size_t bytes) {
+  Class& list = classes_[static_cast<size_t>(index)];
+  const std::lock_guard lock(list.mutex);
+  if (list.blocks.empty()) return {};
+  auto best = std::prev(list.blocks.end());
+  // Of large blocks the one that needs the fewest new pages and wastes the fewest.
+  const auto wanted = static_cast<int64_t>(bytes);
+  for (auto it = best; bytes >= kCounted && it-- != list.blocks.begin();)
+    if (std::abs(it->bytes - wanted) < std::abs(best->bytes - wanted)) best = it;
+  const Waiting found = *best;
+  list.blocks.erase(best);
+  cached_ -= found.bytes;
+  return found;
+}
+
+bool PoolResource::keep_waiting(int index, void* block) noexcept {
   const size_t size = class_bytes(index);
   const int64_t counted = resident_bytes(block, size);
-  if (static_cast<int64_t>(size) <= most_cached_) {
-    Class& list = classes_[static_cast<size_t>(index)];
-    bool waits = true;
-    {
-      const std::lock_guard lock(list.mutex);
-      try {
-        list.blocks.push_back({block, counted});
-      } catch (...) {  // no room for the list itself: the block goes upstream
-        waits = false;
-      }
+  if (static_cast<int64_t>(size) > most_cached_) return false;
+  Class& list = classes_[static_cast<size_t>(index)];
+  {
+    const std::lock_guard lock(list.mutex);
+    try {
+      list.blocks.push_back({block, counted});
+    } catch (...) {  // no room for the list itself
+      return false;
     }
-    if (waits) {
-      if (cached_.fetch_add(counted) + counted > most_cached_) make_room(index);
-      return;
-    }
+    cached_ += counted;
   }
-  upstream_.deallocate(Stream{}, block, size, kAlignment);
+  if (cached_bytes() > most_cached_) make_room(index);
+  return true;
 }
 
 // What was given back last is asked for soonest, so blocks of other classes go first, in turn: else
 // the blocks of a step that is over would keep those of the next one from waiting here.
 void PoolResource::make_room(int index) noexcept {
-  for (int tries = 0; tries <= 2 * kClasses && cached_ > most_cached_; ++tries) {
+  ++giving_back_;
+  for (int tries = 0; tries <= 2 * kClasses && cached_bytes() > most_cached_; ++tries) {
     const auto turn = static_cast<int>(turn_++ % kClasses);
     if (turn == index && tries < kClasses) continue;
     Class& list = classes_[static_cast<size_t>(turn)];
-    while (cached_ > most_cached_) {
-      Waiting waiting;
+    while (cached_bytes() > most_cached_) {
+      void* block = nullptr;
       {
         const std::lock_guard lock(list.mutex);
         if (list.blocks.empty()) break;
-        waiting = list.blocks.front();  // the one that waits longest
+        block = list.blocks.front().block;  // the one that waits longest
+        cached_ -= list.blocks.front().bytes;
         list.blocks.erase(list.blocks.begin());
       }
-      cached_ -= waiting.bytes;
-      upstream_.deallocate(Stream{}, waiting.block, class_bytes(turn), kAlignment);
+      to_upstream(turn, block);
+      ++given_back_;
     }
   }
+  --giving_back_;
 }
 
-int64_t PoolResource::trim() {
+// One block at a time and without a lock while it goes, since upstream may wait for others.
+int64_t PoolResource::trim(int64_t at_least) noexcept {
   int64_t freed = 0;
-  for (int index = 0; index < kClasses; ++index) {
-    std::vector<Waiting> blocks;
-    {
-      Class& list = classes_[static_cast<size_t>(index)];
-      const std::lock_guard lock(list.mutex);
-      blocks.swap(list.blocks);
+  ++giving_back_;
+  for (int index = kClasses - 1; index >= 0; --index) {
+    const auto size = static_cast<int64_t>(class_bytes(index));
+    const auto give_back = [&](void* block, int64_t bytes) {
+      to_upstream(index, block);
+      ++given_back_;
+      freed += bytes;
+    };
+    while (freed < at_least) {
+      const Waiting found = take_waiting(index, 0);
+      if (!found.block) break;
+      give_back(found.block, found.bytes);
     }
-    for (const Waiting& waiting : blocks) {
-      upstream_.deallocate(Stream{}, waiting.block, class_bytes(index), kAlignment);
-      freed += waiting.bytes;
-    }
+    if (index >= kShardClasses) continue;
+    for (Shard& each : shards_)
+      while (freed < at_least) {
+        void* const block = each.pop(index, static_cast<size_t>(size));
+        if (!block) break;
+        give_back(block, size);
+      }
   }
-  cached_ -= freed;
+  --giving_back_;
   return freed;
 }
 
+int64_t PoolResource::cached_bytes() const {
+  int64_t bytes = cached_;
+  for (const Shard& each : shards_) bytes += each.cached.load(std::memory_order_relaxed);
+  return bytes;
+}
+
 PoolResource& default_pool() {
-  static PoolResource* const leaked = [] {
-    auto* pool = new PoolResource(system_resource());
-    pool->enable_thread_caches();
-    for (PoolResource::Class& list : pool->classes_) lock_over_fork(list.mutex);
-    return pool;
-  }();
+  static PoolResource* const leaked = new PoolResource(system_resource());
   return *leaked;
 }
 

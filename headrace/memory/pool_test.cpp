@@ -30,6 +30,8 @@ class CountingResource {
 
   MemoryProperties properties() const { return {}; }
 
+  std::string describe() const { return "counting"; }
+
   std::atomic<int64_t> live{0};
 };
 

@@ -6,25 +6,33 @@
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/pool.h"
 
+#include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
-#include <optional>
 #include <sys/mman.h>
+#include <utility>
+#include <vector>
 
 namespace hr {
 
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kAlignment = 64;
 constexpr size_t kLarge = size_t{4} << 20;
 
 class SystemResource {
  public:
   void* allocate(Stream, size_t bytes, size_t alignment) {
+    check_request(bytes, alignment);
+    alignment = std::max(alignment, kAlignment);
+    // At least one unit: a block of 0 bytes has an address of its own too.
+    const size_t rounded = std::max((bytes + alignment - 1) / alignment, size_t{1}) * alignment;
     void* pointer =
-        bytes >= kLarge
-            ? map(bytes)
-            : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+        bytes >= kLarge ? map(bytes, alignment) : std::aligned_alloc(alignment, rounded);
     if (!pointer)
       throw OutOfMemoryError(
           error_message("allocate", "the system gives no memory", {{"bytes", bytes}},
@@ -42,19 +50,22 @@ class SystemResource {
 
   MemoryProperties properties() const { return {}; }
 
+  std::string describe() const { return "system"; }
+
  private:
   static size_t mapped_bytes(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
   // Aligned for huge pages: 160 MB cost 77 page faults instead of 39,063.
-  static void* map(size_t bytes) {
+  static void* map(size_t bytes, size_t alignment) {
+    alignment = std::max(alignment, kHugePage);
     const size_t size = mapped_bytes(bytes);
-    void* base = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+    void* base = mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return nullptr;
     const auto begin = reinterpret_cast<uintptr_t>(base);
-    const uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
+    const uintptr_t aligned = (begin + alignment - 1) / alignment * alignment;
     if (aligned > begin) munmap(base, aligned - begin);
-    const uintptr_t end = begin + size + kHugePage;
+    const uintptr_t end = begin + size + alignment;
     if (end > aligned + size) munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
     madvise(reinterpret_cast<void*>(aligned), size, MADV_HUGEPAGE);
     return reinterpret_cast<void*>(aligned);
@@ -71,52 +82,103 @@ class DefaultPool {
   }
 
   MemoryProperties properties() const { return default_pool().properties(); }
+
+  std::string describe() const { return default_pool().describe(); }
 };
 
-struct CurrentResource {
+// What was set for places. The host's default is not in the list, so nobody waits for the lock
+// as long as nothing was set.
+struct SetResources {
   std::mutex mutex;
-  AnyResource resource{std::make_shared<DefaultPool>()};
+  std::vector<std::pair<Place, AnyResource>> resources;
+  std::atomic<bool> any{false};
+  const AnyResource default_resource{std::make_shared<DefaultPool>()};
 
-  CurrentResource() { lock_over_fork(mutex); }
+  SetResources() { lock_over_fork(mutex); }
+
+  AnyResource* find(Place place) {
+    for (auto& [at, resource] : resources)
+      if (at == place) return &resource;
+    return nullptr;
+  }
 };
 
-CurrentResource& host_resource() {
-  static auto* const leaked = new CurrentResource;
+SetResources& set_resources() {
+  static auto* const leaked = new SetResources;
   return *leaked;
 }
 
-thread_local std::optional<AnyResource> scoped;
+constinit thread_local ScopedResource* innermost = nullptr;
 
 }  // namespace
+
+void check_request(size_t bytes, size_t alignment) {
+  if (bytes > kMostRequestBytes)
+    throw OutOfMemoryError(
+        error_message("allocate", "more than any machine has", {{"bytes", bytes}}),
+        std::numeric_limits<int64_t>::max());
+  if (!std::has_single_bit(alignment) || alignment > size_t{1} << 30)
+    throw_error<InvalidArgumentError>("allocate",
+                                      "the alignment is not a power of two of at most 1 GiB",
+                                      {{"alignment", alignment}});
+}
 
 AnyResource system_resource() {
   static auto* const leaked = new AnyResource(std::make_shared<SystemResource>());
   return *leaked;
 }
 
-AnyResource current_resource(Place) {
-  if (scoped) return *scoped;
-  CurrentResource& current = host_resource();
-  const std::lock_guard lock(current.mutex);
-  return current.resource;
+AnyResource current_resource(Place place) {
+  for (const ScopedResource* scope = innermost; scope; scope = scope->outer_)
+    if (scope->place_ == place) return scope->resource_;
+  SetResources& set = set_resources();
+  if (set.any.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(set.mutex);
+    if (const AnyResource* found = set.find(place)) return *found;
+  }
+  if (!place.is_host())
+    throw_error<UnsupportedError>("current_resource", "no resource is set for this place",
+                                  {{"place", place.name()}}, "call set_current_resource first");
+  return set.default_resource;
 }
 
-void set_current_resource(Place, AnyResource resource) {
-  CurrentResource& current = host_resource();
-  const std::lock_guard lock(current.mutex);
-  current.resource = std::move(resource);
+void set_current_resource(Place place, AnyResource resource) {
+  const Place gives = resource.properties().place;
+  if (gives != place)
+    throw_error<InvalidArgumentError>("set_current_resource",
+                                      "the resource gives memory of another place",
+                                      {{"place", place.name()}, {"resource", gives.name()}});
+  SetResources& set = set_resources();
+  const std::lock_guard lock(set.mutex);
+  set.any.store(true, std::memory_order_release);
+  if (AnyResource* const found = set.find(place))
+    std::swap(*found, resource);  // the former one may end with the call, after the lock
+  else
+    set.resources.emplace_back(place, std::move(resource));
 }
 
 ScopedResource::ScopedResource(AnyResource resource)
-    : previous_(scoped ? *scoped : resource), had_previous_(scoped.has_value()) {
-  scoped = std::move(resource);
+    : resource_(std::move(resource)), place_(resource_.properties().place), outer_(innermost) {
+  innermost = this;
 }
 
 ScopedResource::~ScopedResource() {
-  if (had_previous_)
-    scoped = previous_;
-  else
-    scoped.reset();
+  for (ScopedResource** scope = &innermost; *scope; scope = &(*scope)->outer_)
+    if (*scope == this) {
+      *scope = outer_;
+      return;
+    }
+}
+
+BorrowedScopes::BorrowedScopes(ScopedResource* scopes)
+    : before_(std::exchange(innermost, scopes)) {}
+
+BorrowedScopes::~BorrowedScopes() {
+  innermost = before_;
+}
+
+ScopedResource* innermost_scope() {
+  return innermost;
 }
 
 }  // namespace hr
