@@ -35,8 +35,8 @@ bool is_filled(const unsigned char* begin, const unsigned char* end) {
   return std::all_of(begin, end, [](unsigned char byte) { return byte == kFill; });
 }
 
-// Called from what may not throw, so it ends the process and says why.
-void check_edges(const unsigned char* block, size_t bytes, const Layout& layout) {
+// Called from what may not throw, so it ends the process and says why (inlined, it would not say).
+[[gnu::noinline]] void check_edges(const unsigned char* block, size_t bytes, const Layout& layout) {
   const unsigned char* const end = block + layout.size;
   if (!is_filled(block + bytes, end) || !is_filled(end - layout.body, block))
     throw_error<InternalError>("guard", "bytes around a block were written", {{"bytes", bytes}},

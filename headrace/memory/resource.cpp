@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/guard.h"
 #include "headrace/memory/pool.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <string_view>
 #include <sys/mman.h>
 #include <utility>
 #include <vector>
@@ -86,13 +88,20 @@ class DefaultPool {
   std::string describe() const { return default_pool().describe(); }
 };
 
+AnyResource first_resource() {
+  const char* const debug = std::getenv("HEADRACE_DEBUG_MEMORY");
+  if (debug && std::string_view(debug) != "0")
+    return AnyResource(std::make_shared<GuardResource>());
+  return AnyResource(std::make_shared<DefaultPool>());
+}
+
 // What was set for places. The host's default is not in the list, so nobody waits for the lock
 // as long as nothing was set.
 struct SetResources {
   std::mutex mutex;
   std::vector<std::pair<Place, AnyResource>> resources;
   std::atomic<bool> any{false};
-  const AnyResource default_resource{std::make_shared<DefaultPool>()};
+  const AnyResource default_resource = first_resource();
 
   SetResources() { lock_over_fork(mutex); }
 
