@@ -6,6 +6,7 @@
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/external.h"
 #include "headrace/memory/pool.h"
+#include "headrace/memory/shared.h"
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,10 @@ Accounts& accounts() {
   return *leaked;
 }
 
+int64_t cached_bytes() {
+  return default_pool().cached_bytes() + shared_cached_bytes();
+}
+
 void raise_to(std::atomic<int64_t>& peak, int64_t value) {
   int64_t seen = peak.load(std::memory_order_relaxed);
   while (seen < value && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
@@ -110,7 +115,7 @@ void discharge(int64_t bytes) {
 bool over_budget() {
   const int64_t limit = accounts().limit.load(std::memory_order_relaxed);
   return limit != std::numeric_limits<int64_t>::max() &&
-         accounts().used + default_pool().cached_bytes() > limit;
+         accounts().used + cached_bytes() > limit;
 }
 
 void enter_buffer(Buffer::Rep& rep) {
@@ -170,7 +175,7 @@ MemoryStatistics memory_statistics(Place) {
   const Accounts& all = accounts();
   return {.used_bytes = all.used,
           .peak_bytes = all.peak,
-          .cached_bytes = default_pool().cached_bytes(),
+          .cached_bytes = cached_bytes(),
           .external_bytes = all.external,
           .foreign_bytes = all.foreign,
           .limit_bytes = all.limit,
@@ -190,9 +195,13 @@ void set_memory_limit(int64_t bytes, Place) {
   if (over_budget()) trim_memory();
 }
 
+int64_t trim_caches() {
+  return default_pool().trim() + trim_shared();
+}
+
 int64_t trim_memory() {
   trim_external();
-  const int64_t freed = default_pool().trim();
+  const int64_t freed = trim_caches();
 #ifdef __GLIBC__
   malloc_trim(0);  // blocks below 4 MiB went back to malloc, which keeps pages too
 #endif

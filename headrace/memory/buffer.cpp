@@ -7,7 +7,6 @@
 #include "headrace/memory/budget.h"
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/event_log.h"
-#include "headrace/memory/pool.h"
 
 #include <cstring>
 #include <memory>
@@ -32,12 +31,12 @@ Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
   const int64_t capacity = round_up(checked_add("allocate", size_bytes, 63) - 63, 64);
   auto rep = std::make_unique<Rep>();
   if (capacity > 0) {
-    if (!try_charge(capacity) && (default_pool().trim(), !try_charge(capacity))) {
+    if (!try_charge(capacity) && (trim_caches(), !try_charge(capacity))) {
       log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, current_tag());
       throw_out_of_memory(capacity);
     }
     try {
-      if (over_budget()) default_pool().trim();
+      if (over_budget()) trim_caches();
       rep->data = static_cast<std::byte*>(
           resource.allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
     } catch (...) {
@@ -129,6 +128,10 @@ void Buffer::shrink(int64_t size_bytes) {
   const int64_t padded = round_up(size_bytes, 64);
   std::byte* bytes = mutable_data();
   std::memset(bytes + size_bytes, 0, static_cast<size_t>(padded - size_bytes));
+  if (rep_->resource && rep_->resource->properties().shared) {
+    rep_->size_bytes = size_bytes;  // a sealed segment gives no page back, so it stays charged
+    return;
+  }
   // Whole pages of the tail go back; the address range stays with the block.
   const int64_t first = round_up(padded, kPage);
   const int64_t last = rep_->capacity_bytes / kPage * kPage;

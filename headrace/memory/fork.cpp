@@ -3,6 +3,7 @@
 #include "headrace/memory/buffer_rep.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <pthread.h>
 #include <vector>
@@ -10,6 +11,8 @@
 namespace hr {
 
 namespace {
+
+std::atomic<uint64_t> forks{0};
 
 struct ForkLocks {
   std::mutex mutex;
@@ -24,6 +27,7 @@ ForkLocks& fork_locks() {
         [] {
           fork_locks().mutex.lock();
           for (std::mutex* each : fork_locks().mutexes) each->lock();
+          ++forks;
         },
         [] {
           for (std::mutex* each : fork_locks().mutexes) each->unlock();
@@ -58,6 +62,10 @@ void forget_over_fork(std::mutex& mutex) {
   if (found == locks.mutexes.end()) return;
   if (locks.mutexes.end() - found <= locks.innermost) --locks.innermost;
   locks.mutexes.erase(found);
+}
+
+uint64_t fork_count() {
+  return forks;
 }
 
 }  // namespace hr

@@ -22,6 +22,7 @@ struct Stream {
 struct MemoryProperties {
   Place place;
   int64_t alignment = 64;  ///< what every block has at least
+  bool shared = false;     ///< other processes may map it: its pages stay where they are
 };
 
 /// What a type must offer to be a resource. `allocate` throws OutOfMemoryError, never returns null,
