@@ -59,6 +59,7 @@ void bind_exec(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_exchange(nb::module_& m);
 void bind_adopt(nb::module_& m);
+void bind_share(nb::module_& m);
 void bind_lists(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_io(nb::module_& m);

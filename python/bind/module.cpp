@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   bind_data(m);
   bind_exchange(m);
   bind_adopt(m);
+  bind_share(m);
   bind_lists(m);
   bind_plan(m);
   bind_io(m);
