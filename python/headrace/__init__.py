@@ -34,6 +34,7 @@ from headrace.io import read_csv, scan_csv
 from headrace.memory import no_copies
 from headrace.series import Series
 from headrace.settings import device, fallbacks, info, strict, threads
+from headrace.sharing import SharedHandle, attach, share, sharing
 
 __all__ = [
     "Array",
@@ -47,10 +48,12 @@ __all__ = [
     "InvalidArgumentError",
     "OutOfMemoryError",
     "Series",
+    "SharedHandle",
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",
     "asarray",
+    "attach",
     "demo",
     "device",
     "errors",
@@ -68,6 +71,8 @@ __all__ = [
     "read_csv",
     "report",
     "scan_csv",
+    "share",
+    "sharing",
     "signal",
     "strict",
     "threads",

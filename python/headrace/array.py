@@ -287,11 +287,6 @@ class Array(Deferred):
         column: _core.Column = self.to_series()._value()
         return column.__arrow_c_array__(requested_schema)
 
-    def __reduce__(self) -> Any:
-        import numpy as np
-
-        return (asarray, (np.array(self.to_numpy()),))
-
 
 def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     """An array over `values`: the same memory where the source allows it, never a silent copy.

@@ -110,6 +110,19 @@ class Deferred(_core.BufferSource):
         device: tuple[int, int] = self._value().__dlpack_device__()
         return device
 
+    # ---- copies and pickle -------------------------------------------------------------------
+    def __copy__(self) -> Self:
+        copy: Self = self._like(self._node)
+        return copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()  # nobody can change the values
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from headrace.sharing import reduced
+
+        return reduced(self, protocol)
+
     # ---- element-wise ------------------------------------------------------------------------
     def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
         mark(op)

@@ -127,6 +127,20 @@ class DataFrame:
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
 
+    # ---- copies and pickle -------------------------------------------------------------------
+    def __copy__(self) -> DataFrame:
+        frame = DataFrame._of(dict(self._nodes))
+        frame.rejects = self.rejects
+        return frame
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DataFrame:
+        return self.__copy__()  # nobody can change the values
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from headrace.sharing import reduced
+
+        return reduced(self, protocol)
+
     # ---- columns and rows --------------------------------------------------------------------
     def __getitem__(self, key: Any) -> Any:
         """A column by name, columns by a list of names, rows by a mask or a slice."""
