@@ -178,7 +178,7 @@ TEST(Share, CopiesOnlyWhatLiesElsewhere) {
 }
 
 TEST(Share, TheOwnersMemoryWaitsForTheLease) {
-  trim_shared();
+  trim_memory();
   const int64_t used = memory_statistics().used_bytes;
   Unpacked there;
   {

@@ -4,9 +4,8 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/caches.h"
 #include "headrace/memory/external.h"
-#include "headrace/memory/pool.h"
-#include "headrace/memory/shared.h"
 
 #include <algorithm>
 #include <array>
@@ -65,10 +64,6 @@ Accounts& accounts() {
   return *leaked;
 }
 
-int64_t cached_bytes() {
-  return default_pool().cached_bytes() + shared_cached_bytes();
-}
-
 void raise_to(std::atomic<int64_t>& peak, int64_t value) {
   int64_t seen = peak.load(std::memory_order_relaxed);
   while (seen < value && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
@@ -114,8 +109,7 @@ void discharge(int64_t bytes) {
 
 bool over_budget() {
   const int64_t limit = accounts().limit.load(std::memory_order_relaxed);
-  return limit != std::numeric_limits<int64_t>::max() &&
-         accounts().used + cached_bytes() > limit;
+  return limit != std::numeric_limits<int64_t>::max() && accounts().used + cached_bytes() > limit;
 }
 
 void enter_buffer(Buffer::Rep& rep) {
@@ -193,10 +187,6 @@ void set_memory_limit(int64_t bytes, Place) {
                                       {{"bytes", bytes}});
   accounts().limit = bytes;
   if (over_budget()) trim_memory();
-}
-
-int64_t trim_caches() {
-  return default_pool().trim() + trim_shared();
 }
 
 int64_t trim_memory() {

@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/caches.h"
 #include "headrace/memory/event_log.h"
 
 #include <cstring>

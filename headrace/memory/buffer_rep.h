@@ -43,8 +43,6 @@ void mark_external(Buffer& buffer, bool slab);
 uint64_t present_serial();
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
-/// Gives what waits in pools back to the system; the bytes.
-int64_t trim_caches();
 
 /// Makes fork() wait for `mutex` and gives the child a free one. Call once a mutex, at its birth;
 /// one that dies before the process must be forgotten first. `innermost`: it is taken while others

@@ -280,11 +280,15 @@ Segments& segments() {
 class SharedResource {
  public:
   void* allocate(Stream, size_t bytes, size_t alignment) {
-    return segments().allocate(static_cast<int64_t>(bytes), static_cast<int64_t>(alignment));
+    check_request(bytes, alignment);
+    if (alignment > kHugePage)
+      throw_error<UnsupportedError>("allocate", "shared segments are aligned to 2 MiB at most",
+                                    {{"alignment", alignment}});
+    return segments().allocate(counted(bytes), static_cast<int64_t>(alignment));
   }
 
   void deallocate(Stream, void* pointer, size_t bytes, size_t) noexcept {
-    segments().deallocate(pointer, static_cast<int64_t>(bytes));
+    segments().deallocate(pointer, counted(bytes));
   }
 
   MemoryProperties properties() const {
@@ -294,6 +298,14 @@ class SharedResource {
   }
 
   std::string describe() const { return "shared segments"; }
+
+  int64_t cached_bytes() const { return segments().cached_bytes(); }
+
+  int64_t trim() { return segments().trim(); }
+
+ private:
+  // A block of 0 bytes has an address of its own too.
+  static int64_t counted(size_t bytes) { return std::max<int64_t>(static_cast<int64_t>(bytes), 1); }
 };
 
 // What map_segments made: gone with its last buffer.
@@ -347,14 +359,6 @@ std::unique_ptr<Segment> map_received(std::string_view op, Descriptor file, int6
 AnyResource shared_resource() {
   static auto* const leaked = new AnyResource(std::make_shared<SharedResource>());
   return *leaked;
-}
-
-int64_t shared_cached_bytes() {
-  return segments().cached_bytes();
-}
-
-int64_t trim_shared() {
-  return segments().trim();
 }
 
 std::optional<SharedRange> find_shared(const void* data, int64_t size_bytes) {

@@ -21,11 +21,6 @@ namespace hr {
 /// buffers are charged like others and are never shrunk. Throws OutOfMemoryError.
 HR_API AnyResource shared_resource();
 
-/// Bytes of free segments and of the gaps in slabs.
-HR_API int64_t shared_cached_bytes();
-/// Returns the free segments to the system; their bytes.
-HR_API int64_t trim_shared();
-
 /// Where bytes lie in a shared segment of this process. The descriptor is the segment's own, open
 /// as long as the buffer lives.
 struct SharedRange {

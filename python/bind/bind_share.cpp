@@ -17,7 +17,8 @@ namespace {
 using Label = std::optional<std::string>;
 
 nb::tuple unpacked_tuple(hr::Unpacked unpacked) {
-  nb::object value = std::visit([](auto& held) { return nb::cast(std::move(held)); }, unpacked.value);
+  nb::object value =
+      std::visit([](auto& held) { return nb::cast(std::move(held)); }, unpacked.value);
   return nb::make_tuple(std::move(value), unpacked.label);
 }
 
@@ -30,8 +31,7 @@ nb::tuple packed_tuple(const hr::Packable& value, std::string_view op, const Lab
   }
   nb::list pieces;
   for (const hr::Piece& piece : packed.pieces)
-    pieces.append(
-        hr::Tensor(hr::TypeId::kUInt8, {piece.size_bytes}, piece.buffer, piece.begin));
+    pieces.append(hr::Tensor(hr::TypeId::kUInt8, {piece.size_bytes}, piece.buffer, piece.begin));
   return nb::make_tuple(nb::bytes(packed.header.data(), packed.header.size()), pieces);
 }
 
@@ -80,7 +80,7 @@ void bind_share(nb::module_& m) {
         nb::sig("def attach(token: str) -> tuple[Column | Tensor | Table, str | None]"));
   m.def("pack", packed_tuple, "value"_a, "op"_a, "label"_a = nb::none(),
         nb::sig("def pack(value: Column | Tensor | Table, op: str, label: str | None = None) -> "
-                "tuple[bytes, list[Tensor]]"));
+                "tuple[bytes, list[typing.Any]]"));
   m.def("unpack", unpack, "header"_a, "buffers"_a, "op"_a,
         nb::sig("def unpack(header: bytes, buffers: collections.abc.Sequence[object], op: str) -> "
                 "tuple[Column | Tensor | Table, str | None]"));

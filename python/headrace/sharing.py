@@ -200,7 +200,6 @@ def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
     """
     mark("pickle")
     data, name = _value_of(value, "pickle")
-    pieces: list[Any]
     header, pieces = _core.pack(data, "pickle", name)
     rejects = getattr(value, "rejects", None) if isinstance(value, DataFrame) else None
     if protocol >= 5:
