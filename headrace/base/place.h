@@ -6,7 +6,9 @@
 
 namespace hr {
 
-enum class PlaceKind : uint8_t { kHost, kCuda };
+/// The simulated device is memory of this process that the host cannot touch: for tests of what a
+/// GPU needs.
+enum class PlaceKind : uint8_t { kHost, kCuda, kSimulated };
 
 /// A memory place. Execution follows the place of the data, never a global switch.
 struct Place {
@@ -17,7 +19,11 @@ struct Place {
 
   constexpr bool is_gpu() const { return kind == PlaceKind::kCuda; }
 
-  std::string name() const { return is_host() ? "host" : "cuda:" + std::to_string(index); }
+  constexpr bool is_simulated() const { return kind == PlaceKind::kSimulated; }
+
+  std::string name() const {
+    return is_host() ? "host" : (is_gpu() ? "cuda:" : "sim:") + std::to_string(index);
+  }
 
   friend constexpr bool operator==(const Place&, const Place&) = default;
 };

@@ -6,6 +6,7 @@
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/caches.h"
 #include "headrace/memory/external.h"
+#include "headrace/memory/simulated.h"
 
 #include <algorithm>
 #include <array>
@@ -83,7 +84,7 @@ Holder holder_of(const Buffer::Rep& rep) {
           .bytes = rep.capacity_bytes,
           .tag = tag_info(rep.tag),
           .place = rep.place,
-          .foreign = rep.owner.release != nullptr,
+          .foreign = rep.owner.release != nullptr && rep.place.is_host(),
           .exported = rep.exports.load() > 0,
           .external = rep.external};
 }
@@ -116,7 +117,7 @@ void enter_buffer(Buffer::Rep& rep) {
   Accounts& all = accounts();
   rep.serial = ++all.serial;
   if (rep.owner.release) {
-    all.foreign += rep.size_bytes;
+    if (rep.place.is_host()) all.foreign += rep.size_bytes;
   } else {
     ++all.allocations;
     all.allocated += rep.capacity_bytes;
@@ -130,7 +131,7 @@ void enter_buffer(Buffer::Rep& rep) {
 
 void leave_buffer(Buffer::Rep& rep) {
   Accounts& all = accounts();
-  if (rep.owner.release) all.foreign -= rep.size_bytes;
+  if (rep.owner.release && rep.place.is_host()) all.foreign -= rep.size_bytes;
   if (rep.external) all.external -= rep.capacity_bytes;
   Shard& shard = all.shards[rep.serial % kShards];
   const std::lock_guard lock(shard.mutex);
@@ -165,7 +166,8 @@ void throw_out_of_memory(int64_t requested_bytes) {
   throw OutOfMemoryError(text, requested_bytes, now.limit_bytes, now.used_bytes);
 }
 
-MemoryStatistics memory_statistics(Place) {
+MemoryStatistics memory_statistics(Place place) {
+  if (place.is_simulated()) return simulated_statistics();
   const Accounts& all = accounts();
   return {.used_bytes = all.used,
           .peak_bytes = all.peak,
@@ -177,11 +179,14 @@ MemoryStatistics memory_statistics(Place) {
           .allocated_bytes = all.allocated};
 }
 
-int64_t memory_limit(Place) {
-  return accounts().limit;
+int64_t memory_limit(Place place) {
+  return place.is_simulated() ? simulated_settings().limit_bytes : accounts().limit.load();
 }
 
-void set_memory_limit(int64_t bytes, Place) {
+void set_memory_limit(int64_t bytes, Place place) {
+  if (place.is_simulated())
+    throw_error<UnsupportedError>("memory.limit", "the simulated device keeps the limit it has", {},
+                                  "set limit= in HEADRACE_DEVICE");
   if (bytes <= 0)
     throw_error<InvalidArgumentError>("memory.limit", "the limit is not positive",
                                       {{"bytes", bytes}});

@@ -29,6 +29,7 @@ Buffer Buffer::allocate(int64_t size_bytes) {
 Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
   if (size_bytes < 0)
     throw_error<InvalidArgumentError>("allocate", "a negative size", {{"bytes", size_bytes}});
+  if (!resource.properties().place.is_host()) return allocate_elsewhere(size_bytes, resource);
   const int64_t capacity = round_up(checked_add("allocate", size_bytes, 63) - 63, 64);
   auto rep = std::make_unique<Rep>();
   if (capacity > 0) {

@@ -41,6 +41,9 @@ void leave_buffer(Buffer::Rep& rep);
 void mark_external(Buffer& buffer, bool slab);
 /// Serial of the buffer made last.
 uint64_t present_serial();
+/// A buffer of a place that is not the host: its resource keeps that place's accounts, and nobody
+/// here touches the bytes.
+Buffer allocate_elsewhere(int64_t size_bytes, const AnyResource& resource);
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
 

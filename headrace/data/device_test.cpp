@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values on the simulated device: the same bits after a way there and back, and every misuse found.
+#include "headrace/data/device.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/data/tensor_testing.h"
+#include "headrace/exec/device_stream.h"
+#include "headrace/memory/ledger.h"
+#include "headrace/memory/simulated.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+using ::testing::HasSubstr;
+using testing::tensor_of;
+using testing::values_of;
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+Stream opened(SimulatedSettings settings = {.limit_bytes = 16 << 20, .latency_ns = 100'000}) {
+  open_simulated(settings);
+  return new_stream();
+}
+
+std::vector<double> numbers(int64_t count) {
+  std::vector<double> values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 0.5);
+  return values;
+}
+
+// Operators of the host, as a device would have them.
+Tensor add(const Tensor& a, const Tensor& b, Stream stream) {
+  return run_on_device("add", stream, {a, b}, a.dtype(), a.shape(), [](std::span<const Tensor> in) {
+    std::vector<double> sum = values_of<double>(in[0]);
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += in[1].as<double>()[i];
+    return tensor_of(sum);
+  });
+}
+
+Tensor sum(const Tensor& a, Stream stream) {
+  return run_on_device("sum", stream, {a}, a.dtype(), {}, [](std::span<const Tensor> in) {
+    double total = 0;
+    for (const double value : values_of<double>(in[0])) total += value;
+    return scalar_tensor(total);
+  });
+}
+
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(Device, ThereAndBackForEveryLayout) {
+  const Stream stream = opened();
+  clear_ledger();
+  for (const int64_t size : testing::edge_sizes()) {
+    const Tensor tensor = tensor_of(numbers(size));
+    const Tensor there = to_place(tensor, simulated, stream);
+    EXPECT_EQ(there.place(), size > 0 ? simulated : host);
+    EXPECT_TRUE(testing::same_bits(to_place(there, host, stream), tensor));
+  }
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(1000));
+  for (int64_t i = 0; i < 1000; ++i) set_bit(validity.mutable_as<uint8_t>(), i, i % 3 != 0);
+  const Column column(TypeId::kFloat64, 1000, tensor_of(numbers(1000)).buffer(), validity, -1);
+  DictionaryBuilder builder;
+  builder.add("low");
+  builder.add("a rather high value");
+  Buffer codes = Buffer::allocate_zeroed(4000);
+  codes.mutable_as<int32_t>()[500] = 1;
+  const Column categories = Column::categories(1000, codes, builder.finish(), validity, -1);
+  for (const Column& whole : {column, categories})
+    for (const int64_t begin : {0, 1, 8, 499}) {
+      const Column part = whole.slice(begin, 500);
+      const Column there = to_place(part, simulated, stream);
+      EXPECT_EQ(there.place(), simulated);
+      const Column back = to_place(there, host, stream);
+      ASSERT_EQ(back.null_count(), part.null_count());
+      EXPECT_EQ(back.dictionary(), part.dictionary());
+      for (int64_t row = 0; row < 500; ++row) {
+        ASSERT_EQ(back.is_null(row), part.is_null(row));
+        if (whole.dtype().is_category()) {
+          ASSERT_EQ(back.string(row), part.string(row));
+        } else {
+          ASSERT_EQ(back.values<double>()[static_cast<size_t>(row)],
+                    part.values<double>()[static_cast<size_t>(row)]);
+        }
+      }
+    }
+  clear_ledger();
+}
+
+TEST(Device, TheLedgerShowsBothWays) {
+  const Stream stream = opened();
+  clear_ledger();
+  const Tensor there = to_place(tensor_of(numbers(1000)), simulated, stream);
+  to_place(there, host, stream);
+  const std::vector<LedgerEntry> entries = ledger_entries();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].reason, "host to device");
+  EXPECT_EQ(entries[0].to.name(), "sim:0");
+  EXPECT_EQ(entries[1].from.name(), "sim:0");
+  EXPECT_EQ(entries[1].bytes, 8000);
+  EXPECT_TRUE(entries[1].asked);
+  const NoCopies none(true);
+  EXPECT_THROW(to_place(there, host, stream), InvalidArgumentError);
+  clear_ledger();
+}
+
+TEST(Device, OperatorsRunThereInOrder) {
+  const Stream stream = opened();
+  const Tensor a = to_place(tensor_of(numbers(100'000)), simulated, stream);
+  Tensor total = a;
+  for (int i = 0; i < 5; ++i) total = add(total, a, stream);
+  const Tensor result = to_place(sum(total, stream), host, stream);
+  EXPECT_EQ(result.item<double>(), 6 * (100'000.0 * 100'000 / 2));
+}
+
+TEST(Device, UseBeforeReadyIsFound) {
+  const Stream first = opened(), second = new_stream();
+  const Tensor a = to_place(tensor_of(numbers(1000)), simulated, first);
+  EXPECT_THAT(refusal([&] { sum(a, second); }),
+              HasSubstr("sum: the values are used before they are ready: written_by='to'"));
+  EXPECT_THAT(refusal([&] { to_place(a, host, second); }), HasSubstr("to: the values are used"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // ready by luck
+  EXPECT_THAT(refusal([&] { sum(a, second); }), HasSubstr("before they are ready"));
+  wait_event(second, record_event(first));
+  EXPECT_EQ(refusal([&] { sum(a, second); }), "");
+  synchronize(second);
+}
+
+TEST(Device, TheHostNeverReadsThere) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const Stream stream = opened();
+  const Tensor a = to_place(tensor_of(numbers(1000)), simulated, stream);
+  synchronize(stream);
+  EXPECT_DEATH({ [[maybe_unused]] volatile double read = a.item<double>(); }, "");
+  EXPECT_THAT(refusal([&] { sum(tensor_of(numbers(10)), stream); }),
+              HasSubstr("sum: the values are not on the device: place='host'"));
+}
+
+TEST(Device, CopiesTakeTheirTime) {
+  const Stream stream =
+      opened({.limit_bytes = 16 << 20, .to_device = 10e6, .to_host = 20e6, .latency_ns = 0});
+  const Tensor million = tensor_of(numbers(1'000'000));
+  auto begin = std::chrono::steady_clock::now();
+  const Tensor there = to_place(million, simulated, stream);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400));
+  synchronize(stream);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(800));
+  begin = std::chrono::steady_clock::now();
+  to_place(there, host, stream);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400));
+}
+
+TEST(Device, ALimitIsAnErrorAndTheNextCallWorks) {
+  const Stream stream = opened({.limit_bytes = kMiB, .latency_ns = 0});
+  const Tensor a = to_place(tensor_of(numbers(50'000)), simulated, stream);
+  EXPECT_THROW(to_place(tensor_of(numbers(100'000)), simulated, stream), OutOfMemoryError);
+  {
+    const Tensor b = add(a, a, stream);
+    EXPECT_THROW(add(a, b, stream), OutOfMemoryError);
+    synchronize(stream);
+  }
+  EXPECT_EQ(memory_statistics(simulated).used_bytes, 400'128);
+  EXPECT_EQ(to_place(sum(a, stream), host, stream).item<double>(), 50'000.0 * 50'000 / 2);
+}
+
+TEST(Device, ErrorsOfWorkCarryTheOperator) {
+  const Stream stream = opened();
+  const Tensor a = to_place(tensor_of(numbers(10)), simulated, stream);
+  run_on_device("scale", stream, {a}, TypeId::kFloat32, {10},
+                [](std::span<const Tensor> in) { return in[0]; });
+  EXPECT_THAT(refusal([&] { synchronize(stream); }),
+              HasSubstr("scale: the work returned other values than it promised"));
+  EXPECT_EQ(to_place(sum(a, stream), host, stream).item<double>(), 50.0);
+}
+
+}  // namespace hr
