@@ -54,6 +54,7 @@ using Unlocked = nb::call_guard<GilReleased>;
 
 void bind_errors(nb::module_& m);
 void bind_memory(nb::module_& m);
+void bind_resources(nb::module_& m);
 void bind_memory_log(nb::module_& m);
 void bind_exec(nb::module_& m);
 void bind_data(nb::module_& m);

@@ -89,6 +89,14 @@ GilReleased::~GilReleased() {
   --taking;
 }
 
+// Not even the thread that ends the interpreter: what a callback needs may be gone.
+GilTaken::GilTaken() {
+  if (!nb::is_alive()) return;
+  ++taking;
+  if (ending_thread == 0) gil_.emplace();
+  --taking;
+}
+
 void end_of_interpreter() {
   ending_thread = PyThread_get_thread_ident();
   PyThreadState* const state = PyEval_SaveThread();

@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
 #include <string_view>
 
 /// Keeps a Python object alive as the owner of foreign memory. Needs the GIL.
@@ -32,6 +33,20 @@ class GilReleased {
 
  private:
   PyThreadState* state_;
+};
+
+/// Takes the GIL on any thread, as a callback needs it; false when the interpreter ends or is gone,
+/// and then nothing of it may be touched. No lock of the engine may be held.
+class GilTaken {
+ public:
+  GilTaken();
+  GilTaken(const GilTaken&) = delete;
+  GilTaken& operator=(const GilTaken&) = delete;
+
+  explicit operator bool() const { return gil_ && gil_->is_valid(); }
+
+ private:
+  std::optional<nanobind::gil_scoped_acquire> gil_;
 };
 
 /// From now on no other thread takes the GIL here; waits for those that do. Needs the GIL, at exit.

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_of_interpreter));
   bind_errors(m);
   bind_memory(m);
+  bind_resources(m);
   bind_memory_log(m);
   bind_exec(m);
   bind_data(m);
