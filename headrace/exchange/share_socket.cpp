@@ -108,7 +108,10 @@ Descriptor connect_to(std::string_view address) {
   setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
   setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
   const Address name(address);
-  if (connect(made.get(), name.get(), name.size) != 0) {
+  int failed;
+  do failed = connect(made.get(), name.get(), name.size);
+  while (failed != 0 && errno == EINTR);
+  if (failed != 0) {
     if (errno == ECONNREFUSED)
       refuse("the process that shares the value is gone, or is not on this machine",
              "share it again from a live process");
