@@ -2,11 +2,11 @@
 // Resources that stand over another one and change what may pass: limit, rate, alignment, what
 // happens when memory is out, and the trials of tests: faults and delays.
 #pragma once
+#include "headrace/memory/fork_mutex.h"
 #include "headrace/memory/resource.h"
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
@@ -65,7 +65,7 @@ class HR_API RateLimitAdaptor : public Adaptor {
 
  private:
   const int64_t bytes_per_second_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   int64_t paid_until_ns_ = 0;  // steady clock
   std::atomic<int64_t> waited_ns_{0};
 };
@@ -87,7 +87,7 @@ class HR_API AlignAdaptor : public Adaptor {
 
   const size_t alignment_;
   const size_t from_bytes_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::unordered_map<void*, void*> origins_;
 };
 

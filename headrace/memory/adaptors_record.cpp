@@ -106,7 +106,7 @@ std::vector<MemoryEvent> LogAdaptor::events() const {
 }
 
 TrackAdaptor::Shard& TrackAdaptor::shard_of(const void* pointer) {
-  return shards_[reinterpret_cast<uintptr_t>(pointer) / 64 * 0x9E3779B97F4A7C15u >> 60];
+  return shards_[reinterpret_cast<uintptr_t>(pointer) / 64 * 0x9E3779B97F4A7C15u >> 61];
 }
 
 void* TrackAdaptor::allocate(Stream stream, size_t bytes, size_t alignment) {

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,7 +38,7 @@ class HR_API StatisticsAdaptor : public Adaptor {
   ResourceStatistics read() const;
 
  private:
-  struct alignas(64) Counts {
+  struct alignas(128) Counts {
     std::atomic<int64_t> allocations{0};
     std::atomic<int64_t> allocated_bytes{0};
     std::atomic<int64_t> deallocations{0};
@@ -48,7 +47,7 @@ class HR_API StatisticsAdaptor : public Adaptor {
 
   Counts& counts();
 
-  alignas(64) std::atomic<int64_t> used_{0};
+  alignas(128) std::atomic<int64_t> used_{0};
   std::atomic<int64_t> peak_{0};
   std::array<Counts, 16> counts_;
 };
@@ -70,7 +69,7 @@ class HR_API LogAdaptor : public Adaptor {
   void note(MemoryAction action, const void* pointer, size_t bytes) noexcept;
 
   const size_t capacity_;
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   uint64_t next_ = 0;
   std::deque<MemoryEvent> events_;
 };
@@ -101,7 +100,7 @@ class HR_API TrackAdaptor : public Adaptor {
 
  private:
   struct alignas(64) Shard {
-    mutable std::mutex mutex;
+    mutable ForkMutex mutex;
     std::unordered_map<void*, LiveBlock> blocks;
   };
 
@@ -109,7 +108,7 @@ class HR_API TrackAdaptor : public Adaptor {
 
   std::atomic<uint64_t> serial_{0};
   std::atomic<int64_t> wrong_{0};
-  std::array<Shard, 16> shards_;
+  std::array<Shard, 8> shards_;
 };
 
 }  // namespace hr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks that a fork must not catch in the hands of another thread.
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/fork_mutex.h"
 
 #include <algorithm>
 #include <atomic>
@@ -66,6 +67,14 @@ void forget_over_fork(std::mutex& mutex) {
 
 uint64_t fork_count() {
   return forks;
+}
+
+ForkMutex::ForkMutex() {
+  lock_over_fork(*this);
+}
+
+ForkMutex::~ForkMutex() {
+  forget_over_fork(*this);
 }
 
 }  // namespace hr

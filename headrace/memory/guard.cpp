@@ -3,7 +3,6 @@
 #include "headrace/memory/guard.h"
 
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer_rep.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,13 +44,8 @@ bool is_filled(const unsigned char* begin, const unsigned char* end) {
 
 }  // namespace
 
-GuardResource::GuardResource() {
-  lock_over_fork(mutex_);
-}
-
 GuardResource::~GuardResource() {
   forget(0);
-  forget_over_fork(mutex_);
 }
 
 void* GuardResource::allocate(Stream, size_t bytes, size_t alignment) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resource that finds misuse: what HEADRACE_DEBUG_MEMORY=1 puts in the pool's place.
 #pragma once
+#include "headrace/memory/fork_mutex.h"
 #include "headrace/memory/resource.h"
 
 #include <deque>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -16,7 +16,7 @@ namespace hr {
 /// catch. Takes at least two pages and three system calls a block. Thread-safe.
 class HR_API GuardResource {
  public:
-  GuardResource();
+  GuardResource() = default;
   ~GuardResource();
   GuardResource(const GuardResource&) = delete;
   GuardResource& operator=(const GuardResource&) = delete;
@@ -33,7 +33,7 @@ class HR_API GuardResource {
 
   void forget(size_t most) noexcept;
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::deque<Range> freed_;  // oldest first; still mapped, without access
 };
 

@@ -3,7 +3,6 @@
 #include "headrace/memory/pool.h"
 
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer_rep.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,49 +18,70 @@ namespace {
 
 constexpr size_t kSmallest = 64;
 constexpr size_t kAlignment = 64;
-// A shard keeps at most 16 blocks and 4 MiB of each class up to 2 MiB; all shards together keep at
-// most half of what may wait.
+// A shard keeps at most 16 blocks of each class up to 2 MiB; all shards together keep at most half
+// of what may wait.
 constexpr int kShardClasses = 4 * 15 + 1;
 constexpr size_t kBlocksOfShard = 16;
-constexpr size_t kClassBytesOfShard = size_t{4} << 20;
 // From here on a block is counted by its resident pages, and chosen by them.
 constexpr size_t kCounted = size_t{4} << 20;
 constexpr size_t kPage = 4096;
 constexpr int64_t kMostSlack = int64_t{1} << 20;
 constexpr int kMostYields = 1000;
 
+// Held for some 50 ns at a time, so a try or two get it, where going to sleep costs microseconds.
+std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
+  for (int tries = 0; tries < 100; ++tries)
+    if (std::unique_lock lock(mutex, std::try_to_lock); lock) return lock;
+  return std::unique_lock(mutex);
+}
+
 }  // namespace
 
-struct PoolResource::ShardBlocks {
+struct alignas(128) PoolResource::ShardBlocks {
   std::array<uint8_t, kShardClasses> counts{};
   std::array<std::array<void*, kBlocksOfShard>, kShardClasses> blocks;
 };
 
-PoolResource::Shard::Shard() {
-  lock_over_fork(mutex);
-}
+PoolResource::Shard::Shard() = default;
 
-PoolResource::Shard::~Shard() {
-  forget_over_fork(mutex);
-}
+PoolResource::Shard::~Shard() = default;
 
 void* PoolResource::Shard::pop(int index, size_t size) {
   const auto c = static_cast<size_t>(index);
-  const std::lock_guard lock(mutex);
+  const auto lock = lock_soon(mutex);
   if (!blocks || blocks->counts[c] == 0) return nullptr;
   cached.store(cached.load(std::memory_order_relaxed) - static_cast<int64_t>(size),
                std::memory_order_relaxed);
   return blocks->blocks[c][--blocks->counts[c]];
 }
 
-bool PoolResource::Shard::push(int index, size_t size, void* block, int64_t most_cached) noexcept {
+// What a shard gives to the classes of all.
+struct PoolResource::Evicted {
+  int index = 0;
+  size_t count = 0;
+  std::array<void*, kBlocksOfShard> blocks;
+};
+
+bool PoolResource::Shard::push(int index, size_t size, void* block, int64_t most_cached,
+                               Evicted& out) noexcept {
   const auto c = static_cast<size_t>(index);
-  const std::lock_guard lock(mutex);
+  const auto lock = lock_soon(mutex);
   if (!blocks) blocks.reset(new (std::nothrow) ShardBlocks);
-  const int64_t bytes = cached.load(std::memory_order_relaxed) + static_cast<int64_t>(size);
-  if (!blocks || bytes > most_cached ||
-      blocks->counts[c] >= std::min(kBlocksOfShard, kClassBytesOfShard / size))
-    return false;
+  if (!blocks || blocks->counts[c] == kBlocksOfShard) return false;
+  int64_t bytes = cached.load(std::memory_order_relaxed) + static_cast<int64_t>(size);
+  // Full of what is asked for no longer, perhaps: one class goes, in turn.
+  for (int tries = 0; bytes > most_cached && out.count == 0 && tries < kShardClasses; ++tries) {
+    turn = (turn + 1) % kShardClasses;
+    uint8_t& count = blocks->counts[static_cast<size_t>(turn)];
+    if (turn == index || count == 0) continue;
+    out.index = turn;
+    out.count = count;
+    out.blocks = blocks->blocks[static_cast<size_t>(turn)];
+    bytes -= count * static_cast<int64_t>(class_bytes(turn));
+    cached.store(bytes - static_cast<int64_t>(size), std::memory_order_relaxed);
+    count = 0;
+  }
+  if (bytes > most_cached) return false;
   cached.store(bytes, std::memory_order_relaxed);
   blocks->blocks[c][blocks->counts[c]++] = block;
   return true;
@@ -103,13 +123,10 @@ int64_t PoolResource::resident_bytes(const void* block, size_t size) const noexc
 PoolResource::PoolResource(AnyResource upstream, int64_t most_cached)
     : upstream_(std::move(upstream)),
       on_host_(upstream_.properties().place.is_host()),
-      most_cached_(most_cached) {
-  for (Class& list : classes_) lock_over_fork(list.mutex);
-}
+      most_cached_(most_cached) {}
 
 PoolResource::~PoolResource() {
   trim();
-  for (Class& list : classes_) forget_over_fork(list.mutex);
 }
 
 void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
@@ -135,9 +152,13 @@ void PoolResource::deallocate(Stream stream, void* pointer, size_t bytes,
   const int index = class_of(bytes);
   const size_t size = class_bytes(index);
   if (on_host_) ASAN_POISON_MEMORY_REGION(pointer, size);
-  if (index < kShardClasses && shard().push(index, size, pointer, most_cached_ / (2 * kShards)))
-    return;
-  if (!keep_waiting(index, pointer)) to_upstream(index, pointer);
+  Evicted evicted;
+  const bool kept = index < kShardClasses &&
+                    shard().push(index, size, pointer, most_cached_ / (2 * kShards), evicted);
+  if (!kept && !keep_waiting(index, pointer)) to_upstream(index, pointer);
+  for (size_t i = 0; i < evicted.count; ++i)
+    if (!keep_waiting(evicted.index, evicted.blocks[i]))
+      to_upstream(evicted.index, evicted.blocks[i]);
 }
 
 // Asks again as long as blocks that waited here, or were on their way back, may have been missing.
@@ -163,16 +184,16 @@ void PoolResource::to_upstream(int index, void* block) noexcept {
 }
 
 PoolResource::Waiting PoolResource::take_waiting(int index, size_t bytes) {
-  Class& list = classes_[static_cast<size_t>(index)];
-  const std::lock_guard lock(list.mutex);
-  if (list.blocks.empty()) return {};
-  auto best = std::prev(list.blocks.end());
+  std::vector<Waiting>& blocks = classes_[static_cast<size_t>(index)];
+  const auto lock = lock_soon(mutex_);
+  if (blocks.empty()) return {};
+  auto best = std::prev(blocks.end());
   // Of large blocks the one that needs the fewest new pages and wastes the fewest.
   const auto wanted = static_cast<int64_t>(bytes);
-  for (auto it = best; bytes >= kCounted && it-- != list.blocks.begin();)
+  for (auto it = best; bytes >= kCounted && it-- != blocks.begin();)
     if (std::abs(it->bytes - wanted) < std::abs(best->bytes - wanted)) best = it;
   const Waiting found = *best;
-  list.blocks.erase(best);
+  blocks.erase(best);
   cached_ -= found.bytes;
   return found;
 }
@@ -181,11 +202,10 @@ bool PoolResource::keep_waiting(int index, void* block) noexcept {
   const size_t size = class_bytes(index);
   const int64_t counted = resident_bytes(block, size);
   if (static_cast<int64_t>(size) > most_cached_) return false;
-  Class& list = classes_[static_cast<size_t>(index)];
   {
-    const std::lock_guard lock(list.mutex);
+    const auto lock = lock_soon(mutex_);
     try {
-      list.blocks.push_back({block, counted});
+      classes_[static_cast<size_t>(index)].push_back({block, counted});
     } catch (...) {  // no room for the list itself
       return false;
     }
@@ -202,15 +222,15 @@ void PoolResource::make_room(int index) noexcept {
   for (int tries = 0; tries <= 2 * kClasses && cached_bytes() > most_cached_; ++tries) {
     const auto turn = static_cast<int>(turn_++ % kClasses);
     if (turn == index && tries < kClasses) continue;
-    Class& list = classes_[static_cast<size_t>(turn)];
+    std::vector<Waiting>& blocks = classes_[static_cast<size_t>(turn)];
     while (cached_bytes() > most_cached_) {
       void* block = nullptr;
       {
-        const std::lock_guard lock(list.mutex);
-        if (list.blocks.empty()) break;
-        block = list.blocks.front().block;  // the one that waits longest
-        cached_ -= list.blocks.front().bytes;
-        list.blocks.erase(list.blocks.begin());
+        const auto lock = lock_soon(mutex_);
+        if (blocks.empty()) break;
+        block = blocks.front().block;  // the one that waits longest
+        cached_ -= blocks.front().bytes;
+        blocks.erase(blocks.begin());
       }
       to_upstream(turn, block);
       ++given_back_;

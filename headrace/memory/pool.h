@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool: blocks that were given back wait here for the next request of their size class.
 #pragma once
+#include "headrace/memory/fork_mutex.h"
 #include "headrace/memory/resource.h"
 #include "headrace/memory/thread_number.h"
 
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -46,24 +46,21 @@ class HR_API PoolResource {
     int64_t bytes = 0;  // of its pages that are resident
   };
 
-  struct alignas(64) Class {
-    std::mutex mutex;
-    std::vector<Waiting> blocks;
-  };
-
   // The blocks that a thread finds without a word to others. Several threads may share one. Blocks
   // outlive their threads here, and trim finds them.
   struct ShardBlocks;
+  struct Evicted;
 
-  struct alignas(64) Shard {
-    std::mutex mutex;
+  struct alignas(128) Shard {
+    ForkMutex mutex;
     std::atomic<int64_t> cached{0};  // written under the mutex
     std::unique_ptr<ShardBlocks> blocks;
+    int turn = 0;  // the class that makes room next
 
     Shard();
     ~Shard();
     void* pop(int index, size_t size);
-    bool push(int index, size_t size, void* block, int64_t most_cached) noexcept;
+    bool push(int index, size_t size, void* block, int64_t most_cached, Evicted& out) noexcept;
   };
 
   static int class_of(size_t bytes);
@@ -81,12 +78,15 @@ class HR_API PoolResource {
   AnyResource upstream_;
   const bool on_host_;
   const int64_t most_cached_;
-  std::atomic<int64_t> cached_{0};       // in classes; shards count their own
-  std::atomic<uint32_t> turn_{0};        // the class that makes room next
-  std::atomic<uint64_t> given_back_{0};  // blocks that went back to make room
-  std::atomic<int32_t> giving_back_{0};  // threads that do so now
+  // What follows is written by all threads; what stands above is only read. Two cache lines, since
+  // processors fetch them in pairs.
+  alignas(128) std::atomic<int64_t> cached_{0};  // in classes; shards count their own
+  std::atomic<uint32_t> turn_{0};                // the class that makes room next
+  std::atomic<uint64_t> given_back_{0};          // blocks that went back to make room
+  std::atomic<int32_t> giving_back_{0};          // threads that do so now
   std::array<Shard, kShards> shards_;
-  std::array<Class, kClasses> classes_;
+  ForkMutex mutex_;  // of the classes
+  std::array<std::vector<Waiting>, kClasses> classes_;
 };
 
 /// The pool that buffers come from unless somebody says otherwise. Lives to the very end.

@@ -4,7 +4,6 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/budget.h"
-#include "headrace/memory/buffer_rep.h"
 
 #include <algorithm>
 
@@ -30,11 +29,9 @@ FixedSizeResource::FixedSizeResource(AnyResource upstream, size_t block_bytes,
         "fixed_size_resource", "a block and a slab must have a size",
         {{"block_bytes", block_bytes}, {"blocks_in_slab", blocks_in_slab}});
   block_bytes_ = (block_bytes + kAlignment - 1) / kAlignment * kAlignment;
-  lock_over_fork(mutex_);
 }
 
 FixedSizeResource::~FixedSizeResource() {
-  forget_over_fork(mutex_);
   for (void* slab : slabs_) upstream_.deallocate(Stream{}, slab, slab_bytes(), kAlignment);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resources beside the system and the pool: blocks of one size, bins, and a user's own functions.
 #pragma once
+#include "headrace/memory/fork_mutex.h"
 #include "headrace/memory/resource.h"
 
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -42,7 +42,7 @@ class HR_API FixedSizeResource {
   AnyResource upstream_;
   size_t block_bytes_;  // a multiple of 64
   size_t blocks_in_slab_;
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::vector<void*> free_;
   std::vector<void*> slabs_;
 };
