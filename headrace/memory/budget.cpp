@@ -7,6 +7,7 @@
 #include "headrace/memory/caches.h"
 #include "headrace/memory/external.h"
 #include "headrace/memory/simulated.h"
+#include "headrace/memory/tag_stack.h"
 
 #include <algorithm>
 #include <array>
@@ -86,7 +87,8 @@ Holder holder_of(const Buffer::Rep& rep) {
           .place = rep.place,
           .foreign = rep.owner.release != nullptr && rep.place.is_host(),
           .exported = rep.exports.load() > 0,
-          .external = rep.external};
+          .external = rep.external,
+          .stack = tag_stack(rep.tag)};
 }
 
 }  // namespace
@@ -106,6 +108,10 @@ bool try_charge(int64_t bytes) {
 
 void discharge(int64_t bytes) {
   accounts().used -= bytes;
+}
+
+int64_t charged_bytes() {
+  return accounts().used.load(std::memory_order_relaxed);
 }
 
 bool over_budget() {

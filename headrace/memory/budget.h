@@ -59,6 +59,7 @@ struct Holder {
   bool foreign = false;
   bool exported = false;
   bool external = false;  ///< allocated by another library, in our memory
+  std::string stack;      ///< the lines that called, where stacks are tracked
 };
 
 /// Live buffers and small external blocks, largest first, at most `count`.

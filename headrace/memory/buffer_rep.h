@@ -32,6 +32,7 @@ struct Buffer::Rep {
 /// Adds `bytes` to the used bytes of the place unless the budget would be exceeded.
 bool try_charge(int64_t bytes);
 void discharge(int64_t bytes);
+int64_t charged_bytes();
 /// Throws the error that names the request, the limit and the largest holders.
 [[noreturn]] void throw_out_of_memory(int64_t requested_bytes);
 /// Takes a live buffer into, or out of, the registry and the counters.

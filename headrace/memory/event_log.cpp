@@ -2,6 +2,8 @@
 // The ring of memory events.
 #include "headrace/memory/event_log.h"
 
+#include "headrace/memory/peak.h"
+#include "headrace/memory/thread_number.h"
 #include "headrace/memory/trace.h"
 
 #include <algorithm>
@@ -30,17 +32,11 @@ struct Slot {
 // Zero at the start of the process: pages that no event has touched cost nothing.
 constinit std::array<Slot, kSlots> slots{};
 alignas(64) constinit std::atomic<uint64_t> next{0};
-constinit std::atomic<uint32_t> threads_seen{0};
 constinit std::atomic<uint64_t> read_from{UINT64_MAX};
 constinit std::atomic<void (*)() noexcept> reader{nullptr};
 
 uint64_t lap_of(uint64_t index) {
   return 1 + index / kSlots % 65535;
-}
-
-uint32_t thread_number() {
-  thread_local const uint32_t number = ++threads_seen;
-  return number;
 }
 
 int64_t steady_now() {
@@ -91,12 +87,34 @@ const char* memory_action_name(MemoryAction action) {
       return "free";
     case MemoryAction::kAllocateFailure:
       return "allocate failure";
+    case MemoryAction::kEvict:
+      return "evict";
+    case MemoryAction::kFetch:
+      return "fetch";
+    case MemoryAction::kDrop:
+      return "drop";
   }
   return "";
 }
 
+int used_change(MemoryAction action) {
+  switch (action) {
+    case MemoryAction::kAllocate:
+    case MemoryAction::kFetch:
+    case MemoryAction::kDrop:
+      return 1;
+    case MemoryAction::kFree:
+    case MemoryAction::kEvict:
+      return -1;
+    case MemoryAction::kAllocateFailure:
+      return 0;
+  }
+  return 0;
+}
+
 void log_memory_event(MemoryAction action, const void* pointer, int64_t bytes, Tag tag,
                       Place place) noexcept {
+  if (place.is_host()) count_tag_bytes(tag, used_change(action) * bytes);
   if (!memory_trace()) return;
   const uint64_t thread = thread_number() & ((1u << kThreadBits) - 1);
   const uint64_t rest =

@@ -10,13 +10,17 @@
 
 namespace hr {
 
-enum class MemoryAction : uint8_t { kAllocate, kFree, kAllocateFailure };
+enum class MemoryAction : uint8_t { kAllocate, kFree, kAllocateFailure, kEvict, kFetch, kDrop };
 
-/// "allocate", "free", "allocate failure": the words of RMM's log.
+/// "allocate", "free", "allocate failure": the words of RMM's log; "evict", "fetch": part of a
+/// buffer left memory for the disk, or came back; "drop": what was on the disk of a freed buffer.
 HR_API const char* memory_action_name(MemoryAction action);
 
-/// One event. Allocated less freed bytes are the used bytes: a buffer that is shrunk is freed and
-/// allocated again at the same address.
+/// What the action does to the used bytes: they rise by the event's bytes (1), fall (-1), stay (0).
+HR_API int used_change(MemoryAction action);
+
+/// One event. Allocated, fetched and dropped less freed and evicted bytes are the used bytes. A
+/// buffer that is shrunk is freed and allocated again at the same address.
 struct MemoryEvent {
   uint64_t index = 0;   ///< 0 is the first of the process
   int64_t time_ns = 0;  ///< since 1970

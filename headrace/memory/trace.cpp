@@ -13,6 +13,7 @@ namespace {
 enum State : int { kUnread, kOff, kOn };
 
 constinit std::atomic<int> state{kUnread};
+constinit std::atomic<bool> stacks{false};
 
 int read_environment() {
   const char* text = std::getenv("HEADRACE_MEMORY_TRACE");
@@ -30,6 +31,14 @@ bool memory_trace() {
 
 void set_memory_trace(bool on) {
   state.store(on ? kOn : kOff, std::memory_order_relaxed);
+}
+
+bool stack_tracking() {
+  return stacks.load(std::memory_order_relaxed);
+}
+
+void set_stack_tracking(bool on) {
+  stacks.store(on, std::memory_order_relaxed);
 }
 
 }  // namespace hr

@@ -13,4 +13,8 @@ HR_API bool memory_trace();
 /// Switches it for all threads. What was written down before stays.
 HR_API void set_memory_trace(bool on);
 
+/// Whether tags carry the stack of lines that called an operator. Off at first; Python fills it in.
+HR_API bool stack_tracking();
+HR_API void set_stack_tracking(bool on);
+
 }  // namespace hr

@@ -3,6 +3,7 @@
 #include "headrace/plan/node.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/tag_stack.h"
 #include "headrace/plan/node_fields.h"
 
 #include <algorithm>
@@ -84,7 +85,7 @@ void Node::finish(Value value) {
 }
 
 NodePtr make_node(Node::Fields&& fields) {
-  fields.tag = intern_tag(fields.op, tag_info(current_tag()).line);
+  fields.tag = operator_tag(fields.op);
   const bool over_live = std::any_of(fields.inputs.begin(), fields.inputs.end(),
                                      [](const NodePtr& input) { return input->fields().live; });
   const bool is_operator = fields.kind == NodeKind::kOperator;

@@ -6,7 +6,7 @@
 #include "headrace/memory/budget.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/ledger.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/tag_stack.h"
 #include "headrace/memory/trace.h"
 
 #include <memory>
@@ -52,7 +52,7 @@ nb::class_<Class> scope_class(nb::module_& m, const char* name) {
 
 nb::tuple holder_tuple(const hr::Holder& holder) {
   return nb::make_tuple(holder.bytes, holder.tag.op, holder.tag.line, holder.place.name(),
-                        holder.foreign, holder.exported, holder.external);
+                        holder.foreign, holder.exported, holder.external, holder.stack);
 }
 
 template <class Items, class F>
@@ -89,7 +89,7 @@ void bind_memory(nb::module_& m) {
       [](int64_t count) { return python_list(hr::largest_holders(count), holder_tuple); },
       "count"_a,
       nb::sig("def largest_holders(count: int) -> "
-              "list[tuple[int, str, str, str, bool, bool, bool]]"));
+              "list[tuple[int, str, str, str, bool, bool, bool, str]]"));
   m.def(
       "holders_since",
       [](uint64_t serial) {
@@ -98,7 +98,7 @@ void bind_memory(nb::module_& m) {
       },
       "serial"_a,
       nb::sig("def holders_since(serial: int) -> "
-              "list[tuple[int, str, str, str, bool, bool, bool]]"));
+              "list[tuple[int, str, str, str, bool, bool, bool, str]]"));
 
   scope_class<Statistics>(m, "StatisticsScope").def(nb::init<>()).def("read", [](Statistics& self) {
     drain_releases();
@@ -145,10 +145,10 @@ void bind_memory(nb::module_& m) {
   // The tag of this thread until the next call; Python sets it at the line of each operation.
   m.def(
       "set_tag",
-      [](std::string_view op, std::string_view line) {
+      [](std::string_view op, std::string_view line, std::string_view stack) {
         static thread_local std::unique_ptr<hr::ScopedTag> in_force;
         in_force.reset();
-        in_force = std::make_unique<hr::ScopedTag>(hr::intern_tag(op, line));
+        in_force = std::make_unique<hr::ScopedTag>(hr::intern_tag(op, line, stack));
       },
-      "op"_a, "line"_a);
+      "op"_a, "line"_a, "stack"_a = "");
 }
