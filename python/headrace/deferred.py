@@ -13,12 +13,23 @@ from headrace.errors import TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     import numpy as np
     import numpy.typing as npt
 
     from headrace.array import Array
     from headrace.frame import DataFrame
+
+
+def _stack(frame: FrameType) -> str:
+    """The lines from this one outwards, at most 32."""
+    lines: list[str] = []
+    at: FrameType | None = frame
+    while at is not None and len(lines) < 32:
+        lines.append(f"{at.f_code.co_filename}:{at.f_lineno} in {at.f_code.co_qualname}")
+        at = at.f_back
+    return "\n".join(lines)
 
 
 def mark(op: str) -> None:
@@ -28,7 +39,8 @@ def mark(op: str) -> None:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("headrace"):
         frame = frame.f_back
-    _core.set_tag(op, f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}")
+    stack = _stack(frame) if _core.stack_tracking() else ""
+    _core.set_tag(op, f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}", stack)
 
 
 _UFUNC_REDUCTIONS = {

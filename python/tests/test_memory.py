@@ -160,7 +160,7 @@ def test_holders_carry_operator_and_python_line() -> None:
     made.to_numpy()
     mine = [h for h in hr.memory.leaks() if h.bytes >= 8 * MB]
     assert ("fft_convolve", f"test_memory.py:{line}") in [(h.op, h.line) for h in mine]
-    assert f"test_memory.py:{line}" in hr.memory.report()
+    assert f"test_memory.py:{line}" in str(hr.memory.report())
     arrow = hr.Series(made).to_arrow()
     exported = [h for h in hr.memory.leaks() if h.bytes >= 8 * MB and h.exported]
     assert len(exported) == 1

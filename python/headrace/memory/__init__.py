@@ -2,10 +2,11 @@
 """The one memory: its budget, its statistics, who holds it, and the ledger of copies."""
 
 from headrace.memory.budget import Limit, Statistics, limit, stats, trim
-from headrace.memory.leaks import Holder, LeakCheck, leak_check, leaks
+from headrace.memory.leaks import Holder, Holders, LeakCheck, leak_check, leaks
 from headrace.memory.ledger import Ledger, LedgerEntry, ledger, no_copies
 from headrace.memory.log import Log, MemoryEvent, log, trace
-from headrace.memory.report import report
+from headrace.memory.replay import Replayed, replay
+from headrace.memory.report import MemoryReport, Peak, Share, Tier, report
 from headrace.memory.resources import (
     AlignAdaptor,
     BinningResource,
@@ -28,15 +29,19 @@ from headrace.memory.resources import (
     system_resource,
     use_resource,
 )
+from headrace.memory.timeline import Area, Timeline, timeline
+from headrace.memory.track import Track, track
 
 __all__ = [
     "AlignAdaptor",
+    "Area",
     "BinningResource",
     "CallbackResource",
     "DelayAdaptor",
     "FaultAdaptor",
     "FixedSizeResource",
     "Holder",
+    "Holders",
     "LeakCheck",
     "Ledger",
     "LedgerEntry",
@@ -46,13 +51,20 @@ __all__ = [
     "Log",
     "LogAdaptor",
     "MemoryEvent",
+    "MemoryReport",
+    "Peak",
     "PoolResource",
     "PressureAdaptor",
     "RateLimitAdaptor",
+    "Replayed",
     "Resource",
     "ResourceStatistics",
+    "Share",
     "Statistics",
     "StatisticsAdaptor",
+    "Tier",
+    "Timeline",
+    "Track",
     "TrackAdaptor",
     "current_resource",
     "leak_check",
@@ -61,11 +73,14 @@ __all__ = [
     "limit",
     "log",
     "no_copies",
+    "replay",
     "report",
     "set_current_resource",
     "stats",
     "system_resource",
+    "timeline",
     "trace",
+    "track",
     "trim",
     "use_resource",
 ]

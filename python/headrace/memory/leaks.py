@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headrace import _core
 from headrace.errors import InternalError
-from headrace.memory.tables import size_text
+from headrace.memory.tables import html_table, size_text, text_table
 
 
 class Holder(NamedTuple):
@@ -21,16 +21,63 @@ class Holder(NamedTuple):
     foreign: bool
     exported: bool
     external: bool  #: allocated by another library, in our memory (`use_for`)
+    stack: str = ""  #: the lines that called, innermost first, where `track` was on
+
+    @property
+    def state(self) -> str:
+        """Where it is, and who else has it."""
+        words = ("foreign", "external", "exported")
+        return ", ".join([self.place, *(word for word in words if getattr(self, word))])
 
 
-def leaks() -> list[Holder]:
+class Holders(list[Holder]):
+    """Live buffers, shown as a table, the largest first."""
+
+    _HEADER = ("bytes", "operator", "line", "place")
+
+    @property
+    def total_bytes(self) -> int:
+        """All their bytes."""
+        return sum(holder.bytes for holder in self)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (f"{h.bytes:,}", h.op or "untagged", h.line, h.state)
+            for h in sorted(self, key=lambda h: -h.bytes)[:20]
+        ]
+
+    def _total(self) -> str:
+        shown = ", the 20 largest shown" if len(self) > 20 else ""
+        return f"{self.total_bytes:,} bytes in {len(self):,} buffers{shown}"
+
+    def __repr__(self) -> str:
+        if not self:
+            return self._total()
+        stacks = "".join(
+            f"\n{h.bytes:,} bytes by {h.op or 'untagged'}:\n{indented(h.stack)}"
+            for h in sorted(self, key=lambda h: -h.bytes)[:20]
+            if h.stack
+        )
+        return text_table(self._HEADER, self._rows()) + "\n" + self._total() + stacks
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEADER, self._rows()) + f"<p>{self._total()}</p>"
+
+
+def indented(stack: str) -> str:
+    """Lines of a stack, set in."""
+    return "\n".join("    " + line for line in stack.splitlines())
+
+
+def leaks() -> Holders:
     """List the live memory that Headrace gave, also to other libraries, after a garbage collection.
 
     Returns
     -------
-    list of Holder
-        In the order in which they were made. What a handle, a view or another library still holds
-        is in it: it is a leak only if nothing should.
+    Holders
+        A list of `Holder` in the order in which they were made, shown as a table of bytes, operator
+        and line, with their stacks where `track` was on. What a handle, a view or another library
+        still holds is in it: it is a leak only if nothing should.
 
     Examples
     --------
@@ -39,7 +86,7 @@ def leaks() -> list[Holder]:
     True
     """
     gc.collect()
-    return [Holder(*holder) for holder in _core.holders_since(0)]
+    return Holders(Holder(*holder) for holder in _core.holders_since(0))
 
 
 class LeakCheck:
@@ -54,12 +101,13 @@ class LeakCheck:
         if kind is not None:
             return
         gc.collect()
-        held = [Holder(*holder) for holder in _core.holders_since(self._serial)]
+        held = Holders(Holder(*holder) for holder in _core.holders_since(self._serial))
         if not held:
             return
-        total = sum(holder.bytes for holder in held)
+        total = held.total_bytes
         lines = "".join(
             f"\n  {size_text(h.bytes)} by {h.op or 'untagged'}{' at ' + h.line if h.line else ''}"
+            + (f"\n{indented(h.stack)}" if h.stack else "")
             for h in sorted(held, key=lambda h: -h.bytes)[:10]
         )
         error = InternalError(
@@ -77,7 +125,8 @@ def leak_check() -> LeakCheck:
     -------
     context manager
         Raises `InternalError` at its end when buffers that were made inside are still held, with
-        their bytes, operator and line. Raises nothing when the block itself failed.
+        their bytes, operator and line, and inside of `track` their stacks. Raises nothing when the
+        block itself failed.
 
     Examples
     --------

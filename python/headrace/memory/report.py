@@ -1,47 +1,202 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory described in one text."""
+"""Who holds memory now, and who held it when the most was in use."""
 
 from __future__ import annotations
 
+import html
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 from headrace import _core
 from headrace.memory.budget import Statistics
-from headrace.memory.leaks import Holder
-from headrace.memory.tables import size_text, text_table
+from headrace.memory.leaks import Holder, Holders
+from headrace.memory.tables import html_table, size_text, text_table
 
 
-def report(count: int = 10) -> str:
-    """Describe the memory in a text: statistics, the largest holders, and copies.
+class Tier(NamedTuple):
+    """Bytes of one tier of the memory."""
+
+    name: str
+    used: int  #: held by live buffers, those of other libraries included
+    cached: int  #: free in pools
+    exported: int  #: of the used ones, those that other libraries see too
+    external: int  #: of the used ones, those that other libraries allocated
+    foreign: int  #: borrowed from other libraries, not charged
+    limit: int | None
+
+
+class Share(NamedTuple):
+    """Bytes of one operator or line."""
+
+    name: str
+    bytes: int
+    buffers: int
+
+
+class Peak(NamedTuple):
+    """When the most was in use, and by whom."""
+
+    bytes: int
+    noted_bytes: int  #: in use when `holders` were noted: 99 % of the peak or more
+    time_ns: int  #: since 1970
+    holders: list[Share]  #: operator and line; `buffers` is 0
+
+
+def _line(op: str, line: str) -> str:
+    return f"{op or 'untagged'} at {line}" if line else op or "untagged"
+
+
+def _shares(holders: Sequence[Holder], name: Callable[[Holder], str]) -> list[Share]:
+    sums: dict[str, list[int]] = {}
+    for holder in holders:
+        entry = sums.setdefault(name(holder), [0, 0])
+        entry[0] += holder.bytes
+        entry[1] += 1
+    shares = [Share(key, *entry) for key, entry in sums.items()]
+    return sorted(shares, key=lambda share: (-share.bytes, share.name))
+
+
+class MemoryReport:
+    """A snapshot of the memory, as text and HTML.
+
+    Attributes
+    ----------
+    tiers : list of Tier
+    by_operator, by_line : list of Share
+        Own bytes, most first; memory borrowed from other libraries is not in them.
+    holders : Holders
+        All live buffers, largest first, borrowed ones too.
+    peak : Peak
+    copied_bytes : int
+        As the ledger has them.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        now = Statistics()
+        self.holders = Holders(Holder(*holder) for holder in _core.largest_holders(sys.maxsize))
+        own = [holder for holder in self.holders if not holder.foreign]
+        self.tiers = [
+            Tier(
+                "host",
+                now.used_bytes,
+                now.cached_bytes,
+                sum(holder.bytes for holder in own if holder.exported),
+                now.external_bytes,
+                now.foreign_bytes,
+                now.limit_bytes,
+            )
+        ]
+        self.by_operator = _shares(own, lambda holder: holder.op or "untagged")
+        self.by_line = _shares(own, lambda holder: _line(holder.op, holder.line))
+        peak, noted, when, holders = _core.memory_peak()
+        sums: dict[str, int] = {}
+        for size, op, line in holders:
+            sums[_line(op, line)] = sums.get(_line(op, line), 0) + size
+        shares = [Share(name, size, 0) for name, size in sums.items()]
+        shares.sort(key=lambda share: (-share.bytes, share.name))
+        self.peak = Peak(peak, noted, when, shares)
+        self.copied_bytes = _core.ledger_bytes()
+
+    def _tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+        """Title, header and rows of each part."""
+
+        def share_rows(shares: list[Share]) -> list[tuple[str, ...]]:
+            rows: list[tuple[str, ...]] = [
+                (size_text(share.bytes), f"{share.buffers:,}", share.name)
+                for share in shares[: self._count]
+            ]
+            rest = shares[self._count :]
+            if rest:
+                total = sum(share.bytes for share in rest)
+                buffers = sum(share.buffers for share in rest)
+                rows.append((size_text(total), f"{buffers:,}", f"{len(rest):,} others"))
+            return rows
+
+        tiers = [
+            (
+                tier.name,
+                *(size_text(size) for size in tier[1:6]),
+                "none" if tier.limit is None else size_text(tier.limit),
+            )
+            for tier in self.tiers
+        ]
+        parts: list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]] = [
+            ("memory", ("tier", *Tier._fields[1:]), tiers),
+            ("by operator", ("bytes", "buffers", "operator"), share_rows(self.by_operator)),
+            ("by line", ("bytes", "buffers", "operator and line"), share_rows(self.by_line)),
+            (
+                "largest buffers",
+                ("bytes", "operator and line", "place"),
+                [
+                    (size_text(h.bytes), _line(h.op, h.line), h.state)
+                    for h in self.holders[: self._count]
+                ],
+            ),
+            (
+                self._peak_title(),
+                ("bytes", "operator and line"),
+                [(size, name) for size, _, name in share_rows(self.peak.holders)],
+            ),
+        ]
+        return [part for part in parts if part[2]]
+
+    def _peak_title(self) -> str:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.peak.time_ns / 1e9))
+        noted = (
+            ""
+            if self.peak.noted_bytes == self.peak.bytes
+            else f", its holders when {size_text(self.peak.noted_bytes)} were in use"
+        )
+        return f"peak: {size_text(self.peak.bytes)} at {when}{noted}"
+
+    def __str__(self) -> str:
+        parts = [f"{title}\n{text_table(header, rows)}" for title, header, rows in self._tables()]
+        return "\n\n".join([*parts, f"copied: {self.copied_bytes:,} bytes"])
+
+    __repr__ = __str__
+
+    def __contains__(self, text: str) -> bool:
+        """Whether the text of the report has this in it."""
+        return text in str(self)
+
+    def _repr_html_(self) -> str:
+        parts = [
+            f"<h4>{html.escape(title)}</h4>{html_table(header, rows)}"
+            for title, header, rows in self._tables()
+        ]
+        return "".join([*parts, f"<p>copied: {self.copied_bytes:,} bytes</p>"])
+
+
+def report(count: int = 10) -> MemoryReport:
+    """Describe the memory: tiers, holders by operator and line, and the peak with who made it.
 
     Parameters
     ----------
     count : int
-        How many holders are named.
+        How many operators, lines and buffers are named.
 
     Returns
     -------
-    str
-        Several lines.
+    MemoryReport
+        A snapshot: its attributes, a text, and HTML in notebooks.
+
+    Notes
+    -----
+    The peak is that of the process. Its holders are noted while it grows, in steps of 1 % (at
+    least 64 KiB), so they are those of 99 % of the peak or more.
 
     Examples
     --------
     >>> import headrace as hr
-    >>> print(hr.memory.report().splitlines()[0].split()[0])
-    used_bytes
+    >>> x = hr.asarray([1.0, 2.0]) * 2
+    >>> _ = x.to_numpy()
+    >>> report = hr.memory.report()
+    >>> [tier.name for tier in report.tiers][0], report.peak.bytes >= 64
+    ('host', True)
+    >>> print(str(report).splitlines()[0])
+    memory
     """
-    holders = [Holder(*holder) for holder in _core.largest_holders(count)]
-    text = repr(Statistics())
-    if holders:
-        rows = [
-            (
-                size_text(h.bytes),
-                h.op or "untagged",
-                h.line,
-                h.place
-                + (", foreign" if h.foreign else "")
-                + (", external" if h.external else "")
-                + (", exported" if h.exported else ""),
-            )
-            for h in holders
-        ]
-        text += "\n\n" + text_table(("held", "operator", "line", "place"), rows)
-    return text + f"\n\ncopied: {_core.ledger_bytes():,} bytes"
+    return MemoryReport(count)

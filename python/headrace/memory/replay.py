@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded logs again, on any resource: what allocations cost and what stays unused."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import threading
+from typing import NamedTuple
+
+from headrace import _core
+from headrace.errors import Error, UnsupportedError
+from headrace.memory.tables import size_text
+
+RESOURCES = ("pool", "system", "binning", "fixed_size")
+_MOST_THREADS = 1024
+
+
+class Replayed(NamedTuple):
+    """What a replay found."""
+
+    path: str
+    resource: str
+    operations: int  #: allocations and frees
+    threads: int  #: that replayed
+    seconds: float  #: median of the runs
+    requested_peak_bytes: int
+    held_peak_bytes: int  #: most bytes from the system, without pieces of it that were all free
+    cached_peak_bytes: int  #: with them: what waited in a pool
+    free_bytes: int  #: at the end of the log
+    largest_free_bytes: int  #: the largest request that these serve
+    refused: int  #: requests that the resource could not meet
+    counts: dict[str, int]  #: of the log
+
+    @property
+    def ns_per_operation(self) -> float:
+        """Time of one allocation or free."""
+        return self.seconds * 1e9 / max(self.operations, 1)
+
+    @property
+    def peak_ratio(self) -> float:
+        """Held over requested, at their peaks."""
+        return self.held_peak_bytes / max(self.requested_peak_bytes, 1)
+
+    @property
+    def largest_free_share(self) -> float:
+        """Largest free over all free; 1 where nothing is free."""
+        return self.largest_free_bytes / self.free_bytes if self.free_bytes else 1.0
+
+    def __str__(self) -> str:
+        counts = self.counts
+        lines = [
+            f"{self.path} on {self.resource}, {self.threads} thread"
+            + ("s" if self.threads > 1 else ""),
+            f"  time          {self.seconds * 1e3:.3f} ms, {self.ns_per_operation:.0f} ns an "
+            f"operation ({counts['allocations']:,} allocations, {counts['frees']:,} frees)",
+            f"  peak          {size_text(self.held_peak_bytes)} held for "
+            f"{size_text(self.requested_peak_bytes)} requested: {self.peak_ratio:.2f} "
+            f"({size_text(self.cached_peak_bytes)} with what waited)",
+            f"  fragmentation {size_text(self.largest_free_bytes)} of "
+            f"{size_text(self.free_bytes)} free in one piece: {self.largest_free_share:.2f}",
+        ]
+        notes = [
+            (self.refused, "requests refused by the resource"),
+            (counts["failed"], "requests that failed in the log, left out"),
+            (counts["left"], "blocks never freed in the log, freed at the end"),
+            (counts["unknown_frees"], "frees of blocks from before the log, left out"),
+            (counts["double_allocations"], "allocations of an address in use, freed first"),
+            (counts["empty"], "requests of no bytes, left out"),
+        ]
+        return "\n".join(lines + [f"  {count:,} {what}" for count, what in notes if count])
+
+
+def replay(
+    path: str | os.PathLike[str], resource: str = "pool", *, threads: bool = False, runs: int = 5
+) -> Replayed:
+    """Replay a log of `hr.memory.log` or of RMM, and measure.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The log. It need not be trusted.
+    resource : {"pool", "system", "binning", "fixed_size"}
+        A new one over the system's memory.
+    threads : bool
+        Replay each thread's events on a thread of its own, in its order; a free waits for its
+        allocation. Otherwise all in the order of the log on one thread.
+    runs : int
+        How often; the time is the median, after one run that is not counted.
+
+    Returns
+    -------
+    Replayed
+        Printed, it is the report of ``headrace-replay``.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be read or is no log; with path, line and column.
+    """
+    name = os.fsdecode(path)
+    log = _core.read_memory_log(name)
+    steps = _core.Replay(log, threads)
+    if steps.threads > _MOST_THREADS:
+        raise UnsupportedError(
+            f"replay: too many threads in the log: threads={steps.threads}, most={_MOST_THREADS}; "
+            "replay it without threads"
+        )
+    made = _core.replay_resource(resource)
+    times = []
+    for _ in range(max(runs, 1) + 1):
+        others = [
+            threading.Thread(target=steps.run, args=[made, k]) for k in range(1, steps.threads)
+        ]
+        for other in others:
+            other.start()
+        steps.run(made, 0)
+        for other in others:
+            other.join()
+        times.append(steps.seconds)
+        steps.finish(made)
+    held, cached, free, largest = _core.replay_footprint(log, resource)
+    counts = steps.counts
+    return Replayed(
+        name,
+        resource,
+        counts["allocations"] + counts["frees"],
+        steps.threads,
+        statistics.median(times[1:]),
+        counts["requested_peak_bytes"],
+        held,
+        cached,
+        free,
+        largest,
+        steps.refused,
+        counts,
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run ``headrace-replay``."""
+    parser = argparse.ArgumentParser(
+        prog="headrace-replay",
+        description="Replay a log of hr.memory.log or of RMM on a memory resource.",
+    )
+    parser.add_argument("log", nargs="+", help="CSV: Thread,Time,Action,Pointer,Size,Stream,...")
+    parser.add_argument(
+        "--resource", action="append", choices=RESOURCES, help="may be repeated; default: pool"
+    )
+    parser.add_argument("--threads", action="store_true", help="each thread's events on its own")
+    parser.add_argument("--runs", type=int, default=5, help="the time is their median")
+    options = parser.parse_args(arguments)
+    for path in options.log:
+        for resource in options.resource or ["pool"]:
+            try:
+                print(replay(path, resource, threads=options.threads, runs=options.runs))
+            except Error as error:
+                print(f"headrace-replay: {error}", file=sys.stderr)
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
