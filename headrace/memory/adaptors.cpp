@@ -155,9 +155,9 @@ void AlignAdaptor::deallocate(Stream stream, void* pointer, size_t bytes,
 }
 
 MemoryProperties AlignAdaptor::properties() const {
-  MemoryProperties all = Adaptor::properties();
-  if (from_bytes_ == 0) all.alignment = std::max(all.alignment, static_cast<int64_t>(alignment_));
-  return all;
+  const MemoryProperties below = Adaptor::properties();
+  const auto ours = static_cast<int64_t>(from_bytes_ == 0 ? alignment_ : 0);
+  return {.place = below.place, .alignment = std::max(below.alignment, ours)};
 }
 
 std::string AlignAdaptor::describe() const {

@@ -23,7 +23,8 @@ class HR_API FixedSizeResource {
   void* allocate(Stream stream, size_t bytes, size_t alignment);
   void deallocate(Stream stream, void* pointer, size_t bytes, size_t alignment) noexcept;
 
-  MemoryProperties properties() const { return upstream_.properties(); }
+  /// Of upstream the place alone: a block is a part of another one.
+  MemoryProperties properties() const { return {.place = upstream_.properties().place}; }
 
   std::string describe() const;
 
@@ -70,7 +71,8 @@ class HR_API BinningResource {
     of(bytes).deallocate(stream, pointer, bytes, alignment);
   }
 
-  MemoryProperties properties() const { return upstream_.properties(); }
+  /// Of upstream the place alone: bins may promise less.
+  MemoryProperties properties() const { return {.place = upstream_.properties().place}; }
 
   std::string describe() const;
 
