@@ -113,7 +113,7 @@ gc.collect()
 phase("all freed", lambda: None)
 hr.memory.trim()
 phase("trimmed", lambda: None)
-whole.__exit__()
+whole.__exit__(None, None, None)
 answer["events"] = [(e.time_ns, e.action, e.bytes) for e in whole]
 answer["lost"] = whole.lost
 
