@@ -48,12 +48,9 @@ ForkLocks& fork_locks() {
 void lock_over_fork(std::mutex& mutex, bool innermost) {
   ForkLocks& locks = fork_locks();
   const std::lock_guard lock(locks.mutex);
-  if (innermost) {
-    locks.mutexes.push_back(&mutex);
-    ++locks.innermost;
-  } else {
-    locks.mutexes.insert(locks.mutexes.end() - locks.innermost, &mutex);
-  }
+  // A later one stands in front: while it is held, those that were there before may be taken.
+  locks.mutexes.insert(locks.mutexes.end() - locks.innermost, &mutex);
+  if (innermost) ++locks.innermost;
 }
 
 void forget_over_fork(std::mutex& mutex) {

@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/event_log.h"
+#include "headrace/memory/tag_stack.h"
 
 #include <algorithm>
 #include <atomic>
@@ -159,7 +160,10 @@ struct OpenFiles {
   std::mutex mutex;
   std::vector<LogFileState*> files;
 
-  OpenFiles() { lock_over_fork(mutex); }
+  OpenFiles() {
+    tag_count();  // its lock is taken under this one, so it is known first
+    lock_over_fork(mutex, true);
+  }
 
   void read_all() noexcept;
 };

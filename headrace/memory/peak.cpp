@@ -29,7 +29,10 @@ struct Noted {
   int64_t bytes = 0;
   int64_t time_ns = 0;
 
-  Noted() { lock_over_fork(mutex); }
+  Noted() {
+    tag_count();  // its lock is taken under this one, so it is known first
+    lock_over_fork(mutex, true);
+  }
 };
 
 Noted& noted() {

@@ -216,6 +216,41 @@ def test_a_child_writes_nothing_to_its_parents_file(tmp_path: Path) -> None:
     assert [row["Size"] for row in rows_of(childs)].count("2432") == 14
 
 
+BUSY_FORK = """
+import os, sys, threading, headrace as hr
+stop = False
+def make():
+    while not stop:
+        hr.Series([1.0]) * 2
+with hr.memory.log(sys.argv[1]):
+    threads = [threading.Thread(target=make) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            hr.Series([1.0]).to_list()
+            hr.memory.report()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    stop = True
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_a_fork_beside_busy_threads_ends(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", BUSY_FORK, path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows_of(path)
+
+
 def test_entries_are_there_while_it_goes_on() -> None:
     with hr.memory.log() as log:
         assert len(log) == 0
