@@ -5,6 +5,7 @@
 #include "headrace/algo/bit_writer.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
 #include <bit>
@@ -73,9 +74,24 @@ Places count_rows(const Mask& mask, int64_t num_rows) {
   return places;
 }
 
+/// What a morsel reads of the rows, and writes of those that stay, `width` bytes each.
+struct Move {
+  Touch rows;
+  const Buffer& out;
+  int64_t width;
+
+  std::vector<PinnedRange> ranges(Morsel morsel, const Places& places) const {
+    const auto index = static_cast<size_t>(morsel.index);
+    std::vector<PinnedRange> result = ranges_of({&rows, 1}, morsel.begin, morsel.end);
+    result.push_back({&out, places.begins[index] * width, places.begins[index + 1] * width, true});
+    return result;
+  }
+};
+
 template <class T>
-void move_elements(const T* in, T* out, const Mask& mask, const Places& places) {
+void move_elements(const T* in, T* out, const Mask& mask, const Places& places, const Move& move) {
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    const Pin pin(move.ranges(morsel, places));
     T* to = out + places.begins[static_cast<size_t>(morsel.index)];
     for_each_word(mask, morsel, [&](int64_t row, int64_t count, uint64_t word) {
       if (std::popcount(word) == count) {
@@ -93,10 +109,13 @@ struct Wide {
 };
 
 // Rows of any width, by element where the width is a machine type's.
-void move_rows(const std::byte* in, std::byte* out, int64_t width, const Mask& mask,
-               const Places& places) {
+void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask, const Places& places,
+               const Touch& rows) {
+  const int64_t width = rows.item_bits / 8;
+  const Move move{rows, buffer, width};
+  std::byte* const out = buffer.mutable_data();
   const auto as = [&]<class T>(std::type_identity<T>) {
-    move_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), mask, places);
+    move_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), mask, places, move);
   };
   if (width == 1) return as(std::type_identity<uint8_t>{});
   if (width == 2) return as(std::type_identity<uint16_t>{});
@@ -104,6 +123,7 @@ void move_rows(const std::byte* in, std::byte* out, int64_t width, const Mask& m
   if (width == 8) return as(std::type_identity<uint64_t>{});
   if (width == 16) return as(std::type_identity<Wide>{});
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    const Pin pin(move.ranges(morsel, places));
     std::byte* to = out + places.begins[static_cast<size_t>(morsel.index)] * width;
     for_each_word(mask, morsel, [&](int64_t row, int64_t, uint64_t word) {
       for (; word; word &= word - 1, to += width)
@@ -148,9 +168,9 @@ Column compress(const Column& column, const Mask& mask) {
     values = move_bits(column.bits(), column.offset(), mask, places);
   } else {
     const int64_t width = column.dtype().size_bytes();
-    values = Buffer::allocate(rows * width);
-    move_rows(column.values_buffer().data() + column.offset() * width, values.mutable_data(), width,
-              mask, places);
+    values = Buffer::allocate_paged(rows * width);
+    move_rows(column.values_buffer().data() + column.offset() * width, values, mask, places,
+              reads(column));
   }
   const int64_t unknown = column.null_count() > 0 ? -1 : 0;
   return column.with_rows(rows, std::move(values), std::move(validity), unknown);
@@ -165,8 +185,11 @@ Tensor compress(const Tensor& tensor, const Mask& mask) {
   int64_t width = rows.dtype().size_bytes();
   for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
   shape[0] = places.total();
-  Buffer buffer = Buffer::allocate(places.total() * width);
-  if (width > 0) move_rows(rows.data(), buffer.mutable_data(), width, mask, places);
+  Buffer buffer = Buffer::allocate_paged(places.total() * width);
+  Touch touch = reads(rows);
+  touch.items = rows.shape()[0];
+  touch.step_bits = touch.item_bits = 8 * width;
+  if (width > 0) move_rows(rows.data(), buffer, mask, places, touch);
   return Tensor(rows.dtype(), std::move(shape), std::move(buffer));
 }
 

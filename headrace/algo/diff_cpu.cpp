@@ -48,7 +48,7 @@ namespace hr::cpu {
 
 void diff(const Tensor& x, Buffer& out) {
   std::byte* const result = out.mutable_data();
-  parallel_morsels(x.num_elements() - 1,
+  parallel_morsels(x.num_elements() - 1, {reads(x, 0, 1), writes(out, x.dtype().size_bytes())},
                    [&](Morsel morsel) { HR_SIMD(diff)(x, morsel.begin, morsel.end, result); });
 }
 

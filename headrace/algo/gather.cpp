@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
 #include <cstring>
@@ -24,6 +25,8 @@ class Positions {
   }
 
   int64_t count() const { return tensor_.num_elements(); }
+
+  Touch touch() const { return reads(tensor_); }
 
   /// Calls `visit(k, row)` for the positions of a morsel.
   template <class F>
@@ -53,9 +56,11 @@ class Positions {
   int64_t num_rows_;
 };
 
-void gather_rows(const std::byte* in, std::byte* out, int64_t width, const Positions& positions) {
+void gather_rows(const std::byte* in, Buffer& buffer, int64_t width, const Positions& positions) {
+  std::byte* const out = buffer.mutable_data();
+  const std::vector<Touch> touches{positions.touch(), writes(buffer, width)};
   const auto as = [&]<class T>(std::type_identity<T>) {
-    parallel_morsels(positions.count(), [&](Morsel morsel) {
+    parallel_morsels(positions.count(), touches, [&](Morsel morsel) {
       positions.visit(morsel, [&](int64_t k, int64_t row) {
         reinterpret_cast<T*>(out)[k] = reinterpret_cast<const T*>(in)[row];
       });
@@ -65,7 +70,7 @@ void gather_rows(const std::byte* in, std::byte* out, int64_t width, const Posit
   if (width == 2) return as(std::type_identity<uint16_t>{});
   if (width == 4) return as(std::type_identity<uint32_t>{});
   if (width == 8) return as(std::type_identity<uint64_t>{});
-  parallel_morsels(positions.count(), [&](Morsel morsel) {
+  parallel_morsels(positions.count(), touches, [&](Morsel morsel) {
     positions.visit(morsel, [&](int64_t k, int64_t row) {
       std::memcpy(out + k * width, in + row * width, static_cast<size_t>(width));
     });
@@ -97,10 +102,9 @@ Column gather(const Column& column, const Tensor& tensor) {
     return Column(column.dtype(), rows, gather_bits(column.bits(), column.offset(), positions),
                   std::move(validity), unknown);
   const int64_t width = column.dtype().size_bytes();
-  Buffer values = Buffer::allocate(rows * width);
+  Buffer values = Buffer::allocate_paged(rows * width);
   if (rows > 0)
-    gather_rows(column.values_buffer().data() + column.offset() * width, values.mutable_data(),
-                width, positions);
+    gather_rows(column.values_buffer().data() + column.offset() * width, values, width, positions);
   return column.with_rows(rows, std::move(values), std::move(validity), unknown);
 }
 
@@ -113,8 +117,8 @@ Tensor gather(const Tensor& tensor, const Tensor& at) {
   int64_t width = source.dtype().size_bytes();
   for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
   shape[0] = positions.count();
-  Buffer buffer = Buffer::allocate(shape[0] * width);
-  if (buffer.size_bytes() > 0) gather_rows(source.data(), buffer.mutable_data(), width, positions);
+  Buffer buffer = Buffer::allocate_paged(shape[0] * width);
+  if (buffer.size_bytes() > 0) gather_rows(source.data(), buffer, width, positions);
   return Tensor(source.dtype(), std::move(shape), std::move(buffer));
 }
 

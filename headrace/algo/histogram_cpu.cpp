@@ -91,7 +91,8 @@ constexpr int64_t kBinsByTurns = 1 << 11;
 /// `count_block(begin, count, add)` calls add(i, slot) for each element; slot 0 is for what is
 /// outside, slot k + 1 for bin k.
 template <class CountBlock>
-void count_blocks(int64_t rows, int64_t bins, Buffer& counts, const CountBlock& count_block) {
+void count_blocks(const Touch& touch, int64_t bins, Buffer& counts, const CountBlock& count_block) {
+  const int64_t rows = touch.items;
   int64_t* total = counts.mutable_as<int64_t>();
   const int64_t slots = bins + 1;
   // Adding up the bins of a task should cost little beside its rows.
@@ -102,6 +103,7 @@ void count_blocks(int64_t rows, int64_t bins, Buffer& counts, const CountBlock& 
   };
   parallel_for(divide_up(rows, task_rows), [&](int64_t task) {
     const int64_t end = std::min(rows, (task + 1) * task_rows);
+    const Pin pin(ranges_of({&touch, 1}, task * task_rows, end));
     const auto each_block = [&](const auto& add) {
       for (int64_t begin = task * task_rows; begin < end; begin += kBlockRows)
         count_block(begin, std::min(kBlockRows, end - begin), add);
@@ -142,7 +144,7 @@ void count_uniform_as(const StridedView<T>& x, const UniformBins& bins, const E*
   using Types = CountTypes<T, E, D>;
   const Buffer border_buffer = make_borders(edges, bins.bins);
   const auto* borders = border_buffer.as<BinBorders<E>>();
-  count_blocks(x.size, bins.bins, counts, [&](int64_t begin, int64_t count, const auto& add) {
+  count_blocks(x.source, bins.bins, counts, [&](int64_t begin, int64_t count, const auto& add) {
     T block[kBlockRows];
     E values[kBlockRows];
     int32_t found[kBlockRows];
@@ -191,7 +193,7 @@ class EdgeGrid {
     using Types = CountTypes<T, C, double>;
     const C high = edges_[bins_];
     std::atomic<int64_t> above = 0;
-    count_blocks(x.size, bins_, counts, [&](int64_t begin, int64_t size, const auto& add) {
+    count_blocks(x.source, bins_, counts, [&](int64_t begin, int64_t size, const auto& add) {
       T block[kBlockRows];
       C values[kBlockRows];
       int32_t found[kBlockRows];
@@ -235,7 +237,7 @@ Extremes extremes(const Tensor& x) {
       bool has_nan;
     };
     std::vector<Found> parts(static_cast<size_t>(num_morsels(view.size)));
-    parallel_morsels(view.size, [&](Morsel morsel) {
+    parallel_morsels(view.size, {view.source}, [&](Morsel morsel) {
       Found found{view[morsel.begin], view[morsel.begin], false};
       T block[kBlockRows];
       for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {

@@ -6,6 +6,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -385,11 +386,13 @@ namespace {
 
 /// Tree over blocks in a morsel, tree over morsels; `block(first_row, count)` gives a partial.
 template <class F>
-ReducePartial reduce_blocks(const Reducer& reducer, int64_t rows, bool parallel, F&& block) {
+ReducePartial reduce_blocks(const Reducer& reducer, int64_t rows, bool parallel, F&& block,
+                            const std::vector<Touch>& touches = {}) {
   std::vector<ReducePartial> morsels(static_cast<size_t>(num_morsels(rows)));
   auto run = [&](int64_t k) {
     PartialTree tree(reducer);
     const int64_t end = std::min(rows, (k + 1) * kMorselRows);
+    const Pin pin(ranges_of(touches, k * kMorselRows, end));
     for (int64_t row = k * kMorselRows; row < end; row += kBlockRows)
       tree.push(block(row, std::min(kBlockRows, end - row)));
     morsels[static_cast<size_t>(k)] = tree.total();
@@ -448,7 +451,7 @@ Scalar reduce(const Column& column, Reduction reduction, ReduceOptions options) 
     return Scalar(rows - column.null_count());
   const Reducer reducer(reduction, column.dtype(), options);
   const int64_t width = column.dtype().is_bool() ? 0 : column.dtype().size_bytes();
-  const ReducePartial total = reduce_blocks(reducer, rows, true, [&](int64_t row, int64_t count) {
+  const auto block = [&](int64_t row, int64_t count) {
     uint64_t valid[kBlockRows / 64];
     if (const uint8_t* bitmap = column.validity())
       for (int64_t i = 0; i < count; i += 64)
@@ -462,7 +465,8 @@ Scalar reduce(const Column& column, Reduction reduction, ReduceOptions options) 
     for (int64_t i = 0; i < count; ++i)
       bytes[i] = get_bit(column.bits(), column.offset() + row + i);
     return reducer.block(bytes, mask, count, row);
-  });
+  };
+  const ReducePartial total = reduce_blocks(reducer, rows, true, block, {reads(column)});
   return reducer.finish(total);
 }
 
@@ -471,9 +475,12 @@ Scalar reduce(const Tensor& tensor, Reduction reduction, ReduceOptions options) 
   const int64_t rows = tensor.num_elements();
   const int64_t width = tensor.dtype().size_bytes();
   if (tensor.is_contiguous())
-    return reducer.finish(reduce_blocks(reducer, rows, true, [&](int64_t row, int64_t count) {
-      return reducer.block(tensor.data() + row * width, nullptr, count, row);
-    }));
+    return reducer.finish(reduce_blocks(reducer, rows, true,
+                                        [&](int64_t row, int64_t count) {
+                                          return reducer.block(tensor.data() + row * width, nullptr,
+                                                               count, row);
+                                        },
+                                        {reads(tensor)}));
   const StridedReader reader{tensor.data(), width, tensor.shape(), tensor.strides()};
   return reducer.finish(reduce_strided(reducer, reader, rows, true));
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/base/error.h"
 #include "headrace/data/tensor.h"
+#include "headrace/data/touch.h"
 
 #include <cstdint>
 #include <string_view>
@@ -23,11 +24,23 @@ struct StridedView {
   const T* data;
   int64_t stride;
   int64_t size;
+  Touch source;  ///< for the pins of a job over the elements
 
   explicit StridedView(const Tensor& x)
-      : data(x.as<T>()), stride(x.is_contiguous() ? 1 : x.strides()[0]), size(x.num_elements()) {}
+      : data(x.as<T>()),
+        stride(x.is_contiguous() ? 1 : x.strides()[0]),
+        size(x.num_elements()),
+        source(reads(x)) {}
 
   T operator[](int64_t i) const { return data[i * stride]; }
+
+  /// What row r needs that works on elements r - before to r + after.
+  Touch touch(int64_t before, int64_t after) const {
+    Touch with = source;
+    with.before = before;
+    with.after = after;
+    return with;
+  }
 
   /// Elements [begin, begin + count) in a row: where they lie, or gathered into `block`.
   const T* load(int64_t begin, int64_t count, T* block) const {

@@ -3,7 +3,9 @@
 #include "headrace/exec/workers.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/background.h"
 #include "headrace/memory/resource.h"
+#include "headrace/memory/spill.h"
 #include "headrace/memory/tag.h"
 
 #include <algorithm>
@@ -207,6 +209,7 @@ void set_threads(int count) {
 
 void parallel_for(int64_t count, Task task) {
   if (count <= 0) return;
+  [[maybe_unused]] static const bool registered = (set_spill_runner(run_in_background), true);
   Job job(task, count);
   pool().run(job);
 }

@@ -2,10 +2,12 @@
 // The worker pool and morsels: who runs what, with borders that depend on the data alone.
 #pragma once
 #include "headrace/base/api.h"
+#include "headrace/memory/pin.h"
 
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace hr {
 
@@ -58,6 +60,15 @@ void parallel_morsels(int64_t rows, F&& body) {
   parallel_for(num_morsels(rows), [&](int64_t k) {
     const int64_t begin = k * kMorselRows;
     body(Morsel{k, begin, begin + kMorselRows < rows ? begin + kMorselRows : rows});
+  });
+}
+
+/// The same, with what each morsel touches pinned while `body` works on it.
+template <class F>
+void parallel_morsels(int64_t rows, const std::vector<Touch>& touches, F&& body) {
+  parallel_morsels(rows, [&](Morsel morsel) {
+    const Pin pin(ranges_of(touches, morsel.begin, morsel.end));
+    body(morsel);
   });
 }
 

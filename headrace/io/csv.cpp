@@ -136,7 +136,7 @@ class Reading {
       for (CsvTarget& target : targets_)
         if (target.column >= 0) target.values = columns.values(target.column);
       std::vector<int64_t> first_slots;
-      std::vector<CsvPiece> pieces = parse(ranges, first_slots);
+      std::vector<CsvPiece> pieces = parse(ranges, columns.touches(), first_slots);
       CsvRejects rejects;
       const int64_t rows = judge(ranges, pieces, rejects);
       if (rows < limit_ && !ranges.complete) {
@@ -149,7 +149,8 @@ class Reading {
   }
 
  private:
-  std::vector<CsvPiece> parse(const CsvRanges& ranges, std::vector<int64_t>& first_slots) {
+  std::vector<CsvPiece> parse(const CsvRanges& ranges, const std::vector<Touch>& touches,
+                              std::vector<int64_t>& first_slots) {
     const auto count = static_cast<int64_t>(ranges.ranges.size());
     int64_t slot = 0;
     for (const CsvRange& range : ranges.ranges) {
@@ -174,8 +175,9 @@ class Reading {
       text_.read(range.begin, text, size);
       std::fill_n(text + size, kCsvPadding, '\0');
       text[size] = '\n';
-      piece = cpu::parse_range(job, text, size, range, first_slots[static_cast<size_t>(i)],
-                               static_cast<uint32_t>(i));
+      const int64_t first = first_slots[static_cast<size_t>(i)];
+      const Pin pin(ranges_of(touches, first, first + range.max_rows));
+      piece = cpu::parse_range(job, text, size, range, first, static_cast<uint32_t>(i));
       stock_.give(std::move(buffer));
       if (!job.stop_at_bad_row || piece.bad_rows.empty()) return;
       for (int64_t lowest = lowest_bad; i < lowest;)

@@ -43,12 +43,19 @@ Buffer buffer_of(const std::vector<T>& values) {
 CsvColumns::CsvColumns(const CsvSchema& schema, int64_t slots) : schema_(schema) {
   for (const Dtype dtype : schema.dtypes)
     values_.push_back(dtype.is_bool() ? Buffer()
-                                      : Buffer::allocate(checked_multiply("read_csv", slots,
-                                                                          dtype.size_bytes())));
+                                      : Buffer::allocate_paged(checked_multiply(
+                                            "read_csv", slots, dtype.size_bytes())));
 }
 
 std::byte* CsvColumns::values(int64_t column) {
   return values_[static_cast<size_t>(column)].mutable_data();
+}
+
+std::vector<Touch> CsvColumns::touches() const {
+  std::vector<Touch> result;
+  for (size_t c = 0; c < values_.size(); ++c)
+    if (values_[c]) result.push_back(writes(values_[c], schema_.dtypes[c].size_bytes()));
+  return result;
 }
 
 Table CsvColumns::finish(std::vector<CsvPiece>& pieces, const std::vector<int64_t>& first_slots,
@@ -69,7 +76,8 @@ namespace {
 // piece counts its own strings from 0 on in that order.
 DictionaryPtr merge_entries(size_t column, std::vector<CsvPiece>& pieces,
                             const std::vector<int64_t>& rows, const Buffer& validity,
-                            int32_t* codes) {
+                            Buffer& values) {
+  int32_t* const codes = rows.back() > 0 ? values.mutable_as<int32_t>() : nullptr;
   const uint8_t* const valid = validity ? validity.as<uint8_t>() : nullptr;
   DictionaryBuilder builder;
   std::vector<Buffer> turned(pieces.size());
@@ -88,6 +96,7 @@ DictionaryPtr merge_entries(size_t column, std::vector<CsvPiece>& pieces,
     const auto k = static_cast<size_t>(piece);
     if (!turned[k]) return;
     const auto* to = turned[k].as<int32_t>();
+    const Pin pin{{&values, rows[k] * 4, rows[k + 1] * 4, true}};
     for (int64_t row = rows[k]; row < rows[k + 1]; ++row) codes[row] = to[codes[row]];
   });
   return builder.finish();
@@ -117,6 +126,8 @@ Column CsvColumns::finish_column(size_t column, std::vector<CsvPiece>& pieces,
       put_bits(values.mutable_as<uint8_t>(), rows[k], part.bits.as<uint8_t>(), count);
     } else if (first_slots[k] != rows[k] && count > 0) {
       const int64_t size = dtype.size_bytes();
+      const Pin pin{{&values, rows[k] * size, rows[k + 1] * size, true},
+                    {&values, first_slots[k] * size, (first_slots[k] + count) * size}};
       std::memmove(values.mutable_data() + rows[k] * size, values.data() + first_slots[k] * size,
                    static_cast<size_t>(count * size));
     }
@@ -125,8 +136,7 @@ Column CsvColumns::finish_column(size_t column, std::vector<CsvPiece>& pieces,
   }
   if (!dtype.is_bool()) values.shrink(total * dtype.size_bytes());
   if (dtype.is_category()) {
-    DictionaryPtr dictionary = merge_entries(column, pieces, rows, validity,
-                                             total > 0 ? values.mutable_as<int32_t>() : nullptr);
+    DictionaryPtr dictionary = merge_entries(column, pieces, rows, validity, values);
     return Column::categories(total, std::move(values), std::move(dictionary), std::move(validity),
                               -1);
   }

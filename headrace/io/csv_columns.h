@@ -2,6 +2,7 @@
 // Columns of a CSV result: slots for the parser, gaps closed, bitmaps joined, rejects gathered.
 #pragma once
 #include "headrace/data/table.h"
+#include "headrace/data/touch.h"
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_parse.h"
 
@@ -18,6 +19,9 @@ class CsvColumns {
 
   /// First slot of a column; null for bools, which live in the pieces.
   std::byte* values(int64_t column);
+
+  /// What the slots of a piece take, for its pin.
+  std::vector<Touch> touches() const;
 
   /// The table of the pieces' rows, at most `max_rows`. `first_slots` tells where each piece
   /// began. The columns are used up.

@@ -6,7 +6,9 @@
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/caches.h"
 #include "headrace/memory/external.h"
+#include "headrace/memory/pool.h"
 #include "headrace/memory/simulated.h"
+#include "headrace/memory/spill_engine.h"
 #include "headrace/memory/tag_stack.h"
 
 #include <algorithm>
@@ -80,6 +82,26 @@ void for_each_buffer(F&& visit) {
   }
 }
 
+int64_t resident_bytes(const Buffer::Rep& rep) {
+  if (!rep.residency) return rep.capacity_bytes;
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < rep.residency->size(); ++i)
+    if (rep.residency->chunks[static_cast<size_t>(i)].state == ChunkState::kResident)
+      bytes += rep.residency->charge(i);
+  return bytes;
+}
+
+const char* why_it_stays(const Buffer::Rep& rep) {
+  if (rep.owner.release) return "foreign";
+  if (rep.external) return "another library's";
+  if (!rep.residency)
+    return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource moves nothing";
+  if (!rep.published && !rep.paged) return "being made";
+  for (const Chunk& chunk : rep.residency->chunks)
+    if (chunk.pins > 0) return "in use";
+  return resident_bytes(rep) > 0 ? "the disk took no more" : "on disk";
+}
+
 Holder holder_of(const Buffer::Rep& rep) {
   return {.serial = rep.serial,
           .bytes = rep.capacity_bytes,
@@ -88,7 +110,9 @@ Holder holder_of(const Buffer::Rep& rep) {
           .foreign = rep.owner.release != nullptr && rep.place.is_host(),
           .exported = rep.exports.load() > 0,
           .external = rep.external,
-          .stack = tag_stack(rep.tag)};
+          .stack = tag_stack(rep.tag),
+          .resident_bytes = rep.owner.release ? 0 : resident_bytes(rep),
+          .stays = why_it_stays(rep)};
 }
 
 }  // namespace
@@ -103,11 +127,13 @@ bool try_charge(int64_t bytes) {
   for (int i = 0; i < all.scopes_end.load(std::memory_order_relaxed); ++i)
     if (all.scope_peaks[static_cast<size_t>(i)].load(std::memory_order_relaxed) >= 0)
       raise_to(all.scope_peaks[static_cast<size_t>(i)], used + bytes);
+  if (over_budget()) default_pool().trim(bytes);
   return true;
 }
 
 void discharge(int64_t bytes) {
   accounts().used -= bytes;
+  SpillEngine::instance().note_freed();
 }
 
 int64_t charged_bytes() {
@@ -149,26 +175,35 @@ void mark_external(Buffer& buffer, bool slab) {
   Buffer::Rep& rep = *buffer.rep_;
   rep.slab = slab;
   rep.external = true;
-  ++rep.pins;
   accounts().external += rep.capacity_bytes;
 }
 
 void throw_out_of_memory(int64_t requested_bytes) {
   const MemoryStatistics now = memory_statistics();
+  const SpillStatistics spilled = spill_statistics();
   const TagInfo tag = tag_info(current_tag());
   std::string text = error_message(tag.op.empty() ? "allocate" : tag.op, "out of memory");
   text += ": requested=" + format_bytes(requested_bytes) +
           ", limit=" + format_bytes(now.limit_bytes) + ", used=" + format_bytes(now.used_bytes) +
           ", tier=host; raise hr.memory.limit to at least " +
           format_bytes(now.used_bytes + requested_bytes) + ", or drop what you no longer need";
-  text += "\n  cached " + format_bytes(now.cached_bytes) + " after giving caches back, foreign " +
-          format_bytes(now.foreign_bytes) + " (not charged); the largest holders:";
-  for (const Holder& holder : largest_holders(10))
+  const std::string trouble = SpillEngine::instance().trouble();
+  text += "\n  gave caches back (" + format_bytes(now.cached_bytes) +
+          " left), evicted what could move (" + format_bytes(spilled.disk_bytes) + " on disk" +
+          (trouble.empty() ? "" : "; " + trouble) +
+          "), asked callbacks, waited for others; foreign " + format_bytes(now.foreign_bytes) +
+          " (not charged); the largest holders:";
+  std::vector<Holder> holders = largest_holders(std::numeric_limits<int64_t>::max());
+  std::stable_sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
+    return a.resident_bytes > b.resident_bytes;
+  });
+  if (holders.size() > 10) holders.resize(10);
+  for (const Holder& holder : holders)
     text += "\n  " + format_bytes(holder.bytes) + " " +
             (holder.tag.op.empty() ? "untagged" : holder.tag.op) +
             (holder.tag.line.empty() ? "" : " at " + holder.tag.line) + " on " +
-            holder.place.name() + (holder.foreign ? ", foreign" : "") +
-            (holder.external ? ", external" : "") + (holder.exported ? ", exported" : ", in use");
+            holder.place.name() + ", " + format_bytes(holder.resident_bytes) +
+            " in memory: " + holder.stays + (holder.exported ? ", exported" : "");
   throw OutOfMemoryError(text, requested_bytes, now.limit_bytes, now.used_bytes);
 }
 

@@ -58,8 +58,10 @@ struct Holder {
   Place place;
   bool foreign = false;
   bool exported = false;
-  bool external = false;  ///< allocated by another library, in our memory
-  std::string stack;      ///< the lines that called, where stacks are tracked
+  bool external = false;       ///< allocated by another library, in our memory
+  std::string stack{};         ///< the lines that called, where stacks are tracked
+  int64_t resident_bytes = 0;  ///< of its bytes, those in memory and charged
+  const char* stays = "";      ///< why these could not leave, or where it is
 };
 
 /// Live buffers and small external blocks, largest first, at most `count`.

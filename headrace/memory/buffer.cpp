@@ -6,12 +6,14 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/buffer_rep.h"
-#include "headrace/memory/caches.h"
 #include "headrace/memory/event_log.h"
+#include "headrace/memory/pin.h"
+#include "headrace/memory/spill_engine.h"
 
 #include <cstring>
 #include <memory>
 #include <sys/mman.h>
+#include <utility>
 
 namespace hr {
 
@@ -22,37 +24,65 @@ constexpr int64_t kPage = 4096;
 
 }  // namespace
 
+Buffer::Rep::Rep() = default;
+Buffer::Rep::~Rep() = default;
+
 Buffer Buffer::allocate(int64_t size_bytes) {
-  return allocate(size_bytes, current_resource());
+  return make(size_bytes, current_resource(), false);
 }
 
 Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
+  return make(size_bytes, resource, false);
+}
+
+Buffer Buffer::allocate_paged(int64_t size_bytes) {
+  return make(size_bytes, current_resource(), true);
+}
+
+Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged) {
   if (size_bytes < 0)
     throw_error<InvalidArgumentError>("allocate", "a negative size", {{"bytes", size_bytes}});
   if (!resource.properties().place.is_host()) return allocate_elsewhere(size_bytes, resource);
   const int64_t capacity = round_up(checked_add("allocate", size_bytes, 63) - 63, 64);
   auto rep = std::make_unique<Rep>();
-  if (capacity > 0) {
-    if (!try_charge(capacity) && (trim_caches(), !try_charge(capacity))) {
-      log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, current_tag());
-      throw_out_of_memory(capacity);
-    }
-    try {
-      if (over_budget()) trim_caches();
-      rep->data = static_cast<std::byte*>(
-          resource.allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
-    } catch (...) {
-      discharge(capacity);
-      log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, current_tag());
-      throw;
-    }
-    rep->resource = resource;
-    std::memset(rep->data + size_bytes, 0, static_cast<size_t>(capacity - size_bytes));
-  }
+  rep->tag = current_tag();
   rep->size_bytes = size_bytes;
   rep->capacity_bytes = rep->block_bytes = capacity;
-  rep->tag = current_tag();
-  if (capacity > 0) log_memory_event(MemoryAction::kAllocate, rep->data, capacity, rep->tag);
+  if (capacity > 0) {
+    const bool movable = capacity >= kLeastMovable && resource.properties().movable;
+    // What does not fit is charged chunk by chunk, in fresh pages: those of a cached block would be
+    // in nobody's count.
+    const bool charged = !(paged && movable) || try_charge(capacity);
+    rep->resource = charged ? resource : system_resource();
+    bool paid = charged && paged && movable;
+    try {
+      if (charged && !paid) charge_or_throw(capacity), paid = true;
+      rep->data = static_cast<std::byte*>(
+          rep->resource->allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
+      if (movable) rep->residency = std::make_unique<Residency>(*rep);
+    } catch (...) {
+      if (rep->data)
+        rep->resource->deallocate(Stream{}, rep->data, static_cast<size_t>(capacity), kAlignment);
+      if (paid) discharge(capacity);
+      log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, rep->tag);
+      throw;
+    }
+    rep->paged = paged && movable;
+    if (charged) std::memset(rep->data + size_bytes, 0, static_cast<size_t>(capacity - size_bytes));
+    if (movable) {
+      for (Chunk& chunk : rep->residency->chunks) {
+        if (!charged) chunk.state = ChunkState::kEmpty;
+        if (paged)
+          chunk.touched = false;
+        else
+          chunk.pins = 1;
+      }
+      if (charged && paged) rep->residency->chunks.back().touched = true;  // its padding
+      SpillEngine::instance().enter(*rep->residency);
+    }
+    log_memory_event(MemoryAction::kAllocate, rep->data, capacity, rep->tag);
+    if (!charged) log_memory_event(MemoryAction::kEvict, rep->data, capacity, rep->tag);
+  }
   enter_buffer(*rep);
   return Buffer(rep.release());
 }
@@ -84,11 +114,15 @@ Buffer::~Buffer() {
   if (!rep_ || rep_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   leave_buffer(*rep_);
   if (rep_->resource) {
+    const int64_t charged =
+        rep_->residency ? SpillEngine::instance().leave(*rep_->residency) : rep_->capacity_bytes;
     // Before the bytes go: else another thread's event of the same address could come first.
+    if (charged < rep_->capacity_bytes)
+      log_memory_event(MemoryAction::kDrop, rep_->data, rep_->capacity_bytes - charged, rep_->tag);
     log_memory_event(MemoryAction::kFree, rep_->data, rep_->capacity_bytes, rep_->tag);
     rep_->resource->deallocate(Stream{}, rep_->data, static_cast<size_t>(rep_->block_bytes),
                                kAlignment);
-    discharge(rep_->capacity_bytes);
+    discharge(charged);
   }
   if (rep_->owner.release) rep_->owner.release(rep_->owner.context);
   delete rep_;
@@ -102,7 +136,28 @@ std::byte* Buffer::mutable_data() {
   if (!rep_) return nullptr;
   if (!rep_->writable || rep_->references.load() != 1)
     throw_error<InternalError>("buffer", "write to shared or read-only bytes");
+  if (rep_->published) hold();
   return rep_->data;
+}
+
+// Somebody writes again, without pins.
+void Buffer::hold() {
+  if (rep_->residency) SpillEngine::instance().hold({this, 0, rep_->capacity_bytes, true});
+  rep_->published = false;
+}
+
+void Buffer::publish() const {
+  if (!rep_ || rep_->published.exchange(true)) return;
+  if (rep_->residency && !std::exchange(rep_->paged, false))
+    SpillEngine::instance().let_go({this, 0, rep_->capacity_bytes});
+}
+
+void Buffer::advise(Keep keep) const {
+  if (residency()) SpillEngine::instance().set_keep(*residency(), keep);
+}
+
+Residency* Buffer::residency() const {
+  return rep_ ? rep_->residency.get() : nullptr;
 }
 
 int64_t Buffer::size_bytes() const {
@@ -129,18 +184,26 @@ void Buffer::shrink(int64_t size_bytes) {
   if (size_bytes >= this->size_bytes()) return;
   const int64_t padded = round_up(size_bytes, 64);
   std::byte* bytes = mutable_data();
-  std::memset(bytes + size_bytes, 0, static_cast<size_t>(padded - size_bytes));
   if (rep_->resource && rep_->resource->properties().shared) {
+    std::memset(bytes + size_bytes, 0, static_cast<size_t>(padded - size_bytes));
     rep_->size_bytes = size_bytes;  // a sealed segment gives no page back, so it stays charged
     return;
   }
+  {
+    const Pin pin{{this, size_bytes, padded, true}};
+    std::memset(bytes + size_bytes, 0, static_cast<size_t>(padded - size_bytes));
+  }
+  const int64_t freed = rep_->residency ? SpillEngine::instance().cut(*rep_->residency, padded)
+                                        : rep_->capacity_bytes - padded;
   // Whole pages of the tail go back; the address range stays with the block.
   const int64_t first = round_up(padded, kPage);
   const int64_t last = rep_->capacity_bytes / kPage * kPage;
   if (rep_->block_bytes >= int64_t{4} << 20 && last > first)
     madvise(bytes + first, static_cast<size_t>(last - first), MADV_DONTNEED);
-  discharge(rep_->capacity_bytes - padded);
+  discharge(freed);
   if (rep_->resource && padded != rep_->capacity_bytes) {
+    const int64_t dropped = rep_->capacity_bytes - padded - freed;
+    if (dropped > 0) log_memory_event(MemoryAction::kDrop, bytes, dropped, rep_->tag);
     log_memory_event(MemoryAction::kFree, bytes, rep_->capacity_bytes, rep_->tag);
     log_memory_event(MemoryAction::kAllocate, bytes, padded, rep_->tag);
   }
@@ -150,14 +213,6 @@ void Buffer::shrink(int64_t size_bytes) {
 
 void Buffer::note_export(int change) const {
   if (rep_) rep_->exports += change;
-}
-
-Pin::Pin(const Buffer& buffer) : buffer_(buffer) {
-  if (buffer_.rep_) ++buffer_.rep_->pins;
-}
-
-Pin::~Pin() {
-  if (buffer_.rep_) --buffer_.rep_->pins;
 }
 
 }  // namespace hr

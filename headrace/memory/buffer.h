@@ -13,10 +13,20 @@
 
 namespace hr {
 
+struct Residency;
+
 /// What keeps foreign memory alive: `release(context)` is called once, from any thread.
 struct Owner {
   void* context = nullptr;
   void (*release)(void*) noexcept = nullptr;
+};
+
+/// What is known of the next use of a buffer when the budget is short.
+enum class Keep : uint8_t {
+  kByUse,       ///< the plan knows, or what was used long ago goes first
+  kSequential,  ///< scanned from its beginning to its end, again and again
+  kOnce,        ///< each byte is used once: what was used goes first
+  kAlways,      ///< goes last
 };
 
 /// A shared handle on bytes. Own buffers are 64-byte aligned (2 MiB-aligned from 4 MiB up) and
@@ -33,6 +43,11 @@ class HR_API Buffer {
   static Buffer allocate(int64_t size_bytes);
   static Buffer allocate(int64_t size_bytes, const AnyResource& resource);
   static Buffer allocate_zeroed(int64_t size_bytes);
+
+  /// The same for a maker that writes under pins (`pin.h`) only. When the budget has no room for
+  /// all of it, a chunk is charged when it is first pinned, and may be on the disk before the
+  /// buffer is whole: so a result may be larger than the budget.
+  static Buffer allocate_paged(int64_t size_bytes);
 
   /// Foreign bytes that live until `owner` is released: nothing is copied, the budget is not
   /// charged.
@@ -75,6 +90,13 @@ class HR_API Buffer {
   /// sharing); the new padding is zeroed.
   void shrink(int64_t size_bytes);
 
+  /// The maker is done: from now on the bytes may leave memory under a budget. Readers see no
+  /// difference but for the time it takes. The plan does this for each value of a node.
+  void publish() const;
+
+  /// What the engine should know of the next use.
+  void advise(Keep keep) const;
+
   /// Counts handles of other libraries (+1 at export, -1 at their release), for reports.
   void note_export(int change) const;
 
@@ -82,28 +104,18 @@ class HR_API Buffer {
   friend bool operator==(const Buffer& a, const Buffer& b) { return a.rep_ == b.rep_; }
 
   struct Rep;
+  /// For the engine: the chunks, or null when the buffer has none.
+  Residency* residency() const;
 
  private:
   explicit Buffer(Rep* rep) : rep_(rep) {}
 
+  static Buffer make(int64_t size_bytes, const AnyResource& resource, bool paged);
+  void hold();
+
   Rep* rep_ = nullptr;
 
-  friend class Pin;
   friend void mark_external(Buffer& buffer, bool slab);
-};
-
-/// Keeps a buffer where it is. The executor pins the inputs of a running operator; tiers may move
-/// only what no pin holds.
-class HR_API Pin {
- public:
-  explicit Pin(const Buffer& buffer);
-  ~Pin();
-  Pin(Pin&& other) noexcept = default;
-  Pin(const Pin&) = delete;
-  Pin& operator=(const Pin&) = delete;
-
- private:
-  Buffer buffer_;
 };
 
 }  // namespace hr

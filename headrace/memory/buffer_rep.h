@@ -4,14 +4,20 @@
 #include "headrace/memory/buffer.h"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 namespace hr {
 
+/// From here on blocks are mapped alone, so they can leave memory and come back at their address.
+inline constexpr int64_t kLeastMovable = int64_t{4} << 20;
+
 struct Buffer::Rep {
+  Rep();
+  ~Rep();
+
   std::atomic<int64_t> references{1};
-  std::atomic<int32_t> pins{0};
   std::atomic<int32_t> exports{0};
   std::byte* data = nullptr;
   int64_t size_bytes = 0;
@@ -24,15 +30,21 @@ struct Buffer::Rep {
   std::atomic<bool> slab{false};      // of many small external blocks, which are holders themselves
   Owner owner;
   std::optional<AnyResource> resource;
+  std::unique_ptr<Residency> residency;  // of blocks that can move to the disk
+  std::atomic<bool> published{false};
+  bool paged = false;  // written under pins only
   uint64_t serial = 0;
   Rep* previous = nullptr;  // in the registry of live buffers
   Rep* next = nullptr;
 };
 
-/// Adds `bytes` to the used bytes of the place unless the budget would be exceeded.
+/// Adds `bytes` to the used bytes of the place unless the budget would be exceeded; cached blocks
+/// make room for them.
 bool try_charge(int64_t bytes);
 void discharge(int64_t bytes);
 int64_t charged_bytes();
+/// Charges, evicting what it must. Throws OutOfMemoryError.
+void charge_or_throw(int64_t bytes);
 /// Throws the error that names the request, the limit and the largest holders.
 [[noreturn]] void throw_out_of_memory(int64_t requested_bytes);
 /// Takes a live buffer into, or out of, the registry and the counters.

@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kAlignment = 64;
-constexpr size_t kLarge = size_t{4} << 20;
+constexpr size_t kLarge = kLeastMovable;
 
 class SystemResource {
  public:
@@ -50,7 +50,7 @@ class SystemResource {
       std::free(pointer);
   }
 
-  MemoryProperties properties() const { return {}; }
+  MemoryProperties properties() const { return {.place = host, .movable = true}; }
 
   std::string describe() const { return "system"; }
 

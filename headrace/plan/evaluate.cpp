@@ -6,6 +6,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/evaluate_compile.h"
 
@@ -54,6 +55,7 @@ class Run {
     std::vector<uint64_t> words;  // kWords for each value that may hold nulls
   };
 
+  void bind(const Node& node, const Value& value);
   void run_morsel(const Morsel& morsel, Block& block);
   void load(Block& block) const;
   void run_step(const EvaluateStep& step, Block& block);
@@ -67,6 +69,7 @@ class Run {
   const Shape& shape_;
   int64_t rows_;
   std::vector<EvaluateInput> inputs_;  // by input number
+  std::vector<Touch> touches_;
   std::vector<bool> needed_;
   std::vector<int64_t> words_of_;  // by value: where its validity lies in Block::words
   int64_t num_words_ = 0;
@@ -94,7 +97,7 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
   needed_ = needed_values(program);
   for (size_t v = 0; v < program.nodes().size(); ++v)
     if (const Node& node = program.nodes()[v]; needed_[v] && node.op == Op::kInput)
-      inputs_[at(node.input)] = bind_input(node, values[at(node.input)], shape, rows_);
+      bind(node, values[at(node.input)]);
   words_of_.resize(program.nodes().size());
   for (size_t v = 0; v < program.nodes().size(); ++v)
     if (program.nodes()[v].nullable) {
@@ -131,12 +134,15 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
       continue;
     }
     const bool as_bits = output.kind == OutputKind::kColumn && dtype.is_bool();
-    out_[o] = Buffer::allocate(as_bits ? bitmap_bytes(rows_)
-                                       : checked_multiply("evaluate", rows_, dtype.size_bytes()));
+    const int64_t width = dtype.size_bytes();
+    out_[o] = Buffer::allocate_paged(as_bits ? bitmap_bytes(rows_)
+                                             : checked_multiply("evaluate", rows_, width));
+    touches_.push_back(as_bits ? writes_bits(out_[o]) : writes(out_[o], width));
     if (rows_ > 0) out_data_[o] = out_[o].mutable_data();
     if (program.nullable(output.value)) {
       nulls_[o].resize(morsels);
-      out_validity_[o] = Buffer::allocate(bitmap_bytes(rows_));
+      out_validity_[o] = Buffer::allocate_paged(bitmap_bytes(rows_));
+      touches_.push_back(writes_bits(out_validity_[o]));
       if (rows_ > 0) out_valid_[o] = out_validity_[o].mutable_as<uint8_t>();
     }
   }
@@ -148,7 +154,7 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
     scratch_.push_back(std::move(scratch));
   }
 
-  parallel_morsels(rows_, [&](const Morsel& morsel) {
+  parallel_morsels(rows_, touches_, [&](const Morsel& morsel) {
     Scratch scratch;
     {
       const std::lock_guard lock(mutex_);
@@ -172,6 +178,15 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
                 std::vector<uint64_t>(at(num_words_))};
     run_morsel(morsel, block);
   });
+}
+
+void Run::bind(const Node& node, const Value& value) {
+  EvaluateInput& input = inputs_[at(node.input)] = bind_input(node, value, shape_, rows_);
+  if (input.source != InputSource::kPointer && input.source != InputSource::kBits) return;
+  if (const auto* column = std::get_if<Column>(&value))
+    touches_.push_back(reads(*column));
+  else
+    touches_.push_back(reads(std::get<Tensor>(value)));
 }
 
 void Run::run_morsel(const Morsel& morsel, Block& block) {

@@ -1,28 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor: runs the planner's steps and puts the values into their nodes.
 #include "headrace/base/error.h"
+#include "headrace/memory/spill.h"
 #include "headrace/plan/fused_pass.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/planner.h"
 
-#include <chrono>
+#include <algorithm>
 #include <mutex>
+#include <unordered_map>
 
 namespace hr {
 
 namespace {
 
-void pin_value(std::vector<Pin>& pins, const Value& value) {
-  if (const auto* tensor = std::get_if<Tensor>(&value)) {
-    pins.emplace_back(tensor->buffer());
-  } else if (const auto* column = std::get_if<Column>(&value)) {
-    pins.emplace_back(column->values_buffer());
-    if (column->validity_buffer()) pins.emplace_back(column->validity_buffer());
-    for (const Buffer& text : column->text_buffers()) pins.emplace_back(text);
-  } else if (const auto* table = std::get_if<Table>(&value)) {
-    for (const Column& each : table->columns()) pin_value(pins, each);
+/// Which steps read which memory, so that under a budget what is needed last leaves first.
+class UsePlan {
+ public:
+  explicit UsePlan(const std::vector<PlanStep>& steps)
+      : first_(reserve_steps(static_cast<int64_t>(steps.size()) + 1)) {
+    for (size_t i = 0; i < steps.size(); ++i)
+      for (const NodePtr& input : steps[i].inputs)
+        steps_of_[input.get()].push_back(first_ + static_cast<int64_t>(i));
+    for (const PlanStep& step : steps)
+      for (const NodePtr& input : step.inputs)
+        if (input->is_ready()) tell(*input);
   }
-}
+
+  /// Before a step runs; `steps.size()` when none is left.
+  void begin(size_t step) const { begin_step(first_ + static_cast<int64_t>(step)); }
+
+  /// Once the node has its value.
+  void tell(const Node& node) {
+    const auto found = steps_of_.find(&node);
+    if (found == steps_of_.end()) return;
+    for_each_buffer(node.value(), [&](const Buffer& buffer) {
+      std::vector<int64_t>& uses = steps_of_buffer_[buffer.data()];  // slices share one
+      uses.insert(uses.end(), found->second.begin(), found->second.end());
+      std::sort(uses.begin(), uses.end());
+      expect_uses(buffer, uses);
+    });
+  }
+
+ private:
+  int64_t first_;
+  std::unordered_map<const Node*, std::vector<int64_t>> steps_of_{};
+  std::unordered_map<const std::byte*, std::vector<int64_t>> steps_of_buffer_{};
+};
 
 void run_table(const PlanStep& step) {
   Node::Fields& fields = step.outputs[0]->fields();
@@ -42,8 +66,6 @@ void run_table(const PlanStep& step) {
 void run_step(const PlanStep& step) {
   Node& first = *step.outputs[0];
   const ScopedTag tag(first.tag());
-  std::vector<Pin> pins;
-  for (const NodePtr& input : step.inputs) pin_value(pins, input->value());
   try {
     if (first.kind() == NodeKind::kTable) {
       run_table(step);
@@ -76,10 +98,14 @@ std::recursive_mutex& plan_mutex() {
 void force(std::span<const NodePtr> nodes) {
   const std::lock_guard lock(plan_mutex());
   std::vector<PlanStep> steps = plan_steps(nodes);
-  for (PlanStep& step : steps) {
-    run_step(step);
-    step = {};  // lets go of what nobody else holds, before the next step allocates
+  UsePlan uses(steps);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    uses.begin(i);
+    run_step(steps[i]);
+    for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
+    steps[i] = {};  // lets go of what nobody else holds, before the next step allocates
   }
+  uses.begin(steps.size());
 }
 
 }  // namespace hr

@@ -78,6 +78,7 @@ void Node::finish(Value value) {
   signature.shape = signature_of(value).shape;
   if (const auto* column = std::get_if<Column>(&value))
     signature.nullable = column->null_count() > 0;
+  for_each_buffer(value, [](const Buffer& buffer) { buffer.publish(); });
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
   fields_->run = nullptr;
@@ -97,6 +98,7 @@ NodePtr make_node(Node::Fields&& fields) {
 
 NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
   const Signature signature = signature_of(value, domain);
+  for_each_buffer(value, [](const Buffer& buffer) { buffer.publish(); });
   Node::Fields made;
   made.kind = NodeKind::kData;
   made.op = "data";

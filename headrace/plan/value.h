@@ -58,4 +58,18 @@ HR_API Signature array_signature(Dtype dtype, Shape shape, uint64_t domain = 0);
 HR_API Signature signature_of(const Value& value, uint64_t domain = 0);
 HR_API int64_t value_bytes(const Value& value);
 
+/// Calls `visit` with each buffer of the value.
+template <class F>
+void for_each_buffer(const Value& value, F&& visit) {
+  if (const auto* tensor = std::get_if<Tensor>(&value)) {
+    visit(tensor->buffer());
+  } else if (const auto* column = std::get_if<Column>(&value)) {
+    visit(column->values_buffer());
+    visit(column->validity_buffer());
+    for (const Buffer& text : column->text_buffers()) visit(text);
+  } else if (const auto* table = std::get_if<Table>(&value)) {
+    for (const Column& each : table->columns()) for_each_buffer(each, visit);
+  }
+}
+
 }  // namespace hr

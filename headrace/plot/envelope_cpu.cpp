@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum for each pixel, morsel by morsel.
+#include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/buffer.h"
 #include "headrace/plot/envelope.h"
@@ -44,10 +45,11 @@ void repeat_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T* low
 }
 
 template <class T>
-void fold_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T* low, T* high) {
+void fold_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T* low, T* high,
+               const Touch& touch) {
   Buffer slots = Buffer::allocate(num_morsels(rows) * static_cast<int64_t>(sizeof(Edges<T>)));
   auto* edges = slots.mutable_as<Edges<T>>();
-  parallel_morsels(rows, [&](const Morsel& morsel) {
+  parallel_morsels(rows, {touch}, [&](const Morsel& morsel) {
     Edges<T>& edge = edges[morsel.index];
     edge = {pixel_of_row(morsel.begin, rows, width), -1, {}, {}};
     int64_t row = morsel.begin;
@@ -93,8 +95,12 @@ void envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width, void*
   visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const int64_t stride = x.strides()[0];
     const T* first = x.as<T>() + start * stride;
-    const auto draw = stop - start < width ? repeat_rows<T> : fold_rows<T>;
-    draw(first, stride, stop - start, width, static_cast<T*>(low), static_cast<T*>(high));
+    auto* lows = static_cast<T*>(low);
+    auto* highs = static_cast<T*>(high);
+    if (stop - start < width)
+      repeat_rows(first, stride, stop - start, width, lows, highs);
+    else
+      fold_rows(first, stride, stop - start, width, lows, highs, reads(x, -start, start));
   });
 }
 

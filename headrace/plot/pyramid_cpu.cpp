@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes over the rows of a pyramid, all parallel and free of order.
+#include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plot/envelope_math.h"
 #include "headrace/plot/pyramid_kernels.h"
@@ -28,7 +29,7 @@ Range<T> finite_range_of(const T* x, int64_t stride, int64_t count) {
 void pyramid_ranges(const Tensor& x, double* low, double* high) {
   visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const int64_t stride = x.strides()[0];
-    parallel_morsels(x.shape()[0], [&](const Morsel& morsel) {
+    parallel_morsels(x.shape()[0], {reads(x)}, [&](const Morsel& morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; row += kScaleBlock) {
         const int64_t count = std::min(kScaleBlock, morsel.end - row);
         const Range<T> range = finite_range_of(x.as<T>() + row * stride, stride, count);
@@ -43,7 +44,7 @@ void pyramid_rows(const Tensor& x, const CodeScale& scale, uint16_t* codes) {
   visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const T* values = x.as<T>();
     const int64_t stride = x.strides()[0];
-    parallel_morsels(x.shape()[0], [&](const Morsel& morsel) {
+    parallel_morsels(x.shape()[0], {reads(x)}, [&](const Morsel& morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         const auto value = static_cast<double>(values[row * stride]);
         codes[row] = value == value ? scale.nearest(value) : uint16_t{0};
@@ -56,7 +57,7 @@ void pyramid_buckets(const Tensor& x, const CodeScale& scale, int64_t bucket, ui
                      uint16_t* high) {
   visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const int64_t stride = x.strides()[0];
-    parallel_morsels(x.shape()[0], [&](const Morsel& morsel) {
+    parallel_morsels(x.shape()[0], {reads(x)}, [&](const Morsel& morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; row += bucket) {
         const Range<T> range =
             range_of(x.as<T>() + row * stride, stride, std::min(bucket, morsel.end - row));

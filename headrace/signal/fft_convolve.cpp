@@ -63,7 +63,7 @@ Tensor fft_convolve(const Tensor& signal, const Tensor& taps, ConvolveMode mode)
                           : mode == ConvolveMode::kSame ? (m - 1) / 2
                                                         : m - 1;
   job.first_position = skipped - job.first_tap;
-  Buffer out = Buffer::allocate(
+  Buffer out = Buffer::allocate_paged(
       checked_multiply("fft_convolve", job.num_outputs, signal.dtype().size_bytes()));
   dispatch(job, signal, taps, out);
   return Tensor(signal.dtype(), {job.num_outputs}, std::move(out));

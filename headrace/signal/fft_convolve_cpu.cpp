@@ -311,10 +311,11 @@ template <class T>
 class OverlapSave {
  public:
   OverlapSave(const ConvolveJob& job, const StridedView<T>& signal, const StridedView<T>& taps,
-              T* out)
+              Buffer& out)
       : job_(job),
         signal_(signal),
-        out_(out),
+        result_(out),
+        out_(out.mutable_as<T>()),
         plan_(PlanCache<ConvolvePlan<T>>::instance().get(
             convolve_block<T>(job.num_taps, job.num_outputs))),
         rows_(plan_->passes[0].rows),
@@ -332,7 +333,11 @@ class OverlapSave {
     const int64_t pairs = (job_.num_outputs + 2 * fresh_ - 1) / (2 * fresh_);
     // Several pairs a task, so that a workspace is asked for seldom.
     const int64_t pairs_of_task = std::max<int64_t>(1, kMorselRows / (2 * fresh_));
+    const std::vector<Touch> touches = touches_of(job_, signal_, result_);
+    const int64_t rows_of_task = 2 * fresh_ * pairs_of_task;
     parallel_for((pairs + pairs_of_task - 1) / pairs_of_task, [&](int64_t task) {
+      const Pin pin(ranges_of(touches, task * rows_of_task,
+                              std::min((task + 1) * rows_of_task, job_.num_outputs)));
       const Workspace<T> work(rows_);
       const int64_t end = std::min(pairs, (task + 1) * pairs_of_task);
       for (int64_t pair = task * pairs_of_task; pair < end; ++pair) convolve(pair, work.planes());
@@ -439,6 +444,7 @@ class OverlapSave {
 
   ConvolveJob job_;
   StridedView<T> signal_;
+  const Buffer& result_;
   T* out_;
   std::shared_ptr<const ConvolvePlan<T>> plan_;
   int64_t rows_;   // of the outermost pass
@@ -450,7 +456,7 @@ class OverlapSave {
 
 void fft_convolve(const ConvolveJob& job, const Tensor& signal, const Tensor& taps, Buffer& out) {
   visit_floating(signal.dtype(), [&]<class T>(std::type_identity<T>) {
-    OverlapSave<T>(job, StridedView<T>(signal), StridedView<T>(taps), out.mutable_as<T>()).run();
+    OverlapSave<T>(job, StridedView<T>(signal), StridedView<T>(taps), out).run();
   });
 }
 

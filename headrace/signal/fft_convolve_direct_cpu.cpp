@@ -109,15 +109,14 @@ inline constexpr int64_t kDirectTile = 8 * 64 / static_cast<int64_t>(sizeof(T));
 
 template <class T>
 void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedView<T>& all_taps,
-            T* out) {
+            Buffer& result) {
+  T* const out = result.mutable_as<T>();
   T taps[kMostDirectTaps];
   fetch(all_taps, job.first_tap, job.num_taps, taps);
   const int64_t before = job.num_taps - 1;
   constexpr int64_t rows = 8192;
   static_assert(rows % kDirectTile<T> == 0);
-  parallel_for((job.num_outputs + rows - 1) / rows, [&](int64_t task) {
-    const int64_t begin = task * rows;
-    const int64_t count = std::min(rows, job.num_outputs - begin);
+  const auto sum_block = [&](int64_t begin, int64_t count) {
     const int64_t whole = count / kDirectTile<T> * kDirectTile<T>;
     const int64_t first = job.first_position + begin - before;
     {
@@ -131,6 +130,10 @@ void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedV
     fetch(signal, first + whole, kDirectTile<T> + before, block);
     HR_SIMD(sum_any_taps<T>)(job.num_taps, taps, block + before, kDirectTile<T>, sums);
     std::copy(sums, sums + count - whole, out + begin + whole);
+  };
+  parallel_morsels(job.num_outputs, touches_of(job, signal, result), [&](Morsel morsel) {
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += rows)
+      sum_block(begin, std::min(rows, morsel.end - begin));
   });
 }
 
@@ -139,7 +142,7 @@ void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedV
 void direct_convolve(const ConvolveJob& job, const Tensor& signal, const Tensor& taps,
                      Buffer& out) {
   visit_floating(signal.dtype(), [&]<class T>(std::type_identity<T>) {
-    direct(job, StridedView<T>(signal), StridedView<T>(taps), out.mutable_as<T>());
+    direct(job, StridedView<T>(signal), StridedView<T>(taps), out);
   });
 }
 

@@ -2,9 +2,11 @@
 // Stretches of a signal that is zero beyond its ends.
 #pragma once
 #include "headrace/algo/strided_view.h"
+#include "headrace/signal/fft_convolve_plan.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace hr::cpu {
 
@@ -24,6 +26,14 @@ const T* fetch_or_borrow(const StridedView<T>& x, int64_t begin, int64_t count, 
   if (x.stride == 1 && begin >= 0 && begin + count <= x.size) return x.data + begin;
   fetch(x, begin, count, block);
   return block;
+}
+
+/// What the outputs of a job need.
+template <class T>
+std::vector<Touch> touches_of(const ConvolveJob& job, const StridedView<T>& signal,
+                              const Buffer& out) {
+  return {signal.touch(job.num_taps - 1 - job.first_position, job.first_position),
+          writes(out, sizeof(T))};
 }
 
 }  // namespace hr::cpu

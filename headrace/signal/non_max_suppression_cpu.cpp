@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
@@ -155,10 +156,13 @@ struct PeakSearch {
   StridedView<T> x;
   int64_t half;
   T threshold;
+  const Buffer& out;
   uint8_t* gate;
 
+  std::vector<Touch> touches() const { return {x.touch(half, half), writes(out, 1)}; }
+
   void near() const {
-    parallel_morsels(x.size, [&](Morsel morsel) {
+    parallel_morsels(x.size, touches(), [&](Morsel morsel) {
       for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows)
         near_block(begin, std::min(begin + kBlockRows, morsel.end));
     });
@@ -253,6 +257,7 @@ struct PeakSearch {
   void middle() const {
     constexpr int64_t cell = 16;
     constexpr int64_t task_cells = 2048;
+    const std::vector<Touch> needed = touches();
     const int64_t cells = divide_up(x.size, cell);
     const int64_t halo = reach<cell>() + 2;  // the ends of windows lie up to two cells further
     parallel_for(divide_up(cells, task_cells), [&](int64_t task) {
@@ -263,6 +268,7 @@ struct PeakSearch {
       uint8_t keep[task_cells];
       const int64_t first = task * task_cells;
       const int64_t last = std::min(first + task_cells, cells);
+      const Pin pin(ranges_of(needed, first * cell, last * cell));
       fill_cells<cell>(first - halo, last + halo, maxima);
       HR_SIMD(mark_window_maxima<T>)
       (maxima + 2, last - first, halo - 2, threshold, run, next, keep);
@@ -284,17 +290,21 @@ struct PeakSearch {
     std::fill(maxima - halo, maxima, kLeast<T>);
     std::fill(maxima + cells, maxima + cells + halo, kLeast<T>);
     const int64_t tasks = divide_up(cells, task_cells);
+    const std::vector<Touch> needed = touches();
     parallel_for(tasks, [&](int64_t task) {
       const int64_t first = task * task_cells;
-      fill_cells<cell>(first, std::min(first + task_cells, cells), maxima + first);
+      const int64_t last = std::min(first + task_cells, cells);
+      const Pin pin(ranges_of({needed.data(), 1}, first * cell, last * cell));
+      fill_cells<cell>(first, last, maxima + first);
     });
     HR_SIMD(mark_window_maxima<T>)
     (maxima - halo, cells, halo, threshold, run.mutable_as<T>(), next.mutable_as<T>(),
      keep.mutable_as<uint8_t>());
     parallel_for(tasks, [&](int64_t task) {
       const int64_t first = task * task_cells;
-      look_at_cells<cell>(first, std::min(first + task_cells, cells), maxima,
-                          keep.as<uint8_t>() + first);
+      const int64_t last = std::min(first + task_cells, cells);
+      const Pin pin(ranges_of({needed.data() + 1, 1}, first * cell, last * cell));
+      look_at_cells<cell>(first, last, maxima, keep.as<uint8_t>() + first);
     });
   }
 };
@@ -306,10 +316,12 @@ void non_max_suppression(const Tensor& x, int64_t half, double threshold, Buffer
     uint8_t* out = gate.mutable_as<uint8_t>();
     T rounded;
     if (!round_threshold(threshold, rounded)) {
-      std::memset(out, 0, static_cast<size_t>(gate.size_bytes()));
+      parallel_morsels(gate.size_bytes(), {writes(gate, 1)}, [&](Morsel morsel) {
+        std::memset(out + morsel.begin, 0, static_cast<size_t>(morsel.end - morsel.begin));
+      });
       return;
     }
-    const PeakSearch<T> search{StridedView<T>(x), half, rounded, out};
+    const PeakSearch<T> search{StridedView<T>(x), half, rounded, gate, out};
     half <= kNear ? search.near() : half <= kMiddle ? search.middle() : search.far();
   });
 }

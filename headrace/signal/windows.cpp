@@ -52,7 +52,7 @@ Tensor windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int
                                         "drop such rows first");
   const int64_t bytes =
       checked_multiply("windows", checked_multiply("windows", rows, width), x.dtype().size_bytes());
-  Buffer out = Buffer::allocate(bytes);
+  Buffer out = Buffer::allocate_paged(bytes);
   if (bytes > 0) dispatch(x, begins, lengths, width, normalize, out);
   return Tensor(x.dtype(), {rows, width}, std::move(out));
 }

@@ -273,6 +273,28 @@ Segment<T> find_segment(const StridedView<T>& x, int64_t begin, int64_t length, 
   return {samples, part.inside, row, part.before};
 }
 
+/// Rows [first, last) of the result, and of the signal what they span if they lie together.
+template <class T>
+std::vector<PinnedRange> ranges_of_task(const StridedView<T>& signal,
+                                        const StridedView<int64_t>& begin,
+                                        const StridedView<int64_t>& length, int64_t first,
+                                        int64_t last, int64_t width, const Buffer& out) {
+  constexpr int64_t most = 16 * kMorselRows;
+  const Touch touches[] = {signal.source, writes(out, width * static_cast<int64_t>(sizeof(T)))};
+  if (!out.residency() && !signal.source.buffer->residency()) return {};
+  std::vector<PinnedRange> ranges = ranges_of({touches + 1, 1}, first, last);
+  int64_t low = signal.size;
+  int64_t high = 0;
+  for (int64_t k = first; k < last; ++k) {
+    const int64_t taken = std::min(length[length.size == 1 ? 0 : k], width);
+    low = std::min(low, std::clamp<int64_t>(begin[k], 0, signal.size));
+    high = std::max(high, std::clamp<int64_t>(begin[k], 0, signal.size - taken) + taken);
+  }
+  if (low < high && high - low <= most)
+    ranges.push_back(ranges_of({touches, 1}, low, high).front());
+  return ranges;
+}
+
 template <class T>
 void prefetch(const Segment<T>& segment) {
   constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
@@ -297,6 +319,7 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
     const int64_t group = std::clamp<int64_t>(cached / width, 1, most);
     parallel_for(divide_up(begin.size, rows_of_task), [&](int64_t task) {
       const int64_t end = std::min(begin.size, (task + 1) * rows_of_task);
+      const Pin pin(ranges_of_task(signal, begin, length, task * rows_of_task, end, width, out));
       for (int64_t first = task * rows_of_task; first < end; first += group) {
         const int64_t last = std::min(first + group, end);
         Segment<T> segments[most];

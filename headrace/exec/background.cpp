@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two threads that move memory while others compute.
+#include "headrace/exec/background.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+
+namespace hr {
+
+namespace {
+
+constexpr int kThreads = 2;
+
+class Background {
+ public:
+  void run(std::function<void()> job) {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+    if (started_ < kThreads && started_ <= busy_ + static_cast<int>(jobs_.size())) {
+      std::thread([this] { work(); }).detach();
+      ++started_;
+    }
+    wake_.notify_one();
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return !jobs_.empty(); });
+      const std::function<void()> job = std::move(jobs_.front());
+      jobs_.pop_front();
+      ++busy_;
+      lock.unlock();
+      job();
+      lock.lock();
+      --busy_;
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  int started_ = 0;
+  int busy_ = 0;
+};
+
+std::atomic<Background*> in_use{nullptr};
+
+// Never destroyed, as the worker pool. A forked child starts a new one: nothing was on its way when
+// it was made.
+Background& background() {
+  static Background* const first = [] {
+    pthread_atfork(nullptr, nullptr, [] { in_use = new Background; });
+    auto* made = new Background;
+    in_use = made;
+    return made;
+  }();
+  Background* current = in_use;
+  return current ? *current : *first;
+}
+
+}  // namespace
+
+void run_in_background(std::function<void()> job) {
+  background().run(std::move(job));
+}
+
+}  // namespace hr

@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving chunks between memory and disk.
+#include "headrace/memory/spill_engine.h"
+
+#include "headrace/base/error.h"
+#include "headrace/memory/budget.h"
+#include "headrace/memory/event_log.h"
+#include "headrace/memory/pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <thread>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kMostTogether = int64_t{16} << 20;
+constexpr int kMostTries = 10'000;
+constexpr auto kPatience = std::chrono::seconds(1);  // without any change
+
+thread_local int64_t pins_of_thread = 0;
+
+// What moves together: large enough for the disk, small beside what the limit lets stay.
+int64_t batch_bytes() {
+  return std::clamp(memory_limit() / 64 / kChunkBytes * kChunkBytes, kChunkBytes, kMostTogether);
+}
+
+// Fresh pages, aligned for huge ones.
+std::byte* map_fresh(int64_t bytes) {
+  const auto size = static_cast<size_t>(bytes);
+  const auto slack = static_cast<size_t>(kChunkBytes);
+  void* base = spill_calls().map(nullptr, size + slack, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  auto* begin = static_cast<std::byte*>(base);
+  const size_t before = (slack - reinterpret_cast<uintptr_t>(base) % slack) % slack;
+  if (before > 0) munmap(begin, before);
+  if (slack > before) munmap(begin + before + size, slack - before);
+  madvise(begin + before, size, MADV_HUGEPAGE);
+  return begin + before;
+}
+
+}  // namespace
+
+Residency::Residency(Buffer::Rep& of)
+    : rep(of), chunks(static_cast<size_t>((of.block_bytes + kChunkBytes - 1) / kChunkBytes)) {}
+
+int64_t Residency::charge(int64_t chunk) const {
+  return std::clamp<int64_t>(rep.capacity_bytes - chunk * kChunkBytes, 0, kChunkBytes);
+}
+
+int64_t Residency::mapped(int64_t chunk) const {
+  const int64_t rest = (rep.block_bytes + 4095) / 4096 * 4096 - chunk * kChunkBytes;
+  return std::min(rest, kChunkBytes);
+}
+
+SpillEngine& SpillEngine::instance() {
+  static SpillEngine* const leaked = [] {
+    memory_statistics();  // accounts and pool come first: their locks are taken later at a fork
+    default_pool();
+    auto* made = new SpillEngine;
+    pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork(false); },
+                   [] { instance().after_fork(true); });
+    return made;
+  }();
+  return *leaked;
+}
+
+SpillEngine::SpillEngine() {
+  const char* directory = std::getenv("HEADRACE_SPILL_DIRECTORY");
+  if (!directory || !*directory) directory = std::getenv("TMPDIR");
+  directory_ = directory && *directory ? directory : "/tmp";
+  if (const char* text = std::getenv("HEADRACE_SPILL_LIMIT")) limit_ = parse_bytes(text);
+}
+
+// Nothing may be on its way while the process is copied. Slots in use belong to both processes from
+// then on, so neither writes to them again: each begins a new file.
+void SpillEngine::before_fork() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return moving_ == 0; });
+  file_.reset();
+  lock.release();
+}
+
+void SpillEngine::after_fork(bool child) {
+  if (child) {
+    new (&changed_) std::condition_variable;  // its waiters stayed with the parent
+    waiters_ = 0;
+    blocked_ = 0;
+    pinned_ = pins_of_thread;
+    cleaning_ = false;
+  }
+  mutex_.unlock();
+}
+
+void SpillEngine::enter(Residency& residency) {
+  const std::lock_guard lock(mutex_);
+  residency.place = all_.size();
+  all_.push_back(&residency);
+}
+
+int64_t SpillEngine::leave(Residency& residency) noexcept {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return std::none_of(residency.chunks.begin(), residency.chunks.end(),
+                          [](const Chunk& chunk) { return chunk.pins == Chunk::kClaimed; });
+    });
+    all_[residency.place] = all_.back();
+    all_[residency.place]->place = residency.place;
+    all_.pop_back();
+  }
+  int64_t charged = 0;
+  for (int64_t i = 0; i < residency.size(); ++i) {
+    Chunk& chunk = residency.chunks[static_cast<size_t>(i)];
+    if (chunk.state == ChunkState::kResident) charged += residency.charge(i);
+    if (chunk.state == ChunkState::kOnDisk) {
+      const auto bytes = static_cast<size_t>(residency.mapped(i));
+      mmap(residency.address(i), bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+      madvise(residency.address(i), bytes, MADV_HUGEPAGE);
+    }
+    if (chunk.file) chunk.file->give(chunk.slot);
+  }
+  return charged;
+}
+
+int64_t SpillEngine::cut(Residency& residency, int64_t capacity) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] {
+    return std::none_of(residency.chunks.begin(), residency.chunks.end(),
+                        [](const Chunk& chunk) { return chunk.pins == Chunk::kClaimed; });
+  });
+  int64_t freed = 0;
+  for (int64_t i = capacity / kChunkBytes; i < residency.size(); ++i) {
+    Chunk& chunk = residency.chunks[static_cast<size_t>(i)];
+    const int64_t rest = std::max<int64_t>(capacity - i * kChunkBytes, 0);
+    if (chunk.state == ChunkState::kResident) freed += residency.charge(i) - rest;
+    if (rest > 0 || chunk.state != ChunkState::kOnDisk) continue;
+    const auto bytes = static_cast<size_t>(residency.mapped(i));
+    mmap(residency.address(i), bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    chunk.file->give(chunk.slot);
+    chunk.file.reset();
+    chunk.state = ChunkState::kEmpty;
+  }
+  return freed;
+}
+
+// ---- pins ---------------------------------------------------------------------------------------
+
+void SpillEngine::note_use(Residency& residency, int64_t chunk, bool write) {
+  Chunk& used = residency.chunks[static_cast<size_t>(chunk)];
+  if (write) {
+    if (!used.dirty.load(std::memory_order_relaxed)) used.dirty = true;
+    if (!used.touched.load(std::memory_order_relaxed)) used.touched = true;
+  }
+  const int64_t before = residency.position.load(std::memory_order_relaxed);
+  if (before != chunk) {
+    residency.position.store(chunk, std::memory_order_relaxed);
+    clock_.fetch_add(1, std::memory_order_relaxed);
+    if (chunk < before - residency.size() / 2)
+      residency.passes.fetch_add(1, std::memory_order_relaxed);
+    if (chunk > before && chunk <= before + 3) prefetch(residency, chunk);
+  }
+  used.last_use.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  used.last_step.store(step_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+bool SpillEngine::pin_chunk(Residency& residency, int64_t index, bool write) {
+  Chunk& chunk = residency.chunks[static_cast<size_t>(index)];
+  int32_t pins = chunk.pins.load(std::memory_order_relaxed);
+  while (pins >= 0 &&
+         !chunk.pins.compare_exchange_weak(pins, pins + 1, std::memory_order_acquire)) {
+  }
+  if (pins >= 0) {
+    if (chunk.state.load(std::memory_order_relaxed) == ChunkState::kResident) {
+      note_use(residency, index, write);
+      return true;
+    }
+    chunk.pins.fetch_sub(1, std::memory_order_release);
+  }
+  return bring(residency, index, write);
+}
+
+// The slow way: somebody moves the chunk, or we do.
+bool SpillEngine::bring(Residency& residency, int64_t index, bool write) {
+  Chunk& chunk = residency.chunks[static_cast<size_t>(index)];
+  std::vector<Claim> run{{&residency, index}};
+  {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      int32_t pins = chunk.pins;
+      if (pins == Chunk::kClaimed) {
+        changed_.wait(lock);
+      } else if (chunk.state == ChunkState::kResident) {
+        if (!chunk.pins.compare_exchange_strong(pins, pins + 1)) continue;
+        lock.unlock();
+        note_use(residency, index, write);
+        return true;
+      } else if (pins == 0 && chunk.pins.compare_exchange_strong(pins, Chunk::kClaimed)) {
+        break;
+      } else {  // another one is just looking
+        lock.unlock();
+        std::this_thread::yield();
+        lock.lock();
+      }
+    }
+    ++moving_;
+  }
+  try {
+    if (!charge(residency.charge(index))) {
+      release(run);
+      return false;
+    }
+    fetch(run);
+  } catch (...) {
+    release(run);
+    throw;
+  }
+  release(run, 1);
+  note_use(residency, index, write);
+  return true;
+}
+
+// Chunks behind the one in use, by somebody else, where there is room.
+void SpillEngine::prefetch(Residency& residency, int64_t chunk) {
+  const auto runner = runner_.load(std::memory_order_relaxed);
+  if (!runner) return;
+  const int64_t together = batch_bytes() / kChunkBytes;
+  const int64_t end = std::min(chunk + 1 + 2 * together, residency.size());
+  int64_t first = chunk + 1;
+  const auto on_disk = [&](int64_t i) {
+    return residency.chunks[static_cast<size_t>(i)].state.load(std::memory_order_relaxed) ==
+           ChunkState::kOnDisk;
+  };
+  while (first < end && !on_disk(first)) ++first;
+  if (first == end) return;
+  std::vector<Claim> run;
+  {
+    const std::lock_guard lock(mutex_);
+    for (int64_t i = first; i < std::min(first + together, residency.size()) && on_disk(i); ++i) {
+      Chunk& next = residency.chunks[static_cast<size_t>(i)];
+      const Chunk& begin = residency.chunks[static_cast<size_t>(first)];
+      if (i > first && (next.file != begin.file || next.slot != begin.slot + (i - first))) break;
+      int32_t pins = 0;
+      if (!next.pins.compare_exchange_strong(pins, Chunk::kClaimed)) break;
+      run.push_back({&residency, i});
+    }
+    moving_ += static_cast<int>(run.size());
+  }
+  if (run.empty()) return;
+  try {
+    runner([this, run] {
+      int64_t bytes = 0;
+      for (const Claim& claim : run) bytes += claim.residency->charge(claim.chunk);
+      try {
+        if (try_charge(bytes)) fetch(run);
+      } catch (...) {
+        // Whoever pins the chunk meets the same fault and tells it.
+      }
+      release(run);
+      keep_headroom();
+    });
+  } catch (...) {
+    release(run);
+    throw;
+  }
+}
+
+// Claimed and charged chunks with neighbouring slots, or one empty one. Throws and discharges when
+// they cannot be read.
+void SpillEngine::fetch(const std::vector<Claim>& run) {
+  Residency& residency = *run.front().residency;
+  const int64_t first = run.front().chunk;
+  Chunk& begin = residency.chunks[static_cast<size_t>(first)];
+  if (begin.state == ChunkState::kEmpty) {
+    begin.state = ChunkState::kResident;
+    log_memory_event(MemoryAction::kFetch, residency.address(first), residency.charge(first),
+                     residency.rep.tag);
+    return;
+  }
+  int64_t bytes = 0, charged = 0;
+  for (const Claim& claim : run) {
+    bytes += residency.mapped(claim.chunk);
+    charged += residency.charge(claim.chunk);
+  }
+  std::byte* fresh = nullptr;
+  try {
+    fresh = map_fresh(bytes);
+    if (!fresh)
+      throw OutOfMemoryError(error_message("spill", "the system maps no more memory",
+                                           {{"bytes", bytes}}, "raise vm.max_map_count"),
+                             bytes);
+    begin.file->read(begin.slot, fresh, bytes);
+    // One step for all who look at this address meanwhile.
+    if (spill_calls().move(fresh, static_cast<size_t>(bytes), static_cast<size_t>(bytes),
+                           MREMAP_MAYMOVE | MREMAP_FIXED, residency.address(first)) == MAP_FAILED)
+      throw OutOfMemoryError(error_message("spill", "the system maps no more memory",
+                                           {{"bytes", bytes}}, "raise vm.max_map_count"),
+                             bytes);
+  } catch (...) {
+    if (fresh) munmap(fresh, static_cast<size_t>(bytes));
+    discharge(charged);
+    throw;
+  }
+  for (const Claim& claim : run) {
+    Chunk& chunk = residency.chunks[static_cast<size_t>(claim.chunk)];
+    chunk.dirty = false;
+    chunk.state = ChunkState::kResident;
+  }
+  fetched_ += bytes;
+  log_memory_event(MemoryAction::kFetch, residency.address(first), charged, residency.rep.tag);
+}
+
+bool SpillEngine::try_pin(const std::vector<PinnedRange>& ranges) {
+  for (size_t r = 0; r < ranges.size(); ++r) {
+    Residency& residency = *ranges[r].buffer->residency();
+    const int64_t first = ranges[r].begin / kChunkBytes;
+    const int64_t last = (ranges[r].end - 1) / kChunkBytes;
+    int64_t chunk = first;
+    const auto undo = [&] {
+      for (size_t done = 0; done < r; ++done) unpin(ranges[done]);
+      if (chunk > first)
+        unpin({ranges[r].buffer, ranges[r].begin, chunk * kChunkBytes, ranges[r].write});
+    };
+    try {
+      while (chunk <= last && pin_chunk(residency, chunk, ranges[r].write)) ++chunk;
+    } catch (...) {
+      undo();
+      throw;
+    }
+    if (chunk <= last) return undo(), false;
+  }
+  return true;
+}
+
+void SpillEngine::unpin(const PinnedRange& range) noexcept {
+  Residency& residency = *range.buffer->residency();
+  bool free = false;
+  for (int64_t i = range.begin / kChunkBytes; i <= (range.end - 1) / kChunkBytes; ++i)
+    free |=
+        residency.chunks[static_cast<size_t>(i)].pins.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (free) note_freed();
+}
+
+void SpillEngine::note_freed() noexcept {
+  if (waiters_.load() == 0) return;
+  const std::lock_guard lock(mutex_);
+  ++changes_;
+  changed_.notify_all();
+}
+
+void SpillEngine::pin(const std::vector<PinnedRange>& ranges) {
+  const auto bytes = [&] {
+    int64_t sum = 0;
+    for (const PinnedRange& range : ranges)
+      for (int64_t i = range.begin / kChunkBytes; i <= (range.end - 1) / kChunkBytes; ++i) {
+        const Residency& residency = *range.buffer->residency();
+        const Chunk& chunk = residency.chunks[static_cast<size_t>(i)];
+        if (chunk.state != ChunkState::kResident || chunk.pins <= 0) sum += residency.charge(i);
+      }
+    return sum;
+  };
+  until_done([&] { return try_pin(ranges); }, bytes);
+  ++pins_of_thread;
+  ++pinned_;
+}
+
+// Tries again whenever somebody gave something up, as long as that can help.
+void SpillEngine::until_done(const std::function<bool()>& attempt,
+                             const std::function<int64_t()>& bytes) {
+  if (attempt()) return;
+  struct Waiter {
+    std::atomic<int>& count;
+    explicit Waiter(std::atomic<int>& waiters) : count(waiters) { ++count; }
+    ~Waiter() { --count; }
+  } const waiter(waiters_);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    uint64_t seen = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      seen = changes_;
+    }
+    if (attempt()) return;
+    if (!wait_for_room(seen, bytes())) break;
+  }
+  throw_out_of_memory(bytes());
+}
+
+void SpillEngine::unpin(const std::vector<PinnedRange>& ranges) noexcept {
+  --pins_of_thread;
+  --pinned_;
+  for (const PinnedRange& range : ranges) unpin(range);
+}
+
+void SpillEngine::hold(const PinnedRange& range) {
+  pin({range});
+  --pins_of_thread;
+  --pinned_;
+}
+
+// False when there will be no room for `bytes`, whoever moves what can move.
+bool SpillEngine::wait_for_room(uint64_t seen, int64_t bytes) {
+  std::unique_lock lock(mutex_);
+  const bool others_hold = pinned_ - blocked_ - pins_of_thread > 0;
+  if (!others_hold) {
+    if (stuck_) return false;  // the disk takes nothing
+    int64_t movable = 0;
+    for (const Residency* residency : all_)
+      for (int64_t i = 0; i < residency->size(); ++i) {
+        const Chunk& chunk = residency->chunks[static_cast<size_t>(i)];
+        if (chunk.state == ChunkState::kResident && chunk.pins <= 0)
+          movable += residency->charge(i);
+      }
+    const MemoryStatistics now = memory_statistics();
+    if (now.used_bytes - movable + bytes > now.limit_bytes) return false;
+  }
+  if (changes_ != seen) return true;
+  if (moving_ == 0 && !others_hold) return false;
+  blocked_ += pins_of_thread;
+  const bool changed = changed_.wait_for(lock, kPatience, [&] { return changes_ != seen; });
+  blocked_ -= pins_of_thread;
+  return changed;
+}
+
+// ---- room ---------------------------------------------------------------------------------------
+
+bool SpillEngine::charge(int64_t bytes) {
+  for (;;) {
+    if (try_charge(bytes)) {
+      keep_headroom();
+      return true;
+    }
+    const MemoryStatistics now = memory_statistics();
+    if (bytes > now.limit_bytes) return false;
+    if (evict(now.used_bytes + bytes - now.limit_bytes) || ask_callbacks(bytes) > 0) continue;
+    return false;
+  }
+}
+
+void SpillEngine::charge_or_throw(int64_t bytes) {
+  until_done([&] { return charge(bytes); }, [&] { return bytes; });
+}
+
+int64_t SpillEngine::ask_callbacks(int64_t bytes) {
+  std::vector<PressureCallback> callbacks;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, free] : callbacks_) callbacks.push_back(free);
+  }
+  int64_t freed = 0;
+  for (const PressureCallback& free : callbacks)
+    if (freed < bytes) freed += free(bytes - freed);
+  return freed;
+}
+
+// Moves chunks out while others compute, so that who needs room finds it.
+void SpillEngine::keep_headroom() {
+  const auto runner = runner_.load(std::memory_order_relaxed);
+  const auto lacks = [] {
+    const int64_t limit = memory_limit();
+    if (limit == std::numeric_limits<int64_t>::max()) return int64_t{0};
+    return memory_statistics().used_bytes + 2 * batch_bytes() - limit;
+  };
+  if (!runner || lacks() <= 0 || cleaning_.exchange(true)) return;
+  try {
+    runner([this, lacks] {
+      int64_t lack = 0;
+      while ((lack = lacks()) > 0 && evict(std::min(lack, batch_bytes()))) {
+      }
+      cleaning_ = false;
+    });
+  } catch (...) {
+    cleaning_ = false;
+    throw;
+  }
+}
+
+bool SpillEngine::evict(int64_t bytes) {
+  std::vector<Claim> claims;
+  int64_t leaving = 0;
+  {
+    std::unique_lock lock(mutex_);
+    const uint64_t seen = changes_;
+    const auto wait_for_others = [&] {
+      changed_.wait(lock, [&] { return changes_ != seen; });
+      return true;
+    };
+    if (leaving_bytes_ >= bytes) return wait_for_others();
+    claims = choose(std::max(bytes, batch_bytes()));
+    if (claims.empty()) {
+      stuck_ = false;
+      return leaving_bytes_ > 0 && wait_for_others();
+    }
+    for (const Claim& claim : claims) leaving += claim.residency->charge(claim.chunk);
+    leaving_bytes_ += leaving;
+    moving_ += static_cast<int>(claims.size());
+  }
+  const int64_t freed = move_out(std::move(claims), leaving);
+  stuck_ = freed == 0;
+  return freed > 0;
+}
+
+// Stores, maps and releases the claims; the bytes freed.
+int64_t SpillEngine::move_out(std::vector<Claim> claims, int64_t leaving) {
+  std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
+    return a.residency != b.residency ? a.residency < b.residency : a.chunk < b.chunk;
+  });
+  const auto needs_writing = [](const Claim& claim) {
+    const Chunk& chunk = claim.residency->chunks[static_cast<size_t>(claim.chunk)];
+    return chunk.touched && chunk.dirty;
+  };
+  int64_t freed = 0;
+  for (size_t i = 0; i < claims.size();) {
+    size_t end = i + 1;
+    while (end < claims.size() && claims[end].residency == claims[i].residency &&
+           claims[end].chunk == claims[end - 1].chunk + 1 &&
+           needs_writing(claims[end]) == needs_writing(claims[i]))
+      ++end;
+    const std::span<const Claim> run(claims.data() + i, end - i);
+    i = end;
+    try {
+      if (needs_writing(run[0]) && !store(run)) continue;
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(mutex_);
+      trouble_ = error.what();
+      continue;
+    }
+    for (const Claim& claim : run) freed += drop(claim);
+  }
+  const std::lock_guard lock(mutex_);
+  leaving_bytes_ -= leaving;
+  release_locked(claims, 0);
+  return freed;
+}
+
+// Neighbours that have no copy on the disk get one.
+bool SpillEngine::store(std::span<const Claim> run) {
+  Residency& residency = *run[0].residency;
+  const std::shared_ptr<SpillFile> target = file();
+  const int64_t most = limit();
+  const int64_t slot = target->take(static_cast<int64_t>(run.size()), most);
+  if (slot < 0) {
+    if (run.size() > 1) {
+      bool all = true;
+      for (size_t i = 0; i < run.size(); ++i) all &= store(run.subspan(i, 1));
+      return all;
+    }
+    const std::lock_guard lock(mutex_);
+    trouble_ = most == 0 ? "spilling is off"
+                         : "the disk has no room: limit=" + format_bytes(most) + ", directory='" +
+                               directory_ + "'";
+    return false;
+  }
+  int64_t bytes = 0;
+  for (const Claim& claim : run) bytes += residency.mapped(claim.chunk);
+  try {
+    target->write(slot, residency.address(run[0].chunk), bytes);
+  } catch (...) {
+    for (size_t i = 0; i < run.size(); ++i) target->give(slot + static_cast<int64_t>(i));
+    throw;
+  }
+  for (size_t i = 0; i < run.size(); ++i) {
+    Chunk& chunk = residency.chunks[static_cast<size_t>(run[i].chunk)];
+    if (chunk.file) chunk.file->give(chunk.slot);
+    chunk.file = target;
+    chunk.slot = slot + static_cast<int64_t>(i);
+    chunk.dirty = false;
+  }
+  written_ += bytes;
+  return true;
+}
+
+// A claimed chunk that has a copy, or that nobody ever wrote, leaves memory; the bytes freed.
+int64_t SpillEngine::drop(const Claim& claim) {
+  Residency& residency = *claim.residency;
+  Chunk& chunk = residency.chunks[static_cast<size_t>(claim.chunk)];
+  const int64_t bytes = residency.mapped(claim.chunk);
+  if (!chunk.touched) {
+    madvise(residency.address(claim.chunk), static_cast<size_t>(bytes), MADV_DONTNEED);
+    chunk.state = ChunkState::kEmpty;
+  } else if (!chunk.dirty && chunk.file &&
+             chunk.file->map(chunk.slot, residency.address(claim.chunk), bytes)) {
+    chunk.state = ChunkState::kOnDisk;
+    evicted_ += bytes;
+  } else {
+    return 0;
+  }
+  const int64_t freed = residency.charge(claim.chunk);
+  log_memory_event(MemoryAction::kEvict, residency.address(claim.chunk), freed, residency.rep.tag);
+  discharge(freed);
+  return freed;
+}
+
+void SpillEngine::release(const std::vector<Claim>& claims, int32_t pins) {
+  const std::lock_guard lock(mutex_);
+  release_locked(claims, pins);
+}
+
+void SpillEngine::release_locked(const std::vector<Claim>& claims, int32_t pins) {
+  for (const Claim& claim : claims)
+    claim.residency->chunks[static_cast<size_t>(claim.chunk)].pins.store(pins,
+                                                                         std::memory_order_release);
+  moving_ -= static_cast<int>(claims.size());
+  ++changes_;
+  changed_.notify_all();
+}
+
+// ---- settings and statistics --------------------------------------------------------------------
+
+std::shared_ptr<SpillFile> SpillEngine::file() {
+  const std::lock_guard lock(mutex_);
+  if (!file_) file_ = SpillFile::open(directory_);
+  return file_;
+}
+
+std::string SpillEngine::directory() {
+  const std::lock_guard lock(mutex_);
+  return directory_;
+}
+
+void SpillEngine::set_directory(std::string directory) {
+  std::shared_ptr<SpillFile> opened = SpillFile::open(directory);
+  const std::lock_guard lock(mutex_);
+  file_ = std::move(opened);
+  directory_ = std::move(directory);
+}
+
+int64_t SpillEngine::limit() {
+  const std::lock_guard lock(mutex_);
+  if (limit_ >= 0) return limit_;
+  struct statvfs disk{};
+  if (statvfs(directory_.c_str(), &disk) != 0) return 0;
+  const auto free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
+  return limit_ = free / 10 * 9;
+}
+
+void SpillEngine::set_limit(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
+}
+
+int64_t SpillEngine::add_callback(PressureCallback free) {
+  const std::lock_guard lock(mutex_);
+  callbacks_.emplace_back(next_callback_, std::move(free));
+  return next_callback_++;
+}
+
+void SpillEngine::remove_callback(int64_t id) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(callbacks_, [&](const auto& each) { return each.first == id; });
+}
+
+SpillStatistics SpillEngine::statistics() {
+  SpillStatistics result{.disk_bytes = 0,
+                         .evicted_bytes = evicted_,
+                         .written_bytes = written_,
+                         .fetched_bytes = fetched_};
+  const std::lock_guard lock(mutex_);
+  for (const Residency* residency : all_)
+    for (int64_t i = 0; i < residency->size(); ++i)
+      if (residency->chunks[static_cast<size_t>(i)].state == ChunkState::kOnDisk)
+        result.disk_bytes += residency->charge(i);
+  return result;
+}
+
+std::string SpillEngine::trouble() {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
+}
+
+}  // namespace hr

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which chunks leave memory first.
+#include "headrace/memory/spill_engine.h"
+
+#include <algorithm>
+
+namespace hr {
+
+namespace {
+
+// Classes of next use; within one, chunks compare by distance.
+constexpr double kPlanned = 1e9;  // a step of the plan
+constexpr double kUnplanned = 1e18;
+constexpr double kUsedUp = 1e24;
+
+}  // namespace
+
+// How far away the next use is: exact where the plan knows it, guessed otherwise. A buffer that is
+// scanned again and again loses what was used just now, since least recently used would lose each
+// chunk right before its turn. What has a copy on the disk costs half as much to lose.
+double SpillEngine::rank(const Residency& residency, int64_t index) const {
+  const Chunk& chunk = residency.chunks[static_cast<size_t>(index)];
+  if (!chunk.touched) return 2 * kUsedUp;  // nothing to write, nothing to fetch
+  if (residency.keep == Keep::kAlways) return -1;
+  const int64_t used_in = chunk.last_step.load(std::memory_order_relaxed);
+  const int64_t position = residency.position.load(std::memory_order_relaxed);
+  const int64_t now = step_.load(std::memory_order_relaxed);
+  const double discount = chunk.dirty ? 1 : 2;
+  for (const int64_t use : residency.uses) {
+    if (use < now || use <= used_in) continue;
+    if (use == now) return discount * static_cast<double>(std::max<int64_t>(index - position, 0));
+    return discount * (kPlanned * static_cast<double>(use - now) + static_cast<double>(index));
+  }
+  if (residency.keep == Keep::kOnce) return kUsedUp + static_cast<double>(position - index);
+  const int64_t size = residency.size();
+  const bool loops = residency.keep == Keep::kSequential || residency.passes > 0;
+  const int64_t distance = loops ? (index - position - 1 + 2 * size) % size
+                                 : clock_.load(std::memory_order_relaxed) - chunk.last_use;
+  return kUnplanned + discount * static_cast<double>(distance);
+}
+
+// The chunks to lose, claimed; with the mutex held.
+std::vector<Claim> SpillEngine::choose(int64_t bytes) {
+  struct Candidate {
+    double rank;
+    Claim claim;
+  };
+  std::vector<Candidate> candidates;
+  for (Residency* residency : all_)
+    for (int64_t i = 0; i < residency->size(); ++i) {
+      const Chunk& chunk = residency->chunks[static_cast<size_t>(i)];
+      if (chunk.pins == 0 && chunk.state == ChunkState::kResident && residency->charge(i) > 0)
+        candidates.push_back({rank(*residency, i), {residency, i}});
+    }
+  std::vector<Claim> claims;
+  int64_t found = 0;
+  const auto farther = [](const Candidate& a, const Candidate& b) { return a.rank < b.rank; };
+  std::make_heap(candidates.begin(), candidates.end(), farther);
+  while (found < bytes && !candidates.empty()) {
+    std::pop_heap(candidates.begin(), candidates.end(), farther);
+    const Claim claim = candidates.back().claim;
+    candidates.pop_back();
+    Chunk& chunk = claim.residency->chunks[static_cast<size_t>(claim.chunk)];
+    int32_t pins = 0;
+    if (!chunk.pins.compare_exchange_strong(pins, Chunk::kClaimed)) continue;
+    claims.push_back(claim);
+    found += claim.residency->charge(claim.chunk);
+  }
+  return claims;
+}
+
+void SpillEngine::plan(Residency& residency, std::vector<int64_t> steps) {
+  const std::lock_guard lock(mutex_);
+  residency.uses = std::move(steps);
+}
+
+void SpillEngine::set_keep(Residency& residency, Keep keep) {
+  const std::lock_guard lock(mutex_);
+  residency.keep = keep;
+}
+
+}  // namespace hr

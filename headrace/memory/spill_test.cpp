@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Under a limit buffers leave memory and come back with the same bytes, whatever fails on the way.
+#include "headrace/memory/spill.h"
+
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/budget.h"
+#include "headrace/memory/pin.h"
+#include "headrace/memory/residency.h"
+#include "headrace/memory/spill_file.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <memory>
+#include <random>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace hr {
+namespace {
+
+constexpr int64_t kMib = int64_t{1} << 20;
+
+/// A limit for a scope, over what is used at its begin.
+class ScopedLimit {
+ public:
+  explicit ScopedLimit(int64_t bytes) {
+    trim_memory();
+    set_memory_limit(memory_statistics().used_bytes + bytes);
+  }
+
+  ~ScopedLimit() { set_memory_limit(std::numeric_limits<int64_t>::max()); }
+};
+
+uint64_t word_of(uint64_t seed, int64_t at) {
+  return (seed + 1) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(at) * 0xD6E8FEB86659FD93u;
+}
+
+void fill(Buffer& buffer, uint64_t seed) {
+  constexpr int64_t step = kMib / 8;
+  const int64_t words = buffer.size_bytes() / 8;
+  auto* out = buffer.mutable_as<uint64_t>();
+  for (int64_t begin = 0; begin < words; begin += step) {
+    const int64_t end = std::min(begin + step, words);
+    const Pin pin{{&buffer, 8 * begin, 8 * end, true}};
+    for (int64_t i = begin; i < end; ++i) out[i] = word_of(seed, i);
+  }
+}
+
+Buffer filled(int64_t bytes, uint64_t seed, bool paged = true) {
+  Buffer buffer = paged ? Buffer::allocate_paged(bytes) : Buffer::allocate(bytes);
+  fill(buffer, seed);
+  buffer.publish();
+  return buffer;
+}
+
+bool holds(const Buffer& buffer, uint64_t seed, bool pinned = true) {
+  constexpr int64_t step = kMib / 8;
+  const int64_t words = buffer.size_bytes() / 8;
+  for (int64_t begin = 0; begin < words; begin += step) {
+    const int64_t end = std::min(begin + step, words);
+    std::unique_ptr<Pin> pin;
+    if (pinned) pin.reset(new Pin{{&buffer, 8 * begin, 8 * end}});
+    for (int64_t i = begin; i < end; ++i)
+      if (buffer.as<uint64_t>()[i] != word_of(seed, i)) return false;
+  }
+  return true;
+}
+
+TEST(Spill, BuffersLargerThanTheLimitKeepTheirBytes) {
+  const ScopedLimit limit(24 * kMib);
+  const SpillStatistics before = spill_statistics();
+  std::vector<Buffer> buffers;
+  for (uint64_t k = 0; k < 4; ++k) buffers.push_back(filled(32 * kMib + 8 * 37, k));
+  for (const bool pinned : {true, false, true})
+    for (uint64_t k = 0; k < 4; ++k) ASSERT_TRUE(holds(buffers[k], k, pinned));
+  EXPECT_LE(memory_statistics().used_bytes, memory_statistics().limit_bytes);
+  EXPECT_GT(spill_statistics().evicted_bytes, before.evicted_bytes + 64 * kMib);
+  EXPECT_GT(spill_statistics().fetched_bytes, before.fetched_bytes);
+  EXPECT_GT(spill_statistics().disk_bytes, 80 * kMib);
+}
+
+TEST(Spill, AddressesStay) {
+  const ScopedLimit limit(16 * kMib);
+  const Buffer first = filled(12 * kMib, 1, false);
+  const std::byte* const data = first.data();
+  const Buffer second = filled(12 * kMib, 2, false);
+  EXPECT_GT(spill_statistics().disk_bytes, 0);
+  EXPECT_EQ(first.data(), data);
+  EXPECT_TRUE(holds(first, 1, false));
+}
+
+TEST(Spill, OnlyPublishedBuffersMove) {
+  const ScopedLimit limit(16 * kMib);
+  Buffer making = Buffer::allocate(12 * kMib);
+  EXPECT_THROW(Buffer::allocate(12 * kMib), OutOfMemoryError);
+  making.publish();
+  const Buffer second = Buffer::allocate(12 * kMib);
+  EXPECT_EQ(second.size_bytes(), 12 * kMib);
+}
+
+TEST(Spill, WriterGetsItsBytesBack) {
+  const ScopedLimit limit(16 * kMib);
+  Buffer first = filled(12 * kMib, 1);
+  {
+    const Buffer second = filled(12 * kMib, 2);
+  }
+  auto* words = first.mutable_as<uint64_t>();  // all of it comes back, to stay
+  for (int64_t i = 0; i < first.size_bytes() / 8; ++i) ASSERT_EQ(words[i]++, word_of(1, i));
+  EXPECT_THROW(Buffer::allocate(12 * kMib), OutOfMemoryError);
+}
+
+TEST(Spill, PinsStay) {
+  const ScopedLimit limit(16 * kMib);
+  const Buffer first = filled(8 * kMib, 1);
+  const Pin pin{{&first, 0, 8 * kMib}};
+  const Buffer second = filled(32 * kMib, 2);
+  for (const Chunk& chunk : first.residency()->chunks)
+    EXPECT_EQ(chunk.state, ChunkState::kResident);
+  const Buffer third = filled(8 * kMib, 3);
+  EXPECT_THROW((Pin{{&second, 0, 16 * kMib}}), OutOfMemoryError);
+  EXPECT_TRUE(holds(second, 2));
+}
+
+TEST(Spill, ErrorsNameWhatWasTried) {
+  const ScopedLimit limit(16 * kMib);
+  const Buffer made = Buffer::allocate(12 * kMib);
+  try {
+    Buffer::allocate(12 * kMib);
+    FAIL();
+  } catch (const OutOfMemoryError& error) {
+    const std::string text = error.what();
+    for (const char* part : {"out of memory", "requested=", "raise hr.memory.limit to at least",
+                             "evicted", "being made"})
+      EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14);
+  }
+}
+
+TEST(Spill, WorkersShareAShortBudget) {
+  const ScopedLimit limit(20 * kMib);
+  const int before = threads();
+  for (const int count : {1, 2, 4}) {
+    set_threads(count);
+    const Buffer in = filled(48 * kMib, 5);
+    Buffer out = Buffer::allocate_paged(48 * kMib);
+    auto* words = out.mutable_as<uint64_t>();
+    const int64_t rows = in.size_bytes() / 8;
+    const Touch read{&in, 0, 64, 64, rows};
+    const Touch write{&out, 0, 64, 64, rows, 0, 0, true};
+    for (int pass = 0; pass < 3; ++pass)
+      parallel_morsels(rows, {read, write}, [&](Morsel morsel) {
+        for (int64_t i = morsel.begin; i < morsel.end; ++i) words[i] = in.as<uint64_t>()[i] + 1;
+      });
+    out.publish();
+    for (int64_t i = 0; i < rows; ++i)
+      ASSERT_EQ(out.as<uint64_t>()[i], word_of(5, i) + 1) << i << " with " << count << " threads";
+  }
+  set_threads(before);
+}
+
+TEST(Spill, LoopsKeepWhatFits) {
+  // Ten scans of twice the limit: the least recently used chunk would be missed each time.
+  const ScopedLimit limit(32 * kMib);
+  const Buffer data = filled(64 * kMib, 1);
+  const SpillStatistics before = spill_statistics();
+  for (int pass = 0; pass < 10; ++pass) ASSERT_TRUE(holds(data, 1));
+  const int64_t fetched = spill_statistics().fetched_bytes - before.fetched_bytes;
+  EXPECT_LT(fetched, 10 * 64 * kMib * 7 / 10);
+  EXPECT_EQ(spill_statistics().written_bytes - before.written_bytes <= 64 * kMib, true);
+}
+
+TEST(Spill, PlanSaysWhatGoes) {
+  const ScopedLimit limit(24 * kMib);
+  const Buffer soon = filled(8 * kMib, 1);
+  const Buffer late = filled(8 * kMib, 2);
+  const int64_t step = reserve_steps(10);
+  begin_step(step);
+  expect_uses(soon, {step + 1});
+  expect_uses(late, {step + 9});
+  const Buffer more = Buffer::allocate(16 * kMib);
+  const auto on_disk = [](const Buffer& buffer) {
+    int64_t count = 0;
+    for (const Chunk& chunk : buffer.residency()->chunks)
+      count += chunk.state == ChunkState::kOnDisk;
+    return count;
+  };
+  EXPECT_GT(on_disk(late), on_disk(soon));
+  EXPECT_EQ(on_disk(late), late.residency()->size());
+}
+
+TEST(Spill, CallbacksAreAsked) {
+  const ScopedLimit limit(16 * kMib);
+  Buffer held = Buffer::allocate(12 * kMib);
+  const int64_t id = add_pressure_callback([&](int64_t) {
+    const int64_t freed = held.size_bytes();
+    held = Buffer();
+    return freed;
+  });
+  EXPECT_EQ(Buffer::allocate(12 * kMib).size_bytes(), 12 * kMib);
+  EXPECT_FALSE(held);
+  remove_pressure_callback(id);
+}
+
+TEST(Spill, DiskLimitHolds) {
+  const int64_t before = spill_limit();
+  set_spill_limit(8 * kMib);
+  {
+    const ScopedLimit limit(16 * kMib);
+    const Buffer first = filled(12 * kMib, 1);
+    try {
+      const Buffer second = filled(20 * kMib, 2);
+      FAIL();
+    } catch (const OutOfMemoryError& error) {
+      EXPECT_NE(std::string(error.what()).find("the disk has no room"), std::string::npos)
+          << error.what();
+    }
+    EXPECT_TRUE(holds(first, 1));
+  }
+  set_spill_limit(before);
+  EXPECT_THROW(set_spill_limit(-1), InvalidArgumentError);
+  EXPECT_THROW(set_spill_directory("/nowhere at all"), InputError);
+}
+
+// Each system call of the spill path fails in its turn.
+std::atomic<int> calls_left{0};
+int failure = 0;
+
+bool fails() {
+  if (--calls_left > 0) return false;
+  errno = failure;
+  return true;
+}
+
+ssize_t bad_write(int fd, const void* from, size_t bytes, off_t at) {
+  if (!fails()) return pwrite(fd, from, bytes, at);
+  return failure == 0 ? pwrite(fd, from, 4096, at) : -1;
+}
+
+ssize_t bad_read(int fd, void* to, size_t bytes, off_t at) {
+  if (!fails()) return pread(fd, to, bytes, at);
+  return failure == 0 ? pread(fd, to, 4096, at) : -1;
+}
+
+int bad_allocate(int fd, int mode, off_t at, off_t bytes) {
+  return fails() ? -1 : fallocate(fd, mode, at, bytes);
+}
+
+void* bad_map(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) {
+  return fails() ? MAP_FAILED : mmap(at, bytes, protection, flags, fd, offset);
+}
+
+TEST(Spill, FailingCallsLoseNothing) {
+  const SpillCalls whole = spill_calls();
+  for (const int code : {ENOSPC, EIO, 0})
+    for (const int which : {0, 1, 2, 3})
+      for (const int first : {1, 2, 5, 11}) {
+        failure = code;
+        if (which == 0) spill_calls().write = bad_write;
+        if (which == 1) spill_calls().read = bad_read;
+        if (which == 2 && code) spill_calls().allocate = bad_allocate;
+        if (which == 3 && code) spill_calls().map = bad_map;
+        calls_left = first;
+        {
+          const ScopedLimit limit(16 * kMib);
+          try {
+            const Buffer one = filled(12 * kMib, 1);
+            const Buffer two = filled(24 * kMib, 2);
+            EXPECT_TRUE(holds(one, 1));
+            EXPECT_TRUE(holds(two, 2));
+          } catch (const OutOfMemoryError&) {
+          } catch (const InputError&) {
+          }
+          spill_calls() = whole;
+          const Buffer next = filled(24 * kMib, 3);
+          EXPECT_TRUE(holds(next, 3));
+        }
+      }
+}
+
+TEST(Spill, ForkedChildReadsItsOwn) {
+  const ScopedLimit limit(16 * kMib);
+  const Buffer shared = filled(32 * kMib, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    bool right = holds(shared, 1);
+    const Buffer own = filled(24 * kMib, 2);
+    right &= holds(own, 2) && holds(shared, 1, false);
+    _exit(right ? 0 : 1);
+  }
+  for (uint64_t k = 3; k < 6; ++k) {
+    const Buffer other = filled(24 * kMib, k);
+    EXPECT_TRUE(holds(other, k));
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(holds(shared, 1));
+}
+
+TEST(Spill, RandomStepsKeepBytesAndLimit) {
+  const char* wish = std::getenv("HEADRACE_OPERATIONS");
+  const int64_t steps = wish ? std::atoll(wish) : 3'000;
+  const ScopedLimit limit(40 * kMib);
+  std::mt19937_64 random(20'261'121);
+  std::vector<std::pair<Buffer, uint64_t>> live;
+  uint64_t seed = 0;
+  for (int64_t step = 0; step < steps; ++step) {
+    const uint64_t dice = random() % 100;
+    if (live.size() < 3 || (dice < 20 && live.size() < 12)) {
+      const auto bytes = static_cast<int64_t>(random() % (24 * kMib)) / 8 * 8 + 8;
+      live.emplace_back(filled(bytes, ++seed), seed);
+    } else if (dice < 30) {
+      std::swap(live[random() % live.size()], live.back());
+      live.pop_back();
+    } else {
+      const auto& [buffer, of] = live[random() % live.size()];
+      const int64_t words = buffer.size_bytes() / 8;
+      const auto begin = static_cast<int64_t>(random() % static_cast<uint64_t>(words));
+      const int64_t end = std::min(words, begin + 1 + static_cast<int64_t>(random() % 300'000));
+      std::unique_ptr<Pin> pin;
+      if (dice < 90) pin.reset(new Pin{{&buffer, 8 * begin, 8 * end}});
+      for (int64_t i = begin; i < end; i += 511)
+        ASSERT_EQ(buffer.as<uint64_t>()[i], word_of(of, i)) << "step " << step;
+    }
+    const MemoryStatistics now = memory_statistics();
+    ASSERT_LE(now.used_bytes, now.limit_bytes);
+  }
+}
+
+}  // namespace
+}  // namespace hr
