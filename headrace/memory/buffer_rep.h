@@ -11,7 +11,7 @@
 namespace hr {
 
 /// From here on blocks are mapped alone, so they can leave memory and come back at their address.
-inline constexpr int64_t kLeastMovable = int64_t{4} << 20;
+inline constexpr int64_t kLeastMovable = int64_t{256} << 10;
 
 struct Buffer::Rep {
   Rep();

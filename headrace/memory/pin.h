@@ -19,10 +19,10 @@ struct PinnedRange {
   bool write = false;
 };
 
-/// Holds ranges in memory while it lives, in chunks of 2 MiB; what is on disk is fetched first.
-/// Takes all its ranges or none, and waits while other tasks hold what it needs room for, so one
-/// task should take one pin. Throws OutOfMemoryError when there will be no room. Buffers without
-/// chunks (small, foreign, of other resources) cost nothing. About 20 ns a range.
+/// Holds ranges in memory while it lives, in chunks of up to 2 MiB; what is on disk is fetched
+/// first. Takes all its ranges or none, and waits while other tasks hold what it needs room for, so
+/// one task should take one pin. Throws OutOfMemoryError when there will be no room. Buffers
+/// without chunks (small, foreign, of other resources) cost nothing. About 20 ns a range.
 ///
 /// Published bytes can be read without a pin: they come from the page cache then, slower and not
 /// in the budget. Bytes of `allocate_paged` are written under pins only, until they are published.

@@ -38,7 +38,12 @@ struct Residency {
 
   int64_t size() const { return static_cast<int64_t>(chunks.size()); }
 
-  std::byte* address(int64_t chunk) const { return rep.data + chunk * kChunkBytes; }
+  int64_t chunk_at(int64_t byte) const { return byte / chunk_bytes; }
+
+  /// Slots of a chunk in the spill file.
+  int64_t slots() const { return chunk_bytes / kSlotBytes; }
+
+  std::byte* address(int64_t chunk) const { return rep.data + chunk * chunk_bytes; }
 
   /// What the chunk is charged with when it is resident.
   int64_t charge(int64_t chunk) const;
@@ -46,6 +51,7 @@ struct Residency {
   int64_t mapped(int64_t chunk) const;
 
   Buffer::Rep& rep;
+  int64_t chunk_bytes;  ///< 2 MiB, a huge page; less of a small buffer: a 16th, 64 KiB at least
   std::vector<Chunk> chunks;
   std::vector<int64_t> uses{};  ///< steps of the plan that will read it, ascending
   Keep keep = Keep::kByUse;

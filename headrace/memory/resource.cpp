@@ -59,7 +59,8 @@ class SystemResource {
 
   // Aligned for huge pages: 160 MB cost 77 page faults instead of 39,063.
   static void* map(size_t bytes, size_t alignment) {
-    alignment = std::max(alignment, kHugePage);
+    const bool huge = bytes >= kHugePage;
+    alignment = std::max(alignment, huge ? kHugePage : size_t{4096});
     const size_t size = mapped_bytes(bytes);
     void* base = mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -69,7 +70,7 @@ class SystemResource {
     if (aligned > begin) munmap(base, aligned - begin);
     const uintptr_t end = begin + size + alignment;
     if (end > aligned + size) munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
-    madvise(reinterpret_cast<void*>(aligned), size, MADV_HUGEPAGE);
+    if (huge) madvise(reinterpret_cast<void*>(aligned), size, MADV_HUGEPAGE);
     return reinterpret_cast<void*>(aligned);
   }
 };

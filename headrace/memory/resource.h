@@ -23,7 +23,7 @@ struct MemoryProperties {
   Place place;
   int64_t alignment = 64;  ///< what every block has at least
   bool shared = false;     ///< other processes may map it: its pages stay where they are
-  /// Blocks of at least 4 MiB are private mappings of their own, aligned to 2 MiB: they can leave
+  /// Blocks of at least 256 KiB are private mappings of their own: they can leave
   /// memory for the disk and come back at their address.
   bool movable = false;
 };

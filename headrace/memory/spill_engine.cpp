@@ -8,6 +8,7 @@
 #include "headrace/memory/pool.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -21,6 +22,7 @@ namespace hr {
 
 namespace {
 
+constexpr int64_t kMostChunkBytes = int64_t{2} << 20;
 constexpr int64_t kMostTogether = int64_t{16} << 20;
 constexpr int kMostTries = 10'000;
 constexpr auto kPatience = std::chrono::seconds(1);  // without any change
@@ -29,13 +31,13 @@ thread_local int64_t pins_of_thread = 0;
 
 // What moves together: large enough for the disk, small beside what the limit lets stay.
 int64_t batch_bytes() {
-  return std::clamp(memory_limit() / 64 / kChunkBytes * kChunkBytes, kChunkBytes, kMostTogether);
+  return std::clamp(memory_limit() / 64 / kSlotBytes * kSlotBytes, kSlotBytes, kMostTogether);
 }
 
 // Fresh pages, aligned for huge ones.
 std::byte* map_fresh(int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
-  const auto slack = static_cast<size_t>(kChunkBytes);
+  const auto slack = static_cast<size_t>(kMostChunkBytes);
   void* base = spill_calls().map(nullptr, size + slack, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return nullptr;
@@ -50,15 +52,19 @@ std::byte* map_fresh(int64_t bytes) {
 }  // namespace
 
 Residency::Residency(Buffer::Rep& of)
-    : rep(of), chunks(static_cast<size_t>((of.block_bytes + kChunkBytes - 1) / kChunkBytes)) {}
+    : rep(of),
+      chunk_bytes(std::clamp(
+          static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(of.block_bytes) / 16)),
+          kSlotBytes, kMostChunkBytes)),
+      chunks(static_cast<size_t>((of.block_bytes + chunk_bytes - 1) / chunk_bytes)) {}
 
 int64_t Residency::charge(int64_t chunk) const {
-  return std::clamp<int64_t>(rep.capacity_bytes - chunk * kChunkBytes, 0, kChunkBytes);
+  return std::clamp<int64_t>(rep.capacity_bytes - chunk * chunk_bytes, 0, chunk_bytes);
 }
 
 int64_t Residency::mapped(int64_t chunk) const {
-  const int64_t rest = (rep.block_bytes + 4095) / 4096 * 4096 - chunk * kChunkBytes;
-  return std::min(rest, kChunkBytes);
+  const int64_t rest = (rep.block_bytes + 4095) / 4096 * 4096 - chunk * chunk_bytes;
+  return std::min(rest, chunk_bytes);
 }
 
 SpillEngine& SpillEngine::instance() {
@@ -127,7 +133,7 @@ int64_t SpillEngine::leave(Residency& residency) noexcept {
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
       madvise(residency.address(i), bytes, MADV_HUGEPAGE);
     }
-    if (chunk.file) chunk.file->give(chunk.slot);
+    if (chunk.file) chunk.file->give(chunk.slot, residency.slots());
   }
   return charged;
 }
@@ -139,15 +145,15 @@ int64_t SpillEngine::cut(Residency& residency, int64_t capacity) {
                         [](const Chunk& chunk) { return chunk.pins == Chunk::kClaimed; });
   });
   int64_t freed = 0;
-  for (int64_t i = capacity / kChunkBytes; i < residency.size(); ++i) {
+  for (int64_t i = residency.chunk_at(capacity); i < residency.size(); ++i) {
     Chunk& chunk = residency.chunks[static_cast<size_t>(i)];
-    const int64_t rest = std::max<int64_t>(capacity - i * kChunkBytes, 0);
+    const int64_t rest = std::max<int64_t>(capacity - i * residency.chunk_bytes, 0);
     if (chunk.state == ChunkState::kResident) freed += residency.charge(i) - rest;
     if (rest > 0 || chunk.state != ChunkState::kOnDisk) continue;
     const auto bytes = static_cast<size_t>(residency.mapped(i));
     mmap(residency.address(i), bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    chunk.file->give(chunk.slot);
+    chunk.file->give(chunk.slot, residency.slots());
     chunk.file.reset();
     chunk.state = ChunkState::kEmpty;
   }
@@ -234,7 +240,7 @@ bool SpillEngine::bring(Residency& residency, int64_t index, bool write) {
 void SpillEngine::prefetch(Residency& residency, int64_t chunk) {
   const auto runner = runner_.load(std::memory_order_relaxed);
   if (!runner) return;
-  const int64_t together = batch_bytes() / kChunkBytes;
+  const int64_t together = std::max<int64_t>(batch_bytes() / residency.chunk_bytes, 1);
   const int64_t end = std::min(chunk + 1 + 2 * together, residency.size());
   int64_t first = chunk + 1;
   const auto on_disk = [&](int64_t i) {
@@ -244,12 +250,15 @@ void SpillEngine::prefetch(Residency& residency, int64_t chunk) {
   while (first < end && !on_disk(first)) ++first;
   if (first == end) return;
   std::vector<Claim> run;
+  run.reserve(static_cast<size_t>(together));
   {
     const std::lock_guard lock(mutex_);
     for (int64_t i = first; i < std::min(first + together, residency.size()) && on_disk(i); ++i) {
       Chunk& next = residency.chunks[static_cast<size_t>(i)];
       const Chunk& begin = residency.chunks[static_cast<size_t>(first)];
-      if (i > first && (next.file != begin.file || next.slot != begin.slot + (i - first))) break;
+      if (i > first &&
+          (next.file != begin.file || next.slot != begin.slot + (i - first) * residency.slots()))
+        break;
       int32_t pins = 0;
       if (!next.pins.compare_exchange_strong(pins, Chunk::kClaimed)) break;
       run.push_back({&residency, i});
@@ -269,9 +278,8 @@ void SpillEngine::prefetch(Residency& residency, int64_t chunk) {
       release(run);
       keep_headroom();
     });
-  } catch (...) {
+  } catch (...) {  // nobody to do it: who pins the chunk fetches it
     release(run);
-    throw;
   }
 }
 
@@ -323,13 +331,13 @@ void SpillEngine::fetch(const std::vector<Claim>& run) {
 bool SpillEngine::try_pin(const std::vector<PinnedRange>& ranges) {
   for (size_t r = 0; r < ranges.size(); ++r) {
     Residency& residency = *ranges[r].buffer->residency();
-    const int64_t first = ranges[r].begin / kChunkBytes;
-    const int64_t last = (ranges[r].end - 1) / kChunkBytes;
+    const int64_t first = residency.chunk_at(ranges[r].begin);
+    const int64_t last = residency.chunk_at(ranges[r].end - 1);
     int64_t chunk = first;
     const auto undo = [&] {
       for (size_t done = 0; done < r; ++done) unpin(ranges[done]);
       if (chunk > first)
-        unpin({ranges[r].buffer, ranges[r].begin, chunk * kChunkBytes, ranges[r].write});
+        unpin({ranges[r].buffer, ranges[r].begin, chunk * residency.chunk_bytes, ranges[r].write});
     };
     try {
       while (chunk <= last && pin_chunk(residency, chunk, ranges[r].write)) ++chunk;
@@ -345,7 +353,7 @@ bool SpillEngine::try_pin(const std::vector<PinnedRange>& ranges) {
 void SpillEngine::unpin(const PinnedRange& range) noexcept {
   Residency& residency = *range.buffer->residency();
   bool free = false;
-  for (int64_t i = range.begin / kChunkBytes; i <= (range.end - 1) / kChunkBytes; ++i)
+  for (int64_t i = residency.chunk_at(range.begin); i <= residency.chunk_at(range.end - 1); ++i)
     free |=
         residency.chunks[static_cast<size_t>(i)].pins.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (free) note_freed();
@@ -361,12 +369,14 @@ void SpillEngine::note_freed() noexcept {
 void SpillEngine::pin(const std::vector<PinnedRange>& ranges) {
   const auto bytes = [&] {
     int64_t sum = 0;
-    for (const PinnedRange& range : ranges)
-      for (int64_t i = range.begin / kChunkBytes; i <= (range.end - 1) / kChunkBytes; ++i) {
-        const Residency& residency = *range.buffer->residency();
+    for (const PinnedRange& range : ranges) {
+      const Residency& residency = *range.buffer->residency();
+      const int64_t last = residency.chunk_at(range.end - 1);
+      for (int64_t i = residency.chunk_at(range.begin); i <= last; ++i) {
         const Chunk& chunk = residency.chunks[static_cast<size_t>(i)];
         if (chunk.state != ChunkState::kResident || chunk.pins <= 0) sum += residency.charge(i);
       }
+    }
     return sum;
   };
   until_done([&] { return try_pin(ranges); }, bytes);
@@ -478,9 +488,8 @@ void SpillEngine::keep_headroom() {
       }
       cleaning_ = false;
     });
-  } catch (...) {
+  } catch (...) {  // nobody to do it: who needs room makes it
     cleaning_ = false;
-    throw;
   }
 }
 
@@ -547,7 +556,8 @@ bool SpillEngine::store(std::span<const Claim> run) {
   Residency& residency = *run[0].residency;
   const std::shared_ptr<SpillFile> target = file();
   const int64_t most = limit();
-  const int64_t slot = target->take(static_cast<int64_t>(run.size()), most);
+  const auto count = static_cast<int64_t>(run.size());
+  const int64_t slot = target->take(count * residency.slots(), most);
   if (slot < 0) {
     if (run.size() > 1) {
       bool all = true;
@@ -565,14 +575,14 @@ bool SpillEngine::store(std::span<const Claim> run) {
   try {
     target->write(slot, residency.address(run[0].chunk), bytes);
   } catch (...) {
-    for (size_t i = 0; i < run.size(); ++i) target->give(slot + static_cast<int64_t>(i));
+    target->give(slot, count * residency.slots());
     throw;
   }
   for (size_t i = 0; i < run.size(); ++i) {
     Chunk& chunk = residency.chunks[static_cast<size_t>(run[i].chunk)];
-    if (chunk.file) chunk.file->give(chunk.slot);
+    if (chunk.file) chunk.file->give(chunk.slot, residency.slots());
     chunk.file = target;
-    chunk.slot = slot + static_cast<int64_t>(i);
+    chunk.slot = slot + static_cast<int64_t>(i) * residency.slots();
     chunk.dirty = false;
   }
   written_ += bytes;

@@ -66,9 +66,9 @@ int64_t SpillFile::take(int64_t count, int64_t most_bytes) {
     used_ += count;
     return slot;
   }
-  if ((end_ + count) * kChunkBytes > most_bytes) return -1;
+  if ((end_ + count) * kSlotBytes > most_bytes) return -1;
   // Room now, so that no write fails half way. Some file systems cannot promise it.
-  if (spill_calls().allocate(descriptor_, 0, end_ * kChunkBytes, count * kChunkBytes) != 0 &&
+  if (spill_calls().allocate(descriptor_, 0, end_ * kSlotBytes, count * kSlotBytes) != 0 &&
       errno != EOPNOTSUPP && errno != ENOSYS)
     return -1;
   const int64_t slot = end_;
@@ -77,17 +77,17 @@ int64_t SpillFile::take(int64_t count, int64_t most_bytes) {
   return slot;
 }
 
-void SpillFile::give(int64_t slot) noexcept {
+void SpillFile::give(int64_t slot, int64_t count) noexcept {
   const std::lock_guard lock(mutex_);
-  if (--used_ == 0) {
+  if ((used_ -= count) == 0) {
     free_.clear();
     end_ = 0;
     [[maybe_unused]] const int done = ftruncate(descriptor_, 0);
     return;
   }
   auto next = free_.lower_bound(slot);
-  int64_t length = 1;
-  if (next != free_.end() && next->first == slot + 1) {
+  int64_t length = count;
+  if (next != free_.end() && next->first == slot + count) {
     length += next->second;
     next = free_.erase(next);
   }
@@ -106,7 +106,7 @@ void SpillFile::give(int64_t slot) noexcept {
 
 void SpillFile::write(int64_t slot, const void* from, int64_t bytes) const {
   const auto* at = static_cast<const char*>(from);
-  off_t offset = slot * kChunkBytes;
+  off_t offset = slot * kSlotBytes;
   while (bytes > 0) {
     ssize_t done = spill_calls().write(descriptor_, at, static_cast<size_t>(bytes), offset);
     if (done < 0 && errno == EINTR) continue;
@@ -120,7 +120,7 @@ void SpillFile::write(int64_t slot, const void* from, int64_t bytes) const {
 
 void SpillFile::read(int64_t slot, void* to, int64_t bytes) const {
   auto* at = static_cast<char*>(to);
-  off_t offset = slot * kChunkBytes;
+  off_t offset = slot * kSlotBytes;
   while (bytes > 0) {
     ssize_t done = spill_calls().read(descriptor_, at, static_cast<size_t>(bytes), offset);
     if (done < 0 && errno == EINTR) continue;
@@ -135,12 +135,12 @@ void SpillFile::read(int64_t slot, void* to, int64_t bytes) const {
 bool SpillFile::map(int64_t slot, void* at, int64_t bytes) const {
   return spill_calls().map(at, static_cast<size_t>(bytes), PROT_READ,
                            MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_,
-                           slot * kChunkBytes) != MAP_FAILED;
+                           slot * kSlotBytes) != MAP_FAILED;
 }
 
 int64_t SpillFile::used_bytes() const {
   const std::lock_guard lock(mutex_);
-  return used_ * kChunkBytes;
+  return used_ * kSlotBytes;
 }
 
 }  // namespace hr

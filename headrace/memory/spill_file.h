@@ -11,8 +11,8 @@
 
 namespace hr {
 
-/// The unit of residency: a huge page.
-inline constexpr int64_t kChunkBytes = int64_t{2} << 20;
+/// The unit of the spill file.
+inline constexpr int64_t kSlotBytes = int64_t{64} << 10;
 
 /// The system calls of the spill path; tests put failing ones in their place.
 struct SpillCalls {
@@ -24,7 +24,7 @@ struct SpillCalls {
 };
 SpillCalls& spill_calls();
 
-/// Slots of kChunkBytes in a file that has no name, so a crash leaves nothing behind. Written and
+/// Slots of kSlotBytes in a file that has no name, so a crash leaves nothing behind. Written and
 /// read past the page cache where the file system can. Thread-safe.
 class SpillFile {
  public:
@@ -37,7 +37,7 @@ class SpillFile {
   /// The first of `count` free neighbours, with room on the disk; -1 when there is none or the file
   /// would grow beyond `most_bytes`.
   int64_t take(int64_t count, int64_t most_bytes);
-  void give(int64_t slot) noexcept;
+  void give(int64_t slot, int64_t count) noexcept;
 
   /// Whole pages from the beginning of a slot on; it may run over several. Throws InputError.
   void write(int64_t slot, const void* from, int64_t bytes) const;

@@ -6,6 +6,7 @@
 #include "headrace/memory/budget.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/ledger.h"
+#include "headrace/memory/spill.h"
 #include "headrace/memory/tag_stack.h"
 #include "headrace/memory/trace.h"
 
@@ -99,6 +100,19 @@ void bind_memory(nb::module_& m) {
       "serial"_a,
       nb::sig("def holders_since(serial: int) -> "
               "list[tuple[int, str, str, str, bool, bool, bool, str]]"));
+
+  m.def("spill_directory", &hr::spill_directory);
+  m.def("set_spill_directory", &hr::set_spill_directory, "directory"_a);
+  m.def("spill_limit", &hr::spill_limit);
+  m.def("set_spill_limit", &hr::set_spill_limit, "bytes"_a);
+  m.def(
+      "spill_statistics",
+      [] {
+        const hr::SpillStatistics now = hr::spill_statistics();
+        return nb::make_tuple(now.disk_bytes, now.evicted_bytes, now.written_bytes,
+                              now.fetched_bytes);
+      },
+      nb::sig("def spill_statistics() -> tuple[int, int, int, int]"));
 
   scope_class<Statistics>(m, "StatisticsScope").def(nb::init<>()).def("read", [](Statistics& self) {
     drain_releases();

@@ -61,6 +61,25 @@ def call(monkeypatch, *words):
         return leaving.code
 
 
+def test_the_same_bits_under_a_limit(tmp_path):
+    words = [sys.executable, "-m", "headrace.demo", "--hours", "3", "--no-torch"]
+    words += ["--cache", tmp_path / "cache", "--output", tmp_path / "report"]
+    lines = []
+    for limit in ([], ["--limit", "16MB"]):
+        done = subprocess.run([*words, *limit], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        lines.append(dict(line.split(": ", 1) for line in done.stdout.splitlines() if ": " in line))
+    free, short = lines
+    assert free["results"] == short["results"]
+    peak, evicted, _ = map(
+        lambda number: int(number.replace(",", "")),
+        re.findall(r"[\d,]*\d", short["under the limit of 16,000,000 bytes"]),
+    )
+    assert 8_000_000 < peak <= 16_000_000
+    assert evicted > 0
+    assert '"limit"' in (tmp_path / "report/index.html").read_text()
+
+
 # ---- the made-up input ---------------------------------------------------------------------------
 def test_the_same_bytes_for_any_threads(tmp_path):
     for threads in (1, 2, 4):

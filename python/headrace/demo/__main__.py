@@ -38,6 +38,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the made-up ECG and the models (1)")
     parser.add_argument("--no-torch", action="store_true", help="only the engine's own model")
     parser.add_argument(
+        "--limit", help='the most memory that the engine may use, such as "150MB" (no limit)'
+    )
+    parser.add_argument(
         "--output", type=Path, default=Path("ecg-report"), help="folder of the report (ecg-report)"
     )
     parser.add_argument(
@@ -50,6 +53,11 @@ def _options() -> argparse.Namespace:
         parser.error(f"--hours {options.hours:g}: give 0.02 to 1000")
     if options.output.exists() and not options.output.is_dir():
         parser.error(f"--output {options.output}: is no folder")
+    if options.limit is not None:
+        try:
+            memory.limit(options.limit)
+        except Error as error:
+            parser.error(f"--limit {options.limit}: {error}")
     return options
 
 
@@ -74,6 +82,16 @@ def _model_line(scored: run.Scored, results: run.Results) -> str:
     if scored.area is None:
         return judged
     return f"{judged}, area under the ROC curve on the planted ones {scored.area:.4f}"
+
+
+def _under_limit(meter: Meter) -> str:
+    """What the limit did."""
+    spilled = memory.spill()
+    peak = max(step.peak for step in meter.steps)
+    return (
+        f"under the limit of {memory.limit():,} bytes: peak {peak:,}, "
+        f"spilled to the disk {spilled.evicted_bytes:,} and fetched {spilled.fetched_bytes:,}"
+    )
 
 
 def _closing(report: Path) -> str:
@@ -129,6 +147,9 @@ def _work(options: argparse.Namespace) -> None:
     if failed:
         print(failed)
     print(f"copied between steps 1 and 7: {copied:,} bytes")
+    print(f"results: {results.digest()}")
+    if options.limit is not None:
+        print(_under_limit(meter))
     print(_closing(report))
 
 

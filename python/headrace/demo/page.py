@@ -178,6 +178,8 @@ def _add_model(report: Report, results: Results, model: Scored) -> None:
 
 def _add_costs(report: Report, results: Results) -> None:
     """What each step took, the memory meanwhile, the copies, and where all this ran."""
+    import numpy as np
+
     meter = results.meter
     columns, rows = meter.table()
     report.add_table(
@@ -193,9 +195,13 @@ def _add_costs(report: Report, results: Results) -> None:
     times, used = meter.samples()
     inside = (times <= end) & (times >= first[0].begin - 0.01)
     thin = max(1, int(inside.sum()) // 2000)
+    shown = times[inside][::thin]
+    lines = {"memory of the engine": (shown, used[inside][::thin] / 1e6)}
+    if (limit := memory.limit()) is not None:
+        lines["limit"] = (shown[[0, -1]], np.full(2, limit / 1e6))
     report.add_lines(
         "Memory over time",
-        {"memory of the engine": (times[inside][::thin], used[inside][::thin] / 1e6)},
+        lines,
         x="time [s]",
         y="held [MB]",
         bands=[(step.name, step.begin, step.begin + step.seconds) for step in first],

@@ -29,6 +29,7 @@ from headrace.memory.resources import (
     system_resource,
     use_resource,
 )
+from headrace.memory.spill import Spill, spill
 from headrace.memory.timeline import Area, Timeline, timeline
 from headrace.memory.track import Track, track
 
@@ -60,6 +61,7 @@ __all__ = [
     "Resource",
     "ResourceStatistics",
     "Share",
+    "Spill",
     "Statistics",
     "StatisticsAdaptor",
     "Tier",
@@ -76,6 +78,7 @@ __all__ = [
     "replay",
     "report",
     "set_current_resource",
+    "spill",
     "stats",
     "system_resource",
     "timeline",

@@ -13,7 +13,8 @@ from headrace.memory.tables import html_table, size_text
 from headrace.settings import Setting
 
 
-def _bytes_of(size: int | str | None) -> int:
+def bytes_of(size: int | str | None) -> int:
+    """Bytes that a user wrote as a number or as text."""
     if size is None:
         return sys.maxsize
     if isinstance(size, str):
@@ -37,9 +38,9 @@ def limit(size: int | str | None) -> Limit: ...
 def limit(size: int | str | EllipsisType | None = ...) -> int | Limit | None:
     """Say the budget over all that Headrace allocates, or set it.
 
-    The first value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at every instant: what
-    does not fit raises `OutOfMemoryError`, which names the largest holders, and leaves all as it
-    was.
+    The first value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at every instant. What
+    does not fit beside a new result leaves memory for the disk (`hr.memory.spill`); when that does
+    not help, `OutOfMemoryError` names the largest holders, and all stays as it was.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def limit(size: int | str | EllipsisType | None = ...) -> int | Limit | None:
     if isinstance(size, EllipsisType):
         present = _core.memory_limit()
         return None if present == sys.maxsize else present
-    return Limit("memory limit", _bytes_of(size), _core.memory_limit(), _core.set_memory_limit)
+    return Limit("memory limit", bytes_of(size), _core.memory_limit(), _core.set_memory_limit)
 
 
 class Statistics:

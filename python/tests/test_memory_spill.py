@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work on more than the limit: the same bits, the limit held, nothing left behind."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+ROWS = 3_000_000  # 24 MB in float64
+MIB = 1 << 20
+
+
+@pytest.fixture
+def signal():
+    """A readable signal with peaks, noise and flat places."""
+    x = np.random.default_rng(1).standard_normal(ROWS)
+    x[1_000_000:1_100_000] = 0
+    x.flags.writeable = False
+    return x
+
+
+def used():
+    gc.collect()
+    hr.memory.trim()
+    return hr.memory.stats().used_bytes
+
+
+def spilled_by(work, limit):
+    """The results of `work` under a limit over what is used before, and what was evicted."""
+    before, evicted = used(), hr.memory.spill().evicted_bytes
+    with hr.memory.limit(before + limit), hr.memory.stats() as stats:
+        results = [np.array(each) for each in work()]
+    assert stats.peak_bytes <= before + limit
+    return results, hr.memory.spill().evicted_bytes - evicted
+
+
+def chain(x):
+    a = hr.asarray(x)
+    taps = hr.signal.ricker(201, 8.0)
+    response = hr.signal.fft_convolve(a, taps, "same")
+    gate = hr.signal.non_max_suppression(response, 129, 1.0)
+    places = hr.signal.index_of_true(gate)
+    gaps = hr.signal.diff(places)
+    beats = hr.signal.windows(response, places, width=64, normalize="zscore")
+    counts, edges = hr.signal.histogram(response, 100, (-10, 10))
+    return [response, gate, places, gaps, beats, counts, edges, response.sum(), response.std()]
+
+
+WORK = {
+    "chain": chain,
+    "long taps": lambda x: [hr.signal.fft_convolve(hr.asarray(x), hr.asarray(x[:5000]), "full")],
+    "far peaks": lambda x: [hr.signal.non_max_suppression(hr.asarray(x), 10_001, 0.5)],
+    "near peaks": lambda x: [hr.signal.non_max_suppression(hr.asarray(x), 3, 0.5)],
+    "element-wise": lambda x: [
+        ((a := hr.asarray(x)) * 2 + 1).sin(),
+        a > 0.5,
+        (a * a).sqrt() if hasattr(a, "sqrt") else a * a,
+    ],
+    "mask": lambda x: [(b := hr.asarray(x) * 3)[b > 0], b[b < -1]],
+    "take": lambda x: [(hr.asarray(x) * 3)[np.random.default_rng(2).permutation(ROWS)]],
+    "several": lambda x: [hr.asarray(x) * k for k in range(1, 7)],
+    "diff": lambda x: [hr.signal.diff(hr.asarray(x) * 2)],
+    "frame": lambda x: [
+        (f := hr.DataFrame({"a": x, "b": x * 2}))[f.a > 0].b.to_numpy(),
+        (f.a + f.b).to_numpy(),
+        f.a.mean(),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_same_bits(name, threads, signal):
+    wanted = [np.array(each) for each in WORK[name](signal)]
+    with hr.threads(threads):
+        got, evicted = spilled_by(lambda: WORK[name](signal), 18 * MIB)
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert evicted > 0
+
+
+def test_csv(tmp_path, signal):
+    path = tmp_path / "x.csv"
+    hr.DataFrame({"a": signal, "b": np.arange(ROWS), "c": signal > 0}).to_csv(path)
+
+    def work():
+        frame = hr.read_csv(path)
+        return [frame.a.to_numpy(), frame.b.to_numpy(), frame.c.to_numpy()]
+
+    wanted = work()
+    got, evicted = spilled_by(work, 24 * MIB)
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert evicted > 0
+
+
+def test_views_of_spilled_memory_keep_address_and_values(signal):
+    with hr.memory.limit(used() + 40 * MIB):
+        array = hr.asarray(signal) * 2
+        view = array.to_numpy()
+        address = view.ctypes.data
+        others = [(hr.asarray(signal) * k).to_numpy() for k in range(3, 6)]
+        assert hr.memory.spill().disk_bytes > 0
+        assert view.ctypes.data == array.to_numpy().ctypes.data == address
+        np.testing.assert_array_equal(view, signal * 2)
+        for k, other in enumerate(others, 3):
+            np.testing.assert_array_equal(other, signal * k)
+
+
+def test_readers_see_no_change_meanwhile(signal):
+    """A view is read by another thread while its memory leaves and comes back."""
+    wanted = signal * 2
+    wrong, stop = [], threading.Event()
+    with hr.memory.limit(used() + 32 * MIB):
+        view = (hr.asarray(signal) * 2).to_numpy()
+
+        def read():
+            while not stop.is_set():
+                if not np.array_equal(view, wanted):
+                    wrong.append(1)
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            float((hr.asarray(signal) * 3).sum())
+            np.array(hr.asarray(signal) * 5)
+        stop.set()
+        thread.join()
+    assert not wrong
+
+
+def test_what_cannot_fit_names_holders_and_the_limit_that_works(signal):
+    """And the smallest limit in the text does work."""
+    with hr.memory.spill(limit=0):
+        base = used()
+
+        def work():
+            return [(hr.asarray(signal) * k).to_numpy() for k in (2, 3)]
+
+        with hr.memory.limit(base + 30 * MIB), pytest.raises(hr.OutOfMemoryError) as caught:
+            work()
+        text = str(caught.value)
+        assert len(text.splitlines()) <= 15
+        for part in ("requested=", "limit=", "raise hr.memory.limit to at least", "spilling is off"):
+            assert part in text
+        del caught
+        with hr.memory.limit(base + 60 * MIB):
+            assert len(work()) == 2
+
+
+def test_settings(tmp_path):
+    before = hr.memory.spill()
+    with hr.memory.spill(directory=tmp_path, limit="64MiB") as now:
+        assert now.directory == str(tmp_path)
+        assert now.limit_bytes == 64 * MIB
+        assert "64" in repr(now)
+    after = hr.memory.spill()
+    assert (after.directory, after.limit_bytes) == (before.directory, before.limit_bytes)
+    with pytest.raises(hr.InputError, match="directory"):
+        hr.memory.spill(directory=tmp_path / "missing")
+    with pytest.raises(hr.InvalidArgumentError):
+        hr.memory.spill(limit=-1)
+    assert os.listdir(tmp_path) == []
+
+
+RESIDENT = """
+import os, resource, sys, threading, time
+import numpy as np
+import headrace as hr
+limit = 64 << 20
+x = np.random.default_rng(1).standard_normal(1000)
+float(hr.asarray(x).sum())
+def resident():
+    with open("/proc/self/smaps_rollup") as file:
+        return sum(int(l.split()[1]) for l in file if l.startswith("Anonymous:")) * 1024
+base, most, stop = resident(), 0, threading.Event()
+def sample():
+    global most
+    while not stop.wait(0.002):
+        most = max(most, resident())
+thread = threading.Thread(target=sample)
+thread.start()
+with hr.memory.limit(limit):
+    a = hr.asarray(np.broadcast_to(x, (12_000, 1000)))  # no memory of its own
+    kept = [a * k for k in range(1, 5)]
+    total = [float((k + 1).sum()) for k in kept]
+    again = [float((k + 1).sum()) for k in kept]
+stop.set()
+thread.join()
+assert total == again
+print(most - base, limit, hr.memory.spill().evicted_bytes)
+"""
+
+
+def test_resident_memory_judged_from_outside():
+    done = subprocess.run(
+        [sys.executable, "-c", RESIDENT], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    most, limit, evicted = map(int, done.stdout.split())
+    assert evicted > limit
+    assert most <= 1.05 * limit + 4 * MIB  # thread stacks and Python itself
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_child_reads_what_lies_on_the_disk(signal):
+    with hr.memory.limit(used() + 32 * MIB):
+        arrays = [hr.asarray(signal) * k for k in (2, 3)]
+        for each in arrays:
+            each.to_numpy()
+        child = os.fork()
+        if child == 0:
+            right = all(
+                np.array_equal(each.to_numpy(), signal * k)
+                for k, each in zip((2, 3), arrays, strict=True)
+            )
+            right &= np.array_equal((hr.asarray(signal) * 4).to_numpy(), signal * 4)
+            os._exit(0 if right else 1)
+        more = (hr.asarray(signal) * 5).to_numpy()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        np.testing.assert_array_equal(more, signal * 5)
+        for k, each in zip((2, 3), arrays, strict=True):
+            np.testing.assert_array_equal(each.to_numpy(), signal * k)
