@@ -42,7 +42,6 @@ std::string_view bytes_of(const T& value) {
 }
 
 void copy_piece(const Piece& piece, std::byte* to) {
-  const Pin pin(piece.buffer);
   parallel_for(divide_up(piece.size_bytes, kCopyBytes), [&](int64_t task) {
     const int64_t begin = task * kCopyBytes;
     std::memcpy(to + begin, piece.data() + begin,

@@ -3,6 +3,8 @@
 #include "headrace/exec/workers.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/budget.h"
+#include "headrace/memory/buffer.h"
 #include "headrace/memory/resource.h"
 #include "headrace/memory/tag.h"
 
@@ -10,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -113,6 +116,38 @@ TEST_P(Workers, AnInterruptStopsALongJob) {
 TEST(Threads, RefusesACountOutOfRange) {
   EXPECT_THROW(set_threads(0), InvalidArgumentError);
   EXPECT_THROW(set_threads(5000), InvalidArgumentError);
+}
+
+TEST(Morsels, PinWhatTheyTouchUnderAShortBudget) {
+  constexpr int64_t kBytes = int64_t{48} << 20;
+  constexpr int64_t kRows = kBytes / 8;
+  trim_memory();
+  set_memory_limit(memory_statistics().used_bytes + (int64_t{20} << 20));
+  const int before = threads();
+  for (const int count : {1, 2, 4}) {
+    set_threads(count);
+    Buffer in = Buffer::allocate_paged(kBytes);
+    auto* numbers = in.mutable_as<int64_t>();
+    parallel_morsels(kRows, {Touch{&in, 0, 64, 64, kRows, 0, 0, true}}, [&](Morsel morsel) {
+      for (int64_t i = morsel.begin; i < morsel.end; ++i) numbers[i] = i * i;
+    });
+    in.publish();
+    Buffer out = Buffer::allocate_paged(kBytes);
+    auto* sums = out.mutable_as<int64_t>();
+    const std::vector<Touch> touches{{&in, 0, 64, 64, kRows, 1, 1},
+                                     {&out, 0, 64, 64, kRows, 0, 0, true}};
+    for (int pass = 0; pass < 3; ++pass)
+      parallel_morsels(kRows, touches, [&](Morsel morsel) {
+        for (int64_t i = morsel.begin; i < morsel.end; ++i)
+          sums[i] = (i > 0 ? in.as<int64_t>()[i - 1] : 0) + in.as<int64_t>()[i];
+      });
+    out.publish();
+    for (int64_t i = 0; i < kRows; ++i)
+      ASSERT_EQ(out.as<int64_t>()[i], i * i + (i > 0 ? (i - 1) * (i - 1) : 0)) << count;
+    EXPECT_LE(memory_statistics().used_bytes, memory_limit());
+  }
+  set_threads(before);
+  set_memory_limit(std::numeric_limits<int64_t>::max());
 }
 
 }  // namespace

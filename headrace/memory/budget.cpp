@@ -99,7 +99,8 @@ const char* why_it_stays(const Buffer::Rep& rep) {
   if (!rep.published && !rep.paged) return "being made";
   for (const Chunk& chunk : rep.residency->chunks)
     if (chunk.pins > 0) return "in use";
-  return resident_bytes(rep) > 0 ? "the disk took no more" : "on disk";
+  if (resident_bytes(rep) == 0) return "on disk";
+  return spill_limit() == 0 ? "spilling is off" : "the disk took no more";
 }
 
 Holder holder_of(const Buffer::Rep& rep) {
@@ -128,6 +129,7 @@ bool try_charge(int64_t bytes) {
     if (all.scope_peaks[static_cast<size_t>(i)].load(std::memory_order_relaxed) >= 0)
       raise_to(all.scope_peaks[static_cast<size_t>(i)], used + bytes);
   if (over_budget()) default_pool().trim(bytes);
+  if (over_budget()) trim_caches();
   return true;
 }
 

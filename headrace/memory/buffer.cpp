@@ -50,13 +50,14 @@ Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged)
   rep->capacity_bytes = rep->block_bytes = capacity;
   if (capacity > 0) {
     const bool movable = capacity >= kLeastMovable && resource.properties().movable;
-    // What does not fit is charged chunk by chunk, in fresh pages: those of a cached block would be
-    // in nobody's count.
-    const bool charged = !(paged && movable) || try_charge(capacity);
-    rep->resource = charged ? resource : system_resource();
-    bool paid = charged && paged && movable;
+    paged &= movable;
+    bool paid = false;
     try {
-      if (charged && !paid) charge_or_throw(capacity), paid = true;
+      // What does not fit is charged chunk by chunk, if there is a disk for it.
+      paid = paged && try_charge(capacity);
+      if (!paid && (!paged || spill_limit() == 0)) charge_or_throw(capacity), paid = true;
+      // In fresh pages then: those of a cached block would be in nobody's count.
+      rep->resource = paid ? resource : system_resource();
       rep->data = static_cast<std::byte*>(
           rep->resource->allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
       if (movable) rep->residency = std::make_unique<Residency>(*rep);
@@ -67,21 +68,21 @@ Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged)
       log_memory_event(MemoryAction::kAllocateFailure, nullptr, capacity, rep->tag);
       throw;
     }
-    rep->paged = paged && movable;
-    if (charged) std::memset(rep->data + size_bytes, 0, static_cast<size_t>(capacity - size_bytes));
+    rep->paged = paged;
+    if (paid) std::memset(rep->data + size_bytes, 0, static_cast<size_t>(capacity - size_bytes));
     if (movable) {
       for (Chunk& chunk : rep->residency->chunks) {
-        if (!charged) chunk.state = ChunkState::kEmpty;
+        if (!paid) chunk.state = ChunkState::kEmpty;
         if (paged)
           chunk.touched = false;
         else
           chunk.pins = 1;
       }
-      if (charged && paged) rep->residency->chunks.back().touched = true;  // its padding
+      if (paid && paged) rep->residency->chunks.back().touched = true;  // its padding
       SpillEngine::instance().enter(*rep->residency);
     }
     log_memory_event(MemoryAction::kAllocate, rep->data, capacity, rep->tag);
-    if (!charged) log_memory_event(MemoryAction::kEvict, rep->data, capacity, rep->tag);
+    if (!paid) log_memory_event(MemoryAction::kEvict, rep->data, capacity, rep->tag);
   }
   enter_buffer(*rep);
   return Buffer(rep.release());

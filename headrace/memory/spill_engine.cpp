@@ -3,6 +3,7 @@
 #include "headrace/memory/spill_engine.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/advice.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/pool.h"
@@ -267,7 +268,8 @@ void SpillEngine::prefetch(Residency& residency, int64_t chunk) {
   }
   if (run.empty()) return;
   try {
-    runner([this, run] {
+    runner([this, run, tag = current_tag()] {
+      const ScopedTag scope(tag);
       int64_t bytes = 0;
       for (const Claim& claim : run) bytes += claim.residency->charge(claim.chunk);
       try {
@@ -325,7 +327,27 @@ void SpillEngine::fetch(const std::vector<Claim>& run) {
     chunk.state = ChunkState::kResident;
   }
   fetched_ += bytes;
+  advise_if_thrashing(bytes);
   log_memory_event(MemoryAction::kFetch, residency.address(first), charged, residency.rep.tag);
+}
+
+// One line when more than twice of all that can move came back since the last one.
+void SpillEngine::advise_if_thrashing(int64_t fetched) {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    int64_t movable = 0;
+    for (const Residency* residency : all_) movable += residency->rep.capacity_bytes;
+    returned_ += fetched;
+    if (returned_ <= 2 * movable) return;
+    const MemoryStatistics now = memory_statistics();
+    text = "evicted and fetched again " + format_bytes(returned_) + ", more than twice the " +
+           format_bytes(movable) + " in use under a limit of " + format_bytes(now.limit_bytes) +
+           "; work on pieces of at most " + format_bytes(now.limit_bytes / 4) +
+           ", or raise hr.memory.limit to " + format_bytes(now.used_bytes + movable);
+    returned_ = 0;
+  }
+  give_advice(current_tag(), std::move(text));
 }
 
 bool SpillEngine::try_pin(const std::vector<PinnedRange>& ranges) {

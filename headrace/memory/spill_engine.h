@@ -75,6 +75,7 @@ class SpillEngine {
   bool bring(Residency& residency, int64_t chunk, bool write);
   void prefetch(Residency& residency, int64_t chunk);
   void fetch(const std::vector<Claim>& run);
+  void advise_if_thrashing(int64_t fetched);
   void note_use(Residency& residency, int64_t chunk, bool write);
   bool evict(int64_t bytes);
   std::vector<Claim> choose(int64_t bytes);
@@ -108,6 +109,7 @@ class SpillEngine {
   int64_t limit_ = -1;
   std::string trouble_;
   std::atomic<bool> stuck_{false};  // the last eviction moved nothing
+  int64_t returned_ = 0;  // fetched since the last advice
   std::atomic<int64_t> evicted_{0};
   std::atomic<int64_t> written_{0};
   std::atomic<int64_t> fetched_{0};

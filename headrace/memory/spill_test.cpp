@@ -3,7 +3,6 @@
 #include "headrace/memory/spill.h"
 
 #include "headrace/base/error.h"
-#include "headrace/exec/workers.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/pin.h"
 #include "headrace/memory/residency.h"
@@ -144,28 +143,6 @@ TEST(Spill, ErrorsNameWhatWasTried) {
       EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14);
   }
-}
-
-TEST(Spill, WorkersShareAShortBudget) {
-  const ScopedLimit limit(20 * kMib);
-  const int before = threads();
-  for (const int count : {1, 2, 4}) {
-    set_threads(count);
-    const Buffer in = filled(48 * kMib, 5);
-    Buffer out = Buffer::allocate_paged(48 * kMib);
-    auto* words = out.mutable_as<uint64_t>();
-    const int64_t rows = in.size_bytes() / 8;
-    const Touch read{&in, 0, 64, 64, rows};
-    const Touch write{&out, 0, 64, 64, rows, 0, 0, true};
-    for (int pass = 0; pass < 3; ++pass)
-      parallel_morsels(rows, {read, write}, [&](Morsel morsel) {
-        for (int64_t i = morsel.begin; i < morsel.end; ++i) words[i] = in.as<uint64_t>()[i] + 1;
-      });
-    out.publish();
-    for (int64_t i = 0; i < rows; ++i)
-      ASSERT_EQ(out.as<uint64_t>()[i], word_of(5, i) + 1) << i << " with " << count << " threads";
-  }
-  set_threads(before);
 }
 
 TEST(Spill, LoopsKeepWhatFits) {

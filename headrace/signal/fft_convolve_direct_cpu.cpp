@@ -107,6 +107,9 @@ namespace {
 template <class T>
 inline constexpr int64_t kDirectTile = 8 * 64 / static_cast<int64_t>(sizeof(T));
 
+/// Outputs of a block of the signal.
+constexpr int64_t kDirectRows = 8192;
+
 template <class T>
 void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedView<T>& all_taps,
             Buffer& result) {
@@ -114,13 +117,12 @@ void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedV
   T taps[kMostDirectTaps];
   fetch(all_taps, job.first_tap, job.num_taps, taps);
   const int64_t before = job.num_taps - 1;
-  constexpr int64_t rows = 8192;
-  static_assert(rows % kDirectTile<T> == 0);
+  static_assert(kDirectRows % kDirectTile<T> == 0);
   const auto sum_block = [&](int64_t begin, int64_t count) {
     const int64_t whole = count / kDirectTile<T> * kDirectTile<T>;
     const int64_t first = job.first_position + begin - before;
     {
-      T block[rows + kMostDirectTaps];
+      T block[kDirectRows + kMostDirectTaps];
       const T* x = fetch_or_borrow(signal, first, whole + before, block);
       HR_SIMD(sum_any_taps<T>)(job.num_taps, taps, x + before, whole, out + begin);
     }
@@ -132,8 +134,8 @@ void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedV
     std::copy(sums, sums + count - whole, out + begin + whole);
   };
   parallel_morsels(job.num_outputs, touches_of(job, signal, result), [&](Morsel morsel) {
-    for (int64_t begin = morsel.begin; begin < morsel.end; begin += rows)
-      sum_block(begin, std::min(rows, morsel.end - begin));
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kDirectRows)
+      sum_block(begin, std::min(kDirectRows, morsel.end - begin));
   });
 }
 

@@ -286,12 +286,13 @@ std::vector<PinnedRange> ranges_of_task(const StridedView<T>& signal,
   int64_t low = signal.size;
   int64_t high = 0;
   for (int64_t k = first; k < last; ++k) {
-    const int64_t taken = std::min(length[length.size == 1 ? 0 : k], width);
-    low = std::min(low, std::clamp<int64_t>(begin[k], 0, signal.size));
-    high = std::max(high, std::clamp<int64_t>(begin[k], 0, signal.size - taken) + taken);
+    if (begin[k] >= signal.size) continue;
+    const int64_t end = begin[k] + std::min(length[length.size == 1 ? 0 : k], width);
+    low = std::min(low, std::max<int64_t>(begin[k], 0));
+    high = std::max(high, std::min(end, signal.size));
   }
-  if (low < high && high - low <= most)
-    ranges.push_back(ranges_of({touches, 1}, low, high).front());
+  if (low >= high || high - low > most) return ranges;
+  for (const PinnedRange& range : ranges_of({touches, 1}, low, high)) ranges.push_back(range);
   return ranges;
 }
 

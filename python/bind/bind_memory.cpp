@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
 
+#include "headrace/memory/advice.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/ledger.h"
@@ -100,6 +101,16 @@ void bind_memory(nb::module_& m) {
       "serial"_a,
       nb::sig("def holders_since(serial: int) -> "
               "list[tuple[int, str, str, str, bool, bool, bool, str]]"));
+
+  m.def(
+      "advice",
+      [] {
+        return python_list(hr::advice(), [](const hr::Advice& each) {
+          return nb::make_tuple(each.op, each.line, each.text);
+        });
+      },
+      nb::sig("def advice() -> list[tuple[str, str, str]]"));
+  m.def("clear_advice", &hr::clear_advice);
 
   m.def("spill_directory", &hr::spill_directory);
   m.def("set_spill_directory", &hr::set_spill_directory, "directory"_a);

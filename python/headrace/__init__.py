@@ -33,7 +33,7 @@ from headrace.frame import DataFrame
 from headrace.io import read_csv, scan_csv
 from headrace.memory import no_copies
 from headrace.series import Series
-from headrace.settings import device, fallbacks, info, strict, threads
+from headrace.settings import advice, device, fallbacks, info, strict, threads
 from headrace.sharing import SharedHandle, attach, share, sharing
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",
+    "advice",
     "asarray",
     "attach",
     "demo",

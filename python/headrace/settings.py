@@ -192,6 +192,36 @@ def fallbacks() -> Fallbacks:
     return Fallbacks()
 
 
+class Advice(tuple[tuple[str, str, str], ...]):
+    """What could go better, one entry for each operator and line: (operator, line, text)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self:
+            return "no advice"
+        return "\n".join(f"{op}{f' at {line}' if line else ''}: {text}" for op, line, text in self)
+
+
+def advice() -> Advice:
+    """List what the engine saw while it ran that you could do better.
+
+    So far: work that was evicted to the disk and fetched again more than twice.
+
+    Returns
+    -------
+    Advice
+        A tuple of (operator, line, text), oldest first; the same line of code stands in it once.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.advice()
+    no advice
+    """
+    return Advice(_core.advice())
+
+
 class Info(dict[str, str]):
     """What this build is and what it uses; prints as two columns."""
 

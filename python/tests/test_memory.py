@@ -43,7 +43,8 @@ def test_what_does_not_fit_names_the_holders_and_harms_nothing() -> None:
     view = (hr.asarray(np.ones(MB // 2)) + 1).to_numpy()
     source = frozen(4 * MB)
     used = hr.memory.stats().used_bytes
-    with hr.memory.limit(used + 10 * MB), pytest.raises(hr.OutOfMemoryError) as caught:
+    no_disk = hr.memory.spill(limit=0)
+    with no_disk, hr.memory.limit(used + 10 * MB), pytest.raises(hr.OutOfMemoryError) as caught:
         (source * 2 + 1).to_numpy()
     failed = line_of_caller() - 1
     error, text = caught.value, str(caught.value)
@@ -55,8 +56,9 @@ def test_what_does_not_fit_names_the_holders_and_harms_nothing() -> None:
     assert "tier=host" in first
     assert "raise hr.memory.limit to at least " in first
     assert "foreign 32.0 MB (not charged)" in rest[0]
-    assert f"8.0 MB multiply at test_memory.py:{line} on host, in use" in text
-    assert f"4.0 MB add at test_memory.py:{line + 1} on host, exported" in text
+    where = "on host, {0} MB in memory: spilling is off"
+    assert f"8.0 MB multiply at test_memory.py:{line} {where.format('8.0')}" in text
+    assert f"4.0 MB add at test_memory.py:{line + 1} {where.format('4.0')}, exported" in text
     assert text.endswith(f"made by add at test_memory.py:{failed}")
     assert hr.memory.stats().used_bytes - used < MB
     assert float((source * 2 + 1).sum()) == 12 * MB  # the next call works, and needs no memory
@@ -76,7 +78,7 @@ def test_the_budget_holds_at_every_instant() -> None:
                 refused.append(1)
                 held.clear()
 
-    with hr.memory.limit(base + 10 * MB), hr.memory.stats() as counted:
+    with hr.memory.spill(limit=0), hr.memory.limit(base + 10 * MB), hr.memory.stats() as counted:
         threads = [threading.Thread(target=work) for _ in range(4)]
         for thread in threads:
             thread.start()

@@ -54,14 +54,12 @@ class Spill:
         return html_table(("spill", "value"), self._rows())
 
 
-def spill(
-    directory: str | os.PathLike[str] | None = None, limit: int | str | None = None
-) -> Spill:
+def spill(directory: str | os.PathLike[str] | None = None, limit: int | str | None = None) -> Spill:
     """Say what was spilled to the disk, or set where to and how much.
 
-    Under `hr.memory.limit`, results that fit no more leave memory in pieces of up to 2 MiB, those first
-    that the plan needs last, and come back when they are looked at. Addresses and values stay as
-    they are. Arrays below 256 KiB, what is in use, and memory of other libraries stays.
+    Under `hr.memory.limit`, results that fit no more leave memory in pieces of up to 2 MiB, those
+    first that the plan needs last, and come back when they are looked at. Addresses and values
+    stay as they are. Arrays below 256 KiB, what is in use, and memory of other libraries stays.
 
     Parameters
     ----------
