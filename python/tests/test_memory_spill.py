@@ -236,3 +236,15 @@ def test_child_reads_what_lies_on_the_disk(signal):
         np.testing.assert_array_equal(more, signal * 5)
         for k, each in zip((2, 3), arrays, strict=True):
             np.testing.assert_array_equal(each.to_numpy(), signal * k)
+
+
+def test_report_has_the_disk(signal):
+    with hr.memory.limit(used() + 30 * MIB):
+        arrays = [hr.asarray(signal) * k for k in (2, 3)]
+        hr.eval(*arrays)
+        host, disk = hr.memory.report().tiers
+        assert (host.name, disk.name) == ("host", "disk")
+        assert disk.used == hr.memory.spill().disk_bytes > 0
+        assert host.used <= host.limit
+    del arrays
+    assert hr.memory.report().tiers[1].used == 0

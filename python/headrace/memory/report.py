@@ -12,6 +12,7 @@ from typing import NamedTuple
 from headrace import _core
 from headrace.memory.budget import Statistics
 from headrace.memory.leaks import Holder, Holders
+from headrace.memory.spill import Spill
 from headrace.memory.tables import html_table, size_text, text_table
 
 
@@ -19,7 +20,7 @@ class Tier(NamedTuple):
     """Bytes of one tier of the memory."""
 
     name: str
-    used: int  #: held by live buffers, those of other libraries included
+    used: int  #: held by live buffers, those of other libraries included, or spilled by them
     cached: int  #: free in pools
     exported: int  #: of the used ones, those that other libraries see too
     external: int  #: of the used ones, those that other libraries allocated
@@ -75,7 +76,7 @@ class MemoryReport:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        now = Statistics()
+        now, spilled = Statistics(), Spill()
         self.holders = Holders(Holder(*holder) for holder in _core.largest_holders(sys.maxsize))
         own = [holder for holder in self.holders if not holder.foreign]
         self.tiers = [
@@ -87,7 +88,8 @@ class MemoryReport:
                 now.external_bytes,
                 now.foreign_bytes,
                 now.limit_bytes,
-            )
+            ),
+            Tier("disk", spilled.disk_bytes, 0, 0, 0, 0, spilled.limit_bytes),
         ]
         self.by_operator = _shares(own, lambda holder: holder.op or "untagged")
         self.by_line = _shares(own, lambda holder: _line(holder.op, holder.line))
