@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work on more than the budget beside the same work without one: ./dev bench limits."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.pop(0)  # this folder: csv.py here is not Python's
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+from headrace.demo import job
+from headrace.demo.generator import RATE
+from measure import OURS, Bench, Rival, equal, run, shared
+
+import headrace as hr
+
+PACKAGES = ["numpy"]
+#: Footprint over limit, and how many times the unlimited time it may take.
+CURVE = {0.5: 1.02, 1.25: 1.3, 2: 2.0, 4: 3.0}
+PASSES = 10
+SLACK = 1.2
+
+
+def disk_speed(folder: str) -> tuple[float, float]:
+    """Bytes a second that two threads write, then read, past the page cache, 8 MiB at a time."""
+    size, count = 8 << 20, 32
+    path = Path(folder) / f"headrace-speed-{os.getpid()}"
+    buffers = [mmap.mmap(-1, size) for _ in range(2)]
+    for buffer in buffers:
+        buffer.write(os.urandom(1 << 16) * (size >> 16))
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_DIRECT, 0o600)
+    try:
+        os.unlink(path)
+        os.posix_fallocate(descriptor, 0, size * count)
+        speeds = []
+        for call in (os.pwritev, os.preadv):
+
+            def move(half: int, call: Callable[..., int] = call) -> None:
+                for k in range(half, count, 2):
+                    call(descriptor, [buffers[half]], k * size)
+
+            begin = time.perf_counter()
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(move, range(2)))
+            speeds.append(size * count / (time.perf_counter() - begin))
+    finally:
+        os.close(descriptor)
+    return speeds[0], speeds[1]
+
+
+class Resident:
+    """The most anonymous memory of this process, sampled, over what it was at the begin."""
+
+    def __enter__(self) -> Resident:
+        hr.memory.trim()
+        self._base, self.most = self._now(), 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._stop.wait(0.002):
+            self.most = max(self.most, self._now() - self._base)
+
+    @staticmethod
+    def _now() -> int:
+        with open("/proc/self/smaps_rollup") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith("Anonymous:")) << 10
+
+
+# ---- the work ------------------------------------------------------------------------------------
+def convolution(x: Any) -> Any:
+    """A signal of our own, its convolution with 4,096 taps that count, and what is left of it."""
+    signal = x * 2
+    hr.eval(signal)
+    taps = hr.asarray(np.hanning(4096))
+    response = hr.signal.fft_convolve(signal, taps, "same")
+    hr.eval(response)
+    return float((response - signal).sum())
+
+
+def training(x: Any) -> Any:
+    """Ten passes of gradient descent over two columns."""
+    feature, target = x * 0.5, x * 2 + 1
+    hr.eval(feature, target)
+    weight = offset = 0.0
+    for _ in range(PASSES):
+        error = feature * weight + offset - target
+        slope, shift = (error * feature).mean(), error.mean()
+        hr.eval(slope, shift)
+        weight, offset = weight - float(slope), offset - float(shift)
+    return weight, offset
+
+
+def columns(x: Any) -> Any:
+    """Six columns that stay, made of each other, then looked at in another order."""
+    made = [x * 3]
+    for k in range(5):
+        made.append(np.sqrt(made[-1] * made[-1] + k))
+        hr.eval(made[-1])
+    return tuple(float(made[k].sum()) for k in (0, 3, 1, 5, 2, 4))
+
+
+def ecg_job(x: Any) -> Any:
+    """Steps 3 to 6 of the ECG job over a signal of our own."""
+    signal = x * 1.0
+    hr.eval(signal)
+    plan = job.plan(signal, RATE)
+    hr.eval(plan.response, plan.gate)
+    return plan.counts.to_numpy(), float(plan.beats.sum())
+
+
+WORK = {
+    "convolution": convolution,
+    "training": training,
+    "columns": columns,
+    "ECG job": ecg_job,
+}
+
+
+# ---- the steps -----------------------------------------------------------------------------------
+def moved_bytes() -> int:
+    """All that went between memory and disk so far."""
+    spilled = hr.memory.spill()
+    return spilled.written_bytes + spilled.fetched_bytes
+
+
+def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
+    """One work at each ratio of footprint to limit."""
+    work = WORK[name]
+    hr.memory.trim()
+    base = hr.memory.stats().used_bytes
+    with hr.memory.stats() as stats:
+        begin = time.perf_counter()
+        work(x)
+        seconds = time.perf_counter() - begin
+    footprint = stats.peak_bytes - base
+    for ratio, bar in CURVE.items():
+        step = f"{name}, {ratio:g} x limit"
+        if not bench.wants(step):
+            continue
+        limit = base + int(footprint / ratio)
+
+        def limited(limit: int = limit) -> Any:
+            with hr.memory.limit(limit):
+                return work(x)
+
+        before = hr.memory.spill()
+        with Resident() as resident:
+            limited()
+        after = hr.memory.spill()
+        written = after.written_bytes - before.written_bytes
+        fetched = after.fetched_bytes - before.fetched_bytes
+        needed = written / write + fetched / read
+        allowed = max(bar, SLACK * needed / seconds)
+        bench.step(step, limited, [Rival("no limit", lambda: work(x), 1 / allowed)], equal)
+        bench.value(f"{step}, moved", OURS, (written + fetched) / 1e6, "MB")
+        least = 1.05 * limit / 2**20
+        bench.value(f"{step}, resident", OURS, resident.most / 2**20, "MiB", most=least)
+        if name == "training" and ratio == 2:
+            # Least recently used misses every chunk of a scan of more than fits, each pass.
+            share = 100 * fetched / (PASSES * 2 * x.nbytes)
+            bench.value(f"{step}, of LRU", OURS, share, "%", most=60)
+
+
+def steps(bench: Bench, rows: int) -> None:
+    """Measure the disk, then each work."""
+    write, read = disk_speed(hr.memory.spill().directory)
+    bench.value("disk, write", OURS, write / 1e9, "GB/s")
+    bench.value("disk, read", OURS, read / 1e9, "GB/s")
+    random = np.random.default_rng(3)
+    x = shared(np.repeat(random.standard_normal(rows // 16), 16) + np.tile([0, 0.5], rows // 2))
+    for name in WORK:
+        curve(bench, name, x, write, read)
+
+
+if __name__ == "__main__":
+    sys.exit(run("limits", __doc__, PACKAGES, steps))
