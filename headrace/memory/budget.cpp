@@ -6,6 +6,7 @@
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/caches.h"
 #include "headrace/memory/external.h"
+#include "headrace/memory/external_device.h"
 #include "headrace/memory/pool.h"
 #include "headrace/memory/simulated.h"
 #include "headrace/memory/spill_engine.h"
@@ -114,6 +115,13 @@ Holder holder_of(const Buffer::Rep& rep) {
           .stack = tag_stack(rep.tag),
           .resident_bytes = rep.owner.release ? 0 : resident_bytes(rep),
           .stays = why_it_stays(rep)};
+}
+
+// What no buffer in the registry stands for.
+std::vector<Holder> external_holders(uint64_t serial) {
+  std::vector<Holder> holders = small_external_holders(serial);
+  for (Holder& holder : device_holders(serial)) holders.push_back(std::move(holder));
+  return holders;
 }
 
 }  // namespace
@@ -275,7 +283,7 @@ MemoryStatistics StatisticsScope::read() const {
 }
 
 std::vector<Holder> largest_holders(int64_t count) {
-  std::vector<Holder> holders = small_external_holders();
+  std::vector<Holder> holders = external_holders(0);
   for_each_buffer([&](const Buffer::Rep& rep) {
     if (!rep.slab) holders.push_back(holder_of(rep));
   });
@@ -288,7 +296,7 @@ std::vector<Holder> largest_holders(int64_t count) {
 }
 
 std::vector<Holder> holders_since(uint64_t serial) {
-  std::vector<Holder> holders = small_external_holders(serial);
+  std::vector<Holder> holders = external_holders(serial);
   for_each_buffer([&](const Buffer::Rep& rep) {
     if (rep.serial > serial && !rep.owner.release && !rep.slab) holders.push_back(holder_of(rep));
   });

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hr {
@@ -33,6 +34,9 @@ HR_API size_t external_usable_bytes(const void* pointer) noexcept;
 
 /// The out-of-memory text of the last request of any thread that was refused here, or empty.
 HR_API std::string last_refusal();
+
+/// Keeps a text as the last refusal.
+HR_API void keep_refusal(std::string_view text) noexcept;
 
 /// Gives slabs back that hold no block: one of each size waits for the next request.
 HR_API void trim_external() noexcept;

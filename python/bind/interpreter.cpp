@@ -10,11 +10,15 @@ namespace nb = nanobind;
 
 namespace nanobind::detail {
 
-static bool holds_gil() noexcept {
+static bool checks_gil() noexcept {
   return NB_CALL(is_alive)() && NB_CALL(gil_check)();
 }
 
 }  // namespace nanobind::detail
+
+bool holds_gil() noexcept {
+  return nb::detail::checks_gil();
+}
 
 namespace {
 
@@ -65,7 +69,7 @@ void drain_releases() noexcept {
 
 void release_in_python(hr::Owner owner) noexcept {
   if (!nb::is_alive()) return;  // what the interpreter owned went with it
-  if (nb::detail::holds_gil()) {
+  if (holds_gil()) {
     owner.release(owner.context);
     return;
   }

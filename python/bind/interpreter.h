@@ -8,6 +8,9 @@
 #include <optional>
 #include <string_view>
 
+/// Whether this thread may call Python; false once the interpreter is gone.
+bool holds_gil() noexcept;
+
 /// Keeps a Python object alive as the owner of foreign memory. Needs the GIL.
 hr::Owner python_owner(nanobind::handle object);
 

@@ -2,6 +2,7 @@
 """The one memory: its budget, its statistics, who holds it, and the ledger of copies."""
 
 from headrace.memory.budget import Limit, Statistics, limit, stats, trim
+from headrace.memory.external import UseFor, alloc_v1, use_for
 from headrace.memory.leaks import Holder, Holders, LeakCheck, leak_check, leaks
 from headrace.memory.ledger import Ledger, LedgerEntry, ledger, no_copies
 from headrace.memory.log import Log, MemoryEvent, log, trace
@@ -68,6 +69,8 @@ __all__ = [
     "Timeline",
     "Track",
     "TrackAdaptor",
+    "UseFor",
+    "alloc_v1",
     "current_resource",
     "leak_check",
     "leaks",
@@ -85,5 +88,6 @@ __all__ = [
     "trace",
     "track",
     "trim",
+    "use_for",
     "use_resource",
 ]

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory for other libraries: the driver's stream-ordered pool, with accounts and tags.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/memory/budget.h"
+#include "headrace/memory/external_c.h"
+#include "headrace/memory/tag.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace hr {
+
+/// The functions of CUDA's driver that we call, with its signatures: a status of 0 is success.
+struct CudaDriver {
+  int (*device_count)(int*) = nullptr;                            // cuDeviceGetCount
+  int (*allocate)(unsigned long long*, size_t, void*) = nullptr;  // cuMemAllocAsync
+  int (*free)(unsigned long long, void*) = nullptr;               // cuMemFreeAsync
+  int (*memory)(size_t*, size_t*) = nullptr;                      // cuMemGetInfo
+  int (*current_device)(int*) = nullptr;                          // cuCtxGetDevice
+  int (*retain_context)(void**, int) = nullptr;                   // cuDevicePrimaryCtxRetain
+  int (*push_context)(void*) = nullptr;                           // cuCtxPushCurrent
+  int (*pop_context)(void**) = nullptr;                           // cuCtxPopCurrent
+};
+
+/// The driver of this machine, loaded at the first call, or null. Never unloaded.
+HR_API const CudaDriver* cuda_driver();
+/// Takes another one from here on (null: that of the machine again). For tests.
+HR_API void set_cuda_driver(const CudaDriver* driver);
+/// How many CUDA devices there are; 0 without a driver.
+HR_API int cuda_device_count();
+/// Free and total bytes of a device; throws DeviceError.
+HR_API std::pair<int64_t, int64_t> device_memory(int device);
+
+/// New bytes on a device in the order of `stream`; null when it refuses (`last_refusal`).
+HR_API void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept;
+/// In the order of `stream`, or if that is null of the stream that it was allocated on.
+HR_API void device_free(void* pointer, int device, void* stream) noexcept;
+/// What was asked for at `pointer`, or 0.
+HR_API size_t device_block_bytes(const void* pointer) noexcept;
+HR_API hr_alloc_statistics_v1 device_statistics(int device);
+/// Live blocks on devices made after `serial`.
+HR_API std::vector<Holder> device_holders(uint64_t serial = 0);
+
+/// What finds the tag of an allocation of `library` ("torch"): the bindings know the Python line.
+using LineTag = Tag (*)(const char* library) noexcept;
+HR_API void set_line_tag(LineTag find);
+HR_API Tag line_tag(const char* library) noexcept;
+
+}  // namespace hr
