@@ -215,7 +215,7 @@ class Bench:
         answer, first[OURS] = timed(ours)
         for rival in rivals:
             theirs, first[rival.name] = timed(rival.work)
-            told[rival.name] = self._tell(step, rival, same, answer, theirs)
+            told[rival.name] = self.tell(step, rival.name, rival.same or same, answer, theirs)
             del theirs
         del answer
         calls = {
@@ -229,7 +229,7 @@ class Bench:
         for name, measured in times.items():
             more = {"answer": told.get(name), "calls_a_run": calls[name]}
             bar = {rival.name: rival.bar for rival in rivals}.get(name)
-            self._judge(step, name, measured, times[OURS], bar, moved, rows, more)
+            self.judge(step, name, measured, times[OURS], bar, moved, rows, more)
 
     def fresh(
         self,
@@ -251,7 +251,9 @@ class Bench:
         lines = {name: [word.replace("ENGINE", name) for word in program] for name in bars}
         answers = {name: run_of(line)[0] for name, line in lines.items()}  # and fills caches
         told = {
-            rival.name: self._tell(step, rival, same, answers[OURS], answers[rival.name])
+            rival.name: self.tell(
+                step, rival.name, rival.same or same, answers[OURS], answers[rival.name]
+            )
             for rival in rivals
         }
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in lines}
@@ -263,7 +265,7 @@ class Bench:
                 peaks[name].append(answer["peak_bytes"])
         for name, bar in bars.items():
             more = {"answer": told.get(name), "calls_a_run": 1}
-            self._judge(step, name, times[name], times[OURS], bar, 0, rows, more)
+            self.judge(step, name, times[name], times[OURS], bar, 0, rows, more)
         for name in bars:
             peak = max(peaks[name])
             bound = most_bytes if name == OURS else None
@@ -300,27 +302,34 @@ class Bench:
         self._keep({"kind": "check", "step": step, "found": found})
         print(f"{step:28} {found}", flush=True)
 
-    def _tell(
-        self, step: str, rival: Rival, same: Callable[[Any, Any], str], ours: Any, theirs: Any
+    def tell(
+        self, step: str, name: str, same: Callable[[Any, Any], str], ours: Any, theirs: Any
     ) -> str:
+        """Compare a rival's answer with ours; a difference is kept for the end."""
         try:
-            return (rival.same or same)(ours, theirs)
+            return same(ours, theirs)
         except AssertionError as error:
             told = f"DIFFERENT: {' '.join(str(error).split())[:200]}"
-            self.wrong.append(f"{step}: {rival.name}: {told}")
+            self.wrong.append(f"{step}: {name}: {told}")
             return told
 
-    def _judge(
+    def left_out(self, step: str, name: str, why: str) -> None:
+        """Say that a row is missing, and why."""
+        self._keep({"kind": "missing", "step": step, "engine": name, "why": why})
+        print(f"{step:28} {name:26} left out: {why}", flush=True)
+
+    def judge(
         self,
         step: str,
         name: str,
         measured: list[tuple[float, float]],
         base: list[tuple[float, float]],
         bar: float | None,
-        moved: int,
-        rows: int,
-        more: dict[str, Any],
+        moved: int = 0,
+        rows: int = 0,
+        more: dict[str, Any] | None = None,
     ) -> None:
+        """Keep and print the seconds, by the clock and by all processors, of one engine's runs."""
         seconds = [pair[0] for pair in measured]
         median = statistics.median(seconds)
         ratio = median / statistics.median(pair[0] for pair in base)
@@ -340,7 +349,7 @@ class Bench:
             "moved_bytes": moved,
             "bandwidth_share": moved / median / self.bandwidth if moved else None,
         }
-        self.rows.append(row | more)
+        self.rows.append(row | (more or {}))
         self._keep(self.rows[-1])
         print(table_line(self.rows[-1]), flush=True)
 
@@ -380,7 +389,7 @@ def table_line(row: dict[str, Any]) -> str:
         f"{row['step'] if ours else '':28} {row['engine']:26} {row['median_s'] * 1e3:>7.2f} ms "
         f"{row['min_s'] * 1e3:>7.2f} ms {row['spread']:>7.0%} {row['cpu_s'] * 1e3:>7.2f} ms "
         f"{'' if ours else format(row['ratio'], '.2f') + 'x':>7} {bar:>11} {share:>7}"
-        f"  {row['answer'] or ''}"
+        f"  {row.get('answer') or ''}"
     ).rstrip()
 
 

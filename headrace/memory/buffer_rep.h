@@ -57,6 +57,8 @@ uint64_t present_serial();
 /// A buffer of a place that is not the host: its resource keeps that place's accounts, and nobody
 /// here touches the bytes.
 Buffer allocate_elsewhere(int64_t size_bytes, const AnyResource& resource);
+/// It is the pool that buffers come from unless somebody says otherwise.
+bool is_default_resource(const AnyResource& resource);
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
 

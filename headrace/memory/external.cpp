@@ -257,7 +257,7 @@ void* external_allocate(size_t bytes, Tag tag) noexcept {
 }
 
 void* external_allocate_zeroed(size_t bytes, Tag tag) noexcept {
-  if (bytes < kFreshPages) {
+  if (bytes < kFreshPages || !is_default_resource(current_resource())) {
     void* const pointer = external_allocate(bytes, tag);
     if (pointer) std::memset(pointer, 0, bytes);
     return pointer;

@@ -21,7 +21,8 @@ namespace hr {
 /// thread.
 HR_API void* external_allocate(size_t bytes, Tag tag) noexcept;
 
-/// The same, all zero. From 4 MiB on the pages are new ones of the system and not touched.
+/// The same, all zero. From 4 MiB on the pages are new ones of the system and not touched,
+/// unless another resource is current.
 HR_API void* external_allocate_zeroed(size_t bytes, Tag tag) noexcept;
 
 /// Grows or shrinks, in place or by a copy. When it returns null, the old block is as it was.

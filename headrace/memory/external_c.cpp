@@ -22,7 +22,7 @@ void* allocate(void*, size_t bytes, size_t alignment, int32_t device, void* stre
 
 void release(void*, void* pointer, size_t, int32_t device, void* stream) {
   if (device >= 0)
-    hr::device_free(pointer, device, stream);
+    hr::device_free(pointer, stream);
   else
     hr::external_free(pointer);
 }
@@ -63,8 +63,8 @@ void* hr_torch_alloc(size_t bytes, int device, void* stream) {
   return pointer;
 }
 
-void hr_torch_free(void* pointer, size_t, int device, void* stream) {
-  hr::device_free(pointer, device, stream);
+void hr_torch_free(void* pointer, size_t, int, void* stream) {
+  hr::device_free(pointer, stream);
 }
 
 void hr_cupy_set_stream(void* stream) {
@@ -75,6 +75,6 @@ void* hr_cupy_alloc(void*, size_t bytes, int device) {
   return hr::device_allocate(bytes, device, cupy_stream, hr::line_tag("cupy"));
 }
 
-void hr_cupy_free(void*, void* pointer, int device) {
-  hr::device_free(pointer, device, nullptr);
+void hr_cupy_free(void*, void* pointer, int) {
+  hr::device_free(pointer, nullptr);
 }

@@ -155,12 +155,14 @@ void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept 
       check(op.c_str(), driver.allocate(&address, bytes, stream), device, bytes);
     }
     auto* const pointer = reinterpret_cast<void*>(address);
-    const std::lock_guard lock(all.mutex);
-    all.blocks[pointer] = {bytes, device, stream, tag, present_serial()};
-    hr_alloc_statistics_v1& counts = all.statistics[device];
-    ++counts.allocations;
-    counts.used_bytes += counted;
-    counts.peak_bytes = std::max(counts.peak_bytes, counts.used_bytes);
+    {
+      const std::lock_guard lock(all.mutex);
+      all.blocks[pointer] = {bytes, device, stream, tag, present_serial()};
+      hr_alloc_statistics_v1& counts = all.statistics[device];
+      ++counts.allocations;
+      counts.used_bytes += counted;
+      counts.peak_bytes = std::max(counts.peak_bytes, counts.used_bytes);
+    }
     log_memory_event(MemoryAction::kAllocate, pointer, counted, tag, place);
     return pointer;
   } catch (const std::exception& error) {
@@ -170,24 +172,25 @@ void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept 
   }
 }
 
-void device_free(void* pointer, int device, void* stream) noexcept {
+void device_free(void* pointer, void* stream) noexcept {
   Devices& all = devices();
+  Block block;
   {
     const std::lock_guard lock(all.mutex);
     const auto found = all.blocks.find(pointer);
     if (found == all.blocks.end()) return;
-    const Block& block = found->second;
+    block = found->second;
     all.statistics[block.device].used_bytes -= static_cast<int64_t>(block.bytes);
-    log_memory_event(MemoryAction::kFree, pointer, static_cast<int64_t>(block.bytes), block.tag,
-                     {PlaceKind::kCuda, block.device});
-    device = block.device;
-    if (!stream) stream = block.stream;
     all.blocks.erase(found);
   }
+  // Before the bytes go: else another thread's event of the same address could come first.
+  log_memory_event(MemoryAction::kFree, pointer, static_cast<int64_t>(block.bytes), block.tag,
+                   {PlaceKind::kCuda, block.device});
+  if (!stream) stream = block.stream;
   // At the end of the process the driver may be gone: then the memory is, too.
   const CudaDriver* const driver = cuda_driver();
   if (!driver) return;
-  const OnDevice on(*driver, device);
+  const OnDevice on(*driver, block.device);
   if (on.status() == 0) driver->free(reinterpret_cast<uintptr_t>(pointer), stream);
 }
 

@@ -37,7 +37,7 @@ HR_API std::pair<int64_t, int64_t> device_memory(int device);
 /// New bytes on a device in the order of `stream`; null when it refuses (`last_refusal`).
 HR_API void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept;
 /// In the order of `stream`, or if that is null of the stream that it was allocated on.
-HR_API void device_free(void* pointer, int device, void* stream) noexcept;
+HR_API void device_free(void* pointer, void* stream) noexcept;
 /// What was asked for at `pointer`, or 0.
 HR_API size_t device_block_bytes(const void* pointer) noexcept;
 HR_API hr_alloc_statistics_v1 device_statistics(int device);

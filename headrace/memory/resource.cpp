@@ -152,6 +152,10 @@ AnyResource current_resource(Place place) {
   return set.default_resource;
 }
 
+bool is_default_resource(const AnyResource& resource) {
+  return resource == set_resources().default_resource;
+}
+
 void set_current_resource(Place place, AnyResource resource) {
   const Place gives = resource.properties().place;
   if (gives != place)

@@ -197,9 +197,7 @@ void bind_external(nb::module_& m) {
       "bytes"_a, "device"_a);
   m.def(
       "device_free",
-      [](uintptr_t pointer, int device) {
-        hr::device_free(reinterpret_cast<void*>(pointer), device, nullptr);
-      },
-      "pointer"_a, "device"_a);
+      [](uintptr_t pointer) { hr::device_free(reinterpret_cast<void*>(pointer), nullptr); },
+      "pointer"_a);
   m.def("set_cuda_driver", set_cuda_driver, "functions"_a);
 }

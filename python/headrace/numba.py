@@ -44,7 +44,7 @@ class MemoryManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
             raise OutOfMemoryError(_core.last_refusal())
 
         def free() -> None:
-            _core.device_free(address, device)
+            _core.device_free(address)
 
         context = weakref.proxy(self.context)
         return cuda.MemoryPointer(context, ctypes.c_uint64(address), size, finalizer=free)

@@ -273,6 +273,7 @@ def test_random_arrays_under_a_limit(steps, room):
             error.__traceback__ = None
         assert counted.peak_bytes <= used + room
     gc.collect()
+    hr.memory.trim()  # an array that outlives the block may leave a slab that waits
     assert external() == 0
 
 
