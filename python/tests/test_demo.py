@@ -104,9 +104,10 @@ def test_input_and_truth(tmp_path):
     assert (np.diff(positions) > 0.3 * hr.demo.RATE).all()
 
 
-def test_too_short():
-    with pytest.raises(ValueError, match="too short: hours=0"):
-        hr.demo.ecg("nowhere.csv", hours=0)
+@pytest.mark.parametrize("hours", [0, -1, 1e-4, 1e6, float("nan"), float("inf")])
+def test_no_such_length(hours):
+    with pytest.raises(hr.InvalidArgumentError, match="no such length: hours="):
+        hr.demo.ecg("nowhere.csv", hours=hours)
 
 
 def test_the_input_is_reused(made):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from headrace.errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -220,7 +222,7 @@ def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataF
     path : path
         The file to write.
     hours : float
-        Length; 20 hours make 20,000,000 rows and 500 MB.
+        Length, 0.001 to 1000; 20 hours make 20,000,000 rows and 500 MB.
     seed : int
         Of the project's own generator.
 
@@ -228,12 +230,17 @@ def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataF
     -------
     DataFrame
         One row a beat: ``position`` (row of its peak) and ``label`` (one of `KINDS`).
+
+    Raises
+    ------
+    InvalidArgumentError
+        For another length.
     """
     from headrace.frame import DataFrame
 
+    if not 0.001 <= hours <= 1000:
+        raise InvalidArgumentError(f"demo.ecg: no such length: hours={hours}; use 0.001 to 1000")
     rows = round(hours * 1_000_000)
-    if rows < 1000:
-        raise ValueError(f"demo.ecg: too short: hours={hours}; use at least 0.001")
     signal, position, kind = synthesize(rows, seed)
     DataFrame({"ecg": signal}).to_csv(path, float_format="%.18e")
     return DataFrame({"position": position, "label": [KINDS[k] for k in kind]})
