@@ -32,6 +32,15 @@ def external():
     return hr.memory.stats().external_bytes
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_collections():
+    """What other tests left alive is not looked at again in each collection."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def clean():
     gc.collect()
