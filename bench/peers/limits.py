@@ -139,6 +139,11 @@ def moved_bytes() -> int:
     return spilled.written_bytes + spilled.fetched_bytes
 
 
+def step_of(name: str, ratio: float) -> str:
+    """How a row is called."""
+    return f"{name}, {ratio:g} x limit"
+
+
 def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
     """One work at each ratio of footprint to limit."""
     work = WORK[name]
@@ -150,7 +155,7 @@ def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
         seconds = time.perf_counter() - begin
     footprint = stats.peak_bytes - base
     for ratio, bar in CURVE.items():
-        step = f"{name}, {ratio:g} x limit"
+        step = step_of(name, ratio)
         if not bench.wants(step):
             continue
         limit = base + int(footprint / ratio)
@@ -179,6 +184,8 @@ def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
 
 def steps(bench: Bench, rows: int) -> None:
     """Measure the disk, then each work."""
+    if not any(bench.wants(step_of(name, ratio)) for name in WORK for ratio in CURVE):
+        return
     write, read = disk_speed(hr.memory.spill().directory)
     bench.value("disk, write", OURS, write / 1e9, "GB/s")
     bench.value("disk, read", OURS, read / 1e9, "GB/s")

@@ -38,6 +38,7 @@ Column roundtrip(const Column& column, const char* format) {
 }
 
 TEST(Temporal, ArrowSharesDatesAndTimestamps) {
+  const int64_t copied = ledger_bytes();
   const char* const formats[] = {"tss:", "tsm:", "tsu:", "tsn:"};
   for (size_t u = 0; u < 4; ++u) {
     const Column column = column_of("series", tensor_of(Dtype::timestamp(kUnits[u]), {5, -7, 9}));
@@ -48,7 +49,7 @@ TEST(Temporal, ArrowSharesDatesAndTimestamps) {
   Buffer days = Buffer::allocate_zeroed(3 * 4);
   const Column dates(TypeId::kDate, 3, days);
   EXPECT_EQ(roundtrip(dates, "tdD").values<int32_t>().data(), dates.values<int32_t>().data());
-  EXPECT_EQ(ledger_bytes(), 0);
+  EXPECT_EQ(ledger_bytes(), copied);
 }
 
 TEST(Temporal, NotATimeBecomesNullAndBack) {

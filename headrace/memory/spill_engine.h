@@ -109,7 +109,7 @@ class SpillEngine {
   int64_t limit_ = -1;
   std::string trouble_;
   std::atomic<bool> stuck_{false};  // the last eviction moved nothing
-  int64_t returned_ = 0;  // fetched since the last advice
+  int64_t returned_ = 0;            // fetched since the last advice
   std::atomic<int64_t> evicted_{0};
   std::atomic<int64_t> written_{0};
   std::atomic<int64_t> fetched_{0};

@@ -239,12 +239,13 @@ def test_child_reads_what_lies_on_the_disk(signal):
 
 
 def test_report_has_the_disk(signal):
+    before = hr.memory.spill().disk_bytes
     with hr.memory.limit(used() + 30 * MIB):
         arrays = [hr.asarray(signal) * k for k in (2, 3)]
         hr.eval(*arrays)
         host, disk = hr.memory.report().tiers
         assert (host.name, disk.name) == ("host", "disk")
-        assert disk.used == hr.memory.spill().disk_bytes > 0
+        assert disk.used == hr.memory.spill().disk_bytes > before
         assert host.used <= host.limit
     del arrays
-    assert hr.memory.report().tiers[1].used == 0
+    assert hr.memory.report().tiers[1].used < disk.used

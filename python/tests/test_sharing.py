@@ -305,12 +305,13 @@ def test_a_thousand_times_leaks_nothing() -> None:
     gc.collect()
     hr.memory.trim()
     open_before, used = descriptors(), hr.memory.stats().used_bytes
+    foreign = hr.memory.stats().foreign_bytes
     for _ in range(1000):
         once()
     assert soon(lambda: hr.memory.stats().used_bytes == used)
     hr.memory.trim()
     assert soon(lambda: descriptors() <= open_before)
-    assert hr.memory.stats().foreign_bytes <= x.nbytes
+    assert hr.memory.stats().foreign_bytes <= foreign
     assert resident_shared() < 4_000_000
 
 
