@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from headrace.demo import job
 from headrace.demo.generator import RATE
-from measure import OURS, Bench, Rival, equal, run, shared
+from measure import OURS, Bench, Rival, equal, run, shared, show
 
 import headrace as hr
 
@@ -27,6 +27,7 @@ PACKAGES = ["numpy"]
 #: Footprint over limit, and how many times the unlimited time it may take.
 CURVE = {0.5: 1.02, 1.25: 1.3, 2: 2.0, 4: 3.0}
 PASSES = 10
+LEAST_ROWS = 4_000_000
 SLACK = 1.2
 
 
@@ -185,6 +186,9 @@ def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
 def steps(bench: Bench, rows: int) -> None:
     """Measure the disk, then each work."""
     if not any(bench.wants(step_of(name, ratio)) for name in WORK for ratio in CURVE):
+        return
+    if rows < LEAST_ROWS:
+        show(f"limits: left out below {LEAST_ROWS:,} rows: what the workers pin must fit")
         return
     write, read = disk_speed(hr.memory.spill().directory)
     bench.value("disk, write", OURS, write / 1e9, "GB/s")
