@@ -138,9 +138,11 @@ void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
   if (index < kShardClasses) found.block = shard().pop(index, size);
   if (!found.block) found = take_waiting(index, bytes);
   if (!found.block) found.block = from_upstream(stream, size, kAlignment);
-  if (on_host_) ASAN_UNPOISON_MEMORY_REGION(found.block, bytes);
-  // Used bytes are what was asked for, so pages beyond them would be counted nowhere.
   const size_t end = (bytes + kPage - 1) / kPage * kPage;
+  // Large blocks may leave for the disk, which takes whole pages.
+  if (on_host_)
+    ASAN_UNPOISON_MEMORY_REGION(found.block, bytes < kPage ? bytes : std::min(end, size));
+  // Used bytes are what was asked for, so pages beyond them would be counted nowhere.
   if (found.bytes > static_cast<int64_t>(end) + kMostSlack && counts_pages(found.block, size))
     madvise(static_cast<char*>(found.block) + end, size - end, MADV_DONTNEED);
   return found.block;
