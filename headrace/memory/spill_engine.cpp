@@ -50,6 +50,20 @@ std::byte* map_fresh(int64_t bytes) {
   return begin + before;
 }
 
+// Plain memory again in the place of a chunk that is on the disk.
+void make_plain(const Residency& residency, int64_t chunk) {
+  const auto bytes = static_cast<size_t>(residency.mapped(chunk));
+  mmap(residency.address(chunk), bytes, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  madvise(residency.address(chunk), bytes, MADV_HUGEPAGE);
+}
+
+[[noreturn]] void throw_no_mapping(int64_t bytes) {
+  throw OutOfMemoryError(error_message("spill", "the system maps no more memory",
+                                       {{"bytes", bytes}}, "raise vm.max_map_count"),
+                         bytes);
+}
+
 }  // namespace
 
 Residency::Residency(Buffer::Rep& of)
@@ -113,13 +127,17 @@ void SpillEngine::enter(Residency& residency) {
   all_.push_back(&residency);
 }
 
+void SpillEngine::wait_for_moves(std::unique_lock<std::mutex>& lock, const Residency& residency) {
+  changed_.wait(lock, [&] {
+    return std::none_of(residency.chunks.begin(), residency.chunks.end(),
+                        [](const Chunk& chunk) { return chunk.pins == Chunk::kClaimed; });
+  });
+}
+
 int64_t SpillEngine::leave(Residency& residency) noexcept {
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-      return std::none_of(residency.chunks.begin(), residency.chunks.end(),
-                          [](const Chunk& chunk) { return chunk.pins == Chunk::kClaimed; });
-    });
+    wait_for_moves(lock, residency);
     all_[residency.place] = all_.back();
     all_[residency.place]->place = residency.place;
     all_.pop_back();
@@ -128,12 +146,7 @@ int64_t SpillEngine::leave(Residency& residency) noexcept {
   for (int64_t i = 0; i < residency.size(); ++i) {
     Chunk& chunk = residency.chunks[static_cast<size_t>(i)];
     if (chunk.state == ChunkState::kResident) charged += residency.charge(i);
-    if (chunk.state == ChunkState::kOnDisk) {
-      const auto bytes = static_cast<size_t>(residency.mapped(i));
-      mmap(residency.address(i), bytes, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-      madvise(residency.address(i), bytes, MADV_HUGEPAGE);
-    }
+    if (chunk.state == ChunkState::kOnDisk) make_plain(residency, i);
     if (chunk.file) chunk.file->give(chunk.slot, residency.slots());
   }
   return charged;
@@ -141,19 +154,14 @@ int64_t SpillEngine::leave(Residency& residency) noexcept {
 
 int64_t SpillEngine::cut(Residency& residency, int64_t capacity) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] {
-    return std::none_of(residency.chunks.begin(), residency.chunks.end(),
-                        [](const Chunk& chunk) { return chunk.pins == Chunk::kClaimed; });
-  });
+  wait_for_moves(lock, residency);
   int64_t freed = 0;
   for (int64_t i = residency.chunk_at(capacity); i < residency.size(); ++i) {
     Chunk& chunk = residency.chunks[static_cast<size_t>(i)];
     const int64_t rest = std::max<int64_t>(capacity - i * residency.chunk_bytes, 0);
     if (chunk.state == ChunkState::kResident) freed += residency.charge(i) - rest;
     if (rest > 0 || chunk.state != ChunkState::kOnDisk) continue;
-    const auto bytes = static_cast<size_t>(residency.mapped(i));
-    mmap(residency.address(i), bytes, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    make_plain(residency, i);
     chunk.file->give(chunk.slot, residency.slots());
     chunk.file.reset();
     chunk.state = ChunkState::kEmpty;
@@ -305,17 +313,12 @@ void SpillEngine::fetch(const std::vector<Claim>& run) {
   std::byte* fresh = nullptr;
   try {
     fresh = map_fresh(bytes);
-    if (!fresh)
-      throw OutOfMemoryError(error_message("spill", "the system maps no more memory",
-                                           {{"bytes", bytes}}, "raise vm.max_map_count"),
-                             bytes);
+    if (!fresh) throw_no_mapping(bytes);
     begin.file->read(begin.slot, fresh, bytes);
     // One step for all who look at this address meanwhile.
     if (spill_calls().move(fresh, static_cast<size_t>(bytes), static_cast<size_t>(bytes),
                            MREMAP_MAYMOVE | MREMAP_FIXED, residency.address(first)) == MAP_FAILED)
-      throw OutOfMemoryError(error_message("spill", "the system maps no more memory",
-                                           {{"bytes", bytes}}, "raise vm.max_map_count"),
-                             bytes);
+      throw_no_mapping(bytes);
   } catch (...) {
     if (fresh) munmap(fresh, static_cast<size_t>(bytes));
     discharge(charged);

@@ -65,6 +65,7 @@ class SpillEngine {
 
  private:
   SpillEngine();
+  void wait_for_moves(std::unique_lock<std::mutex>& lock, const Residency& residency);
   bool try_pin(const std::vector<PinnedRange>& ranges);
   void unpin(const PinnedRange& range) noexcept;
   void until_done(const std::function<bool()>& attempt, const std::function<int64_t()>& bytes);

@@ -104,32 +104,29 @@ void SpillFile::give(int64_t slot, int64_t count) noexcept {
   }
 }
 
-void SpillFile::write(int64_t slot, const void* from, int64_t bytes) const {
-  const auto* at = static_cast<const char*>(from);
+template <class Byte, class Call>
+void SpillFile::move_all(int64_t slot, Byte* at, int64_t bytes, Call call,
+                         const char* trouble) const {
   off_t offset = slot * kSlotBytes;
   while (bytes > 0) {
-    ssize_t done = spill_calls().write(descriptor_, at, static_cast<size_t>(bytes), offset);
+    ssize_t done = call(descriptor_, at, static_cast<size_t>(bytes), offset);
     if (done < 0 && errno == EINTR) continue;
     if (done > 0) done = done / kPage * kPage;  // the next one begins at a whole page again
-    if (done <= 0) fail("memory cannot be written to the disk", directory_, done < 0 ? errno : EIO);
+    if (done <= 0) fail(trouble, directory_, done < 0 ? errno : EIO);
     at += done;
     offset += done;
     bytes -= done;
   }
 }
 
+void SpillFile::write(int64_t slot, const void* from, int64_t bytes) const {
+  move_all(slot, static_cast<const std::byte*>(from), bytes, spill_calls().write,
+           "memory cannot be written to the disk");
+}
+
 void SpillFile::read(int64_t slot, void* to, int64_t bytes) const {
-  auto* at = static_cast<char*>(to);
-  off_t offset = slot * kSlotBytes;
-  while (bytes > 0) {
-    ssize_t done = spill_calls().read(descriptor_, at, static_cast<size_t>(bytes), offset);
-    if (done < 0 && errno == EINTR) continue;
-    if (done > 0) done = done / kPage * kPage;  // the next one begins at a whole page again
-    if (done <= 0) fail("memory cannot be read back", directory_, done < 0 ? errno : EIO);
-    at += done;
-    offset += done;
-    bytes -= done;
-  }
+  move_all(slot, static_cast<std::byte*>(to), bytes, spill_calls().read,
+           "memory cannot be read back");
 }
 
 bool SpillFile::map(int64_t slot, void* at, int64_t bytes) const {

@@ -50,6 +50,8 @@ class SpillFile {
 
  private:
   SpillFile(int descriptor, std::string directory);
+  template <class Byte, class Call>
+  void move_all(int64_t slot, Byte* at, int64_t bytes, Call call, const char* trouble) const;
 
   int descriptor_;
   std::string directory_;
