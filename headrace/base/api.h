@@ -15,10 +15,12 @@
 
 namespace hr {
 
+/// Whether the stem of the including file has a CUDA kernel in this build: the build system says so
+/// file by file, so that all others are the same with and without CUDA.
 #ifdef HR_BUILT_WITH_CUDA
-inline constexpr bool built_with_cuda = true;
+constexpr bool built_with_cuda = true;
 #else
-inline constexpr bool built_with_cuda = false;
+constexpr bool built_with_cuda = false;
 #endif
 
 }  // namespace hr
