@@ -10,12 +10,15 @@ NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
   const CsvSchema& schema = scan.schema();
   std::function<NodePtr(int64_t)> prefix;
   if (max_rows < 0) prefix = [scan](int64_t rows) { return scan_prefix(scan, rows); };
-  return table_node(
-      "read_csv", scan.source().name(), schema.names, schema.dtypes, kUnknown, 2,
-      [scan, max_rows](const std::vector<bool>& wanted) {
-        return scan.read(wanted, max_rows).table;
-      },
-      std::move(prefix));
+  return table_node("read_csv", scan.source().name(),
+                    {.names = schema.names,
+                     .dtypes = schema.dtypes,
+                     .passes = 2,
+                     .run =
+                         [scan, max_rows](const std::vector<bool>& wanted, std::span<const Value>) {
+                           return scan.read(wanted, max_rows).table;
+                         },
+                     .prefix = std::move(prefix)});
 }
 
 }  // namespace

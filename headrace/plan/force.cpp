@@ -53,7 +53,12 @@ void run_table(const PlanStep& step) {
   std::vector<bool> wanted(fields.names.size(), step.whole_table);
   for (size_t i = 1; i < step.outputs.size(); ++i)
     wanted[static_cast<size_t>(step.outputs[i]->fields().part)] = true;
-  Table table = fields.run_table(wanted);
+  std::vector<Value> inputs(fields.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (std::find(step.inputs.begin(), step.inputs.end(), fields.inputs[i]) != step.inputs.end())
+      inputs[i] = fields.inputs[i]->value();
+  Table table = fields.run_table(wanted, inputs);
+  inputs.clear();
   std::vector<int64_t> place(wanted.size(), -1);
   for (size_t i = 0, next = 0; i < wanted.size(); ++i)
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);

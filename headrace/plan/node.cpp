@@ -82,6 +82,7 @@ void Node::finish(Value value) {
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
   fields_->run = nullptr;
+  fields_->run_table = nullptr;
   fields_->inputs.clear();
 }
 
@@ -92,7 +93,9 @@ NodePtr make_node(Node::Fields&& fields) {
   const bool is_operator = fields.kind == NodeKind::kOperator;
   fields.live |= over_live && is_operator && fields.passes == 0;  // a view shares the memory
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
-  if ((eager() || over_live) && !node->is_ready() && node->kind() != NodeKind::kTable) force(node);
+  // A scan waits until a column is wanted; a table over other nodes runs for all columns at once.
+  const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
+  if ((eager() || over_live) && !node->is_ready() && !scan) force(node);
   return node;
 }
 
@@ -123,21 +126,22 @@ NodePtr operator_node(std::string op, std::string detail, Signature signature,
   return make_node(std::move(made));
 }
 
-NodePtr table_node(std::string op, std::string detail, std::vector<std::string> names,
-                   std::vector<Dtype> dtypes, int64_t rows, int passes, Node::RunTable run,
-                   std::function<NodePtr(int64_t)> prefix) {
+NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   Node::Fields made;
   made.kind = NodeKind::kTable;
   made.op = std::move(op);
   made.detail = std::move(detail);
   made.signature.form = Form::kTable;
-  made.signature.shape = {rows};
+  made.signature.shape = {table.rows};
   made.signature.domain = new_domain();
-  made.passes = passes;
-  made.run_table = std::move(run);
-  made.prefix = std::move(prefix);
-  made.names = std::move(names);
-  made.dtypes = std::move(dtypes);
+  made.passes = table.passes;
+  made.inputs = std::move(table.inputs);
+  made.run_table = std::move(table.run);
+  made.prefix = std::move(table.prefix);
+  made.choice = std::move(table.choice);
+  made.names = std::move(table.names);
+  made.dtypes = std::move(table.dtypes);
+  made.reads = std::move(table.reads);
   return make_node(std::move(made));
 }
 

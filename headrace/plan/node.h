@@ -35,8 +35,9 @@ class HR_API Node {
  public:
   using Run = std::function<Value(std::span<const Value> inputs)>;
   /// Runs a table node for the columns with true in `wanted`; the result holds just these, in
-  /// order.
-  using RunTable = std::function<Table(const std::vector<bool>& wanted)>;
+  /// order. `inputs` as declared; those that no wanted column needs are empty columns.
+  using RunTable =
+      std::function<Table(const std::vector<bool>& wanted, std::span<const Value> inputs)>;
   /// Says how an operator works on these inputs, which may not have run yet; there are none left
   /// once it ran itself.
   using Choice = std::function<std::string(std::span<const NodePtr> inputs)>;
@@ -83,11 +84,24 @@ HR_API NodePtr operator_node(std::string op, std::string detail, Signature signa
                              std::vector<NodePtr> inputs, int passes, Node::Run run,
                              Node::Choice choice = nullptr);
 
-/// A deferred table of `names` and `dtypes`; `prefix(n)`, if given, makes the node of its first
-/// rows.
-HR_API NodePtr table_node(std::string op, std::string detail, std::vector<std::string> names,
-                          std::vector<Dtype> dtypes, int64_t rows, int passes, Node::RunTable run,
-                          std::function<NodePtr(int64_t)> prefix = nullptr);
+/// What a table node yields, reads and does.
+struct TableOperator {
+  std::vector<std::string> names;
+  std::vector<Dtype> dtypes;
+  int64_t rows = kUnknown;
+  int passes = 1;
+  Node::RunTable run;
+  std::vector<NodePtr> inputs{};
+  /// For each column the places in `inputs` that it alone needs. What stands in none of these is
+  /// read for every column, so a sort reads its keys always and the rest when somebody wants it.
+  std::vector<std::vector<int64_t>> reads{};
+  /// Makes the table of the first rows, if there is a shorter way to them.
+  std::function<NodePtr(int64_t)> prefix{};
+  Node::Choice choice{};
+};
+
+/// A deferred table, run for the columns that a plan wants.
+HR_API NodePtr table_node(std::string op, std::string detail, TableOperator table);
 HR_API const std::vector<std::string>& table_names(const NodePtr& table);
 
 /// Column `index` of a table node; all parts of one table share its row domain.
@@ -117,6 +131,8 @@ HR_API NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last);
 
 /// The first `rows` rows, computed from no more than these where the plan allows it.
 HR_API NodePtr prefix_node(const NodePtr& node, int64_t rows);
+/// The same for the columns of one frame: what they share is made once.
+HR_API std::vector<NodePtr> prefix_nodes(std::span<const NodePtr> nodes, int64_t rows);
 
 /// Runs what the nodes need, in as few passes as the plan finds; afterwards all are ready. Errors
 /// carry the Python line that made the failing node as a note; the other nodes stay as they were.

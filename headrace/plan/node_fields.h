@@ -26,6 +26,7 @@ struct Node::Fields {
   std::function<NodePtr(int64_t)> prefix{};
   std::vector<std::string> names{};  // of a table node
   std::vector<Dtype> dtypes{};
+  std::vector<std::vector<int64_t>> reads{};
   Op operation = Op::kInput;  // of an element-wise node
   Reduction reduction = Reduction::kSum;
   ReduceOptions reduce_options{};

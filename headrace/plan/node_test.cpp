@@ -79,27 +79,84 @@ TEST(Node, OperatorsSeeMaterialisedInputs) {
   EXPECT_EQ(runs, 1);
 }
 
+// Columns "a", "b" of 1,000 rows; notes what was asked for.
+TableOperator two_columns(std::vector<std::vector<bool>>& asked) {
+  return {.names = {"a", "b"},
+          .dtypes = {TypeId::kFloat64, TypeId::kFloat64},
+          .run = [&asked](const std::vector<bool>& wanted, std::span<const Value>) {
+            asked.push_back(wanted);
+            std::vector<std::string> names;
+            std::vector<Column> columns;
+            for (size_t i = 0; i < wanted.size(); ++i) {
+              if (!wanted[i]) continue;
+              names.push_back(i ? "b" : "a");
+              columns.push_back(as_column(std::get<Tensor>(numbers(1000)->value())));
+            }
+            return Table(std::move(names), std::move(columns));
+          }};
+}
+
 TEST(Node, OnlyTheWantedPartsOfATableRun) {
   std::vector<std::vector<bool>> asked;
-  const NodePtr table = table_node("read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64},
-                                   kUnknown, 1, [&asked](const std::vector<bool>& wanted) {
-                                     asked.push_back(wanted);
-                                     std::vector<std::string> names;
-                                     std::vector<Column> columns;
-                                     for (size_t i = 0; i < wanted.size(); ++i) {
-                                       if (!wanted[i]) continue;
-                                       names.push_back(i ? "b" : "a");
-                                       Buffer values = Buffer::allocate(16);
-                                       values.mutable_as<double>()[0] =
-                                           values.mutable_as<double>()[1] =
-                                               static_cast<double>(i) + 1;
-                                       columns.push_back(Column(TypeId::kFloat64, 2, values));
-                                     }
-                                     return Table(names, columns);
-                                   });
-  EXPECT_EQ(item(reduction_node(Reduction::kSum, part_node(table, 1))), 4);
+  const NodePtr table = table_node("read", "", two_columns(asked));
+  EXPECT_EQ(item(reduction_node(Reduction::kMax, part_node(table, 1))), 999);
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0], (std::vector<bool>{false, true}));
+}
+
+// A table of columns "k", "x", "y" that reads key and payload nodes; notes which payloads ran.
+NodePtr keyed_table(std::vector<std::string>& ran) {
+  std::vector<NodePtr> inputs;
+  for (const char* name : {"k", "x", "y"})
+    inputs.push_back(operator_node(
+        name, "", signature_of(Value(Column(TypeId::kFloat64, 3, Buffer::allocate(24)))), {}, 1,
+        [&ran, name](std::span<const Value>) -> Value {
+          ran.emplace_back(name);
+          return Column(TypeId::kFloat64, 3, Buffer::allocate(24));
+        }));
+  TableOperator keyed{.names = {"k", "x", "y"},
+                      .dtypes = std::vector<Dtype>(3, TypeId::kFloat64),
+                      .rows = 3,
+                      .run = [](const std::vector<bool>& wanted, std::span<const Value> values) {
+                        std::vector<std::string> names;
+                        std::vector<Column> columns;
+                        for (size_t i = 0; i < wanted.size(); ++i) {
+                          const Column& column = std::get<Column>(values[i]);
+                          EXPECT_EQ(column.num_rows(), wanted[i] || i == 0 ? 3 : 0);
+                          if (!wanted[i]) continue;
+                          names.emplace_back(1, "kxy"[i]);
+                          columns.push_back(column);
+                        }
+                        return Table(std::move(names), std::move(columns));
+                      }};
+  keyed.inputs = std::move(inputs);
+  keyed.reads = {{}, {1}, {2}};
+  return table_node("sort_values", "", std::move(keyed));
+}
+
+TEST(Node, ATableReadsOnlyWhatTheWantedColumnsNeed) {
+  std::vector<std::string> ran;
+  const NodePtr table = keyed_table(ran);
+  const NodePtr y = part_node(table, 2);
+  EXPECT_EQ(explain_one(y).steps, 3);
+  force(y);
+  EXPECT_EQ(ran, (std::vector<std::string>{"k", "y"}));
+  force(part_node(table, 0));
+  EXPECT_EQ(ran, (std::vector<std::string>{"k", "y"}));
+  force(table);
+  EXPECT_EQ(ran, (std::vector<std::string>{"k", "y", "x"}));
+  EXPECT_EQ(std::get<Column>(force(part_node(table, 1))).num_rows(), 3);
+}
+
+TEST(Node, TwoTablesInARowReadOnlyWhatTheLastOneNeeds) {
+  std::vector<std::string> ran;
+  const NodePtr first = keyed_table(ran);
+  std::vector<std::vector<bool>> asked;
+  TableOperator second = two_columns(asked);
+  second.inputs = {part_node(first, 1), part_node(first, 2)};
+  second.reads = {{0}, {1}};
+  force(part_node(table_node("filter", "", std::move(second)), 1));
+  EXPECT_EQ(ran, (std::vector<std::string>{"k", "y"}));
 }
 
 TEST(Node, RowsOfDifferentFramesAreAnErrorAtTheirLine) {
@@ -170,18 +227,8 @@ TEST(Node, PrefixReadsOnlyTheFirstRows) {
 }
 
 TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
-  const NodePtr table =
-      table_node("read", "", {"a", "b"}, {TypeId::kFloat64, TypeId::kFloat64}, kUnknown, 1,
-                 [](const std::vector<bool>& wanted) {
-                   std::vector<std::string> names;
-                   std::vector<Column> columns;
-                   for (size_t i = 0; i < wanted.size(); ++i) {
-                     if (!wanted[i]) continue;
-                     names.push_back(i ? "b" : "a");
-                     columns.push_back(as_column(std::get<Tensor>(numbers(1000)->value())));
-                   }
-                   return Table(std::move(names), std::move(columns));
-                 });
+  std::vector<std::vector<bool>> asked;
+  const NodePtr table = table_node("read", "", two_columns(asked));
   const NodePtr a = part_node(table, 0), b = part_node(table, 1);
   const NodePtr later = elementwise_node(Op::kMultiply, {a, weak(2)});
   force(a);
@@ -192,9 +239,10 @@ TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
 }
 
 TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
-  const NodePtr table =
-      table_node("read", "", {"a"}, {TypeId::kFloat64}, kUnknown, 2,
-                 [](const std::vector<bool>&) -> Table { throw UnsupportedError("not run here"); });
+  std::vector<std::vector<bool>> asked;
+  TableOperator scan = two_columns(asked);
+  scan.passes = 2;
+  const NodePtr table = table_node("read", "", std::move(scan));
   const NodePtr column = part_node(table, 0);
   const NodePtr total = reduction_node(Reduction::kSum, elementwise_node(Op::kSquare, {column}));
   const NodePtr rest = elementwise_node(Op::kAdd, {total, weak(1)});

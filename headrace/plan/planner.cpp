@@ -5,30 +5,99 @@
 #include "headrace/plan/node_fields.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace hr {
 
 namespace {
 
+using Needs = std::unordered_map<const Node*, std::vector<bool>>;
+
+// Marks what table `node` reads for column `part` (all of them: -1); true if that is news.
+bool add_needs(const Node::Fields& table, int64_t part, std::vector<bool>& needed) {
+  bool news = needed.empty();
+  if (needed.empty()) {
+    needed.assign(table.inputs.size(), true);
+    for (const auto& places : table.reads)
+      for (const int64_t place : places) needed[static_cast<size_t>(place)] = false;
+  }
+  for (size_t i = 0; i < table.reads.size(); ++i) {
+    if (part >= 0 && i != static_cast<size_t>(part)) continue;
+    for (const int64_t place : table.reads[i]) {
+      news |= !needed[static_cast<size_t>(place)];
+      needed[static_cast<size_t>(place)] = true;
+    }
+  }
+  return news;
+}
+
+// Which inputs each table reads for the columns that the roots want of it.
+Needs table_needs(std::span<const NodePtr> roots) {
+  Needs needs;
+  std::unordered_set<const Node*> seen;
+  std::vector<Node*> stack;
+  const auto visit = [&](Node* node) {
+    if (!node->is_ready() && seen.insert(node).second) stack.push_back(node);
+  };
+  const auto want = [&](Node* table, int64_t part) {
+    if (table->is_ready()) return;
+    const Node::Fields& fields = table->fields();
+    std::vector<bool>& needed = needs[table];
+    if (!add_needs(fields, part, needed)) return;
+    for (size_t i = 0; i < needed.size(); ++i)
+      if (needed[i]) visit(fields.inputs[i].get());
+  };
+  for (const NodePtr& root : roots) visit(root.get());
+  while (!stack.empty()) {
+    Node* const node = stack.back();
+    stack.pop_back();
+    const Node::Fields& fields = node->fields();
+    if (fields.kind == NodeKind::kTable) {
+      want(node, -1);
+    } else if (fields.kind == NodeKind::kPart) {
+      want(fields.inputs[0].get(), fields.part);
+    } else {
+      for (const NodePtr& input : fields.inputs) visit(input.get());
+    }
+  }
+  return needs;
+}
+
+std::vector<NodePtr> inputs_of(const Node& node, const Needs& needs) {
+  const Node::Fields& fields = const_cast<Node&>(node).fields();
+  const auto found = needs.find(&node);
+  if (found == needs.end()) return fields.inputs;
+  std::vector<NodePtr> result;
+  for (size_t i = 0; i < fields.inputs.size(); ++i)
+    if (found->second[i]) result.push_back(fields.inputs[i]);
+  return result;
+}
+
 // Nodes that still have to run, inputs before users.
-std::vector<NodePtr> pending_nodes(std::span<const NodePtr> roots) {
+std::vector<NodePtr> pending_nodes(std::span<const NodePtr> roots, const Needs& needs) {
   std::vector<NodePtr> order;
   std::unordered_set<const Node*> seen;
-  std::vector<std::pair<NodePtr, size_t>> stack;
+  struct Visit {
+    NodePtr node;
+    std::vector<NodePtr> inputs;
+    size_t next = 0;
+  };
+  std::vector<Visit> stack;
+  const auto visit = [&](const NodePtr& node) {
+    if (!node->is_ready() && seen.insert(node.get()).second)
+      stack.push_back({node, inputs_of(*node, needs)});
+  };
   for (const NodePtr& root : roots) {
-    if (root->is_ready() || !seen.insert(root.get()).second) continue;
-    stack.emplace_back(root, 0);
+    visit(root);
     while (!stack.empty()) {
-      auto& [node, next] = stack.back();
-      const auto& inputs = node->fields().inputs;
-      if (next == inputs.size()) {
-        order.push_back(node);
+      Visit& top = stack.back();
+      if (top.next == top.inputs.size()) {
+        order.push_back(std::move(top.node));
         stack.pop_back();
         continue;
       }
-      const NodePtr& input = inputs[next++];
-      if (!input->is_ready() && seen.insert(input.get()).second) stack.emplace_back(input, 0);
+      visit(NodePtr(top.inputs[top.next++]));
     }
   }
   return order;
@@ -42,7 +111,8 @@ const Signature& pass_signature(const NodePtr& node) {
 
 class Planner {
  public:
-  explicit Planner(std::span<const NodePtr> roots) : order_(pending_nodes(roots)) {
+  explicit Planner(std::span<const NodePtr> roots)
+      : needs_(table_needs(roots)), order_(pending_nodes(roots, needs_)) {
     for (const NodePtr& root : roots) roots_.insert(root.get());
     targets_ = roots_;
     for (const NodePtr& node : order_) mark_targets(node);
@@ -88,7 +158,7 @@ class Planner {
 
   void add_table(size_t index) {
     const NodePtr& table = order_[index];
-    PlanStep step{{}, table->fields().inputs, table->fields().passes};
+    PlanStep step{{}, inputs_of(*table, needs_), table->fields().passes};
     step.whole_table = roots_.contains(table.get());
     for (const NodePtr& node : order_)
       for (const NodePtr& input : node->fields().inputs)
@@ -147,6 +217,7 @@ class Planner {
     add(std::move(step));
   }
 
+  Needs needs_;
   std::vector<NodePtr> order_;
   std::unordered_set<const Node*> roots_;
   std::unordered_set<const Node*> targets_;

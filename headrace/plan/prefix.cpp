@@ -55,10 +55,18 @@ class Prefix {
 }  // namespace
 
 NodePtr prefix_node(const NodePtr& node, int64_t rows) {
+  return prefix_nodes(std::span(&node, 1), rows)[0];
+}
+
+std::vector<NodePtr> prefix_nodes(std::span<const NodePtr> nodes, int64_t rows) {
   const std::lock_guard lock(plan_mutex());
-  const int64_t known = node->signature().rows();
-  if (known != kUnknown && known <= rows) return node;
-  return Prefix(rows).of(node);
+  Prefix prefix(rows);
+  std::vector<NodePtr> result;
+  for (const NodePtr& node : nodes) {
+    const int64_t known = node->signature().rows();
+    result.push_back(known != kUnknown && known <= rows ? node : prefix.of(node));
+  }
+  return result;
 }
 
 }  // namespace hr

@@ -151,7 +151,10 @@ void bind_plan(nb::module_& m) {
       "op"_a, "names"_a, "name"_a);
   m.def("trim", &hr::trim_node, "node"_a, "first"_a, "last"_a, Unlocked());
   m.def("slice", &hr::slice_node, "node"_a, "begin"_a, "count"_a, Unlocked());
-  m.def("prefix", &hr::prefix_node, "node"_a, "rows"_a, Unlocked());
+  m.def(
+      "prefix",
+      [](const std::vector<NodePtr>& nodes, int64_t rows) { return hr::prefix_nodes(nodes, rows); },
+      "nodes"_a, "rows"_a, Unlocked());
   m.def(
       "view",
       [](const NodePtr& array, const std::vector<std::tuple<int64_t, int64_t, int64_t>>& items) {

@@ -216,11 +216,9 @@ class DataFrame:
         if rows < 0:
             return DataFrame(self[:rows])
         domain = _core.new_domain()
+        nodes = _core.prefix(list(self._nodes.values()), rows)
         return DataFrame._of(
-            {
-                name: _core.in_domain(_core.prefix(node, rows), domain)
-                for name, node in self._nodes.items()
-            }
+            {n: _core.in_domain(node, domain) for n, node in zip(self._nodes, nodes, strict=True)}
         )
 
     def tail(self, rows: int = 5) -> DataFrame:

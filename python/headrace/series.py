@@ -158,7 +158,7 @@ class Series(Deferred):
         mark("head")
         if rows < 0:
             return Series(self[:rows])
-        return Series(_core.prefix(self._node, rows), self.name)
+        return Series(_core.prefix([self._node], rows)[0], self.name)
 
     def tail(self, rows: int = 5) -> Series:
         """The last rows; all but the first ``-rows`` when `rows` is negative."""
