@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where data lives: the host or one device.
+// Where data lives: the host, one device, or, under a memory limit, the disk.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,8 +7,8 @@
 namespace hr {
 
 /// The simulated device is memory of this process that the host cannot touch: for tests of what a
-/// GPU needs.
-enum class PlaceKind : uint8_t { kHost, kCuda, kSimulated };
+/// GPU needs. Nothing is made on the disk; values go there from the host and come back.
+enum class PlaceKind : uint8_t { kHost, kCuda, kSimulated, kDisk };
 
 /// A memory place. Execution follows the place of the data, never a global switch.
 struct Place {
@@ -22,12 +22,15 @@ struct Place {
   constexpr bool is_simulated() const { return kind == PlaceKind::kSimulated; }
 
   std::string name() const {
-    return is_host() ? "host" : (is_gpu() ? "cuda:" : "sim:") + std::to_string(index);
+    if (is_host()) return "host";
+    if (kind == PlaceKind::kDisk) return "disk";
+    return (is_gpu() ? "cuda:" : "sim:") + std::to_string(index);
   }
 
   friend constexpr bool operator==(const Place&, const Place&) = default;
 };
 
 inline constexpr Place host{};
+inline constexpr Place disk{PlaceKind::kDisk, 0};
 
 }  // namespace hr

@@ -53,6 +53,11 @@ void fold(std::vector<LedgerEntry>& entries) {
   entries = std::move(folded);
 }
 
+void add(LedgerState& ledger, LedgerEntry entry) {
+  if (ledger.entries.size() >= kMostEntries) fold(ledger.entries);
+  ledger.entries.push_back(std::move(entry));
+}
+
 }  // namespace
 
 void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bool asked,
@@ -73,9 +78,35 @@ void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bo
                     .asked = asked,
                     .time_ns = (std::chrono::steady_clock::now() - ledger.start).count()};
   const std::lock_guard lock(ledger.mutex);
-  if (ledger.entries.size() >= kMostEntries) fold(ledger.entries);
-  ledger.entries.push_back(std::move(entry));
+  add(ledger, std::move(entry));
   ledger.bytes += bytes;
+}
+
+void record_move(Tag tag, int64_t bytes, Place from, Place to) {
+  if (!memory_trace()) return;
+  constexpr size_t kNear = 16;  // chunks of a few buffers take turns
+  constexpr std::string_view kReason = "memory limit";
+  TagInfo info = tag_info(tag);
+  LedgerState& ledger = state();
+  const auto now = std::chrono::steady_clock::now() - ledger.start;
+  const std::lock_guard lock(ledger.mutex);
+  const size_t count = ledger.entries.size();
+  for (size_t i = count; i > 0 && i + kNear > count; --i) {
+    LedgerEntry& entry = ledger.entries[i - 1];
+    if (entry.reason != kReason || entry.from != from || entry.to != to || entry.op != info.op ||
+        entry.line != info.line)
+      continue;
+    entry.bytes += bytes;
+    return;
+  }
+  add(ledger, {.op = std::move(info.op),
+               .reason = std::string(kReason),
+               .bytes = bytes,
+               .from = from,
+               .to = to,
+               .line = std::move(info.line),
+               .asked = true,
+               .time_ns = now.count()});
 }
 
 std::vector<LedgerEntry> ledger_entries() {

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/base/place.h"
+#include "headrace/memory/tag.h"
 
 #include <cstdint>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace hr {
 
-/// One copy or conversion of values that existed before (never the output of an operator).
+/// One copy, conversion or move of values that existed before (never the output of an operator).
 struct LedgerEntry {
   std::string op;      ///< public word of the operator, "to_numpy"
   std::string reason;  ///< "nulls become NaN", "dtype float32 to float64", "not contiguous"
@@ -30,10 +31,15 @@ struct LedgerEntry {
 HR_API void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bool asked,
                         Place from = host, Place to = host);
 
+/// Records that the memory limit sent values of `tag` to another tier and back: asked for by the
+/// limit, so it is no copy that `no_copies` refuses. Repeated moves are one entry, their bytes
+/// summed.
+HR_API void record_move(Tag tag, int64_t bytes, Place from, Place to);
+
 /// All entries since the start of the process or the last clear, oldest first. Beyond 65,536 the
 /// older ones that differ in time alone are summed.
 HR_API std::vector<LedgerEntry> ledger_entries();
-/// Sum of bytes over all entries; cheap.
+/// Sum of bytes over all copies and conversions; cheap. Moves are in spill_statistics().
 HR_API int64_t ledger_bytes();
 HR_API void clear_ledger();
 

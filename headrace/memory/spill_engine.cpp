@@ -6,6 +6,7 @@
 #include "headrace/memory/advice.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/event_log.h"
+#include "headrace/memory/ledger.h"
 #include "headrace/memory/pool.h"
 
 #include <algorithm>
@@ -330,6 +331,7 @@ void SpillEngine::fetch(const std::vector<Claim>& run) {
     chunk.state = ChunkState::kResident;
   }
   fetched_ += bytes;
+  record_move(residency.rep.tag, bytes, disk, host);
   advise_if_thrashing(bytes);
   log_memory_event(MemoryAction::kFetch, residency.address(first), charged, residency.rep.tag);
 }
@@ -611,6 +613,7 @@ bool SpillEngine::store(std::span<const Claim> run) {
     chunk.dirty = false;
   }
   written_ += bytes;
+  record_move(residency.rep.tag, bytes, host, disk);
   return true;
 }
 
@@ -672,9 +675,9 @@ void SpillEngine::set_directory(std::string directory) {
 int64_t SpillEngine::limit() {
   const std::lock_guard lock(mutex_);
   if (limit_ >= 0) return limit_;
-  struct statvfs disk{};
-  if (statvfs(directory_.c_str(), &disk) != 0) return 0;
-  const auto free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
+  struct statvfs space{};
+  if (statvfs(directory_.c_str(), &space) != 0) return 0;
+  const auto free = static_cast<int64_t>(space.f_bavail) * static_cast<int64_t>(space.f_frsize);
   return limit_ = free / 10 * 9;
 }
 

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/budget.h"
+#include "headrace/memory/ledger.h"
 #include "headrace/memory/pin.h"
 #include "headrace/memory/residency.h"
 #include "headrace/memory/spill_file.h"
@@ -154,6 +155,31 @@ TEST(Spill, LoopsKeepWhatFits) {
   const int64_t fetched = spill_statistics().fetched_bytes - before.fetched_bytes;
   EXPECT_LT(fetched, 10 * 64 * kMib * 7 / 10);
   EXPECT_EQ(spill_statistics().written_bytes - before.written_bytes <= 64 * kMib, true);
+}
+
+TEST(Spill, LedgerTellsOfMoves) {
+  const ScopedTag tag(intern_tag("fft_convolve", "job.py:7"));
+  const NoCopies refuses(true);
+  clear_ledger();
+  const int64_t copied = ledger_bytes();
+  const SpillStatistics before = spill_statistics();
+  {
+    const ScopedLimit limit(16 * kMib);
+    const Buffer data = filled(32 * kMib, 1);
+    for (int pass = 0; pass < 3; ++pass) ASSERT_TRUE(holds(data, 1));
+  }
+  const SpillStatistics after = spill_statistics();
+  int64_t out = 0, in = 0;
+  for (const LedgerEntry& entry : ledger_entries()) {
+    EXPECT_EQ(entry.op + " " + entry.line, "fft_convolve job.py:7");
+    EXPECT_TRUE(entry.asked);
+    (entry.to == disk ? out : in) += entry.bytes;
+  }
+  EXPECT_LE(ledger_entries().size(), 2u);
+  EXPECT_EQ(out, after.written_bytes - before.written_bytes);
+  EXPECT_EQ(in, after.fetched_bytes - before.fetched_bytes);
+  EXPECT_GT(in, 0);
+  EXPECT_EQ(ledger_bytes(), copied);
 }
 
 TEST(Spill, PlanSaysWhatGoes) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger of copies, and blocks that refuse them."""
+"""The ledger of copies and moves, and blocks that refuse them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,17 @@ class Ledger:
 
     @property
     def total_bytes(self) -> int:
-        """All bytes that were copied."""
-        return sum(entry.bytes for entry in self.entries)
+        """All bytes that were copied or converted."""
+        return sum(entry.bytes for entry in self.entries) - self.moved_bytes
+
+    @property
+    def moved_bytes(self) -> int:
+        """All bytes that went to the disk or came back because of the memory limit."""
+        return sum(e.bytes for e in self.entries if "disk" in (e.source, e.target))
 
     @property
     def unasked_bytes(self) -> int:
-        """Bytes of the copies that nobody asked for by name."""
+        """Bytes of the copies that nobody asked for by name; a memory limit asks for its moves."""
         return sum(entry.bytes for entry in self.entries if not entry.asked)
 
     def clear(self) -> None:
@@ -68,13 +73,18 @@ class Ledger:
         ]
 
     def __repr__(self) -> str:
-        total = f"{self.total_bytes:,} bytes in {len(self)} copies"
+        total = self._total()
         if not self.entries:
             return total
         return text_table(self._HEADER, self._rows()) + "\n" + total
 
     def _repr_html_(self) -> str:
-        return html_table(self._HEADER, self._rows()) + f"<p>{self.total_bytes:,} bytes</p>"
+        return html_table(self._HEADER, self._rows()) + f"<p>{self._total()}</p>"
+
+    def _total(self) -> str:
+        moves = sum("disk" in (e.source, e.target) for e in self.entries)
+        text = f"{self.total_bytes:,} bytes in {len(self) - moves} copies"
+        return f"{text}, {self.moved_bytes:,} bytes moved under the limit" if moves else text
 
 
 def ledger() -> Ledger:
