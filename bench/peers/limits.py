@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from headrace.demo import job
 from headrace.demo.generator import RATE
-from measure import OURS, Bench, Rival, equal, run, shared, show
+from measure import OURS, Bench, Rival, equal, run, shared, show, time_of
 
 import headrace as hr
 
@@ -151,10 +151,9 @@ def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
     hr.memory.trim()
     base = hr.memory.stats().used_bytes
     with hr.memory.stats() as stats:
-        begin = time.perf_counter()
         work(x)
-        seconds = time.perf_counter() - begin
     footprint = stats.peak_bytes - base
+    seconds = float(np.median([time_of(lambda: work(x), 1)[0] for _ in range(3)]))
     for ratio, bar in CURVE.items():
         step = step_of(name, ratio)
         if not bench.wants(step):
