@@ -88,6 +88,7 @@ class SpillEngine {
   void release_locked(const std::vector<Claim>& claims, int32_t pins);
   void keep_headroom();
   std::shared_ptr<SpillFile> file();
+  void retire_empty_file() noexcept;
   void before_fork();
   void after_fork(bool child);
 

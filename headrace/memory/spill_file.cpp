@@ -79,12 +79,7 @@ int64_t SpillFile::take(int64_t count, int64_t most_bytes) {
 
 void SpillFile::give(int64_t slot, int64_t count) noexcept {
   const std::lock_guard lock(mutex_);
-  if ((used_ -= count) == 0) {
-    free_.clear();
-    end_ = 0;
-    [[maybe_unused]] const int done = ftruncate(descriptor_, 0);
-    return;
-  }
+  used_ -= count;
   auto next = free_.lower_bound(slot);
   int64_t length = count;
   if (next != free_.end() && next->first == slot + count) {
@@ -135,9 +130,9 @@ bool SpillFile::map(int64_t slot, void* at, int64_t bytes) const {
                            slot * kSlotBytes) != MAP_FAILED;
 }
 
-int64_t SpillFile::used_bytes() const {
+bool SpillFile::is_used_up() const {
   const std::lock_guard lock(mutex_);
-  return used_ * kSlotBytes;
+  return used_ == 0 && end_ > 0;
 }
 
 }  // namespace hr

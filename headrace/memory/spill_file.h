@@ -46,7 +46,8 @@ class SpillFile {
   /// Puts the bytes of a slot in the place of what is mapped at `at`; readers see no difference.
   bool map(int64_t slot, void* at, int64_t bytes) const;
 
-  int64_t used_bytes() const;
+  /// It has grown, and nobody uses a slot any more.
+  bool is_used_up() const;
 
  private:
   SpillFile(int descriptor, std::string directory);
