@@ -5,8 +5,10 @@
 #include "headrace/algo/partition_kernels.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/budget.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace hr {
 
@@ -59,6 +61,16 @@ void Partition::move(std::span<const PartitionColumn> columns, bool held) const 
   std::vector<std::byte*> outs;
   for (const PartitionColumn& column : columns)
     outs.push_back(column.to->mutable_data() + column.to_begin);
+  std::vector<PinnedRange> all;
+  if (!held && memory_limit() == std::numeric_limits<int64_t>::max()) {
+    // Nothing has to leave: one pin for all costs less than one a bucket and morsel.
+    for (const PartitionColumn& column : columns) {
+      const int64_t bytes = rows_ * column.width;
+      all.push_back({column.to, column.to_begin, column.to_begin + bytes, true});
+    }
+    held = true;
+  }
+  const Pin pin(all);
   parallel_for(num_morsels(rows_),
                [&](int64_t morsel) { move_morsel(morsel, columns, outs, held); });
 }
@@ -94,9 +106,7 @@ void Partition::move_morsel(int64_t morsel, std::span<const PartitionColumn> col
       cpu::stage_rows(first, rows, places, column.width, staged);
     } else {
       const int64_t begin = column.from_begin + first * column.width;
-      std::vector<PinnedRange> ranges;
-      if (!held) ranges = pin(*column.from, begin, column.width, rows, false);
-      const Pin read(ranges);
+      const Pin read(pin(*column.from, begin, column.width, rows, false));
       cpu::stage_values(column.from->data() + begin, rows, places, column.width, staged);
     }
     uint32_t from = 0;

@@ -61,9 +61,9 @@ class HR_API Partition {
     return begins_[static_cast<size_t>(bucket) + 1] - begins_[static_cast<size_t>(bucket)];
   }
 
-  /// Moves columns; several at a time are cheaper. `held`: the caller has pinned all they read and
-  /// write, or else each step pins what it touches, a bucket at a time. Buckets of more bytes than
-  /// the budget work, but chunks (2 MiB) of all buckets and columns should fit in it together.
+  /// Moves columns; several at a time are cheaper. `held`: the caller has pinned what is written,
+  /// else each step pins what it touches, a bucket at a time. Results larger than the budget work,
+  /// but the chunks (2 MiB) that all buckets and columns are at should fit in it together.
   void move(std::span<const PartitionColumn> columns, bool held = false) const;
 
   /// A new buffer of `width` bytes a row, from `from_begin` on in `from`.

@@ -14,9 +14,11 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET != HWY_SCALAR
 constexpr int64_t kLine = 64;
 constexpr int64_t kLeastStreamed =
     256;  // below, the two ends cost more than the reads that it saves
+#endif
 
 void copy_lines(const std::byte* from, int64_t bytes, std::byte* to) {
 #if HWY_TARGET != HWY_SCALAR
