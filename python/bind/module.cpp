@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   bind_plan(m);
   bind_io(m);
   bind_frame(m);
+  bind_sort(m);
   bind_signal(m);
   bind_learn(m);
   bind_plot(m);

@@ -35,6 +35,7 @@ from headrace.memory import no_copies
 from headrace.series import Series
 from headrace.settings import advice, device, fallbacks, info, strict, threads
 from headrace.sharing import SharedHandle, attach, share, sharing
+from headrace.sorting import argsort, sort
 
 __all__ = [
     "Array",
@@ -53,6 +54,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "advice",
+    "argsort",
     "asarray",
     "attach",
     "demo",
@@ -75,6 +77,7 @@ __all__ = [
     "share",
     "sharing",
     "signal",
+    "sort",
     "strict",
     "threads",
 ]

@@ -12,13 +12,14 @@ from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchErr
 from headrace.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
     import numpy as np
     import numpy.typing as npt
 
     from headrace.dtypes import DType
+    from headrace.sorting import NaPosition
 
 
 def _frame_from(data: Any) -> DataFrame:
@@ -225,6 +226,71 @@ class DataFrame:
         """The last rows; all but the first ``-rows`` when `rows` is negative."""
         length = len(self)
         return DataFrame(self[max(length - rows, 0) if rows >= 0 else -rows : length])
+
+    # ---- order -------------------------------------------------------------------------------
+    def sort_values(
+        self,
+        by: str | Sequence[str],
+        *,
+        ascending: bool | Sequence[bool] = True,
+        na_position: NaPosition = "last",
+    ) -> DataFrame:
+        """The rows in the order of columns, as a new frame; equal rows stay in their order.
+
+        Only the keys and the columns that somebody looks at are sorted; `head` of the result takes
+        the first rows without sorting the others. Under a memory limit the sort spills by itself.
+
+        Parameters
+        ----------
+        by : str or list of str
+            Columns; the first one counts most. Strings compare by their bytes, categories by their
+            text unless they are ordered, false before true.
+        ascending : bool or list of bool
+            One for all keys, or one a key.
+        na_position : {"last", "first"}
+            Where rows with a null or NaN in a key go, whatever its direction.
+
+        Returns
+        -------
+        DataFrame
+            Deferred. Unlike pandas, there is no index that remembers the old places.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            For a name that the frame does not have.
+        InvalidArgumentError
+            When `ascending` has another length than `by`.
+
+        Examples
+        --------
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["b", "a", "b"], "v": [1, 2, 3]})
+        >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
+        {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
+        """
+        from headrace.sorting import sort_frame
+
+        return sort_frame(self, by, ascending, na_position)
+
+    def nlargest(self, n: int, columns: str | Sequence[str]) -> DataFrame:
+        """The `n` rows with the greatest values in `columns`, greatest first, without a full sort.
+
+        Rows with missing values come last; of equal rows the first ones are taken.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
+        ['b', 'c']
+        """
+        from headrace.sorting import first_of_frame
+
+        return first_of_frame("nlargest", self, n, columns, True)
+
+    def nsmallest(self, n: int, columns: str | Sequence[str]) -> DataFrame:
+        """The `n` rows with the least values in `columns`, least first; see `nlargest`."""
+        from headrace.sorting import first_of_frame
+
+        return first_of_frame("nsmallest", self, n, columns, False)
 
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each numeric column.

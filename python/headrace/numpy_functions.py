@@ -51,6 +51,21 @@ def _histogram(x: Any, bins: Any = 10, range: Any = None) -> Any:
     return histogram(x, bins, range)
 
 
+def _ordering(name: str) -> Callable[..., Any]:
+    def call(x: Any, axis: int | None = -1, kind: str | None = None, **kwargs: Any) -> Any:
+        from headrace import sorting
+
+        others = sorted(word for word, value in kwargs.items() if value and word != "stable")
+        if others or axis not in (None, -1, 0) or (axis is None and x.ndim != 1):
+            raise UnsupportedError(
+                f"{name}: Headrace sorts one dimension by value: axis={axis}; "
+                "convert with to_numpy() first"
+            )
+        return getattr(sorting, name)(x)
+
+    return call
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         name: _method(method)
@@ -71,6 +86,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         }.items()
     },
     "where": _where,
+    "sort": _ordering("sort"),
+    "argsort": _ordering("argsort"),
     "clip": lambda x, a_min=None, a_max=None: x.clip(a_min, a_max),
     "round": lambda x, decimals=0: x.round(decimals),
     "around": lambda x, decimals=0: x.round(decimals),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from headrace.array import Array
     from headrace.frame import DataFrame
+    from headrace.sorting import NaPosition
 
 
 class CategoryAccessor:
@@ -180,6 +181,41 @@ class Series(Deferred):
                 "use astype('category') first"
             )
         return CategoryAccessor(self)
+
+    # ---- order -------------------------------------------------------------------------------
+    def sort_values(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Series:
+        """The values in order; equal ones stay in theirs, null and NaN come last (or first).
+
+        >>> import headrace as hr
+        >>> hr.Series([2.0, None, 1.0]).sort_values(ascending=False).to_list()
+        [2.0, 1.0, None]
+        """
+        from headrace.sorting import sort_series
+
+        return sort_series(self, ascending, na_position)
+
+    def argsort(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Array:
+        """The positions that sort the values: ``s[s.argsort()]`` is in order.
+
+        >>> import headrace as hr
+        >>> hr.Series(["b", None, "a"]).argsort().tolist()
+        [2, 0, 1]
+        """
+        from headrace.sorting import argsort_series
+
+        return argsort_series(self, ascending, na_position)
+
+    def nlargest(self, n: int = 5) -> Series:
+        """The `n` greatest values, greatest first, without a full sort; missing ones come last."""
+        from headrace.sorting import first_of_series
+
+        return first_of_series("nlargest", self, n, True)
+
+    def nsmallest(self, n: int = 5) -> Series:
+        """The `n` least values, least first; see `nlargest`."""
+        from headrace.sorting import first_of_series
+
+        return first_of_series("nsmallest", self, n, False)
 
     # ---- missing values ----------------------------------------------------------------------
     def is_null(self) -> Self:

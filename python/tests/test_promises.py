@@ -547,7 +547,7 @@ def test_rate_limit():
     assert rate.waited_seconds > 0.05
 
 
-@promise("001, 003: data larger than the limit just work", later)
+@promise("001, 003: data larger than the limit just work")
 def test_oversubscription():
     values = np.random.default_rng(0).permutation(300_000)
     with hr.memory.limit("4MB"), hr.memory.stats() as counted:
@@ -1121,7 +1121,7 @@ def test_array_like():
     )
 
 
-@promise("003: sort in pooled memory", later)
+@promise("003: sort in pooled memory")
 def test_sort():
     assert np.sort(hr.asarray([3, 1, 2])).tolist() == [1, 2, 3]
 

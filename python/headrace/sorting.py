@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows in order: what `sort_values`, `argsort`, `nlargest` and `nsmallest` share."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.array import Array, asarray
+from headrace.deferred import Deferred, mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame import DataFrame
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NaPosition = Literal["first", "last"]
+
+
+def _missing_first(op: str, na_position: str) -> bool:
+    if na_position not in ("first", "last"):
+        raise InvalidArgumentError(
+            f"{op}: missing values come first or last: na_position={na_position!r}"
+        )
+    return na_position == "first"
+
+
+def _descending(op: str, ascending: bool | Sequence[bool], keys: int) -> list[bool]:
+    each = [ascending] * keys if isinstance(ascending, bool) else list(ascending)
+    if not all(isinstance(up, bool) for up in each):
+        raise TypeMismatchError(
+            f"{op}: ascending is True, False or a list of these: ascending={ascending!r}"
+        )
+    if len(each) != keys:
+        raise InvalidArgumentError(
+            f"{op}: as many keys as directions are wanted: keys={keys}, ascending={len(each)}"
+        )
+    return [not up for up in each]
+
+
+def _keys(op: str, frame: DataFrame, by: str | Sequence[str]) -> list[_core.Node]:
+    names = [by] if isinstance(by, str) else list(by)
+    if not names:
+        raise InvalidArgumentError(f"{op}: there is no key: by={by!r}; name a column to sort by")
+    return [frame._nodes[frame._find(name)] for name in names]
+
+
+def sort_frame(
+    frame: DataFrame,
+    by: str | Sequence[str],
+    ascending: bool | Sequence[bool],
+    na_position: NaPosition,
+) -> DataFrame:
+    """The rows of a frame by some of its columns."""
+    mark("sort_values")
+    keys = _keys("sort_values", frame, by)
+    descending = _descending("sort_values", ascending, len(keys))
+    missing_first = _missing_first("sort_values", na_position)
+    nodes = list(frame._nodes.values())
+    table = _core.sort(keys, descending, missing_first, frame.columns, nodes)
+    return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(frame.columns)})
+
+
+def first_of_frame(
+    op: str, frame: DataFrame, n: int, columns: str | Sequence[str], largest: bool
+) -> DataFrame:
+    """The `n` first rows by some columns."""
+    mark(op)
+    keys = _keys(op, frame, columns)
+    first = max(operator.index(n), 0)
+    rows = _core.argsort(keys, [largest] * len(keys), False, first)
+    domain = _core.new_domain()
+    return DataFrame._of(
+        {
+            name: _core.in_domain(_core.take(node, rows), domain)
+            for name, node in frame._nodes.items()
+        }
+    )
+
+
+def sort_series(series: Series, ascending: bool, na_position: NaPosition) -> Series:
+    """The values of a series in order."""
+    mark("sort_values")
+    descending = _descending("sort_values", ascending, 1)
+    missing_first = _missing_first("sort_values", na_position)
+    table = _core.sort([series._node], descending, missing_first, ["value"], [series._node])
+    return Series(_core.part(table, 0), series.name)
+
+
+def argsort_series(series: Series, ascending: bool, na_position: NaPosition) -> Array:
+    """The positions that sort a series."""
+    mark("argsort")
+    descending = _descending("argsort", ascending, 1)
+    return Array(_core.argsort([series._node], descending, _missing_first("argsort", na_position)))
+
+
+def first_of_series(op: str, series: Series, n: int, largest: bool) -> Series:
+    """The `n` first values."""
+    mark(op)
+    rows = _core.argsort([series._node], [largest], False, max(operator.index(n), 0))
+    return Series(_core.take(series._node, rows), series.name)
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+def _one_dimension(op: str, values: Any) -> Deferred:
+    x: Deferred = values if isinstance(values, Series) else asarray(values)
+    if isinstance(x, Array) and x.ndim != 1:
+        raise UnsupportedError(
+            f"{op}: only one dimension is sorted: dimensions={x.ndim}; sort rows one by one"
+        )
+    return x
+
+
+def sort(values: Any, *, descending: bool = False) -> Array | Series:
+    """The values in order; equal ones stay in theirs.
+
+    Parameters
+    ----------
+    values : Array, Series or what `asarray` takes
+        One dimension.
+    descending : bool
+        From the greatest to the least; NaN and null are last all the same.
+
+    Returns
+    -------
+    Array or Series
+        Deferred, of the same dtype.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.sort([3, 1, 2]).tolist()
+    [1, 2, 3]
+    """
+    mark("sort")
+    x = _one_dimension("sort", values)
+    if isinstance(x, Series):
+        return sort_series(x, not descending, "last")
+    if x.dtype == "bool":
+        ordered = sort(x.astype("uint8"), descending=descending)
+        assert isinstance(ordered, Array)
+        return ordered.astype("bool")
+    table = _core.sort([x._node], [descending], False, ["value"], [_core.as_column(x._node)])
+    return Array(_core.as_tensor(_core.part(table, 0)))
+
+
+def argsort(values: Any, *, descending: bool = False) -> Array:
+    """The positions that sort `values`; equal ones stay in their order.
+
+    Parameters
+    ----------
+    values : Array, Series or what `asarray` takes
+        One dimension.
+    descending : bool
+        From the greatest to the least; NaN and null are last all the same.
+
+    Returns
+    -------
+    Array
+        int64, deferred: ``values[argsort(values)]`` is in order.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.argsort([3, 1, 2]).tolist()
+    [1, 2, 0]
+    """
+    mark("argsort")
+    x = _one_dimension("argsort", values)
+    node = x.astype("uint8")._node if isinstance(x, Array) and x.dtype == "bool" else x._node
+    return Array(_core.argsort([node], [descending], False))
