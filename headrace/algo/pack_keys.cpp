@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several key columns as one 64-bit key a row.
+#include "headrace/algo/pack_keys.h"
+
+#include "headrace/algo/categories.h"
+#include "headrace/algo/number_keys.h"
+#include "headrace/algo/reduce_kernels.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/data/touch.h"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+// Bits of a float as an unsigned number of the same order; NaN is greater than all others and less
+// than the greatest number.
+uint64_t ordered_bits(double value) {
+  if (value != value) value = std::numeric_limits<double>::quiet_NaN();
+  const auto bits = std::bit_cast<uint64_t>(value + 0.0);  // -0.0 + 0.0 is 0.0
+  return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
+}
+
+uint64_t ordered_bits(float value) {
+  if (value != value) value = std::numeric_limits<float>::quiet_NaN();
+  const auto bits = std::bit_cast<uint32_t>(value + 0.0f);
+  return bits >> 31 ? static_cast<uint32_t>(~bits) : bits | uint32_t{1} << 31;
+}
+
+double value_of_ordered(uint64_t bits, double) {
+  return std::bit_cast<double>(bits >> 63 ? bits & ~(uint64_t{1} << 63) : ~bits);
+}
+
+float value_of_ordered(uint64_t bits, float) {
+  const auto small = static_cast<uint32_t>(bits);
+  return std::bit_cast<float>(small >> 31 ? small & ~(uint32_t{1} << 31) : ~small);
+}
+
+// Least and greatest as bits; null slots count, which only widens the range.
+std::pair<uint64_t, uint64_t> range_of(const Column& column, Dtype dtype) {
+  const int64_t rows = column.num_rows(), width = dtype.size_bytes();
+  const bool is_signed = dtype.is_signed();
+  std::vector<std::pair<uint64_t, uint64_t>> parts(static_cast<size_t>(num_morsels(rows)));
+  const auto less = [&](uint64_t a, uint64_t b) {
+    return is_signed ? static_cast<int64_t>(a) < static_cast<int64_t>(b) : a < b;
+  };
+  const auto widen = [&](auto& range, const auto& other) {
+    if (less(other.first, range.first)) range.first = other.first;
+    if (less(range.second, other.second)) range.second = other.second;
+  };
+  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+    auto& part = parts[static_cast<size_t>(morsel.index)];
+    for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
+      const int64_t count = std::min(kBlockRows, morsel.end - row);
+      const std::byte* values = column.values_buffer().data() + (column.offset() + row) * width;
+      using cpu::IntegerFold;
+      const std::pair block(cpu::fold_integers(IntegerFold::kMin, dtype, values, count),
+                            cpu::fold_integers(IntegerFold::kMax, dtype, values, count));
+      if (row == morsel.begin)
+        part = block;
+      else
+        widen(part, block);
+    }
+  });
+  if (parts.empty()) return {0, 0};
+  for (const auto& part : parts) widen(parts[0], part);
+  return parts[0];
+}
+
+// turn[i] is the place of item i in the order; turn_back the other way.
+template <class Less>
+std::pair<Buffer, Buffer> ranks(int64_t count, Less&& less) {
+  Buffer turn = Buffer::allocate(4 * count), back = Buffer::allocate(4 * count);
+  if (count == 0) return {turn, back};
+  auto* at = back.mutable_as<uint32_t>();
+  auto* rank = turn.mutable_as<uint32_t>();
+  std::iota(at, at + count, uint32_t{0});
+  std::sort(at, at + count, less);
+  for (int64_t i = 0; i < count; ++i) rank[at[i]] = static_cast<uint32_t>(i);
+  return {turn, back};
+}
+
+// The first 8 bytes, so that most comparisons need no look at the text.
+std::pair<Buffer, Buffer> string_ranks(const Column& strings) {
+  const int64_t count = strings.num_rows();
+  Buffer prefixes = Buffer::allocate(8 * count);
+  if (count == 0) return {Buffer::allocate(0), Buffer::allocate(0)};
+  auto* prefix = prefixes.mutable_as<uint64_t>();
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string_view text = strings.string(i);
+    uint64_t word = 0;
+    std::memcpy(&word, text.data(), std::min<size_t>(8, text.size()));
+    prefix[i] = __builtin_bswap64(word);
+  }
+  return ranks(count, [&](uint32_t a, uint32_t b) {
+    if (prefix[a] != prefix[b]) return prefix[a] < prefix[b];
+    return strings.string(a) < strings.string(b);
+  });
+}
+
+int bits_of(uint64_t last) {
+  return std::bit_width(last);
+}
+
+}  // namespace
+
+PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column,
+                                       PackOptions options) {
+  Field field;
+  field.column = column;
+  field.dtype = column.dtype();
+  field.can_miss = column.null_count() > 0;
+  if (column.dtype().is_string() || column.dtype().is_category()) {
+    if (column.dtype().is_string()) field.column = categories_of_strings(column);
+    field.kind = Kind::kNumbers;
+    const Column& entries = field.column.dictionary()->values();
+    field.top = static_cast<uint64_t>(std::max<int64_t>(entries.num_rows(), 1) - 1);
+    if (column.dtype().is_string() && options.ordered)
+      std::tie(field.turn, field.turn_back) = string_ranks(entries);
+  } else if (column.dtype().is_bool()) {
+    field.kind = Kind::kBool;
+    field.top = 1;
+  } else if (column.dtype().is_floating()) {
+    field.kind = Kind::kFloating;
+    const uint64_t all = column.dtype() == TypeId::kFloat32 ? UINT32_MAX : UINT64_MAX;
+    field.top = all - 1;
+    field.can_miss |= options.drop_missing;
+  } else if (column.dtype().storage().is_integer()) {
+    const auto [least, most] = range_of(column, column.dtype().storage());
+    field.least = least;
+    field.top = most - least;
+  } else {
+    throw_error<TypeMismatchError>(op, "these values are no keys", {{"dtype", field.dtype.name()}});
+  }
+  return field;
+}
+
+PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& columns,
+                          PackOptions options) {
+  PackedKeys packed;
+  packed.options_ = options;
+  packed.num_rows_ = columns.empty() ? 0 : columns[0].num_rows();
+  if (packed.num_rows_ > UINT32_MAX)
+    throw_error<InvalidArgumentError>(op, "more rows than this operator takes",
+                                      {{"rows", packed.num_rows_}, {"limit", UINT32_MAX}});
+  std::vector<Field> fields;
+  int bits = 0;
+  for (const Column& column : columns) {
+    Field field = field_of(op, column, options);
+    if (field.can_miss && field.top == UINT64_MAX)  // null needs a 65th bit
+      field = join({field}, packed.num_rows_, options);
+    int more = bits_of(field.last());
+    if (bits + more > 64) {
+      fields = {join(std::move(fields), packed.num_rows_, options)};
+      bits = bits_of(fields[0].last());
+      if (bits + more > 64) {
+        field = join({field}, packed.num_rows_, options);
+        more = bits_of(field.last());
+      }
+    }
+    fields.push_back(std::move(field));
+    bits += more;
+  }
+  packed.place(std::move(fields));
+  return packed;
+}
+
+void PackedKeys::place(std::vector<Field> fields) {
+  fields_ = std::move(fields);
+  int shift = 0;
+  for (size_t i = fields_.size(); i-- > 0;) {
+    Field& field = fields_[i];
+    field.shift = shift;
+    shift += bits_of(field.last());
+    if (i == 0) {
+      const uint64_t below = field.shift == 0 ? 0 : ~uint64_t{0} >> (64 - field.shift);
+      // Of a field that takes no bit the shift may be 64.
+      domain_ = (field.last() == 0 ? below : (field.last() << field.shift | below)) + 1;
+    }
+    if (options_.drop_missing && field.can_miss) {
+      has_missing_ = true;
+      missing_ = (field.top + 1) << field.shift;
+    }
+  }
+}
+
+// Numbers instead of columns: of each distinct row one.
+PackedKeys::Field PackedKeys::join(std::vector<Field> fields, int64_t rows, PackOptions options) {
+  auto inner = std::make_shared<PackedKeys>();
+  inner->num_rows_ = rows;
+  inner->options_ = options;
+  Field joined;
+  if (fields.size() == 1 && fields[0].top == UINT64_MAX && fields[0].can_miss) {
+    // Null beside 2^64 values: whatever its slot holds is one more number.
+    joined.can_miss = true;
+    joined.column = fields[0].column;  // for its validity
+    fields[0].can_miss = false;
+  }
+  const Column validity = joined.column;
+  const bool keeps_null = joined.can_miss;
+  inner->place(std::move(fields));
+  NumberedKeys numbered = number_keys(
+      rows, [&](int64_t row, int64_t count, uint64_t* packs) { inner->read(row, count, packs); },
+      inner->touches(), std::numeric_limits<int64_t>::max());
+  const int64_t found = numbered.table.size();
+  const uint64_t* packs = numbered.table.keys();
+  const bool drops = inner->has_missing_;
+  const auto is_missing = [&](uint32_t i) { return drops && packs[i] == inner->missing_; };
+  auto [turn, back] = ranks(found, [&](uint32_t a, uint32_t b) {  // what is dropped comes last
+    if (is_missing(a) || is_missing(b)) return !is_missing(a) && is_missing(b);
+    return packs[a] < packs[b];
+  });
+  bool missed = false;
+  if (found == 1 && is_missing(0)) turn.mutable_as<uint32_t>()[0] = 1;  // behind no value at all
+  Buffer sorted = Buffer::allocate(8 * found);
+  for (int64_t i = 0; i < found; ++i) {
+    const uint32_t at = back.as<uint32_t>()[i];
+    sorted.mutable_as<uint64_t>()[i] = packs[at];
+    missed |= is_missing(at);
+  }
+  joined.kind = Kind::kNumbers;
+  joined.dtype = TypeId::kInt32;
+  joined.can_miss = keeps_null || missed;
+  joined.top = static_cast<uint64_t>(std::max<int64_t>(found - missed, 1) - 1);
+  joined.turn = std::move(turn);
+  joined.joined = std::move(inner);
+  joined.joined_packs = std::move(sorted);
+  joined.column = keeps_null ? Column(TypeId::kInt32, rows, numbered.numbers,
+                                      validity.validity_buffer(), validity.null_count(), 0)
+                             : Column(TypeId::kInt32, rows, numbered.numbers);
+  if (keeps_null && validity.offset() != 0) {
+    Buffer moved = Buffer::allocate(bitmap_bytes(rows));
+    for (int64_t i = 0; i < rows; ++i)
+      set_bit(moved.mutable_as<uint8_t>(), i, !validity.is_null(i));
+    joined.column = Column(TypeId::kInt32, rows, numbered.numbers, std::move(moved), -1);
+  }
+  return joined;
+}
+
+// Adds a field to the packs of a block; `code(i)` of its row i.
+template <class Out, class Code>
+void PackedKeys::put(const Field& field, int64_t row, int64_t count, Out* packs, bool first,
+                     uint8_t* dropped, Code&& code) const {
+  const int shift = field.shift & 63;  // of a field without bits the code is 0
+  if (!field.can_miss || field.column.validity() == nullptr) {
+    if (first)
+      for (int64_t i = 0; i < count; ++i) packs[i] = static_cast<Out>(code(i) << shift);
+    else
+      for (int64_t i = 0; i < count; ++i) packs[i] |= static_cast<Out>(code(i) << shift);
+    return;
+  }
+  const uint8_t* valid = field.column.validity();
+  const int64_t offset = field.column.offset() + row;
+  for (int64_t at = 0; at < count; at += 64) {
+    const int64_t end = std::min<int64_t>(count, at + 64);
+    const uint64_t word = load_bits(valid, offset + at, end - at);
+    for (int64_t i = at; i < end; ++i) {
+      const bool there = (word >> (i - at)) & 1;
+      const auto value = static_cast<Out>((there ? code(i) : field.top + 1) << shift);
+      packs[i] = first ? value : packs[i] | value;
+      if (options_.drop_missing) dropped[i] |= !there;
+    }
+  }
+}
+
+template <class Out>
+void PackedKeys::read_as(int64_t row, int64_t count, Out* packs) const {
+  uint8_t dropped[kBlockRows];
+  if (has_missing_) std::fill_n(dropped, count, uint8_t{0});
+  if (fields_.empty()) std::fill_n(packs, count, Out{0});
+  for (size_t k = 0; k < fields_.size(); ++k) {
+    const Field& field = fields_[k];
+    const Column& column = field.column;
+    const bool first = k == 0;
+    const auto add = [&](auto&& code) { put(field, row, count, packs, first, dropped, code); };
+    switch (field.kind) {
+      case Kind::kBool: {
+        const uint8_t* bits = column.bits();
+        add([&](int64_t i) { return uint64_t{get_bit(bits, column.offset() + row + i)}; });
+        break;
+      }
+      case Kind::kInteger:
+        visit_real(column.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+          const T* values = column.values_buffer().as<T>() + column.offset() + row;
+          add([&](int64_t i) { return static_cast<uint64_t>(values[i]) - field.least; });
+        });
+        break;
+      case Kind::kFloating:
+        visit_floating(column.dtype(), [&]<class T>(std::type_identity<T>) {
+          const T* values = column.values_buffer().as<T>() + column.offset() + row;
+          if (options_.drop_missing)
+            for (int64_t i = 0; i < count; ++i) dropped[i] |= values[i] != values[i];
+          add([&](int64_t i) { return ordered_bits(values[i]); });
+        });
+        break;
+      case Kind::kNumbers: {
+        const uint32_t* codes = column.values_buffer().as<uint32_t>() + column.offset() + row;
+        if (const uint32_t* turn = field.turn ? field.turn.as<uint32_t>() : nullptr)
+          add([&](int64_t i) { return uint64_t{turn[codes[i]]}; });
+        else
+          add([&](int64_t i) { return uint64_t{codes[i]}; });
+        if (options_.drop_missing && field.joined && field.can_miss) {
+          const auto gone = static_cast<uint32_t>(field.top + 1);
+          const auto* turn = field.turn.as<uint32_t>();
+          for (int64_t i = 0; i < count; ++i) dropped[i] |= turn[codes[i]] == gone;
+        }
+        break;
+      }
+    }
+  }
+  if (!has_missing_) return;
+  const auto missing = static_cast<Out>(missing_);
+  for (int64_t i = 0; i < count; ++i) packs[i] = dropped[i] ? missing : packs[i];
+}
+
+void PackedKeys::read(int64_t row, int64_t count, uint64_t* packs) const {
+  read_as(row, count, packs);
+}
+
+void PackedKeys::read(int64_t row, int64_t count, uint32_t* packs) const {
+  read_as(row, count, packs);
+}
+
+std::vector<Touch> PackedKeys::touches() const {
+  std::vector<Touch> result;
+  for (const Field& field : fields_) result.push_back(reads(field.column));
+  return result;
+}
+
+namespace {
+
+// Packs beside the bits of one field.
+struct FieldPacks {
+  const uint64_t* packs;
+  int shift;
+  uint64_t mask;
+
+  uint64_t operator[](int64_t row) const { return (packs[row] >> shift) & mask; }
+};
+
+}  // namespace
+
+Column PackedKeys::unpack(int64_t index, const Buffer& packs, int64_t rows) const {
+  // Joined fields stand for several columns each, from the left.
+  for (const Field& field : fields_) {
+    const int64_t columns =
+        field.joined ? static_cast<int64_t>(field.joined->num_columns()) : int64_t{1};
+    if (index < columns) return unpack_field(field, index, packs, rows);
+    index -= columns;
+  }
+  throw_error<InternalError>("unpack", "no such key");
+}
+
+int64_t PackedKeys::num_columns() const {
+  int64_t columns = 0;
+  for (const Field& field : fields_) columns += field.joined ? field.joined->num_columns() : 1;
+  return columns;
+}
+
+Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer& packs,
+                                int64_t rows) const {
+  const uint64_t last = field.last();
+  const FieldPacks codes{packs.as<uint64_t>(), field.shift & 63,
+                         last == 0 ? 0 : ~uint64_t{0} >> (64 - bits_of(last))};
+  const auto is_missing = [&](int64_t row) {
+    return field.can_miss && codes[row] == field.top + 1;
+  };
+  const std::vector<Touch> touches{{&packs, 0, 64, 64, rows}};
+  Buffer validity;
+  if (field.can_miss && !options_.drop_missing && rows > 0) {
+    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+    auto* bits = validity.mutable_as<uint8_t>();
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        set_bit(bits, row, !is_missing(row));
+    });
+  }
+  if (field.joined) {
+    Buffer inner = Buffer::allocate(8 * rows);
+    if (rows > 0) {
+      auto* out = inner.mutable_as<uint64_t>();
+      const auto* known = field.joined_packs.as<uint64_t>();
+      parallel_morsels(rows, touches, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row)
+          out[row] = is_missing(row) ? 0 : known[codes[row]];
+      });
+    }
+    Column column = field.joined->unpack(index, inner, rows);
+    return validity ? column.with_rows(rows, column.values_buffer(), validity, -1) : column;
+  }
+  const auto fill = [&]<class T>(std::type_identity<T>, auto&& value) {
+    Buffer values = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
+    if (rows == 0) return values;
+    T* out = values.mutable_as<T>();
+    const std::vector<Touch> both{touches[0], writes(values, sizeof(T))};
+    parallel_morsels(rows, both, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = is_missing(row) ? T{} : static_cast<T>(value(codes[row]));
+    });
+    return values;
+  };
+  const int64_t unknown = validity ? -1 : 0;
+  switch (field.kind) {
+    case Kind::kBool: {
+      Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+      if (rows > 0) {
+        auto* out = bits.mutable_as<uint8_t>();
+        parallel_morsels(rows, touches, [&](Morsel morsel) {
+          for (int64_t row = morsel.begin; row < morsel.end; ++row)
+            set_bit(out, row, !is_missing(row) && codes[row] == 1);
+        });
+      }
+      return Column(field.dtype, rows, std::move(bits), std::move(validity), unknown);
+    }
+    case Kind::kInteger:
+      return visit_real(field.dtype.storage(), [&]<class T>(std::type_identity<T> type) {
+        Buffer values = fill(type, [&](uint64_t code) { return code + field.least; });
+        return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
+      });
+    case Kind::kFloating:
+      return visit_floating(field.dtype, [&]<class T>(std::type_identity<T> type) {
+        Buffer values = fill(type, [&](uint64_t code) { return value_of_ordered(code, T{}); });
+        return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
+      });
+    case Kind::kNumbers:
+      break;
+  }
+  const uint32_t* back = field.turn_back ? field.turn_back.as<uint32_t>() : nullptr;
+  Buffer values = fill(std::type_identity<int32_t>{},
+                       [&](uint64_t code) { return back ? uint64_t{back[code]} : code; });
+  const Column made = Column::categories(rows, std::move(values), field.column.dictionary(),
+                                         std::move(validity), unknown);
+  return field.dtype.is_string() ? strings_of_categories(made) : made;
+}
+
+}  // namespace hr

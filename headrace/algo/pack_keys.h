@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several key columns as one 64-bit key a row, in an order that sorts as they do.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/column.h"
+#include "headrace/memory/pin.h"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+struct PackOptions {
+  /// Equal keys get equal packs in any case; true: packs order as the keys do, the first column
+  /// first, strings by bytes, categories by their codes, NaN behind all numbers and null last.
+  bool ordered = true;
+  /// Rows with null or NaN in a key all get the pack `missing()`; else null and NaN are keys.
+  bool drop_missing = false;
+};
+
+/// Packs of the rows of some columns, of equal length. -0.0 is 0.0 and every NaN the same.
+class HR_API PackedKeys {
+ public:
+  /// Reads integers once for their range; strings get codes (a table of the distinct ones); columns
+  /// that do not fit into 64 bits together are numbered by their distinct rows, from the left.
+  /// Throws TypeMismatchError for complex numbers, InvalidArgumentError for 2^32 rows and more.
+  static PackedKeys of(std::string_view op, const std::vector<Column>& columns,
+                       PackOptions options);
+
+  int64_t num_rows() const { return num_rows_; }
+
+  /// One more than the largest pack that there can be; 0: 2^64.
+  uint64_t domain() const { return domain_; }
+
+  bool has_missing() const { return has_missing_; }
+
+  uint64_t missing() const { return missing_; }
+
+  /// The packs of rows [row, row + count); at most kBlockRows at once.
+  void read(int64_t row, int64_t count, uint64_t* packs) const;
+  /// For a domain of at most 2^32.
+  void read(int64_t row, int64_t count, uint32_t* packs) const;
+
+  /// What `read` reads.
+  std::vector<Touch> touches() const;
+
+  /// The key column `index` of rows with these packs: values, order and dtype of the original.
+  Column unpack(int64_t index, const Buffer& packs, int64_t rows) const;
+
+ private:
+  enum class Kind : uint8_t { kInteger, kFloating, kBool, kNumbers };
+
+  struct Field {
+    Kind kind = Kind::kInteger;
+    Column column{};        // of kNumbers: int32 codes or numbers, as they are
+    Dtype dtype{};          // of the result
+    uint64_t least = 0;     // subtracted from integers
+    uint64_t top = 0;       // the greatest pack of a value
+    bool can_miss = false;  // top + 1 stands for null (and NaN, where missing ones are dropped)
+    int shift = 0;
+    Buffer turn{};  // uint32 pack of a code, where codes do not order as the strings do
+    Buffer turn_back{};
+    std::shared_ptr<const PackedKeys> joined{};  // of numbered columns
+    Buffer joined_packs{};                       // pack of each number
+
+    uint64_t last() const { return top + can_miss; }
+  };
+
+  static Field field_of(std::string_view op, const Column& column, PackOptions options);
+  static Field join(std::vector<Field> fields, int64_t rows, PackOptions options);
+  void place(std::vector<Field> fields);
+  template <class Out>
+  void read_as(int64_t row, int64_t count, Out* packs) const;
+  template <class Out, class Code>
+  void put(const Field& field, int64_t row, int64_t count, Out* packs, bool first, uint8_t* dropped,
+           Code&& code) const;
+  int64_t num_columns() const;
+  Column unpack_field(const Field& field, int64_t index, const Buffer& packs, int64_t rows) const;
+
+  int64_t num_rows_ = 0;
+  PackOptions options_{};
+  std::vector<Field> fields_{};
+  uint64_t domain_ = 1;
+  bool has_missing_ = false;
+  uint64_t missing_ = 0;
+};
+
+}  // namespace hr
