@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// The groups of all parts as columns in the wanted order.
+#include "headrace/algo/gather.h"
+#include "headrace/base/bits.h"
+#include "headrace/exec/workers.h"
+#include "headrace/frame/group_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+Buffer places_by_first_row(const std::vector<GroupResults>& parts,
+                           const std::vector<int64_t>& bases, int64_t groups, int64_t rows) {
+  // A mark a row that is somebody's first, then ranks of the marks.
+  Buffer marks = Buffer::allocate_zeroed(rows);
+  Buffer ranks = Buffer::allocate(4 * rows);
+  Buffer places = Buffer::allocate(4 * groups);
+  auto* mark = marks.mutable_as<uint8_t>();
+  auto* rank = ranks.mutable_as<uint32_t>();
+  auto* place = places.mutable_as<uint32_t>();
+  const auto each_group = [&](auto&& visit) {
+    parallel_for(static_cast<int64_t>(parts.size()), [&](int64_t p) {
+      const GroupResults& part = parts[static_cast<size_t>(p)];
+      const int64_t base = bases[static_cast<size_t>(p)];
+      for (int64_t k = 0; k < part.groups; ++k) visit(base + k, part.first_rows()[k]);
+    });
+  };
+  each_group([&](int64_t, int64_t row) { mark[row] = 1; });
+  std::vector<uint32_t> before(static_cast<size_t>(num_morsels(rows)) + 1);
+  parallel_morsels(rows, [&](Morsel morsel) {
+    uint32_t count = 0;
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) count += mark[row];
+    before[static_cast<size_t>(morsel.index) + 1] = count;
+  });
+  for (size_t k = 1; k < before.size(); ++k) before[k] += before[k - 1];
+  parallel_morsels(rows, [&](Morsel morsel) {
+    uint32_t count = before[static_cast<size_t>(morsel.index)];
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      rank[row] = count;
+      count += mark[row];
+    }
+  });
+  each_group([&](int64_t group, int64_t row) { place[group] = rank[row]; });
+  return places;
+}
+
+// What an aggregate has for some slots: bits of the lane of `result_lane`, and whether it is there.
+Lane result_lane(const AggregatePlan& aggregate, const FoldPlan& plan) {
+  switch (aggregate.request.aggregate) {
+    case Aggregate::kSum:
+    case Aggregate::kProduct:
+    case Aggregate::kMin:
+    case Aggregate::kMax:
+      return plan.inputs[static_cast<size_t>(aggregate.input)].lane;
+    case Aggregate::kMean:
+    case Aggregate::kVariance:
+    case Aggregate::kStd:
+    case Aggregate::kMedian:
+    case Aggregate::kQuantile:
+    case Aggregate::kCorrelation:
+      return Lane::kFloating;
+    default:
+      return Lane::kSigned;
+  }
+}
+
+void result_of(const AggregatePlan& aggregate, size_t number, const GroupPart& part,
+               const uint32_t* slots, int64_t count, uint64_t* bits, uint8_t* there) {
+  const auto* sizes = part.sizes.as<uint32_t>();
+  const FoldStates* states =
+      aggregate.input < 0 ? nullptr : &part.states[static_cast<size_t>(aggregate.input)];
+  const uint32_t* missing = states && states->missing ? states->missing.as<uint32_t>() : nullptr;
+  const auto values = [&](uint32_t slot) {
+    return int64_t{sizes[slot]} - (missing ? missing[slot] : 0);
+  };
+  const auto state = [&]<class T>(std::type_identity<T>, size_t k) {
+    return states->values[aggregate.folds[k]].template as<T>();
+  };
+  constexpr std::type_identity<double> kDouble{};
+  const auto put = [&](auto&& value, auto&& is_there) {
+    for (int64_t i = 0; i < count; ++i) {
+      bits[i] = std::bit_cast<uint64_t>(value(slots[i]));
+      there[i] = is_there(slots[i]);
+    }
+  };
+  const auto always = [](uint32_t) { return true; };
+  const auto some = [&](uint32_t slot) { return values(slot) > 0; };
+  switch (aggregate.request.aggregate) {
+    case Aggregate::kSize:
+      return put([&](uint32_t slot) { return int64_t{sizes[slot]}; }, always);
+    case Aggregate::kCount:
+      return put(values, always);
+    case Aggregate::kSum:
+    case Aggregate::kProduct: {
+      const auto* folded = state(std::type_identity<uint64_t>{}, 0);
+      const int64_t least = aggregate.request.min_count;
+      return put([&](uint32_t slot) { return folded[slot]; },
+                 [&](uint32_t slot) { return values(slot) >= least; });
+    }
+    case Aggregate::kMin:
+    case Aggregate::kMax: {
+      const auto* folded = state(std::type_identity<uint64_t>{}, 0);
+      return put([&](uint32_t slot) { return some(slot) ? folded[slot] : 0; }, some);
+    }
+    case Aggregate::kMean: {
+      const double* sums = state(kDouble, 0);
+      return put(
+          [&](uint32_t slot) {
+            return some(slot) ? sums[slot] / static_cast<double>(values(slot)) : 0.0;
+          },
+          some);
+    }
+    case Aggregate::kVariance:
+    case Aggregate::kStd: {
+      const double* squares = state(kDouble, 1);
+      const bool root = aggregate.request.aggregate == Aggregate::kStd;
+      const int64_t ddof = aggregate.request.ddof;
+      const auto enough = [&](uint32_t slot) { return values(slot) > std::max<int64_t>(ddof, 0); };
+      return put(
+          [&](uint32_t slot) {
+            if (!enough(slot)) return 0.0;
+            const double variance = squares[slot] / static_cast<double>(values(slot) - ddof);
+            return root ? std::sqrt(variance) : variance;
+          },
+          enough);
+    }
+    case Aggregate::kCorrelation: {
+      const double *x = state(kDouble, 2), *y = state(kDouble, 3), *cross = state(kDouble, 4);
+      const auto varies = [&](uint32_t slot) {
+        return values(slot) > 1 && x[slot] > 0 && y[slot] > 0;
+      };
+      return put(
+          [&](uint32_t slot) {
+            if (!varies(slot)) return 0.0;
+            return std::clamp(cross[slot] / (std::sqrt(x[slot]) * std::sqrt(y[slot])), -1.0, 1.0);
+          },
+          varies);
+    }
+    case Aggregate::kAny:
+    case Aggregate::kAll: {
+      const auto* nonzero = state(std::type_identity<int64_t>{}, 0);
+      const bool all = aggregate.request.aggregate == Aggregate::kAll;
+      return put(
+          [&](uint32_t slot) {
+            return int64_t{all ? nonzero[slot] == values(slot) : nonzero[slot] > 0};
+          },
+          always);
+    }
+    case Aggregate::kFirst:
+    case Aggregate::kLast:
+    case Aggregate::kFirstRow: {
+      const auto* rows = state(std::type_identity<int64_t>{}, 0);
+      return put([&](uint32_t slot) { return std::max<int64_t>(rows[slot], 0); },
+                 [&](uint32_t slot) { return rows[slot] >= 0; });
+    }
+    case Aggregate::kArgmin:
+    case Aggregate::kArgmax: {
+      const auto* rows = states->rows[aggregate.folds[0]].as<int64_t>();
+      return put([&](uint32_t slot) { return std::max<int64_t>(rows[slot], 0); },
+                 [&](uint32_t slot) { return rows[slot] >= 0; });
+    }
+    case Aggregate::kNunique:
+    case Aggregate::kMedian:
+    case Aggregate::kQuantile: {
+      const auto* ranked = part.ranked[number].as<uint64_t>();
+      const auto* counts = part.ranked_counts[static_cast<size_t>(aggregate.ranked)].as<uint32_t>();
+      const bool distinct = aggregate.request.aggregate == Aggregate::kNunique;
+      return put([&](uint32_t slot) { return ranked[slot]; },
+                 [&](uint32_t slot) { return distinct || counts[slot] > 0; });
+    }
+  }
+}
+
+// Bytes 0 or 1 as a bitmap.
+Buffer bits_of_bytes(const Buffer& bytes, int64_t rows) {
+  Buffer bitmap = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  auto* out = bitmap.mutable_as<uint8_t>();
+  const auto* in = bytes.as<uint8_t>();
+  parallel_morsels(rows, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) set_bit(out, row, in[row]);
+  });
+  return bitmap;
+}
+
+class Collector {
+ public:
+  Collector(const FoldPlan& plan, const std::vector<GroupResults>& parts,
+            const std::vector<int64_t>& bases, int64_t groups, const Buffer& places)
+      : plan_(plan), parts_(parts), bases_(bases), groups_(groups), places_(places) {}
+
+  // Packs of the keys of the groups.
+  Buffer packs() const {
+    Buffer packs = make(8);
+    auto* out = packs.mutable_as<uint64_t>();
+    each_part(packs, 8, [&](const GroupResults& part, const auto& place) {
+      const uint64_t* from = part.packs();
+      for (int64_t i = 0; i < part.groups; ++i) out[place(i)] = from[i];
+    });
+    return packs;
+  }
+
+  Column column(size_t number, const std::vector<Column>& values) const {
+    const AggregatePlan& aggregate = plan_.aggregates[number];
+    const Aggregate kind = aggregate.request.aggregate;
+    const bool picks = kind == Aggregate::kFirst || kind == Aggregate::kLast;
+    const Dtype dtype = picks ? Dtype(TypeId::kInt64) : aggregate.dtype;
+    const int64_t width = dtype.size_bytes();
+    const Lane lane = result_lane(aggregate, plan_);
+    Buffer out = make(width);
+    std::byte* to = out.mutable_data();
+    std::vector<char> whole(parts_.size());
+    each_part(out, width, [&](const GroupResults& part, const auto& place) {
+      const uint64_t* bits = part.values(number);
+      const uint8_t* there = part.there(number, plan_.aggregates.size());
+      whole[static_cast<size_t>(&part - parts_.data())] =
+          std::memchr(there, 0, static_cast<size_t>(part.groups)) == nullptr;
+      const auto store = [&]<class T>(std::type_identity<T>) {
+        T* typed = reinterpret_cast<T*>(to);
+        if (lane == Lane::kFloating)
+          for (int64_t i = 0; i < part.groups; ++i)
+            typed[place(i)] = static_cast<T>(std::bit_cast<double>(bits[i]));
+        else
+          for (int64_t i = 0; i < part.groups; ++i) typed[place(i)] = static_cast<T>(bits[i]);
+      };
+      if (dtype.is_bool())
+        store(std::type_identity<uint8_t>{});
+      else
+        visit_real(dtype.storage(), store);
+    });
+    Buffer validity;
+    bool all = true;
+    for (size_t p = 0; p < parts_.size(); ++p) all &= parts_[p].groups == 0 || whole[p];
+    if (!all) validity = make_validity(number);
+    const int64_t unknown = all ? 0 : -1;
+    const size_t from = static_cast<size_t>(std::max<int64_t>(aggregate.request.column, 0));
+    if (picks) {
+      const Column& source = values[from];
+      const Column taken = gather(source, Tensor(TypeId::kInt64, {groups_}, out));
+      return taken.with_rows(groups_, taken.values_buffer(), validity, unknown);
+    }
+    if (dtype.is_bool())
+      return Column(dtype, groups_, bits_of_bytes(out, groups_), validity, unknown);
+    if (dtype.is_category())
+      return Column::categories(groups_, out, values[from].dictionary(), validity, unknown);
+    return Column(dtype, groups_, out, validity, unknown);
+  }
+
+ private:
+  // Scattered over the whole result, or part by part.
+  Buffer make(int64_t width) const {
+    return places_ ? Buffer::allocate(groups_ * width) : Buffer::allocate_paged(groups_ * width);
+  }
+
+  Buffer make_validity(size_t number) const {
+    Buffer present = Buffer::allocate(groups_);
+    auto* to = present.mutable_as<uint8_t>();
+    each_part(present, 1, [&](const GroupResults& part, const auto& place) {
+      const uint8_t* there = part.there(number, plan_.aggregates.size());
+      for (int64_t i = 0; i < part.groups; ++i) to[place(i)] = there[i];
+    });
+    return bits_of_bytes(present, groups_);
+  }
+
+  template <class F>
+  void each_part(const Buffer& out, int64_t width, F&& visit) const {
+    parallel_for(static_cast<int64_t>(parts_.size()), [&](int64_t p) {
+      const GroupResults& part = parts_[static_cast<size_t>(p)];
+      const int64_t base = bases_[static_cast<size_t>(p)];
+      if (part.groups == 0) return;
+      std::vector<PinnedRange> ranges{{&part.bytes, 0, part.bytes.size_bytes()}};
+      if (!places_) ranges.push_back({&out, base * width, (base + part.groups) * width, true});
+      const Pin pin(ranges);
+      const auto* places = places_ ? places_.as<uint32_t>() + base : nullptr;
+      if (places)
+        visit(part, [&](int64_t i) { return int64_t{places[i]}; });
+      else
+        visit(part, [&](int64_t i) { return base + i; });
+    });
+  }
+
+  const FoldPlan& plan_;
+  const std::vector<GroupResults>& parts_;
+  const std::vector<int64_t>& bases_;
+  int64_t groups_;
+  const Buffer& places_;
+};
+
+// Slots in the order of their keys: by radix over the bits in which the keys differ.
+void sort_by_key(const GroupPart& part, uint32_t* slots, int64_t count) {
+  struct Entry {
+    uint64_t key;
+    uint32_t slot;
+  };
+  const int64_t bytes = count * static_cast<int64_t>(sizeof(Entry));
+  Buffer first = Buffer::allocate(bytes), second = Buffer::allocate(bytes);
+  if (count == 0) return;
+  auto *entries = first.mutable_as<Entry>(), *space = second.mutable_as<Entry>();
+  uint64_t differ = 0;
+  bool ascends = true;
+  for (int64_t i = 0; i < count; ++i) {
+    entries[i] = {part.key(slots[i]), slots[i]};
+    differ |= entries[i].key ^ entries[0].key;
+    ascends &= i == 0 || entries[i - 1].key < entries[i].key;
+  }
+  if (ascends) return;
+  constexpr int kBits = 11;
+  constexpr uint64_t kMask = (1 << kBits) - 1;
+  const auto end = static_cast<int>(std::bit_width(differ));
+  for (int shift = std::countr_zero(differ); shift < end; shift += kBits) {
+    if (((differ >> shift) & kMask) == 0) continue;
+    uint32_t starts[kMask + 2] = {};
+    for (int64_t i = 0; i < count; ++i) ++starts[((entries[i].key >> shift) & kMask) + 1];
+    for (uint64_t i = 1; i <= kMask; ++i) starts[i] += starts[i - 1];
+    for (int64_t i = 0; i < count; ++i)
+      space[starts[(entries[i].key >> shift) & kMask]++] = entries[i];
+    std::swap(entries, space);
+  }
+  for (int64_t i = 0; i < count; ++i) slots[i] = entries[i].slot;
+}
+
+}  // namespace
+
+GroupResults finish_part(const PackedKeys& packed, const FoldPlan& plan, const GroupPart& part,
+                         bool sort) {
+  Buffer kept = Buffer::allocate(4 * std::max<int64_t>(part.slots, 1));
+  auto* slots = kept.mutable_as<uint32_t>();
+  int64_t groups = 0;
+  if (part.slots > 0) {
+    const auto* sizes = part.sizes.as<uint32_t>();
+    const bool drops = packed.has_missing();
+    for (uint32_t slot = 0; slot < static_cast<uint64_t>(part.slots); ++slot)
+      if (sizes[slot] > 0 && !(drops && part.key(slot) == packed.missing())) slots[groups++] = slot;
+  }
+  if (sort) sort_by_key(part, slots, groups);
+  const size_t aggregates = plan.aggregates.size();
+  GroupResults results = GroupResults::make(groups, aggregates);
+  if (groups == 0) return results;
+  auto* packs = results.bytes.mutable_as<uint64_t>();
+  auto* there =
+      results.bytes.mutable_as<uint8_t>() + groups * static_cast<int64_t>(16 + 8 * aggregates);
+  for (int64_t i = 0; i < groups; ++i) packs[i] = part.key(slots[i]);
+  if (!part.first_rows.empty())
+    for (int64_t i = 0; i < groups; ++i)
+      packs[groups + i] = static_cast<uint64_t>(part.first_rows[slots[i]]);
+  for (size_t k = 0; k < aggregates; ++k)
+    result_of(plan.aggregates[k], k, part, slots, groups,
+              packs + groups * static_cast<int64_t>(2 + k),
+              there + groups * static_cast<int64_t>(k));
+  return results;
+}
+
+GroupResults join_results(const std::vector<GroupResults>& parts, size_t aggregates) {
+  int64_t groups = 0;
+  for (const GroupResults& part : parts) groups += part.groups;
+  GroupResults joined = GroupResults::make(groups, aggregates);
+  std::byte* out = groups > 0 ? joined.bytes.mutable_data() : nullptr;
+  const auto append = [&](int64_t from, int64_t width) {
+    for (const GroupResults& part : parts) {
+      if (part.groups == 0) continue;
+      std::memcpy(out, part.bytes.data() + from * part.groups,
+                  static_cast<size_t>(width * part.groups));
+      out += width * part.groups;
+    }
+  };
+  const auto count = static_cast<int64_t>(aggregates);
+  for (int64_t k = 0; k < 2 + count; ++k) append(8 * k, 8);
+  for (int64_t k = 0; k < count; ++k) append(8 * (2 + count) + k, 1);
+  joined.bytes.publish();
+  return joined;
+}
+
+Grouped collect_groups(const PackedKeys& packed, int64_t num_keys, const FoldPlan& plan,
+                       const std::vector<Column>& values, const std::vector<GroupResults>& parts,
+                       bool parts_are_first_seen, GroupOptions options) {
+  std::vector<int64_t> bases;
+  int64_t groups = 0;
+  for (const GroupResults& part : parts) {
+    bases.push_back(groups);
+    groups += part.groups;
+  }
+  Buffer places;
+  if (groups > 1 && options.order == GroupOrder::kFirstSeen && !parts_are_first_seen)
+    places = places_by_first_row(parts, bases, groups, packed.num_rows());
+  const Collector collector(plan, parts, bases, groups, places);
+  Grouped grouped;
+  const Buffer packs = collector.packs();
+  packs.publish();
+  for (int64_t k = 0; k < num_keys; ++k) grouped.keys.push_back(packed.unpack(k, packs, groups));
+  for (size_t k = 0; k < plan.aggregates.size(); ++k)
+    grouped.values.push_back(collector.column(k, values));
+  return grouped;
+}
+
+}  // namespace hr

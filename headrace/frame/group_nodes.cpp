@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred group-by.
+#include "headrace/frame/group_nodes.h"
+
+#include "headrace/algo/gather.h"
+#include "headrace/algo/number_keys.h"
+#include "headrace/algo/pack_keys.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/plan/view.h"
+
+#include <algorithm>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kOp = "groupby";
+
+NodePtr column_node(const NodePtr& node, std::string_view name) {
+  const Signature& signature = node->signature();
+  if (signature.form == Form::kTable || signature.shape.size() != 1)
+    throw_error<TypeMismatchError>(kOp, "a column or an array of one dimension is wanted",
+                                   {{"name", name}, {"dimensions", signature.shape.size()}});
+  return signature.form == Form::kTensor ? as_column_node(node) : node;
+}
+
+void check_rows(const NodePtr& first, const NodePtr& node, std::string_view name) {
+  const Signature& rows = first->signature();
+  const Signature& own = node->signature();
+  const bool both_known = rows.rows() != kUnknown && own.rows() != kUnknown;
+  if (both_known ? rows.rows() != own.rows() : rows.domain != own.domain)
+    throw_error<InvalidArgumentError>(
+        kOp, "a column has other rows than the keys",
+        {{"column", name}, own.rows_detail("rows"), rows.rows_detail("key_rows")});
+  if (rows.domain != 0 && own.domain != 0 && rows.domain != own.domain)
+    throw_error<InvalidArgumentError>(kOp, "a column and the keys belong to different frames",
+                                      {{"column", name}},
+                                      "bring them into one frame with join or align first");
+}
+
+void check_request(const AggregateRequest& request) {
+  if (!(request.quantile >= 0 && request.quantile <= 1))
+    throw_error<InvalidArgumentError>(kOp, "q is out of range", {{"q", request.quantile}},
+                                      "pass 0 to 1");
+  if (request.ddof < 0)
+    throw_error<InvalidArgumentError>(kOp, "ddof is negative", {{"ddof", request.ddof}});
+}
+
+// The values of an aggregate, checked; places of its inputs.
+class Inputs {
+ public:
+  int64_t add(const NodePtr& node) {
+    const auto found = std::find(nodes.begin(), nodes.end(), node);
+    if (found != nodes.end()) return found - nodes.begin();
+    nodes.push_back(node);
+    return static_cast<int64_t>(nodes.size()) - 1;
+  }
+
+  std::vector<NodePtr> nodes{};
+};
+
+bool takes_column(Aggregate aggregate) {
+  return aggregate != Aggregate::kSize && aggregate != Aggregate::kFirstRow;
+}
+
+Dtype place_request(GroupColumn& column, const NodePtr& first, Inputs& inputs) {
+  AggregateRequest& request = column.request;
+  check_request(request);
+  request.column = request.other = -1;
+  if (!takes_column(request.aggregate)) return TypeId::kInt64;
+  const auto place = [&](const NodePtr& values) {
+    const NodePtr node = column_node(values, column.name);
+    check_rows(first, node, column.name);
+    const Dtype dtype = aggregate_dtype(request.aggregate, node->signature().dtype);
+    return std::pair(inputs.add(node), dtype);
+  };
+  const auto [at, dtype] = place(column.values);
+  request.column = at;
+  if (request.aggregate == Aggregate::kCorrelation) request.other = place(column.other).first;
+  return dtype;
+}
+
+}  // namespace
+
+NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
+                      GroupOptions options) {
+  if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
+  TableOperator table;
+  std::string detail;
+  Inputs inputs;
+  const auto name_column = [&](const std::string& name, Dtype dtype) {
+    if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
+      throw_error<InvalidArgumentError>(kOp, "a column name would be repeated", {{"name", name}},
+                                        "give it another name: agg(name=(column, aggregate))");
+    table.names.push_back(name);
+    table.dtypes.push_back(dtype);
+  };
+  std::vector<int64_t> key_places;
+  for (GroupKey& key : keys) {
+    const NodePtr node = column_node(key.values, key.name);
+    if (!key_places.empty()) check_rows(inputs.nodes[0], node, key.name);
+    if (node->signature().dtype.is_complex())
+      throw_error<TypeMismatchError>(kOp, "complex numbers are no keys", {{"key", key.name}});
+    key_places.push_back(inputs.add(node));
+    name_column(key.name, node->signature().dtype);
+    detail.append(detail.empty() ? "" : ", ").append(key.name);
+  }
+  table.reads.resize(keys.size());
+  for (GroupColumn& column : columns) {
+    const NodePtr first = inputs.nodes[0];
+    name_column(column.name, place_request(column, first, inputs));
+    std::vector<int64_t>& needs = table.reads.emplace_back();
+    for (const int64_t place : {column.request.column, column.request.other})
+      if (place >= 0 && std::find(key_places.begin(), key_places.end(), place) == key_places.end())
+        needs.push_back(place);
+    column.values = column.other = nullptr;  // the node's inputs hold them
+  }
+  table.inputs = inputs.nodes;
+  table.passes = 2;
+  const size_t num_keys = keys.size();
+  table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
+    std::vector<Column> key_columns, values;
+    std::vector<AggregateRequest> requests;
+    for (const int64_t place : key_places)
+      key_columns.push_back(std::get<Column>(given[static_cast<size_t>(place)]));
+    std::vector<int64_t> places(given.size(), -1);
+    const auto use = [&](int64_t& at) {
+      if (at < 0) return;
+      int64_t& place = places[static_cast<size_t>(at)];
+      if (place < 0) {
+        place = static_cast<int64_t>(values.size());
+        values.push_back(std::get<Column>(given[static_cast<size_t>(at)]));
+      }
+      at = place;
+    };
+    for (size_t k = 0; k < columns.size(); ++k) {
+      if (!wanted[num_keys + k]) continue;
+      AggregateRequest request = columns[k].request;
+      use(request.column);
+      use(request.other);
+      requests.push_back(request);
+    }
+    const Grouped grouped = group_by(key_columns, values, requests, options);
+    std::vector<std::string> names;
+    std::vector<Column> results;
+    for (size_t k = 0; k < num_keys; ++k) {
+      if (!wanted[k]) continue;
+      names.push_back(keys[k].name);
+      results.push_back(grouped.keys[k]);
+    }
+    for (size_t k = 0, next = 0; k < columns.size(); ++k) {
+      if (!wanted[num_keys + k]) continue;
+      names.push_back(columns[k].name);
+      results.push_back(grouped.values[next++]);
+    }
+    return Table(std::move(names), std::move(results));
+  };
+  for (GroupKey& key : keys) key.values = nullptr;
+  return table_node(std::string(kOp), std::move(detail), std::move(table));
+}
+
+NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& given,
+                             GroupOptions options) {
+  Inputs inputs;
+  std::vector<int64_t> key_places;
+  for (const NodePtr& key : keys) {
+    const NodePtr node = column_node(key, "key");
+    if (!key_places.empty()) check_rows(inputs.nodes[0], node, "key");
+    key_places.push_back(inputs.add(node));
+  }
+  if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
+  GroupColumn column = given;
+  const NodePtr first = inputs.nodes[0];
+  Signature signature = first->signature();
+  signature.dtype = place_request(column, first, inputs);
+  signature.form = Form::kColumn;
+  signature.nullable = true;
+  const AggregateRequest request = column.request;
+  return operator_node(
+      "transform", std::string(aggregate_name(request.aggregate)), signature, inputs.nodes, 3,
+      [=](std::span<const Value> values) -> Value {
+        std::vector<Column> columns;
+        for (const int64_t place : key_places)
+          columns.push_back(std::get<Column>(values[static_cast<size_t>(place)]));
+        const PackedKeys packed =
+            PackedKeys::of(kOp, columns, {.ordered = false, .drop_missing = options.drop_missing});
+        // Numbers of the groups as the only key: group k is row k of the result.
+        const int64_t rows = packed.num_rows();
+        const NumberedKeys numbered = number_keys(
+            rows, [&](int64_t row, int64_t count, uint64_t* out) { packed.read(row, count, out); },
+            packed.touches(), INT64_MAX);
+        const Column numbers(TypeId::kUInt32, rows, numbered.numbers);
+        AggregateRequest own = request;
+        std::vector<Column> folded;
+        for (int64_t* place : {&own.column, &own.other}) {
+          if (*place < 0) continue;
+          folded.push_back(std::get<Column>(values[static_cast<size_t>(*place)]));
+          *place = static_cast<int64_t>(folded.size()) - 1;
+        }
+        Column result = group_by({numbers}, folded, {own}).values[0];
+        if (packed.has_missing()) {
+          const uint64_t* seen = numbered.table.keys();
+          for (uint32_t k = 0; k < numbered.table.size(); ++k) {
+            if (seen[k] != packed.missing()) continue;
+            Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(result.num_rows()));
+            for (int64_t row = 0; row < result.num_rows(); ++row)
+              set_bit(validity.mutable_as<uint8_t>(), row, row != k && !result.is_null(row));
+            result = result.with_rows(result.num_rows(), result.values_buffer(), validity, -1);
+          }
+        }
+        return gather(result, as_tensor(numbers));
+      });
+}
+
+}  // namespace hr

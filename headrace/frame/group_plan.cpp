@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a group-by folds for its aggregates: names, dtypes, inputs.
+#include "headrace/frame/group_plan.h"
+
+#include "headrace/algo/reduce.h"
+#include "headrace/base/error.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <tuple>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"sum",      "prod",   "mean",   "var",     "std",
+                                       "min",      "max",    "count",  "size",    "first",
+                                       "last",     "any",    "all",    "nunique", "median",
+                                       "quantile", "idxmin", "idxmax", "corr",    "first_row"};
+
+}  // namespace
+
+std::string_view aggregate_name(Aggregate aggregate) {
+  return kNames[static_cast<size_t>(aggregate)];
+}
+
+Aggregate aggregate_from_name(std::string_view name) {
+  for (size_t i = 0; i < std::size(kNames); ++i)
+    if (kNames[i] == name) return static_cast<Aggregate>(i);
+  std::string known;
+  for (const std::string_view each : kNames)
+    if (each != "first_row") known.append(known.empty() ? "" : ", ").append(each);
+  throw_error<InvalidArgumentError>("groupby", "no such aggregate", {{"name", name}},
+                                    "use " + known);
+}
+
+Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
+  const auto refuse = [&](std::string_view wanted) {
+    throw_error<TypeMismatchError>(
+        "groupby", wanted, {{"aggregate", aggregate_name(aggregate)}, {"dtype", dtype.name()}},
+        "select other columns, or another aggregate");
+  };
+  if (aggregate == Aggregate::kSize || aggregate == Aggregate::kFirstRow) return TypeId::kInt64;
+  if (dtype.is_complex()) refuse("complex numbers have no aggregates");
+  const bool numbers = dtype.is_real() || dtype.is_bool();
+  switch (aggregate) {
+    case Aggregate::kCount:
+    case Aggregate::kNunique:
+      return TypeId::kInt64;
+    case Aggregate::kFirst:
+    case Aggregate::kLast:
+    case Aggregate::kMin:
+    case Aggregate::kMax:
+      return dtype;
+    case Aggregate::kArgmin:
+    case Aggregate::kArgmax:
+      if (dtype.is_string()) refuse("the place of the least string is not known here");
+      return TypeId::kInt64;
+    default:
+      break;
+  }
+  if (!numbers) refuse("the values are not numbers");
+  switch (aggregate) {
+    case Aggregate::kSum:
+      return reduction_dtype(Reduction::kSum, dtype);
+    case Aggregate::kProduct:
+      return reduction_dtype(Reduction::kProduct, dtype);
+    case Aggregate::kMean:
+    case Aggregate::kVariance:
+    case Aggregate::kStd:
+      return reduction_dtype(Reduction::kMean, dtype);
+    case Aggregate::kAny:
+    case Aggregate::kAll:
+      return TypeId::kBool;
+    default:
+      return TypeId::kFloat64;
+  }
+}
+
+FoldPlan plan_folds(const std::vector<Column>& values,
+                    const std::vector<AggregateRequest>& requests) {
+  FoldPlan plan;
+  std::vector<std::tuple<int64_t, int64_t, Lane>> known;
+  const auto input_of = [&](const AggregateRequest& request, Lane lane, bool has_other = false) {
+    const std::tuple key(request.column, has_other ? request.other : -1, lane);
+    const auto found = std::find(known.begin(), known.end(), key);
+    if (found != known.end()) return found - known.begin();
+    known.push_back(key);
+    FoldInput& made = plan.inputs.emplace_back();
+    made.lane = lane;
+    if (request.column >= 0) made.values = values[static_cast<size_t>(request.column)];
+    made.has_other = has_other;
+    if (has_other) made.other = values[static_cast<size_t>(request.other)];
+    return static_cast<std::ptrdiff_t>(plan.inputs.size()) - 1;
+  };
+  const auto fold = [&](AggregatePlan& aggregate, Fold wanted) {
+    std::vector<Fold>& folds = plan.inputs[static_cast<size_t>(aggregate.input)].folds;
+    auto found = std::find(folds.begin(), folds.end(), wanted);
+    if (found == folds.end()) found = folds.insert(folds.end(), wanted);
+    aggregate.folds.push_back(static_cast<size_t>(found - folds.begin()));
+    plan.needs_second |= is_second(wanted);
+  };
+  const auto rank = [&](AggregatePlan& aggregate) {
+    auto found = std::find_if(plan.ranked.begin(), plan.ranked.end(), [&](const RankedInput& each) {
+      return each.input == aggregate.input;
+    });
+    if (found == plan.ranked.end())
+      found = plan.ranked.insert(plan.ranked.end(), {aggregate.input, {}});
+    aggregate.ranked = found - plan.ranked.begin();
+    found->plans.push_back(plan.aggregates.size());
+  };
+  for (const AggregateRequest& request : requests) {
+    AggregatePlan made;
+    made.request = request;
+    const Dtype dtype =
+        request.column < 0 ? Dtype() : values[static_cast<size_t>(request.column)].dtype();
+    made.dtype = aggregate_dtype(request.aggregate, dtype);
+    // Whether a row counts: of floats the value tells.
+    const Lane presence = dtype.is_floating() ? Lane::kFloating : Lane::kNothing;
+    switch (request.aggregate) {
+      case Aggregate::kSize:
+        break;
+      case Aggregate::kFirstRow:
+        made.input = input_of(request, Lane::kNothing);
+        fold(made, Fold::kFirst);
+        break;
+      case Aggregate::kCount:
+        made.input = input_of(request, presence);
+        break;
+      case Aggregate::kFirst:
+      case Aggregate::kLast:
+        made.input = input_of(request, presence);
+        fold(made, request.aggregate == Aggregate::kFirst ? Fold::kFirst : Fold::kLast);
+        break;
+      case Aggregate::kMean:
+      case Aggregate::kVariance:
+      case Aggregate::kStd:
+        made.input = input_of(request, Lane::kFloating);
+        fold(made, Fold::kSum);
+        if (request.aggregate != Aggregate::kMean) fold(made, Fold::kSquares);
+        break;
+      case Aggregate::kCorrelation:
+        made.input = input_of(request, Lane::kFloating, true);
+        for (const Fold each :
+             {Fold::kSum, Fold::kOtherSum, Fold::kSquares, Fold::kOtherSquares, Fold::kCross})
+          fold(made, each);
+        break;
+      case Aggregate::kMedian:
+      case Aggregate::kQuantile:
+        made.input = input_of(request, Lane::kFloating);
+        rank(made);
+        break;
+      case Aggregate::kNunique:
+        made.input = input_of(request, lane_of(dtype));
+        rank(made);
+        break;
+      default: {
+        constexpr std::pair<Aggregate, Fold> kFolds[] = {
+            {Aggregate::kSum, Fold::kSum},       {Aggregate::kProduct, Fold::kProduct},
+            {Aggregate::kMin, Fold::kMin},       {Aggregate::kMax, Fold::kMax},
+            {Aggregate::kAny, Fold::kNonZero},   {Aggregate::kAll, Fold::kNonZero},
+            {Aggregate::kArgmin, Fold::kArgmin}, {Aggregate::kArgmax, Fold::kArgmax}};
+        made.input = input_of(request, lane_of(dtype));
+        for (const auto& [aggregate, each] : kFolds)
+          if (aggregate == request.aggregate) fold(made, each);
+        break;
+      }
+    }
+    plan.aggregates.push_back(std::move(made));
+  }
+  return plan;
+}
+
+}  // namespace hr

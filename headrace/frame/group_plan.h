@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a group-by folds for its aggregates, and what it has of the groups: for group_by.cpp.
+#pragma once
+#include "headrace/algo/group_fold.h"
+#include "headrace/algo/pack_keys.h"
+#include "headrace/frame/group_by.h"
+
+#include <vector>
+
+namespace hr {
+
+/// Where an aggregate finds what it needs: folds of an input, or the values of each group in one
+/// place.
+struct AggregatePlan {
+  AggregateRequest request{};
+  Dtype dtype{};                ///< of the result
+  int64_t input = -1;           ///< of FoldPlan::inputs; -1: only the rows are counted
+  std::vector<size_t> folds{};  ///< of the input, in the order that the aggregate wants
+  int64_t ranked = -1;          ///< of FoldPlan::ranked
+};
+
+/// Aggregates that want all values of a group together.
+struct RankedInput {
+  int64_t input;  ///< whose values
+  std::vector<size_t> plans{};
+};
+
+struct FoldPlan {
+  std::vector<FoldInput> inputs{};
+  std::vector<AggregatePlan> aggregates{};
+  std::vector<RankedInput> ranked{};
+  bool needs_sizes = false;
+  bool needs_second = false;
+};
+
+FoldPlan plan_folds(const std::vector<Column>& values,
+                    const std::vector<AggregateRequest>& requests);
+
+/// Some slots and what was folded into them; a slot without rows is no group.
+struct GroupPart {
+  int64_t slots = 0;
+  uint64_t first_key = 0;               ///< pack of slot 0 where the slots are packs in order
+  Buffer keys{};                        ///< else the pack of each slot
+  Buffer sizes{};                       ///< uint32 a slot
+  std::vector<int64_t> first_rows{};    ///< of the slots, where first-seen order is wanted
+  std::vector<FoldStates> states{};     ///< one an input
+  std::vector<Buffer> ranked{};         ///< 8 bytes a slot, one an aggregate of that kind
+  std::vector<Buffer> ranked_counts{};  ///< uint32 values a slot, one an input of that kind
+
+  uint64_t key(uint32_t slot) const { return keys ? keys.as<uint64_t>()[slot] : first_key + slot; }
+};
+
+/// Finished groups: 8 bytes a group for the pack of the key, for the first row and for each
+/// aggregate (of the lane of its result), then a byte a group and aggregate: whether it is there.
+struct GroupResults {
+  int64_t groups = 0;
+  Buffer bytes{};
+
+  const uint64_t* packs() const { return bytes.as<uint64_t>(); }
+
+  const int64_t* first_rows() const { return bytes.as<int64_t>() + groups; }
+
+  const uint64_t* values(size_t aggregate) const {
+    return bytes.as<uint64_t>() + groups * static_cast<int64_t>(2 + aggregate);
+  }
+
+  const uint8_t* there(size_t aggregate, size_t aggregates) const {
+    return bytes.as<uint8_t>() + groups * static_cast<int64_t>(8 * (2 + aggregates) + aggregate);
+  }
+
+  static GroupResults make(int64_t groups, size_t aggregates) {
+    return {groups, Buffer::allocate(groups * static_cast<int64_t>(16 + 9 * aggregates))};
+  }
+};
+
+/// The groups of a part, in the order of their slots or of their keys.
+GroupResults finish_part(const PackedKeys& packed, const FoldPlan& plan, const GroupPart& part,
+                         bool sort);
+
+/// Results of several parts one after the other, published.
+GroupResults join_results(const std::vector<GroupResults>& parts, size_t aggregates);
+
+/// All groups as columns in the wanted order.
+Grouped collect_groups(const PackedKeys& packed, int64_t num_keys, const FoldPlan& plan,
+                       const std::vector<Column>& values, const std::vector<GroupResults>& parts,
+                       bool parts_are_first_seen, GroupOptions options);
+
+/// Median, quantiles and distinct values of the groups of a part. `values` are 8 bytes each (lane
+/// of the input), group after group; `ends[slot]` is where a slot's end.
+void rank_part(const FoldPlan& plan, size_t ranked, uint64_t* values, const uint32_t* ends,
+               GroupPart& part);
+
+}  // namespace hr
