@@ -121,7 +121,7 @@ PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column
     field.kind = Kind::kNumbers;
     const Column& entries = field.column.dictionary()->values();
     field.top = static_cast<uint64_t>(std::max<int64_t>(entries.num_rows(), 1) - 1);
-    if (column.dtype().is_string() && options.ordered)
+    if (!field.column.dictionary()->is_ordered() && options.ordered)
       std::tie(field.turn, field.turn_back) = string_ranks(entries);
   } else if (column.dtype().is_bool()) {
     field.kind = Kind::kBool;

@@ -14,7 +14,8 @@ namespace hr {
 
 struct PackOptions {
   /// Equal keys get equal packs in any case; true: packs order as the keys do, the first column
-  /// first, strings by bytes, categories by their codes, NaN behind all numbers and null last.
+  /// first, strings and categories by bytes (ordered categories by their codes), NaN behind all
+  /// numbers and null last.
   bool ordered = true;
   /// Rows with null or NaN in a key all get the pack `missing()`; else null and NaN are keys.
   bool drop_missing = false;

@@ -634,8 +634,10 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
     const Aggregate kind = request.aggregate;
     if (request.column < 0) continue;
     const Column& column = given[static_cast<size_t>(request.column)];
-    if (!column.dtype().is_string() ||
-        (kind != Aggregate::kMin && kind != Aggregate::kMax && kind != Aggregate::kNunique))
+    const bool text = column.dtype().is_string();
+    const bool ranks = kind == Aggregate::kMin || kind == Aggregate::kMax;
+    if (!(ranks && (text || column.dtype().is_category())) &&
+        !(text && kind == Aggregate::kNunique))
       continue;
     size_t place = 0;
     while (place < ordered.size() && ordered[place].column != request.column) ++place;
@@ -644,7 +646,7 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
       values.push_back(ordered.back().packs);
     }
     request.column = static_cast<int64_t>(given.size() + place);
-    if (kind != Aggregate::kNunique) strings.emplace_back(k, place);
+    if (ranks) strings.emplace_back(k, place);
   }
   const PackedKeys packed = PackedKeys::of(
       "groupby", keys,
@@ -657,8 +659,9 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
     Column& result = grouped.values[request];
     const int64_t rows = result.num_rows();
     if (rows > 0 && result.null_count() == rows) {
-      result = Column::strings(rows, Buffer::allocate_zeroed(16 * rows), {},
-                               Buffer::allocate_zeroed((rows + 7) / 8), rows);
+      const Column& source = given[static_cast<size_t>(ordered[place].column)];
+      result = source.with_rows(rows, Buffer::allocate_zeroed(rows * source.dtype().size_bytes()),
+                                Buffer::allocate_zeroed((rows + 7) / 8), rows);
       continue;
     }
     const Column texts = ordered[place].packed.unpack(0, result.values_buffer(), result.num_rows());

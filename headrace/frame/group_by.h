@@ -56,7 +56,7 @@ struct AggregateRequest {
 };
 
 enum class GroupOrder : uint8_t {
-  kSorted,     ///< by the keys: numbers, bytes of strings, codes of categories; NaN, then null last
+  kSorted,     ///< by the keys, as PackOptions::ordered says
   kFirstSeen,  ///< by their first rows
   kAny,        ///< whatever is cheapest, the same in each run
 };

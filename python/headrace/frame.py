@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from headrace.dtypes import DType
+    from headrace.group import GroupBy
     from headrace.sorting import NaPosition
 
 
@@ -291,6 +292,51 @@ class DataFrame:
         from headrace.sorting import first_of_frame
 
         return first_of_frame("nsmallest", self, n, columns, False)
+
+    # ---- groups ------------------------------------------------------------------------------
+    def groupby(
+        self, by: Any, *, sort: bool = True, dropna: bool = True, order: bool = True
+    ) -> GroupBy:
+        """The rows by key. Aggregates are frames with the keys as their first columns.
+
+        An aggregate of one column picked by name is a series that knows its keys.
+
+        Parameters
+        ----------
+        by : str, Series or list of these
+            Column names, or series and expressions over rows of this frame.
+        sort : bool
+            Groups in the order of their keys; else in the order of their first rows.
+        dropna : bool
+            Leave out rows with null or NaN in a key; else null and NaN are keys, at the end.
+        order : bool
+            False with ``sort=False``: groups in whatever order is cheapest, the same in each run.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
+        >>> df.groupby("id").x.mean().to_dict()
+        {'a': 2.0, 'b': 2.0}
+        """
+        from headrace.group import GroupBy, group_order, keys_of
+
+        return GroupBy(keys_of(self, by), self._nodes, group_order(sort, order), dropna)
+
+    def reset_index(self) -> DataFrame:
+        """The frame itself: the keys of a group-by are columns already."""
+        return self
+
+    def drop_duplicates(self, subset: str | list[str] | None = None) -> DataFrame:
+        """The first of the rows that are equal in the columns of `subset` (all columns), in order.
+
+        Null equals null, and NaN equals NaN.
+        """
+        from headrace.group import Words, keys_of
+
+        keys = keys_of(self, subset if subset is not None else self.columns)
+        mark("drop_duplicates")
+        table = _core.group_by(keys, [Words("", "first_row")], "first", False)
+        rows = _core.part(table, len(keys))
+        return DataFrame._of({name: _core.take(node, rows) for name, node in self._nodes.items()})
 
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each numeric column.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from headrace.array import Array
     from headrace.frame import DataFrame
+    from headrace.group import GroupBy, GroupSeries
     from headrace.sorting import NaPosition
 
 
@@ -307,6 +308,55 @@ class Series(Deferred):
     def median(self) -> Array:
         """The middle of the values that are not missing."""
         return self.quantile(0.5)
+
+    # ---- groups ------------------------------------------------------------------------------
+    def groupby(
+        self, by: Any, *, sort: bool = True, dropna: bool = True, order: bool = True
+    ) -> GroupBy:
+        """The values by the key `by`, a series of the same rows or a list of them.
+
+        See `DataFrame.groupby`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1.0, 2.0, 3.0]})
+        >>> df.x.groupby(df.id).sum().to_dict()
+        {1: 4.0, 2: 2.0}
+        """
+        from headrace.group import SeriesGroupBy, group_order, keys_of
+
+        nodes = {self.name or "value": self._node}
+        return SeriesGroupBy(keys_of(None, by), nodes, group_order(sort, order), dropna)
+
+    def unique(self) -> Series:
+        """The distinct values in the order in which they are first seen, null and NaN included."""
+        mark("unique")
+        table = _core.group_by([(self.name or "", self._node)], [], "first", False)
+        return Series(_core.part(table, 0), self.name)
+
+    def value_counts(self, *, sort: bool = True, dropna: bool = True) -> GroupSeries:
+        """How often each value occurs, the most frequent first, of equals the one seen first.
+
+        >>> import headrace as hr
+        >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
+        {'b': 2, 'a': 1}
+        """
+        from headrace.group import GroupSeries, SeriesGroupBy, keys_of
+
+        groups = SeriesGroupBy(keys_of(None, self), {}, "first", dropna)
+        counted = groups.size().reset_index().rename({"size": "count"})
+        return GroupSeries(
+            counted.sort_values("count", ascending=False) if sort else counted, "count"
+        )
+
+    def nunique(self, dropna: bool = True) -> Array:
+        """The number of distinct values; null and NaN count with ``dropna=False``."""
+        from headrace.array import Array
+        from headrace.group import Words
+
+        mark("nunique")
+        words = [Words("size", "size")]
+        table = _core.group_by([("key", self._node)], words, "any", dropna)
+        return Array(_core.reduction("count", _core.part(table, 1)))
 
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max, as a frame of one column."""

@@ -1013,7 +1013,7 @@ def test_quarters():
     assert dates.dt.year.to_list() == [2000, 2000, 2001] and dates.dt.quarter.to_list() == [1, 2, 4]
 
 
-@promise("003 mortgage: the worst state of each loan", later)
+@promise("003 mortgage: the worst state of each loan")
 def test_worst_state(loans):
     late = loans.assign(ever_90=loans.status >= 3).groupby("loan").ever_90.max()
     assert late.to_list() == [True, False, False]
@@ -1231,7 +1231,6 @@ def test_means(groups, case):
 
 @promise(
     "004: group by a name, a column of it, a series",
-    later,
     group=[
         lambda d: d.groupby("id").mean().x,
         lambda d: d.groupby("id").x.mean(),

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred group-by.
+#include "python/bind/bind.h"
+
+#include "headrace/frame/group_nodes.h"
+
+using hr::NodePtr;
+
+namespace {
+
+// name, aggregate, values, second values, q, ddof, min_count
+using GroupWords = std::tuple<std::string, std::string, std::optional<NodePtr>,
+                              std::optional<NodePtr>, double, int64_t, int64_t>;
+
+hr::GroupColumn column_of(const GroupWords& words) {
+  const auto& [name, aggregate, values, other, q, ddof, min_count] = words;
+  hr::GroupColumn column{name, {}, values.value_or(nullptr), other.value_or(nullptr)};
+  column.request.aggregate = hr::aggregate_from_name(aggregate);
+  column.request.quantile = q;
+  column.request.ddof = ddof;
+  column.request.min_count = min_count;
+  return column;
+}
+
+hr::GroupOptions options_of(std::string_view order, bool drop_missing) {
+  return {order == "sorted"  ? hr::GroupOrder::kSorted
+          : order == "first" ? hr::GroupOrder::kFirstSeen
+                             : hr::GroupOrder::kAny,
+          drop_missing};
+}
+
+}  // namespace
+
+void bind_group(nb::module_& m) {
+  m.def(
+      "group_by",
+      [](const std::vector<std::pair<std::string, NodePtr>>& keys,
+         const std::vector<GroupWords>& columns, std::string_view order, bool drop_missing) {
+        std::vector<hr::GroupKey> wanted;
+        for (const auto& [name, node] : keys) wanted.push_back({name, node});
+        std::vector<hr::GroupColumn> made;
+        for (const GroupWords& words : columns) made.push_back(column_of(words));
+        return hr::group_by_node(std::move(wanted), std::move(made),
+                                 options_of(order, drop_missing));
+      },
+      "keys"_a, "columns"_a, "order"_a, "drop_missing"_a, Unlocked());
+  m.def(
+      "group_transform",
+      [](const std::vector<NodePtr>& keys, const GroupWords& column, bool drop_missing) {
+        return hr::group_transform_node(keys, column_of(column),
+                                        options_of("sorted", drop_missing));
+      },
+      "keys"_a, "column"_a, "drop_missing"_a, Unlocked());
+}

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Group-by: aggregates of the rows that share a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+_NUMBERS = "biuf"
+#: Kinds of dtypes that an aggregate of a whole frame picks.
+_PICKED = {
+    "count": "biufMOU",
+    "nunique": "biufMOU",
+    "first": "biufMOU",
+    "last": "biufMOU",
+    "min": "biufMOU",
+    "max": "biufMOU",
+}
+
+
+class Words(NamedTuple):
+    """One aggregate as the engine wants it."""
+
+    name: str
+    aggregate: str
+    values: _core.Node | None = None
+    other: _core.Node | None = None
+    q: float = 0.5
+    ddof: int = 1
+    min_count: int = 0
+
+
+def group_order(sort: bool, order: bool) -> str:
+    """Return the engine's word for the order of the groups."""
+    return "sorted" if sort else "first" if order else "any"
+
+
+def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
+    """Names and nodes of the keys: column names, series, expressions, or a list of them."""
+    keys: list[tuple[str, _core.Node]] = []
+    for each in by if isinstance(by, list | tuple) else [by]:
+        if isinstance(each, str) and frame is not None:
+            keys.append((each, frame[each]._node))
+            continue
+        if isinstance(each, str):
+            raise TypeMismatchError(f"groupby: a series is wanted as a key: key={each!r}")
+        key = Series(each)
+        name = key.name or ("key" if len(keys) == 0 else f"key_{len(keys)}")
+        keys.append((name, key._node))
+    if not keys:
+        raise InvalidArgumentError("groupby: there is no key; name a column")
+    return keys
+
+
+class GroupSeries(Series):
+    """An aggregate of one column, a value a group, beside the keys of the groups.
+
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
+    >>> means = df.groupby("id").x.mean()
+    >>> means.to_list(), means.to_dict(), means.reset_index().columns
+    ([5.0, 2.0], {1: 5.0, 2: 2.0}, ['id', 'x'])
+    """
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: DataFrame, name: str) -> None:
+        super().__init__(list(frame._nodes.values())[-1], name)
+        self._frame = frame
+
+    def _value(self) -> Any:
+        _core.force(list(self._frame._nodes.values()))  # in one walk
+        return self._node.value()
+
+    @property
+    def index(self) -> Series | DataFrame:
+        """The key of each value; a frame when there are several keys."""
+        keys = self._frame[self._frame.columns[:-1]]
+        return keys[keys.columns[0]] if len(keys.columns) == 1 else keys  # type: ignore[no-any-return]
+
+    def reset_index(self) -> DataFrame:
+        """The keys and the values as a frame."""
+        return self._frame
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Values by key, or by tuples of keys."""
+        *keys, values = self._frame.to_dict().values()
+        return dict(
+            zip(keys[0] if len(keys) == 1 else zip(*keys, strict=True), values, strict=True)
+        )
+
+    def to_pandas(self) -> Any:
+        """A pandas series with the keys as its index."""
+        frame = self._frame.to_pandas()
+        return frame.set_index(list(frame.columns[:-1])).iloc[:, 0].rename(self.name)
+
+    def __repr__(self) -> str:
+        return repr(self._frame)
+
+    def _repr_html_(self) -> str:
+        return self._frame._repr_html_()
+
+
+class GroupBy:
+    """The rows of a frame by key, from `DataFrame.groupby` or `Series.groupby`.
+
+    Aggregates give a frame: the keys as its first columns, then a column for each aggregate; those
+    of one column picked by name give a `GroupSeries`.
+    Nothing runs until somebody looks, and only what the columns looked at need.
+    """
+
+    __slots__ = ("_dropna", "_keys", "_nodes", "_order")
+
+    def __init__(
+        self,
+        keys: list[tuple[str, _core.Node]],
+        nodes: Mapping[str, _core.Node],
+        order: str,
+        dropna: bool,
+    ) -> None:
+        self._keys = keys
+        self._nodes = dict(nodes)
+        self._order = order
+        self._dropna = dropna
+
+    # ---- columns -----------------------------------------------------------------------------
+    def _find(self, name: str) -> str:
+        if name not in self._nodes:
+            _core.no_such_column("groupby", list(self._nodes), name)
+        return name
+
+    def __getitem__(self, key: str | list[str]) -> GroupBy:
+        """The same groups of one column or of some."""
+        if isinstance(key, str):
+            name = self._find(key)
+            return SeriesGroupBy(self._keys, {name: self._nodes[name]}, self._order, self._dropna)
+        picked = {self._find(name): self._nodes[name] for name in key}
+        return GroupBy(self._keys, picked, self._order, self._dropna)
+
+    def __getattr__(self, name: str) -> GroupBy:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in object.__getattribute__(self, "_nodes"):
+            return self[name]
+        raise AttributeError(f"groupby has no column or aggregate {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
+
+    def _values(self) -> dict[str, _core.Node]:
+        """The columns that are not keys."""
+        keys = {(name, id(node)) for name, node in self._keys}
+        names = {name for name, _ in self._keys}
+        return {
+            name: node
+            for name, node in self._nodes.items()
+            if name not in names and (name, id(node)) not in keys
+        }
+
+    # ---- aggregates --------------------------------------------------------------------------
+    def _frame(self, columns: list[Words]) -> DataFrame:
+        from headrace.frame import DataFrame
+
+        mark("groupby")
+        table = _core.group_by(self._keys, columns, self._order, self._dropna)
+        names = [name for name, _ in self._keys] + [column.name for column in columns]
+        return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(names)})
+
+    def _each(self, aggregate: str, **options: Any) -> Any:
+        kinds = _PICKED.get(aggregate, _NUMBERS)
+        columns = [
+            Words(name, aggregate, node, **options)
+            for name, node in self._values().items()
+            if Series(node).dtype.kind in kinds
+        ]
+        if not columns:
+            raise TypeMismatchError(
+                f"groupby: no column that {aggregate} takes: columns={list(self._nodes)}"
+            )
+        return self._frame(columns)
+
+    def sum(self, min_count: int = 0) -> Any:
+        """Sums; null where fewer than `min_count` values are there."""
+        return self._each("sum", min_count=min_count)
+
+    def prod(self, min_count: int = 0) -> Any:
+        """Products; null where fewer than `min_count` values are there."""
+        return self._each("prod", min_count=min_count)
+
+    def mean(self) -> Any:
+        """Means; null for no value."""
+        return self._each("mean")
+
+    def median(self) -> Any:
+        """Medians; null for no value."""
+        return self._each("median")
+
+    def quantile(self, q: float = 0.5) -> Any:
+        """Quantiles, linear between ranks; null for no value."""
+        return self._each("quantile", q=q)
+
+    def var(self, ddof: int = 1) -> Any:
+        """Variances; null for `ddof` values and fewer."""
+        return self._each("var", ddof=ddof)
+
+    def std(self, ddof: int = 1) -> Any:
+        """Standard deviations; null for `ddof` values and fewer."""
+        return self._each("std", ddof=ddof)
+
+    def min(self) -> Any:
+        """Least values: of numbers and times, of strings and categories by their text."""
+        return self._each("min")
+
+    def max(self) -> Any:
+        """Greatest values."""
+        return self._each("max")
+
+    def first(self) -> Any:
+        """The first values that are not missing."""
+        return self._each("first")
+
+    def last(self) -> Any:
+        """The last values that are not missing."""
+        return self._each("last")
+
+    def any(self) -> Any:
+        """Whether some value is true (not 0)."""
+        return self._each("any")
+
+    def all(self) -> Any:
+        """Whether all values are true (not 0)."""
+        return self._each("all")
+
+    def count(self) -> Any:
+        """Numbers of values that are not missing."""
+        return self._each("count")
+
+    def nunique(self) -> Any:
+        """Numbers of distinct values, missing ones left out."""
+        return self._each("nunique")
+
+    def idxmin(self) -> Any:
+        """Positions of the rows with the least values, the first of equals."""
+        return self._each("idxmin")
+
+    def idxmax(self) -> Any:
+        """Positions of the rows with the greatest values, the first of equals."""
+        return self._each("idxmax")
+
+    def size(self) -> GroupSeries:
+        """Numbers of rows."""
+        return GroupSeries(self._frame([Words("size", "size")]), "size")
+
+    def corr(self, x: str, y: str) -> DataFrame:
+        """Pearson's correlation of two columns, in a column `corr`; null where one is constant."""
+        first, second = (self._nodes[self._find(name)] for name in (x, y))
+        return self._frame([Words("corr", "corr", first, second)])
+
+    def agg(self, spec: Any = None, **named: tuple[str, str]) -> Any:
+        """Several aggregates in one walk over the rows.
+
+        Parameters
+        ----------
+        spec : str, list or dict
+            An aggregate of all columns; a list of them (columns ``x_mean``, or just ``mean`` of one
+            column picked by name); or a dict from a column to one aggregate or a list.
+        **named : (column, aggregate)
+            Columns of the result by name.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
+        >>> df.groupby("id").agg(total=("x", "sum"), n=("x", "count")).to_dict()
+        {'id': [1, 2], 'total': [5.0, 4.0], 'n': [1, 2]}
+        """
+        if named:
+            if spec is not None:
+                raise InvalidArgumentError("agg: a specification and names; pass one of them")
+            columns = [
+                Words(name, aggregate, self._nodes[self._find(column)])
+                for name, (column, aggregate) in named.items()
+            ]
+            return self._frame(columns)
+        if isinstance(spec, str):
+            return self.size() if spec == "size" else self._each(spec)
+        if isinstance(spec, Mapping):
+            several = any(not isinstance(each, str) for each in spec.values())
+            return self._frame(
+                [
+                    Words(f"{name}_{one}" if several else name, one, self._nodes[self._find(name)])
+                    for name, each in spec.items()
+                    for one in ([each] if isinstance(each, str) else each)
+                ]
+            )
+        if not isinstance(spec, list) or not all(isinstance(each, str) for each in spec):
+            raise TypeMismatchError(
+                f"agg: a name, a list of names or a dict is wanted: spec={spec!r}"
+            )
+        single = isinstance(self, SeriesGroupBy)
+        return self._frame(
+            [
+                Words(one if single else f"{name}_{one}", one, node)
+                for name, node in (self._nodes if single else self._values()).items()
+                for one in spec
+            ]
+        )
+
+    def transform(self, aggregate: str) -> DataFrame | Series:
+        """Each row's aggregate of its group, in the order of the rows; null for rows left out."""
+        from headrace.frame import DataFrame
+
+        mark("transform")
+        kinds = _PICKED.get(aggregate, _NUMBERS)
+        keys = [node for _, node in self._keys]
+        single = isinstance(self, SeriesGroupBy)
+        values = self._nodes if single else self._values()
+        made = {
+            name: _core.group_transform(keys, Words(name, aggregate, node), self._dropna)
+            for name, node in values.items()
+            if single or Series(node).dtype.kind in kinds
+        }
+        if single:
+            ((name, node),) = made.items()
+            return Series(node, name)
+        return DataFrame._of(made)
+
+
+class SeriesGroupBy(GroupBy):
+    """The values of one column by key."""
+
+    __slots__ = ()
+
+    def _values(self) -> dict[str, _core.Node]:
+        return self._nodes
+
+    def _each(self, aggregate: str, **options: Any) -> Any:
+        ((name, node),) = self._nodes.items()
+        taken = {key for key, _ in self._keys}
+        own = f"{name}_{aggregate}" if name in taken else name
+        return GroupSeries(self._frame([Words(own, aggregate, node, **options)]), name)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Group-by against pandas."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+AGGREGATES = [
+    "sum", "prod", "mean", "min", "max", "var", "std", "count", "first", "last", "median",
+    "nunique", "any", "all",
+]  # fmt: skip
+
+
+def columns_of(result: hr.DataFrame) -> dict[str, list[object]]:
+    """Python values; NaN as None."""
+    return {
+        name: [None if isinstance(v, float) and math.isnan(v) else v for v in values]
+        for name, values in result.to_dict().items()
+    }
+
+
+def close(ours: object, theirs: object) -> bool:
+    missing = theirs is None or theirs is pd.NaT or (isinstance(theirs, float) and theirs != theirs)
+    if ours is None or missing:
+        return ours is None and missing
+    if isinstance(theirs, float) and isinstance(ours, float | int):
+        return math.isclose(float(ours), theirs, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(ours == theirs)
+
+
+def frames(keys: dict[str, list[object]], x: list[float | None], y: list[int]) -> tuple:
+    ours = hr.DataFrame({**keys, "x": hr.Series(x, dtype="float64"), "y": y})
+    theirs = pd.DataFrame(
+        {
+            **{k: pd.Series(v, dtype=object) for k, v in keys.items()},
+            "x": np.array(x, float),
+            "y": y,
+        }
+    )
+    return ours, theirs
+
+
+def same(ours: hr.DataFrame, theirs: pd.DataFrame, keys: list[str]) -> None:
+    ours_values = columns_of(ours)
+    theirs = theirs.reset_index()
+    assert ours.columns == list(theirs.columns)
+    for name in theirs.columns:
+        expected = theirs[name].tolist()
+        assert len(ours_values[name]) == len(expected), name
+        for a, b in zip(ours_values[name], expected, strict=True):
+            assert close(a, b), (name, ours_values[name], expected)
+
+
+KEYS = st.sampled_from(["a", "b", "long enough to lie outside", "", None])
+ROWS = st.lists(
+    st.tuples(
+        KEYS,
+        st.integers(-3, 3),
+        st.sampled_from([0.0, 1.5, -2.25, 1e6, float("nan"), None]),
+        st.integers(-5, 5),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS, st.booleans(), st.booleans(), st.sampled_from(AGGREGATES))
+def test_equals_pandas(rows: list[tuple], sort: bool, dropna: bool, aggregate: str) -> None:
+    if not rows:
+        return
+    name, number, x, y = (list(column) for column in zip(*rows, strict=True))
+    ours, theirs = frames({"name": name, "number": number}, x, y)
+    for by in (["name"], ["number"], ["name", "number"]):
+        got = ours.groupby(by, sort=sort, dropna=dropna)[["x", "y"]].agg(aggregate)
+        grouped = theirs.groupby(by, sort=sort, dropna=dropna)[["x", "y"]]
+        want = grouped.any() if aggregate == "any" else grouped.agg(aggregate)
+        if aggregate in ("any", "all"):  # pandas takes NaN as true
+            skip = theirs.assign(x=theirs.x.fillna(0.0 if aggregate == "any" else 1.0))
+            want = skip.groupby(by, sort=sort, dropna=dropna)[["x", "y"]].agg(aggregate)
+        same(got, want, by)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(allow_nan=True)), min_size=1, max_size=30))
+def test_float_keys(rows: list[tuple[int, float]]) -> None:
+    y, key = [r[0] for r in rows], [r[1] for r in rows]
+    ours = hr.DataFrame({"k": key, "y": y})
+    theirs = pd.DataFrame({"k": key, "y": y})
+    for dropna in (True, False):
+        got = ours.groupby("k", dropna=dropna).y.sum().reset_index()
+        same(got, theirs.groupby("k", dropna=dropna)[["y"]].sum(), ["k"])
+
+
+def test_the_forms() -> None:
+    df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0], "y": [1, 2, 3]})
+    expected = {"id": [1, 2], "x": [5.0, 2.0]}
+    for result in (
+        df.groupby("id").x.mean(),
+        df.groupby("id")["x"].mean(),
+        df.groupby("id")[["x"]].mean(),
+        df.x.groupby(df.id).mean(),
+        df.groupby(df.id).x.mean(),
+        df.groupby(["id"]).agg({"x": "mean"}),
+        df.groupby("id").agg(x=("x", "mean")),
+        df.groupby("id").x.agg("mean"),
+    ):
+        assert result.reset_index().to_dict() == expected
+    assert df.groupby("id").agg({"x": ["min", "max"], "y": "sum"}).to_dict() == {
+        "id": [1, 2],
+        "x_min": [5.0, 1.0],
+        "x_max": [5.0, 3.0],
+        "y_sum": [2, 4],
+    }
+    assert df.groupby("id").x.agg(["sum", "count"]).to_dict() == {
+        "id": [1, 2],
+        "sum": [5.0, 4.0],
+        "count": [1, 2],
+    }
+    assert df.groupby("id").agg(["sum"]).columns == ["id", "x_sum", "y_sum"]
+    assert df.groupby("id").size().reset_index().to_dict() == {"id": [1, 2], "size": [1, 2]}
+    assert df.groupby(df.y > 1).x.sum().reset_index().to_dict() == {
+        "y": [False, True],
+        "x": [1.0, 8.0],
+    }
+    assert df.groupby("id").id.count().reset_index().to_dict() == {"id": [1, 2], "id_count": [1, 2]}
+    assert df.groupby("id", sort=False).x.sum().reset_index().to_dict() == {
+        "id": [2, 1],
+        "x": [4.0, 5.0],
+    }
+    assert df.groupby("id").x.quantile(0.25).to_list() == [5.0, 1.5]
+    assert df.groupby("id").x.idxmax().to_list() == [1, 2]
+    assert df.groupby("id").x.sum(min_count=2).to_list() == [None, 4.0]
+
+
+def test_series_with_keys() -> None:
+    df = hr.DataFrame({"a": [2, 1, 2], "b": ["x", "y", "x"], "v": [1.0, 5.0, 3.0]})
+    one = df.groupby("a").v.sum()
+    assert one.name == "v"
+    assert one.index.to_list() == [1, 2]
+    assert (one * 2).to_list() == [10.0, 8.0]
+    two = df.groupby(["a", "b"]).v.sum()
+    assert two.to_dict() == {(1, "y"): 5.0, (2, "x"): 4.0}
+    assert two.index.columns == ["a", "b"]
+    assert one.to_pandas().to_dict() == {1: 5.0, 2: 4.0}
+    assert "a" in repr(one)
+    assert "table" in one._repr_html_()
+
+
+def test_transform() -> None:
+    df = hr.DataFrame({"id": [2, None, 1, 2], "x": [1.0, 2.0, 5.0, 3.0]})
+    assert df.groupby("id").x.transform("mean").to_list() == [2.0, None, 5.0, 2.0]
+    assert df.groupby("id", dropna=False).x.transform("sum").to_list() == [4.0, 2.0, 5.0, 4.0]
+    df["share"] = df.x / df.groupby("id").x.transform("sum")
+    assert df.share.to_list() == [0.25, None, 1.0, 0.75]
+
+
+def test_correlation() -> None:
+    random = np.random.default_rng(0)
+    k, x = random.integers(0, 5, 1000), random.standard_normal(1000)
+    y = x + random.standard_normal(1000)
+    x[::7] = np.nan
+    got = hr.DataFrame({"k": k, "x": x, "y": y}).groupby("k").corr("x", "y").corr.to_list()
+    theirs = pd.DataFrame({"k": k, "x": x, "y": y}).groupby("k")[["x", "y"]]
+    np.testing.assert_allclose(got, theirs.apply(lambda g: g.x.corr(g.y)).to_numpy())
+
+
+def test_categories_dates_and_times() -> None:
+    kind = hr.Series(["low", "high", "low", None], dtype="category")
+    day = np.array(["2024-01-02", "2024-01-01", "2024-01-01", "NaT"], "datetime64[us]")
+    df = hr.DataFrame({"kind": kind, "day": day, "x": [1, 2, 3, 4]})
+    assert df.groupby("kind").x.sum().to_dict() == {"high": 2, "low": 4}
+    assert df.groupby("x", sort=False).kind.max().to_list() == ["low", "high", "low", None]
+    assert df.groupby(hr.Series([1, 1, 1, 1])).kind.min().to_list() == ["high"]
+    got = df.groupby("day").agg(x=("x", "sum"), kind=("kind", "first"))
+    assert got.x.to_list() == [5, 1]
+    assert got.kind.to_list() == ["high", "low"]
+    assert df.groupby("kind").day.max().to_list() == [day[0].item(), day[1].item()]
+
+
+def test_distinct() -> None:
+    s = hr.Series(["b", "a", "b", None, "a"], name="s")
+    assert s.unique().to_list() == ["b", "a", None]
+    assert int(s.nunique()) == 2
+    assert int(s.nunique(dropna=False)) == 3
+    counts = s.value_counts()
+    assert counts.to_dict() == {"b": 2, "a": 2}
+    assert counts.name == "count"
+    assert s.value_counts(dropna=False, sort=False).to_dict() == {"b": 2, "a": 2, None: 1}
+    df = hr.DataFrame({"s": s, "x": [1, 2, 1, 4, 5]})
+    assert df.drop_duplicates().x.to_list() == [1, 2, 4, 5]
+    assert df.drop_duplicates("s").x.to_list() == [1, 2, 4]
+
+
+def test_empty() -> None:
+    df = hr.DataFrame({"k": [1, 2], "x": [1.0, 2.0]})
+    none = df[df.k > 5]
+    assert none.groupby("k").agg(["sum", "mean", "median", "first"]).to_dict() == {
+        "k": [],
+        "x_sum": [],
+        "x_mean": [],
+        "x_median": [],
+        "x_first": [],
+    }
+
+
+def test_errors_name_the_fault() -> None:
+    df = hr.DataFrame({"key": [1, 2], "name": ["a", "b"], "x": [1.0, 2.0]})
+    with pytest.raises(hr.ColumnNotFoundError, match="did you mean"):
+        df.groupby("keyy")
+    with pytest.raises(hr.ColumnNotFoundError, match="did you mean"):
+        df.groupby("key")["nameq"]
+    with pytest.raises(hr.TypeMismatchError, match="mean"):
+        df.groupby("key").name.mean()
+    with pytest.raises(hr.InvalidArgumentError, match="no such aggregate"):
+        df.groupby("key").x.agg("average")
+    with pytest.raises(hr.InvalidArgumentError, match="rows"):
+        df.groupby(hr.Series([1, 2, 3])).x.sum()
+    with pytest.raises(hr.InvalidArgumentError):
+        df.groupby([])
+    with pytest.raises(hr.InvalidArgumentError, match="repeated"):
+        df.groupby("key").agg(key=("x", "sum"))
+
+
+def test_only_what_is_wanted_runs() -> None:
+    df = hr.scan_csv(b"k,x,y\n1,2,3\n1,4,5\n")
+    result = df.groupby("k").agg(["sum", "max"])
+    assert result.x_sum.to_list() == [6]
+
+
+def many(rows: int) -> hr.DataFrame:
+    random = np.random.default_rng(2)
+    return hr.DataFrame(
+        {
+            "few": random.integers(0, 50, rows),
+            "many": random.integers(0, rows, rows) * 0x9E3779B97F4A7C1,
+            "x": random.standard_normal(rows) * 10.0 ** random.integers(-9, 9, rows),
+        }
+    )
+
+
+def bits(result: hr.DataFrame) -> list[bytes]:
+    return [result[name].to_numpy().tobytes() for name in result.columns]
+
+
+def test_same_bits_for_any_threads() -> None:
+    df = many(400_000)
+    for key in ("few", "many"):
+        found = []
+        for threads in (1, 2, 4):
+            with hr.threads(threads):
+                found.append(bits(df.groupby(key).x.agg(["sum", "mean", "std", "median"])))
+        assert found[0] == found[1] == found[2]
+
+
+def test_more_than_the_limit() -> None:
+    df = many(3_000_000)
+    hr.eval(df.few, df.many, df.x)
+    before = bits(df.groupby("many").x.agg(["sum", "count"]))
+    start = hr.memory.spill().written_bytes
+    base = hr.memory.stats().used_bytes
+    with hr.memory.limit(base + 40_000_000):
+        result = df.groupby("many").x.agg(["sum", "count"])
+        hr.eval(*[result[name] for name in result.columns])
+        assert hr.memory.spill().written_bytes > start
+        after = bits(result)
+    assert after == before
