@@ -182,7 +182,7 @@ def test_categories_dates_and_times() -> None:
     got = df.groupby("day").agg(x=("x", "sum"), kind=("kind", "first"))
     assert got.x.to_list() == [5, 1]
     assert got.kind.to_list() == ["high", "low"]
-    assert df.groupby("kind").day.max().to_list() == [day[0].item(), day[1].item()]
+    assert df.groupby("kind").day.max().to_list() == [day[1].item(), day[0].item()]
 
 
 def test_distinct() -> None:
