@@ -7,6 +7,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -17,7 +18,9 @@ namespace {
 // Positions of any integer dtype and stride, checked as they are read.
 class Positions {
  public:
-  Positions(const Tensor& tensor, int64_t num_rows) : tensor_(tensor), num_rows_(num_rows) {
+  /// `or_none`: -1 stands for no row, and nothing counts from the end.
+  Positions(const Tensor& tensor, int64_t num_rows, bool or_none = false)
+      : tensor_(tensor), num_rows_(num_rows), or_none_(or_none) {
     if (!tensor.dtype().is_integer() || tensor.num_dimensions() != 1)
       throw_error<TypeMismatchError>(
           "take", "positions are integers in one dimension",
@@ -25,6 +28,8 @@ class Positions {
   }
 
   int64_t count() const { return tensor_.num_elements(); }
+
+  bool or_none() const { return or_none_; }
 
   Touch touch() const { return reads(tensor_); }
 
@@ -39,8 +44,8 @@ class Positions {
         if constexpr (std::is_same_v<T, uint64_t>)
           if (position > static_cast<uint64_t>(INT64_MAX)) fail(k, std::to_string(position));
         int64_t row = static_cast<int64_t>(position);
-        if (row < 0) row += num_rows_;
-        if (row < 0 || row >= num_rows_) fail(k, std::to_string(position));
+        if (row < 0 && !or_none_) row += num_rows_;
+        if (row < (or_none_ ? -1 : 0) || row >= num_rows_) fail(k, std::to_string(position));
         visit(k, row);
       }
     });
@@ -54,15 +59,17 @@ class Positions {
 
   const Tensor& tensor_;
   int64_t num_rows_;
+  bool or_none_;
 };
 
+// Zeros where there is no row.
 void gather_rows(const std::byte* in, Buffer& buffer, int64_t width, const Positions& positions) {
   std::byte* const out = buffer.mutable_data();
   const std::vector<Touch> touches{positions.touch(), writes(buffer, width)};
   const auto as = [&]<class T>(std::type_identity<T>) {
     parallel_morsels(positions.count(), touches, [&](Morsel morsel) {
       positions.visit(morsel, [&](int64_t k, int64_t row) {
-        reinterpret_cast<T*>(out)[k] = reinterpret_cast<const T*>(in)[row];
+        reinterpret_cast<T*>(out)[k] = row < 0 ? T{} : reinterpret_cast<const T*>(in)[row];
       });
     });
   };
@@ -70,6 +77,7 @@ void gather_rows(const std::byte* in, Buffer& buffer, int64_t width, const Posit
   if (width == 2) return as(std::type_identity<uint16_t>{});
   if (width == 4) return as(std::type_identity<uint32_t>{});
   if (width == 8) return as(std::type_identity<uint64_t>{});
+  if (width == 16) return as(std::type_identity<std::array<uint64_t, 2>>{});
   parallel_morsels(positions.count(), touches, [&](Morsel morsel) {
     positions.visit(morsel, [&](int64_t k, int64_t row) {
       std::memcpy(out + k * width, in + row * width, static_cast<size_t>(width));
@@ -77,27 +85,26 @@ void gather_rows(const std::byte* in, Buffer& buffer, int64_t width, const Posit
   });
 }
 
+// Of no bitmap the bit is that there is a row.
 Buffer gather_bits(const uint8_t* in, int64_t offset, const Positions& positions) {
   Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(positions.count()));
   if (positions.count() == 0) return buffer;
   // Morsels begin at multiples of 64 bits, so workers share no byte.
   uint8_t* out = buffer.mutable_as<uint8_t>();
   parallel_morsels(positions.count(), [&](Morsel morsel) {
-    positions.visit(morsel,
-                    [&](int64_t k, int64_t row) { set_bit(out, k, get_bit(in, offset + row)); });
+    positions.visit(morsel, [&](int64_t k, int64_t row) {
+      set_bit(out, k, row >= 0 && (!in || get_bit(in, offset + row)));
+    });
   });
   return buffer;
 }
 
-}  // namespace
-
-Column gather(const Column& column, const Tensor& tensor) {
-  const Positions positions(tensor, column.num_rows());
+Column gather_column(const Column& column, const Positions& positions) {
   const int64_t rows = positions.count();
+  const bool nullable = column.null_count() > 0 || positions.or_none();
   Buffer validity;
-  if (column.null_count() > 0)
-    validity = gather_bits(column.validity(), column.offset(), positions);
-  const int64_t unknown = column.null_count() > 0 ? -1 : 0;
+  if (nullable) validity = gather_bits(column.validity(), column.offset(), positions);
+  const int64_t unknown = nullable ? -1 : 0;
   if (column.dtype().is_bool())
     return Column(column.dtype(), rows, gather_bits(column.bits(), column.offset(), positions),
                   std::move(validity), unknown);
@@ -106,6 +113,16 @@ Column gather(const Column& column, const Tensor& tensor) {
   if (rows > 0)
     gather_rows(column.values_buffer().data() + column.offset() * width, values, width, positions);
   return column.with_rows(rows, std::move(values), std::move(validity), unknown);
+}
+
+}  // namespace
+
+Column gather(const Column& column, const Tensor& positions) {
+  return gather_column(column, Positions(positions, column.num_rows()));
+}
+
+Column gather_or_null(const Column& column, const Tensor& positions) {
+  return gather_column(column, Positions(positions, column.num_rows(), true));
 }
 
 Tensor gather(const Tensor& tensor, const Tensor& at) {

@@ -37,9 +37,22 @@ void recode(const Column& chunk, const int32_t* codes, int32_t* out) {
   });
 }
 
+int64_t bytes_of(std::string_view op, Dtype dtype, int64_t rows) {
+  return dtype.is_bool() ? bitmap_bytes(rows) : checked_multiply(op, rows, dtype.size_bytes());
+}
+
 }  // namespace
 
 Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
+  if (chunks.size() > 1) {
+    int64_t rows = 0;
+    for (const Column& chunk : chunks) rows = checked_add(op, rows, chunk.num_rows());
+    record_copy(op, "chunks become one column", bytes_of(op, dtype, rows), false);
+  }
+  return concatenate(op, dtype, chunks);
+}
+
+Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
   if (chunks.empty()) return Column(dtype, 0, {});
   if (chunks.size() == 1) return chunks[0];
   int64_t rows = 0, nulls = 0;
@@ -48,8 +61,7 @@ Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chu
     nulls += chunk.null_count();
   }
   const int64_t width = dtype.size_bytes();
-  const int64_t bytes = dtype.is_bool() ? bitmap_bytes(rows) : checked_multiply(op, rows, width);
-  record_copy(op, "chunks become one column", bytes, false);
+  const int64_t bytes = bytes_of(op, dtype, rows);
   Buffer values = dtype.is_bool() ? Buffer::allocate_zeroed(bytes) : Buffer::allocate(bytes);
   Buffer validity = nulls > 0 ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
   std::byte* out = values.mutable_data();

@@ -15,4 +15,7 @@ namespace hr {
 /// OutOfMemoryError.
 HR_API Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks);
 
+/// The same as the result of an operator, which is no copy.
+HR_API Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chunks);
+
 }  // namespace hr

@@ -6,7 +6,10 @@
 #include "headrace/algo/gather.h"
 #include "headrace/algo/quantile.h"
 #include "headrace/base/error.h"
+#include "headrace/data/touch.h"
+#include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
+#include "headrace/plan/view.h"
 
 #include <algorithm>
 #include <cstring>
@@ -85,6 +88,67 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
                          if (const auto* column = std::get_if<Column>(&inputs[0]))
                            return gather(*column, where);
                          return gather(tensor(inputs[0]), where);
+                       });
+}
+
+NodePtr concat_node(const std::vector<NodePtr>& columns) {
+  if (columns.empty()) throw_error<InvalidArgumentError>("concat", "there is nothing to join");
+  std::vector<NodePtr> inputs;
+  Dtype dtype = columns[0]->signature().dtype;
+  for (const NodePtr& column : columns) {
+    require_rows("concat", column);
+    const Dtype other = column->signature().dtype;
+    if (other == dtype) continue;
+    const auto is_number = [](Dtype each) { return each.is_real() || each.is_bool(); };
+    if (!is_number(dtype) || !is_number(other))
+      throw_error<TypeMismatchError>("concat", "columns of these dtypes do not go together",
+                                     {{"dtype", dtype.name()}, {"other", other.name()}},
+                                     "cast one of them with astype");
+    dtype = promote(dtype, other);
+  }
+  Signature signature = columns[0]->signature();
+  signature.form = Form::kColumn;
+  signature.dtype = dtype;
+  signature.shape = {0};
+  signature.domain = new_domain();
+  for (const NodePtr& column : columns) {
+    const Signature& own = column->signature();
+    NodePtr input = own.form == Form::kTensor ? as_column_node(column) : column;
+    inputs.push_back(own.dtype == dtype ? input : cast_node(input, dtype));
+    signature.nullable |= own.nullable;
+    signature.shape[0] = own.rows() == kUnknown || signature.shape[0] == kUnknown
+                             ? kUnknown
+                             : signature.shape[0] + own.rows();
+  }
+  return operator_node("concat", "", signature, std::move(inputs), 1,
+                       [dtype](std::span<const Value> values) -> Value {
+                         std::vector<Column> parts;
+                         for (const Value& value : values) parts.push_back(std::get<Column>(value));
+                         return concatenate("concat", dtype, parts);
+                       });
+}
+
+NodePtr shift_node(const NodePtr& column, int64_t periods) {
+  require_rows("shift", column);
+  const Signature& own = column->signature();
+  Signature signature = own;
+  signature.form = Form::kColumn;
+  signature.nullable = true;
+  const NodePtr input = own.form == Form::kTensor ? as_column_node(column) : column;
+  return operator_node("shift", std::to_string(periods), signature, {input}, 1,
+                       [periods](std::span<const Value> values) -> Value {
+                         const auto& from = std::get<Column>(values[0]);
+                         const int64_t rows = from.num_rows(),
+                                       by = std::clamp(periods, -rows, rows);
+                         Buffer at = Buffer::allocate_paged(8 * rows);
+                         if (rows > 0) {
+                           int64_t* const out = at.mutable_as<int64_t>();
+                           parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
+                             for (int64_t row = morsel.begin; row < morsel.end; ++row)
+                               out[row] = row - by < 0 || row - by >= rows ? -1 : row - by;
+                           });
+                         }
+                         return gather_or_null(from, Tensor(TypeId::kInt64, {rows}, std::move(at)));
                        });
 }
 

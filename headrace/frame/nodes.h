@@ -15,6 +15,13 @@ HR_API NodePtr select_node(const NodePtr& rows, const NodePtr& mask);
 /// Rows at the integer `positions`; negative ones count from the end.
 HR_API NodePtr take_node(const NodePtr& rows, const NodePtr& positions);
 
+/// The rows of all columns, one after the other, in the dtype they have in common. Throws
+/// TypeMismatchError for dtypes without one, naming both.
+HR_API NodePtr concat_node(const std::vector<NodePtr>& columns);
+
+/// Row r is row r - periods; rows that there are not are null.
+HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
+
 /// The quantiles `q` of the values that are neither null nor NaN: float64, as many as `q`.
 HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q);
 

@@ -68,6 +68,7 @@ void bind_io(nb::module_& m);
 void bind_frame(nb::module_& m);
 void bind_sort(nb::module_& m);
 void bind_group(nb::module_& m);
+void bind_join(nb::module_& m);
 void bind_signal(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_plot(nb::module_& m);

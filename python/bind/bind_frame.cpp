@@ -9,6 +9,8 @@ using hr::NodePtr;
 void bind_frame(nb::module_& m) {
   m.def("select", &hr::select_node, "rows"_a, "mask"_a, Unlocked());
   m.def("take", &hr::take_node, "rows"_a, "positions"_a, Unlocked());
+  m.def("concat", &hr::concat_node, "columns"_a, Unlocked());
+  m.def("shift", &hr::shift_node, "column"_a, "periods"_a, Unlocked());
   m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
   m.def(
       "reduction_axis",

@@ -28,6 +28,7 @@ NB_MODULE(_core, m) {
   bind_frame(m);
   bind_sort(m);
   bind_group(m);
+  bind_join(m);
   bind_signal(m);
   bind_learn(m);
   bind_plot(m);

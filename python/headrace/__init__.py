@@ -29,7 +29,7 @@ from headrace.errors import (
     UnsupportedError,
 )
 from headrace.exchange import from_arrow, from_dlpack, from_pandas
-from headrace.frame import DataFrame
+from headrace.frame import DataFrame, concat
 from headrace.io import read_csv, scan_csv
 from headrace.memory import no_copies
 from headrace.series import Series
@@ -57,6 +57,7 @@ __all__ = [
     "argsort",
     "asarray",
     "attach",
+    "concat",
     "demo",
     "device",
     "errors",

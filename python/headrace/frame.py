@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import functools
+import operator
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
-from headrace.deferred import Deferred, mark
+from headrace.deferred import Deferred, caller_variables, mark
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.series import Series
 
@@ -208,6 +210,126 @@ class DataFrame:
         if len(set(names)) < len(names):
             raise InvalidArgumentError(f"rename: a column name would be repeated: columns={names}")
         return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)))
+
+    # ---- rows by what they hold --------------------------------------------------------------
+    def query(self, text: str) -> DataFrame:
+        """The rows for which an expression over columns, given as text, is true.
+
+        The text is parsed, never run as code: names are columns (in backticks where they are no
+        words), ``@name`` is a variable of the caller; arithmetic, comparisons (chained too), ``in``
+        with a list, ``and``, ``or``, ``not``, and the methods ``abs between clip is_nan is_null isin
+        isna notna round`` work.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
+        >>> least = 2
+        >>> df.query("x >= @least and `a b` in ['v']").x.to_list()
+        [2, 3]
+        """
+        from headrace.query import evaluate
+
+        mark("query")
+        mask = evaluate(text, self, caller_variables())
+        if not isinstance(mask, Series) or mask.dtype.kind != "b":
+            raise TypeMismatchError(f"query: the text is no condition on rows: text={text!r}")
+        return DataFrame(self[mask])
+
+    def isna(self) -> DataFrame:
+        """True where a value is null or NaN, column by column."""
+        return DataFrame._of({name: self[name].isna()._node for name in self._nodes})
+
+    def fillna(self, value: Any) -> DataFrame:
+        """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``."""
+        mark("fillna")
+        values = value if isinstance(value, Mapping) else dict.fromkeys(self._nodes, value)
+        for name in values:
+            self._find(name)
+        filled = {name: self[name].fillna(each)._node for name, each in values.items()}
+        return DataFrame._of({**self._nodes, **filled})
+
+    def dropna(
+        self, subset: str | list[str] | None = None, how: Literal["any", "all"] = "any"
+    ) -> DataFrame:
+        """The rows without null and NaN in `subset` (all columns); "all": with one value at least."""
+        mark("dropna")
+        if how not in ("any", "all"):
+            raise InvalidArgumentError(f"dropna: no such word: how={how!r}; pass any or all")
+        names = [subset] if isinstance(subset, str) else subset or self.columns
+        present = [self[self._find(name)].notna() for name in names]
+        if not present:
+            return DataFrame(self)
+        kept = functools.reduce(operator.and_ if how == "any" else operator.or_, present)
+        return DataFrame(self[kept])
+
+    def astype(self, dtype: Any) -> DataFrame:
+        """Columns as another dtype, or by column from a mapping ``{name: dtype}``."""
+        mark("astype")
+        wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(self._nodes, dtype)
+        for name in wanted:
+            self._find(name)
+        cast = {name: self[name].astype(each)._node for name, each in wanted.items()}
+        return DataFrame._of({**self._nodes, **cast})
+
+    def merge(
+        self,
+        right: DataFrame,
+        how: str = "inner",
+        on: str | list[str] | None = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+        indicator: bool | str = False,
+        validate: str | None = None,
+    ) -> DataFrame:
+        """Rows of both frames whose keys are equal, side by side.
+
+        Left rows in order, of each its partners in order; of an outer join then the right rows
+        without one; of a right join right rows in order. Null equals null, and NaN equals NaN.
+        Columns of the side without a row are null, and stay of their dtype.
+
+        Parameters
+        ----------
+        right : DataFrame
+            The other frame.
+        how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
+            Which rows stay; semi and anti: left rows that have a partner, or none.
+        on : str or list of str, optional
+            Names of the keys in both frames; all names they share when no key is given.
+        left_on, right_on : str, Series or list of these, optional
+            Keys of each side; integers and floats of any width agree.
+        suffixes : tuple
+            Appended to other columns that both frames have.
+        indicator : bool or str
+            A last column (named `_merge`, or this) of the side that the row is from.
+        validate : {"1:1", "1:m", "m:1", "m:m"}, optional
+            Raise when keys of a side come twice and should not; pandas' long words work too.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            For a name that is no column.
+        TypeMismatchError
+            For keys of dtypes that are never equal.
+        InvalidArgumentError
+            For options that do not fit, and, when it runs, for keys against `validate` or a result
+            of 2^31 rows.
+
+        Notes
+        -----
+        Keys from a range of at most four times the right rows take a few ns a row and core, others
+        about 40. Where every left row has one partner, the left columns are shared. The table of
+        the right keys follows Birler, Schmidt, Fent and Neumann, "Simple, efficient, and robust
+        hash tables for join processing", DaMoN 2024.
+
+        >>> import headrace as hr
+        >>> loans = hr.DataFrame({"id": [1, 2, 2], "paid": [5.0, 6.0, 7.0]})
+        >>> people = hr.DataFrame({"id": [2, 1], "name": ["Bo", "Al"]})
+        >>> loans.merge(people, on="id").to_dict()
+        {'id': [1, 2, 2], 'paid': [5.0, 6.0, 7.0], 'name': ['Al', 'Bo', 'Bo']}
+        """
+        from headrace.merge import merge
+
+        return merge(self, right, how, on, left_on, right_on, suffixes, indicator, validate)
 
     def head(self, rows: int = 5) -> DataFrame:
         """The first rows, computed from no more than these where the plan allows it.
@@ -484,3 +606,40 @@ class DataFrame:
         from headrace.display import frame_html
 
         return frame_html(self)
+
+
+def concat(frames: Iterable[DataFrame | Series]) -> Any:
+    """The rows of all frames, or of all series, one after the other.
+
+    Columns are those of the first frame; the others have the same names in any order. Numbers of
+    different dtypes take the one they have in common; categories get one dictionary.
+
+    >>> import headrace as hr
+    >>> hr.concat([hr.DataFrame({"x": [1]}), hr.DataFrame({"x": [2.5]})]).x.to_list()
+    [1.0, 2.5]
+    """
+    mark("concat")
+    parts = list(frames)
+    if not parts:
+        raise InvalidArgumentError("concat: there is nothing to join")
+    if all(isinstance(part, Series) for part in parts):
+        return Series(_core.concat([part._node for part in parts]), parts[0].name)
+    if not all(isinstance(part, DataFrame) for part in parts):
+        raise TypeMismatchError(
+            "concat: frames or series are wanted, not both: "
+            f"types={sorted({type(part).__name__ for part in parts})}"
+        )
+    names = parts[0].columns
+    for at, part in enumerate(parts):
+        if sorted(part.columns) != sorted(names):
+            raise InvalidArgumentError(
+                f"concat: frames have different columns: at={at}, columns={part.columns}, "
+                f"first={names}"
+            )
+    domain = _core.new_domain()
+    return DataFrame._of(
+        {
+            name: _core.in_domain(_core.concat([part._nodes[name] for part in parts]), domain)
+            for name in names
+        }
+    )

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
@@ -182,6 +183,76 @@ class Series(Deferred):
                 "use astype('category') first"
             )
         return CategoryAccessor(self)
+
+    # ---- rows against values -----------------------------------------------------------------
+    def isin(self, values: Any) -> Series:
+        """True where the value is one of `values` (a list, a series, an array); never null.
+
+        Null is one of values with a null in them, and NaN one of values with a NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
+        [False, True, False]
+        """
+        mark("isin")
+        if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+            raise TypeMismatchError(f"isin: a list of values is wanted: values={values!r}")
+        if not isinstance(values, Deferred) and not hasattr(values, "__array_interface__"):
+            values = list(values)
+        if isinstance(values, list) and all(value is None for value in values):
+            return self.is_null() if values else self.is_null() & False
+        return Series(_core.is_in(self._node, Series(values)._node), self.name)
+
+    def between(
+        self,
+        left: Any,
+        right: Any,
+        inclusive: Literal["both", "neither", "left", "right"] = "both",
+    ) -> Series:
+        """True where ``left <= value <= right``; `inclusive` says which ends count."""
+        if inclusive not in ("both", "neither", "left", "right"):
+            raise InvalidArgumentError(
+                f"between: no such word: inclusive={inclusive!r}; "
+                "pass both, neither, left or right"
+            )
+        low = self >= left if inclusive in ("both", "left") else self > left
+        high = self <= right if inclusive in ("both", "right") else self < right
+        both: Series = low & high
+        return both
+
+    def where(self, condition: Any, other: Any = None) -> Series:
+        """The values where `condition` is true, else `other` (null if it is not given)."""
+        if other is None:
+            other = self.shift(1 << 62)  # nulls of this dtype
+        kept: Series = self._elementwise("where", condition, self, other)
+        return kept
+
+    def mask(self, condition: Any, other: Any = None) -> Series:
+        """The values where `condition` is false, else `other` (null if it is not given)."""
+        return self.where(~condition, other)
+
+    def replace(self, to_replace: Any, value: Any = None) -> Series:
+        """Values equal to `to_replace` become `value`; a mapping replaces each of its keys."""
+        pairs = to_replace if isinstance(to_replace, Mapping) else {to_replace: value}
+        result = self
+        for old, new in pairs.items():
+            result = result._elementwise("where", self == old, new, result)
+        return result
+
+    def shift(self, periods: int = 1) -> Series:
+        """Row r becomes row ``r - periods``; rows that there are not are null.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 3]).shift().to_list()
+        [None, 1, 2]
+        """
+        mark("shift")
+        return Series(_core.shift(self._node, periods), self.name)
+
+    def diff(self, periods: int = 1) -> Series:
+        """Each value less the one `periods` rows before; null where there is none."""
+        change: Series = self - self.shift(periods)
+        return change
 
     # ---- order -------------------------------------------------------------------------------
     def sort_values(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Series:

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs of rows with equal keys.
+#include "headrace/frame/join.h"
+
+#include "headrace/algo/pack_keys.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/exchange/join_chunks.h"
+#include "headrace/exec/workers.h"
+#include "headrace/frame/join_table.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kOp = "merge";
+constexpr int32_t kNone = -1;
+
+Touch writes_int32(const Buffer& buffer, int64_t rows) {
+  return {&buffer, 0, 32, 32, rows, 0, 0, true};
+}
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+// Keys of 8 bytes are taken as they lie.
+bool lies_ready(const Column& column) {
+  return column.dtype().storage().is_integer() && column.dtype().size_bytes() == 8 &&
+         column.null_count() == 0;
+}
+
+JoinKeys read_keys(const PackedKeys& packed, int64_t first_row, int64_t rows) {
+  JoinKeys keys{Buffer::allocate_paged(8 * rows), 0, rows};
+  if (rows == 0) return keys;
+  uint64_t* const out = keys.buffer.mutable_as<uint64_t>();
+  std::vector<Touch> touches = packed.touches();
+  for (Touch& touch : touches) touch.first_bit += first_row * touch.step_bits;
+  touches.push_back({&keys.buffer, 0, 64, 64, rows, 0, 0, true});
+  parallel_morsels(rows, touches, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
+      packed.read(first_row + row, std::min(kBlockRows, morsel.end - row), out + row);
+  });
+  keys.buffer.publish();
+  return keys;
+}
+
+std::array<JoinKeys, 2> keys_of(const std::vector<Column>& left, int64_t left_rows,
+                                const std::vector<Column>& right, int64_t right_rows) {
+  if (left.empty()) {
+    const auto zeros = [](int64_t rows) {
+      return JoinKeys{Buffer::allocate_zeroed(8 * rows), 0, rows};
+    };
+    return {zeros(left_rows), zeros(right_rows)};
+  }
+  if (left.size() == 1 && lies_ready(left[0]) && lies_ready(right[0])) {
+    const auto ready = [](const Column& column) {
+      return JoinKeys{column.values_buffer(), 8 * column.offset(), column.num_rows()};
+    };
+    return {ready(left[0]), ready(right[0])};
+  }
+  std::vector<Column> both;
+  for (size_t i = 0; i < left.size(); ++i)
+    both.push_back(concatenate(kOp, left[i].dtype(), std::array{left[i], right[i]}));
+  const PackedKeys packed = PackedKeys::of(kOp, both, {.ordered = false});
+  return {read_keys(packed, 0, left_rows), read_keys(packed, left_rows, right_rows)};
+}
+
+// ---- pairs --------------------------------------------------------------------------------------
+
+class Join {
+ public:
+  Join(const JoinKeys& left, const JoinKeys& right, JoinKind kind)
+      : left_(left), right_(right), kind_(kind), table_(right) {}
+
+  const JoinTable& table() const { return table_; }
+
+  JoinedRows run() {
+    find();
+    JoinedRows result;
+    const bool pairs = kind_ != JoinKind::kSemi && kind_ != JoinKind::kAnti;
+    std::vector<int64_t> at(sizes_.size() + 1, 0);
+    std::partial_sum(sizes_.begin(), sizes_.end(), at.begin() + 1);
+    std::vector<int64_t> alone;  // right rows without a partner, by morsel
+    if (kind_ == JoinKind::kOuter) alone = count_alone();
+    const int64_t from_left = at.back();
+    result.rows = std::accumulate(alone.begin(), alone.end(), from_left);
+    if (result.rows > INT32_MAX) refuse(result.rows);
+    const bool one_each = from_left == left_.rows && (pairs_all_ || keeps_unmatched()) &&
+                          (pairs ? table_.is_unique() : true);
+    result.keeps_left = one_each && result.rows == from_left;
+    if (result.keeps_left && pairs) {
+      begins_.publish();
+      result.right = Tensor(TypeId::kInt32, {result.rows}, std::move(begins_));
+      return result;
+    }
+    if (result.keeps_left) return result;
+    Buffer left = Buffer::allocate_paged(4 * result.rows);
+    Buffer right = Buffer::allocate_paged(pairs ? 4 * result.rows : 0);
+    expand(at, left, right);
+    if (!alone.empty()) append_alone(alone, from_left, left, right);
+    left.publish();
+    right.publish();
+    result.left = Tensor(TypeId::kInt32, {result.rows}, std::move(left));
+    if (pairs) result.right = Tensor(TypeId::kInt32, {result.rows}, std::move(right));
+    return result;
+  }
+
+ private:
+  bool keeps_unmatched() const { return kind_ == JoinKind::kLeft || kind_ == JoinKind::kOuter; }
+
+  // Rows of the result that a left row with `count` partners gives.
+  int64_t rows_of(int64_t count) const {
+    switch (kind_) {
+      case JoinKind::kInner:
+        return count;
+      case JoinKind::kLeft:
+      case JoinKind::kOuter:
+        return std::max<int64_t>(count, 1);
+      case JoinKind::kSemi:
+        return count > 0;
+      case JoinKind::kAnti:
+        return count == 0;
+    }
+    return 0;
+  }
+
+  // Of each left row its partner, or where its partners begin and how many there are.
+  void find() {
+    const int64_t rows = left_.rows;
+    const bool single = table_.is_unique();
+    begins_ = Buffer::allocate_paged(4 * rows);
+    counts_ = Buffer::allocate_paged(single ? 0 : 4 * rows);
+    sizes_.assign(static_cast<size_t>(num_morsels(rows)), 0);
+    if (kind_ == JoinKind::kOuter) met_ = Buffer::allocate_zeroed(right_.rows);
+    if (rows == 0) return;
+    auto* const begins = begins_.mutable_as<uint32_t>();
+    auto* const counts = single ? nullptr : counts_.mutable_as<uint32_t>();
+    std::vector<Touch> touches{left_.touch(), writes_int32(begins_, rows)};
+    if (!single) touches.push_back(writes_int32(counts_, rows));
+    std::atomic<bool> all{true};
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
+      uint32_t begin[JoinTable::kBlock], count[JoinTable::kBlock];
+      int64_t size = 0;
+      bool none = false;
+      for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
+        const int64_t block = std::min(JoinTable::kBlock, morsel.end - row);
+        table_.find(left_.data() + row, block, begin, count);
+        for (int64_t i = 0; i < block; ++i) {
+          size += rows_of(count[i]);
+          none |= count[i] == 0;
+        }
+        if (single) {
+          const uint32_t* const numbers = table_.rows();
+          for (int64_t i = 0; i < block; ++i)
+            if (count[i] > 0) __builtin_prefetch(numbers + begin[i]);
+          for (int64_t i = 0; i < block; ++i)
+            begins[row + i] = count[i] > 0 ? numbers[begin[i]] : static_cast<uint32_t>(kNone);
+        } else {
+          std::copy(begin, begin + block, begins + row);
+          std::copy(count, count + block, counts + row);
+        }
+        if (met_) note_met(begin, count, block);
+      }
+      sizes_[static_cast<size_t>(morsel.index)] = size;
+      if (none) all = false;
+    });
+    pairs_all_ = all;
+  }
+
+  // Of an outer join: where the partners of a left row begin.
+  void note_met(const uint32_t* begin, const uint32_t* count, int64_t rows) {
+    auto* const met = const_cast<uint8_t*>(met_.as<uint8_t>());
+    for (int64_t i = 0; i < rows; ++i)
+      if (count[i] > 0 && !std::atomic_ref(met[begin[i]]).load(std::memory_order_relaxed))
+        for (uint32_t k = begin[i]; k < begin[i] + count[i]; ++k)
+          std::atomic_ref(met[k]).store(1, std::memory_order_relaxed);
+  }
+
+  void expand(const std::vector<int64_t>& at, Buffer& left, Buffer& right) {
+    if (at.back() == 0) return;
+    const int64_t rows = left_.rows;
+    const bool pairs = right.size_bytes() > 0;
+    auto* const out_left = left.mutable_as<int32_t>();
+    auto* const out_right = pairs ? right.mutable_as<int32_t>() : nullptr;
+    const auto* const begins = begins_.as<uint32_t>();
+    const auto* const counts = counts_ ? counts_.as<uint32_t>() : nullptr;
+    const uint32_t* const numbers = table_.rows();
+    parallel_for(num_morsels(rows), [&](int64_t m) {
+      const int64_t first = m * kMorselRows, last = std::min(first + kMorselRows, rows);
+      int64_t to = at[static_cast<size_t>(m)];
+      for (int64_t row = first; row < last;) {
+        // A piece whose result is small beside any budget.
+        int64_t end = row, size = 0;
+        while (end < last && end - row < kPieceRows && size < kPieceRows)
+          size += rows_of(count_of(begins, counts, end++));
+        std::vector<PinnedRange> held{{&begins_, 4 * row, 4 * end}};
+        if (counts) held.push_back({&counts_, 4 * row, 4 * end});
+        if (size > 0) held.push_back({&left, 4 * to, 4 * (to + size), true});
+        if (size > 0 && pairs) held.push_back({&right, 4 * to, 4 * (to + size), true});
+        const Pin pin(held);
+        for (; row < end; ++row) {
+          const int64_t count = count_of(begins, counts, row), made = rows_of(count);
+          for (int64_t k = 0; k < made; ++k) {
+            out_left[to] = static_cast<int32_t>(row);
+            if (pairs)
+              out_right[to] = static_cast<int32_t>(
+                  count == 0
+                      ? static_cast<uint32_t>(kNone)
+                      : (counts ? numbers[begins[row] + static_cast<uint32_t>(k)] : begins[row]));
+            ++to;
+          }
+        }
+      }
+    });
+  }
+
+  static int64_t count_of(const uint32_t* begins, const uint32_t* counts, int64_t row) {
+    return counts ? counts[row] : begins[row] != static_cast<uint32_t>(kNone);
+  }
+
+  // Right rows that nobody met, by morsel; in the order of the table first.
+  std::vector<int64_t> count_alone() {
+    std::vector<int64_t> alone(static_cast<size_t>(num_morsels(right_.rows)), 0);
+    is_alone_ = Buffer::allocate_zeroed(right_.rows);
+    if (right_.rows == 0) return alone;
+    auto* const flags = is_alone_.mutable_as<uint8_t>();
+    const auto* const met = met_.as<uint8_t>();
+    parallel_morsels(right_.rows, [&](Morsel morsel) {
+      for (int64_t k = morsel.begin; k < morsel.end; ++k)
+        std::atomic_ref(flags[table_.rows()[k]]).store(!met[k], std::memory_order_relaxed);
+    });
+    parallel_morsels(right_.rows, [&](Morsel morsel) {
+      alone[static_cast<size_t>(morsel.index)] =
+          std::accumulate(flags + morsel.begin, flags + morsel.end, int64_t{0});
+    });
+    return alone;
+  }
+
+  void append_alone(const std::vector<int64_t>& alone, int64_t first, Buffer& left, Buffer& right) {
+    if (left.size_bytes() == 0) return;
+    std::vector<int64_t> at(alone.size() + 1, first);
+    for (size_t i = 0; i < alone.size(); ++i) at[i + 1] = at[i] + alone[i];
+    auto* const out_left = left.mutable_as<int32_t>();
+    auto* const out_right = right.mutable_as<int32_t>();
+    parallel_morsels(right_.rows, [&](Morsel morsel) {
+      const auto m = static_cast<size_t>(morsel.index);
+      if (alone[m] == 0) return;
+      const Pin pin{{&left, 4 * at[m], 4 * at[m + 1], true},
+                    {&right, 4 * at[m], 4 * at[m + 1], true}};
+      int64_t to = at[m];
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        if (!is_alone_.as<uint8_t>()[row]) continue;
+        out_left[to] = kNone;
+        out_right[to++] = static_cast<int32_t>(row);
+      }
+    });
+  }
+
+  [[noreturn]] void refuse(int64_t rows) const {
+    int64_t most = 0, row = 0;
+    for (int64_t i = 0; i < left_.rows; ++i) {
+      const int64_t count =
+          count_of(begins_.as<uint32_t>(), counts_ ? counts_.as<uint32_t>() : nullptr, i);
+      if (count > most) most = count, row = i;
+    }
+    throw_error<InvalidArgumentError>(
+        kOp, "the result has too many rows",
+        {{"rows", rows}, {"limit", INT32_MAX}, {"left_row", row}, {"partners", most}},
+        "drop the duplicates of its key, or pass validate='m:1'");
+  }
+
+  static constexpr int64_t kPieceRows = 1 << 16;
+
+  const JoinKeys& left_;
+  const JoinKeys& right_;
+  JoinKind kind_;
+  JoinTable table_;
+  Buffer begins_{};  // uint32 a left row: its only partner or kNone, or a place in the table
+  Buffer counts_{};  // uint32, where keys come twice
+  Buffer met_{};     // a byte a row of the table
+  Buffer is_alone_{};
+  std::vector<int64_t> sizes_{};
+  bool pairs_all_ = true;  // every left row has a partner
+};
+
+void check_unique(std::string_view side, const JoinKeys& keys, const JoinTable& table) {
+  if (table.is_unique()) return;
+  uint32_t begins[JoinTable::kBlock], counts[JoinTable::kBlock];
+  for (int64_t row = 0; row < keys.rows; row += JoinTable::kBlock) {
+    const int64_t block = std::min(JoinTable::kBlock, keys.rows - row);
+    table.find(keys.data() + row, block, begins, counts);
+    for (int64_t i = 0; i < block; ++i)
+      if (counts[i] > 1)
+        throw_error<InvalidArgumentError>(kOp, "keys are not unique, as validate wants them",
+                                          {{"side", side},
+                                           {"row", row + i},
+                                           {"same_key_at", table.rows()[begins[i] + 1]},
+                                           {"rows_of_this_key", counts[i]}},
+                                          "drop_duplicates first, or pass another validate");
+  }
+}
+
+void check_rows(std::string_view side, int64_t rows) {
+  if (rows > INT32_MAX)
+    throw_error<InvalidArgumentError>(kOp, "more rows than this operator takes",
+                                      {{"side", side}, {"rows", rows}, {"limit", INT32_MAX}});
+}
+
+}  // namespace
+
+JoinKind join_kind_from_name(std::string_view name) {
+  constexpr std::string_view kNames[] = {"inner", "left", "outer", "semi", "anti"};
+  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames))
+    throw_error<InvalidArgumentError>(kOp, "no such kind of join", {{"how", name}},
+                                      "pass inner, left, right, outer, semi, anti or cross");
+  return static_cast<JoinKind>(found - std::begin(kNames));
+}
+
+Column is_in(const Column& values, const Column& set) {
+  const int64_t rows = values.num_rows();
+  const auto [keys, set_keys] = keys_of({values}, rows, {set}, set.num_rows());
+  const JoinTable table(set_keys);
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows == 0) return Column(TypeId::kBool, 0, std::move(bits));
+  uint8_t* const out = bits.mutable_as<uint8_t>();
+  const JoinKeys& all = keys;
+  parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
+    uint32_t begins[JoinTable::kBlock], counts[JoinTable::kBlock];
+    for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
+      const int64_t block = std::min(JoinTable::kBlock, morsel.end - row);
+      table.find(all.data() + row, block, begins, counts);
+      for (int64_t i = 0; i < block; ++i) set_bit(out, row + i, counts[i] > 0);
+    }
+  });
+  return Column(TypeId::kBool, rows, std::move(bits));
+}
+
+JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
+                     const std::vector<Column>& right, int64_t right_rows, JoinKind kind,
+                     JoinUnique unique) {
+  check_rows("left", left_rows);
+  check_rows("right", right_rows);
+  const auto [left_keys, right_keys] = keys_of(left, left_rows, right, right_rows);
+  const std::string_view names[] = {unique.turned ? "right" : "left",
+                                    unique.turned ? "left" : "right"};
+  if (unique.left) check_unique(names[0], left_keys, JoinTable(left_keys));
+  Join join(left_keys, right_keys, kind);
+  if (unique.right) check_unique(names[1], right_keys, join.table());
+  return join.run();
+}
+
+}  // namespace hr

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred joins.
+#include "headrace/frame/join_nodes.h"
+
+#include "headrace/algo/gather.h"
+#include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/data/touch.h"
+#include "headrace/exchange/join_chunks.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/view.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kOp = "merge";
+
+NodePtr column_node(const NodePtr& node) {
+  const Signature& signature = node->signature();
+  if (signature.form == Form::kTable || signature.shape.size() != 1)
+    throw_error<TypeMismatchError>(kOp, "a column or an array of one dimension is wanted",
+                                   {{"dimensions", signature.shape.size()}});
+  return signature.form == Form::kTensor ? as_column_node(node) : node;
+}
+
+// Both keys in the dtype that they have in common.
+void agree(std::string_view op, NodePtr& left, NodePtr& right) {
+  const Dtype a = left->signature().dtype, b = right->signature().dtype;
+  if (a == b || (a.is_category() && b.is_category())) return;
+  const bool numbers = (a.is_real() || a.is_bool()) && (b.is_real() || b.is_bool());
+  if (!numbers)
+    throw_error<TypeMismatchError>(op, "values of these dtypes are never equal",
+                                   {{"left", a.name()}, {"right", b.name()}},
+                                   "cast one of them with astype");
+  const Dtype common = promote(a, b);
+  if (a != common) left = cast_node(left, common);
+  if (b != common) right = cast_node(right, common);
+}
+
+// Which inputs a join has; equal nodes are one.
+class Inputs {
+ public:
+  int64_t add(const NodePtr& node) {
+    if (!node) return -1;
+    const auto found = std::find(nodes.begin(), nodes.end(), node);
+    if (found != nodes.end()) return found - nodes.begin();
+    nodes.push_back(node);
+    return static_cast<int64_t>(nodes.size()) - 1;
+  }
+
+  std::vector<NodePtr> nodes{};
+};
+
+// Which inputs a column is made of; -1: none.
+struct Inlet {
+  int64_t left = -1;
+  int64_t right = -1;
+};
+
+// Rows where a side has none are null.
+Column picked(const Column& column, const Tensor& rows, bool may_miss) {
+  return may_miss ? gather_or_null(column, rows) : gather(column, rows);
+}
+
+// The left value where there is a left row, else the right one.
+Column either(const Column& left, const Column& right, const JoinedRows& joined) {
+  if (joined.keeps_left) return left;
+  const Column both = concatenate(kOp, left.dtype(), std::array{left, right});
+  Buffer at = Buffer::allocate_paged(8 * joined.rows);
+  if (joined.rows > 0) {
+    auto* const out = at.mutable_as<int64_t>();
+    const auto *const from_left = joined.left.as<int32_t>(), *const from_right =
+                                                                 joined.right.as<int32_t>();
+    const std::vector<Touch> touches{reads(joined.left), reads(joined.right), writes(at, 8)};
+    parallel_morsels(joined.rows, touches, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = from_left[row] >= 0 ? from_left[row] : left.num_rows() + from_right[row];
+    });
+  }
+  return gather(both, Tensor(TypeId::kInt64, {joined.rows}, std::move(at)));
+}
+
+// "left_only", "right_only" or "both".
+Column origin_of(const JoinedRows& joined, bool turned) {
+  Buffer codes = Buffer::allocate_paged(4 * joined.rows);
+  if (joined.rows > 0) {
+    auto* const out = codes.mutable_as<int32_t>();
+    const auto* const left = joined.keeps_left ? nullptr : joined.left.as<int32_t>();
+    const auto* const right =
+        joined.right.num_elements() > 0 ? joined.right.as<int32_t>() : nullptr;
+    parallel_morsels(joined.rows, {writes(codes, 4)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = left && left[row] < 0 ? !turned : right && right[row] < 0 ? turned : 2;
+    });
+  }
+  DictionaryBuilder words;
+  for (const char* word : {"left_only", "right_only", "both"}) words.add(word);
+  return Column::categories(joined.rows, std::move(codes), words.finish());
+}
+
+}  // namespace
+
+NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
+                  JoinUnique unique, const std::string& indicator, const std::string& how) {
+  TableOperator table;
+  Inputs inputs;
+  const Inlet rows{inputs.add(column_node(sides.left_rows)),
+                   inputs.add(column_node(sides.right_rows))};
+  std::vector<Inlet> keys;
+  for (size_t i = 0; i < sides.left_keys.size(); ++i) {
+    NodePtr left = column_node(sides.left_keys[i]), right = column_node(sides.right_keys[i]);
+    agree(kOp, left, right);
+    keys.push_back({inputs.add(left), inputs.add(right)});
+  }
+  const auto always = static_cast<int64_t>(inputs.nodes.size());
+  std::vector<Inlet> inlets;
+  const auto add = [&](const std::string& name, Dtype dtype, Inlet inlet) {
+    if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
+      throw_error<InvalidArgumentError>(kOp, "a column name would be repeated", {{"name", name}},
+                                        "pass other suffixes, or rename it before");
+    table.names.push_back(name);
+    table.dtypes.push_back(dtype);
+    inlets.push_back(inlet);
+    std::vector<int64_t>& needs = table.reads.emplace_back();
+    for (const int64_t at : {inlet.left, inlet.right})
+      if (at >= always) needs.push_back(at);
+  };
+  for (const JoinColumn& column : columns) {
+    NodePtr left = column.left ? column_node(column.left) : nullptr;
+    NodePtr right = column.right ? column_node(column.right) : nullptr;
+    if (left && right) agree(kOp, left, right);
+    add(column.name, (left ? left : right)->signature().dtype,
+        {inputs.add(left), inputs.add(right)});
+  }
+  if (!indicator.empty()) add(indicator, TypeId::kCategory, {});
+  table.inputs = inputs.nodes;
+  table.passes = 2;
+  const auto joined = std::make_shared<std::optional<JoinedRows>>();
+  table.run = [=, names = table.names](const std::vector<bool>& wanted,
+                                       std::span<const Value> given) {
+    const auto column = [&](int64_t at) -> const Column& {
+      return std::get<Column>(given[static_cast<size_t>(at)]);
+    };
+    if (!*joined) {
+      std::vector<Column> left, right;
+      for (const Inlet& key : keys) {
+        left.push_back(column(key.left));
+        right.push_back(column(key.right));
+      }
+      *joined = join_rows(left, column(rows.left).num_rows(), right, column(rows.right).num_rows(),
+                          kind, unique);
+    }
+    const JoinedRows& pairs = **joined;
+    const bool left_misses = kind == JoinKind::kOuter, right_misses = kind != JoinKind::kInner;
+    std::vector<std::string> made;
+    std::vector<Column> results;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i]) continue;
+      const auto [left, right] = inlets[i];
+      made.push_back(names[i]);
+      if (left < 0 && right < 0)
+        results.push_back(origin_of(pairs, how == "right"));
+      else if (right < 0)
+        results.push_back(pairs.keeps_left ? column(left)
+                                           : picked(column(left), pairs.left, left_misses));
+      else if (left < 0)
+        results.push_back(picked(column(right), pairs.right, right_misses));
+      else
+        results.push_back(either(column(left), column(right), pairs));
+    }
+    return Table(std::move(made), std::move(results));
+  };
+  return table_node(std::string(kOp), "how=" + how, std::move(table));
+}
+
+NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
+  NodePtr left = column_node(values), right = column_node(set);
+  agree("isin", left, right);
+  Signature signature = left->signature();
+  signature.dtype = TypeId::kBool;
+  signature.nullable = false;
+  return operator_node("isin", "", signature, {left, right}, 1,
+                       [](std::span<const Value> given) -> Value {
+                         return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]));
+                       });
+}
+
+}  // namespace hr

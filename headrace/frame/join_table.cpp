@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building and asking the table of a join.
+#include "headrace/frame/join_table.h"
+
+#include "headrace/algo/hash.h"
+#include "headrace/algo/partition.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kPartRows = int64_t{1} << 15;  // whose slots and rows stay in the L2 cache
+constexpr int64_t kFewSlots = 4096;
+constexpr uint32_t kFewRows = 8;              // of a slot, that are looked at one by one
+constexpr uint64_t kOne = uint64_t{1} << 16;  // row, in a hashed slot's entry
+
+// The bits of a hashed slot's entry that stand for a key: 4 of 16, by bits of the hash that have
+// no part in the slot.
+uint64_t filter_of(uint64_t hash) {
+  uint64_t bits = 0;
+  for (int i = 0; i < 16; i += 4) bits |= uint64_t{1} << (hash >> i & 15);
+  return bits;
+}
+
+// Of the keys as signed and as unsigned numbers.
+struct KeyRange {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  int64_t most = std::numeric_limits<int64_t>::min();
+  uint64_t low = std::numeric_limits<uint64_t>::max();
+  uint64_t high = 0;
+
+  void add(const KeyRange& other) {
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+  }
+};
+
+KeyRange range_of(const JoinKeys& keys) {
+  std::vector<KeyRange> parts(static_cast<size_t>(num_morsels(keys.rows)));
+  parallel_morsels(keys.rows, {keys.touch()}, [&](Morsel morsel) {
+    KeyRange range;
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      const uint64_t key = keys.data()[row];
+      range.add({static_cast<int64_t>(key), static_cast<int64_t>(key), key, key});
+    }
+    parts[static_cast<size_t>(morsel.index)] = range;
+  });
+  KeyRange range;
+  for (const KeyRange& part : parts) range.add(part);
+  return range;
+}
+
+// Rows of one slot in the order of their keys, those of one key as they were; false when a key
+// comes twice.
+bool order_slot(uint64_t* keys, uint32_t* rows, uint64_t count) {
+  if (std::all_of(keys, keys + count, [&](uint64_t key) { return key == keys[0]; })) return false;
+  std::vector<std::pair<uint64_t, uint32_t>> both(count);
+  for (uint64_t i = 0; i < count; ++i) both[i] = {keys[i], rows[i]};
+  std::sort(both.begin(), both.end());
+  bool unique = true;
+  for (uint64_t i = 0; i < count; ++i) {
+    std::tie(keys[i], rows[i]) = both[i];
+    unique &= i == 0 || keys[i] != keys[i - 1];
+  }
+  return unique;
+}
+
+}  // namespace
+
+// Keys are slots where their range, signed or unsigned, is not much wider than there are rows.
+void JoinTable::choose_slots(const JoinKeys& keys) {
+  if (num_rows_ == 0) return;
+  const KeyRange range = range_of(keys);
+  const uint64_t as_signed = static_cast<uint64_t>(range.most) - static_cast<uint64_t>(range.least);
+  const uint64_t as_unsigned = range.high - range.low;
+  const uint64_t width = std::min(as_signed, as_unsigned);
+  least_ = as_signed == width ? static_cast<uint64_t>(range.least) : range.low;
+  dense_ = width < static_cast<uint64_t>(std::max(kFewSlots, 4 * num_rows_));
+  slots_ =
+      dense_ ? width + 1 : std::max<uint64_t>(std::bit_ceil(static_cast<uint64_t>(num_rows_)), 2);
+  shift_ = 64 - std::countr_zero(slots_);
+}
+
+uint64_t JoinTable::slot_of(uint64_t key) const {
+  return dense_ ? key - least_ : hash_key(key) >> shift_;
+}
+
+// Rows of a range of slots, [begin, begin + count) in the table's order, into their slots: counted
+// first, then put in their places.
+struct JoinTable::Build {
+  const JoinTable& table;
+  void* ends;
+  uint32_t* rows;
+  uint64_t* keys;
+
+  // `numbers` of the rows, or null: they are counted from 0. False when a key comes twice.
+  bool part(const uint64_t* from, const uint32_t* numbers, int64_t begin, int64_t count,
+            uint64_t first_slot, uint64_t slots) const {
+    return table.dense_ ? dense(from, numbers, begin, count, first_slot, slots)
+                        : hashed(from, numbers, begin, count, first_slot, slots);
+  }
+
+  static uint32_t number(const uint32_t* numbers, int64_t i) {
+    return numbers ? numbers[i] : static_cast<uint32_t>(i);
+  }
+
+  bool dense(const uint64_t* from, const uint32_t* numbers, int64_t begin, int64_t count,
+             uint64_t first_slot, uint64_t slots) const {
+    uint32_t* const end = static_cast<uint32_t*>(ends) + first_slot;
+    const uint64_t first_key = table.least_ + first_slot;
+    std::fill(end, end + slots, 0);
+    for (int64_t i = 0; i < count; ++i) ++end[from[i] - first_key];
+    bool unique = true;
+    auto at = static_cast<uint32_t>(begin);
+    for (uint64_t slot = 0; slot < slots; ++slot) {
+      unique &= end[slot] <= 1;
+      at += std::exchange(end[slot], at);
+    }
+    for (int64_t i = 0; i < count; ++i) rows[end[from[i] - first_key]++] = number(numbers, i);
+    return unique;
+  }
+
+  bool hashed(const uint64_t* from, const uint32_t* numbers, int64_t begin, int64_t count,
+              uint64_t first_slot, uint64_t slots) const {
+    uint64_t* const end = static_cast<uint64_t*>(ends) + first_slot;
+    std::fill(end, end + slots, 0);
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t hash = hash_key(from[i]);
+      uint64_t& entry = end[(hash >> table.shift_) - first_slot];
+      entry = (entry + kOne) | filter_of(hash);
+    }
+    auto at = static_cast<uint64_t>(begin);
+    for (uint64_t slot = 0; slot < slots; ++slot) {
+      const uint64_t size = end[slot] / kOne;
+      end[slot] = at * kOne | end[slot] % kOne;
+      at += size;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      uint64_t& entry = end[(hash_key(from[i]) >> table.shift_) - first_slot];
+      rows[entry / kOne] = number(numbers, i);
+      keys[entry / kOne] = from[i];
+      entry += kOne;
+    }
+    bool unique = true;
+    auto low = static_cast<uint64_t>(begin);
+    for (uint64_t slot = 0; slot < slots; ++slot) {
+      const uint64_t high = end[slot] / kOne;
+      if (high - low > 1) unique &= order_slot(keys + low, rows + low, high - low);
+      low = high;
+    }
+    return unique;
+  }
+};
+
+JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
+  choose_slots(keys);
+  if (num_rows_ == 0) return;
+  const int64_t end_bytes = dense_ ? 4 : 8;
+  ends_ = Buffer::allocate_paged(static_cast<int64_t>(slots_) * end_bytes);
+  rows_ = Buffer::allocate_paged(4 * num_rows_);
+  if (!dense_) keys_ = Buffer::allocate_paged(8 * num_rows_);
+  const Build build{*this, ends_.mutable_data(), rows_.mutable_as<uint32_t>(),
+                    dense_ ? nullptr : keys_.mutable_as<uint64_t>()};
+  std::atomic<bool> unique{true};
+  const auto run = [&](const Buffer& from, int64_t first_byte, const Buffer& numbers, int64_t begin,
+                       int64_t count, int64_t first_slot, int64_t slots) {
+    const auto range = [](const Buffer& buffer, int64_t first, int64_t items, int64_t bytes,
+                          bool write) {
+      return PinnedRange{&buffer, first * bytes, (first + items) * bytes, write};
+    };
+    std::vector<PinnedRange> held{range(ends_, first_slot, slots, end_bytes, true)};
+    if (count > 0) {
+      held.push_back({&from, first_byte, first_byte + 8 * count});
+      held.push_back(range(rows_, begin, count, 4, true));
+      if (numbers) held.push_back(range(numbers, begin, count, 4, false));
+      if (!dense_) held.push_back(range(keys_, begin, count, 8, true));
+    }
+    const Pin pin(held);
+    if (!build.part(reinterpret_cast<const uint64_t*>(from.data() + first_byte),
+                    numbers ? numbers.as<uint32_t>() + begin : nullptr, begin, count,
+                    static_cast<uint64_t>(first_slot), static_cast<uint64_t>(slots)))
+      unique = false;
+  };
+  const auto wanted = static_cast<uint64_t>((num_rows_ + kPartRows - 1) / kPartRows);
+  const auto most = static_cast<uint64_t>(kMostBuckets);
+  const uint64_t part_slots =
+      std::bit_ceil((slots_ + std::min(wanted, most) - 1) / std::min(wanted, most));
+  const auto parts = static_cast<int64_t>((slots_ + part_slots - 1) / part_slots);
+  if (parts == 1) {
+    run(keys.buffer, keys.first_byte, {}, 0, num_rows_, 0, static_cast<int64_t>(slots_));
+  } else {
+    const int part_shift = std::countr_zero(part_slots);
+    const Partition partition(
+        num_rows_, parts,
+        [&](int64_t begin, int64_t end, uint16_t* buckets) {
+          for (int64_t row = begin; row < end; ++row)
+            buckets[row - begin] = static_cast<uint16_t>(slot_of(keys.data()[row]) >> part_shift);
+        },
+        {keys.touch()});
+    const Buffer moved_keys = partition.moved(keys.buffer, keys.first_byte, 8);
+    const Buffer moved_rows = partition.moved_rows(4);
+    parallel_for(parts, [&](int64_t part) {
+      const int64_t begin = partition.begins()[static_cast<size_t>(part)];
+      const uint64_t first_slot = static_cast<uint64_t>(part) * part_slots;
+      run(moved_keys, 8 * begin, moved_rows, begin, partition.size(part),
+          static_cast<int64_t>(first_slot),
+          static_cast<int64_t>(std::min(part_slots, slots_ - first_slot)));
+    });
+  }
+  unique_ = unique;
+  for (const Buffer* each : {&ends_, &rows_, &keys_}) each->publish();
+}
+
+void JoinTable::find(const uint64_t* keys, int64_t count, uint32_t* begins,
+                     uint32_t* counts) const {
+  if (dense_) {
+    const uint32_t* const ends = ends_.as<uint32_t>();
+    for (int64_t i = 0; i < count; ++i)
+      if (keys[i] - least_ < slots_) __builtin_prefetch(ends + (keys[i] - least_));
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t slot = keys[i] - least_;
+      const bool inside = slot < slots_;
+      begins[i] = inside && slot > 0 ? ends[slot - 1] : 0;
+      counts[i] = inside ? ends[slot] - begins[i] : 0;
+    }
+    return;
+  }
+  const uint64_t* const ends = ends_.as<uint64_t>();
+  const uint64_t* const found = keys_.as<uint64_t>();
+  uint64_t hashes[kBlock];
+  if (num_rows_ == 0) {
+    std::fill(counts, counts + count, 0);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    hashes[i] = hash_key(keys[i]);
+    __builtin_prefetch(ends + (hashes[i] >> shift_));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t slot = hashes[i] >> shift_, entry = ends[slot], bits = filter_of(hashes[i]);
+    const uint64_t begin = slot > 0 ? ends[slot - 1] / kOne : 0;
+    begins[i] = static_cast<uint32_t>(begin);
+    counts[i] = (entry & bits) == bits ? static_cast<uint32_t>(entry / kOne - begin) : 0;
+    if (counts[i] > 0) __builtin_prefetch(found + begin);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    if (counts[i] == 0) continue;
+    const uint64_t* first = found + begins[i];
+    const uint64_t* last = first + counts[i];
+    if (counts[i] > kFewRows) {
+      std::tie(first, last) = std::equal_range(first, last, keys[i]);
+    } else {
+      while (first < last && *first != keys[i]) ++first;
+      const uint64_t* end = first;
+      while (end < last && *end == keys[i]) ++end;
+      last = end;
+    }
+    begins[i] = static_cast<uint32_t>(first - found);
+    counts[i] = static_cast<uint32_t>(last - first);
+  }
+}
+
+}  // namespace hr

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred joins.
+#include "python/bind/bind.h"
+
+#include "headrace/frame/join_nodes.h"
+
+using hr::NodePtr;
+
+void bind_join(nb::module_& m) {
+  using Columns =
+      std::vector<std::tuple<std::string, std::optional<NodePtr>, std::optional<NodePtr>>>;
+  m.def(
+      "join",
+      [](const std::pair<NodePtr, NodePtr>& rows,
+         const std::vector<std::pair<NodePtr, NodePtr>>& keys, const Columns& columns,
+         std::string_view kind, std::pair<bool, bool> unique, const std::string& indicator,
+         const std::string& how) {
+        hr::JoinSides sides{rows.first, rows.second, {}, {}};
+        for (const auto& [left, right] : keys) {
+          sides.left_keys.push_back(left);
+          sides.right_keys.push_back(right);
+        }
+        std::vector<hr::JoinColumn> wanted;
+        for (const auto& [name, left, right] : columns)
+          wanted.push_back({name, left.value_or(nullptr), right.value_or(nullptr)});
+        return hr::join_node(sides, wanted, hr::join_kind_from_name(kind),
+                             {unique.first, unique.second, how == "right"}, indicator, how);
+      },
+      "rows"_a, "keys"_a, "columns"_a, "kind"_a, "unique"_a, "indicator"_a, "how"_a, Unlocked());
+  m.def("is_in", &hr::is_in_node, "values"_a, "set"_a, Unlocked());
+}

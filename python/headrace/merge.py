@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins: rows of two frames whose keys are equal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+#: Which sides may have no key twice.
+_UNIQUE = {
+    "1:1": (True, True),
+    "1:m": (True, False),
+    "m:1": (False, True),
+    "m:m": (False, False),
+    "one_to_one": (True, True),
+    "one_to_many": (True, False),
+    "many_to_one": (False, True),
+    "many_to_many": (False, False),
+}
+_LEFT_ONLY = ("semi", "anti")
+
+Key = tuple[str | None, _core.Node]
+
+
+def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
+    """Name and node of each key; the name is None of a series that is no column by name."""
+    found: list[Key] = []
+    for key in keys if isinstance(keys, list | tuple) else [keys]:
+        if isinstance(key, str):
+            found.append((key, frame[key]._node))
+        elif isinstance(key, Series):
+            found.append((None, key._node))
+        else:
+            raise TypeMismatchError(
+                f"merge: a key is a column name or a series: {option}={type(key).__name__!r}"
+            )
+    return found
+
+
+def _both_keys(
+    left: DataFrame, right: DataFrame, on: Any, left_on: Any, right_on: Any
+) -> tuple[list[Key], list[Key]]:
+    if on is None and left_on is None and right_on is None:
+        on = [name for name in left.columns if name in right]
+        if not on:
+            raise InvalidArgumentError(
+                "merge: the frames have no column name in common: "
+                f"left={left.columns}, right={right.columns}; pass left_on and right_on"
+            )
+    if on is not None and (left_on is not None or right_on is not None):
+        raise InvalidArgumentError("merge: pass on, or left_on with right_on, not both")
+    if on is not None:
+        left_on = right_on = on
+    if left_on is None or right_on is None:
+        raise InvalidArgumentError("merge: left_on and right_on go together")
+    left_keys, right_keys = _keys(left, left_on, "left_on"), _keys(right, right_on, "right_on")
+    if len(left_keys) != len(right_keys) or not left_keys:
+        raise InvalidArgumentError(
+            "merge: both sides need the same number of keys: "
+            f"left={len(left_keys)}, right={len(right_keys)}"
+        )
+    return left_keys, right_keys
+
+
+def merge(
+    left: DataFrame,
+    right: DataFrame,
+    how: str,
+    on: Any,
+    left_on: Any,
+    right_on: Any,
+    suffixes: tuple[str | None, str | None],
+    indicator: bool | str,
+    validate: str | None,
+) -> DataFrame:
+    """See `DataFrame.merge`."""
+    from headrace.frame import DataFrame
+
+    mark("merge")
+    if not isinstance(right, DataFrame):
+        raise TypeMismatchError(f"merge: a frame is wanted: right={type(right).__name__!r}")
+    if not left.columns or not right.columns:
+        raise InvalidArgumentError("merge: a frame without columns has no rows to join")
+    unique = _UNIQUE.get(validate or "m:m")
+    if unique is None:
+        raise InvalidArgumentError(
+            f"merge: no such check: validate={validate!r}; pass 1:1, 1:m, m:1 or m:m"
+        )
+    keys: list[tuple[Key, Key]] = []
+    if how == "cross":
+        if on is not None or left_on is not None or right_on is not None:
+            raise InvalidArgumentError("merge: a cross join takes no keys")
+    else:
+        keys = list(zip(*_both_keys(left, right, on, left_on, right_on), strict=True))
+    # One column for a key that has one name; it is whole on the side whose rows are all kept.
+    shared = {a[0]: (a[1], b[1]) for a, b in keys if a[0] is not None and a[0] == b[0]}
+    columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
+    for name, node in left._nodes.items():
+        if name in shared:
+            from_left = how != "right"
+            from_right = how in ("right", "outer")
+            columns.append(
+                (name, node if from_left else None, shared[name][1] if from_right else None)
+            )
+        else:
+            taken = name in right and how not in _LEFT_ONLY
+            columns.append((name + (suffixes[0] or "") if taken else name, node, None))
+    if how not in _LEFT_ONLY:
+        for name, node in right._nodes.items():
+            if name not in shared:
+                taken = name in left
+                columns.append((name + (suffixes[1] or "") if taken else name, None, node))
+    rows = (next(iter(left._nodes.values())), next(iter(right._nodes.values())))
+    pairs = [(a[1], b[1]) for a, b in keys]
+    kind = {"cross": "inner", "right": "left"}.get(how, how)
+    word = "_merge" if indicator is True else indicator or ""
+    if how == "right":  # the left join of the other side, its rows named the other way
+        rows, unique = rows[::-1], unique[::-1]
+        pairs = [(b, a) for a, b in pairs]
+        columns = [(name, b, a) for name, a, b in columns]
+    table = _core.join(rows, pairs, columns, kind, unique, word, how)
+    names = [*(name for name, _, _ in columns), *([word] if word else [])]
+    return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(names)})

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions over columns as text: parsed to a tree and walked, never evaluated as code."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import InvalidArgumentError
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+#: Strings are left alone; then names in backticks, and variables of the caller.
+_PARTS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`|@([A-Za-z_]\w*)""")
+_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_UNARY: dict[type, Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.invert,
+}
+_METHODS = ("abs", "between", "clip", "is_nan", "is_null", "isin", "isna", "notna", "round")
+
+
+class _Walk:
+    def __init__(self, text: str, frame: DataFrame, variables: Mapping[str, Any]) -> None:
+        self.text, self.frame, self.variables = text, frame, variables
+        self.names: dict[str, str] = {}  # stand-in: column
+        self.values: dict[str, str] = {}  # stand-in: variable
+
+    def run(self) -> Any:
+        plain = _PARTS.sub(self._stand_in, self.text.strip())
+        try:
+            tree = ast.parse(plain, mode="eval")
+        except (SyntaxError, ValueError) as error:
+            at = getattr(error, "text", None) and error.offset  # type: ignore[attr-defined]
+            where = f", column={at}" if at else ""
+            raise InvalidArgumentError(
+                f"query: this is no expression: text={self.text!r}{where}"
+            ) from None
+        return self._value(tree.body)
+
+    def _stand_in(self, match: re.Match[str]) -> str:
+        literal, column, variable = match.groups()
+        if literal is not None:
+            return literal
+        names, text = (self.names, column) if column is not None else (self.values, variable)
+        word = f"_{'column' if names is self.names else 'variable'}_{len(names)}_"
+        names[word] = text
+        return word
+
+    def _refuse(self, what: str, node: ast.AST) -> InvalidArgumentError:
+        return InvalidArgumentError(
+            f"query: {what} has no meaning here: at={ast.unparse(node)!r}, text={self.text!r}"
+        )
+
+    def _value(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, bool | int | float | str) or node.value is None:
+                return node.value
+        elif isinstance(node, ast.Name):
+            return self._name(node.id)
+        elif isinstance(node, ast.List | ast.Tuple):
+            return [self._value(each) for each in node.elts]
+        elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+            return _BINARY[type(node.op)](self._value(node.left), self._value(node.right))
+        elif isinstance(node, ast.UnaryOp):
+            value = self._value(node.operand)
+            if isinstance(node.op, ast.Not) and not isinstance(value, Series):
+                return not value
+            return _UNARY[type(node.op)](value)
+        elif isinstance(node, ast.BoolOp):
+            join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
+            parts = [self._value(each) for each in node.values]
+            result = parts[0]
+            for part in parts[1:]:
+                result = join(result, part)
+            return result
+        elif isinstance(node, ast.Compare):
+            return self._compare(node)
+        elif isinstance(node, ast.Call):
+            return self._call(node)
+        raise self._refuse(type(node).__name__, node)
+
+    def _name(self, name: str) -> Any:
+        if name in self.values:
+            variable = self.values[name]
+            if variable not in self.variables:
+                raise InvalidArgumentError(
+                    f"query: no such variable: name={variable!r}, text={self.text!r}"
+                )
+            return self.variables[variable]
+        return self.frame[self.names.get(name, name)]
+
+    def _compare(self, node: ast.Compare) -> Any:
+        result = None
+        left = self._value(node.left)
+        for op, each in zip(node.ops, node.comparators, strict=True):
+            right = self._value(each)
+            if isinstance(op, ast.In | ast.NotIn):
+                if not isinstance(left, Series):
+                    raise self._refuse("in without a column on its left", node)
+                found = left.isin(right)
+                part = ~found if isinstance(op, ast.NotIn) else found
+            elif type(op) in _COMPARE and right is not None and left is not None:
+                part = _COMPARE[type(op)](left, right)
+            else:
+                raise self._refuse("this comparison (is_null() finds nulls)", node)
+            result = part if result is None else result & part
+            left = right
+        return result
+
+    def _call(self, node: ast.Call) -> Any:
+        target = node.func
+        if not isinstance(target, ast.Attribute) or target.attr not in _METHODS:
+            raise self._refuse(f"a call of anything but {', '.join(_METHODS)}", node)
+        values = [self._value(each) for each in node.args]
+        options = {each.arg: self._value(each.value) for each in node.keywords if each.arg}
+        owner = self._value(target.value)
+        if not isinstance(owner, Series):
+            raise self._refuse(f"{target.attr} of what is no column", node)
+        return getattr(owner, target.attr)(*values, **options)
+
+
+def evaluate(text: str, frame: DataFrame, variables: Mapping[str, Any]) -> Any:
+    """The series (or plain value) that the text stands for; nothing runs yet.
+
+    Names are columns (in backticks if they are no words), ``@name`` is a variable.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidArgumentError(f"query: a text is wanted: text={text!r}")
+    return _Walk(text, frame, variables).run()
