@@ -217,8 +217,8 @@ class DataFrame:
 
         The text is parsed, never run as code: names are columns (in backticks where they are no
         words), ``@name`` is a variable of the caller; arithmetic, comparisons (chained too), ``in``
-        with a list, ``and``, ``or``, ``not``, and the methods ``abs between clip is_nan is_null isin
-        isna notna round`` work.
+        with a list, ``and``, ``or``, ``not``, and the methods ``abs between clip is_nan is_null
+        isin isna notna round`` work.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
@@ -250,7 +250,7 @@ class DataFrame:
     def dropna(
         self, subset: str | list[str] | None = None, how: Literal["any", "all"] = "any"
     ) -> DataFrame:
-        """The rows without null and NaN in `subset` (all columns); "all": with one value at least."""
+        """The rows without null and NaN in `subset` (all columns); `how="all"`: with some value."""
         mark("dropna")
         if how not in ("any", "all"):
             raise InvalidArgumentError(f"dropna: no such word: how={how!r}; pass any or all")
@@ -622,15 +622,17 @@ def concat(frames: Iterable[DataFrame | Series]) -> Any:
     parts = list(frames)
     if not parts:
         raise InvalidArgumentError("concat: there is nothing to join")
-    if all(isinstance(part, Series) for part in parts):
-        return Series(_core.concat([part._node for part in parts]), parts[0].name)
-    if not all(isinstance(part, DataFrame) for part in parts):
+    series = [part for part in parts if isinstance(part, Series)]
+    tables = [part for part in parts if isinstance(part, DataFrame)]
+    if len(series) == len(parts):
+        return Series(_core.concat([part._node for part in series]), series[0].name)
+    if len(tables) < len(parts):
         raise TypeMismatchError(
             "concat: frames or series are wanted, not both: "
             f"types={sorted({type(part).__name__ for part in parts})}"
         )
-    names = parts[0].columns
-    for at, part in enumerate(parts):
+    names = tables[0].columns
+    for at, part in enumerate(tables):
         if sorted(part.columns) != sorted(names):
             raise InvalidArgumentError(
                 f"concat: frames have different columns: at={at}, columns={part.columns}, "
@@ -639,7 +641,7 @@ def concat(frames: Iterable[DataFrame | Series]) -> Any:
     domain = _core.new_domain()
     return DataFrame._of(
         {
-            name: _core.in_domain(_core.concat([part._nodes[name] for part in parts]), domain)
+            name: _core.in_domain(_core.concat([part._nodes[name] for part in tables]), domain)
             for name in names
         }
     )

@@ -56,11 +56,9 @@ class _Walk:
         plain = _PARTS.sub(self._stand_in, self.text.strip())
         try:
             tree = ast.parse(plain, mode="eval")
-        except (SyntaxError, ValueError) as error:
-            at = getattr(error, "text", None) and error.offset  # type: ignore[attr-defined]
-            where = f", column={at}" if at else ""
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             raise InvalidArgumentError(
-                f"query: this is no expression: text={self.text!r}{where}"
+                f"query: this is no expression: text={self.text!r}, reason={error.args[0]!r}"
             ) from None
         return self._value(tree.body)
 

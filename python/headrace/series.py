@@ -212,8 +212,7 @@ class Series(Deferred):
         """True where ``left <= value <= right``; `inclusive` says which ends count."""
         if inclusive not in ("both", "neither", "left", "right"):
             raise InvalidArgumentError(
-                f"between: no such word: inclusive={inclusive!r}; "
-                "pass both, neither, left or right"
+                f"between: no such word: inclusive={inclusive!r}; pass both, neither, left or right"
             )
         low = self >= left if inclusive in ("both", "left") else self > left
         high = self <= right if inclusive in ("both", "right") else self < right

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows by what they hold, and frames on top of each other, against pandas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+FLOATS = st.one_of(st.none(), st.sampled_from([0.0, -0.0, 1.0, 2.5, float("nan"), float("inf")]))
+WORDS = st.one_of(st.none(), st.sampled_from(["", "a", "b", "a text that is not inline"]))
+
+
+def key(value: Any) -> Any:
+    """Null, NaN and numbers as what they equal."""
+    return "nan" if value != value else value
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(FLOATS, max_size=70), st.lists(FLOATS, max_size=4))
+def test_isin_of_floats(values: list[Any], wanted: list[Any]) -> None:
+    found = hr.Series(values, dtype="float64").isin(wanted).to_list()
+    assert found == [key(v) in [key(w) for w in wanted] for v in values]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(WORDS, max_size=70), st.lists(WORDS, max_size=4))
+def test_isin_of_strings(values: list[Any], wanted: list[Any]) -> None:
+    column = hr.Series(values, dtype="string")
+    assert column.isin(wanted).to_list() == [v in wanted for v in values]
+    assert column.astype("category").isin(hr.Series(wanted, dtype="category")).to_list() == [
+        v in wanted for v in values
+    ]
+
+
+def test_isin_over_morsels_and_dtypes() -> None:
+    values = np.arange(300_000) % 1000
+    assert hr.Series(values).isin([3, 5.0, 7.5]).to_numpy().tolist() == (
+        np.isin(values, [3, 5]).tolist()
+    )
+    assert (
+        hr.Series(values.astype("int8")).isin(range(3)).sum().item()
+        == np.isin(values.astype("int8"), range(3)).sum()
+    )
+    with pytest.raises(hr.TypeMismatchError, match="values='abc'"):
+        hr.Series(["a"]).isin("abc")
+    with pytest.raises(hr.TypeMismatchError, match="int64"):
+        hr.Series([1]).isin(["a"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5)), max_size=70), st.integers(-80, 80))
+def test_shift_and_diff(values: list[Any], periods: int) -> None:
+    column = hr.Series(values, dtype="int64")
+    at = [i - periods for i in range(len(values))]
+    before = [values[i] if 0 <= i < len(values) else None for i in at]
+    assert column.shift(periods).to_list() == before
+    assert column.diff(periods).to_list() == [
+        None if a is None or b is None else a - b for a, b in zip(values, before, strict=True)
+    ]
+
+
+def test_shift_over_morsels_goes_with_its_frame() -> None:
+    frame = hr.DataFrame({"x": np.arange(300_000.0)})
+    frame["before"] = frame.x.shift(131_073)
+    got = frame.before.to_numpy()
+    assert np.isnan(got[:131_073]).all() and (got[131_073:] == np.arange(300_000 - 131_073)).all()
+
+
+def test_between_where_mask_replace() -> None:
+    column = hr.Series([1, 2, 3, None])
+    plain = pd.Series([1, 2, 3], dtype="int64")
+    for inclusive in ("both", "neither", "left", "right"):
+        assert column[:3].between(1, 3, inclusive).to_list() == (
+            plain.between(1, 3, inclusive).to_list()
+        )
+    assert column.where(column > 1).to_list() == [None, 2, 3, None]
+    assert column.where(column > 1, -column).to_list()[:3] == [-1, 2, 3]
+    assert column.mask(column > 1, 0).to_list()[:3] == [1, 0, 0]
+    assert column.replace({1: 10, 3: 30}).to_list() == [10, 2, 30, None]
+    assert column.replace(2, 5).to_list() == [1, 5, 3, None]
+    with pytest.raises(hr.InvalidArgumentError, match="inclusive='no'"):
+        column.between(1, 2, "no")  # type: ignore[arg-type]
+
+
+def test_missing_values_of_frames() -> None:
+    frame = hr.DataFrame({"x": [1.0, None, float("nan")], "s": ["a", None, "c"], "k": [1, 2, 3]})
+    assert frame.isna().to_dict() == {
+        "x": [False, True, True],
+        "s": [False, True, False],
+        "k": [False] * 3,
+    }
+    assert frame.dropna().k.to_list() == [1]
+    assert frame.dropna("s").k.to_list() == [1, 3]
+    assert frame.dropna(["x", "s"], how="all").k.to_list() == [1, 3]
+    assert frame.fillna({"x": 7.0}).to_dict() == {
+        "x": [1.0, 7.0, 7.0],
+        "s": ["a", None, "c"],
+        "k": [1, 2, 3],
+    }
+    assert frame[["x"]].fillna(0).x.to_list() == [1.0, 0.0, 0.0]
+    assert frame.astype({"k": "float32"}).dtypes["k"] == "float32"
+    for bad in (
+        lambda: frame.fillna({"z": 1}),
+        lambda: frame.dropna("z"),
+        lambda: frame.astype({"z": "int8"}),
+    ):
+        with pytest.raises(hr.ColumnNotFoundError, match="z"):
+            bad()
+    with pytest.raises(hr.InvalidArgumentError, match="how='some'"):
+        frame.dropna(how="some")  # type: ignore[arg-type]
+
+
+def test_concat() -> None:
+    random = np.random.default_rng(1)
+    parts = [{"x": random.random(n), "k": random.integers(0, 9, n)} for n in (0, 1, 70, 140_000)]
+    ours = hr.concat(hr.DataFrame(part) for part in parts)
+    theirs = pd.concat([pd.DataFrame(part) for part in parts], ignore_index=True)
+    assert ours.shape == theirs.shape
+    assert (ours.x.to_numpy() == theirs.x.to_numpy()).all()
+    assert (ours.k.to_numpy() == theirs.k.to_numpy()).all()
+    assert (ours.x * ours.k).sum().item() == pytest.approx((theirs.x * theirs.k).sum())
+    mixed = hr.concat(
+        [hr.DataFrame({"a": [1], "b": ["u"]}), hr.DataFrame({"b": [None, "v"], "a": [1.5, None]})]
+    )
+    assert mixed.to_dict() == {"a": [1.0, 1.5, None], "b": ["u", None, "v"]}
+    words = hr.concat([hr.Series(["a"], dtype="category"), hr.Series(["b", "a"], dtype="category")])
+    assert words.to_list() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ([], "nothing"),
+        ([hr.DataFrame({"x": [1]}), hr.Series([1])], r"DataFrame.*Series"),
+        ([hr.DataFrame({"x": [1]}), hr.DataFrame({"y": [1]})], r"at=1.*\['y'\]"),
+        ([hr.Series([1]), hr.Series(["a"])], "int64.*string"),
+    ],
+)
+def test_concat_names_what_does_not_fit(parts: list[Any], text: str) -> None:
+    with pytest.raises(hr.Error, match=text):
+        hr.concat(parts)
+
+
+FRAME = {"x": [1, 2, 3, 4], "y": [0.5, 1.5, -2.0, 4.0], "a b": ["u", "v", "w", "v"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x > 2",
+        "1 < x <= 3",
+        "x + y > 3 and y > 0",
+        "not (x == 2 or x == 3)",
+        "x in [1, 4]",
+        "x not in [1, 4]",
+        "`a b` in ['u', 'w'] or x * 2 == 4",
+        "x % 2 == 0 & (y > 1)",
+        "-y > x / 4",
+        "x >= @least",
+        "x in @some",
+        "y.abs() > 1.9",
+        '`a b` == "it\'s `x` and @y"',
+    ],
+)
+def test_query_is_what_pandas_finds(text: str) -> None:
+    least, some = 3, [1, 2]  # read by the text
+    ours = hr.DataFrame(FRAME).query(text)
+    theirs = pd.DataFrame(FRAME).query(text, engine="python")
+    assert ours.x.to_list() == theirs.x.to_list()
+    assert least and some
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("z > 1", "no such column"),
+        ("x >", "no expression"),
+        ("x > @nothing", "name='nothing'"),
+        ("__import__('os').system('true')", "has no meaning here"),
+        ("x.__class__", "has no meaning here"),
+        ("x.to_list()", "a call of anything but"),
+        ("(lambda: 1)()", "has no meaning here"),
+        ("[x for x in y]", "has no meaning here"),
+        ("x[0]", "has no meaning here"),
+        ("x == None", "is_null"),
+        ("x + 1", "no condition"),
+        ("1 in [1]", "without a column"),
+        ("", "a text is wanted"),
+        ("x > 1; y", "no expression"),
+        ("9" * 5000 + " > x", "no expression"),
+    ],
+)
+def test_query_refuses_what_it_does_not_know(text: str, says: str) -> None:
+    frame = hr.DataFrame(FRAME)
+    with pytest.raises(hr.Error, match=says):
+        frame.query(text)
+    assert frame.query("x == 1").x.to_list() == [1]
