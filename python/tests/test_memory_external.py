@@ -104,17 +104,17 @@ def test_log_tells_arrays_and_leak_check_finds_them():
     kept = []
     with hr.memory.use_for("numpy"):
         with hr.memory.log() as log:
-            np.empty(10_000)
+            np.empty(20_000)
         assert [(e.action, e.bytes, e.op) for e in log] == [
-            ("allocate", 80_064, "numpy"),
-            ("free", 80_064, "numpy"),
+            ("allocate", 160_064, "numpy"),
+            ("free", 160_064, "numpy"),
         ]
         line = r"numpy at test_memory_external\.py"
         with pytest.raises(hr.InternalError, match=line) as caught, hr.memory.leak_check():
-            kept.append(np.empty(10_000))
-        assert caught.value.held_bytes == 80_064
+            kept.append(np.empty(20_000))
+        assert caught.value.held_bytes == 160_064
         with hr.memory.leak_check():
-            np.empty(10_000)
+            np.empty(20_000)
         with pytest.raises(hr.InternalError), hr.memory.leak_check():
             kept.append(np.empty(10))
 
