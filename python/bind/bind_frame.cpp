@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/frame/nodes.h"
+#include "headrace/frame/text.h"
 
 using hr::NodePtr;
 
@@ -11,6 +12,19 @@ void bind_frame(nb::module_& m) {
   m.def("take", &hr::take_node, "rows"_a, "positions"_a, Unlocked());
   m.def("concat", &hr::concat_node, "columns"_a, Unlocked());
   m.def("shift", &hr::shift_node, "column"_a, "periods"_a, Unlocked());
+  m.def(
+      "compare_text",
+      [](std::string_view op, const NodePtr& column, const std::string& text) {
+        return hr::compare_text_node(hr::op_from_name(op), column, text);
+      },
+      "op"_a, "column"_a, "text"_a, Unlocked());
+  m.def(
+      "compare_text",
+      [](std::string_view op, const NodePtr& left, const NodePtr& right) {
+        return hr::compare_text_node(hr::op_from_name(op), left, right);
+      },
+      "op"_a, "left"_a, "right"_a, Unlocked());
+  m.def("choose_text", &hr::choose_text_node, "condition"_a, "yes"_a, "no"_a, Unlocked());
   m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
   m.def(
       "reduction_axis",

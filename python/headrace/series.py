@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.text import COMPARISONS, choose_text, compare_text, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +90,22 @@ class Series(Deferred):
 
     def _rank(self) -> int:
         return 1
+
+    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
+        texts = [is_text(value) for value in values]
+        if not any(texts) or op in ("is_null", "cast"):
+            return super()._elementwise(op, *values, dtype=dtype)
+        mark(op)
+        if op in COMPARISONS and all(texts):
+            node = compare_text(op, *values)
+        elif op == "fill_null" and all(texts):
+            node = choose_text(self.is_null(), values[1], self)
+        elif op == "where" and all(texts[1:]):
+            node = choose_text(*values)
+        else:
+            return super()._elementwise(op, *values, dtype=dtype)  # says what does not fit
+        made: Self = self._like(node)
+        return made
 
     # ---- shape -------------------------------------------------------------------------------
     def __len__(self) -> int:
