@@ -2,6 +2,7 @@
 // Deferred operations on rows.
 #include "python/bind/bind.h"
 
+#include "headrace/frame/dates.h"
 #include "headrace/frame/nodes.h"
 #include "headrace/frame/text.h"
 
@@ -25,6 +26,18 @@ void bind_frame(nb::module_& m) {
       },
       "op"_a, "left"_a, "right"_a, Unlocked());
   m.def("choose_text", &hr::choose_text_node, "condition"_a, "yes"_a, "no"_a, Unlocked());
+  m.def(
+      "date_field",
+      [](const NodePtr& column, std::string_view field) {
+        return hr::date_field_node(column, hr::date_field_from_name(field));
+      },
+      "column"_a, "field"_a, Unlocked());
+  m.def(
+      "same_layout",
+      [](const NodePtr& column, std::string_view dtype) {
+        return hr::same_layout_node(column, hr::dtype_from_name(dtype));
+      },
+      "column"_a, "dtype"_a, Unlocked());
   m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
   m.def(
       "reduction_axis",

@@ -11,7 +11,8 @@ from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.text import COMPARISONS, choose_text, compare_text, is_text
+from headrace.text import is_text, text_node
+from headrace.times import TimeAccessor, is_time, times_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,18 +93,15 @@ class Series(Deferred):
         return 1
 
     def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
-        texts = [is_text(value) for value in values]
-        if not any(texts) or op in ("is_null", "cast"):
+        node = None
+        if op not in ("is_null", "cast"):
+            mark(op)
+            if any(map(is_time, values)):
+                node = times_node(op, values)
+            elif any(map(is_text, values)):
+                node = text_node(op, values)
+        if node is None:  # numbers, or what does not fit, which this says
             return super()._elementwise(op, *values, dtype=dtype)
-        mark(op)
-        if op in COMPARISONS and all(texts):
-            node = compare_text(op, *values)
-        elif op == "fill_null" and all(texts):
-            node = choose_text(self.is_null(), values[1], self)
-        elif op == "where" and all(texts[1:]):
-            node = choose_text(*values)
-        else:
-            return super()._elementwise(op, *values, dtype=dtype)  # says what does not fit
         made: Self = self._like(node)
         return made
 
@@ -200,6 +198,17 @@ class Series(Deferred):
                 "use astype('category') first"
             )
         return CategoryAccessor(self)
+
+    @property
+    def dt(self) -> TimeAccessor:
+        """What the calendar says of dates and timestamps: year, month, day, hour, floor, ...
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 2, 29), None]).dt.year.to_list()
+        [2024, None]
+        """
+        return TimeAccessor(self)
 
     # ---- rows against values -----------------------------------------------------------------
     def isin(self, values: Any) -> Series:
