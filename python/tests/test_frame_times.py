@@ -142,7 +142,6 @@ def test_missing_and_chosen_times() -> None:
         lambda days: days.dt.floor("W"),
         lambda days: hr.Series([1]).dt,
         lambda days: hr.Series(["a"]).dt,
-        lambda days: days * dt.timedelta(days=1),
     ],
 )
 def test_what_does_not_work_says_so(wrong: Any) -> None:
