@@ -2,11 +2,11 @@
 // Calendar fields.
 #include "headrace/frame/dates.h"
 
-#include "headrace/base/bits.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/row_bits.h"
 
 #include <algorithm>
 
@@ -92,13 +92,9 @@ Column date_field(const Column& column, DateField field) {
     else
       fill(column.values<int64_t>().data());
   }
-  if (column.null_count() == 0) return Column(dtype_of_field(field), rows, std::move(buffer));
-  // A bitmap that begins where the new values do.
-  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  for (int64_t row = 0; row < rows; ++row)
-    set_bit(validity.mutable_as<uint8_t>(), row, get_bit(column.validity(), column.offset() + row));
-  return Column(dtype_of_field(field), rows, std::move(buffer), std::move(validity),
-                column.null_count());
+  const Nulls null(column);
+  return Column(dtype_of_field(field), rows, std::move(buffer), null.bitmap(rows),
+                null.any() ? -1 : 0);
 }
 
 NodePtr date_field_node(const NodePtr& column, DateField field) {

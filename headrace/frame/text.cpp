@@ -10,6 +10,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/row_bits.h"
 #include "headrace/plan/view.h"
 
 #include <array>
@@ -41,47 +42,6 @@ bool holds(Op op, int order) {
     default:
       throw_error<InternalError>("compare", "not a comparison");
   }
-}
-
-// `test(row)` of all rows as bits.
-template <class F>
-Buffer bits_of(int64_t rows, const std::vector<Touch>& touches, F&& test) {
-  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  if (rows == 0) return bits;
-  uint8_t* const out = bits.mutable_as<uint8_t>();
-  parallel_morsels(rows, touches, [&](Morsel morsel) {
-    for (int64_t begin = morsel.begin; begin < morsel.end; begin += 64) {
-      const int64_t count = std::min<int64_t>(64, morsel.end - begin);
-      uint64_t word = 0;
-      for (int64_t i = 0; i < count; ++i) word |= uint64_t{test(begin + i)} << i;
-      std::memcpy(out + begin / 8, &word, static_cast<size_t>((count + 7) / 8));
-    }
-  });
-  return bits;
-}
-
-// Which rows of a column are null.
-class Nulls {
- public:
-  explicit Nulls(const Column& column) : valid_(column.validity()), offset_(column.offset()) {}
-
-  bool operator()(int64_t row) const { return valid_ && !get_bit(valid_, offset_ + row); }
-
-  bool any() const { return valid_ != nullptr; }
-
- private:
-  const uint8_t* valid_;
-  int64_t offset_;
-};
-
-// A bool that is null, and false beneath, where `null` says so.
-template <class F>
-Column bool_column(int64_t rows, Buffer bits, bool nullable, F&& null) {
-  if (!nullable) return Column(TypeId::kBool, rows, std::move(bits));
-  Buffer validity = bits_of(rows, {}, [&](int64_t row) { return !null(row); });
-  for (int64_t i = 0; i < bits.size_bytes(); ++i)
-    bits.mutable_as<uint8_t>()[i] &= validity.as<uint8_t>()[i];
-  return Column(TypeId::kBool, rows, std::move(bits), std::move(validity), -1);
 }
 
 // A text as the first half of its view and the bytes behind its first four.

@@ -4,6 +4,7 @@
 
 #include "headrace/frame/dates.h"
 #include "headrace/frame/nodes.h"
+#include "headrace/frame/strings.h"
 #include "headrace/frame/text.h"
 
 using hr::NodePtr;
@@ -38,6 +39,14 @@ void bind_frame(nb::module_& m) {
         return hr::same_layout_node(column, hr::dtype_from_name(dtype));
       },
       "column"_a, "dtype"_a, Unlocked());
+  m.def(
+      "test_text",
+      [](std::string_view test, const NodePtr& column, const std::string& pattern) {
+        return hr::test_text_node(hr::text_test_from_name(test), column, pattern);
+      },
+      "test"_a, "column"_a, "pattern"_a, Unlocked());
+  m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
+  m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
   m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
   m.def(
       "reduction_axis",

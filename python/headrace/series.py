@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -11,7 +12,7 @@ from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.text import is_text, text_node
+from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, is_time, times_node
 
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ class Series(Deferred):
     """
 
     __slots__ = ("name",)
-    name: str | None
+    name: builtins.str | None
     _kind: ClassVar[str] = "series"
 
     def __init__(
-        self, values: Any, name: str | None = None, dtype: npt.DTypeLike | None = None
+        self, values: Any, name: builtins.str | None = None, dtype: npt.DTypeLike | None = None
     ) -> None:
         if isinstance(values, _core.Node):
             node = values
@@ -92,7 +93,7 @@ class Series(Deferred):
     def _rank(self) -> int:
         return 1
 
-    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
+    def _elementwise(self, op: str, *values: Any, dtype: builtins.str | None = None) -> Self:
         node = None
         if op not in ("is_null", "cast"):
             mark(op)
@@ -137,7 +138,7 @@ class Series(Deferred):
         """Bytes of values, validity and text."""
         return int(self._value().nbytes)
 
-    def rename(self, name: str) -> Series:
+    def rename(self, name: builtins.str) -> Series:
         """The same values under another name."""
         return Series(self._node, name)
 
@@ -198,6 +199,11 @@ class Series(Deferred):
                 "use astype('category') first"
             )
         return CategoryAccessor(self)
+
+    @property
+    def str(self) -> TextAccessor:
+        """What texts hold, and pieces of them: contains, startswith, like, slice, len."""
+        return TextAccessor(self)
 
     @property
     def dt(self) -> TimeAccessor:
@@ -508,12 +514,12 @@ class Series(Deferred):
         """A PyTorch tensor on the same memory; nulls are an error."""
         return self.to_array().to_torch()
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> builtins.str:
         from headrace.display import series_text
 
         return series_text(self)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> builtins.str:
         from headrace.display import frame_html
         from headrace.frame import DataFrame
 
