@@ -266,6 +266,25 @@ def test_random_arrays_equal_those_of_the_default_handler(steps):
     assert external() == 0
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from(KINDS), SIZES, st.integers(0, 1000)), max_size=25),
+    st.integers(1, 400_000),
+)
+@settings(max_examples=50)
+def test_random_arrays_under_a_limit(steps, room):
+    expected = apply(steps)
+    used = hr.memory.stats().used_bytes
+    with hr.memory.limit(used + room), hr.memory.stats() as counted:
+        try:
+            with hr.memory.use_for("numpy"):
+                assert apply(steps) == expected
+        except MemoryError as error:
+            error.__traceback__ = None  # it holds the arrays
+        assert counted.peak_bytes <= used + room
+    hr.memory.trim()
+    assert external() == 0, hr.memory.leaks()
+
+
 def test_interpreter_ends_with_live_arrays():
     code = """
         import atexit, threading, time
