@@ -9,6 +9,7 @@
 #include "headrace/frame/row_bits.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace hr {
 
@@ -78,12 +79,19 @@ Column date_field(const Column& column, DateField field) {
     int32_t* const out = buffer.mutable_as<int32_t>();
     const auto fill = [&](const auto* values) {
       parallel_morsels(rows, {reads(column), writes(buffer, 4)}, [&](Morsel morsel) {
-        // Rows near each other are often of one day.
-        int64_t last = 0, result = field_of(field, 0);
+        const auto [least, most] = std::minmax_element(values + morsel.begin, values + morsel.end);
+        const auto day = [&](int64_t value) {
+          return is_date ? value : floor_divide(value, a_day);
+        };
+        const int64_t first = day(*least), last = day(*most);
+        std::vector<int32_t> known;  // by day, where days come again
+        if (last - first < (morsel.end - morsel.begin) / 4)
+          for (int64_t days = first; days <= last; ++days)
+            known.push_back(static_cast<int32_t>(field_of(field, days)));
         for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-          const int64_t days = is_date ? values[row] : floor_divide(values[row], a_day);
-          if (days != last) result = field_of(field, last = days);
-          out[row] = static_cast<int32_t>(result);
+          const int64_t days = day(values[row]);
+          out[row] = known.empty() ? static_cast<int32_t>(field_of(field, days))
+                                   : known[static_cast<size_t>(days - first)];
         }
       });
     };

@@ -56,22 +56,31 @@ struct Needle {
   }
 };
 
-Column compare_strings(Op op, const Column& column, std::string_view text) {
+// A string column's rows against some texts, and `null` where a row is.
+template <class F>
+Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts, F&& finish) {
   const StringView* const views = column.values<StringView>().data();
+  const Nulls null(column);
+  std::vector<Needle> needles;
+  for (const std::string_view text : texts) needles.emplace_back(text);
+  return bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
+    uint64_t half;
+    std::memcpy(&half, views + row, 8);
+    bool found = false;
+    for (const Needle& needle : needles)
+      found |= half == needle.half &&
+               (needle.rest.empty() || (!null(row) && column.string(row).substr(4) == needle.rest));
+    return finish(found, null(row));
+  });
+}
+
+Column compare_strings(Op op, const Column& column, std::string_view text) {
   const int64_t rows = column.num_rows();
   const Nulls null(column);
   Buffer bits;
   if (op == Op::kEqual || op == Op::kNotEqual) {
-    const Needle needle(text);
     const bool wanted = op == Op::kEqual;
-    bits = bits_of(rows, {reads(column)}, [&](int64_t row) {
-      uint64_t half;
-      std::memcpy(&half, views + row, 8);
-      const bool equal =
-          half == needle.half &&
-          (needle.rest.empty() || (!null(row) && column.string(row).substr(4) == needle.rest));
-      return equal == wanted;
-    });
+    bits = match_strings(column, {text}, [&](bool found, bool) { return found == wanted; });
   } else {
     bits = bits_of(rows, {reads(column)}, [&](int64_t row) {
       return !null(row) && holds(op, column.string(row).compare(text));
@@ -152,6 +161,19 @@ Column compare_text(Op op, const Column& column, std::string_view text) {
   }
   const Column entries = compare_strings(op, dictionary.values(), text);
   return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); });
+}
+
+Column is_one_of(const Column& column, const std::vector<std::string_view>& texts) {
+  const auto finish = [](bool found, bool is_null) { return found && !is_null; };
+  if (!column.dtype().is_category())
+    return Column(TypeId::kBool, column.num_rows(), match_strings(column, texts, finish));
+  const Buffer entries = match_strings(column.dictionary()->values(), texts, finish);
+  const int32_t* const codes = column.values<int32_t>().data();
+  const Nulls null(column);
+  return Column(TypeId::kBool, column.num_rows(),
+                bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
+                  return !null(row) && get_bit(entries.as<uint8_t>(), codes[row]);
+                }));
 }
 
 Column compare_text(Op op, const Column& left, const Column& right) {

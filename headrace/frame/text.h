@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hr {
 
@@ -14,6 +15,8 @@ namespace hr {
 /// Less and greater of categories go by their order: TypeMismatchError when they have none, or
 /// `text` is none of them, or both sides are different categories.
 HR_API Column compare_text(Op op, const Column& column, std::string_view text);
+/// Whether each row's text is one of `texts`, which are few; false where the row is null.
+HR_API Column is_one_of(const Column& column, const std::vector<std::string_view>& texts);
 /// Row by row of two columns of equal length.
 HR_API Column compare_text(Op op, const Column& left, const Column& right);
 
