@@ -54,7 +54,7 @@ struct Residency {
   int64_t chunk_bytes;  ///< 2 MiB, a huge page; less of a small buffer: a 16th, 64 KiB at least
   std::vector<Chunk> chunks;
   std::vector<int64_t> uses{};  ///< steps of the plan that will read it, ascending
-  Keep keep = Keep::kByUse;
+  std::atomic<Keep> keep{Keep::kByUse};
   std::atomic<int64_t> position{-1};  ///< the chunk used last
   std::atomic<int> passes{0};         ///< how often a scan began anew
   size_t place = 0;                   ///< in the engine's list

@@ -6,7 +6,6 @@
 #include "headrace/memory/advice.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/event_log.h"
-#include "headrace/memory/external.h"
 #include "headrace/memory/ledger.h"
 #include "headrace/memory/pool.h"
 
@@ -204,7 +203,8 @@ void SpillEngine::note_use(Residency& residency, int64_t chunk, bool write) {
     clock_.fetch_add(1, std::memory_order_relaxed);
     if (chunk < before - residency.size() / 2)
       residency.passes.fetch_add(1, std::memory_order_relaxed);
-    if (chunk > before && chunk <= before + 3) prefetch(residency, chunk);
+    if (chunk > before && chunk <= before + 3 && residency.keep != Keep::kAlways)
+      prefetch(residency, chunk);
   }
   used.last_use.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   used.last_step.store(step_.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -498,9 +498,7 @@ bool SpillEngine::charge(int64_t bytes) {
     }
     const MemoryStatistics now = memory_statistics();
     if (bytes > now.limit_bytes) return false;
-    if (trim_external() > 0 || evict(now.used_bytes + bytes - now.limit_bytes) ||
-        ask_callbacks(bytes) > 0)
-      continue;
+    if (evict(now.used_bytes + bytes - now.limit_bytes) || ask_callbacks(bytes) > 0) continue;
     return false;
   }
 }

@@ -8,10 +8,13 @@ namespace hr {
 
 namespace {
 
-// Classes of next use; within one, chunks compare by distance.
-constexpr double kPlanned = 1e9;  // a step of the plan
-constexpr double kUnplanned = 1e18;
-constexpr double kUsedUp = 1e24;
+// Classes of next use; within one, chunks compare by distance, which a double holds exactly.
+constexpr double kPlanned = 0x1p21;  // a step of the plan
+constexpr int64_t kMostSteps = int64_t{1} << 18;
+constexpr double kUnplanned = 0x1p43;
+constexpr int64_t kMostDistance = int64_t{1} << 40;
+constexpr double kUsedUp = 0x1p45;
+constexpr double kUntouched = 0x1p46;
 
 }  // namespace
 
@@ -20,22 +23,25 @@ constexpr double kUsedUp = 1e24;
 // chunk right before its turn. What has a copy on the disk costs half as much to lose.
 double SpillEngine::rank(const Residency& residency, int64_t index) const {
   const Chunk& chunk = residency.chunks[static_cast<size_t>(index)];
-  if (!chunk.touched) return 2 * kUsedUp;  // nothing to write, nothing to fetch
-  if (residency.keep == Keep::kAlways) return -1;
+  if (!chunk.touched) return kUntouched;  // nothing to write, nothing to fetch
+  const int64_t size = residency.size();
+  const int64_t since = clock_.load(std::memory_order_relaxed) - chunk.last_use;
   const int64_t used_in = chunk.last_step.load(std::memory_order_relaxed);
   const int64_t position = residency.position.load(std::memory_order_relaxed);
   const int64_t now = step_.load(std::memory_order_relaxed);
+  const int64_t ahead = (index - position - 1 + 2 * size) % size;  // until a scan is there again
   const double discount = chunk.dirty ? 1 : 2;
+  if (residency.keep == Keep::kAlways)
+    return discount * static_cast<double>(std::min(since, kMostDistance)) - kUnplanned;
   for (const int64_t use : residency.uses) {
     if (use < now || use <= used_in) continue;
     if (use == now) return discount * static_cast<double>(std::max<int64_t>(index - position, 0));
-    return discount * (kPlanned * static_cast<double>(use - now) + static_cast<double>(index));
+    return discount * (kPlanned * static_cast<double>(std::min(use - now, kMostSteps)) +
+                       static_cast<double>(index));
   }
   if (residency.keep == Keep::kOnce) return kUsedUp + static_cast<double>(position - index);
-  const int64_t size = residency.size();
   const bool loops = residency.keep == Keep::kSequential || residency.passes > 0;
-  const int64_t distance = loops ? (index - position - 1 + 2 * size) % size
-                                 : clock_.load(std::memory_order_relaxed) - chunk.last_use;
+  const int64_t distance = loops ? ahead : std::min(since, kMostDistance);
   return kUnplanned + discount * static_cast<double>(distance);
 }
 
