@@ -16,14 +16,16 @@ from typing import Any
 sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 from headrace.demo import job
 from headrace.demo.generator import RATE
-from measure import OURS, Bench, Rival, equal, run, shared, show, time_of
+from measure import OURS, WORKERS, Bench, Rival, close_to, equal, run, shared, show, time_of
 
 import headrace as hr
 
-PACKAGES = ["numpy"]
+PACKAGES = ["numpy", "duckdb", "pyarrow"]
 #: Footprint over limit, and how many times the unlimited time it may take.
 CURVE = {0.5: 1.02, 1.25: 1.3, 2: 2.0, 4: 3.0}
 PASSES = 10
@@ -125,12 +127,47 @@ def ecg_job(x: Any) -> Any:
     return plan.counts.to_numpy(), float(plan.beats.sum())
 
 
+def sort(x: Any) -> Any:
+    """Two columns of our own in the order of one, and what an order shows in their sums."""
+    frame = hr.DataFrame({"k": x * 1.0, "v": x * 2})
+    hr.eval(frame)
+    ordered = frame.sort_values("k")
+    hr.eval(ordered)
+    return float(ordered.k.sum()), float(ordered.v.sum())
+
+
 WORK = {
+    "sort": sort,
     "convolution": convolution,
     "training": training,
     "columns": columns,
     "ECG job": ecg_job,
 }
+
+
+# ---- rivals --------------------------------------------------------------------------------------
+def sort_in_duckdb(x: Any, limit: int | None, folder: str) -> Any:
+    """Sort in DuckDB: two columns of its own, into a table, spilling to the same disk."""
+    config: dict[str, Any] = {"threads": WORKERS, "temp_directory": folder}
+    if limit is not None:
+        config["memory_limit"] = f"{limit}B"
+    base = duckdb.connect(":memory:", config=config)
+    try:
+        base.register("x", pa.table({"x": x.to_numpy()}))
+        base.execute("CREATE TABLE t AS SELECT x AS k, x * 2 AS v FROM x")
+        base.execute("CREATE TABLE ordered AS SELECT * FROM t ORDER BY k")
+        return base.execute("SELECT sum(k), sum(v) FROM ordered").fetchone()
+    finally:
+        base.close()
+
+
+def duckdb_rivals(name: str, x: Any, limit: int | None) -> list[Rival]:
+    """DuckDB's way of a work, if it has one."""
+    if name != "sort":
+        return []
+    folder = hr.memory.spill().directory
+    sums = close_to(1e-6)
+    return [Rival("duckdb", lambda: sort_in_duckdb(x, limit, folder), 1, sums)]
 
 
 # ---- the steps -----------------------------------------------------------------------------------
@@ -172,7 +209,9 @@ def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
         fetched = after.fetched_bytes - before.fetched_bytes
         needed = written / write + fetched / read
         allowed = max(bar, SLACK * needed / seconds)
-        bench.step(step, limited, [Rival("no limit", lambda: work(x), 1 / allowed)], equal)
+        rivals = [Rival("no limit", lambda: work(x), 1 / allowed)]
+        rivals += duckdb_rivals(name, x, limit - base)
+        bench.step(step, limited, rivals, equal)
         bench.value(f"{step}, moved", OURS, (written + fetched) / 1e6, "MB")
         least = 1.05 * limit / 2**20
         bench.value(f"{step}, resident", OURS, resident.most / 2**20, "MiB", most=least)
