@@ -3,6 +3,7 @@
 #include "headrace/algo/partition.h"
 
 #include "headrace/algo/partition_kernels.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget.h"
@@ -88,10 +89,11 @@ void Partition::move_morsel(int64_t morsel, std::span<const PartitionColumn> col
   std::vector<uint32_t> ends(buckets + 1, 0);
   int64_t widest = 1;
   for (const PartitionColumn& column : columns) widest = std::max(widest, column.width);
-  Buffer places_buffer = Buffer::allocate(rows * static_cast<int64_t>(sizeof(uint32_t)));
-  Buffer staged_buffer = Buffer::allocate(rows * widest);
-  uint32_t* const places = places_buffer.mutable_as<uint32_t>();
-  std::byte* const staged = staged_buffer.mutable_data();
+  // One buffer for both, so that little is lost to whole pages.
+  const int64_t places_bytes = round_up(rows * static_cast<int64_t>(sizeof(uint32_t)), 64);
+  Buffer room = Buffer::allocate(places_bytes + rows * widest);
+  uint32_t* const places = room.mutable_as<uint32_t>();
+  std::byte* const staged = room.mutable_data() + places_bytes;
   {
     const Pin read(pin(buckets_, 2 * first, 2, rows, false));
     const uint16_t* of = buckets_.as<uint16_t>() + first;

@@ -25,7 +25,7 @@ namespace hr {
 
 namespace {
 
-constexpr int64_t kMostBucketRows = int64_t{1} << 18;   // sorted in cache; half of it is aimed at
+constexpr int64_t kMostBucketRows = int64_t{1} << 18;   // sorted at once; a quarter is aimed at
 constexpr int64_t kLeastBucketRows = int64_t{1} << 12;  // sorted at once however small the limit
 constexpr int64_t kOrderBytes = 28;                     // a row, while its bucket is sorted
 constexpr int kMostLevels = 9;                          // of splitters: 512 buckets
@@ -160,6 +160,50 @@ class Sorter {
     return sorted;
   }
 
+  /// Whether each row comes after the next one by its first word: then the order is the reverse.
+  bool is_reversed() const {
+    const std::vector<KeyRows> keys = keys_at(inputs());
+    const auto falls = [&](int64_t row) {
+      const int64_t end = std::min(row + kBlockRows + 1, rows_);
+      std::array<uint64_t, kBlockRows + 1> words;
+      sort_.words(0, keys, row, end, words.data());
+      bool all = true;
+      for (size_t i = 0; i + 1 < static_cast<size_t>(end - row); ++i)
+        all &= words[i] > words[i + 1];
+      return all;
+    };
+    if (!falls(0) || !falls(rows_ / 2)) return false;
+    std::atomic<bool> reversed{true};
+    parallel_morsels(rows_, key_touches(), [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end && reversed; row += kBlockRows)
+        if (!falls(row)) reversed = false;
+    });
+    return reversed;
+  }
+
+  /// Fills the outputs with the rows from the last to the first.
+  void reverse() {
+    for (Lane& lane : lanes_) lane.out = Buffer::allocate_paged(rows_ * lane.width);
+    const Places src = inputs();
+    parallel_for(num_morsels(rows_), [&](int64_t morsel) {
+      const int64_t begin = morsel * kMorselRows;
+      const int64_t count = std::min(kMorselRows, rows_ - begin);
+      for (size_t i = 0; i < lanes_.size(); ++i) {
+        const int64_t width = lanes_[i].width;
+        const int64_t from = rows_ - begin - count;
+        const Pin pin(
+            {{&lanes_[i].in, src[i].begin + from * width, src[i].begin + (from + count) * width},
+             {&lanes_[i].out, begin * width, (begin + count) * width, true}});
+        std::byte* const out = const_cast<std::byte*>(lanes_[i].out.data()) + begin * width;
+        if (src[i].data)
+          cpu::reverse_values(src[i].data + from * width, count, width, out);
+        else
+          for (int64_t row = 0; row < count; ++row)
+            reinterpret_cast<int64_t*>(out)[row] = rows_ - 1 - begin - row;
+      }
+    });
+  }
+
   /// Calls `visit(morsel, first, words, count)` with the first words of all rows, block by block.
   template <class F>
   void visit_words(F&& visit) const {
@@ -186,7 +230,8 @@ class Sorter {
           held ? Buffer::allocate(rows_ * lane.width) : Buffer::allocate_paged(rows_ * lane.width);
     Places dst;
     for (Lane& lane : lanes_) dst.push_back({&lane.out, 0, lane.out.mutable_data()});
-    sort(src, dst, rows_, 0, held);
+    sort(src, dst, rows_, 0, {false, held});
+    advise(dst, Keep::kByUse);
   }
 
  private:
@@ -322,54 +367,69 @@ class Sorter {
       const auto last = static_cast<uint64_t>(std::max<int64_t>(buckets, 2) - 1);
       return std::min(static_cast<int>(std::bit_width(last)), kMostLevels);
     };
-    const int cached = levels(2 * rows / most_bucket_rows());
+    const int cached = levels(4 * rows / most_bucket_rows());
     if (held) return std::max(cached, kLeastLevels);
     const int64_t limit = memory_limit();
     int64_t chunks = 0;
     for (const Lane& lane : lanes_) chunks += chunk_bytes(rows_ * lane.width);
-    const int64_t fitting = std::max<int64_t>(limit / 4 / chunks, 1);
-    const int64_t needed = rows * row_bytes() / std::max<int64_t>(bucket_budget() / 2, 1) + 1;
+    const int64_t fitting = std::max<int64_t>(limit / 2 / chunks, 1);
+    const int64_t needed = rows * row_bytes() / std::max<int64_t>(room_bytes(), 1) + 1;
     const auto most = static_cast<int>(std::bit_width(static_cast<uint64_t>(fitting))) - 1;
     return std::max(std::min({cached, most, levels(needed)}), kLeastLevels);
   }
 
-  static int64_t bucket_budget() { return memory_limit() / (4 * threads()); }
+  /// What the worker of a bucket may take while the others take as much.
+  static int64_t room_bytes() { return memory_limit() / (2 * threads()); }
 
   int64_t most_bucket_rows() const {
-    return std::clamp(bucket_budget() / 2 / (kOrderBytes + 2 * row_bytes()), kLeastBucketRows,
+    return std::clamp(room_bytes() / 4 / (kOrderBytes + 2 * row_bytes()), kLeastBucketRows,
                       kMostBucketRows);
   }
 
+  /// Which of the two places are in memory and stay there.
+  struct Held {
+    bool src;
+    bool dst;
+  };
+
   /// Rows of `src` in order to `dst`, which are the same place or apart. The rows agree in all
-  /// words before `word`. `held`: `dst` is in memory and stays.
-  void sort(const Places& src, const Places& dst, int64_t rows, int64_t word, bool held) {
+  /// words before `word`.
+  void sort(const Places& src, const Places& dst, int64_t rows, int64_t word, Held held) {
     if (rows <= most_bucket_rows() || word >= sort_.num_words())
       return sort_bucket(src, dst, rows, word, held);
-    const int levels = levels_for(rows, held);
+    const int levels = levels_for(rows, held.dst);
     const Splitters splitters(sample(src, rows, word, levels), levels);
-    const bool apart = src[0].buffer != dst[0].buffer;
-    if (apart) {
+    if (are_apart(src, dst)) {
       const Partition partition = partition_by(splitters, src, rows, word);
-      move(partition, src, dst, held);
-      return sort_buckets(partition.begins(), splitters, dst, dst, word, held);
+      advise(dst, Keep::kAlways);
+      move(partition, src, dst, held.dst);
+      return sort_buckets(partition.begins(), splitters, dst, dst, word, {held.dst, held.dst});
     }
     std::vector<Buffer> room;
     for (const Lane& lane : lanes_)
-      room.push_back(held ? Buffer::allocate(rows * lane.width)
-                          : Buffer::allocate_paged(rows * lane.width));
+      room.push_back(held.dst ? Buffer::allocate(rows * lane.width)
+                              : Buffer::allocate_paged(rows * lane.width));
     Places between;
     for (Buffer& buffer : room) between.push_back({&buffer, 0, buffer.mutable_data()});
-    // In one pin, when there is room for it: then all inside is as without a limit.
+    // Pinned, when there is room for it: then all inside is nearly as without a limit.
     std::vector<PinnedRange> ranges;
-    if (!held && 2 * rows * row_bytes() <= bucket_budget()) {
+    if (!held.dst && rows * row_bytes() <= room_bytes()) {
       add_ranges(between, rows, true, ranges);
-      add_ranges(dst, rows, true, ranges);
-      held = true;
+      held.src = true;
     }
     const Pin pin(ranges);
     const Partition partition = partition_by(splitters, src, rows, word);
-    move(partition, src, between, held);
+    advise(between, Keep::kAlways);
+    move(partition, src, between, held.src);
     sort_buckets(partition.begins(), splitters, between, dst, word, held);
+  }
+
+  static bool are_apart(const Places& src, const Places& dst) {
+    return src[0].buffer != dst[0].buffer;
+  }
+
+  static void advise(const Places& places, Keep keep) {
+    for (const Place& place : places) place.buffer->advise(keep);
   }
 
   Partition partition_by(const Splitters& splitters, const Places& src, int64_t rows,
@@ -394,7 +454,7 @@ class Sorter {
   }
 
   void sort_buckets(const std::vector<int64_t>& begins, const Splitters& splitters,
-                    const Places& src, const Places& dst, int64_t word, bool held) {
+                    const Places& src, const Places& dst, int64_t word, Held held) {
     parallel_for(static_cast<int64_t>(begins.size()) - 1, [&](int64_t bucket) {
       const int64_t begin = begins[static_cast<size_t>(bucket)];
       const int64_t rows = begins[static_cast<size_t>(bucket) + 1] - begin;
@@ -404,7 +464,7 @@ class Sorter {
       if (!splitters.is_one_word(bucket)) return sort(in, out, rows, word, held);
       if (word + 1 < sort_.num_words() || !sort_.is_exact())
         return sort(in, out, rows, word + 1, held);
-      if (src[0].buffer != dst[0].buffer) copy(in, out, rows, held);
+      if (are_apart(src, dst)) copy(in, out, rows, held);
     });
   }
 
@@ -417,15 +477,14 @@ class Sorter {
   }
 
   std::vector<PinnedRange> ranges_of_both(const Places& src, const Places& dst, int64_t rows,
-                                          bool held) const {
+                                          Held held) const {
     std::vector<PinnedRange> ranges;
-    if (held) return ranges;
-    if (src[0].buffer != dst[0].buffer) add_ranges(src, rows, false, ranges);
-    add_ranges(dst, rows, true, ranges);
+    if (!held.src && are_apart(src, dst)) add_ranges(src, rows, false, ranges);
+    if (!held.dst) add_ranges(dst, rows, true, ranges);
     return ranges;
   }
 
-  void copy(const Places& src, const Places& dst, int64_t rows, bool held) const {
+  void copy(const Places& src, const Places& dst, int64_t rows, Held held) const {
     const int64_t step = kMorselRows;
     for (int64_t begin = 0; begin < rows; begin += step) {
       const int64_t count = std::min(step, rows - begin);
@@ -437,16 +496,16 @@ class Sorter {
     }
   }
 
-  void sort_bucket(const Places& src, const Places& dst, int64_t rows, int64_t word, bool held) {
+  void sort_bucket(const Places& src, const Places& dst, int64_t rows, int64_t word, Held held) {
     if (word >= sort_.num_words() && sort_.is_exact()) {
-      if (src[0].buffer != dst[0].buffer) copy(src, dst, rows, held);
+      if (are_apart(src, dst)) copy(src, dst, rows, held);
       return;
     }
     const Pin pin(ranges_of_both(src, dst, rows, held));
     const std::vector<KeyRows> keys = keys_at(src);
     BucketOrder order(sort_, keys, rows, word);
     if (!order.find()) {
-      if (src[0].buffer != dst[0].buffer) copy_in_order(src, dst, rows);
+      if (are_apart(src, dst)) copy_in_order(src, dst, rows);
       return;
     }
     for (size_t i = 0; i < lanes_.size(); ++i) {
@@ -501,7 +560,10 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
   for (const Column& column : columns)
     lanes.push_back({sorter.add_values(column, true),
                      column.null_count() > 0 ? sorter.add_validity(column, true) : SIZE_MAX});
-  sorter.run();
+  if (sorter.is_reversed())
+    sorter.reverse();
+  else
+    sorter.run();
   std::vector<Column> result;
   for (size_t c = 0; c < columns.size(); ++c) {
     const Column& column = columns[c];
@@ -520,7 +582,10 @@ Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& or
   const int64_t rows = keys[0].num_rows();
   if (!sorter.is_sorted()) {
     const size_t lane = sorter.add_row_numbers();
-    sorter.run();
+    if (sorter.is_reversed())
+      sorter.reverse();
+    else
+      sorter.run();
     return Tensor(TypeId::kInt64, {rows}, sorter.out(lane));
   }
   Buffer numbers = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(int64_t)));

@@ -24,20 +24,24 @@ BucketOrder::BucketOrder(const SortKeys& sort, std::span<const KeyRows> keys, in
       keys_(keys),
       rows_(rows),
       first_word_(first_word),
-      packed_buffer_(Buffer::allocate(2 * rows * static_cast<int64_t>(sizeof(uint64_t)))),
-      at_buffer_(Buffer::allocate(rows * static_cast<int64_t>(sizeof(uint32_t)))),
-      packed_(packed_buffer_.mutable_as<uint64_t>()),
+      buffer_(Buffer::allocate(rows * (3 * static_cast<int64_t>(sizeof(uint64_t)) +
+                                       static_cast<int64_t>(sizeof(uint32_t))))),
+      packed_(buffer_.mutable_as<uint64_t>()),
       scratch_(packed_ + rows),
-      at_(at_buffer_.mutable_as<uint32_t>()),
+      first_words_(scratch_ + rows),
+      at_(reinterpret_cast<uint32_t*>(first_words_ + rows)),
       words_(static_cast<size_t>(sort.num_words())) {}
 
 const uint64_t* BucketOrder::all_words(int64_t word) {
-  Buffer& words = words_[static_cast<size_t>(word)];
-  if (!words) {
-    words = Buffer::allocate(rows_ * static_cast<int64_t>(sizeof(uint64_t)));
-    sort_.words(word, keys_, 0, rows_, words.mutable_as<uint64_t>());
+  const uint64_t*& known = words_[static_cast<size_t>(word)];
+  if (known) return known;
+  uint64_t* words = first_words_;
+  if (word != first_word_) {
+    later_words_.push_back(Buffer::allocate(rows_ * static_cast<int64_t>(sizeof(uint64_t))));
+    words = later_words_.back().mutable_as<uint64_t>();
   }
-  return words.as<uint64_t>();
+  sort_.words(word, keys_, 0, rows_, words);
+  return known = words;
 }
 
 bool BucketOrder::find() {
@@ -110,9 +114,7 @@ void BucketOrder::sort_run(int64_t begin, int64_t count, int64_t word) {
 void BucketOrder::sort_short_run(int64_t begin, int64_t count, int64_t word) {
   uint64_t own[kShortRun];
   uint32_t* const rows = at_ + begin;
-  const uint64_t* const known = words_[static_cast<size_t>(word)]
-                                    ? words_[static_cast<size_t>(word)].as<uint64_t>()
-                                    : nullptr;
+  const uint64_t* const known = words_[static_cast<size_t>(word)];
   for (int64_t i = 0; i < count; ++i) {
     if (known)
       own[i] = known[rows[i]];

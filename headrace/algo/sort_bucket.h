@@ -23,7 +23,7 @@ class BucketOrder {
   const uint32_t* at() const { return at_; }
 
   /// Room of 16 bytes a row, free once the order is found.
-  std::byte* room() { return packed_buffer_.mutable_data(); }
+  std::byte* room() { return reinterpret_cast<std::byte*>(packed_); }
 
  private:
   const uint64_t* all_words(int64_t word);
@@ -37,12 +37,13 @@ class BucketOrder {
   std::span<const KeyRows> keys_;
   int64_t rows_;
   int64_t first_word_;
-  Buffer packed_buffer_;
-  Buffer at_buffer_;
-  uint64_t* packed_;  // one a row, then as much scratch
+  Buffer buffer_;  // all of the following, so that little is lost to whole pages
+  uint64_t* packed_;
   uint64_t* scratch_;
+  uint64_t* first_words_;
   uint32_t* at_;
-  std::vector<Buffer> words_{};  // of all rows, by word, where somebody asked
+  std::vector<Buffer> later_words_{};
+  std::vector<const uint64_t*> words_;  // of all rows, by word, where somebody asked
 };
 
 }  // namespace hr

@@ -160,6 +160,12 @@ void pick(const std::byte* values, const uint32_t* at, int64_t rows, std::byte* 
   for (int64_t i = 0; i < rows; ++i) to[i] = in[at[i]];
 }
 
+template <class T>
+void reverse(const std::byte* values, int64_t rows, std::byte* out) {
+  const T* in = reinterpret_cast<const T*>(values);
+  std::reverse_copy(in, in + rows, reinterpret_cast<T*>(out));
+}
+
 }  // namespace
 
 void integer_words(Dtype dtype, const std::byte* values, int64_t rows, uint64_t base,
@@ -237,6 +243,21 @@ void pick_values(const std::byte* values, const uint32_t* at, int64_t rows, int6
       return pick<uint64_t>(values, at, rows, out);
     default:
       return pick<Wide>(values, at, rows, out);
+  }
+}
+
+void reverse_values(const std::byte* values, int64_t rows, int64_t width, std::byte* out) {
+  switch (width) {
+    case 1:
+      return reverse<uint8_t>(values, rows, out);
+    case 2:
+      return reverse<uint16_t>(values, rows, out);
+    case 4:
+      return reverse<uint32_t>(values, rows, out);
+    case 8:
+      return reverse<uint64_t>(values, rows, out);
+    default:
+      return reverse<Wide>(values, rows, out);
   }
 }
 

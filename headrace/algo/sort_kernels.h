@@ -41,4 +41,7 @@ void sort_packed(uint64_t* packed, uint64_t* scratch, int64_t rows, int low, int
 void pick_values(const std::byte* values, const uint32_t* at, int64_t rows, int64_t width,
                  std::byte* out);
 
+/// out[i] = row rows - 1 - i.
+void reverse_values(const std::byte* values, int64_t rows, int64_t width, std::byte* out);
+
 }  // namespace hr::cpu

@@ -280,6 +280,7 @@ Values<int64_t> shape(const std::string& name, int64_t rows, Random& random) {
     auto& value = values[static_cast<size_t>(i)];
     if (name == "sorted") value = i / 3;
     if (name == "reversed") value = rows - i / 3;
+    if (name == "falling") value = -i;
     if (name == "equal") value = 7;
     if (name == "few") value = static_cast<int64_t>(random() % 5) * 1000;
     if (name == "one heavy") value = random() % 10 != 0 ? 5 : static_cast<int64_t>(random());
@@ -297,8 +298,8 @@ Values<int64_t> shape(const std::string& name, int64_t rows, Random& random) {
 TEST(Sort, TakesAllShapes) {
   Random random(6);
   constexpr int64_t kRows = 5 * kMorselRows + 11;
-  for (const char* name : {"sorted", "reversed", "equal", "few", "one heavy", "rare", "ends",
-                           "clusters", "saw", "nearly"}) {
+  for (const char* name : {"sorted", "reversed", "falling", "equal", "few", "one heavy", "rare",
+                           "ends", "clusters", "saw", "nearly"}) {
     const auto values = shape(name, kRows, random);
     const Column column = column_of(values);
     for (const SortOrder order : {kOrders[0], kOrders[2]})
