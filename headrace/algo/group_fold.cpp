@@ -27,6 +27,10 @@ bool is_least(Fold fold) {
   return fold == Fold::kMin || fold == Fold::kArgmin;
 }
 
+bool is_top(Fold fold) {
+  return fold == Fold::kLargest || fold == Fold::kSmallest;
+}
+
 // Calls f with the type of the lane.
 template <class F>
 decltype(auto) visit_lane(Lane lane, F&& f) {
@@ -39,9 +43,9 @@ template <class T>
 T first_state(Fold fold) {
   using Limits = std::numeric_limits<T>;
   if (fold == Fold::kProduct) return T{1};
-  if (fold == Fold::kMin || fold == Fold::kArgmin)
+  if (fold == Fold::kMin || fold == Fold::kArgmin || fold == Fold::kSmallest)
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  if (fold == Fold::kMax || fold == Fold::kArgmax)
+  if (fold == Fold::kMax || fold == Fold::kArgmax || fold == Fold::kLargest)
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   return T{0};
 }
@@ -71,6 +75,16 @@ void fold_argument(bool least, const FoldRows& r, const T* x, T* state, int64_t*
     state[slot] = x[i];
     at[slot] = r.rows[i];
   }
+}
+
+// Puts a value to its place among the best so far.
+template <class T>
+void insert_top(bool least, int64_t top, T value, T* best) {
+  const auto beats = [&](T other) { return least ? value < other : other < value; };
+  if (!beats(best[top - 1])) return;
+  int64_t at = top - 1;
+  for (; at > 0 && beats(best[at - 1]); --at) best[at] = best[at - 1];
+  best[at] = value;
 }
 
 // Rows that are all there.
@@ -114,6 +128,11 @@ void fold_present(const FoldInput& input, bool second, const FoldRows& r, FoldSt
       case Fold::kArgmin:
       case Fold::kArgmax:
         fold_argument(is_least(fold), r, x, state, states.rows[k].mutable_as<int64_t>());
+        break;
+      case Fold::kLargest:
+      case Fold::kSmallest:
+        for (int64_t i = 0; i < r.count; ++i)
+          insert_top(fold == Fold::kSmallest, input.top, x[i], state + slots[i] * input.top);
         break;
       case Fold::kSquares:
         for (int64_t i = 0; i < r.count; ++i) {
@@ -233,13 +252,14 @@ void start_folds(const FoldInput& input, int64_t slots, bool second, FoldStates&
   for (size_t k = 0; k < input.folds.size(); ++k) {
     const Fold fold = input.folds[k];
     if (is_second(fold) != second) continue;
-    states.values[k] = Buffer::allocate(8 * slots);
+    const int64_t items = is_top(fold) ? slots * input.top : slots;
+    states.values[k] = Buffer::allocate(8 * items);
     if (slots == 0) continue;
     if (keeps_row(fold)) {
       std::fill_n(states.values[k].mutable_as<int64_t>(), slots, int64_t{-1});
     } else {
       visit_lane(input.lane, [&]<class T>(std::type_identity<T>) {
-        std::fill_n(states.values[k].mutable_as<T>(), slots, first_state<T>(fold));
+        std::fill_n(states.values[k].mutable_as<T>(), items, first_state<T>(fold));
       });
     }
     if (is_argument(fold)) {
@@ -313,6 +333,12 @@ void merge_folds(const FoldInput& input, bool second, int64_t begin, int64_t end
       T* a = left.values[k].mutable_as<T>();
       const T* b = right.values[k].as<T>();
       if (fold == Fold::kSum) return merge(a, b, plus<T>);
+      if (is_top(fold)) {
+        for (int64_t slot = begin; slot < end; ++slot)
+          for (int64_t i = slot * input.top; i < (slot + 1) * input.top; ++i)
+            insert_top(fold == Fold::kSmallest, input.top, b[i], a + slot * input.top);
+        return;
+      }
       if (fold == Fold::kProduct) return merge(a, b, times<T>);
       if (!is_argument(fold))
         return merge(a, b, [&](T x, T y) { return (is_least(fold) ? y < x : x < y) ? y : x; });

@@ -24,6 +24,8 @@ enum class Fold : uint8_t {
   kLast,     ///< the last row
   kArgmin,   ///< the first row of the least value
   kArgmax,
+  kLargest,  ///< the `top` greatest values of the input, greatest first
+  kSmallest,
   kSquares,   ///< sums of squared deviations from the slot's mean
   kOtherSum,  ///< of a second column
   kOtherSquares,
@@ -42,6 +44,7 @@ struct FoldInput {
   bool has_other = false;  ///< both are float lanes then
   Column other{};
   std::vector<Fold> folds{};
+  int64_t top = 0;
 
   bool can_miss() const;
   bool needs_rows() const;
@@ -60,7 +63,7 @@ HR_API void read_valid(const Column& column, int64_t row, int64_t count, uint8_t
 
 /// What the slots of some rows have of one input.
 struct FoldStates {
-  std::vector<Buffer> values{};  ///< 8 bytes a slot, for each fold
+  std::vector<Buffer> values{};  ///< 8 bytes a slot (and a place of the top), for each fold
   std::vector<Buffer> rows{};    ///< int64 a slot, for kArgmin and kArgmax
   Buffer missing{};              ///< uint32 a slot; empty while nothing was missing
   Buffer means{};                ///< float64 a slot, for the second walk

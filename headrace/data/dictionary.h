@@ -67,6 +67,13 @@ struct StringKey {
     }
   }
 
+  /// Of a view that holds its text itself.
+  explicit StringKey(const StringView& inlined) {
+    std::memcpy(words, &inlined, sizeof words);
+    const uint64_t low = words[0] >> 32 | words[1] << 32, high = words[1] >> 32;
+    hash = mix(low + 0x9E3779B97F4A7C15u, high ^ (uint64_t{inlined.size} * 0xD6E8FEB86659FD93u));
+  }
+
   bool is_inline() const { return static_cast<uint32_t>(words[0]) <= sizeof(StringView::inlined); }
 
   static uint64_t mix(uint64_t a, uint64_t b) {
@@ -101,10 +108,33 @@ class HR_API DictionaryBuilder {
 
   /// The code of `text`, a new one if need be. Throws InvalidArgumentError for more than 2^31 - 1
   /// strings or a string of 2^31 bytes, OutOfMemoryError.
-  int32_t add(std::string_view text) {
-    const StringKey key(text);
+  int32_t add(std::string_view text) { return add(StringKey(text), text); }
+
+  /// The same with the key of `text`, and what fetches ahead what they will look at.
+  int32_t add(const StringKey& key, std::string_view text) {
     const int32_t code = find(key, text);
     return code >= 0 ? code : insert(key, text);
+  }
+
+  int32_t find(const StringKey& key, std::string_view text) const {
+    if (num_slots_ == 0) return -1;
+    const auto tag = static_cast<uint32_t>(key.hash);
+    for (uint64_t at = tag & (num_slots_ - 1);; at = (at + 1) & (num_slots_ - 1)) {
+      const Slot slot = slot_data_[at];
+      if (slot.code < 0) return -1;
+      if (slot.tag == tag && is_at(slot.code, key, text)) return slot.code;
+    }
+  }
+
+  void fetch(const StringKey& key) const {
+    if (num_slots_ > 0)
+      __builtin_prefetch(slot_data_ + (static_cast<uint32_t>(key.hash) & (num_slots_ - 1)));
+  }
+
+  void fetch_text(const StringKey& key) const {
+    if (num_slots_ == 0) return;
+    const Slot slot = slot_data_[static_cast<uint32_t>(key.hash) & (num_slots_ - 1)];
+    if (slot.code >= 0) __builtin_prefetch(view_data_ + slot.code);
   }
 
   /// Adds the strings of a column without nulls; int32 codes of its rows, empty where row k gets
@@ -127,16 +157,6 @@ class HR_API DictionaryBuilder {
     uint32_t tag;
     int32_t code;  ///< -1: free
   };
-
-  int32_t find(const StringKey& key, std::string_view text) const {
-    if (num_slots_ == 0) return -1;
-    const auto tag = static_cast<uint32_t>(key.hash);
-    for (uint64_t at = tag & (num_slots_ - 1);; at = (at + 1) & (num_slots_ - 1)) {
-      const Slot slot = slot_data_[at];
-      if (slot.code < 0) return -1;
-      if (slot.tag == tag && is_at(slot.code, key, text)) return slot.code;
-    }
-  }
 
   bool is_at(int32_t code, const StringKey& key, std::string_view text) const {
     const StringView* entry = view_data_ + code;

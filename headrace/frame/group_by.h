@@ -30,11 +30,14 @@ enum class Aggregate : uint8_t {
   kArgmin,    ///< the row of the least value, the first of equals
   kArgmax,
   kCorrelation,  ///< of two columns, over the rows where both are there (Pearson's)
-  kFirstRow,     ///< the first row of the group; takes no column
+  kLargest,      ///< the value with `rank` from the greatest, of numbers
+  kSmallest,
+  kFirstRow,  ///< the first row of the group; takes no column
 };
 
 /// "sum", "prod", "mean", "var", "std", "min", "max", "count", "size", "first", "last", "any",
-/// "all", "nunique", "median", "quantile", "idxmin", "idxmax", "corr", "first_row".
+/// "all", "nunique", "median", "quantile", "idxmin", "idxmax", "corr", "nlargest", "nsmallest",
+/// "first_row".
 HR_API std::string_view aggregate_name(Aggregate aggregate);
 /// Throws InvalidArgumentError for an unknown word, naming the known ones.
 HR_API Aggregate aggregate_from_name(std::string_view name);
@@ -46,6 +49,9 @@ HR_API Aggregate aggregate_from_name(std::string_view name);
 /// everything but complex numbers.
 HR_API Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype);
 
+/// The most values of a group that kLargest and kSmallest keep.
+inline constexpr int64_t kMostTop = 1024;
+
 struct AggregateRequest {
   Aggregate aggregate = Aggregate::kSize;
   int64_t column = -1;  ///< of the values given; -1: none
@@ -53,6 +59,7 @@ struct AggregateRequest {
   double quantile = 0.5;
   int64_t ddof = 1;
   int64_t min_count = 0;  ///< sum and prod of fewer values are null
+  int64_t rank = 0;       ///< of kLargest and kSmallest; at most kMostTop - 1
 };
 
 enum class GroupOrder : uint8_t {

@@ -56,6 +56,8 @@ Lane result_lane(const AggregatePlan& aggregate, const FoldPlan& plan) {
     case Aggregate::kProduct:
     case Aggregate::kMin:
     case Aggregate::kMax:
+    case Aggregate::kLargest:
+    case Aggregate::kSmallest:
       return plan.inputs[static_cast<size_t>(aggregate.input)].lane;
     case Aggregate::kMean:
     case Aggregate::kVariance:
@@ -69,9 +71,12 @@ Lane result_lane(const AggregatePlan& aggregate, const FoldPlan& plan) {
   }
 }
 
-void result_of(const AggregatePlan& aggregate, size_t number, const GroupPart& part,
-               const uint32_t* slots, int64_t count, uint64_t* bits, uint8_t* there) {
+void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t number,
+               const GroupPart& part, const uint32_t* slots, int64_t count, uint64_t* bits,
+               uint8_t* there) {
   const auto* sizes = part.sizes.as<uint32_t>();
+  const FoldInput* input =
+      aggregate.input < 0 ? nullptr : &plan.inputs[static_cast<size_t>(aggregate.input)];
   const FoldStates* states =
       aggregate.input < 0 ? nullptr : &part.states[static_cast<size_t>(aggregate.input)];
   const uint32_t* missing = states && states->missing ? states->missing.as<uint32_t>() : nullptr;
@@ -106,6 +111,13 @@ void result_of(const AggregatePlan& aggregate, size_t number, const GroupPart& p
     case Aggregate::kMax: {
       const auto* folded = state(std::type_identity<uint64_t>{}, 0);
       return put([&](uint32_t slot) { return some(slot) ? folded[slot] : 0; }, some);
+    }
+    case Aggregate::kLargest:
+    case Aggregate::kSmallest: {
+      const auto* best = state(std::type_identity<uint64_t>{}, 0);
+      const int64_t rank = aggregate.request.rank, top = input->top;
+      const auto enough = [&](uint32_t slot) { return values(slot) > rank; };
+      return put([&](uint32_t slot) { return enough(slot) ? best[slot * top + rank] : 0; }, enough);
     }
     case Aggregate::kMean: {
       const double* sums = state(kDouble, 0);
@@ -348,7 +360,7 @@ GroupResults finish_part(const PackedKeys& packed, const FoldPlan& plan, const G
     for (int64_t i = 0; i < groups; ++i)
       packs[groups + i] = static_cast<uint64_t>(part.first_rows[slots[i]]);
   for (size_t k = 0; k < aggregates; ++k)
-    result_of(plan.aggregates[k], k, part, slots, groups,
+    result_of(plan.aggregates[k], plan, k, part, slots, groups,
               packs + groups * static_cast<int64_t>(2 + k),
               there + groups * static_cast<int64_t>(k));
   return results;

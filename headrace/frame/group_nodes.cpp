@@ -7,9 +7,11 @@
 #include "headrace/algo/pack_keys.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
 #include "headrace/plan/view.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hr {
 
@@ -158,6 +160,100 @@ NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   };
   for (GroupKey& key : keys) key.values = nullptr;
   return table_node(std::string(kOp), std::move(detail), std::move(table));
+}
+
+namespace {
+
+// Rows of several columns taken in turn; those that are null are left out of all.
+Table take_in_turn(const Table& wide, size_t num_keys, const std::string& name) {
+  const int64_t groups = wide.num_rows();
+  const auto count = static_cast<int64_t>(wide.columns().size() - num_keys);
+  std::vector<int64_t> ends(static_cast<size_t>(num_morsels(groups)) + 1);
+  const auto values = [&](int64_t group) {  // the last ones are null
+    int64_t there = count;
+    while (there > 0 && wide.column(static_cast<int64_t>(num_keys) + there - 1).is_null(group))
+      --there;
+    return there;
+  };
+  parallel_morsels(groups, [&](Morsel morsel) {
+    int64_t rows = 0;
+    for (int64_t group = morsel.begin; group < morsel.end; ++group) rows += values(group);
+    ends[static_cast<size_t>(morsel.index) + 1] = rows;
+  });
+  for (size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
+  const int64_t rows = ends.back();
+  const Column& first = wide.column(static_cast<int64_t>(num_keys));
+  const int64_t width = first.dtype().size_bytes();
+  Buffer from = Buffer::allocate(8 * rows), taken = Buffer::allocate(width * rows);
+  if (rows > 0) {
+    auto* at = from.mutable_as<int64_t>();
+    std::byte* out = taken.mutable_data();
+    parallel_morsels(groups, [&](Morsel morsel) {
+      int64_t row = ends[static_cast<size_t>(morsel.index)];
+      for (int64_t group = morsel.begin; group < morsel.end; ++group) {
+        const int64_t there = values(group);
+        for (int64_t k = 0; k < there; ++k, ++row) {
+          at[row] = group;
+          const Column& column = wide.column(static_cast<int64_t>(num_keys) + k);
+          std::memcpy(out + row * width,
+                      column.values_buffer().data() + (column.offset() + group) * width,
+                      static_cast<size_t>(width));
+        }
+      }
+    });
+  }
+  const Tensor groups_of(TypeId::kInt64, {rows}, from);
+  std::vector<std::string> names;
+  std::vector<Column> columns;
+  for (size_t k = 0; k < num_keys; ++k) {
+    names.push_back(wide.names()[k]);
+    columns.push_back(gather(wide.columns()[k], groups_of));
+  }
+  names.push_back(name);
+  columns.push_back(Column(first.dtype(), rows, std::move(taken)));
+  return Table(std::move(names), std::move(columns));
+}
+
+}  // namespace
+
+NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name, const NodePtr& values,
+                       int64_t count, bool largest, GroupOptions options) {
+  if (count < 1 || count > kMostTop)
+    throw_error<InvalidArgumentError>(kOp, "n is out of range", {{"n", count}, {"most", kMostTop}});
+  const size_t num_keys = keys.size();
+  const Dtype dtype = values->signature().dtype;
+  if (dtype.is_bool())
+    throw_error<TypeMismatchError>(kOp, "the values are not numbers",
+                                   {{"column", name}, {"dtype", dtype.name()}});
+  std::vector<GroupColumn> columns;
+  for (int64_t rank = 0; rank < count; ++rank) {
+    GroupColumn& column = columns.emplace_back();
+    column.name = name + " " + std::to_string(rank + 1);
+    column.request.aggregate = largest ? Aggregate::kLargest : Aggregate::kSmallest;
+    column.request.rank = rank;
+    column.values = values;
+  }
+  TableOperator table;
+  for (const GroupKey& key : keys) {
+    table.names.push_back(key.name);
+    table.dtypes.push_back(key.values->signature().dtype);
+  }
+  table.names.push_back(name);
+  table.dtypes.push_back(dtype);
+  const NodePtr wide = group_by_node(std::move(keys), std::move(columns), options);
+  table.inputs = {wide};
+  table.run = [num_keys, name](const std::vector<bool>& wanted, std::span<const Value> inputs) {
+    const Table all = take_in_turn(std::get<Table>(inputs[0]), num_keys, name);
+    std::vector<std::string> names;
+    std::vector<Column> kept;
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (!wanted[k]) continue;
+      names.push_back(all.names()[k]);
+      kept.push_back(all.columns()[k]);
+    }
+    return Table(std::move(names), std::move(kept));
+  };
+  return table_node(largest ? "nlargest" : "nsmallest", "", std::move(table));
 }
 
 NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& given,

@@ -28,6 +28,13 @@ struct GroupKey {
 HR_API NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
                              GroupOptions options);
 
+/// The `count` greatest (or least) values of each group, best first, a row each: the keys beside a
+/// column `name`. Missing values are none. Throws as `group_by_node`; InvalidArgumentError unless
+/// `count` is 1 to kMostTop.
+HR_API NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name,
+                              const NodePtr& values, int64_t count, bool largest,
+                              GroupOptions options);
+
 /// An aggregate of each row's group, a column of the rows of `values`; null where a key is missing
 /// and these rows are left out.
 HR_API NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& column,

@@ -14,10 +14,10 @@ namespace hr {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"sum",      "prod",   "mean",   "var",     "std",
-                                       "min",      "max",    "count",  "size",    "first",
-                                       "last",     "any",    "all",    "nunique", "median",
-                                       "quantile", "idxmin", "idxmax", "corr",    "first_row"};
+constexpr std::string_view kNames[] = {
+    "sum",    "prod",   "mean", "var",      "std",       "min",      "max",    "count",
+    "size",   "first",  "last", "any",      "all",       "nunique",  "median", "quantile",
+    "idxmin", "idxmax", "corr", "nlargest", "nsmallest", "first_row"};
 
 }  // namespace
 
@@ -66,6 +66,9 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
       return reduction_dtype(Reduction::kSum, dtype);
     case Aggregate::kProduct:
       return reduction_dtype(Reduction::kProduct, dtype);
+    case Aggregate::kLargest:
+    case Aggregate::kSmallest:
+      return dtype;
     case Aggregate::kMean:
     case Aggregate::kVariance:
     case Aggregate::kStd:
@@ -155,6 +158,15 @@ FoldPlan plan_folds(const std::vector<Column>& values,
         made.input = input_of(request, lane_of(dtype));
         rank(made);
         break;
+      case Aggregate::kLargest:
+      case Aggregate::kSmallest: {
+        made.input = input_of(request, lane_of(dtype));
+        const bool largest = request.aggregate == Aggregate::kLargest;
+        fold(made, largest ? Fold::kLargest : Fold::kSmallest);
+        int64_t& top = plan.inputs[static_cast<size_t>(made.input)].top;
+        top = std::max(top, request.rank + 1);
+        break;
+      }
       default: {
         constexpr std::pair<Aggregate, Fold> kFolds[] = {
             {Aggregate::kSum, Fold::kSum},       {Aggregate::kProduct, Fold::kProduct},

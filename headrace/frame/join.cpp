@@ -8,6 +8,7 @@
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/join_table.h"
+#include "headrace/frame/text.h"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::string_view kOp = "merge";
 constexpr int32_t kNone = -1;
+constexpr int64_t kFewTexts = 8;
 
 Touch writes_int32(const Buffer& buffer, int64_t rows) {
   return {&buffer, 0, 32, 32, rows, 0, 0, true};
@@ -323,6 +325,12 @@ JoinKind join_kind_from_name(std::string_view name) {
 
 Column is_in(const Column& values, const Column& set) {
   const int64_t rows = values.num_rows();
+  const bool texts = set.dtype().is_string() || set.dtype().is_category();
+  if (texts && set.num_rows() <= kFewTexts && set.null_count() == 0) {
+    std::vector<std::string_view> wanted;
+    for (int64_t row = 0; row < set.num_rows(); ++row) wanted.push_back(set.string(row));
+    return is_one_of(values, wanted);
+  }
   const auto [keys, set_keys] = keys_of({values}, rows, {set}, set.num_rows());
   const JoinTable table(set_keys);
   Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t kPartRows = int64_t{1} << 15;  // whose slots and rows stay in the L2 cache
 constexpr int64_t kFewSlots = 4096;
+constexpr uint64_t kMostKeysARow = 128;       // of the range: 32 bytes of map a row
 constexpr uint32_t kFewRows = 8;              // of a slot, that are looked at one by one
 constexpr uint64_t kOne = uint64_t{1} << 16;  // row, in a hashed slot's entry
 
@@ -78,22 +79,56 @@ bool order_slot(uint64_t* keys, uint32_t* rows, uint64_t count) {
 
 }  // namespace
 
-// Keys are slots where their range, signed or unsigned, is not much wider than there are rows.
+// By the range of the keys, signed or unsigned, beside how many there are.
 void JoinTable::choose_slots(const JoinKeys& keys) {
   if (num_rows_ == 0) return;
   const KeyRange range = range_of(keys);
   const uint64_t as_signed = static_cast<uint64_t>(range.most) - static_cast<uint64_t>(range.least);
   const uint64_t as_unsigned = range.high - range.low;
-  const uint64_t width = std::min(as_signed, as_unsigned);
-  least_ = as_signed == width ? static_cast<uint64_t>(range.least) : range.low;
-  dense_ = width < static_cast<uint64_t>(std::max(kFewSlots, 4 * num_rows_));
-  slots_ =
-      dense_ ? width + 1 : std::max<uint64_t>(std::bit_ceil(static_cast<uint64_t>(num_rows_)), 2);
-  shift_ = 64 - std::countr_zero(slots_);
+  width_ = std::min(as_signed, as_unsigned);
+  least_ = as_signed == width_ ? static_cast<uint64_t>(range.least) : range.low;
+  if (width_ < static_cast<uint64_t>(std::max(kFewSlots, 2 * num_rows_))) {
+    slots_ = width_ + 1;
+  } else if (width_ / kMostKeysARow < static_cast<uint64_t>(num_rows_)) {
+    kind_ = Slots::kRanks;
+    map_keys(keys);
+  } else {
+    kind_ = Slots::kHashes;
+    slots_ = std::bit_ceil(static_cast<uint64_t>(num_rows_));
+    shift_ = 64 - std::countr_zero(slots_);
+  }
+}
+
+// A bit for each key that there is, then the ranks.
+void JoinTable::map_keys(const JoinKeys& keys) {
+  const auto words = static_cast<int64_t>(width_ / 64 + 1);
+  map_ = Buffer::allocate_zeroed(words * static_cast<int64_t>(sizeof(Word)));
+  auto* const map = map_.mutable_as<Word>();
+  parallel_morsels(num_rows_, {keys.touch()}, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      const uint64_t offset = keys.data()[row] - least_, bit = uint64_t{1} << offset % 64;
+      std::atomic_ref bits(map[offset / 64].bits);
+      if (!(bits.load(std::memory_order_relaxed) & bit))
+        bits.fetch_or(bit, std::memory_order_relaxed);
+    }
+  });
+  for (int64_t i = 0; i < words; ++i) {
+    map[i].rank = slots_;
+    slots_ += static_cast<uint64_t>(std::popcount(map[i].bits));
+  }
+  map_.publish();
+}
+
+// Of a key that there is.
+uint64_t JoinTable::rank_of(uint64_t offset) const {
+  const Word& word = map_.as<Word>()[offset / 64];
+  const uint64_t below = word.bits & ((uint64_t{1} << offset % 64) - 1);
+  return word.rank + static_cast<uint64_t>(std::popcount(below));
 }
 
 uint64_t JoinTable::slot_of(uint64_t key) const {
-  return dense_ ? key - least_ : hash_key(key) >> shift_;
+  if (kind_ == Slots::kHashes) return hash_key(key) >> shift_;
+  return kind_ == Slots::kKeys ? key - least_ : rank_of(key - least_);
 }
 
 // Rows of a range of slots, [begin, begin + count) in the table's order, into their slots: counted
@@ -107,27 +142,27 @@ struct JoinTable::Build {
   // `numbers` of the rows, or null: they are counted from 0. False when a key comes twice.
   bool part(const uint64_t* from, const uint32_t* numbers, int64_t begin, int64_t count,
             uint64_t first_slot, uint64_t slots) const {
-    return table.dense_ ? dense(from, numbers, begin, count, first_slot, slots)
-                        : hashed(from, numbers, begin, count, first_slot, slots);
+    return table.kind_ == Slots::kHashes ? hashed(from, numbers, begin, count, first_slot, slots)
+                                         : direct(from, numbers, begin, count, first_slot, slots);
   }
 
   static uint32_t number(const uint32_t* numbers, int64_t i) {
     return numbers ? numbers[i] : static_cast<uint32_t>(i);
   }
 
-  bool dense(const uint64_t* from, const uint32_t* numbers, int64_t begin, int64_t count,
-             uint64_t first_slot, uint64_t slots) const {
+  bool direct(const uint64_t* from, const uint32_t* numbers, int64_t begin, int64_t count,
+              uint64_t first_slot, uint64_t slots) const {
     uint32_t* const end = static_cast<uint32_t*>(ends) + first_slot;
-    const uint64_t first_key = table.least_ + first_slot;
     std::fill(end, end + slots, 0);
-    for (int64_t i = 0; i < count; ++i) ++end[from[i] - first_key];
+    for (int64_t i = 0; i < count; ++i) ++end[table.slot_of(from[i]) - first_slot];
     bool unique = true;
     auto at = static_cast<uint32_t>(begin);
     for (uint64_t slot = 0; slot < slots; ++slot) {
       unique &= end[slot] <= 1;
       at += std::exchange(end[slot], at);
     }
-    for (int64_t i = 0; i < count; ++i) rows[end[from[i] - first_key]++] = number(numbers, i);
+    for (int64_t i = 0; i < count; ++i)
+      rows[end[table.slot_of(from[i]) - first_slot]++] = number(numbers, i);
     return unique;
   }
 
@@ -166,12 +201,13 @@ struct JoinTable::Build {
 JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
   choose_slots(keys);
   if (num_rows_ == 0) return;
-  const int64_t end_bytes = dense_ ? 4 : 8;
+  const bool is_hashed = kind_ == Slots::kHashes;
+  const int64_t end_bytes = is_hashed ? 8 : 4;
   ends_ = Buffer::allocate_paged(static_cast<int64_t>(slots_) * end_bytes);
   rows_ = Buffer::allocate_paged(4 * num_rows_);
-  if (!dense_) keys_ = Buffer::allocate_paged(8 * num_rows_);
+  if (is_hashed) keys_ = Buffer::allocate_paged(8 * num_rows_);
   const Build build{*this, ends_.mutable_data(), rows_.mutable_as<uint32_t>(),
-                    dense_ ? nullptr : keys_.mutable_as<uint64_t>()};
+                    is_hashed ? keys_.mutable_as<uint64_t>() : nullptr};
   std::atomic<bool> unique{true};
   const auto run = [&](const Buffer& from, int64_t first_byte, const Buffer& numbers, int64_t begin,
                        int64_t count, int64_t first_slot, int64_t slots) {
@@ -184,7 +220,7 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
       held.push_back({&from, first_byte, first_byte + 8 * count});
       held.push_back(range(rows_, begin, count, 4, true));
       if (numbers) held.push_back(range(numbers, begin, count, 4, false));
-      if (!dense_) held.push_back(range(keys_, begin, count, 8, true));
+      if (is_hashed) held.push_back(range(keys_, begin, count, 8, true));
     }
     const Pin pin(held);
     if (!build.part(reinterpret_cast<const uint64_t*>(from.data() + first_byte),
@@ -224,25 +260,48 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
 
 void JoinTable::find(const uint64_t* keys, int64_t count, uint32_t* begins,
                      uint32_t* counts) const {
-  if (dense_) {
-    const uint32_t* const ends = ends_.as<uint32_t>();
-    for (int64_t i = 0; i < count; ++i)
-      if (keys[i] - least_ < slots_) __builtin_prefetch(ends + (keys[i] - least_));
-    for (int64_t i = 0; i < count; ++i) {
-      const uint64_t slot = keys[i] - least_;
-      const bool inside = slot < slots_;
-      begins[i] = inside && slot > 0 ? ends[slot - 1] : 0;
-      counts[i] = inside ? ends[slot] - begins[i] : 0;
-    }
-    return;
-  }
-  const uint64_t* const ends = ends_.as<uint64_t>();
-  const uint64_t* const found = keys_.as<uint64_t>();
-  uint64_t hashes[kBlock];
   if (num_rows_ == 0) {
     std::fill(counts, counts + count, 0);
     return;
   }
+  if (kind_ == Slots::kHashes) return find_hashed(keys, count, begins, counts);
+  const uint32_t* const ends = ends_.as<uint32_t>();
+  const auto range = [&](int64_t i, uint64_t slot, bool there) {
+    begins[i] = there && slot > 0 ? ends[slot - 1] : 0;
+    counts[i] = there ? ends[slot] - begins[i] : 0;
+  };
+  if (kind_ == Slots::kKeys) {
+    for (int64_t i = 0; i < count; ++i)
+      if (keys[i] - least_ <= width_) __builtin_prefetch(ends + (keys[i] - least_));
+    for (int64_t i = 0; i < count; ++i) range(i, keys[i] - least_, keys[i] - least_ <= width_);
+    return;
+  }
+  const Word* const map = map_.as<Word>();
+  for (int64_t i = 0; i < count; ++i)
+    if (keys[i] - least_ <= width_) __builtin_prefetch(map + (keys[i] - least_) / 64);
+  uint64_t slots[kBlock];
+  bool there[kBlock];
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t offset = keys[i] - least_;
+    there[i] = offset <= width_ && (map[offset / 64].bits >> offset % 64 & 1);
+    slots[i] = there[i] ? rank_of(offset) : 0;
+    if (there[i] && !unique_) __builtin_prefetch(ends + slots[i]);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    if (unique_) {  // a slot a row
+      begins[i] = static_cast<uint32_t>(slots[i]);
+      counts[i] = there[i];
+    } else {
+      range(i, slots[i], there[i]);
+    }
+  }
+}
+
+void JoinTable::find_hashed(const uint64_t* keys, int64_t count, uint32_t* begins,
+                            uint32_t* counts) const {
+  const uint64_t* const ends = ends_.as<uint64_t>();
+  const uint64_t* const found = keys_.as<uint64_t>();
+  uint64_t hashes[kBlock];
   for (int64_t i = 0; i < count; ++i) {
     hashes[i] = hash_key(keys[i]);
     __builtin_prefetch(ends + (hashes[i] >> shift_));

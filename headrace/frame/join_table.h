@@ -23,9 +23,10 @@ struct JoinKeys {
 
 /// Rows by key in one array without chains ("unchained" tables: Birler, Schmidt, Fent, Neumann,
 /// DaMoN 2024): a directory says where the rows of a slot end, and those of one key lie together
-/// in the order of the rows. Keys from a small range are their own slots and are not compared;
-/// others are hashed, and 16 bits of each slot's entry say which of them cannot be there. The same
-/// table for any number of threads.
+/// in the order of the rows. Keys from a small range are their own slots; those from a wider one
+/// are bits of a map, and their rank in it is their slot; neither are compared. Others are hashed,
+/// and 16 bits of each slot's entry say which of them cannot be there. The same table for any
+/// number of threads.
 class HR_API JoinTable {
  public:
   /// Fewer than 2^31 rows.
@@ -46,17 +47,29 @@ class HR_API JoinTable {
  private:
   struct Build;
 
-  void choose_slots(const JoinKeys& keys);
+  enum class Slots : uint8_t { kKeys, kRanks, kHashes };
 
+  /// 64 keys that follow each other: which of them there are, and how many there are before.
+  struct Word {
+    uint64_t bits;
+    uint64_t rank;
+  };
+
+  void choose_slots(const JoinKeys& keys);
+  void map_keys(const JoinKeys& keys);
   uint64_t slot_of(uint64_t key) const;
+  uint64_t rank_of(uint64_t offset) const;
+  void find_hashed(const uint64_t* keys, int64_t count, uint32_t* begins, uint32_t* counts) const;
 
   int64_t num_rows_ = 0;
-  bool dense_ = false;
+  Slots kind_ = Slots::kKeys;
   bool unique_ = true;
   uint64_t least_ = 0;  // of the keys
+  uint64_t width_ = 0;  // the greatest less the least
   uint64_t slots_ = 0;
   int shift_ = 0;  // from a hash to its slot
-  Buffer ends_{};  // of a slot's rows: uint32 where dense, else uint64, 48 bits and 16 of a filter
+  Buffer map_{};   // Word, where ranks are slots
+  Buffer ends_{};  // of a slot's rows: uint32, or uint64 where hashed, 48 bits and 16 of a filter
   Buffer rows_{};  // uint32
   Buffer keys_{};  // of these, where hashed: uint64
 };

@@ -100,6 +100,7 @@ TEST(Join, AgreesWithLoopsOverSeveralMorselsAndParts) {
     check(random_keys(150'000, 200'000, step, 1), random_keys(140'000, 200'000, step, 2));
     check(random_keys(140'000, 50, step, 3), random_keys(20, 50, step, 4));
   }
+  check(random_keys(150'000, 5'000'000, 1, 10), random_keys(140'000, 5'000'000, 1, 11));
   std::vector<int64_t> distinct(140'000);
   for (size_t i = 0; i < distinct.size(); ++i)
     distinct[i] = static_cast<int64_t>(i * 7919 % distinct.size());

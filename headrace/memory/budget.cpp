@@ -118,8 +118,8 @@ Holder holder_of(const Buffer::Rep& rep) {
 }
 
 // What no buffer in the registry stands for.
-std::vector<Holder> external_holders(uint64_t serial) {
-  std::vector<Holder> holders = small_external_holders(serial);
+std::vector<Holder> other_holders(uint64_t serial) {
+  std::vector<Holder> holders = external_holders(serial);
   for (Holder& holder : device_holders(serial)) holders.push_back(std::move(holder));
   return holders;
 }
@@ -186,6 +186,18 @@ void mark_external(Buffer& buffer, bool slab) {
   rep.slab = slab;
   rep.external = true;
   accounts().external += rep.capacity_bytes;
+}
+
+uint64_t count_external(int64_t bytes) {
+  Accounts& all = accounts();
+  all.external += bytes;
+  ++all.allocations;
+  all.allocated += bytes;
+  return ++all.serial;
+}
+
+void uncount_external(int64_t bytes) {
+  accounts().external -= bytes;
 }
 
 void throw_out_of_memory(int64_t requested_bytes) {
@@ -283,7 +295,7 @@ MemoryStatistics StatisticsScope::read() const {
 }
 
 std::vector<Holder> largest_holders(int64_t count) {
-  std::vector<Holder> holders = external_holders(0);
+  std::vector<Holder> holders = other_holders(0);
   for_each_buffer([&](const Buffer::Rep& rep) {
     if (!rep.slab) holders.push_back(holder_of(rep));
   });
@@ -296,7 +308,7 @@ std::vector<Holder> largest_holders(int64_t count) {
 }
 
 std::vector<Holder> holders_since(uint64_t serial) {
-  std::vector<Holder> holders = external_holders(serial);
+  std::vector<Holder> holders = other_holders(serial);
   for_each_buffer([&](const Buffer::Rep& rep) {
     if (rep.serial > serial && !rep.owner.release && !rep.slab) holders.push_back(holder_of(rep));
   });

@@ -52,13 +52,18 @@ void enter_buffer(Buffer::Rep& rep);
 void leave_buffer(Buffer::Rep& rep);
 /// Gives a new buffer to another library for good, or makes it a slab of such blocks.
 void mark_external(Buffer& buffer, bool slab);
-/// Serial of the buffer made last.
+/// A block of another library that is no buffer enters the counters, and leaves them: its serial.
+uint64_t count_external(int64_t bytes);
+void uncount_external(int64_t bytes);
+/// Serial of what was made last.
 uint64_t present_serial();
 /// A buffer of a place that is not the host: its resource keeps that place's accounts, and nobody
 /// here touches the bytes.
 Buffer allocate_elsewhere(int64_t size_bytes, const AnyResource& resource);
-/// It is the pool that buffers come from unless somebody says otherwise.
-bool is_default_resource(const AnyResource& resource);
+/// What buffers come from unless somebody says otherwise: the pool.
+const AnyResource& default_resource();
+/// The same, or null when somebody did say otherwise, for this thread or for all.
+const AnyResource* default_resource_in_force();
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
 

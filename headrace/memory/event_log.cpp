@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <sys/mman.h>
 
 namespace hr {
 
@@ -29,8 +30,18 @@ struct Slot {
   std::atomic<uint64_t> rest{0};  // tag 32, thread 20, action 4, place 8
 };
 
-// Zero at the start of the process: pages that no event has touched cost nothing.
-constinit std::array<Slot, kSlots> slots{};
+// The ring fills one huge page, which the first event brings in: 4 KiB at a time its first lap
+// would cost 512 page faults, in the midst of somebody's work. Zero and not there until then.
+constexpr size_t kRingBytes = size_t{2} << 20;
+constinit std::array<std::byte, 2 * kRingBytes> ring_space{};
+static_assert(sizeof(Slot) * kSlots == kRingBytes);
+
+Slot& slot_of(uint64_t index) {
+  const auto space = reinterpret_cast<uintptr_t>(ring_space.data());
+  const uintptr_t begin = (space + kRingBytes - 1) & ~(kRingBytes - 1);
+  return reinterpret_cast<Slot*>(begin)[index % kSlots];
+}
+
 alignas(64) constinit std::atomic<uint64_t> next{0};
 constinit std::atomic<uint64_t> read_from{UINT64_MAX};
 constinit std::atomic<void (*)() noexcept> reader{nullptr};
@@ -59,7 +70,7 @@ int64_t since_1970() {
 
 // Appends the event unless it is being written or was overwritten.
 bool read_slot(uint64_t index, int64_t offset, std::vector<MemoryEvent>& events) {
-  const Slot& slot = slots[index % kSlots];
+  const Slot& slot = slot_of(index);
   const uint64_t before = slot.size_and_lap.load(std::memory_order_acquire);
   if (before >> kSizeBits != lap_of(index)) return false;
   const int64_t time = slot.time.load(std::memory_order_acquire);
@@ -120,7 +131,8 @@ void log_memory_event(MemoryAction action, const void* pointer, int64_t bytes, T
   const uint64_t rest =
       uint64_t{tag} << 32 | thread << 12 | static_cast<uint64_t>(action) << 8 | place_bits(place);
   const uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
-  Slot& slot = slots[index % kSlots];
+  Slot& slot = slot_of(index);
+  if (index == 0) madvise(&slot, kRingBytes, MADV_HUGEPAGE);
   slot.size_and_lap.store(0, std::memory_order_relaxed);
   slot.time.store(steady_now(), std::memory_order_release);  // nobody sees it with the old lap
   slot.pointer.store(reinterpret_cast<uintptr_t>(pointer), std::memory_order_release);

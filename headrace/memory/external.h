@@ -15,10 +15,10 @@
 namespace hr {
 
 /// New bytes, uninitialised, that stay where they are until `external_free`; null when the budget
-/// or the system refuses (`last_refusal` says why). From 8 KiB on a block is a buffer of its own:
-/// 64-byte aligned, charged with 64 bytes more than asked, logged, and a holder by its tag. Smaller
-/// ones are 16-byte aligned and share slabs of 64 KiB, and the slabs are charged and logged. Any
-/// thread.
+/// or the system refuses (`last_refusal` says why). Beyond 128 KiB a block is charged by itself,
+/// with 64 bytes more than asked, logged, and a holder by its tag. Smaller ones share slabs of at
+/// least 64 KiB and seven blocks, and the slabs are charged and logged. Beyond 1 KiB blocks are
+/// 64-byte aligned, smaller ones 16-byte. Any thread.
 HR_API void* external_allocate(size_t bytes, Tag tag) noexcept;
 
 /// The same, all zero. From 4 MiB on the pages are new ones of the system and not touched,
@@ -39,10 +39,11 @@ HR_API std::string last_refusal();
 /// Keeps a text as the last refusal.
 HR_API void keep_refusal(std::string_view text) noexcept;
 
-/// Gives slabs back that hold no block: one of each size waits for the next request.
-HR_API void trim_external() noexcept;
+/// Gives slabs back that hold no block: up to four of each size wait for the next request, or for
+/// somebody who needs the room. Their bytes.
+HR_API int64_t trim_external() noexcept;
 
-/// Blocks that share slabs, summed by tag, of those made after `serial`.
-HR_API std::vector<Holder> small_external_holders(uint64_t serial = 0);
+/// Live blocks that are no buffers, made after `serial`: those in slabs are summed by tag.
+HR_API std::vector<Holder> external_holders(uint64_t serial = 0);
 
 }  // namespace hr

@@ -10,13 +10,13 @@
 namespace {
 
 constexpr size_t kAlignment[] = {64, 256};  // host, device
-constexpr size_t kSmall = 8192;             // up to here the host gives 16
+constexpr size_t kUnaligned = 1024;         // up to here the host gives 16
 
 void* allocate(void*, size_t bytes, size_t alignment, int32_t device, void* stream) {
   if (alignment > kAlignment[device >= 0]) return nullptr;
   if (device >= 0) return hr::device_allocate(bytes, device, stream, hr::line_tag("external"));
   // A larger block is aligned as well as any.
-  if (alignment > 16 && bytes <= kSmall) bytes = kSmall + 1;
+  if (alignment > 16 && bytes <= kUnaligned) bytes = kUnaligned + 1;
   return hr::external_allocate(bytes, hr::line_tag("external"));
 }
 

@@ -21,9 +21,9 @@ namespace hr {
 
 namespace {
 
-constexpr size_t kSizes[] = {0,     1,      15,      16,      17,      63,     64,
-                             65,    128,    129,     1024,    8191,    8192,   8193,
-                             65536, 100000, 1 << 20, 4 << 20, 4194305, 9000000};
+constexpr size_t kSizes[] = {0,      1,      15,      16,      17,      63,     64,    65,
+                             128,    129,    1024,    8191,    8192,    8193,   65536, 100000,
+                             131072, 131073, 1 << 20, 4 << 20, 4194305, 9000000};
 
 class External : public testing::Test {
  protected:
@@ -34,7 +34,7 @@ class External : public testing::Test {
     trim_external();
     EXPECT_EQ(used(), before_);
     EXPECT_EQ(memory_statistics().external_bytes, 0);
-    EXPECT_TRUE(small_external_holders().empty());
+    EXPECT_TRUE(external_holders().empty());
   }
 
   static int64_t used() { return memory_statistics().used_bytes; }
@@ -48,7 +48,7 @@ TEST_F(External, BlocksAreApartAlignedAndKeepTheirBytes) {
     for (const size_t size : kSizes) {
       auto* const p = static_cast<unsigned char*>(external_allocate(size, 0));
       ASSERT_NE(p, nullptr);
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % (size > 8192 ? 64 : 16), 0u);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % (size > 1024 ? 64 : 16), 0u);
       EXPECT_GE(external_usable_bytes(p), size);
       EXPECT_LE(external_usable_bytes(p), std::max<size_t>(16, size + size / 4 + 64));
       std::memset(p, static_cast<int>(blocks.size()), external_usable_bytes(p));
@@ -139,7 +139,7 @@ TEST_F(External, LogTellsLargeBlocksAndSlabs) {
   trim_external();
   const uint64_t first = next_memory_event();
   const Tag tag = intern_tag("numpy", "etl.py:43");
-  void* const large = external_allocate(100000, tag);
+  void* const large = external_allocate(200000, tag);
   void* const small = external_allocate(100, tag);
   external_free(large);
   external_free(small);
@@ -149,6 +149,26 @@ TEST_F(External, LogTellsLargeBlocksAndSlabs) {
   EXPECT_EQ(tag_info(events[1].tag).op, "small arrays");
   EXPECT_EQ(events[1].bytes, 65536);
   EXPECT_EQ(events[2].action, MemoryAction::kFree);
+}
+
+TEST_F(External, SlabsThatWaitGiveWayToARequest) {
+  std::vector<void*> blocks;
+  for (int i = 0; i < 40; ++i) blocks.push_back(external_allocate(100000, 0));
+  for (void* const block : blocks) external_free(block);
+  EXPECT_GT(used() - before_, 1 << 20);
+  set_memory_limit(used() + (1 << 20));
+  void* const large = external_allocate(3 << 20, 0);
+  EXPECT_NE(large, nullptr);
+  external_free(large);
+}
+
+TEST_F(External, ABlockThatFitsNeedsNoRoomForASlab) {
+  set_memory_limit(used() + 150000);
+  void* const block = external_allocate(100000, 0);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(external_holders().size(), 1u);
+  EXPECT_EQ(external_allocate(100000, 0), nullptr);
+  external_free(block);
 }
 
 TEST_F(External, TheLimitRefusesAndTheNextCallWorks) {
@@ -193,7 +213,7 @@ TEST_F(External, RandomBlocksOfSeveralThreads) {
         blocks.emplace_back(p, size);
       }
       if (i % 4096 == 0 && blocks.size() > 100) {
-        EXPECT_FALSE(small_external_holders().empty());
+        EXPECT_FALSE(external_holders().empty());
       }
     }
   };

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <sanitizer/asan_interface.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace hr {
 
@@ -27,6 +29,19 @@ constexpr size_t kCounted = size_t{4} << 20;
 constexpr size_t kPage = 4096;
 constexpr int64_t kMostSlack = int64_t{1} << 20;
 constexpr int kMostYields = 1000;
+
+// What this process may have at all: a container's share, or all there is.
+int64_t memory_of_machine() {
+  int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+    if (FILE* const file = std::fopen(path, "re")) {
+      long long most = 0;  // no number ("max") where there is no limit
+      if (std::fscanf(file, "%lld", &most) == 1 && most > 0 && most < bytes) bytes = most;
+      std::fclose(file);
+    }
+  return bytes;
+}
 
 // Held for some 50 ns at a time, so a try or two get it, where going to sleep costs microseconds.
 std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
@@ -276,7 +291,8 @@ int64_t PoolResource::cached_bytes() const {
 }
 
 PoolResource& default_pool() {
-  static PoolResource* const leaked = new PoolResource(system_resource());
+  static PoolResource* const leaked =
+      new PoolResource(system_resource(), std::max(int64_t{1} << 30, memory_of_machine() / 4));
   return *leaked;
 }
 

@@ -89,7 +89,8 @@ class HR_API PoolResource {
   std::array<std::vector<Waiting>, kClasses> classes_;
 };
 
-/// The pool that buffers come from unless somebody says otherwise. Lives to the very end.
+/// The pool that buffers come from unless somebody says otherwise: a quarter of the machine's
+/// memory may wait in it, and 1 GiB at least. Lives to the very end.
 HR_API PoolResource& default_pool();
 
 }  // namespace hr

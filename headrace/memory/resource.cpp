@@ -152,8 +152,19 @@ AnyResource current_resource(Place place) {
   return set.default_resource;
 }
 
-bool is_default_resource(const AnyResource& resource) {
-  return resource == set_resources().default_resource;
+const AnyResource& default_resource() {
+  return set_resources().default_resource;
+}
+
+const AnyResource* default_resource_in_force() {
+  for (const ScopedResource* scope = innermost; scope; scope = scope->outer_)
+    if (scope->place_.is_host()) return nullptr;
+  SetResources& set = set_resources();
+  if (set.any.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(set.mutex);
+    if (set.find(host)) return nullptr;
+  }
+  return &set.default_resource;
 }
 
 void set_current_resource(Place place, AnyResource resource) {

@@ -143,6 +143,7 @@ class HR_API ScopedResource {
   ScopedResource* outer_;
 
   friend HR_API AnyResource current_resource(Place);
+  friend const AnyResource* default_resource_in_force();
 };
 
 /// Takes over the scopes of another thread, which must outlive this: for a worker that runs a part

@@ -6,6 +6,7 @@
 #include "headrace/memory/advice.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/event_log.h"
+#include "headrace/memory/external.h"
 #include "headrace/memory/ledger.h"
 #include "headrace/memory/pool.h"
 
@@ -498,7 +499,9 @@ bool SpillEngine::charge(int64_t bytes) {
     }
     const MemoryStatistics now = memory_statistics();
     if (bytes > now.limit_bytes) return false;
-    if (evict(now.used_bytes + bytes - now.limit_bytes) || ask_callbacks(bytes) > 0) continue;
+    if (trim_external() > 0 || evict(now.used_bytes + bytes - now.limit_bytes) ||
+        ask_callbacks(bytes) > 0)
+      continue;
     return false;
   }
 }

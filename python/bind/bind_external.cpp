@@ -32,6 +32,14 @@ constexpr const char kNumpy[] = "numpy";
 constexpr size_t kKnownLines = 4096;
 constexpr int kMostFrames = 32;
 
+struct KnownLines {
+  const FrameToFrame frame_back =
+      reinterpret_cast<FrameToFrame>(dlsym(RTLD_DEFAULT, "PyFrame_GetBack"));
+  const FrameToInt frame_instruction =
+      reinterpret_cast<FrameToInt>(dlsym(RTLD_DEFAULT, "PyFrame_GetLasti"));
+  std::array<KnownLine, kKnownLines> known;
+};
+
 KnownLine resolve(const char* library, PyFrameObject* frame, PyObject* code, int instruction) {
   const nb::handle object(reinterpret_cast<PyObject*>(frame));
   KnownLine known{library, code, instruction, false, 0};
@@ -48,22 +56,17 @@ KnownLine resolve(const char* library, PyFrameObject* frame, PyObject* code, int
 
 // Needs the GIL. Leaves errors of Python as they are.
 hr::Tag tag_of_line(const char* library) noexcept {
-  static const auto frame_back =
-      reinterpret_cast<FrameToFrame>(dlsym(RTLD_DEFAULT, "PyFrame_GetBack"));
-  static const auto frame_instruction =
-      reinterpret_cast<FrameToInt>(dlsym(RTLD_DEFAULT, "PyFrame_GetLasti"));
-  static auto& known_lines = *new std::array<KnownLine, kKnownLines>;
+  static auto& lines = *new KnownLines;
 
-  PyFrameObject* frame = PyEval_GetFrame();
-  if (!frame || !frame_back || !frame_instruction) return hr::intern_tag(library);
-  Py_IncRef(reinterpret_cast<PyObject*>(frame));
+  PyFrameObject* frame = PyEval_GetFrame();  // borrowed, as it runs
+  if (!frame || !lines.frame_back || !lines.frame_instruction) return hr::intern_tag(library);
   hr::Tag tag = 0;
   for (int depth = 0; frame && depth < kMostFrames; ++depth) {
     auto* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-    const int instruction = frame_instruction(frame);
+    const int instruction = lines.frame_instruction(frame);
     const size_t mixed =
         reinterpret_cast<uintptr_t>(code) / 16 * 31 + static_cast<size_t>(instruction) / 2;
-    KnownLine& known = known_lines[mixed % kKnownLines];
+    KnownLine& known = lines.known[mixed % kKnownLines];
     if (known.code != code || known.instruction != instruction || known.library != library) {
       PyObject *type, *value, *trace;
       PyErr_Fetch(&type, &value, &trace);
@@ -78,8 +81,8 @@ hr::Tag tag_of_line(const char* library) noexcept {
     }
     Py_DecRef(code);
     tag = known.tag;
-    PyFrameObject* const back = known.of_library ? frame_back(frame) : nullptr;
-    Py_DecRef(reinterpret_cast<PyObject*>(frame));
+    PyFrameObject* const back = known.of_library ? lines.frame_back(frame) : nullptr;
+    if (depth > 0) Py_DecRef(reinterpret_cast<PyObject*>(frame));
     frame = back;
   }
   Py_DecRef(reinterpret_cast<PyObject*>(frame));
@@ -170,7 +173,7 @@ void bind_external(nb::module_& m) {
   m.def("our_numpy_handler", our_handler);
   m.def("last_refusal", &hr::last_refusal);
   m.def("clear_refusal", [] { hr::keep_refusal(""); });
-  m.def("trim_external", &hr::trim_external);
+  m.def("trim_external", [] { hr::trim_external(); });
   hr::set_line_tag([](const char* library) noexcept { return tag_here(library); });
   m.def("cuda_device_count", &hr::cuda_device_count);
   m.def("device_memory", &hr::device_memory, "device"_a);

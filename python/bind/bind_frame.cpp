@@ -2,7 +2,10 @@
 // Deferred operations on rows.
 #include "python/bind/bind.h"
 
+#include "headrace/frame/dates.h"
 #include "headrace/frame/nodes.h"
+#include "headrace/frame/strings.h"
+#include "headrace/frame/text.h"
 
 using hr::NodePtr;
 
@@ -11,6 +14,39 @@ void bind_frame(nb::module_& m) {
   m.def("take", &hr::take_node, "rows"_a, "positions"_a, Unlocked());
   m.def("concat", &hr::concat_node, "columns"_a, Unlocked());
   m.def("shift", &hr::shift_node, "column"_a, "periods"_a, Unlocked());
+  m.def(
+      "compare_text",
+      [](std::string_view op, const NodePtr& column, const std::string& text) {
+        return hr::compare_text_node(hr::op_from_name(op), column, text);
+      },
+      "op"_a, "column"_a, "text"_a, Unlocked());
+  m.def(
+      "compare_text",
+      [](std::string_view op, const NodePtr& left, const NodePtr& right) {
+        return hr::compare_text_node(hr::op_from_name(op), left, right);
+      },
+      "op"_a, "left"_a, "right"_a, Unlocked());
+  m.def("choose_text", &hr::choose_text_node, "condition"_a, "yes"_a, "no"_a, Unlocked());
+  m.def(
+      "date_field",
+      [](const NodePtr& column, std::string_view field) {
+        return hr::date_field_node(column, hr::date_field_from_name(field));
+      },
+      "column"_a, "field"_a, Unlocked());
+  m.def(
+      "same_layout",
+      [](const NodePtr& column, std::string_view dtype) {
+        return hr::same_layout_node(column, hr::dtype_from_name(dtype));
+      },
+      "column"_a, "dtype"_a, Unlocked());
+  m.def(
+      "test_text",
+      [](std::string_view test, const NodePtr& column, const std::string& pattern) {
+        return hr::test_text_node(hr::text_test_from_name(test), column, pattern);
+      },
+      "test"_a, "column"_a, "pattern"_a, Unlocked());
+  m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
+  m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
   m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
   m.def(
       "reduction_axis",

@@ -22,6 +22,12 @@ hr::GroupColumn column_of(const GroupWords& words) {
   return column;
 }
 
+std::vector<hr::GroupKey> keys_of(const std::vector<std::pair<std::string, NodePtr>>& keys) {
+  std::vector<hr::GroupKey> made;
+  for (const auto& [name, node] : keys) made.push_back({name, node});
+  return made;
+}
+
 hr::GroupOptions options_of(std::string_view order, bool drop_missing) {
   return {order == "sorted"  ? hr::GroupOrder::kSorted
           : order == "first" ? hr::GroupOrder::kFirstSeen
@@ -36,14 +42,21 @@ void bind_group(nb::module_& m) {
       "group_by",
       [](const std::vector<std::pair<std::string, NodePtr>>& keys,
          const std::vector<GroupWords>& columns, std::string_view order, bool drop_missing) {
-        std::vector<hr::GroupKey> wanted;
-        for (const auto& [name, node] : keys) wanted.push_back({name, node});
         std::vector<hr::GroupColumn> made;
         for (const GroupWords& words : columns) made.push_back(column_of(words));
-        return hr::group_by_node(std::move(wanted), std::move(made),
-                                 options_of(order, drop_missing));
+        return hr::group_by_node(keys_of(keys), std::move(made), options_of(order, drop_missing));
       },
       "keys"_a, "columns"_a, "order"_a, "drop_missing"_a, Unlocked());
+  m.def(
+      "group_top",
+      [](const std::vector<std::pair<std::string, NodePtr>>& keys, const std::string& name,
+         const NodePtr& values, int64_t count, bool largest, std::string_view order,
+         bool drop_missing) {
+        return hr::group_top_node(keys_of(keys), name, values, count, largest,
+                                  options_of(order, drop_missing));
+      },
+      "keys"_a, "name"_a, "values"_a, "count"_a, "largest"_a, "order"_a, "drop_missing"_a,
+      Unlocked());
   m.def(
       "group_transform",
       [](const std::vector<NodePtr>& keys, const GroupWords& column, bool drop_missing) {

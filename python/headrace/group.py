@@ -345,3 +345,28 @@ class SeriesGroupBy(GroupBy):
         taken = {key for key, _ in self._keys}
         own = f"{name}_{aggregate}" if name in taken else name
         return GroupSeries(self._frame([Words(own, aggregate, node, **options)]), name)
+
+    def _top(self, n: int, largest: bool) -> GroupSeries:
+        from headrace.frame import DataFrame
+
+        mark("nlargest" if largest else "nsmallest")
+        ((name, node),) = self._nodes.items()
+        taken = [key for key, _ in self._keys]
+        own = f"{name}_top" if name in taken else name
+        table = _core.group_top(self._keys, own, node, n, largest, self._order, self._dropna)
+        frame = {each: _core.part(table, i) for i, each in enumerate([*taken, own])}
+        return GroupSeries(DataFrame._of(frame), name)
+
+    def nlargest(self, n: int = 5) -> GroupSeries:
+        """The `n` greatest numbers of each group, greatest first, without a sort.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 1, 2, 1], "x": [3, 5, 4, 1]})
+        >>> df.groupby("id").x.nlargest(2).reset_index().to_dict()
+        {'id': [1, 1, 2], 'x': [5, 3, 4]}
+        """
+        return self._top(n, True)
+
+    def nsmallest(self, n: int = 5) -> GroupSeries:
+        """The `n` least numbers of each group, least first; see `nlargest`."""
+        return self._top(n, False)

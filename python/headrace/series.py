@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -11,6 +12,8 @@ from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.text import TextAccessor, is_text, text_node
+from headrace.times import TimeAccessor, is_time, times_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,11 +66,11 @@ class Series(Deferred):
     """
 
     __slots__ = ("name",)
-    name: str | None
+    name: builtins.str | None
     _kind: ClassVar[str] = "series"
 
     def __init__(
-        self, values: Any, name: str | None = None, dtype: npt.DTypeLike | None = None
+        self, values: Any, name: builtins.str | None = None, dtype: npt.DTypeLike | None = None
     ) -> None:
         if isinstance(values, _core.Node):
             node = values
@@ -89,6 +92,19 @@ class Series(Deferred):
 
     def _rank(self) -> int:
         return 1
+
+    def _elementwise(self, op: str, *values: Any, dtype: builtins.str | None = None) -> Self:
+        node = None
+        if op not in ("is_null", "cast"):
+            mark(op)
+            if any(map(is_time, values)):
+                node = times_node(op, values)
+            elif any(map(is_text, values)):
+                node = text_node(op, values)
+        if node is None:  # numbers, or what does not fit, which this says
+            return super()._elementwise(op, *values, dtype=dtype)
+        made: Self = self._like(node)
+        return made
 
     # ---- shape -------------------------------------------------------------------------------
     def __len__(self) -> int:
@@ -122,7 +138,7 @@ class Series(Deferred):
         """Bytes of values, validity and text."""
         return int(self._value().nbytes)
 
-    def rename(self, name: str) -> Series:
+    def rename(self, name: builtins.str) -> Series:
         """The same values under another name."""
         return Series(self._node, name)
 
@@ -183,6 +199,22 @@ class Series(Deferred):
                 "use astype('category') first"
             )
         return CategoryAccessor(self)
+
+    @property
+    def str(self) -> TextAccessor:
+        """What texts hold, and pieces of them: contains, startswith, like, slice, len."""
+        return TextAccessor(self)
+
+    @property
+    def dt(self) -> TimeAccessor:
+        """What the calendar says of dates and timestamps: year, month, day, hour, floor, ...
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 2, 29), None]).dt.year.to_list()
+        [2024, None]
+        """
+        return TimeAccessor(self)
 
     # ---- rows against values -----------------------------------------------------------------
     def isin(self, values: Any) -> Series:
@@ -482,12 +514,12 @@ class Series(Deferred):
         """A PyTorch tensor on the same memory; nulls are an error."""
         return self.to_array().to_torch()
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> builtins.str:
         from headrace.display import series_text
 
         return series_text(self)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> builtins.str:
         from headrace.display import frame_html
         from headrace.frame import DataFrame
 

@@ -154,6 +154,26 @@ def test_series_with_keys() -> None:
     assert "table" in one._repr_html_()
 
 
+@settings(max_examples=50, deadline=None)
+@given(ROWS, st.integers(1, 4))
+def test_top(rows: list[tuple], n: int) -> None:
+    if not rows:
+        return
+    _, number, x, y = (list(column) for column in zip(*rows, strict=True))
+    ours, theirs = frames({"number": number}, x, y)
+    for name in ("x", "y"):
+        for least in (False, True):
+            got = ours.groupby("number")[name]
+            got = got.nsmallest(n) if least else got.nlargest(n)
+            want = theirs.dropna(subset=[name]).groupby("number")[name]
+            want = want.nsmallest(n) if least else want.nlargest(n)
+            same(
+                got.reset_index(),
+                want.droplevel(1).to_frame() if len(want) else want.to_frame(),
+                ["number"],
+            ) if len(want) else None
+
+
 def test_transform() -> None:
     df = hr.DataFrame({"id": [2, None, 1, 2], "x": [1.0, 2.0, 5.0, 3.0]})
     assert df.groupby("id").x.transform("mean").to_list() == [2.0, None, 5.0, 2.0]

@@ -89,6 +89,67 @@ def test_between_where_mask_replace() -> None:
         column.between(1, 2, "no")  # type: ignore[arg-type]
 
 
+TEXTS = st.lists(st.tuples(WORDS, WORDS), max_size=140)
+ORDERS = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, WORDS.filter(lambda w: w is not None), st.sampled_from(sorted(ORDERS)))
+def test_texts_compare_by_their_bytes(rows: list[Any], word: str, op: str) -> None:
+    frame = hr.DataFrame(
+        {
+            "a": hr.Series([a for a, _ in rows], dtype="string"),
+            "b": hr.Series([b for _, b in rows], dtype="string"),
+        }
+    )
+    compare = ORDERS[op]
+
+    def expected(pairs: list[Any]) -> list[Any]:
+        return [None if a is None or b is None else compare(a, b) for a, b in pairs]
+
+    by_category = [(frame.a.astype("category"), frame.b)] if op in ("==", "!=") else []
+    for a, b in [(frame.a, frame.b), *by_category]:
+        assert compare(a, b).to_list() == expected(rows)
+        assert compare(a, word).to_list() == expected([(x, word) for x, _ in rows])
+        assert compare(word, a).to_list() == expected([(word, x) for x, _ in rows])
+        chosen = a.where(compare(a, word), b).to_list()
+        kept = expected([(x, word) for x, _ in rows])
+        assert chosen == [
+            None if k is None else x if k else y for k, (x, y) in zip(kept, rows, strict=True)
+        ]
+    assert frame.a.fillna(word).to_list() == [word if a is None else a for a, _ in rows]
+
+
+def test_ordered_categories_compare_by_their_order() -> None:
+    words = pd.Categorical(["low", "high", None, "mid"], ["low", "mid", "high"], ordered=True)
+    column = hr.from_pandas(pd.Series(words))
+    assert (column < "high").to_list() == [True, False, None, True]
+    assert (column >= column).to_list() == [True, True, None, True]
+    with pytest.raises(hr.TypeMismatchError, match="none of the categories"):
+        (column < "higher").to_list()
+
+
+def test_texts_over_morsels_slices_and_wrong_sides() -> None:
+    words = [f"name {i % 977} that is long" for i in range(150_000)]
+    column = hr.Series(words)[7:]
+    assert (column == words[30]).sum().item() == words[7:].count(words[30])
+    assert (column > words[30]).sum().item() == sum(w > words[30] for w in words[7:])
+    assert column.replace(words[30], "x").isin(["x"]).sum().item() == words[7:].count(words[30])
+    with pytest.raises(hr.TypeMismatchError):
+        _ = column == 3
+    with pytest.raises(hr.Error):
+        _ = hr.Series([1]) == "a"
+    with pytest.raises(hr.InvalidArgumentError, match="lengths"):
+        _ = column == hr.Series(["a"])
+
+
 def test_missing_values_of_frames() -> None:
     frame = hr.DataFrame({"x": [1.0, None, float("nan")], "s": ["a", None, "c"], "k": [1, 2, 3]})
     assert frame.isna().to_dict() == {
@@ -99,9 +160,9 @@ def test_missing_values_of_frames() -> None:
     assert frame.dropna().k.to_list() == [1]
     assert frame.dropna("s").k.to_list() == [1, 3]
     assert frame.dropna(["x", "s"], how="all").k.to_list() == [1, 3]
-    assert frame.fillna({"x": 7.0}).to_dict() == {
+    assert frame.fillna({"x": 7.0, "s": "?"}).to_dict() == {
         "x": [1.0, 7.0, 7.0],
-        "s": ["a", None, "c"],
+        "s": ["a", "?", "c"],
         "k": [1, 2, 3],
     }
     assert frame[["x"]].fillna(0).x.to_list() == [1.0, 0.0, 0.0]
@@ -160,6 +221,8 @@ FRAME = {"x": [1, 2, 3, 4], "y": [0.5, 1.5, -2.0, 4.0], "a b": ["u", "v", "w", "
         "not (x == 2 or x == 3)",
         "x in [1, 4]",
         "x not in [1, 4]",
+        "`a b` == 'v'",
+        "'v' <= `a b`",
         "`a b` in ['u', 'w'] or x * 2 == 4",
         "x % 2 == 0 & (y > 1)",
         "-y > x / 4",

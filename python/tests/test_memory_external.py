@@ -104,17 +104,17 @@ def test_log_tells_arrays_and_leak_check_finds_them():
     kept = []
     with hr.memory.use_for("numpy"):
         with hr.memory.log() as log:
-            np.empty(10_000)
+            np.empty(20_000)
         assert [(e.action, e.bytes, e.op) for e in log] == [
-            ("allocate", 80_064, "numpy"),
-            ("free", 80_064, "numpy"),
+            ("allocate", 160_064, "numpy"),
+            ("free", 160_064, "numpy"),
         ]
         line = r"numpy at test_memory_external\.py"
         with pytest.raises(hr.InternalError, match=line) as caught, hr.memory.leak_check():
-            kept.append(np.empty(10_000))
-        assert caught.value.held_bytes == 80_064
+            kept.append(np.empty(20_000))
+        assert caught.value.held_bytes == 160_064
         with hr.memory.leak_check():
-            np.empty(10_000)
+            np.empty(20_000)
         with pytest.raises(hr.InternalError), hr.memory.leak_check():
             kept.append(np.empty(10))
 
@@ -264,6 +264,25 @@ def test_random_arrays_equal_those_of_the_default_handler(steps):
     with hr.memory.use_for("numpy"):
         assert apply(steps) == expected
     assert external() == 0
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(KINDS), SIZES, st.integers(0, 1000)), max_size=25),
+    st.integers(1, 400_000),
+)
+@settings(max_examples=50)
+def test_random_arrays_under_a_limit(steps, room):
+    expected = apply(steps)
+    used = hr.memory.stats().used_bytes
+    with hr.memory.limit(used + room), hr.memory.stats() as counted:
+        try:
+            with hr.memory.use_for("numpy"):
+                assert apply(steps) == expected
+        except MemoryError as error:
+            error.__traceback__ = None  # it holds the arrays
+        assert counted.peak_bytes <= used + room
+    hr.memory.trim()
+    assert external() == 0, hr.memory.leaks()
 
 
 def test_interpreter_ends_with_live_arrays():

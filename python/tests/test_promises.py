@@ -816,7 +816,7 @@ def test_one_hot():
     ]
 
 
-@promise("002: prepare data by join, filter and aggregation", later)
+@promise("002: prepare data by join, filter and aggregation")
 def test_preparation(loans):
     people = hr.DataFrame({"loan": [1, 2, 3], "state": ["NY", "CA", "NY"]})
     joined = loans[loans.month < 3].merge(people, on="loan")
@@ -1025,14 +1025,14 @@ def test_look_ahead(loans):
     assert ahead == [1, 3, -1, 0, -1, -1]
 
 
-@promise("003 mortgage: left joins keep loans without a match", later)
+@promise("003 mortgage: left joins keep loans without a match")
 def test_left_join(loans):
     names = hr.DataFrame({"loan": [1, 3], "bank": ["A", "B"]})
     made = loans.drop_duplicates("loan").merge(names, on="loan", how="left")
     assert made.bank.to_list() == ["A", None, "B"]
 
 
-@promise("003 mortgage: frames from host Arrow memory, put together", later)
+@promise("003 mortgage: frames from host Arrow memory, put together")
 def test_concat_arrow():
     pyarrow = pytest.importorskip("pyarrow")
     parts = [hr.from_arrow(pyarrow.table({"x": [i, i + 1]})) for i in (0, 10)]
@@ -1242,7 +1242,7 @@ def test_groups(groups, group):
     assert group(groups).to_list() == [3.0, 2.0]
 
 
-@promise("004: a frame joined with itself", later)
+@promise("004: a frame joined with itself")
 def test_self_join():
     frame = hr.DataFrame({"x": [1, 2, 3], "y": [7, 8, 7]})
     made = frame.merge(frame, on="y")

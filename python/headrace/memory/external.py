@@ -170,8 +170,8 @@ def use_for(*libraries: str) -> UseFor:
     -----
     NumPy keeps its allocator in a context variable, so it holds for the thread or task that made
     the call: call `use_for` in each thread, for example as the ``initializer`` of a
-    ``ThreadPoolExecutor``. Arrays of 8 KiB or less share slabs of 64 KiB; the slabs are charged
-    and logged, and the report sums the arrays in them by line.
+    ``ThreadPoolExecutor``. Arrays of 128 KiB or less share slabs of 64 KiB and more; the slabs
+    are charged and logged as "small arrays", and the report sums the arrays in them by line.
 
     Examples
     --------

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes TPC-H's tables with DuckDB's generator, in an environment of its own: FOLDER SCALE."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import duckdb
+import duckdb_extension_tpch
+
+
+def main(folder: Path, scale: float) -> None:
+    """Shuffle rows and columns, so that no order helps; decimals become doubles."""
+    folder.mkdir(parents=True)
+    package = Path(duckdb_extension_tpch.__file__).parent
+    (extension,) = package.rglob("tpch.duckdb_extension")
+    connection = duckdb.connect()
+    connection.execute(f"load '{extension}'")
+    connection.execute(f"call dbgen(sf={scale})")
+    connection.execute("set threads=1")
+    connection.execute("select setseed(0.25)")
+    for (table,) in connection.execute("show tables").fetchall():
+        columns = connection.execute(
+            "select column_name, data_type from duckdb_columns() "
+            "where table_name = $t order by md5(column_name)",
+            {"t": table},
+        ).fetchall()
+        names = ", ".join(
+            f"{name}::double as {name}" if kind.startswith("DECIMAL") else name
+            for name, kind in columns
+        )
+        connection.execute(
+            f"copy (select {names} from {table} order by random()) "
+            f"to '{folder / table}.parquet' (format parquet)"
+        )
+    for name in ("answers", "queries"):
+        connection.execute(
+            f"copy (from tpch_{name}()) to '{folder / name}.parquet' (format parquet)"
+        )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), float(sys.argv[2]))

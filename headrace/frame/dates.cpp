@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calendar fields.
+#include "headrace/frame/dates.h"
+
+#include "headrace/base/civil_date.h"
+#include "headrace/base/error.h"
+#include "headrace/data/touch.h"
+#include "headrace/exec/workers.h"
+#include "headrace/frame/row_bits.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"year",          "month",         "day",
+                                       "day_of_year",   "days_in_month", "month_start",
+                                       "quarter_start", "year_start"};
+
+constexpr bool gives_date(DateField field) {
+  return field >= DateField::kMonthStart;
+}
+
+int64_t first_day(int64_t year, int32_t month) {
+  return days_from_civil({year, month, 1});
+}
+
+int64_t field_of(DateField field, int64_t days) {
+  const CivilDate date = civil_from_days(days);
+  switch (field) {
+    case DateField::kYear:
+      return date.year;
+    case DateField::kMonth:
+      return date.month;
+    case DateField::kDay:
+      return date.day;
+    case DateField::kDayOfYear:
+      return days - first_day(date.year, 1) + 1;
+    case DateField::kDaysInMonth:
+      return days_in_month(date.year, date.month);
+    case DateField::kMonthStart:
+      return days - date.day + 1;
+    case DateField::kQuarterStart:
+      return first_day(date.year, (date.month - 1) / 3 * 3 + 1);
+    case DateField::kYearStart:
+      return first_day(date.year, 1);
+  }
+  return 0;
+}
+
+void check(Dtype dtype) {
+  if (!dtype.is_temporal())
+    throw_error<TypeMismatchError>("dt", "a column of dates or timestamps is wanted",
+                                   {{"dtype", dtype.name()}}, "use astype('date')");
+}
+
+Dtype dtype_of_field(DateField field) {
+  return gives_date(field) ? TypeId::kDate : TypeId::kInt32;
+}
+
+}  // namespace
+
+DateField date_field_from_name(std::string_view name) {
+  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames))
+    throw_error<InvalidArgumentError>("dt", "no such field", {{"field", name}});
+  return static_cast<DateField>(found - std::begin(kNames));
+}
+
+Column date_field(const Column& column, DateField field) {
+  check(column.dtype());
+  const int64_t rows = column.num_rows();
+  const bool is_date = column.dtype().is_date();
+  const int64_t a_day = is_date ? 1 : 86'400 * units_per_second(column.dtype().unit());
+  Buffer buffer = Buffer::allocate_paged(4 * rows);
+  if (rows > 0) {
+    int32_t* const out = buffer.mutable_as<int32_t>();
+    const auto fill = [&](const auto* values) {
+      parallel_morsels(rows, {reads(column), writes(buffer, 4)}, [&](Morsel morsel) {
+        const auto [least, most] = std::minmax_element(values + morsel.begin, values + morsel.end);
+        const auto day = [&](int64_t value) {
+          return is_date ? value : floor_divide(value, a_day);
+        };
+        const int64_t first = day(*least), last = day(*most);
+        std::vector<int32_t> known;  // by day, where days come again
+        if (last - first < (morsel.end - morsel.begin) / 4)
+          for (int64_t days = first; days <= last; ++days)
+            known.push_back(static_cast<int32_t>(field_of(field, days)));
+        for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+          const int64_t days = day(values[row]);
+          out[row] = known.empty() ? static_cast<int32_t>(field_of(field, days))
+                                   : known[static_cast<size_t>(days - first)];
+        }
+      });
+    };
+    if (is_date)
+      fill(column.values<int32_t>().data());
+    else
+      fill(column.values<int64_t>().data());
+  }
+  const Nulls null(column);
+  return Column(dtype_of_field(field), rows, std::move(buffer), null.bitmap(rows),
+                null.any() ? -1 : 0);
+}
+
+NodePtr date_field_node(const NodePtr& column, DateField field) {
+  Signature signature = column->signature();
+  check(signature.dtype);
+  signature.dtype = dtype_of_field(field);
+  return operator_node("dt", std::string(kNames[static_cast<size_t>(field)]), signature, {column},
+                       1, [field](std::span<const Value> values) -> Value {
+                         return date_field(std::get<Column>(values[0]), field);
+                       });
+}
+
+NodePtr same_layout_node(const NodePtr& column, Dtype dtype) {
+  Signature signature = column->signature();
+  if (signature.form != Form::kColumn || signature.dtype.storage() != dtype.storage())
+    throw_error<TypeMismatchError>("dt", "the dtypes have different layouts",
+                                   {{"dtype", signature.dtype.name()}, {"other", dtype.name()}});
+  signature.dtype = dtype;
+  return operator_node("dt", std::string(dtype.name()), signature, {column}, 0,
+                       [dtype](std::span<const Value> values) -> Value {
+                         return std::get<Column>(values[0]).with_dtype(dtype);
+                       });
+}
+
+}  // namespace hr

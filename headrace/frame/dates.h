@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the calendar says of dates and timestamps.
+#pragma once
+#include "headrace/plan/node.h"
+
+#include <string_view>
+
+namespace hr {
+
+enum class DateField : uint8_t {
+  kYear,
+  kMonth,        ///< 1 to 12
+  kDay,          ///< 1 to 31
+  kDayOfYear,    ///< 1 to 366
+  kDaysInMonth,  ///< 28 to 31
+  kMonthStart,   ///< the first day of its month, a date
+  kQuarterStart,
+  kYearStart,
+};
+
+/// "year", "month", "day", "day_of_year", "days_in_month", "month_start", "quarter_start",
+/// "year_start"; throws InvalidArgumentError for another word.
+HR_API DateField date_field_from_name(std::string_view name);
+
+/// A field of each date or timestamp, null where it is: int32, or a date for the starts. About 3 ns
+/// a row and core. Throws TypeMismatchError for another dtype.
+HR_API Column date_field(const Column& column, DateField field);
+HR_API NodePtr date_field_node(const NodePtr& column, DateField field);
+
+/// The same rows under a dtype of the same layout, shared: dates and timestamps as their integers,
+/// and back. Throws TypeMismatchError for another layout.
+HR_API NodePtr same_layout_node(const NodePtr& column, Dtype dtype);
+
+}  // namespace hr

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts by what they hold.
+#include "headrace/frame/strings.h"
+
+#include "headrace/algo/categories.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/data/touch.h"
+#include "headrace/exec/workers.h"
+#include "headrace/frame/row_bits.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kTests[] = {"contains", "startswith", "endswith", "like"};
+
+bool is_inside(std::string_view text, std::string_view part) {
+  return part.empty() || memmem(text.data(), text.size(), part.data(), part.size());
+}
+
+bool starts_character(char byte) {
+  return (static_cast<uint8_t>(byte) & 0xC0) != 0x80;
+}
+
+// The byte where the next character begins.
+size_t next_character(std::string_view text, size_t at) {
+  do ++at;
+  while (at < text.size() && !starts_character(text[at]));
+  return at;
+}
+
+/// A LIKE pattern, cut at its %.
+class Like {
+ public:
+  explicit Like(std::string_view pattern) {
+    Piece piece;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      const bool taken = pattern[i] == '\\' && i + 1 < pattern.size();
+      if (taken) ++i;
+      if (!taken && pattern[i] == '%') {
+        pieces_.push_back(std::exchange(piece, {}));
+        continue;
+      }
+      piece.any.push_back(!taken && pattern[i] == '_');
+      piece.has_any |= piece.any.back();
+      piece.text.push_back(pattern[i]);
+    }
+    pieces_.push_back(std::move(piece));
+  }
+
+  bool operator()(std::string_view text) const {
+    if (pieces_.size() == 1) return match(pieces_[0], text, 0) == text.size();
+    size_t at = match(pieces_[0], text, 0);
+    for (size_t i = 1; i + 1 < pieces_.size() && at != kNone; ++i) at = find(pieces_[i], text, at);
+    if (at == kNone) return false;
+    return ends(pieces_.back(), text, at);
+  }
+
+ private:
+  static constexpr size_t kNone = std::string_view::npos;
+
+  struct Piece {
+    std::string text{};
+    std::vector<bool> any{};  // of its bytes: any character
+    bool has_any = false;
+  };
+
+  // Where the piece ends that begins at `at`.
+  static size_t match(const Piece& piece, std::string_view text, size_t at) {
+    if (!piece.has_any)
+      return text.substr(at).starts_with(piece.text) ? at + piece.text.size() : kNone;
+    for (size_t i = 0; i < piece.text.size(); ++i) {
+      if (at >= text.size()) return kNone;
+      if (piece.any[i])
+        at = next_character(text, at);
+      else if (text[at++] != piece.text[i])
+        return kNone;
+    }
+    return at;
+  }
+
+  // Where it ends the first time that it comes.
+  static size_t find(const Piece& piece, std::string_view text, size_t at) {
+    if (!piece.has_any) {
+      const auto* found = static_cast<const char*>(
+          memmem(text.data() + at, text.size() - at, piece.text.data(), piece.text.size()));
+      return piece.text.empty() ? at
+             : found            ? static_cast<size_t>(found - text.data()) + piece.text.size()
+                                : kNone;
+    }
+    for (; at <= text.size(); at = next_character(text, at)) {
+      const size_t end = match(piece, text, at);
+      if (end != kNone) return end;
+    }
+    return kNone;
+  }
+
+  static bool ends(const Piece& piece, std::string_view text, size_t at) {
+    if (!piece.has_any) return text.size() - at >= piece.text.size() && text.ends_with(piece.text);
+    for (; at <= text.size(); at = next_character(text, at))
+      if (match(piece, text, at) == text.size()) return true;
+    return false;
+  }
+
+  std::vector<Piece> pieces_{};
+};
+
+template <class F>
+Column test_strings(const Column& strings, F&& test) {
+  const Nulls null(strings);
+  Buffer bits = bits_of(strings.num_rows(), {reads(strings)},
+                        [&](int64_t row) { return !null(row) && test(strings.string(row)); });
+  return bool_column(strings.num_rows(), std::move(bits), null.any(), null);
+}
+
+Column test_strings(TextTest test, const Column& strings, std::string_view pattern) {
+  switch (test) {
+    case TextTest::kContains:
+      return test_strings(strings, [&](std::string_view text) { return is_inside(text, pattern); });
+    case TextTest::kStartsWith:
+      return test_strings(strings,
+                          [&](std::string_view text) { return text.starts_with(pattern); });
+    case TextTest::kEndsWith:
+      return test_strings(strings, [&](std::string_view text) { return text.ends_with(pattern); });
+    case TextTest::kLike:
+      return test_strings(strings, Like(pattern));
+  }
+  throw_error<InternalError>("str", "no such test");
+}
+
+// The byte where character `count` begins, or that many before the end.
+size_t byte_of(std::string_view text, int64_t count) {
+  if (count >= 0) {
+    size_t at = 0;
+    while (count-- > 0 && at < text.size()) at = next_character(text, at);
+    return at;
+  }
+  size_t at = text.size();
+  while (count < 0 && at > 0)
+    if (starts_character(text[--at])) ++count;
+  return at;
+}
+
+Column text_of(const Column& column) {
+  return column.dtype().is_category() ? strings_of_categories(column) : column;
+}
+
+NodePtr text_node(const NodePtr& column, Dtype dtype, std::string detail, Node::Run run) {
+  Signature signature = column->signature();
+  if (signature.form != Form::kColumn ||
+      !(signature.dtype.is_string() || signature.dtype.is_category()))
+    throw_error<TypeMismatchError>("str", "a column of texts is wanted",
+                                   {{"dtype", signature.dtype.name()}}, "use astype('string')");
+  signature.dtype = dtype;
+  return operator_node("str", std::move(detail), signature, {column}, 1, std::move(run));
+}
+
+}  // namespace
+
+TextTest text_test_from_name(std::string_view name) {
+  const auto found = std::find(std::begin(kTests), std::end(kTests), name);
+  if (found == std::end(kTests))
+    throw_error<InvalidArgumentError>("str", "no such test", {{"test", name}});
+  return static_cast<TextTest>(found - std::begin(kTests));
+}
+
+Column test_text(TextTest test, const Column& column, std::string_view pattern) {
+  if (!column.dtype().is_category()) return test_strings(test, column, pattern);
+  const Column entries = test_strings(test, column.dictionary()->values(), pattern);
+  const int32_t* const codes = column.values<int32_t>().data();
+  const Nulls null(column);
+  Buffer bits = bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
+    return !null(row) && get_bit(entries.bits(), codes[row]);
+  });
+  return bool_column(column.num_rows(), std::move(bits), null.any(), null);
+}
+
+Column slice_text(const Column& column, int64_t begin, int64_t end) {
+  const Column from = text_of(column);
+  const int64_t rows = from.num_rows();
+  const Nulls null(from);
+  Buffer buffer = Buffer::allocate_paged(16 * rows);
+  if (rows > 0) {
+    auto* const out = buffer.mutable_as<StringView>();
+    const StringView* const in = from.values<StringView>().data();
+    parallel_morsels(rows, {reads(from), writes(buffer, 16)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        StringView& view = out[row] = {};
+        if (null(row)) continue;
+        const std::string_view text = from.string(row);
+        const size_t first = byte_of(text, begin);
+        const std::string_view part =
+            text.substr(first, std::max(byte_of(text, end), first) - first);
+        view.size = static_cast<uint32_t>(part.size());
+        if (part.size() <= sizeof view.inlined) {
+          std::memcpy(view.inlined, part.data(), part.size());
+        } else {
+          std::memcpy(view.far.prefix, part.data(), sizeof view.far.prefix);
+          view.far.buffer = in[row].far.buffer;
+          view.far.offset = in[row].far.offset + static_cast<uint32_t>(first);
+        }
+      }
+    });
+  }
+  return from.with_rows(rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+Column text_length(const Column& column) {
+  const Column from = text_of(column);
+  const int64_t rows = from.num_rows();
+  const Nulls null(from);
+  Buffer buffer = Buffer::allocate_paged(4 * rows);
+  if (rows > 0) {
+    auto* const out = buffer.mutable_as<int32_t>();
+    parallel_morsels(rows, {reads(from), writes(buffer, 4)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        const std::string_view text = null(row) ? std::string_view() : from.string(row);
+        out[row] = static_cast<int32_t>(std::count_if(text.begin(), text.end(), starts_character));
+      }
+    });
+  }
+  return Column(TypeId::kInt32, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern) {
+  return text_node(column, TypeId::kBool,
+                   std::string(kTests[static_cast<size_t>(test)]) + " " + pattern.substr(0, 40),
+                   [test, pattern](std::span<const Value> values) -> Value {
+                     return test_text(test, std::get<Column>(values[0]), pattern);
+                   });
+}
+
+NodePtr slice_text_node(const NodePtr& column, int64_t begin, int64_t end) {
+  return text_node(column, TypeId::kString, "slice",
+                   [begin, end](std::span<const Value> values) -> Value {
+                     return slice_text(std::get<Column>(values[0]), begin, end);
+                   });
+}
+
+NodePtr text_length_node(const NodePtr& column) {
+  return text_node(column, TypeId::kInt32, "len", [](std::span<const Value> values) -> Value {
+    return text_length(std::get<Column>(values[0]));
+  });
+}
+
+}  // namespace hr

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts row by row.
+#include "headrace/frame/text.h"
+
+#include "headrace/algo/categories.h"
+#include "headrace/algo/gather.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/data/touch.h"
+#include "headrace/exchange/join_chunks.h"
+#include "headrace/exec/workers.h"
+#include "headrace/frame/row_bits.h"
+#include "headrace/plan/view.h"
+
+#include <array>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+bool has_text(Dtype dtype) {
+  return dtype.is_string() || dtype.is_category();
+}
+
+// Whether an order (negative, 0, positive) is what `op` asks for.
+bool holds(Op op, int order) {
+  switch (op) {
+    case Op::kEqual:
+      return order == 0;
+    case Op::kNotEqual:
+      return order != 0;
+    case Op::kLess:
+      return order < 0;
+    case Op::kLessEqual:
+      return order <= 0;
+    case Op::kGreater:
+      return order > 0;
+    case Op::kGreaterEqual:
+      return order >= 0;
+    default:
+      throw_error<InternalError>("compare", "not a comparison");
+  }
+}
+
+// A text as the first half of its view and the bytes behind its first four.
+struct Needle {
+  uint64_t half = 0;
+  std::string_view rest;
+
+  explicit Needle(std::string_view text) : rest(text.substr(std::min<size_t>(4, text.size()))) {
+    const auto size = static_cast<uint32_t>(text.size());
+    std::memcpy(&half, &size, 4);
+    std::memcpy(reinterpret_cast<char*>(&half) + 4, text.data(), std::min<size_t>(4, text.size()));
+  }
+};
+
+// A string column's rows against some texts, and `null` where a row is.
+template <class F>
+Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts, F&& finish) {
+  const StringView* const views = column.values<StringView>().data();
+  const Nulls null(column);
+  std::vector<Needle> needles;
+  for (const std::string_view text : texts) needles.emplace_back(text);
+  return bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
+    uint64_t half;
+    std::memcpy(&half, views + row, 8);
+    bool found = false;
+    for (const Needle& needle : needles)
+      found |= half == needle.half &&
+               (needle.rest.empty() || (!null(row) && column.string(row).substr(4) == needle.rest));
+    return finish(found, null(row));
+  });
+}
+
+Column compare_strings(Op op, const Column& column, std::string_view text) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  Buffer bits;
+  if (op == Op::kEqual || op == Op::kNotEqual) {
+    const bool wanted = op == Op::kEqual;
+    bits = match_strings(column, {text}, [&](bool found, bool) { return found == wanted; });
+  } else {
+    bits = bits_of(rows, {reads(column)}, [&](int64_t row) {
+      return !null(row) && holds(op, column.string(row).compare(text));
+    });
+  }
+  return bool_column(rows, std::move(bits), null.any(), null);
+}
+
+bool is_order(Op op) {
+  return op != Op::kEqual && op != Op::kNotEqual;
+}
+
+[[noreturn]] void refuse_order(Op op, std::string_view what) {
+  throw_error<TypeMismatchError>(op_row(op).name, what, {}, "use astype('string')");
+}
+
+// `test(code)` of each row that is not null.
+template <class F>
+Column test_codes(const Column& column, F&& test) {
+  const int32_t* const codes = column.values<int32_t>().data();
+  const Nulls null(column);
+  Buffer bits = bits_of(column.num_rows(), {reads(column)},
+                        [&](int64_t row) { return !null(row) && test(codes[row]); });
+  return bool_column(column.num_rows(), std::move(bits), null.any(), null);
+}
+
+Column compare_codes(Op op, const Column& left, const Column& right) {
+  const int32_t* const a = left.values<int32_t>().data();
+  const int32_t* const b = right.values<int32_t>().data();
+  const Nulls left_null(left), right_null(right);
+  const auto null = [&](int64_t row) { return left_null(row) || right_null(row); };
+  Buffer bits = bits_of(left.num_rows(), {reads(left), reads(right)},
+                        [&](int64_t row) { return !null(row) && holds(op, a[row] - b[row]); });
+  return bool_column(left.num_rows(), std::move(bits), left_null.any() || right_null.any(), null);
+}
+
+// The code of an ordered dictionary's text.
+int32_t code_of(Op op, const Dictionary& dictionary, std::string_view text) {
+  for (int32_t code = 0; code < dictionary.size(); ++code)
+    if (dictionary.values().string(code) == text) return code;
+  refuse_order(op, "the text is none of the categories");
+}
+
+NodePtr text_column(std::string_view op, const NodePtr& node) {
+  const Signature& signature = node->signature();
+  if (!has_text(signature.dtype) || signature.form != Form::kColumn)
+    throw_error<TypeMismatchError>(op, "a column of texts is wanted",
+                                   {{"dtype", signature.dtype.name()}}, "use astype('string')");
+  return node;
+}
+
+void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr& b) {
+  const Signature &left = a->signature(), &right = b->signature();
+  if (!left.same_rows(right))
+    throw_error<InvalidArgumentError>(op, "columns have different lengths or frames",
+                                      {left.rows_detail("left"), right.rows_detail("right")});
+  if (left.domain != 0 && right.domain != 0 && left.domain != right.domain)
+    throw_error<InvalidArgumentError>(op, "columns belong to different frames",
+                                      {left.rows_detail("left"), right.rows_detail("right")},
+                                      "bring them into one frame with join or align first");
+}
+
+Signature bool_signature(const NodePtr& column) {
+  Signature signature = column->signature();
+  signature.dtype = TypeId::kBool;
+  return signature;
+}
+
+}  // namespace
+
+Column compare_text(Op op, const Column& column, std::string_view text) {
+  if (!column.dtype().is_category()) return compare_strings(op, column, text);
+  const Dictionary& dictionary = *column.dictionary();
+  if (is_order(op)) {
+    if (!dictionary.is_ordered()) refuse_order(op, "these categories have no order");
+    const int32_t other = code_of(op, dictionary, text);
+    return test_codes(column, [&](int32_t code) { return holds(op, code - other); });
+  }
+  const Column entries = compare_strings(op, dictionary.values(), text);
+  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); });
+}
+
+Column is_one_of(const Column& column, const std::vector<std::string_view>& texts) {
+  const auto finish = [](bool found, bool is_null) { return found && !is_null; };
+  if (!column.dtype().is_category())
+    return Column(TypeId::kBool, column.num_rows(), match_strings(column, texts, finish));
+  const Buffer entries = match_strings(column.dictionary()->values(), texts, finish);
+  const int32_t* const codes = column.values<int32_t>().data();
+  const Nulls null(column);
+  return Column(TypeId::kBool, column.num_rows(),
+                bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
+                  return !null(row) && get_bit(entries.as<uint8_t>(), codes[row]);
+                }));
+}
+
+Column compare_text(Op op, const Column& left, const Column& right) {
+  if (left.dtype().is_category() && right.dtype().is_category()) {
+    const bool same = left.dictionary()->id() == right.dictionary()->id();
+    if (is_order(op) && !(same && left.dictionary()->is_ordered()))
+      refuse_order(op, "these categories have no order in common");
+    if (same) return compare_codes(op, left, right);
+  } else if (is_order(op) && (left.dtype().is_category() || right.dtype().is_category())) {
+    refuse_order(op, "categories and strings have no order in common");
+  }
+  const Column a = left.dtype().is_category() ? strings_of_categories(left) : left;
+  const Column b = right.dtype().is_category() ? strings_of_categories(right) : right;
+  const Nulls left_null(a), right_null(b);
+  const auto null = [&](int64_t row) { return left_null(row) || right_null(row); };
+  Buffer bits = bits_of(a.num_rows(), {reads(a), reads(b)}, [&](int64_t row) {
+    return !null(row) && holds(op, a.string(row).compare(b.string(row)));
+  });
+  return bool_column(a.num_rows(), std::move(bits), left_null.any() || right_null.any(), null);
+}
+
+NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text) {
+  const std::string name(op_row(op).name);
+  return operator_node(name, text.substr(0, 40), bool_signature(text_column(name, column)),
+                       {column}, 1, [op, text](std::span<const Value> values) -> Value {
+                         return compare_text(op, std::get<Column>(values[0]), text);
+                       });
+}
+
+NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
+  const std::string name(op_row(op).name);
+  check_same_rows(name, text_column(name, left), text_column(name, right));
+  Signature signature = bool_signature(left);
+  signature.nullable |= right->signature().nullable;
+  return operator_node(
+      name, "", signature, {left, right}, 1, [op](std::span<const Value> values) -> Value {
+        return compare_text(op, std::get<Column>(values[0]), std::get<Column>(values[1]));
+      });
+}
+
+NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
+  constexpr std::string_view kOp = "where";
+  if (!condition->signature().dtype.is_bool())
+    throw_error<TypeMismatchError>(kOp, "a condition is bool",
+                                   {{"dtype", condition->signature().dtype.name()}});
+  const NodePtr test =
+      condition->signature().form == Form::kTensor ? as_column_node(condition) : condition;
+  NodePtr a = text_column(kOp, yes), b = text_column(kOp, no);
+  check_same_rows(kOp, test, a);
+  check_same_rows(kOp, test, b);
+  if (a->signature().dtype != b->signature().dtype) {
+    a = cast_node(a, TypeId::kString);
+    b = cast_node(b, TypeId::kString);
+  }
+  Signature signature = a->signature();
+  signature.nullable |= b->signature().nullable || test->signature().nullable;
+  return operator_node(
+      "where", "", signature, {test, a, b}, 2, [](std::span<const Value> values) -> Value {
+        const auto& wanted = std::get<Column>(values[0]);
+        const auto &left = std::get<Column>(values[1]), &right = std::get<Column>(values[2]);
+        const int64_t rows = wanted.num_rows();
+        Buffer at = Buffer::allocate_paged(8 * rows);
+        if (rows > 0) {
+          int64_t* const out = at.mutable_as<int64_t>();
+          parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
+            for (int64_t row = morsel.begin; row < morsel.end; ++row)
+              out[row] = wanted.is_null(row) ? -1 : wanted.bit(row) ? row : rows + row;
+          });
+        }
+        const Tensor rows_of(TypeId::kInt64, {rows}, std::move(at));
+        const Column both = concatenate("where", left.dtype(), std::array{left, right});
+        return wanted.null_count() > 0 ? gather_or_null(both, rows_of) : gather(both, rows_of);
+      });
+}
+
+}  // namespace hr

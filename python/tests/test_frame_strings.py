@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What texts hold, and pieces of them, against Python and DuckDB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+LETTERS = st.text(alphabet="ab%_\\é漢🙂", max_size=18)
+TEXTS = st.lists(st.one_of(st.none(), LETTERS), max_size=70)
+
+
+def each(texts: list[Any], get: Any) -> list[Any]:
+    return [None if text is None else get(text) for text in texts]
+
+
+def both(texts: list[Any]) -> list[hr.Series]:
+    column = hr.Series([*texts, None], dtype="string")[: len(texts)]
+    return [column, column.astype("category")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.text(alphabet="abé漢", max_size=3))
+def test_tests_are_those_of_python(texts: list[Any], part: str) -> None:
+    for column in both(texts):
+        assert column.str.contains(part, regex=False).to_list() == each(texts, lambda t: part in t)
+        assert column.str.startswith(part).to_list() == each(texts, lambda t: t.startswith(part))
+        assert column.str.endswith((part, "a")).to_list() == each(
+            texts, lambda t: t.endswith((part, "a"))
+        )
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    TEXTS,
+    st.one_of(st.none(), st.integers(-20, 20)),
+    st.one_of(st.none(), st.integers(-20, 20)),
+)
+def test_slices_are_those_of_python(texts: list[Any], start: int | None, stop: int | None) -> None:
+    for column in both(texts):
+        assert column.str[start:stop].to_list() == each(texts, lambda t: t[start:stop])
+        assert column.str.len().to_list() == each(texts, len)
+        assert column.str[start:stop].str.len().to_list() == each(
+            texts, lambda t: len(t[start:stop])
+        )
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(LETTERS, min_size=1, max_size=20), st.text(alphabet="ab%_é", max_size=8))
+def test_like_is_that_of_duckdb(texts: list[str], pattern: str) -> None:
+    rows = pa.table({"t": texts})  # noqa: F841 (named in the query)
+    wanted = duckdb.execute("select t like $p from rows", {"p": pattern}).fetchall()
+    for column in both(texts):
+        assert column.str.like(pattern).to_list() == [row[0] for row in wanted]
+
+
+def test_like_takes_a_character_as_it_is() -> None:
+    column = hr.Series(["100%", "1000", "a_b", "axb"])
+    assert column.str.like("100\\%").to_list() == [True, False, False, False]
+    assert column.str.like("a\\_b").to_list() == [False, False, True, False]
+
+
+def test_texts_over_morsels() -> None:
+    words = pd.Series([f"name {i % 977} of a thing that is long" for i in range(150_000)])
+    column = hr.Series(words.to_list())[5:]
+    plain = words[5:]
+    assert column.str.contains("97").sum().item() == plain.str.contains("97").sum()
+    assert column.str[3:9].to_list() == plain.str[3:9].to_list()
+    assert column.str[5:30].isin(["12 of a thing that is lon"]).any().item()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: hr.Series([1]).str,
+        lambda: hr.Series(["a"]).str.contains("a.*b"),
+        lambda: hr.Series(["a"]).str.contains(3),
+        lambda: hr.Series(["a"]).str.startswith(()),
+        lambda: hr.Series(["a"]).str[::2],
+        lambda: hr.Series(["a"]).str.like(None),
+    ],
+)
+def test_what_does_not_work_says_so(wrong: Any) -> None:
+    with pytest.raises(hr.Error):
+        wrong()
+    assert hr.Series(["a (b)"]).str.contains("(", regex=False).to_list() == [True]

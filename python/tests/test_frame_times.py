@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dates and timestamps as operands, and their calendar, against pandas and Python."""
+
+from __future__ import annotations
+
+import datetime as dt
+import operator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+UNITS = ["s", "ms", "us", "ns"]
+DAYS = st.one_of(st.none(), st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)))
+MOMENTS = st.one_of(st.none(), st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2250, 1, 1)))
+COMPARE = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
+FIELDS = ["year", "month", "day", "day_of_year", "days_in_month", "quarter", "day_of_week"]
+CLOCK = ["hour", "minute", "second", "microsecond", "nanosecond"]
+
+
+def random_times(unit: str, rows: int = 200_000) -> np.ndarray:
+    random = np.random.default_rng(3)
+    low, high = (np.datetime64(day, unit).astype("int64") for day in ("1690-03-01", "2260-01-01"))
+    return random.integers(low, high, rows).astype(f"datetime64[{unit}]")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_fields_are_those_of_pandas(unit: str) -> None:
+    values = random_times(unit)
+    ours, theirs = hr.Series(values).dt, pd.Series(values).dt
+    for name in FIELDS:
+        assert (getattr(ours, name).to_numpy() == getattr(theirs, name).to_numpy()).all(), name
+    for name in CLOCK:
+        got = getattr(ours, name)
+        assert got.dtype == "int32"
+        assert (got.to_numpy() == getattr(theirs, name).to_numpy()).all(), name
+    for freq in ("D", "h", "min", "s"):
+        assert (ours.floor(freq).to_numpy() == theirs.floor(freq).to_numpy()).all(), freq
+    assert (ours.date.to_numpy() == values.astype("datetime64[D]")).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(DAYS, max_size=70))
+def test_fields_of_dates_are_those_of_python(days: list[dt.date | None]) -> None:
+    column = hr.Series(days, dtype="date")
+
+    def each(get: Any) -> list[Any]:
+        return [None if day is None else get(day) for day in days]
+
+    assert column.dt.year.to_list() == each(lambda d: d.year)
+    assert column.dt.month.to_list() == each(lambda d: d.month)
+    assert column.dt.day.to_list() == each(lambda d: d.day)
+    assert column.dt.day_of_week.to_list() == each(lambda d: d.weekday())
+    assert column.dt.day_of_year.to_list() == each(lambda d: d.timetuple().tm_yday)
+    assert column.dt.hour.to_list() == each(lambda d: 0)
+    assert column.dt.floor("MS").to_list() == each(lambda d: d.replace(day=1))
+    assert column.dt.floor("QS").to_list() == each(
+        lambda d: d.replace(day=1, month=(d.month - 1) // 3 * 3 + 1)
+    )
+    assert column.dt.floor("YS").to_list() == each(lambda d: d.replace(day=1, month=1))
+    assert column[3:].dt.year.to_list() == each(lambda d: d.year)[3:]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(MOMENTS, MOMENTS), max_size=40),
+    MOMENTS.filter(lambda m: m is not None),
+    st.sampled_from(COMPARE),
+)
+def test_times_compare_in_any_unit(rows: list[Any], moment: dt.datetime, compare: Any) -> None:
+    left = hr.Series([a for a, _ in rows], dtype="datetime64[us]")
+    right = hr.Series([b for _, b in rows], dtype="datetime64[us]")
+    frame = hr.DataFrame({"a": left, "b": right})
+
+    def expected(pairs: list[Any]) -> list[Any]:
+        return [None if a is None or b is None else compare(a, b) for a, b in pairs]
+
+    assert compare(frame.a, frame.b).to_list() == expected(rows)
+    assert compare(frame.a, moment).to_list() == expected([(a, moment) for a, _ in rows])
+    assert compare(frame.a, np.datetime64(moment, "ns")).to_list() == expected(
+        [(a, moment) for a, _ in rows]
+    )
+    assert compare(frame.a, moment.isoformat()).to_list() == expected(
+        [(a, moment) for a, _ in rows]
+    )
+    days = frame.a.dt.date
+    noon = dt.datetime.combine(moment.date(), dt.time(12))
+    midnights = [None if a is None else dt.datetime.combine(a.date(), dt.time()) for a, _ in rows]
+    assert compare(days, moment.date()).to_list() == expected(
+        [(m and m.date(), moment.date()) for m in midnights]
+    )
+    assert compare(days, noon).to_list() == expected([(m, noon) for m in midnights])
+    assert compare(days, frame.b).to_list() == expected(
+        [(m, b) for m, (_, b) in zip(midnights, rows, strict=True)]
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(MOMENTS, max_size=20),
+    st.timedeltas(dt.timedelta(days=-9000), dt.timedelta(days=9000)),
+)
+def test_timedeltas_move_times(moments: list[Any], span: dt.timedelta) -> None:
+    column = hr.Series(moments, dtype="datetime64[us]")
+    assert (column + span).to_list() == [None if m is None else m + span for m in moments]
+    assert (span + column).to_list() == (column + span).to_list()
+    assert (column - np.timedelta64(span)).to_list() == [m and m - span for m in moments]
+
+
+def test_dates_move_by_days_and_by_less() -> None:
+    days = hr.Series([dt.date(2024, 2, 28), None])
+    assert (days + dt.timedelta(days=2)).to_list() == [dt.date(2024, 3, 1), None]
+    assert (days - dt.timedelta(days=59)).dtype == "date"
+    later = days + dt.timedelta(hours=30)
+    assert later.dtype == "datetime64[s]"
+    assert later.to_list() == [dt.datetime(2024, 2, 29, 6), None]
+
+
+def test_missing_and_chosen_times() -> None:
+    days = hr.Series([dt.date(2024, 2, 28), None, dt.date(2020, 1, 1)])
+    assert days.fillna(dt.date(1999, 1, 1)).to_list()[1] == dt.date(1999, 1, 1)
+    assert days.where(days > dt.date(2022, 1, 1)).to_list() == [dt.date(2024, 2, 28), None, None]
+    assert days.clip(lower=dt.date(2021, 1, 1)).to_list()[2] == dt.date(2021, 1, 1)
+    assert days.between("2020-01-01", "2021-01-01").to_list() == [False, None, True]
+    frame = hr.DataFrame({"d": days, "x": [1, 2, 3]})
+    assert frame.query("d < '2021-06-01'").x.to_list() == [3]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda days: days + 1,
+        lambda days: days - days,
+        lambda days: days < 3,
+        lambda days: days == "no date",
+        lambda days: days < dt.datetime(2020, 1, 1, tzinfo=dt.UTC),
+        lambda days: days.dt.floor("W"),
+        lambda days: hr.Series([1]).dt,
+        lambda days: hr.Series(["a"]).dt,
+    ],
+)
+def test_what_does_not_work_says_so(wrong: Any) -> None:
+    days = hr.Series([dt.date(2024, 2, 28)])
+    with pytest.raises(hr.Error):
+        wrong(days)
+    assert (days == dt.date(2024, 2, 28)).to_list() == [True]
