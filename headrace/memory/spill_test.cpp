@@ -30,6 +30,14 @@ namespace {
 
 constexpr int64_t kMib = int64_t{1} << 20;
 
+class Spill : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!current_resource().properties().movable)
+      GTEST_SKIP() << "blocks between guard pages do not move";
+  }
+};
+
 /// A limit for a scope, over what is used at its begin.
 class ScopedLimit {
  public:
@@ -76,7 +84,7 @@ bool holds(const Buffer& buffer, uint64_t seed, bool pinned = true) {
   return true;
 }
 
-TEST(Spill, BuffersLargerThanTheLimitKeepTheirBytes) {
+TEST_F(Spill, BuffersLargerThanTheLimitKeepTheirBytes) {
   const ScopedLimit limit(24 * kMib);
   const SpillStatistics before = spill_statistics();
   std::vector<Buffer> buffers;
@@ -89,7 +97,7 @@ TEST(Spill, BuffersLargerThanTheLimitKeepTheirBytes) {
   EXPECT_GT(spill_statistics().disk_bytes, 80 * kMib);
 }
 
-TEST(Spill, AddressesStay) {
+TEST_F(Spill, AddressesStay) {
   const ScopedLimit limit(16 * kMib);
   const Buffer first = filled(12 * kMib, 1, false);
   const std::byte* const data = first.data();
@@ -99,7 +107,7 @@ TEST(Spill, AddressesStay) {
   EXPECT_TRUE(holds(first, 1, false));
 }
 
-TEST(Spill, OnlyPublishedBuffersMove) {
+TEST_F(Spill, OnlyPublishedBuffersMove) {
   const ScopedLimit limit(16 * kMib);
   Buffer making = Buffer::allocate(12 * kMib);
   EXPECT_THROW(Buffer::allocate(12 * kMib), OutOfMemoryError);
@@ -108,7 +116,7 @@ TEST(Spill, OnlyPublishedBuffersMove) {
   EXPECT_EQ(second.size_bytes(), 12 * kMib);
 }
 
-TEST(Spill, WriterGetsItsBytesBack) {
+TEST_F(Spill, WriterGetsItsBytesBack) {
   const ScopedLimit limit(16 * kMib);
   Buffer first = filled(12 * kMib, 1);
   {
@@ -119,7 +127,7 @@ TEST(Spill, WriterGetsItsBytesBack) {
   EXPECT_THROW(Buffer::allocate(12 * kMib), OutOfMemoryError);
 }
 
-TEST(Spill, PinsStay) {
+TEST_F(Spill, PinsStay) {
   const ScopedLimit limit(16 * kMib);
   const Buffer first = filled(8 * kMib, 1);
   const Pin pin{{&first, 0, 8 * kMib}};
@@ -131,7 +139,7 @@ TEST(Spill, PinsStay) {
   EXPECT_TRUE(holds(second, 2));
 }
 
-TEST(Spill, ErrorsNameWhatWasTried) {
+TEST_F(Spill, ErrorsNameWhatWasTried) {
   const ScopedLimit limit(16 * kMib);
   const Buffer made = Buffer::allocate(12 * kMib);
   try {
@@ -146,7 +154,7 @@ TEST(Spill, ErrorsNameWhatWasTried) {
   }
 }
 
-TEST(Spill, LoopsKeepWhatFits) {
+TEST_F(Spill, LoopsKeepWhatFits) {
   // Ten scans of twice the limit: the least recently used chunk would be missed each time.
   const ScopedLimit limit(32 * kMib);
   const Buffer data = filled(64 * kMib, 1);
@@ -157,7 +165,7 @@ TEST(Spill, LoopsKeepWhatFits) {
   EXPECT_EQ(spill_statistics().written_bytes - before.written_bytes <= 64 * kMib, true);
 }
 
-TEST(Spill, LedgerTellsOfMoves) {
+TEST_F(Spill, LedgerTellsOfMoves) {
   const ScopedTag tag(intern_tag("fft_convolve", "job.py:7"));
   const NoCopies refuses(true);
   clear_ledger();
@@ -182,7 +190,7 @@ TEST(Spill, LedgerTellsOfMoves) {
   EXPECT_EQ(ledger_bytes(), copied);
 }
 
-TEST(Spill, PlanSaysWhatGoes) {
+TEST_F(Spill, PlanSaysWhatGoes) {
   const ScopedLimit limit(24 * kMib);
   const Buffer soon = filled(8 * kMib, 1);
   const Buffer late = filled(8 * kMib, 2);
@@ -201,7 +209,7 @@ TEST(Spill, PlanSaysWhatGoes) {
   EXPECT_EQ(on_disk(late), late.residency()->size());
 }
 
-TEST(Spill, CallbacksAreAsked) {
+TEST_F(Spill, CallbacksAreAsked) {
   const ScopedLimit limit(16 * kMib);
   Buffer held = Buffer::allocate(12 * kMib);
   const int64_t id = add_pressure_callback([&](int64_t) {
@@ -214,7 +222,7 @@ TEST(Spill, CallbacksAreAsked) {
   remove_pressure_callback(id);
 }
 
-TEST(Spill, DiskLimitHolds) {
+TEST_F(Spill, DiskLimitHolds) {
   const int64_t before = spill_limit();
   set_spill_limit(8 * kMib);
   {
@@ -262,7 +270,7 @@ void* bad_map(void* at, size_t bytes, int protection, int flags, int fd, off_t o
   return fails() ? MAP_FAILED : mmap(at, bytes, protection, flags, fd, offset);
 }
 
-TEST(Spill, FailingCallsLoseNothing) {
+TEST_F(Spill, FailingCallsLoseNothing) {
   const SpillCalls whole = spill_calls();
   for (const int code : {ENOSPC, EIO, 0})
     for (const int which : {0, 1, 2, 3})
@@ -290,7 +298,7 @@ TEST(Spill, FailingCallsLoseNothing) {
       }
 }
 
-TEST(Spill, ForkedChildReadsItsOwn) {
+TEST_F(Spill, ForkedChildReadsItsOwn) {
   const ScopedLimit limit(16 * kMib);
   const Buffer shared = filled(32 * kMib, 1);
   const pid_t child = fork();
@@ -310,7 +318,7 @@ TEST(Spill, ForkedChildReadsItsOwn) {
   EXPECT_TRUE(holds(shared, 1));
 }
 
-TEST(Spill, RandomStepsKeepBytesAndLimit) {
+TEST_F(Spill, RandomStepsKeepBytesAndLimit) {
   const char* wish = std::getenv("HEADRACE_OPERATIONS");
   const int64_t steps = wish ? std::atoll(wish) : 3'000;
   const ScopedLimit limit(40 * kMib);
