@@ -487,10 +487,10 @@ def test_pool():
     assert kept >= 800_000 and address(second) == place
 
 
-@promise("001: other libraries allocate from the same pool", later)
-def test_adopt_numpy():
+@promise("001: other libraries allocate from the same pool")
+def test_numpy_on_our_memory():
     before = hr.memory.stats().used_bytes
-    with hr.memory.adopt("numpy"):
+    with hr.memory.use_for("numpy"):
         block = np.zeros(1 << 20)
         assert hr.memory.stats().used_bytes - before >= block.nbytes
     del block
@@ -500,10 +500,10 @@ def test_adopt_numpy():
 @promise(
     "001: CuPy, Numba and PyTorch allocate from the same pool", later, gpu, name=["cupy", "torch"]
 )
-def test_adopt_on_device(name):
+def test_others_on_our_device_memory(name):
     library = pytest.importorskip(name)
     before = hr.memory.stats().used_bytes
-    with hr.memory.adopt(name):
+    with hr.memory.use_for(name):
         block = library.ones(1 << 20, **({"device": "cuda"} if name == "torch" else {}))
         assert hr.memory.stats().used_bytes - before >= 4 << 20
     assert float(block.sum()) == 1 << 20
@@ -1132,11 +1132,14 @@ def test_polymorphic_allocator():
     assert "std::pmr::memory_resource" in header.read_text()
 
 
-@promise("003: memory over time, by phase", later)
+@promise("003: memory over time, by phase")
 def test_timeline():
-    with hr.memory.timeline() as timeline:
-        hr.eval(hr.asarray(np.ones(100_000)) + 1)
-    assert timeline.peak_bytes >= 800_000 and len(timeline.to_frame()) > 1
+    hr.eval(hr.asarray(np.ones(100_000)) + 1)
+    timeline = hr.memory.timeline()
+    assert timeline.peak >= 800_000 and len(timeline.seconds) > 1
+    assert timeline.areas and all(
+        len(area.bytes) == len(timeline.seconds) for area in timeline.areas
+    )
 
 
 @promise("003: pickled columns share memory between processes")
