@@ -115,16 +115,4 @@ NodePtr date_field_node(const NodePtr& column, DateField field) {
                        });
 }
 
-NodePtr same_layout_node(const NodePtr& column, Dtype dtype) {
-  Signature signature = column->signature();
-  if (signature.form != Form::kColumn || signature.dtype.storage() != dtype.storage())
-    throw_error<TypeMismatchError>("dt", "the dtypes have different layouts",
-                                   {{"dtype", signature.dtype.name()}, {"other", dtype.name()}});
-  signature.dtype = dtype;
-  return operator_node("dt", std::string(dtype.name()), signature, {column}, 0,
-                       [dtype](std::span<const Value> values) -> Value {
-                         return std::get<Column>(values[0]).with_dtype(dtype);
-                       });
-}
-
 }  // namespace hr

@@ -27,8 +27,4 @@ HR_API DateField date_field_from_name(std::string_view name);
 HR_API Column date_field(const Column& column, DateField field);
 HR_API NodePtr date_field_node(const NodePtr& column, DateField field);
 
-/// The same rows under a dtype of the same layout, shared: dates and timestamps as their integers,
-/// and back. Throws TypeMismatchError for another layout.
-HR_API NodePtr same_layout_node(const NodePtr& column, Dtype dtype);
-
 }  // namespace hr

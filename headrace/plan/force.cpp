@@ -5,6 +5,7 @@
 #include "headrace/plan/fused_pass.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/planner.h"
+#include "headrace/plan/profile.h"
 
 #include <algorithm>
 #include <mutex>
@@ -92,6 +93,16 @@ void run_step(const PlanStep& step) {
   }
 }
 
+void tell(StepClock& clock, const PlanStep& step) {
+  int64_t bytes = 0, rows = 0;
+  for (const NodePtr& output : step.outputs) {
+    if (!output->is_ready()) continue;  // a table of which only columns were wanted
+    bytes += value_bytes(output->value());
+    rows = std::max(rows, output->signature().rows());
+  }
+  clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes);
+}
+
 }  // namespace
 
 // One plan runs at a time; it uses all workers.
@@ -106,7 +117,9 @@ void force(std::span<const NodePtr> nodes) {
   UsePlan uses(steps);
   for (size_t i = 0; i < steps.size(); ++i) {
     uses.begin(i);
+    StepClock clock;
     run_step(steps[i]);
+    tell(clock, steps[i]);
     for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
     steps[i] = {};  // lets go of what nobody else holds, before the next step allocates
   }

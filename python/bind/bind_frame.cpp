@@ -34,12 +34,6 @@ void bind_frame(nb::module_& m) {
       },
       "column"_a, "field"_a, Unlocked());
   m.def(
-      "same_layout",
-      [](const NodePtr& column, std::string_view dtype) {
-        return hr::same_layout_node(column, hr::dtype_from_name(dtype));
-      },
-      "column"_a, "dtype"_a, Unlocked());
-  m.def(
       "test_text",
       [](std::string_view test, const NodePtr& column, const std::string& pattern) {
         return hr::test_text_node(hr::text_test_from_name(test), column, pattern);

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/plan/node.h"
+#include "headrace/plan/profile.h"
 #include "headrace/plan/view.h"
 
 #include <limits>
@@ -166,12 +167,26 @@ void bind_plan(nb::module_& m) {
   m.def("transpose", &hr::transpose_node, "array"_a, "axes"_a, Unlocked());
   m.def("reshape", &hr::reshape_node, "array"_a, "shape"_a, Unlocked());
   m.def(
-      "codes", [](const NodePtr& column) { return hr::retype_node(column, hr::TypeId::kInt32); },
-      "column"_a, Unlocked());
+      "retype",
+      [](const NodePtr& input, std::string_view dtype) {
+        return hr::retype_node(input, hr::dtype_from_name(dtype));
+      },
+      "input"_a, "dtype"_a, Unlocked());
   m.def("as_column", &hr::as_column_node, "array"_a, Unlocked());
   m.def("as_tensor", &hr::as_tensor_node, "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
+  using Steps = std::vector<std::tuple<std::string, std::string, int64_t, int64_t, int64_t, int64_t,
+                                       int64_t, int64_t, int64_t>>;
+  nb::class_<hr::Profile>(m, "StepRecorder")
+      .def(nb::init<>())
+      .def("steps", [](const hr::Profile& self) {
+        Steps steps;
+        for (const hr::StepRecord& s : self.steps())
+          steps.emplace_back(s.op, s.line, s.begin_ns, s.end_ns, s.rows, s.result_bytes,
+                             s.used_bytes, s.written_bytes, s.fetched_bytes);
+        return steps;
+      });
   m.def(
       "explain",
       [](const std::vector<NodePtr>& nodes) {

@@ -32,6 +32,7 @@ from headrace.exchange import from_arrow, from_dlpack, from_pandas
 from headrace.frame import DataFrame, concat
 from headrace.io import read_csv, scan_csv
 from headrace.memory import no_copies
+from headrace.profiling import profile
 from headrace.series import Series
 from headrace.settings import advice, device, fallbacks, info, strict, threads
 from headrace.sharing import SharedHandle, attach, share, sharing
@@ -72,6 +73,7 @@ __all__ = [
     "memory",
     "no_copies",
     "plot",
+    "profile",
     "read_csv",
     "report",
     "scan_csv",

@@ -101,9 +101,15 @@ class Deferred(_core.BufferSource):
         """Element type, known before anything runs."""
         return DType(self._node.dtype)
 
-    def explain(self) -> str:
-        """The steps that a look would take, with the number of passes over the data."""
-        return _core.explain([self._node])[0]
+    def explain(self, analyze: bool = False) -> str:
+        """The steps that a look would take, with the number of passes over the data.
+
+        With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
+        a memory limit moved.
+        """
+        from headrace.profiling import explain
+
+        return explain([self._node], analyze)
 
     # ---- other libraries ---------------------------------------------------------------------
     def _value(self) -> Any:

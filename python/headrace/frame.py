@@ -530,9 +530,15 @@ class DataFrame:
         _core.force(nodes)
         return _core.Table(self.columns, [node.value() for node in nodes])
 
-    def explain(self) -> str:
-        """The steps that a look at all columns would take, with the passes over the data."""
-        return _core.explain(list(self._nodes.values()))[0]
+    def explain(self, analyze: bool = False) -> str:
+        """The steps that a look at all columns would take, with the passes over the data.
+
+        With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
+        a memory limit moved.
+        """
+        from headrace.profiling import explain
+
+        return explain(list(self._nodes.values()), analyze)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Lists of Python values by name."""

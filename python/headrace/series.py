@@ -44,7 +44,7 @@ class CategoryAccessor:
     def codes(self) -> Series:
         """The codes on the same memory: int32, null where the value is null (pandas says -1)."""
         mark("codes")
-        return Series(_core.codes(self._series._node), self._series.name)
+        return Series(_core.retype(self._series._node, "int32"), self._series.name)
 
     @property
     def ordered(self) -> bool:

@@ -108,7 +108,7 @@ def _counts(column: Deferred, unit: str) -> Any:
     from headrace.series import Series
 
     own = _unit(column._node.dtype)
-    whole = Series(_core.same_layout(column._node, "int32" if own == "D" else "int64"))
+    whole = Series(_core.retype(column._node, "int32" if own == "D" else "int64"))
     factor = _scale(own, unit)
     return whole.astype("int64") * factor if factor > 1 or own == "D" else whole
 
@@ -144,7 +144,7 @@ def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     if op in _COMPARISONS:
         return _core.elementwise(op, counts, None)
     node = _core.elementwise(op, [*(value._node for value in values[:-2]), *counts], None)
-    return _core.same_layout(
+    return _core.retype(
         _core.elementwise("cast", [node], "int32" if unit == "D" else "int64"), _dtype(unit)
     )
 
@@ -156,7 +156,7 @@ def _moved(column: Deferred, span: Any, sign: int) -> _core.Node:
     moved = _counts(column, unit) + sign * (ns // _scale(unit, "ns"))
     if unit == "D":
         moved = moved.astype("int32")
-    return _core.same_layout(moved._node, _dtype(unit))
+    return _core.retype(moved._node, _dtype(unit))
 
 
 class TimeAccessor:
@@ -266,7 +266,7 @@ class TimeAccessor:
         if self._unit == "D":
             return self._series
         days = _counts(self._series, self._unit) // _scale("D", self._unit)
-        node = _core.same_layout(days.astype("int32")._node, "date")
+        node = _core.retype(days.astype("int32")._node, "date")
         return self._made(node)
 
     def floor(self, freq: str) -> Series:
@@ -295,4 +295,4 @@ class TimeAccessor:
             return self._series
         whole = _counts(self._series, self._unit)
         node = (whole - whole % by)._node
-        return self._made(_core.same_layout(node, self._series._node.dtype))
+        return self._made(_core.retype(node, self._series._node.dtype))

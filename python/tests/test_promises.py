@@ -917,14 +917,14 @@ def test_drift():
     assert hr.learn.DriftDetector().fit(usual).drifted(drifted) == ["b"]
 
 
-@promise("002: a profile names operators and lines", later)
+@promise("002: a profile names operators and lines")
 def test_profile():
     with hr.profile() as report:
         hr.eval(hr.asarray(np.ones(1000)).sum())
     assert "sum" in str(report) and "test_promises.py" in str(report)
 
 
-@promise("002: a profile that tools can open", later)
+@promise("002: a profile that tools can open")
 def test_profile_file(tmp_path):
     with hr.profile() as report:
         hr.eval(hr.asarray(np.ones(1000)) + 1)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the steps of plans took, for profiles.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/memory/tag.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+/// One step that ran.
+struct StepRecord {
+  std::string op{};
+  std::string line{};    ///< the user's, "etl.py:12", or empty
+  int64_t begin_ns = 0;  ///< since the process began
+  int64_t end_ns = 0;
+  int64_t rows = 0;           ///< of the first result
+  int64_t result_bytes = 0;   ///< of all results
+  int64_t used_bytes = 0;     ///< in the budget at the end
+  int64_t written_bytes = 0;  ///< to the disk, because of a memory limit
+  int64_t fetched_bytes = 0;  ///< and back
+};
+
+/// Collects the steps of all plans, of any thread, while it lives. Costs 1 us a step; nothing while
+/// there is none.
+class HR_API Profile {
+ public:
+  Profile();
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  /// So far.
+  std::vector<StepRecord> steps() const;
+
+ private:
+  std::vector<StepRecord> steps_{};
+  friend class StepClock;
+};
+
+/// Around one step; for force.cpp.
+class StepClock {
+ public:
+  StepClock();
+  /// Tells all profiles.
+  void stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes);
+
+ private:
+  bool on_;
+  StepRecord record_{};
+};
+
+}  // namespace hr

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each step of plans took: `hr.profile()`, and `explain(analyze=True)`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from headrace import _core
+from headrace.memory.tables import html_table, size_text, text_table
+
+
+class ProfileStep(NamedTuple):
+    """One step of a plan."""
+
+    op: str
+    line: str
+    begin_ns: int
+    end_ns: int
+    rows: int
+    result_bytes: int
+    used_bytes: int
+    written_bytes: int
+    fetched_bytes: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self.end_ns - self.begin_ns) / 1e9
+
+
+class Profile:
+    """The steps that ran in a ``with hr.profile()`` block: a table as text and as HTML.
+
+    Attributes
+    ----------
+    steps : list of ProfileStep
+        In the order in which they ended; a snapshot while the block runs.
+    """
+
+    _HEADER = ("operator", "line", "ms", "share", "rows", "result", "in memory", "to disk", "back")
+
+    def __init__(self) -> None:
+        self._recorder: _core.StepRecorder | None = None
+        self._steps: list[ProfileStep] = []
+
+    def __enter__(self) -> Self:
+        self._recorder = _core.StepRecorder()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._steps = self.steps
+        self._recorder = None
+
+    @property
+    def steps(self) -> list[ProfileStep]:
+        """What ran so far."""
+        if self._recorder is None:
+            return self._steps
+        return [ProfileStep(*step) for step in self._recorder.steps()]
+
+    @property
+    def seconds(self) -> float:
+        """Of all steps."""
+        return sum(step.seconds for step in self.steps)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        whole = self.seconds or 1.0
+        return [
+            (
+                step.op,
+                step.line,
+                f"{step.seconds * 1e3:.2f}",
+                f"{step.seconds / whole:.0%}",
+                f"{step.rows:,}",
+                size_text(step.result_bytes),
+                size_text(step.used_bytes),
+                size_text(step.written_bytes) if step.written_bytes else "",
+                size_text(step.fetched_bytes) if step.fetched_bytes else "",
+            )
+            for step in self.steps
+        ]
+
+    def __repr__(self) -> str:
+        total = f"{len(self.steps)} steps in {self.seconds * 1e3:.2f} ms"
+        return f"{text_table(self._HEADER, self._rows())}\n{total}" if self.steps else total
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEADER, self._rows())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a trace that Perfetto (ui.perfetto.dev) and Chrome's about:tracing open.
+
+        A bar for each step with its line, rows and bytes, and the memory in use as a curve.
+        """
+        events: list[dict[str, Any]] = [
+            {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "headrace"}}
+        ]
+        for step in self.steps:
+            begin, end = step.begin_ns / 1e3, step.end_ns / 1e3
+            named = {"line": step.line, "rows": step.rows, "result_bytes": step.result_bytes}
+            if step.written_bytes or step.fetched_bytes:
+                named |= {"to_disk": step.written_bytes, "back": step.fetched_bytes}
+            bar = {"ph": "X", "name": step.op, "cat": "plan", "pid": 1, "tid": 1}
+            events.append(bar | {"ts": begin, "dur": end - begin, "args": named})
+            used = {"used_bytes": step.used_bytes}
+            events.append({"ph": "C", "name": "memory", "pid": 1, "ts": end, "args": used})
+        Path(path).write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}))
+
+
+def profile() -> Profile:
+    """Collect what each step of a plan takes inside of the ``with`` block, in all threads.
+
+    Returns
+    -------
+    Profile
+        A table of operators, lines, times, rows and bytes; `save` writes it for Perfetto.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.profile() as seen:
+    ...     hr.eval(hr.asarray([1.0, 2.0]) + 1)
+    >>> seen.steps[0].op, seen.steps[0].rows
+    ('add', 2)
+    """
+    return Profile()
+
+
+def explain(nodes: list[_core.Node], analyze: bool) -> str:
+    """The plan as text; `analyze` runs it, and says what each step took."""
+    text: str = _core.explain(nodes)[0]
+    if not analyze:
+        return text
+    with profile() as seen:
+        _core.force(nodes)
+    lines, steps = text.split("\n"), iter(seen.steps)
+    for at, line in enumerate(lines):
+        if line.startswith("  #") and (step := next(steps, None)):
+            disk = step.written_bytes + step.fetched_bytes
+            lines[at] += (
+                f" | {step.seconds * 1e3:.2f} ms, {step.rows:,} rows, "
+                f"{size_text(step.result_bytes)}" + (f", {size_text(disk)} moved" if disk else "")
+            )
+    return "\n".join(lines)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What steps took: profiles, and plans with figures."""
+
+from __future__ import annotations
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+
+def frozen(values: np.ndarray) -> np.ndarray:
+    """Memory that nobody writes, so that nothing runs before it is looked at."""
+    values.flags.writeable = False
+    return values
+
+
+def test_a_profile_has_each_step_with_its_line_and_size() -> None:
+    x = hr.asarray(frozen(np.arange(300_000.0)))
+    with hr.profile() as outer:
+        hr.eval(x * 2)
+        with hr.profile() as inner:
+            hr.eval((x + 1).sum())
+    hr.eval(x - 3)
+    assert [step.op for step in inner.steps] == ["sum"]
+    assert [step.op for step in outer.steps] == ["multiply", "sum"]
+    first = outer.steps[0]
+    assert first.line.startswith("test_plan_profile.py:") and first.rows == 300_000
+    assert first.result_bytes == 2_400_000 <= first.used_bytes and first.seconds > 0
+    assert first.end_ns <= outer.steps[1].begin_ns
+    assert "multiply" in repr(outer) and "<table>" in outer._repr_html_()
+    assert repr(hr.profile()) == "0 steps in 0.00 ms"
+
+
+def test_a_failing_step_leaves_the_profile_whole() -> None:
+    x = hr.Series([1, 2, 3])
+    with hr.profile() as seen:
+        with pytest.raises(hr.InvalidArgumentError):
+            x[np.array([7])].to_list()
+        assert (x + 1).to_list() == [2, 3, 4]
+    assert [step.op for step in seen.steps] == ["add"]
+
+
+def test_threads_share_a_profile() -> None:
+    x = hr.asarray(np.arange(1000.0))
+    with hr.profile() as seen, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: hr.eval(x * k), range(20)))
+    assert len(seen.steps) == 20
+
+
+def test_a_trace_has_bars_and_the_curve_of_memory(tmp_path: Path) -> None:
+    with hr.profile() as seen:
+        hr.eval(hr.asarray(np.ones(1000)) + 1)
+    seen.save(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    (bar,) = (event for event in events if event["ph"] == "X")
+    assert bar["name"] == "add" and bar["args"]["rows"] == 1000 and bar["dur"] > 0
+    assert any(event["ph"] == "C" and event["args"]["used_bytes"] > 0 for event in events)
+
+
+def test_a_plan_says_what_its_steps_took_and_moved() -> None:
+    values = {"k": frozen(np.arange(4_000_000) % 1000), "x": frozen(np.arange(4e6))}
+    frame = hr.DataFrame(values)
+    plan = frame.sort_values("x", ascending=False)
+    with hr.memory.limit(hr.memory.stats().used_bytes + 40_000_000):
+        text = plan.explain(analyze=True)
+    (line,) = (line for line in text.split("\n") if "sort_values" in line)
+    assert re.search(r"\d ms, 4,000,000 rows, 61.* MiB, .* moved$", line), line
+    assert "sort_values" not in plan[["k"]].explain().split("ready")[0]
