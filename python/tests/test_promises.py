@@ -1007,7 +1007,7 @@ def test_many_files(tmp_path):
     assert columns(files) == columns(hr.read_csv(tmp_path / "all.csv"))
 
 
-@promise("003 mortgage: years and quarters of dates", later)
+@promise("003 mortgage: years and quarters of dates")
 def test_quarters():
     dates = hr.Series(np.array(["2000-01-31", "2000-04-01", "2001-12-31"], "datetime64[D]"))
     assert dates.dt.year.to_list() == [2000, 2000, 2001] and dates.dt.quarter.to_list() == [1, 2, 4]
