@@ -15,6 +15,10 @@ namespace hr {
 
 namespace {
 
+// Under a limit the workers together stage no more than this part of it.
+constexpr int64_t kShareOfLimit = 16;
+constexpr int64_t kLeastPiece = int64_t{1} << 12;
+
 int64_t morsel_rows(int64_t rows, int64_t morsel) {
   return std::min(kMorselRows, rows - morsel * kMorselRows);
 }
@@ -76,19 +80,32 @@ void Partition::move(std::span<const PartitionColumn> columns, bool held) const 
                [&](int64_t morsel) { move_morsel(morsel, columns, outs, held); });
 }
 
+// A morsel in one piece, or in as many as a small limit asks for: the rows land in the same places.
 void Partition::move_morsel(int64_t morsel, std::span<const PartitionColumn> columns,
                             const std::vector<std::byte*>& outs, bool held) const {
-  const int64_t first = morsel * kMorselRows;
-  const int64_t rows = morsel_rows(rows_, morsel);
+  int64_t widest = 1;
+  for (const PartitionColumn& column : columns) widest = std::max(widest, column.width);
+  const int64_t row_bytes = static_cast<int64_t>(sizeof(uint32_t)) + widest;
+  const int64_t fitting = memory_limit() / (kShareOfLimit * threads()) / row_bytes;
+  const int64_t most = std::clamp(fitting, kLeastPiece, kMorselRows);
+  const int64_t* const begins = places_.as<int64_t>() + morsel * num_buckets_;
+  std::vector<int64_t> next(begins, begins + num_buckets_);
+  const int64_t first = morsel * kMorselRows, end = first + morsel_rows(rows_, morsel);
+  for (int64_t row = first; row < end; row += most)
+    move_piece(row, std::min(most, end - row), widest, next, columns, outs, held);
+  cpu::finish_copies();
+}
+
+// Rows [first, first + rows) to the `next` places of their buckets.
+void Partition::move_piece(int64_t first, int64_t rows, int64_t widest, std::vector<int64_t>& next,
+                           std::span<const PartitionColumn> columns,
+                           const std::vector<std::byte*>& outs, bool held) const {
   const auto pin = [&](const Buffer& buffer, int64_t begin, int64_t width, int64_t count,
                        bool write) {
     return std::vector<PinnedRange>{{&buffer, begin, begin + count * width, write}};
   };
-  const int64_t* const begins = places_.as<int64_t>() + morsel * num_buckets_;
-  const auto buckets = static_cast<size_t>(num_buckets_);
+  const size_t buckets = next.size();
   std::vector<uint32_t> ends(buckets + 1, 0);
-  int64_t widest = 1;
-  for (const PartitionColumn& column : columns) widest = std::max(widest, column.width);
   // One buffer for both, so that little is lost to whole pages.
   const int64_t places_bytes = round_up(rows * static_cast<int64_t>(sizeof(uint32_t)), 64);
   Buffer room = Buffer::allocate(places_bytes + rows * widest);
@@ -118,13 +135,14 @@ void Partition::move_morsel(int64_t morsel, std::span<const PartitionColumn> col
       std::vector<PinnedRange> ranges;
       if (!held)
         ranges =
-            pin(*column.to, column.to_begin + begins[b] * column.width, column.width, count, true);
+            pin(*column.to, column.to_begin + next[b] * column.width, column.width, count, true);
       const Pin write(ranges);
       cpu::copy_out(staged + int64_t{from} * column.width, count * column.width,
-                    outs[c] + begins[b] * column.width);
+                    outs[c] + next[b] * column.width);
     }
   }
-  cpu::finish_copies();
+  for (size_t b = 0, from = 0; b < buckets; from = ends[b], ++b)
+    next[b] += static_cast<int64_t>(ends[b] - from);
 }
 
 Buffer Partition::moved(const Buffer& from, int64_t from_begin, int64_t width) const {

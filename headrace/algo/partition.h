@@ -42,7 +42,8 @@ struct PartitionColumn {
 ///
 /// A morsel is brought into bucket order in cache and leaves it as one run of bytes a bucket:
 /// about 1 ns a row for the places and 1 ns a row and column of 8 bytes, on one core, for 256
-/// buckets. Memory: 2 bytes a row while it lives, and 6 MiB a worker.
+/// buckets. Memory: 2 bytes a row while it lives, and 3 MiB a worker, or a 16th of the limit for
+/// all of them where that is less.
 class HR_API Partition {
  public:
   /// `touches`: what `buckets_of` reads. Throws InvalidArgumentError unless there are 1 to
@@ -75,6 +76,9 @@ class HR_API Partition {
  private:
   void move_morsel(int64_t morsel, std::span<const PartitionColumn> columns,
                    const std::vector<std::byte*>& outs, bool held) const;
+  void move_piece(int64_t first, int64_t rows, int64_t widest, std::vector<int64_t>& next,
+                  std::span<const PartitionColumn> columns, const std::vector<std::byte*>& outs,
+                  bool held) const;
 
   int64_t rows_;
   int64_t num_buckets_;
