@@ -325,7 +325,7 @@ class PartFolder {
       std::vector<GroupResults> parts;
       const int64_t end = std::min((k + 1) * together, split_.parts);
       for (int64_t p = k * together; p < end; ++p) parts.push_back(fold_part(p));
-      results[static_cast<size_t>(k)] = join_results(parts, plan_.aggregates.size());
+      results[static_cast<size_t>(k)] = join_results(parts, plan_);
     });
     return results;
   }
@@ -652,9 +652,9 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
       "groupby", keys,
       {.ordered = options.order == GroupOrder::kSorted, .drop_missing = options.drop_missing});
   const FoldPlan plan = plan_folds(values, requests);
-  const Found found = find_groups(packed, plan, options);
+  Found found = find_groups(packed, plan, options);
   Grouped grouped = collect_groups(packed, static_cast<int64_t>(keys.size()), plan, values,
-                                   found.results, found.first_seen, options);
+                                   std::move(found.results), found.first_seen, options);
   for (const auto& [request, place] : strings) {
     Column& result = grouped.values[request];
     const int64_t rows = result.num_rows();

@@ -27,7 +27,7 @@ Buffer places_by_first_row(const std::vector<GroupResults>& parts,
     parallel_for(static_cast<int64_t>(parts.size()), [&](int64_t p) {
       const GroupResults& part = parts[static_cast<size_t>(p)];
       const int64_t base = bases[static_cast<size_t>(p)];
-      for (int64_t k = 0; k < part.groups; ++k) visit(base + k, part.first_rows()[k]);
+      for (int64_t k = 0; k < part.groups; ++k) visit(base + k, part.first_rows.as<int64_t>()[k]);
     });
   };
   each_group([&](int64_t, int64_t row) { mark[row] = 1; });
@@ -201,22 +201,26 @@ Buffer bits_of_bytes(const Buffer& bytes, int64_t rows) {
 
 class Collector {
  public:
-  Collector(const FoldPlan& plan, const std::vector<GroupResults>& parts,
+  Collector(const FoldPlan& plan, std::vector<GroupResults>& parts,
             const std::vector<int64_t>& bases, int64_t groups, const Buffer& places)
       : plan_(plan), parts_(parts), bases_(bases), groups_(groups), places_(places) {}
 
   // Packs of the keys of the groups.
-  Buffer packs() const {
+  Buffer packs() {
     Buffer packs = make(8);
     auto* out = packs.mutable_as<uint64_t>();
-    each_part(packs, 8, [&](const GroupResults& part, const auto& place) {
-      const uint64_t* from = part.packs();
-      for (int64_t i = 0; i < part.groups; ++i) out[place(i)] = from[i];
-    });
+    each_part(
+        packs, 8, [](const GroupResults& part) { return &part.packs; },
+        [&](const GroupResults& part, const Buffer& from, const auto& place) {
+          const auto* bits = from.as<uint64_t>();
+          for (int64_t i = 0; i < part.groups; ++i) out[place(i)] = bits[i];
+        });
+    for (GroupResults& part : parts_) part.packs = part.first_rows = {};
+    packs.publish();
     return packs;
   }
 
-  Column column(size_t number, const std::vector<Column>& values) const {
+  Column column(size_t number, const std::vector<Column>& values) {
     const AggregatePlan& aggregate = plan_.aggregates[number];
     const Aggregate kind = aggregate.request.aggregate;
     const bool picks = kind == Aggregate::kFirst || kind == Aggregate::kLast;
@@ -225,30 +229,27 @@ class Collector {
     const Lane lane = result_lane(aggregate, plan_);
     Buffer out = make(width);
     std::byte* to = out.mutable_data();
-    std::vector<char> whole(parts_.size());
-    each_part(out, width, [&](const GroupResults& part, const auto& place) {
-      const uint64_t* bits = part.values(number);
-      const uint8_t* there = part.there(number, plan_.aggregates.size());
-      whole[static_cast<size_t>(&part - parts_.data())] =
-          std::memchr(there, 0, static_cast<size_t>(part.groups)) == nullptr;
-      const auto store = [&]<class T>(std::type_identity<T>) {
-        T* typed = reinterpret_cast<T*>(to);
-        if (lane == Lane::kFloating)
-          for (int64_t i = 0; i < part.groups; ++i)
-            typed[place(i)] = static_cast<T>(std::bit_cast<double>(bits[i]));
-        else
-          for (int64_t i = 0; i < part.groups; ++i) typed[place(i)] = static_cast<T>(bits[i]);
-      };
-      if (dtype.is_bool())
-        store(std::type_identity<uint8_t>{});
-      else
-        visit_real(dtype.storage(), store);
-    });
-    Buffer validity;
-    bool all = true;
-    for (size_t p = 0; p < parts_.size(); ++p) all &= parts_[p].groups == 0 || whole[p];
-    if (!all) validity = make_validity(number);
-    const int64_t unknown = all ? 0 : -1;
+    each_part(
+        out, width, [&](const GroupResults& part) { return &part.values[number]; },
+        [&](const GroupResults& part, const Buffer& from, const auto& place) {
+          const auto* bits = from.as<uint64_t>();
+          const auto store = [&]<class T>(std::type_identity<T>) {
+            T* typed = reinterpret_cast<T*>(to);
+            if (lane == Lane::kFloating)
+              for (int64_t i = 0; i < part.groups; ++i)
+                typed[place(i)] = static_cast<T>(std::bit_cast<double>(bits[i]));
+            else
+              for (int64_t i = 0; i < part.groups; ++i) typed[place(i)] = static_cast<T>(bits[i]);
+          };
+          if (dtype.is_bool())
+            store(std::type_identity<uint8_t>{});
+          else
+            visit_real(dtype.storage(), store);
+        });
+    const Buffer validity = make_validity(number);
+    for (GroupResults& part : parts_)
+      if (part.groups > 0) part.values[number] = part.there[number] = {};
+    const int64_t unknown = validity ? -1 : 0;
     const size_t from = static_cast<size_t>(std::max<int64_t>(aggregate.request.column, 0));
     if (picks) {
       const Column& source = values[from];
@@ -257,6 +258,7 @@ class Collector {
     }
     if (dtype.is_bool())
       return Column(dtype, groups_, bits_of_bytes(out, groups_), validity, unknown);
+    out.publish();
     if (dtype.is_category())
       return Column::categories(groups_, out, values[from].dictionary(), validity, unknown);
     return Column(dtype, groups_, out, validity, unknown);
@@ -269,34 +271,42 @@ class Collector {
   }
 
   Buffer make_validity(size_t number) const {
+    if (std::all_of(parts_.begin(), parts_.end(), [&](const GroupResults& part) {
+          return part.groups == 0 || !part.there[number];
+        }))
+      return {};
     Buffer present = Buffer::allocate(groups_);
     auto* to = present.mutable_as<uint8_t>();
-    each_part(present, 1, [&](const GroupResults& part, const auto& place) {
-      const uint8_t* there = part.there(number, plan_.aggregates.size());
-      for (int64_t i = 0; i < part.groups; ++i) to[place(i)] = there[i];
-    });
+    each_part(
+        present, 1, [&](const GroupResults& part) { return &part.there[number]; },
+        [&](const GroupResults& part, const Buffer& there, const auto& place) {
+          const auto* has = there ? there.as<uint8_t>() : nullptr;
+          for (int64_t i = 0; i < part.groups; ++i) to[place(i)] = has ? has[i] : 1;
+        });
     return bits_of_bytes(present, groups_);
   }
 
-  template <class F>
-  void each_part(const Buffer& out, int64_t width, F&& visit) const {
+  template <class From, class F>
+  void each_part(const Buffer& out, int64_t width, From&& from, F&& visit) const {
     parallel_for(static_cast<int64_t>(parts_.size()), [&](int64_t p) {
       const GroupResults& part = parts_[static_cast<size_t>(p)];
       const int64_t base = bases_[static_cast<size_t>(p)];
       if (part.groups == 0) return;
-      std::vector<PinnedRange> ranges{{&part.bytes, 0, part.bytes.size_bytes()}};
+      const Buffer& source = *from(part);
+      std::vector<PinnedRange> ranges;
+      if (source) ranges.push_back({&source, 0, source.size_bytes()});
       if (!places_) ranges.push_back({&out, base * width, (base + part.groups) * width, true});
       const Pin pin(ranges);
       const auto* places = places_ ? places_.as<uint32_t>() + base : nullptr;
       if (places)
-        visit(part, [&](int64_t i) { return int64_t{places[i]}; });
+        visit(part, source, [&](int64_t i) { return int64_t{places[i]}; });
       else
-        visit(part, [&](int64_t i) { return base + i; });
+        visit(part, source, [&](int64_t i) { return base + i; });
     });
   }
 
   const FoldPlan& plan_;
-  const std::vector<GroupResults>& parts_;
+  std::vector<GroupResults>& parts_;
   const std::vector<int64_t>& bases_;
   int64_t groups_;
   const Buffer& places_;
@@ -349,45 +359,75 @@ GroupResults finish_part(const PackedKeys& packed, const FoldPlan& plan, const G
       if (sizes[slot] > 0 && !(drops && part.key(slot) == packed.missing())) slots[groups++] = slot;
   }
   if (sort) sort_by_key(part, slots, groups);
-  const size_t aggregates = plan.aggregates.size();
-  GroupResults results = GroupResults::make(groups, aggregates);
+  GroupResults results;
+  results.groups = groups;
   if (groups == 0) return results;
-  auto* packs = results.bytes.mutable_as<uint64_t>();
-  auto* there =
-      results.bytes.mutable_as<uint8_t>() + groups * static_cast<int64_t>(16 + 8 * aggregates);
+  results.packs = Buffer::allocate(8 * groups);
+  auto* packs = results.packs.mutable_as<uint64_t>();
   for (int64_t i = 0; i < groups; ++i) packs[i] = part.key(slots[i]);
-  if (!part.first_rows.empty())
-    for (int64_t i = 0; i < groups; ++i)
-      packs[groups + i] = static_cast<uint64_t>(part.first_rows[slots[i]]);
-  for (size_t k = 0; k < aggregates; ++k)
-    result_of(plan.aggregates[k], plan, k, part, slots, groups,
-              packs + groups * static_cast<int64_t>(2 + k),
-              there + groups * static_cast<int64_t>(k));
+  if (!part.first_rows.empty()) {
+    results.first_rows = Buffer::allocate(8 * groups);
+    auto* rows = results.first_rows.mutable_as<int64_t>();
+    for (int64_t i = 0; i < groups; ++i) rows[i] = part.first_rows[slots[i]];
+  }
+  for (size_t k = 0; k < plan.aggregates.size(); ++k) {
+    Buffer values = Buffer::allocate(8 * groups), there = Buffer::allocate(groups);
+    auto* has = there.mutable_as<uint8_t>();
+    result_of(plan.aggregates[k], plan, k, part, slots, groups, values.mutable_as<uint64_t>(), has);
+    const bool all = std::memchr(has, 0, static_cast<size_t>(groups)) == nullptr;
+    results.values.push_back(std::move(values));
+    results.there.push_back(all ? Buffer() : std::move(there));
+  }
   return results;
 }
 
-GroupResults join_results(const std::vector<GroupResults>& parts, size_t aggregates) {
+namespace {
+
+// The buffers that `pick` finds in the parts, one after the other; nothing where all are empty.
+template <class Pick>
+Buffer join_buffers(const std::vector<GroupResults>& parts, int64_t width, Pick&& pick) {
   int64_t groups = 0;
-  for (const GroupResults& part : parts) groups += part.groups;
-  GroupResults joined = GroupResults::make(groups, aggregates);
-  std::byte* out = groups > 0 ? joined.bytes.mutable_data() : nullptr;
-  const auto append = [&](int64_t from, int64_t width) {
-    for (const GroupResults& part : parts) {
-      if (part.groups == 0) continue;
-      std::memcpy(out, part.bytes.data() + from * part.groups,
-                  static_cast<size_t>(width * part.groups));
-      out += width * part.groups;
-    }
-  };
-  const auto count = static_cast<int64_t>(aggregates);
-  for (int64_t k = 0; k < 2 + count; ++k) append(8 * k, 8);
-  for (int64_t k = 0; k < count; ++k) append(8 * (2 + count) + k, 1);
-  joined.bytes.publish();
+  bool some = false;
+  for (const GroupResults& part : parts) {
+    groups += part.groups;
+    some |= part.groups > 0 && pick(part);
+  }
+  if (!some) return {};
+  Buffer joined = Buffer::allocate(groups * width);
+  std::byte* out = joined.mutable_data();
+  for (const GroupResults& part : parts) {
+    if (part.groups == 0) continue;
+    const auto bytes = static_cast<size_t>(part.groups * width);
+    if (const Buffer& from = pick(part))
+      std::memcpy(out, from.data(), bytes);
+    else
+      std::memset(out, 1, bytes);  // all there
+    out += bytes;
+  }
+  joined.publish();
+  return joined;
+}
+
+}  // namespace
+
+GroupResults join_results(const std::vector<GroupResults>& parts, const FoldPlan& plan) {
+  GroupResults joined;
+  for (const GroupResults& part : parts) joined.groups += part.groups;
+  if (joined.groups == 0) return joined;
+  joined.packs = join_buffers(parts, 8, [](const GroupResults& part) { return part.packs; });
+  joined.first_rows =
+      join_buffers(parts, 8, [](const GroupResults& part) { return part.first_rows; });
+  for (size_t k = 0; k < plan.aggregates.size(); ++k) {
+    joined.values.push_back(
+        join_buffers(parts, 8, [&](const GroupResults& part) { return part.values[k]; }));
+    joined.there.push_back(
+        join_buffers(parts, 1, [&](const GroupResults& part) { return part.there[k]; }));
+  }
   return joined;
 }
 
 Grouped collect_groups(const PackedKeys& packed, int64_t num_keys, const FoldPlan& plan,
-                       const std::vector<Column>& values, const std::vector<GroupResults>& parts,
+                       const std::vector<Column>& values, std::vector<GroupResults> parts,
                        bool parts_are_first_seen, GroupOptions options) {
   std::vector<int64_t> bases;
   int64_t groups = 0;
@@ -398,11 +438,13 @@ Grouped collect_groups(const PackedKeys& packed, int64_t num_keys, const FoldPla
   Buffer places;
   if (groups > 1 && options.order == GroupOrder::kFirstSeen && !parts_are_first_seen)
     places = places_by_first_row(parts, bases, groups, packed.num_rows());
-  const Collector collector(plan, parts, bases, groups, places);
+  Collector collector(plan, parts, bases, groups, places);
   Grouped grouped;
-  const Buffer packs = collector.packs();
-  packs.publish();
-  for (int64_t k = 0; k < num_keys; ++k) grouped.keys.push_back(packed.unpack(k, packs, groups));
+  {
+    const Buffer packs = collector.packs();
+    for (int64_t k = 0; k < num_keys; ++k) grouped.keys.push_back(packed.unpack(k, packs, groups));
+  }
+  for (const Column& key : grouped.keys) key.values_buffer().publish();
   for (size_t k = 0; k < plan.aggregates.size(); ++k)
     grouped.values.push_back(collector.column(k, values));
   return grouped;

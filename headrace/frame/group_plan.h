@@ -50,27 +50,15 @@ struct GroupPart {
   uint64_t key(uint32_t slot) const { return keys ? keys.as<uint64_t>()[slot] : first_key + slot; }
 };
 
-/// Finished groups: 8 bytes a group for the pack of the key, for the first row and for each
-/// aggregate (of the lane of its result), then a byte a group and aggregate: whether it is there.
+/// Finished groups: 8 bytes a group for the pack of the key, for the first row where that is
+/// wanted, and for each aggregate (of the lane of its result); a byte a group where some are not
+/// there.
 struct GroupResults {
   int64_t groups = 0;
-  Buffer bytes{};
-
-  const uint64_t* packs() const { return bytes.as<uint64_t>(); }
-
-  const int64_t* first_rows() const { return bytes.as<int64_t>() + groups; }
-
-  const uint64_t* values(size_t aggregate) const {
-    return bytes.as<uint64_t>() + groups * static_cast<int64_t>(2 + aggregate);
-  }
-
-  const uint8_t* there(size_t aggregate, size_t aggregates) const {
-    return bytes.as<uint8_t>() + groups * static_cast<int64_t>(8 * (2 + aggregates) + aggregate);
-  }
-
-  static GroupResults make(int64_t groups, size_t aggregates) {
-    return {groups, Buffer::allocate(groups * static_cast<int64_t>(16 + 9 * aggregates))};
-  }
+  Buffer packs{};
+  Buffer first_rows{};
+  std::vector<Buffer> values{};
+  std::vector<Buffer> there{};  ///< empty: all are
 };
 
 /// The groups of a part, in the order of their slots or of their keys.
@@ -78,11 +66,11 @@ GroupResults finish_part(const PackedKeys& packed, const FoldPlan& plan, const G
                          bool sort);
 
 /// Results of several parts one after the other, published.
-GroupResults join_results(const std::vector<GroupResults>& parts, size_t aggregates);
+GroupResults join_results(const std::vector<GroupResults>& parts, const FoldPlan& plan);
 
-/// All groups as columns in the wanted order.
+/// All groups as columns in the wanted order. Lets go of the parts on the way.
 Grouped collect_groups(const PackedKeys& packed, int64_t num_keys, const FoldPlan& plan,
-                       const std::vector<Column>& values, const std::vector<GroupResults>& parts,
+                       const std::vector<Column>& values, std::vector<GroupResults> parts,
                        bool parts_are_first_seen, GroupOptions options);
 
 /// Median, quantiles and distinct values of the groups of a part. `values` are 8 bytes each (lane
