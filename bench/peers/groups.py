@@ -126,10 +126,7 @@ def sql(keys: list[str], named: dict[str, tuple[str, str]]) -> str:
     by = ", ".join(keys)
     ((name, (column, word)),) = list(named.items())[:1]
     if word == "largest two":
-        return (
-            f"select {by}, {name} from (select {by}, {column} as {name}, row_number() over "
-            f"(partition by {by} order by {column} desc) as place from x) where place <= 2"
-        )
+        return f"select {by}, unnest(max({column}, 2)) as {name} from x group by {by}"
     words = {"mean": "avg", "std": "stddev_samp"}
     parts = {
         name: "max(v1) - min(v2)"

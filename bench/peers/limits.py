@@ -118,6 +118,15 @@ def columns(x: Any) -> Any:
     return tuple(float(made[k].sum()) for k in (0, 3, 1, 5, 2, 4))
 
 
+def groups(x: Any) -> Any:
+    """Sums and counts by keys of which each occurs some eight times, in rows far apart."""
+    frame = hr.DataFrame({"key": x * 2, "value": x * 3})
+    hr.eval(frame.key, frame.value)
+    made = frame.groupby("key").agg(total=("value", "sum"), n=("value", "count"))
+    hr.eval(*[made[name] for name in made.columns])
+    return tuple(float(made[name].sum()) for name in made.columns)
+
+
 def ecg_job(x: Any) -> Any:
     """Steps 3 to 6 of the ECG job over a signal of our own."""
     signal = x * 1.0
@@ -141,6 +150,7 @@ WORK = {
     "convolution": convolution,
     "training": training,
     "columns": columns,
+    "groups": groups,
     "ECG job": ecg_job,
 }
 

@@ -35,16 +35,23 @@ SplitRows split_rows(
   split.rows = rows;
   split.parts = parts;
   int64_t row_bytes = 0;
-  for (const RowStream& stream : streams) {
-    split.streams.push_back(Buffer::allocate_paged(rows * stream.width));
-    row_bytes += stream.width;
-  }
+  for (const RowStream& stream : streams) row_bytes += stream.width;
   split.run_rows = run_length(rows, row_bytes);
   const int64_t runs = split.num_runs();
   split.offsets.assign(static_cast<size_t>(runs * (parts + 1)), 0);
   if (rows == 0) return split;
-  std::vector<std::byte*> outs;
-  for (Buffer& buffer : split.streams) outs.push_back(buffer.mutable_data());
+  // Chunks of small buffers are small, so less is pinned that is not asked for.
+  split.buffer_rows = split.run_rows > kMorselRows ? split.run_rows : rows;
+  std::vector<std::vector<std::byte*>> outs;
+  for (const RowStream& stream : streams) {
+    std::vector<Buffer>& buffers = split.streams.emplace_back();
+    std::vector<std::byte*>& places = outs.emplace_back();
+    for (int64_t row = 0; row < rows; row += split.buffer_rows) {
+      const int64_t count = std::min(split.buffer_rows, rows - row);
+      buffers.push_back(Buffer::allocate_paged(count * stream.width));
+      places.push_back(buffers.back().mutable_data());
+    }
+  }
   parallel_for(runs, [&](int64_t run) {
     const int64_t first = run * split.run_rows;
     const int64_t last = std::min(first + split.run_rows, rows);
@@ -75,9 +82,12 @@ SplitRows split_rows(
       next.assign(offsets, offsets + parts);
       const int64_t width = stream.width;
       std::vector<PinnedRange> ranges = ranges_of(stream.touches, first, last);
-      ranges.push_back({&split.streams[k], first * width, last * width, true});
+      const auto place = static_cast<size_t>(first / split.buffer_rows);
+      const int64_t begin = first % split.buffer_rows;
+      ranges.push_back(
+          {&split.streams[k][place], begin * width, (begin + last - first) * width, true});
       const Pin pin(ranges);
-      std::byte* out = outs[k] + first * width;
+      std::byte* out = outs[k][place] + begin * width;
       each_block(stream, first, last, [&](int64_t row, int64_t count) {
         const uint16_t* here = digits + (row - first);
         const auto as = [&]<class T>(std::type_identity<T>) {
@@ -93,7 +103,8 @@ SplitRows split_rows(
       });
     }
   });
-  for (const Buffer& buffer : split.streams) buffer.publish();
+  for (const std::vector<Buffer>& stream : split.streams)
+    for (const Buffer& buffer : stream) buffer.publish();
   return split;
 }
 

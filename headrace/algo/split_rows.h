@@ -25,8 +25,10 @@ struct SplitRows {
   int64_t rows = 0;
   int64_t run_rows = 0;
   int64_t parts = 0;
-  std::vector<Buffer> streams{};    ///< published
   std::vector<uint32_t> offsets{};  ///< of each run: parts + 1, from its first row
+  /// Of each stream: one buffer, or under a budget one a run; published.
+  std::vector<std::vector<Buffer>> streams{};
+  int64_t buffer_rows = 0;  ///< of one of these
 
   int64_t num_runs() const { return run_rows == 0 ? 0 : (rows + run_rows - 1) / run_rows; }
 
@@ -45,13 +47,21 @@ struct SplitRows {
     return count;
   }
 
+  /// The values of a stream from `row` on, as far as its run goes.
+  template <class T>
+  const T* values(size_t stream, int64_t row) const {
+    const Buffer& buffer = streams[stream][static_cast<size_t>(row / buffer_rows)];
+    return buffer.as<T>() + row % buffer_rows;
+  }
+
   /// What a pin needs for a part of one stream.
-  std::vector<PinnedRange> ranges(int64_t part, const Buffer& stream, int64_t width) const {
-    std::vector<PinnedRange> result;
+  void append_ranges(int64_t part, size_t stream, int64_t width,
+                     std::vector<PinnedRange>& ranges) const {
     visit(part, [&](int64_t begin, int64_t end) {
-      result.push_back({&stream, begin * width, end * width, false});
+      const int64_t first = begin / buffer_rows * buffer_rows;
+      ranges.push_back({&streams[stream][static_cast<size_t>(begin / buffer_rows)],
+                        (begin - first) * width, (end - first) * width, false});
     });
-    return result;
   }
 };
 

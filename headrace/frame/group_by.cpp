@@ -301,6 +301,7 @@ class PartFolder {
                                      row);
                          }});
     }
+    for (const RowStream& stream : streams) widths_.push_back(stream.width);
     if (domain == 0 && keys_.sort && parts > 1) {
       const RangeDigits digits(sample_keys(keys_.stream, rows), parts);
       split_ = split_rows(rows, parts, streams, std::cref(digits));
@@ -321,7 +322,11 @@ class PartFolder {
     const int64_t together =
         std::clamp<int64_t>(kRows * split_.parts / std::max<int64_t>(split_.rows, 1), 1, 64);
     std::vector<GroupResults> results(static_cast<size_t>(divide_up(split_.parts, together)));
-    parallel_for(static_cast<int64_t>(results.size()), [&](int64_t k) {
+    const auto count = static_cast<int64_t>(results.size());
+    parallel_for(count, [&](int64_t i) {
+      // From the last part to the first: what was written last is still in memory, and a budget
+      // does not take the many looks at one chunk for scans that begin again.
+      const int64_t k = count - 1 - i;
       std::vector<GroupResults> parts;
       const int64_t end = std::min((k + 1) * together, split_.parts);
       for (int64_t p = k * together; p < end; ++p) parts.push_back(fold_part(p));
@@ -339,18 +344,17 @@ class PartFolder {
 
   Pin pin(int64_t p, std::initializer_list<int> streams) const {
     std::vector<PinnedRange> ranges;
-    for (const int stream : streams) {
-      if (stream < 0) continue;
-      const Buffer& buffer = split_.streams[static_cast<size_t>(stream)];
-      const int64_t width = buffer.size_bytes() / std::max<int64_t>(split_.rows, 1);
-      for (const PinnedRange& range : split_.ranges(p, buffer, width)) ranges.push_back(range);
-    }
+    for (const int stream : streams)
+      if (stream >= 0)
+        split_.append_ranges(p, static_cast<size_t>(stream), widths_[static_cast<size_t>(stream)],
+                             ranges);
     return Pin(ranges);
   }
 
+  // Values of a stream from a row on; null without the stream.
   template <class T>
-  const T* stream(int place) const {
-    return place < 0 ? nullptr : split_.streams[static_cast<size_t>(place)].as<T>();
+  const T* at(int stream, int64_t row) const {
+    return stream < 0 ? nullptr : split_.values<T>(static_cast<size_t>(stream), row);
   }
 
   // Pieces of a part in blocks: `visit(row of the streams, row of the part, count)`.
@@ -367,34 +371,32 @@ class PartFolder {
   }
 
   void number(int64_t p, uint32_t* slots, GroupPart& part) {
-    const auto* keys = stream<uint64_t>(0);
-    const auto* rows = stream<int64_t>(wants_first_ ? rows_stream_ : -1);
+    std::vector<int64_t>& first = part.first_rows;
     if (keys_.domain > 0) {
       part.first_key = static_cast<uint64_t>(p) << shift_;
       part.slots =
           static_cast<int64_t>(std::min(keys_.domain - part.first_key, uint64_t{1} << shift_));
-      each_block(p, [&](int64_t row, int64_t at, int64_t count) {
-        for (int64_t i = 0; i < count; ++i)
-          slots[at + i] = static_cast<uint32_t>(keys[row + i] - part.first_key);
-      });
       if (keys_.originals) keep_keys(keys_.originals + part.first_key, part);
-      if (!rows) return;
-      part.first_rows.assign(static_cast<size_t>(part.slots), -1);
-      each_block(p, [&](int64_t row, int64_t at, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          int64_t& first = part.first_rows[slots[at + i]];
-          if (first < 0) first = rows[row + i];
-        }
+      if (wants_first_) first.assign(static_cast<size_t>(part.slots), -1);
+      each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+        const auto* keys = at<uint64_t>(0, row);
+        for (int64_t i = 0; i < count; ++i)
+          slots[begin + i] = static_cast<uint32_t>(keys[i] - part.first_key);
+        if (!wants_first_) return;
+        const auto* rows = at<int64_t>(rows_stream_, row);
+        for (int64_t i = 0; i < count; ++i)
+          if (first[slots[begin + i]] < 0) first[slots[begin + i]] = rows[i];
       });
       return;
     }
     KeyTable table;
     table.reserve(hint_.load(std::memory_order_relaxed));
-    each_block(p, [&](int64_t row, int64_t at, int64_t count) {
-      table.add(keys + row, count, slots + at);
-      if (rows)
-        for (int64_t i = 0; i < count; ++i)
-          if (slots[at + i] == part.first_rows.size()) part.first_rows.push_back(rows[row + i]);
+    each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+      table.add(at<uint64_t>(0, row), count, slots + begin);
+      if (!wants_first_) return;
+      const auto* rows = at<int64_t>(rows_stream_, row);
+      for (int64_t i = 0; i < count; ++i)
+        if (slots[begin + i] == first.size()) first.push_back(rows[i]);
     });
     hint_.store(table.size(), std::memory_order_relaxed);
     part.slots = table.size();
@@ -433,18 +435,14 @@ class PartFolder {
     const InputStreams& from = streams_[k];
     const int rows_stream = input.needs_rows() ? rows_stream_ : -1;
     const Pin pinned = pin(p, {from.values, from.valid, from.other, rows_stream});
-    const auto* values = stream<uint64_t>(from.values);
-    const auto* valid = stream<uint8_t>(from.valid);
-    const auto* other = stream<double>(from.other);
-    const auto* rows = stream<int64_t>(rows_stream);
     const auto walk = [&](bool second) {
       start_folds(input, part.slots, second, part.states[k]);
-      each_block(p, [&](int64_t row, int64_t at, int64_t count) {
-        const FoldRows block{slots + at,
-                             values ? values + row : nullptr,
-                             valid ? valid + row : nullptr,
-                             other ? other + row : nullptr,
-                             rows ? rows + row : nullptr,
+      each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+        const FoldRows block{slots + begin,
+                             at<uint64_t>(from.values, row),
+                             at<uint8_t>(from.valid, row),
+                             at<double>(from.other, row),
+                             at<int64_t>(rows_stream, row),
                              0,
                              count};
         fold_rows(input, part.slots, second, block, part.states[k]);
@@ -474,15 +472,14 @@ class PartFolder {
     auto* out = gathered.mutable_as<uint64_t>();
     {
       const Pin pinned = pin(p, {from.values, from.valid});
-      const auto* values = stream<uint64_t>(from.values);
-      const auto* valid = stream<uint8_t>(from.valid);
       const bool floating = plan_.inputs[k].lane == Lane::kFloating;
-      each_block(p, [&](int64_t row, int64_t at, int64_t count) {
+      each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+        const auto* values = at<uint64_t>(from.values, row);
+        const auto* valid = at<uint8_t>(from.valid, row);
         for (int64_t i = 0; i < count; ++i) {
-          const uint64_t value = values[row + i];
-          const auto number = std::bit_cast<double>(value);
-          if ((floating && number != number) || (valid && !valid[row + i])) continue;
-          out[next[slots[at + i]]++] = value;
+          const auto number = std::bit_cast<double>(values[i]);
+          if ((floating && number != number) || (valid && !valid[i])) continue;
+          out[next[slots[begin + i]]++] = values[i];
         }
       });
     }
@@ -496,6 +493,7 @@ class PartFolder {
   int shift_ = 0;
   std::vector<InputStreams> streams_{};
   int rows_stream_ = -1;
+  std::vector<int64_t> widths_{};
   SplitRows split_{};
   std::atomic<int64_t> hint_{0};
 };
