@@ -186,6 +186,7 @@ TEST(GroupBy, EqualsAMapOnEveryWay) {
     for (const int64_t groups : {1L, 3000L, 100000L, int64_t{1} << 22})
       for (const int64_t stride : {1L, 1L << 40}) {  // dense keys, and keys for a table
         if (groups > 2 * rows && groups > 7) continue;
+        if (rows > 2 * kMorselRows && groups != 3000 && stride > 1) continue;  // takes long
         std::vector<int64_t> keys, y;
         std::vector<double> x;
         std::vector<bool> valid;
@@ -211,7 +212,7 @@ TEST(GroupBy, EqualsAMapOnEveryWay) {
 }
 
 TEST(GroupBy, SameBitsForAnyThreadsAndLimit) {
-  constexpr int64_t kRows = 700'000;
+  constexpr int64_t kRows = 300'000;
   std::mt19937_64 random(6);
   for (const int64_t groups : {50L, 60000L, int64_t{1} << 40}) {
     std::vector<int64_t> keys, y;
