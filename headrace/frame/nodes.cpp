@@ -152,6 +152,18 @@ NodePtr shift_node(const NodePtr& column, int64_t periods) {
                        });
 }
 
+NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column) {
+  const std::string name(cumulation_name(cumulation));
+  require_rows(name.c_str(), column);
+  const NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
+  Signature signature = input->signature();
+  signature.dtype = cumulation_dtype(cumulation, signature.dtype);
+  return operator_node(name, "", signature, {input}, 2,
+                       [cumulation](std::span<const Value> values) -> Value {
+                         return cumulate(cumulation, std::get<Column>(values[0]));
+                       });
+}
+
 NodePtr quantile_node(const NodePtr& column, std::vector<double> q) {
   require_rows("quantile", column);
   for (const double each : q)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deferred operations on rows: pick by mask or position, quantiles, fills.
 #pragma once
+#include "headrace/algo/cumulate.h"
 #include "headrace/plan/node.h"
 
 #include <vector>
@@ -21,6 +22,9 @@ HR_API NodePtr concat_node(const std::vector<NodePtr>& columns);
 
 /// Row r is row r - periods; rows that there are not are null.
 HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
+
+/// A running sum, product, minimum or maximum.
+HR_API NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column);
 
 /// The quantiles `q` of the values that are neither null nor NaN: float64, as many as `q`.
 HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q);

@@ -41,6 +41,12 @@ void bind_frame(nb::module_& m) {
       "test"_a, "column"_a, "pattern"_a, Unlocked());
   m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
   m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
+  m.def(
+      "cumulate",
+      [](std::string_view name, const NodePtr& column) {
+        return hr::cumulate_node(hr::cumulation_from_name(name), column);
+      },
+      "name"_a, "column"_a, Unlocked());
   m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
   m.def(
       "reduction_axis",

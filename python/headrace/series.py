@@ -285,6 +285,32 @@ class Series(Deferred):
         change: Series = self - self.shift(periods)
         return change
 
+    # ---- running results ---------------------------------------------------------------------
+    def _cumulate(self, name: builtins.str) -> Series:
+        mark(name)
+        return Series(_core.cumulate(name, self._node), self.name)
+
+    def cumsum(self) -> Series:
+        """Running sum; missing rows stay as they are and take no part.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, None, 3]).cumsum().to_list()
+        [1, None, 4]
+        """
+        return self._cumulate("cumsum")
+
+    def cumprod(self) -> Series:
+        """Running product; missing rows stay as they are and take no part."""
+        return self._cumulate("cumprod")
+
+    def cummin(self) -> Series:
+        """Running minimum; missing rows stay as they are and take no part."""
+        return self._cumulate("cummin")
+
+    def cummax(self) -> Series:
+        """Running maximum; missing rows stay as they are and take no part."""
+        return self._cumulate("cummax")
+
     # ---- order -------------------------------------------------------------------------------
     def sort_values(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Series:
         """The values in order; equal ones stay in theirs, null and NaN come last (or first).

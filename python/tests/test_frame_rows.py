@@ -73,6 +73,26 @@ def test_shift_over_morsels_goes_with_its_frame() -> None:
     assert np.isnan(got[:131_073]).all() and (got[131_073:] == np.arange(300_000 - 131_073)).all()
 
 
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummin", "cummax"])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint16", "float64", "bool"])
+def test_running_results_are_those_of_pandas(name: str, dtype: str) -> None:
+    random = np.random.default_rng(6)
+    values = (random.integers(-3, 4, 300_000) % 100).astype(dtype)
+    if dtype == "float64":
+        values[random.random(len(values)) < 0.1] = np.nan
+    column = hr.Series(values)
+    if dtype == "bool" and name in ("cummin", "cummax"):
+        with pytest.raises(hr.TypeMismatchError, match="bool"):
+            getattr(column, name)()
+        return
+    theirs = getattr(pd.Series(values.astype("int64") if dtype != "float64" else values), name)()
+    ours = getattr(column, name)()
+    assert len(ours) == len(theirs)
+    np.testing.assert_allclose(
+        ours.to_numpy().astype("float64"), theirs.to_numpy().astype("float64"), rtol=1e-9
+    )
+
+
 def test_between_where_mask_replace() -> None:
     column = hr.Series([1, 2, 3, None])
     plain = pd.Series([1, 2, 3], dtype="int64")

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running results: what each morsel gives alone, then what all before it give.
+#include "headrace/algo/cumulate.h"
+
+#include "headrace/algo/reduce.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/touch.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"cumsum", "cumprod", "cummin", "cummax"};
+constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMin,
+                                     Reduction::kMax};
+
+template <class T>
+T start_of(Cumulation cumulation) {
+  using Limits = std::numeric_limits<T>;
+  switch (cumulation) {
+    case Cumulation::kSum:
+      return T{0};
+    case Cumulation::kProduct:
+      return T{1};
+    case Cumulation::kMin:
+      return Limits::has_infinity ? Limits::infinity() : Limits::max();
+    case Cumulation::kMax:
+      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+  return T{};
+}
+
+template <class T>
+T join(Cumulation cumulation, T a, T b) {
+  if (cumulation == Cumulation::kMin) return b < a ? b : a;
+  if (cumulation == Cumulation::kMax) return b > a ? b : a;
+  if constexpr (std::is_floating_point_v<T>)
+    return cumulation == Cumulation::kSum ? a + b : a * b;
+  else
+    return static_cast<T>(cumulation == Cumulation::kSum
+                              ? static_cast<uint64_t>(a) + static_cast<uint64_t>(b)
+                              : static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// `In` values as `Out`, whose totals are `Out` for integers and double for floats.
+template <class In, class Out, class Read>
+Column run(Cumulation cumulation, const Column& column, Dtype dtype, Read&& read) {
+  using Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>;
+  const int64_t rows = column.num_rows();
+  const uint8_t* const valid = column.validity();
+  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(Out)));
+  const auto counts = [&](int64_t row, In value) {
+    if (valid && !get_bit(valid, column.offset() + row)) return false;
+    if constexpr (std::is_floating_point_v<In>) return value == value;
+    return true;
+  };
+  std::vector<Sum> before(static_cast<size_t>(num_morsels(rows)) + 1, start_of<Sum>(cumulation));
+  const auto walk = [&](Morsel morsel, Sum total, auto&& visit) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      const In value = read(row);
+      const bool has = counts(row, value);
+      if (has) total = join<Sum>(cumulation, total, static_cast<Sum>(value));
+      visit(row, value, has, total);
+    }
+    return total;
+  };
+  const Sum start = start_of<Sum>(cumulation);
+  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+    before[static_cast<size_t>(morsel.index) + 1] =
+        walk(morsel, start, [](int64_t, In, bool, Sum) {});
+  });
+  for (size_t i = 1; i < before.size(); ++i)
+    before[i] = join<Sum>(cumulation, before[i - 1], before[i]);
+  if (rows > 0) {
+    Out* const out = buffer.mutable_as<Out>();
+    const int64_t width = static_cast<int64_t>(sizeof(Out));
+    parallel_morsels(rows, {reads(column), writes(buffer, width)}, [&](Morsel morsel) {
+      const Sum first = before[static_cast<size_t>(morsel.index)];
+      walk(morsel, start, [&](int64_t row, In value, bool has, Sum total) {
+        out[row] = has ? static_cast<Out>(join<Sum>(cumulation, first, total))
+                       : static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
+      });
+    });
+  }
+  Buffer validity;
+  if (valid) {
+    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+    for (int64_t row = 0; row < rows; row += 64) {
+      const int64_t count = std::min<int64_t>(64, rows - row);
+      const uint64_t bits = load_bits(valid, column.offset() + row, count);
+      std::memcpy(validity.mutable_as<uint8_t>() + row / 8, &bits,
+                  static_cast<size_t>(bitmap_bytes(count)));
+    }
+  }
+  return Column(dtype, rows, std::move(buffer), std::move(validity), column.null_count());
+}
+
+}  // namespace
+
+std::string_view cumulation_name(Cumulation cumulation) {
+  return kNames[static_cast<size_t>(cumulation)];
+}
+
+Cumulation cumulation_from_name(std::string_view name) {
+  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames))
+    throw_error<InvalidArgumentError>("cumulate", "no such running result", {{"name", name}});
+  return static_cast<Cumulation>(found - std::begin(kNames));
+}
+
+Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
+  const bool adds = cumulation == Cumulation::kSum || cumulation == Cumulation::kProduct;
+  if (!dtype.is_real() && !(adds && dtype.is_bool()))
+    throw_error<TypeMismatchError>(cumulation_name(cumulation), "numbers are wanted",
+                                   {{"dtype", dtype.name()}});
+  return reduction_dtype(kReductions[static_cast<size_t>(cumulation)], dtype);
+}
+
+Column cumulate(Cumulation cumulation, const Column& column) {
+  const Dtype dtype = cumulation_dtype(cumulation, column.dtype());
+  if (column.dtype().is_bool())
+    return run<int64_t, int64_t>(cumulation, column, dtype, [&](int64_t row) {
+      return int64_t{get_bit(column.bits(), column.offset() + row)};
+    });
+  return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
+    const In* const values = column.values<In>().data();
+    const auto read = [values](int64_t row) { return values[row]; };
+    if (dtype == column.dtype()) return run<In, In>(cumulation, column, dtype, read);
+    if constexpr (std::is_unsigned_v<In>)
+      return run<In, uint64_t>(cumulation, column, dtype, read);
+    else
+      return run<In, int64_t>(cumulation, column, dtype, read);
+  });
+}
+
+}  // namespace hr

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running sums, products, minima and maxima.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/column.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace hr {
+
+enum class Cumulation : uint8_t { kSum, kProduct, kMin, kMax };
+
+/// "cumsum", "cumprod", "cummin", "cummax"; throws InvalidArgumentError for another word.
+HR_API Cumulation cumulation_from_name(std::string_view name);
+HR_API std::string_view cumulation_name(Cumulation cumulation);
+
+/// Dtype of the result: of sums and products as `reduction_dtype` says, else the dtype. Throws
+/// TypeMismatchError for what is no number or bool, and for bools where minima are asked for.
+HR_API Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype);
+
+/// What the rows up to and with each one give. Null stays null and NaN stays NaN; both take no
+/// part. Integers wrap. Floats add row by row within a morsel of 2^17 rows, and what the morsels
+/// before gave is added to each: the same bits for any number of threads. Two walks, 2 ns a row.
+HR_API Column cumulate(Cumulation cumulation, const Column& column);
+
+}  // namespace hr
