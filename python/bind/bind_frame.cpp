@@ -4,6 +4,7 @@
 
 #include "headrace/frame/dates.h"
 #include "headrace/frame/nodes.h"
+#include "headrace/frame/rank.h"
 #include "headrace/frame/strings.h"
 #include "headrace/frame/text.h"
 
@@ -47,6 +48,12 @@ void bind_frame(nb::module_& m) {
         return hr::cumulate_node(hr::cumulation_from_name(name), column);
       },
       "name"_a, "column"_a, Unlocked());
+  m.def(
+      "rank",
+      [](const NodePtr& column, std::string_view method, bool descending) {
+        return hr::rank_node(column, hr::rank_method_from_name(method), descending);
+      },
+      "column"_a, "method"_a, "descending"_a, Unlocked());
   m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
   m.def(
       "reduction_axis",

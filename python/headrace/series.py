@@ -285,6 +285,28 @@ class Series(Deferred):
         change: Series = self - self.shift(periods)
         return change
 
+    def rank(
+        self,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+    ) -> Series:
+        """The place of each value in their order, from 1 on; missing ones have none.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max", "first", "dense"}
+            What equal values get: the mean of their places, the least, the greatest, each its own
+            in row order, or the number of distinct values up to it.
+        ascending : bool
+            Whether the least value has place 1.
+
+        >>> import headrace as hr
+        >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
+        [2.5, 1.0, 2.5]
+        """
+        mark("rank")
+        return Series(_core.rank(self._node, method, not ascending), self.name)
+
     # ---- running results ---------------------------------------------------------------------
     def _cumulate(self, name: builtins.str) -> Series:
         mark(name)

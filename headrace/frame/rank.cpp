@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks: sort once, then walk over runs of equal values.
+#include "headrace/frame/rank.h"
+
+#include "headrace/algo/gather.h"
+#include "headrace/algo/pack_keys.h"
+#include "headrace/algo/sort.h"
+#include "headrace/base/error.h"
+#include "headrace/frame/row_bits.h"
+#include "headrace/plan/view.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kOp = "rank";
+constexpr std::string_view kMethods[] = {"average", "min", "max", "first", "dense"};
+
+// The packs of the rows, in order.
+Column packs_of(const PackedKeys& packed, const Tensor& order) {
+  const int64_t rows = packed.num_rows();
+  Buffer packs = Buffer::allocate_paged(8 * rows);
+  if (rows > 0) {
+    uint64_t* const out = packs.mutable_as<uint64_t>();
+    std::vector<Touch> touches = packed.touches();
+    touches.push_back(writes(packs, 8));
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
+        packed.read(row, std::min(kBlockRows, morsel.end - row), out + row);
+    });
+  }
+  return gather(Column(TypeId::kUInt64, rows, std::move(packs)), order);
+}
+
+}  // namespace
+
+RankMethod rank_method_from_name(std::string_view name) {
+  const auto found = std::find(std::begin(kMethods), std::end(kMethods), name);
+  if (found == std::end(kMethods))
+    throw_error<InvalidArgumentError>(kOp, "no such method", {{"method", name}},
+                                      "pass average, min, max, first or dense");
+  return static_cast<RankMethod>(found - std::begin(kMethods));
+}
+
+Column rank(const Column& column, RankMethod method, bool descending) {
+  const int64_t rows = column.num_rows();
+  const Tensor order = argsort({column}, {{descending, false}});
+  const PackedKeys packed = PackedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = true});
+  const Column packs = packs_of(packed, order);
+  Buffer buffer = Buffer::allocate(8 * rows);
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows == 0) return Column(TypeId::kFloat64, 0, std::move(buffer));
+  double* const out = buffer.mutable_as<double>();
+  uint8_t* const valid = validity.mutable_as<uint8_t>();
+  const int64_t* const row_at = order.as<int64_t>();
+  const uint64_t* const pack = packs.values<uint64_t>().data();
+  int64_t runs = 0;
+  for (int64_t begin = 0, end = 0; begin < rows; begin = end) {
+    while (end < rows && pack[end] == pack[begin]) ++end;
+    const bool missing = packed.has_missing() && pack[begin] == packed.missing();
+    ++runs;
+    for (int64_t at = begin; at < end; ++at) {
+      const auto place = [&] {
+        switch (method) {
+          case RankMethod::kAverage:
+            return static_cast<double>(begin + end + 1) / 2;
+          case RankMethod::kMin:
+            return static_cast<double>(begin + 1);
+          case RankMethod::kMax:
+            return static_cast<double>(end);
+          case RankMethod::kFirst:
+            return static_cast<double>(at + 1);
+          case RankMethod::kDense:
+            return static_cast<double>(runs);
+        }
+        return 0.0;
+      };
+      out[row_at[at]] = missing ? 0 : place();
+      set_bit(valid, row_at[at], !missing);
+    }
+  }
+  return Column(TypeId::kFloat64, rows, std::move(buffer), std::move(validity), -1);
+}
+
+NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
+  Signature signature = column->signature();
+  if (signature.form == Form::kTable || signature.shape.size() != 1)
+    throw_error<TypeMismatchError>(kOp, "a column or an array of one dimension is wanted");
+  const NodePtr input = signature.form == Form::kTensor ? as_column_node(column) : column;
+  if (signature.dtype.is_complex())
+    throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
+  signature = input->signature();
+  signature.dtype = TypeId::kFloat64;
+  signature.nullable = true;
+  return operator_node(std::string(kOp), std::string(kMethods[static_cast<size_t>(method)]),
+                       signature, {input}, 4, [=](std::span<const Value> values) -> Value {
+                         return rank(std::get<Column>(values[0]), method, descending);
+                       });
+}
+
+}  // namespace hr
