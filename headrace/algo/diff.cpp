@@ -5,6 +5,7 @@
 #include "headrace/algo/diff_kernels.h"
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ Tensor diff(const Tensor& x) {
     throw_error<TypeMismatchError>("diff", "differences need integers or floats",
                                    {{"dtype", x.dtype().name()}}, "use astype first");
   const int64_t count = std::max<int64_t>(0, x.num_elements() - 1);
-  Buffer out = Buffer::allocate_paged(count * x.dtype().size_bytes());
+  Buffer out = allocate_result(count * x.dtype().size_bytes(), x.place());
   if (count > 0) dispatch(x, out);
   return Tensor(x.dtype(), {count}, std::move(out));
 }

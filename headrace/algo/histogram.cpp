@@ -5,6 +5,7 @@
 #include "headrace/algo/histogram_kernels.h"
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 
 #include <cmath>
 #include <limits>
@@ -46,6 +47,12 @@ void dispatch_between(const Tensor& x, const Tensor& edges, Buffer& counts) {
   if constexpr (built_with_cuda)
     if (x.place().is_gpu()) return cuda::count_between(x, edges, counts);
   return cpu::count_between(x, edges, counts);
+}
+
+/// On a device the kernel fills them.
+Buffer allocate_counts(int64_t bins, Place place) {
+  if (place.is_host()) return Buffer::allocate_zeroed(bins * int64_t{8});
+  return allocate_result(bins * int64_t{8}, place);
 }
 
 /// numpy.linspace(low, high, bins + 1), computed in L and stored as E.
@@ -125,9 +132,10 @@ Histogram histogram(const Tensor& x, int64_t bins, std::optional<HistogramRange>
     check_edges(edges, chosen);
   }
   const Tensor edges(edge_dtype, {num_edges}, std::move(edge_buffer));
-  Buffer counts = Buffer::allocate_zeroed(bins * int64_t{8});
+  Buffer counts = allocate_counts(bins, x.place());
   if (x.num_elements() > 0) dispatch_uniform(x, chosen, edges, counts);
-  return {Tensor(TypeId::kInt64, {bins}, std::move(counts)), edges};
+  return {Tensor(TypeId::kInt64, {bins}, std::move(counts)),
+          output_at("histogram", edges, x.place())};
 }
 
 Histogram histogram(const Tensor& x, const Tensor& edges) {
@@ -143,15 +151,18 @@ Histogram histogram(const Tensor& x, const Tensor& edges) {
                                       {{"edges", edges.num_elements()}},
                                       "pass the borders of the bins, the last one too");
   check_bins(bins);
+  const Tensor here = edges.place().is_gpu()
+                          ? to_place(edges, host, current_stream(edges.place()))
+                          : edges;
   visit_real(edges.dtype(), [&]<class T>(std::type_identity<T>) {
-    const StridedView<T> view(edges);
+    const StridedView<T> view(here);
     for (int64_t i = 0; i < bins; ++i)
       if (!(view[i] <= view[i + 1]))
         throw_error<InvalidArgumentError>("histogram", "the edges fall or hold NaN", {{"edge", i}},
                                           "sort them");
   });
-  Buffer counts = Buffer::allocate_zeroed(bins * int64_t{8});
-  if (x.num_elements() > 0) dispatch_between(x, edges, counts);
+  Buffer counts = allocate_counts(bins, x.place());
+  if (x.num_elements() > 0) dispatch_between(x, here, counts);
   return {Tensor(TypeId::kInt64, {bins}, std::move(counts)), edges};
 }
 

@@ -254,15 +254,8 @@ Extremes extremes(const Tensor& x) {
       all.has_nan |= part.has_nan;
     }
     if (all.has_nan) return Extremes{NAN, NAN, NAN};
-    double width;
-    if constexpr (std::is_integral_v<T>) {
-      using U = std::make_unsigned_t<T>;
-      width =
-          static_cast<double>(static_cast<U>(static_cast<U>(all.high) - static_cast<U>(all.low)));
-    } else {
-      width = static_cast<double>(static_cast<T>(all.high - all.low));
-    }
-    return Extremes{static_cast<double>(all.low), static_cast<double>(all.high), width};
+    return Extremes{static_cast<double>(all.low), static_cast<double>(all.high),
+                    width_of(all.low, all.high)};
   });
 }
 

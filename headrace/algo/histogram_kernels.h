@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of histogram. The input is checked and 1-D; `counts` is int64, zeroed, one a bin.
+// Kernels of histogram. The input is checked and 1-D; `counts` is int64, one a bin, on the host
+// zeroed. Edges are on the host.
 #pragma once
 #include "headrace/data/tensor.h"
 

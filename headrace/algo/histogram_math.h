@@ -5,6 +5,7 @@
 #include "headrace/base/api.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace hr {
 
@@ -15,6 +16,17 @@ struct CountTypes {
   using E = Edge;
   using D = Quotient;
 };
+
+/// high - low, exact in integers before it is rounded.
+template <class T>
+inline double width_of(T low, T high) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<double>(static_cast<U>(static_cast<U>(high) - static_cast<U>(low)));
+  } else {
+    return static_cast<double>(static_cast<T>(high - low));
+  }
+}
 
 /// Slot of `value` (E: the dtype of the edges) before it is held against the edges: its bin + 1, or
 /// 0 when it is outside the range or NaN. D is the type in which NumPy divides: float for a float32

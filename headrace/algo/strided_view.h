@@ -30,7 +30,11 @@ struct StridedView {
       : data(x.as<T>()),
         stride(x.is_contiguous() ? 1 : x.strides()[0]),
         size(x.num_elements()),
-        source(reads(x)) {}
+        source(reads(x)) {
+    if (!x.place().is_host())
+      throw_error<UnsupportedError>("device", "there is no kernel for this operator on this device",
+                                    {{"place", x.place().name()}}, "move the values first: x.to('cpu')");
+  }
 
   T operator[](int64_t i) const { return data[i * stride]; }
 

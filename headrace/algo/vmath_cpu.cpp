@@ -130,6 +130,8 @@ HR_INLINE Lanes from_bits(Bits a) {
   return Lanes(hn::BitCast(D(), a.v), 0);
 }
 
+#undef HR_RARE
+#define HR_RARE HR_INLINE
 #include "headrace/algo/vmath_math.h"
 
 // The tail goes through the same vector code with padding.

@@ -12,7 +12,7 @@
 // polynomials by interpolation at Chebyshev nodes with mpmath. vmath.h states the bounds.
 //
 // Include it inside the namespace of a SIMD level (or of a device), after <bit>, <cmath>, <cstdint>
-// and <limits>: its templates must be compiled with that level's instructions. No #pragma once.
+// and <limits> and a definition of HR_RARE, the mark of a function that few values need: its templates must be compiled with that level's instructions. No #pragma once.
 
 namespace vmath {
 
@@ -100,7 +100,7 @@ inline constexpr double kCodyWaiteLimit = 0x1p30;
 
 /// Payne-Hanek for one finite |x| >= 2^30: 192 bits of 2/pi from where x * 2/pi stops being a
 /// multiple of 4.
-HR_INLINE LargeAngle reduce_large_angle(double x) {
+HR_RARE LargeAngle reduce_large_angle(double x) {
   // 64 zero bits, then the bits of 2/pi after the point.
   constexpr uint64_t kTwoOverPi[] = {0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0,
                                      0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies to and from the simulated device, and work on it, with a check of what is ready for whom.
+// Copies to and from devices, and work on them, with a check of what is ready for whom.
 #include "headrace/data/device.h"
 
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device_copy.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/memory/external_device.h"
 #include "headrace/memory/ledger.h"
 #include "headrace/memory/simulated.h"
 
@@ -32,22 +34,22 @@ struct Writes {
   std::map<const std::byte*, Write> last;
 };
 
-Writes& writes() {
+Writes& last_writes() {
   static auto* const leaked = new Writes;
   return *leaked;
 }
 
 void note_write(const Buffer& buffer, const StreamEvent& event, std::string_view op) {
-  Writes& all = writes();
+  Writes& all = last_writes();
   const std::lock_guard lock(all.mutex);
   all.last[buffer.data()] = {event, std::string(op)};
 }
 
 void check_ready(std::string_view op, const Buffer& buffer, Stream stream) {
-  if (buffer.place() != simulated)
+  if (buffer.place() != stream_place(stream))
     throw_error<DeviceError>(op, "the values are not on the device",
                              {{"place", buffer.place().name()}}, "move them with to_place first");
-  Writes& all = writes();
+  Writes& all = last_writes();
   const std::lock_guard lock(all.mutex);
   const auto write = all.last.find(buffer.data());
   if (write == all.last.end() || is_ordered(stream, write->second.event)) return;
@@ -65,7 +67,15 @@ void take_time(int64_t bytes, double bytes_a_second) {
 
 Buffer send(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
   if (bytes == 0) return {};
-  record_copy("to", "host to device", bytes, true, host, simulated);
+  const Place place = stream_place(stream);
+  record_copy("to", "host to device", bytes, true, host, place);
+  if (place.is_gpu()) {
+    const ScopedStream scope(place, stream);
+    Buffer to = Buffer::allocate(bytes, current_resource(place));
+    copy_to_cuda(from, begin, bytes, to, stream);
+    note_write(to, mark_work(stream, "to"), "to");
+    return to;
+  }
   Buffer to = Buffer::allocate(bytes, simulated_resource());
   const double pace = simulated_settings().to_device;
   const StreamEvent done = enqueue(stream, [from, to, begin, bytes, pace] {
@@ -81,7 +91,12 @@ Buffer send(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
 Buffer fetch(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
   if (bytes == 0) return {};
   check_ready("to", from, stream);
-  record_copy("to", "device to host", bytes, true, simulated, host);
+  record_copy("to", "device to host", bytes, true, from.place(), host);
+  if (from.place().is_gpu()) {
+    Buffer to = Buffer::allocate(bytes);
+    copy_from_cuda(from, begin, bytes, to, stream);
+    return to;
+  }
   Buffer to = Buffer::allocate(bytes);
   std::byte* const out = to.mutable_data();  // while it is this function's alone
   const double pace = simulated_settings().to_host;
@@ -90,6 +105,35 @@ Buffer fetch(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
     std::memcpy(out, simulated_alias("to", from.data() + begin, bytes), static_cast<size_t>(bytes));
   });
   return to;
+}
+
+void check_contiguous(std::string_view op, const Tensor& tensor) {
+  if (!tensor.is_contiguous())
+    throw_error<DeviceError>(op, "an input on the device is not contiguous");
+}
+
+void check_promise(std::string_view op, const Tensor& made, Dtype dtype, const Shape& shape) {
+  if (made.dtype() != dtype || made.shape() != shape || !made.is_contiguous())
+    throw_error<DeviceError>(op, "the work returned other values than it promised",
+                             {{"dtype", made.dtype().name()}});
+}
+
+// The values that the work queued; after an error of it, values that nobody wrote.
+Tensor run_on_cuda(std::string_view op, Stream stream, std::vector<Tensor> inputs, Dtype dtype,
+                   Shape shape, const DeviceWork& work) {
+  const Place place = stream_place(stream);
+  Tensor result;
+  const StreamEvent done = enqueue(stream, [&] {
+    Tensor made = work(inputs);
+    check_promise(op, made, dtype, shape);
+    result = std::move(made);
+  });
+  if (result.dtype() != dtype || result.shape() != shape) {
+    const ScopedStream scope(place, stream);
+    result = Tensor(dtype, shape, allocate_result(num_elements(shape) * dtype.size_bytes(), place));
+  }
+  if (result.num_elements() > 0) note_write(result.buffer(), done, op);
+  return result;
 }
 
 // A tensor of the device as work on it sees it.
@@ -103,14 +147,37 @@ Tensor seen_there(std::string_view op, const Tensor& tensor) {
 
 }  // namespace
 
+Buffer allocate_result(int64_t size_bytes, Place place) {
+  if (place.is_host()) return Buffer::allocate_paged(size_bytes);
+  return size_bytes == 0 ? Buffer() : Buffer::allocate(size_bytes, current_resource(place));
+}
+
+Tensor output_at(std::string_view op, const Tensor& made, Place place) {
+  if (!place.is_gpu() || made.num_elements() == 0) return made;
+  const int64_t bytes = made.num_elements() * made.dtype().size_bytes();
+  const Stream stream = current_stream(place);
+  const Buffer there = allocate_result(bytes, place);
+  copy_to_cuda(made.buffer(), made.byte_offset(), bytes, there, stream);
+  note_write(there, mark_work(stream, op), op);
+  return Tensor(made.dtype(), made.shape(), there);
+}
+
+void check_on_host(std::string_view op, Place place) {
+  if (!place.is_host())
+    throw_error<UnsupportedError>(op, "there is no kernel for this device",
+                                  {{"place", place.name()}}, "move the values with to_place first");
+}
+
 Tensor to_place(const Tensor& tensor, Place place, Stream stream) {
   if (tensor.place() == place || tensor.num_elements() == 0) return tensor;
   const int64_t bytes = tensor.num_elements() * tensor.dtype().size_bytes();
-  if (place == simulated) {
+  if (!place.is_host()) {
+    check_on_host("to", tensor.place());
     const Tensor whole = contiguous(tensor, "to");
     return Tensor(tensor.dtype(), tensor.shape(),
                   send(whole.buffer(), whole.byte_offset(), bytes, stream));
   }
+  check_contiguous("to", tensor);
   Tensor there(tensor.dtype(), tensor.shape(),
                fetch(tensor.buffer(), tensor.byte_offset(), bytes, stream));
   synchronize(stream);
@@ -119,7 +186,8 @@ Tensor to_place(const Tensor& tensor, Place place, Stream stream) {
 
 Column to_place(const Column& column, Place place, Stream stream) {
   if (column.place() == place || column.num_rows() == 0) return column;
-  const auto move = place == simulated ? send : fetch;
+  if (!place.is_host()) check_on_host("to", column.place());
+  const auto move = place.is_host() ? fetch : send;
   // Whole bytes of the bitmaps.
   const int64_t first = column.offset() / 8 * 8;
   const int64_t rows = column.offset() - first + column.num_rows();
@@ -151,25 +219,90 @@ Tensor run_on_device(std::string_view op, Stream stream, std::vector<Tensor> inp
   for (const Tensor& input : inputs) {
     if (input.num_elements() == 0) continue;
     check_ready(op, input.buffer(), stream);
-    if (!input.is_contiguous())
-      throw_error<DeviceError>(op, "an input on the device is not contiguous");
+    check_contiguous(op, input);
   }
   const int64_t bytes = checked_multiply(op, num_elements(shape), dtype.size_bytes());
+  if (stream_place(stream).is_gpu())
+    return run_on_cuda(op, stream, std::move(inputs), dtype, std::move(shape), work);
   Buffer result = bytes == 0 ? Buffer() : Buffer::allocate(bytes, simulated_resource());
   const StreamEvent done = enqueue(stream, [name = std::string(op), inputs = std::move(inputs),
                                             result, dtype, shape, work = std::move(work), bytes] {
     std::vector<Tensor> there;
     for (const Tensor& input : inputs) there.push_back(seen_there(name, input));
     const Tensor made = work(there);
-    if (made.dtype() != dtype || made.shape() != shape || !made.is_contiguous())
-      throw_error<DeviceError>(name, "the work returned other values than it promised",
-                               {{"dtype", made.dtype().name()}});
+    check_promise(name, made, dtype, shape);
     if (bytes > 0)
       std::memcpy(simulated_alias(name, result.data(), bytes), made.data(),
                   static_cast<size_t>(bytes));
   });
   if (bytes > 0) note_write(result, done, op);
   return Tensor(dtype, std::move(shape), std::move(result));
+}
+
+DeviceCall::DeviceCall(std::string_view op, Place place)
+    : op_(op), place_(place), stream_(current_stream(place)), scope_(op, place.index) {}
+
+void DeviceCall::reads(const Buffer& buffer) {
+  if (!buffer) return;
+  if (buffer.place() != place_)
+    throw_error<DeviceError>(op_, "the inputs are in different places",
+                             {{"place", place_.name()}, {"other", buffer.place().name()}},
+                             "bring them together with to()");
+  note_device_use(buffer.data(), stream());
+  StreamEvent event;
+  {
+    Writes& all = last_writes();
+    const std::lock_guard lock(all.mutex);
+    const auto write = all.last.find(buffer.data());
+    if (write == all.last.end()) return;
+    event = write->second.event;
+  }
+  if (!is_ordered(stream_, event)) wait_event(stream_, event);
+}
+
+std::byte* DeviceCall::writes(const Buffer& buffer) {
+  if (!buffer) return nullptr;
+  if (buffer.place() != place_)
+    throw_error<InternalError>(op_, "the result is in another place",
+                               {{"place", place_.name()}, {"other", buffer.place().name()}});
+  written_.push_back(buffer);
+  return const_cast<std::byte*>(buffer.data());
+}
+
+Buffer DeviceCall::scratch(int64_t size_bytes) const {
+  return size_bytes == 0 ? Buffer() : Buffer::allocate(size_bytes, current_resource(place_));
+}
+
+Buffer DeviceCall::table(const void* values, int64_t size_bytes) const {
+  Buffer made = scratch(size_bytes);
+  if (size_bytes > 0)
+    check_cuda(op_, cuda_functions()->copy_to_device(reinterpret_cast<uint64_t>(made.data()),
+                                                     values, static_cast<size_t>(size_bytes),
+                                                     stream()));
+  return made;
+}
+
+void DeviceCall::fill(std::byte* where, unsigned char byte, int64_t size_bytes) const {
+  if (size_bytes > 0)
+    check_cuda(op_, cuda_functions()->fill(reinterpret_cast<uint64_t>(where), byte,
+                                           static_cast<size_t>(size_bytes), stream()));
+}
+
+void DeviceCall::fetch(void* to, const void* from, int64_t size_bytes) const {
+  mark_work(stream_, op_);
+  Buffer pinned = Buffer::allocate(size_bytes, pinned_resource());
+  check_cuda(op_, cuda_functions()->copy_to_host(pinned.mutable_data(),
+                                                 reinterpret_cast<uint64_t>(from),
+                                                 static_cast<size_t>(size_bytes), stream()));
+  synchronize(stream_);
+  std::memcpy(to, pinned.data(), static_cast<size_t>(size_bytes));
+}
+
+void DeviceCall::finish(int status) {
+  check_cuda(op_, status);
+  const StreamEvent done = mark_work(stream_, op_);
+  for (const Buffer& buffer : written_) note_write(buffer, done, op_);
+  written_.clear();
 }
 
 }  // namespace hr

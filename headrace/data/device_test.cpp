@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values on the simulated device: the same bits after a way there and back, and every misuse found.
+// Values on devices: the same bits after a way there and back, and every misuse found. Each test
+// runs on the simulated device and, where there is one, on a CUDA device.
 #include "headrace/data/device.h"
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device_testing.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/data/tensor_testing.h"
 #include "headrace/exec/device_stream.h"
@@ -14,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
 #include <numeric>
 
 namespace hr {
@@ -31,23 +34,50 @@ Stream opened(SimulatedSettings settings = {.limit_bytes = 16 << 20, .latency_ns
   return new_stream();
 }
 
+class Devices : public ::testing::TestWithParam<Place> {
+ protected:
+  static Place place() { return GetParam(); }
+
+  static Stream opened() {
+    return place().is_gpu() ? new_stream(place()) : hr::opened();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Device, Devices, ::testing::ValuesIn(testing::device_places()),
+                         [](const auto& at) { return at.param.is_gpu() ? "Cuda" : "Simulated"; });
+
 std::vector<double> numbers(int64_t count) {
   std::vector<double> values(static_cast<size_t>(count));
   std::iota(values.begin(), values.end(), 0.5);
   return values;
 }
 
-// Operators of the host, as a device would have them.
+// An operator of the host, as a device would have it.
+template <class F>
+Tensor host_operator(std::string_view op, std::vector<Tensor> inputs, Dtype dtype, Shape shape,
+                     Stream stream, F f) {
+  return run_on_device(op, stream, std::move(inputs), dtype, std::move(shape),
+                       [=](std::span<const Tensor> in) {
+                         const Place place = in[0].place();
+                         if (place.is_host()) return f(in);
+                         std::vector<Tensor> here;
+                         for (const Tensor& each : in)
+                           here.push_back(to_place(each, host, current_stream(place)));
+                         return to_place(f(here), place, current_stream(place));
+                       });
+}
+
 Tensor add(const Tensor& a, const Tensor& b, Stream stream) {
-  return run_on_device("add", stream, {a, b}, a.dtype(), a.shape(), [](std::span<const Tensor> in) {
-    std::vector<double> sum = values_of<double>(in[0]);
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += in[1].as<double>()[i];
-    return tensor_of(sum);
-  });
+  return host_operator("add", {a, b}, a.dtype(), a.shape(), stream,
+                       [](std::span<const Tensor> in) {
+                         std::vector<double> sum = values_of<double>(in[0]);
+                         for (size_t i = 0; i < sum.size(); ++i) sum[i] += in[1].as<double>()[i];
+                         return tensor_of(sum);
+                       });
 }
 
 Tensor sum(const Tensor& a, Stream stream) {
-  return run_on_device("sum", stream, {a}, a.dtype(), {}, [](std::span<const Tensor> in) {
+  return host_operator("sum", {a}, a.dtype(), {}, stream, [](std::span<const Tensor> in) {
     double total = 0;
     for (const double value : values_of<double>(in[0])) total += value;
     return scalar_tensor(total);
@@ -66,13 +96,13 @@ std::string refusal(F&& f) {
 
 }  // namespace
 
-TEST(Device, ThereAndBackForEveryLayout) {
+TEST_P(Devices, ThereAndBackForEveryLayout) {
   const Stream stream = opened();
   clear_ledger();
   for (const int64_t size : testing::edge_sizes()) {
     const Tensor tensor = tensor_of(numbers(size));
-    const Tensor there = to_place(tensor, simulated, stream);
-    EXPECT_EQ(there.place(), size > 0 ? simulated : host);
+    const Tensor there = to_place(tensor, place(), stream);
+    EXPECT_EQ(there.place(), size > 0 ? place() : host);
     EXPECT_TRUE(testing::same_bits(to_place(there, host, stream), tensor));
   }
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(1000));
@@ -87,8 +117,8 @@ TEST(Device, ThereAndBackForEveryLayout) {
   for (const Column& whole : {column, categories})
     for (const int64_t begin : {0, 1, 8, 499}) {
       const Column part = whole.slice(begin, 500);
-      const Column there = to_place(part, simulated, stream);
-      EXPECT_EQ(there.place(), simulated);
+      const Column there = to_place(part, place(), stream);
+      EXPECT_EQ(there.place(), place());
       const Column back = to_place(there, host, stream);
       ASSERT_EQ(back.null_count(), part.null_count());
       EXPECT_EQ(back.dictionary(), part.dictionary());
@@ -105,16 +135,16 @@ TEST(Device, ThereAndBackForEveryLayout) {
   clear_ledger();
 }
 
-TEST(Device, TheLedgerShowsBothWays) {
+TEST_P(Devices, TheLedgerShowsBothWays) {
   const Stream stream = opened();
   clear_ledger();
-  const Tensor there = to_place(tensor_of(numbers(1000)), simulated, stream);
+  const Tensor there = to_place(tensor_of(numbers(1000)), place(), stream);
   to_place(there, host, stream);
   const std::vector<LedgerEntry> entries = ledger_entries();
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].reason, "host to device");
-  EXPECT_EQ(entries[0].to.name(), "sim:0");
-  EXPECT_EQ(entries[1].from.name(), "sim:0");
+  EXPECT_EQ(entries[0].to.name(), place().name());
+  EXPECT_EQ(entries[1].from.name(), place().name());
   EXPECT_EQ(entries[1].bytes, 8000);
   EXPECT_TRUE(entries[1].asked);
   const NoCopies none(true);
@@ -122,18 +152,18 @@ TEST(Device, TheLedgerShowsBothWays) {
   clear_ledger();
 }
 
-TEST(Device, OperatorsRunThereInOrder) {
+TEST_P(Devices, OperatorsRunThereInOrder) {
   const Stream stream = opened();
-  const Tensor a = to_place(tensor_of(numbers(100'000)), simulated, stream);
+  const Tensor a = to_place(tensor_of(numbers(100'000)), place(), stream);
   Tensor total = a;
   for (int i = 0; i < 5; ++i) total = add(total, a, stream);
   const Tensor result = to_place(sum(total, stream), host, stream);
   EXPECT_EQ(result.item<double>(), 6 * (100'000.0 * 100'000 / 2));
 }
 
-TEST(Device, UseBeforeReadyIsFound) {
-  const Stream first = opened(), second = new_stream();
-  const Tensor a = to_place(tensor_of(numbers(1000)), simulated, first);
+TEST_P(Devices, UseBeforeReadyIsFound) {
+  const Stream first = opened(), second = new_stream(place());
+  const Tensor a = to_place(tensor_of(numbers(1000)), place(), first);
   EXPECT_THAT(refusal([&] { sum(a, second); }),
               HasSubstr("sum: the values are used before they are ready: written_by='to'"));
   EXPECT_THAT(refusal([&] { to_place(a, host, second); }), HasSubstr("to: the values are used"));
@@ -142,6 +172,45 @@ TEST(Device, UseBeforeReadyIsFound) {
   wait_event(second, record_event(first));
   EXPECT_EQ(refusal([&] { sum(a, second); }), "");
   synchronize(second);
+}
+
+TEST_P(Devices, TheDefaultStreamWaitsForOthers) {
+  if (!place().is_gpu()) GTEST_SKIP() << "streams of the simulated device are made by hand";
+  const std::vector<double> values = numbers(1'000'000);
+  const Tensor there = to_place(tensor_of(values), place(), opened());
+  DeviceCall call("test", place());
+  call.reads(there.buffer());
+  double last = 0;
+  call.fetch(&last, there.as<double>() + values.size() - 1, 8);
+  EXPECT_EQ(last, values.back());
+}
+
+TEST_P(Devices, MemoryIsCountedAndLimited) {
+  if (!place().is_gpu()) GTEST_SKIP() << "HasABudgetOfItsOwn has it";
+  const Stream stream = opened();
+  synchronize(stream);
+  const MemoryStatistics before = memory_statistics(place());
+  const int64_t on_host = memory_statistics().used_bytes;
+  set_memory_limit(before.used_bytes + kMiB, place());
+  {
+    const Tensor a = to_place(tensor_of(numbers(100'000)), place(), stream);
+    EXPECT_EQ(memory_statistics(place()).used_bytes, before.used_bytes + 800'000);
+    EXPECT_GE(memory_statistics(place()).peak_bytes, before.used_bytes + 800'000);
+    EXPECT_EQ(memory_statistics().used_bytes, on_host);
+    try {
+      to_place(tensor_of(numbers(100'000)), place(), stream);
+      FAIL();
+    } catch (const OutOfMemoryError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("out of memory on the device: requested=800.0 kB"));
+      EXPECT_THAT(error.what(), HasSubstr("the largest holders there:\n  800.0 kB"));
+    }
+  }
+  EXPECT_EQ(memory_statistics(place()).used_bytes, before.used_bytes);
+  EXPECT_NO_THROW(to_place(tensor_of(numbers(100'000)), place(), stream));
+  set_memory_limit(std::numeric_limits<int64_t>::max(), place());
+  synchronize(stream);
+  trim_memory();
+  EXPECT_GT(before.limit_bytes, 0);
 }
 
 TEST(Device, TheHostNeverReadsThere) {
@@ -181,9 +250,9 @@ TEST(Device, ALimitIsAnErrorAndTheNextCallWorks) {
   EXPECT_EQ(to_place(sum(a, stream), host, stream).item<double>(), 50'000.0 * 50'000 / 2);
 }
 
-TEST(Device, ErrorsOfWorkCarryTheOperator) {
+TEST_P(Devices, ErrorsOfWorkCarryTheOperator) {
   const Stream stream = opened();
-  const Tensor a = to_place(tensor_of(numbers(10)), simulated, stream);
+  const Tensor a = to_place(tensor_of(numbers(10)), place(), stream);
   run_on_device("scale", stream, {a}, TypeId::kFloat32, {10},
                 [](std::span<const Tensor> in) { return in[0]; });
   EXPECT_THAT(refusal([&] { synchronize(stream); }),

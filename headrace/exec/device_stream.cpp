@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of the simulated device.
+// Streams: threads of the simulated device, queues of CUDA's driver.
 #include "headrace/exec/device_stream.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/cuda_device.h"
+#include "headrace/memory/external_device.h"
 #include "headrace/memory/simulated.h"
 
 #include <algorithm>
@@ -20,6 +22,11 @@
 namespace hr {
 
 namespace {
+
+// Handles of CUDA's driver are addresses; streams of the simulated device are counted from 1.
+bool is_cuda(Stream stream) {
+  return stream.id > 0xffff;
+}
 
 using Clock = std::chrono::steady_clock;
 // How far each stream is known to be done: by number of its work.
@@ -41,6 +48,11 @@ struct Queue {
   uint64_t queued = 0;
   uint64_t done = 0;
   std::exception_ptr error;
+  Place place = simulated;
+  // CUDA: the device writes the number of the work that is done; names of those that may not be.
+  volatile uint32_t* progress = nullptr;
+  uint64_t progress_there = 0;  // its address on the device
+  std::deque<std::pair<uint64_t, std::string>> names;
   Known known;                      // what its next work may rely on
   std::map<uint64_t, Known> marks;  // what an event of it stands for, by number
 };
@@ -62,14 +74,54 @@ class Streams {
     return {id};
   }
 
-  StreamEvent enqueue(Stream stream, std::function<void()> run) {
+  Stream add_cuda(int device) {
+    own_stream(device);  // throws without such a device
+    const CudaScope on("device", device);
+    void* handle = nullptr;
+    check_cuda("device", cuda_functions()->make_stream(&handle, 1));
+    const Stream stream{reinterpret_cast<uint64_t>(handle)};
     const std::lock_guard lock(mutex_);
+    adopt(stream, device);
+    return stream;
+  }
+
+  Place place(Stream stream) {
+    const std::lock_guard lock(mutex_);
+    return find(stream).place;
+  }
+
+  StreamEvent enqueue(Stream stream, std::function<void()> run) {
+    std::unique_lock lock(mutex_);
     Queue& queue = find(stream);
+    if (queue.place.is_gpu()) {
+      const bool skipped = queue.error != nullptr;
+      const Place place = queue.place;
+      lock.unlock();
+      if (!skipped) run_now(place, stream, run);
+      return mark(stream, "");
+    }
     merge(queue.known, host_);
     queue.works.push_back({std::move(run), Clock::now() + latency_, std::move(queue.after)});
     queue.after.clear();
     queue.known[stream.id] = ++queue.queued;
     wake_.notify_all();
+    return {stream.id, queue.queued};
+  }
+
+  StreamEvent mark(Stream stream, std::string_view op) {
+    const std::lock_guard lock(mutex_);
+    Queue& queue = find(stream);
+    merge(queue.known, host_);
+    queue.known[stream.id] = ++queue.queued;
+    const CudaScope on(op, queue.place.index);
+    cuda_functions()->write_value(native_stream(stream), queue.progress_there,
+                                  static_cast<uint32_t>(queue.queued), 0);
+    if (!op.empty()) {
+      queue.names.emplace_back(queue.queued, op);
+      const uint32_t done = *queue.progress;
+      while (static_cast<int32_t>(static_cast<uint32_t>(queue.names.front().first) - done) < 0)
+        queue.names.pop_front();
+    }
     return {stream.id, queue.queued};
   }
 
@@ -84,7 +136,14 @@ class Streams {
     const std::lock_guard lock(mutex_);
     Queue& queue = find(stream);
     Queue& other = find({event.stream});
-    queue.after.push_back(event);
+    if (queue.place != other.place)
+      throw_error<DeviceError>("device", "an event of another device",
+                               {{"stream_of", queue.place.name()}, {"event_of", other.place.name()}},
+                               "synchronize the stream of the event");
+    if (queue.place.is_gpu())
+      wait_cuda(stream, {event.stream}, queue.place.index);
+    else
+      queue.after.push_back(event);
     if (const auto mark = other.marks.find(event.number); mark != other.marks.end())
       merge(queue.known, mark->second);
     uint64_t& number = queue.known[event.stream];
@@ -94,6 +153,7 @@ class Streams {
   void synchronize(Stream stream) {
     std::unique_lock lock(mutex_);
     Queue& queue = find(stream);
+    if (queue.place.is_gpu()) return synchronize_cuda(lock, stream, queue);
     const uint64_t until = queue.queued;
     done_.wait(lock, [&] { return queue.done >= until; });
     merge(host_, queue.known);
@@ -111,12 +171,78 @@ class Streams {
   }
 
  private:
+  // The device's own stream enters with its first use.
   Queue& find(Stream stream) {
     const auto found = queues_.find(stream.id);
+    if (found == queues_.end() && cuda_functions())
+      for (int device = 0; device < cuda_device_count(); ++device)
+        if (is_own_stream(stream, device)) return adopt(stream, device);
     if (found == queues_.end())
       throw_error<DeviceError>("device", "there is no such stream", {{"stream", stream.id}},
                                "make one with new_stream");
     return found->second;
+  }
+
+  static bool is_own_stream(Stream stream, int device) {
+    return is_cuda(stream) && own_stream(device).id == stream.id;
+  }
+
+  // For the holder of the mutex.
+  Queue& adopt(Stream stream, int device) {
+    const CudaScope on("device", device);
+    void* word = nullptr;
+    uint64_t address = 0;
+    check_cuda("device", cuda_functions()->allocate_pinned(&word, 64, 3));  // portable, mapped
+    check_cuda("device", cuda_functions()->pinned_address(&address, word, 0));
+    *static_cast<volatile uint32_t*>(word) = 0;
+    Queue& queue = queues_[stream.id];
+    queue.place = cuda_place(device);
+    queue.progress = static_cast<volatile uint32_t*>(word);
+    queue.progress_there = address;
+    return queue;
+  }
+
+  void run_now(Place place, Stream stream, const std::function<void()>& work) {
+    const ScopedStream scope(place, stream);
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      Queue& queue = find(stream);
+      if (!queue.error) queue.error = std::current_exception();
+    }
+  }
+
+  static void wait_cuda(Stream stream, Stream other, int device) {
+    const CudaFunctions& cuda = *cuda_functions();
+    const CudaScope on("device", device);
+    void* event = nullptr;
+    check_cuda("device", cuda.make_event(&event, 2));  // without a time
+    int status = cuda.record_event(event, native_stream(other));
+    if (status == 0) status = cuda.wait_event(native_stream(stream), event, 0);
+    cuda.end_event(event);
+    check_cuda("device", status);
+  }
+
+  void synchronize_cuda(std::unique_lock<std::mutex>& lock, Stream stream, Queue& queue) {
+    const int device = queue.place.index;
+    Known known = queue.known;
+    lock.unlock();
+    const CudaScope on("synchronize", device);
+    const int status = cuda_functions()->synchronize_stream(native_stream(stream));
+    lock.lock();
+    merge(host_, known);
+    if (queue.error) std::rethrow_exception(std::exchange(queue.error, nullptr));
+    if (status == 0) return queue.names.clear();
+    // The first work that is not done is the one that failed.
+    const uint32_t done = *queue.progress;
+    std::string op = "synchronize";
+    for (const auto& [number, name] : queue.names)
+      if (static_cast<int32_t>(static_cast<uint32_t>(number) - done) > 0) {
+        op = name;
+        break;
+      }
+    check_cuda(op, status);
   }
 
   void run(Queue& queue) {
@@ -162,14 +288,31 @@ Streams& streams() {
   return *leaked;
 }
 
+// A device is of no use in a child of the process that opened it.
+void check_process(Stream stream) {
+  if (!is_cuda(stream)) simulated_settings();
+}
+
 }  // namespace
 
 Stream new_stream() {
   return streams().add();
 }
 
+Stream new_stream(Place place) {
+  return place.is_gpu() ? streams().add_cuda(place.index) : streams().add();
+}
+
+Place stream_place(Stream stream) {
+  return streams().place(stream);
+}
+
+StreamEvent mark_work(Stream stream, std::string_view op) {
+  return streams().mark(stream, op);
+}
+
 StreamEvent enqueue(Stream stream, std::function<void()> work) {
-  simulated_settings();
+  check_process(stream);
   return streams().enqueue(stream, std::move(work));
 }
 
@@ -182,7 +325,7 @@ void wait_event(Stream stream, const StreamEvent& event) {
 }
 
 void synchronize(Stream stream) {
-  simulated_settings();
+  check_process(stream);
   streams().synchronize(stream);
 }
 

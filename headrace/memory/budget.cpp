@@ -231,6 +231,7 @@ void throw_out_of_memory(int64_t requested_bytes) {
 
 MemoryStatistics memory_statistics(Place place) {
   if (place.is_simulated()) return simulated_statistics();
+  if (place.is_gpu()) return device_memory_statistics(place.index);
   const Accounts& all = accounts();
   return {.used_bytes = all.used,
           .peak_bytes = all.peak,
@@ -243,6 +244,7 @@ MemoryStatistics memory_statistics(Place place) {
 }
 
 int64_t memory_limit(Place place) {
+  if (place.is_gpu()) return device_memory_statistics(place.index).limit_bytes;
   return place.is_simulated() ? simulated_settings().limit_bytes : accounts().limit.load();
 }
 
@@ -253,13 +255,14 @@ void set_memory_limit(int64_t bytes, Place place) {
   if (bytes <= 0)
     throw_error<InvalidArgumentError>("memory.limit", "the limit is not positive",
                                       {{"bytes", bytes}});
+  if (place.is_gpu()) return set_device_limit(place.index, bytes);
   accounts().limit = bytes;
   if (over_budget()) trim_memory();
 }
 
 int64_t trim_memory() {
   trim_external();
-  const int64_t freed = trim_caches();
+  const int64_t freed = trim_caches() + trim_devices();
 #ifdef __GLIBC__
   malloc_trim(0);  // blocks below 4 MiB went back to malloc, which keeps pages too
 #endif

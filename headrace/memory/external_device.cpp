@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory for other libraries.
+// Device memory, our own and for other libraries.
 #include "headrace/memory/external_device.h"
 
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/cuda_device.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/external.h"
 
 #include <algorithm>
 #include <atomic>
 #include <dlfcn.h>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -24,12 +26,25 @@ struct Block {
   void* stream = nullptr;  // that it was allocated on
   Tag tag = 0;
   uint64_t serial = 0;
+  bool own = false;             // a buffer stands for it in the registry
+  std::vector<void*> used_on;   // other streams
 };
+
+struct Account {
+  hr_alloc_statistics_v1 external{};
+  MemoryStatistics all{.limit_bytes = std::numeric_limits<int64_t>::max()};
+  bool is_open = false;  // the driver's pool keeps what is freed
+};
+
+// CUmemPool_attribute
+constexpr int kReleaseThreshold = 4;
+constexpr int kReservedBytes = 5;
+constexpr int kUsedBytes = 7;
 
 struct Devices {
   std::mutex mutex;
   std::map<const void*, Block> blocks;
-  std::map<int, hr_alloc_statistics_v1> statistics;
+  std::map<int, Account> accounts;
 
   Devices() { lock_over_fork(mutex); }
 };
@@ -65,7 +80,7 @@ const CudaDriver* load_driver() {
   return whole && init(0) == 0 ? &driver : nullptr;
 }
 
-// Makes the device's primary context current, unless one of the device is.
+// Makes the device's primary context current, unless one of the device is; never throws.
 class OnDevice {
  public:
   OnDevice(const CudaDriver& driver, int device) : driver_(driver) {
@@ -111,6 +126,118 @@ void check(const char* op, int status, int device, size_t bytes) {
                              {{"status", status}, {"device", device}, {"bytes", bytes}});
 }
 
+// What the driver's pool of a device keeps beyond what is in use.
+int64_t pooled_bytes(int device) {
+  const CudaFunctions* const cuda = cuda_functions();
+  void* pool = nullptr;
+  uint64_t reserved = 0;
+  uint64_t used = 0;
+  if (!cuda || cuda->default_pool(&pool, device) != 0 ||
+      cuda->get_pool_attribute(pool, kReservedBytes, &reserved) != 0 ||
+      cuda->get_pool_attribute(pool, kUsedBytes, &used) != 0)
+    return 0;
+  return static_cast<int64_t>(reserved - std::min(reserved, used));
+}
+
+void open_pool(int device, int64_t limit) {
+  const CudaFunctions& cuda = *cuda_functions();
+  void* pool = nullptr;
+  auto keep = static_cast<uint64_t>(limit);
+  check_cuda("memory.limit", cuda.default_pool(&pool, device));
+  check_cuda("memory.limit", cuda.set_pool_attribute(pool, kReleaseThreshold, &keep));
+}
+
+// What it says of who holds a device's memory, for an error.
+std::string holders_text(int device) {
+  std::string text;
+  for (const Holder& holder : largest_holders(std::numeric_limits<int64_t>::max()))
+    if (holder.place == cuda_place(device) && std::count(text.begin(), text.end(), '\n') < 10)
+      text += "\n  " + format_bytes(holder.bytes) + " " +
+              (holder.tag.op.empty() ? "untagged" : holder.tag.op) +
+              (holder.tag.line.empty() ? "" : " at " + holder.tag.line) +
+              (holder.external ? ", another library's" : "");
+  return text.empty() ? text : "; the largest holders there:" + text;
+}
+
+[[noreturn]] void throw_over_limit(const std::string& op, int64_t bytes, int device,
+                                   const MemoryStatistics& now) {
+  throw OutOfMemoryError(
+      error_message(op, "out of memory on the device",
+                    {{"requested", format_bytes(bytes)},
+                     {"limit", format_bytes(now.limit_bytes)},
+                     {"used", format_bytes(now.used_bytes)},
+                     {"device", device}},
+                    "raise hr.memory.limit(..., device='cuda'), or drop what you no longer need") +
+          holders_text(device),
+      bytes, now.limit_bytes, now.used_bytes);
+}
+
+void discharge_block(Account& account, const Block& block) {
+  const auto bytes = static_cast<int64_t>(block.bytes);
+  account.all.used_bytes -= bytes;
+  if (block.own) return;
+  account.all.external_bytes -= bytes;
+  account.external.used_bytes -= bytes;
+}
+
+void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own) {
+  const Place place{PlaceKind::kCuda, device};
+  const auto counted = static_cast<int64_t>(bytes);
+  const TagInfo info = tag_info(tag);
+  const std::string op = info.op.empty() ? "allocate" : info.op;
+  const Block block{bytes, device, stream, tag, present_serial(), own, {}};
+  Devices& all = devices();
+  try {
+    const CudaDriver& driver = driver_or_throw(op.c_str());
+    MemoryStatistics over;
+    bool first = false;
+    {
+      // Charged first: the limit holds at every instant.
+      const std::lock_guard lock(all.mutex);
+      Account& account = all.accounts[device];
+      if (counted > account.all.limit_bytes - account.all.used_bytes) {
+        over = account.all;
+      } else {
+        account.all.used_bytes += counted;
+        if (!own) account.all.external_bytes += counted;
+        if (!own) account.external.used_bytes += counted;
+        first = !std::exchange(account.is_open, cuda_functions() != nullptr);
+      }
+    }
+    if (over.limit_bytes > 0) throw_over_limit(op, counted, device, over);
+    unsigned long long address = 0;
+    try {
+      const OnDevice on(driver, device);
+      check(op.c_str(), on.status(), device, bytes);
+      if (first && cuda_functions()) open_pool(device, device_memory_statistics(device).limit_bytes);
+      check(op.c_str(), driver.allocate(&address, bytes, stream), device, bytes);
+    } catch (...) {
+      const std::lock_guard lock(all.mutex);
+      discharge_block(all.accounts[device], block);
+      throw;
+    }
+    auto* const pointer = reinterpret_cast<void*>(address);
+    {
+      const std::lock_guard lock(all.mutex);
+      all.blocks[pointer] = block;
+      Account& account = all.accounts[device];
+      ++account.all.allocations;
+      account.all.allocated_bytes += counted;
+      account.all.peak_bytes = std::max(account.all.peak_bytes, account.all.used_bytes);
+      if (!own) {
+        ++account.external.allocations;
+        account.external.peak_bytes =
+            std::max(account.external.peak_bytes, account.external.used_bytes);
+      }
+    }
+    log_memory_event(MemoryAction::kAllocate, pointer, counted, tag, place);
+    return pointer;
+  } catch (...) {
+    log_memory_event(MemoryAction::kAllocateFailure, nullptr, counted, tag, place);
+    throw;
+  }
+}
+
 }  // namespace
 
 const CudaDriver* cuda_driver() {
@@ -141,35 +268,28 @@ std::pair<int64_t, int64_t> device_memory(int device) {
 
 void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept {
   if (bytes == 0) return nullptr;
-  const Place place{PlaceKind::kCuda, device};
-  const auto counted = static_cast<int64_t>(bytes);
   try {
-    const TagInfo info = tag_info(tag);
-    const std::string op = info.op.empty() ? "allocate" : info.op;
-    const CudaDriver& driver = driver_or_throw(op.c_str());
-    Devices& all = devices();
-    unsigned long long address = 0;
-    {
-      const OnDevice on(driver, device);
-      check(op.c_str(), on.status(), device, bytes);
-      check(op.c_str(), driver.allocate(&address, bytes, stream), device, bytes);
-    }
-    auto* const pointer = reinterpret_cast<void*>(address);
-    {
-      const std::lock_guard lock(all.mutex);
-      all.blocks[pointer] = {bytes, device, stream, tag, present_serial()};
-      hr_alloc_statistics_v1& counts = all.statistics[device];
-      ++counts.allocations;
-      counts.used_bytes += counted;
-      counts.peak_bytes = std::max(counts.peak_bytes, counts.used_bytes);
-    }
-    log_memory_event(MemoryAction::kAllocate, pointer, counted, tag, place);
-    return pointer;
+    return allocate_block(bytes, device, stream, tag, false);
   } catch (const std::exception& error) {
-    log_memory_event(MemoryAction::kAllocateFailure, nullptr, counted, tag, place);
     keep_refusal(error.what());
     return nullptr;
   }
+}
+
+void* device_allocate_own(size_t bytes, int device, void* stream) {
+  return allocate_block(bytes, device, stream, current_tag(), true);
+}
+
+void note_device_use(const void* pointer, void* stream) {
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  auto block = all.blocks.upper_bound(pointer);
+  if (block == all.blocks.begin()) return;
+  Block& found = (--block)->second;
+  const auto end = static_cast<const std::byte*>(block->first) + found.bytes;
+  if (pointer >= end || found.stream == stream) return;
+  if (std::find(found.used_on.begin(), found.used_on.end(), stream) == found.used_on.end())
+    found.used_on.push_back(stream);
 }
 
 void device_free(void* pointer, void* stream) noexcept {
@@ -179,9 +299,9 @@ void device_free(void* pointer, void* stream) noexcept {
     const std::lock_guard lock(all.mutex);
     const auto found = all.blocks.find(pointer);
     if (found == all.blocks.end()) return;
-    block = found->second;
-    all.statistics[block.device].used_bytes -= static_cast<int64_t>(block.bytes);
+    block = std::move(found->second);
     all.blocks.erase(found);
+    discharge_block(all.accounts[block.device], block);
   }
   // Before the bytes go: else another thread's event of the same address could come first.
   log_memory_event(MemoryAction::kFree, pointer, static_cast<int64_t>(block.bytes), block.tag,
@@ -191,7 +311,16 @@ void device_free(void* pointer, void* stream) noexcept {
   const CudaDriver* const driver = cuda_driver();
   if (!driver) return;
   const OnDevice on(*driver, block.device);
-  if (on.status() == 0) driver->free(reinterpret_cast<uintptr_t>(pointer), stream);
+  if (on.status() != 0) return;
+  if (const CudaFunctions* const cuda = block.used_on.empty() ? nullptr : cuda_functions())
+    for (void* const other : block.used_on) {
+      void* event = nullptr;
+      if (cuda->make_event(&event, 2) != 0) continue;  // without a time
+      cuda->record_event(event, other);
+      cuda->wait_event(stream, event, 0);
+      cuda->end_event(event);
+    }
+  driver->free(reinterpret_cast<uintptr_t>(pointer), stream);
 }
 
 size_t device_block_bytes(const void* pointer) noexcept {
@@ -204,8 +333,49 @@ size_t device_block_bytes(const void* pointer) noexcept {
 hr_alloc_statistics_v1 device_statistics(int device) {
   Devices& all = devices();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.statistics.find(device);
-  return found == all.statistics.end() ? hr_alloc_statistics_v1{} : found->second;
+  const auto found = all.accounts.find(device);
+  return found == all.accounts.end() ? hr_alloc_statistics_v1{} : found->second.external;
+}
+
+MemoryStatistics device_memory_statistics(int device) {
+  Devices& all = devices();
+  MemoryStatistics statistics;
+  {
+    const std::lock_guard lock(all.mutex);
+    statistics = all.accounts[device].all;
+  }
+  statistics.cached_bytes = pooled_bytes(device);
+  return statistics;
+}
+
+void set_device_limit(int device, int64_t bytes) {
+  driver_or_throw("memory.limit");
+  Devices& all = devices();
+  {
+    const std::lock_guard lock(all.mutex);
+    all.accounts[device].all.limit_bytes = bytes;
+  }
+  if (cuda_functions()) open_pool(device, bytes);
+}
+
+int64_t trim_devices() noexcept {
+  Devices& all = devices();
+  std::vector<int> open;
+  {
+    const std::lock_guard lock(all.mutex);
+    for (const auto& [device, account] : all.accounts)
+      if (account.is_open) open.push_back(device);
+  }
+  int64_t freed = 0;
+  for (const int device : open) {
+    const OnDevice on(*cuda_driver(), device);
+    void* pool = nullptr;
+    const int64_t before = pooled_bytes(device);
+    if (on.status() != 0 || cuda_functions()->default_pool(&pool, device) != 0) continue;
+    cuda_functions()->trim_pool(pool, 0);
+    freed += before - pooled_bytes(device);
+  }
+  return freed;
 }
 
 std::vector<Holder> device_holders(uint64_t serial) {
@@ -214,7 +384,7 @@ std::vector<Holder> device_holders(uint64_t serial) {
     Devices& all = devices();
     const std::lock_guard lock(all.mutex);
     for (const auto& [pointer, block] : all.blocks)
-      if (serial == 0 || block.serial > serial) blocks.push_back(block);
+      if (!block.own && (serial == 0 || block.serial > serial)) blocks.push_back(block);
   }
   std::vector<Holder> holders;
   for (const Block& block : blocks) {

@@ -4,8 +4,10 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/cuda_device.h"
 #include "headrace/memory/guard.h"
 #include "headrace/memory/pool.h"
+#include "headrace/memory/simulated.h"
 
 #include <algorithm>
 #include <atomic>
@@ -146,9 +148,8 @@ AnyResource current_resource(Place place) {
     const std::lock_guard lock(set.mutex);
     if (const AnyResource* found = set.find(place)) return *found;
   }
-  if (!place.is_host())
-    throw_error<UnsupportedError>("current_resource", "no resource is set for this place",
-                                  {{"place", place.name()}}, "call set_current_resource first");
+  if (place.is_gpu()) return cuda_resource(place.index);
+  if (place.is_simulated()) return simulated_resource();
   return set.default_resource;
 }
 

@@ -121,7 +121,7 @@ HR_API AnyResource system_resource();
 
 /// The resource that new buffers of the calling thread come from: the innermost ScopedResource of
 /// this thread for the place, else the one set for the place, else the default (on the host the
-/// pool over the system). Throws UnsupportedError for a place that has none.
+/// pool over the system). Throws DeviceError for a device that is not there.
 HR_API AnyResource current_resource(Place place = host);
 
 /// Sets the resource of a place for all threads. Live buffers keep theirs. Throws

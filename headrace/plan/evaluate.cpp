@@ -6,6 +6,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/evaluate_compile.h"
@@ -181,6 +182,7 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
 }
 
 void Run::bind(const Node& node, const Value& value) {
+  for_each_buffer(value, [](const Buffer& buffer) { check_on_host("evaluate", buffer.place()); });
   EvaluateInput& input = inputs_[at(node.input)] = bind_input(node, value, shape_, rows_);
   if (input.source != InputSource::kPointer && input.source != InputSource::kBits) return;
   if (const auto* column = std::get_if<Column>(&value))
@@ -418,10 +420,19 @@ std::vector<Value> Run::results() {
   return results;
 }
 
+bool any_on_gpu(std::span<const Value> inputs) {
+  bool found = false;
+  for (const Value& input : inputs)
+    for_each_buffer(input, [&](const Buffer& buffer) { found |= buffer.place().is_gpu(); });
+  return found;
+}
+
 }  // namespace
 
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                             const Shape& shape) {
+  if constexpr (built_with_cuda)
+    if (any_on_gpu(inputs)) return cuda::evaluate(program, inputs, shape);
   return Run(program, inputs, shape).results();
 }
 

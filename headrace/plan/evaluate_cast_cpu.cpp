@@ -4,6 +4,8 @@
 #include "headrace/base/simd_targets.h"
 #include "headrace/plan/evaluate_kernels.h"
 
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -13,30 +15,7 @@ namespace {
 
 using cpu::Kernel;
 
-// Stands for bool: a byte 0 or 1.
-struct Bool {
-  uint8_t byte;
-};
-
-template <class To, class From>
-HR_INLINE To convert(From x) {
-  if constexpr (std::is_same_v<From, Bool>) {
-    return static_cast<To>(x.byte);
-  } else if constexpr (std::is_same_v<To, Bool>) {
-    return Bool{static_cast<uint8_t>(x != From{0})};
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // through int64 with one value for all that does not fit, the same on every machine
-    constexpr From kLimit = static_cast<From>(0x1p63);
-    if constexpr (std::is_same_v<To, uint64_t>)
-      if (x >= kLimit && x < 2 * kLimit)
-        return static_cast<uint64_t>(static_cast<int64_t>(x - kLimit)) ^ (uint64_t{1} << 63);
-    const bool inside = x >= -kLimit && x < kLimit;
-    const int64_t whole = static_cast<int64_t>(inside ? x : From{0});
-    return static_cast<To>(inside ? whole : std::numeric_limits<int64_t>::min());
-  } else {
-    return static_cast<To>(x);
-  }
-}
+#include "headrace/plan/evaluate_math.h"
 
 template <class To, class From>
 void cast(const void* a, const void*, const void*, void* out, int64_t n) {

@@ -12,70 +12,7 @@ namespace hr::cpu {
 
 namespace {
 
-template <class T>
-T floor_divide(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (b == 0) return a / b;
-    const T rest = std::fmod(a, b);
-    T quotient = (a - rest) / b;
-    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
-    if (quotient == 0) return std::copysign(T{0}, a / b);
-    const T whole = std::floor(quotient);
-    return quotient - whole > T{0.5} ? whole + 1 : whole;
-  } else {
-    if (b == 0) return 0;
-    if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));
-      const T quotient = static_cast<T>(a / b);
-      return static_cast<T>(quotient - (a % b != 0 && (a < 0) != (b < 0)));
-    } else {
-      return static_cast<T>(a / b);
-    }
-  }
-}
-
-// The sign of the divisor, as NumPy and Python.
-template <class T>
-T remainder(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const T rest = std::fmod(a, b);
-    if (rest == 0) return std::copysign(T{0}, b);
-    return (b < 0) != (rest < 0) ? rest + b : rest;
-  } else {
-    if (b == 0) return 0;
-    if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return 0;
-      const T rest = static_cast<T>(a % b);
-      return static_cast<T>(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
-    } else {
-      return static_cast<T>(a % b);
-    }
-  }
-}
-
-// Wraps; the evaluator refuses negative exponents.
-template <class T>
-T integer_power(T a, T b) {
-  uint64_t result = 1, base = static_cast<uint64_t>(a);
-  for (uint64_t e = static_cast<uint64_t>(b); e != 0; e >>= 1, base *= base)
-    if (e & 1) result *= base;
-  return static_cast<T>(result);
-}
-
-// Shifts by the width or more: all bits gone (a negative count counts as such).
-template <class T>
-T left_shift(T a, T b) {
-  constexpr uint64_t kWidth = sizeof(T) * 8;
-  const uint64_t count = static_cast<uint64_t>(b);
-  return count < kWidth ? static_cast<T>(static_cast<uint64_t>(a) << count) : T{0};
-}
-
-template <class T>
-T right_shift(T a, T b) {
-  constexpr uint64_t kWidth = sizeof(T) * 8;
-  const uint64_t count = static_cast<uint64_t>(b);
-  return static_cast<T>(count < kWidth ? a >> count : a < T{0} ? -1 : 0);
-}
+#include "headrace/plan/evaluate_math.h"
 
 template <class T, T (*f)(T, T)>
 void binary(const void* a, const void* b, const void*, void* out, int64_t n) {

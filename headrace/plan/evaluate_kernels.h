@@ -3,8 +3,11 @@
 #pragma once
 #include "headrace/base/dtype.h"
 #include "headrace/plan/expression.h"
+#include "headrace/plan/value.h"
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace hr::cpu {
 
@@ -39,3 +42,13 @@ void unpack_bits(const uint8_t* bitmap, int64_t start, uint8_t* out, int64_t n);
 void pack_bits(const uint8_t* bytes, uint64_t* words, int64_t n);
 
 }  // namespace hr::cpu
+namespace hr::cuda {
+
+/// `hr::evaluate` where an input is on a CUDA device: one kernel, made at run time. Element-wise
+/// results and sums have the CPU's bits, but for the functions that the CPU takes from libm. Results
+/// are on the device, reductions on the host. Throws UnsupportedError for nulls, for layouts other
+/// than contiguous or one-dimensional, and without NVRTC.
+std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape);
+
+}  // namespace hr::cuda

@@ -4,6 +4,7 @@
 
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/signal/non_max_suppression_kernels.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ Tensor non_max_suppression(const Tensor& x, int64_t window, double threshold) {
     throw_error<InvalidArgumentError>("non_max_suppression", "the threshold is NaN",
                                       {{"threshold", threshold}}, "pass -inf for none");
   const int64_t rows = x.num_elements();
-  Buffer gate = Buffer::allocate_paged(rows);
+  Buffer gate = allocate_result(rows, x.place());
   if (rows > 0) dispatch(x, std::min(window / 2, rows), threshold, gate);
   return Tensor(TypeId::kBool, {rows}, std::move(gate));
 }

@@ -121,23 +121,6 @@ namespace {
 
 using HWY_NAMESPACE::kLeast;
 
-/// The least T that is at least `threshold`; false when there is none.
-template <class T>
-bool round_threshold(double threshold, T& rounded) {
-  if constexpr (std::is_integral_v<T>) {
-    const double least = std::ceil(threshold);
-    const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
-    if (least >= beyond) return false;
-    const bool below = least <= static_cast<double>(std::numeric_limits<T>::lowest());
-    rounded = below ? std::numeric_limits<T>::lowest() : static_cast<T>(least);
-  } else {
-    rounded = static_cast<T>(threshold);
-    if (static_cast<double>(rounded) < threshold)
-      rounded = std::nextafter(rounded, std::numeric_limits<T>::infinity());
-  }
-  return true;
-}
-
 /// Elements [begin, end) where they lie, or in `block`, with the least value beyond the ends.
 template <class T>
 const T* load_padded(const StridedView<T>& x, int64_t begin, int64_t end, T* block) {

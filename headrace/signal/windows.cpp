@@ -2,9 +2,11 @@
 // Segments cut from a signal: checks and dispatch.
 #include "headrace/signal/windows.h"
 
+#include "headrace/algo/histogram_kernels.h"
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/signal/windows_kernels.h"
 
 namespace hr {
@@ -23,6 +25,22 @@ void check_int64(const char* what, const Tensor& tensor) {
   if (tensor.dtype() != TypeId::kInt64)
     throw_error<TypeMismatchError>("windows", what, {{"dtype", tensor.dtype().name()}},
                                    "use astype('int64')");
+}
+
+void check_lengths(const Tensor& lengths) {
+  const auto refuse = [](std::initializer_list<Detail> details) {
+    throw_error<InvalidArgumentError>("windows", "a length is negative", details,
+                                      "drop such rows first");
+  };
+  if constexpr (built_with_cuda)
+    if (lengths.place().is_gpu()) {
+      const double least = cuda::extremes(lengths).low;
+      if (least < 0) refuse({{"length", static_cast<int64_t>(least)}});
+      return;
+    }
+  const StridedView<int64_t> length(lengths);
+  for (int64_t i = 0; i < length.size; ++i)
+    if (length[i] < 0) refuse({{"row", i}, {"length", length[i]}});
 }
 
 }  // namespace
@@ -44,15 +62,10 @@ Tensor windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int
     throw_error<InvalidArgumentError>(
         "windows", "there must be one length for each begin, or a single one",
         {{"begins", rows}, {"lengths", lengths.num_elements()}}, "pass as many lengths as begins");
-  const StridedView<int64_t> length(lengths);
-  for (int64_t i = 0; i < length.size; ++i)
-    if (length[i] < 0)
-      throw_error<InvalidArgumentError>("windows", "a length is negative",
-                                        {{"row", i}, {"length", length[i]}},
-                                        "drop such rows first");
+  check_lengths(lengths);
   const int64_t bytes =
       checked_multiply("windows", checked_multiply("windows", rows, width), x.dtype().size_bytes());
-  Buffer out = Buffer::allocate_paged(bytes);
+  Buffer out = allocate_result(bytes, x.place());
   if (bytes > 0) dispatch(x, begins, lengths, width, normalize, out);
   return Tensor(x.dtype(), {rows, width}, std::move(out));
 }

@@ -7,6 +7,7 @@
 #include "headrace/base/simd_vectors.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/windows_kernels.h"
+#include "headrace/signal/windows_math.h"
 
 #include <algorithm>
 #include <array>
@@ -194,13 +195,6 @@ void normalize_row(const T* values, int64_t count, Normalize normalize, T* row) 
 /// processor waiting.
 constexpr int64_t kRows = 16;
 
-/// A row that deviates by less of its mean is looked at for equal values.
-constexpr double kNearlyEqual = 1e-6;
-
-/// A row of n float32 values whose mean is less than this many deviations takes its deviation from
-/// the sums alone: what cancels leaves a relative error below (n / 32 + 8) * 2^-40.
-constexpr double kFarFromMean = 64;
-
 /// Writes the rows of up to kRows segments.
 template <class T>
 void write_rows(const cpu::Segment<T>* segments, int64_t rows, int64_t width, Normalize normalize) {
@@ -250,24 +244,11 @@ namespace hr::cpu {
 
 namespace {
 
-/// How many of `begin`, `begin` + 1, ... lie before row 0 or behind the end, and how many inside.
-struct Cut {
-  int64_t before;
-  int64_t inside;
-};
-
-Cut cut(int64_t begin, int64_t length, int64_t rows) {
-  if (begin >= rows) return {0, 0};
-  if (begin >= 0) return {0, std::min(length, rows - begin)};
-  const int64_t before = begin <= -length ? length : -begin;
-  return {before, std::min(length - before, rows)};
-}
-
 /// Finds the samples of a segment.
 template <class T>
 Segment<T> find_segment(const StridedView<T>& x, int64_t begin, int64_t length, int64_t width,
                         T* row) {
-  const Cut part = cut(begin, std::min(length, width), x.size);
+  const WindowCut part = cut_window(begin, std::min(length, width), x.size);
   if (part.inside == 0) return {row, 0, row, part.before};
   const T* const samples = x.load(std::max<int64_t>(begin, 0), part.inside, row + part.before);
   return {samples, part.inside, row, part.before};

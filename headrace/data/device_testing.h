@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: the devices of this machine, and operators on them.
+#pragma once
+#include "headrace/data/device.h"
+#include "headrace/exec/device_stream.h"
+#include "headrace/memory/simulated.h"
+
+#include <functional>
+#include <vector>
+
+namespace hr::testing {
+
+/// The simulated device, and a CUDA device where there is one.
+inline std::vector<Place> device_places() {
+  std::vector<Place> places{simulated};
+  if (why_no_cuda().empty()) places.push_back(cuda_place());
+  return places;
+}
+
+/// A new stream of the device; the simulated one is opened with a small memory.
+inline Stream stream_at(Place place) {
+  if (place.is_simulated()) open_simulated({.limit_bytes = int64_t{256} << 20, .latency_ns = 0});
+  return new_stream(place);
+}
+
+/// A tensor with the strides of `tensor`, on a CUDA device.
+inline Tensor sent(const Tensor& tensor, Place place) {
+  const Stream stream = current_stream(place);
+  const Tensor bytes(TypeId::kUInt8, {tensor.buffer().size_bytes()}, tensor.buffer());
+  return Tensor(tensor.dtype(), tensor.shape(), tensor.strides(),
+                to_place(bytes, place, stream).buffer(), tensor.byte_offset());
+}
+
+/// The same on the host.
+inline Tensor fetched(const Tensor& tensor) {
+  return tensor.place().is_host() ? tensor
+                                  : to_place(tensor, host, current_stream(tensor.place()));
+}
+
+/// What `work` makes of inputs on a device, back on the host. `like`: what it makes on the host.
+inline Tensor made_at(Place place, const std::vector<Tensor>& inputs, const Tensor& like,
+                      const DeviceWork& work) {
+  std::vector<Tensor> there;
+  if (place.is_gpu()) {
+    for (const Tensor& input : inputs) there.push_back(sent(input, place));
+    return fetched(work(there));
+  }
+  const Stream stream = stream_at(place);
+  for (const Tensor& input : inputs)
+    there.push_back(to_place(contiguous(input, "test"), place, stream));
+  return to_place(run_on_device("test", stream, there, like.dtype(), like.shape(), work), host,
+                  stream);
+}
+
+}  // namespace hr::testing

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused expressions and reductions on a CUDA device: the host's bits.
+#include "headrace/base/error.h"
+#include "headrace/data/device_testing.h"
+#include "headrace/data/tensor_testing.h"
+#include "headrace/plan/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <set>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+using testing::tensor_of;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+class PlanDevices : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!why_no_cuda().empty()) GTEST_SKIP() << why_no_cuda();
+  }
+};
+
+bool same_values(const Value& a, const Value& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* tensor = std::get_if<Tensor>(&a))
+    return testing::same_bits(*tensor, testing::fetched(std::get<Tensor>(b)));
+  if (const auto* column = std::get_if<Column>(&a)) {
+    const auto& there = std::get<Column>(b);
+    if (there.dtype() != column->dtype() || there.num_rows() != column->num_rows()) return false;
+    if (column->num_rows() == 0) return true;
+    const Column here = to_place(there, host, current_stream(cuda_place()));
+    for (int64_t i = 0; i < column->num_rows(); ++i)
+      if (column->bit(i) != here.bit(i)) return false;
+    return true;
+  }
+  const auto& one = std::get<Scalar>(a);
+  const auto& other = std::get<Scalar>(b);
+  if (one.dtype() != other.dtype() || one.is_null() != other.is_null()) return false;
+  const auto x = one.as<double>(), y = other.as<double>();
+  return one.as<uint64_t>() == other.as<uint64_t>() &&
+         (std::memcmp(&x, &y, 8) == 0 || (x != x && y != y));
+}
+
+void expect_same(const Program& program, const std::vector<Tensor>& inputs, const char* what) {
+  std::vector<Value> here, there;
+  for (const Tensor& input : inputs) {
+    here.emplace_back(input);
+    there.emplace_back(testing::sent(input, cuda_place()));
+  }
+  const std::vector<Value> expected = evaluate(program, here, inputs[0].shape());
+  const std::vector<Value> found = evaluate(program, there, inputs[0].shape());
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    EXPECT_TRUE(same_values(expected[i], found[i]))
+        << what << ", output " << i << ", dtype " << inputs[0].dtype().name() << ", size "
+        << inputs[0].num_elements();
+}
+
+template <class T>
+std::vector<T> mixed(int64_t count, uint32_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const double size = std::exp(std::uniform_real_distribution<double>(-20, 25)(random));
+      values[i] = static_cast<T>(random() % 2 ? size : -size);
+      constexpr double special[] = {0.0,  -0.0, kNan, kInf, -kInf, 1.0,
+                                    -1.0, 0.5,  2.5,  1e30, 1e-310};
+      if (i % 11 == 0) values[i] = static_cast<T>(special[random() % std::size(special)]);
+    } else {
+      values[i] = static_cast<T>(random() >> (random() % 64));
+    }
+  }
+  return values;
+}
+
+bool is_libm(Op op) {
+  static const std::set<Op> all{Op::kCbrt, Op::kArcsin, Op::kArccos, Op::kArctan,
+                                Op::kSinh, Op::kCosh,   Op::kHypot,  Op::kArctan2};
+  return all.count(op) > 0;
+}
+
+// NaN has many bits, and the processors choose different ones.
+int without_nan(Program& program, int value) {
+  const Dtype dtype = program.dtype(value);
+  if (!dtype.is_floating()) return value;
+  const int is_nan = program.apply(Op::kIsNan, std::vector<int>{value});
+  const int zero = dtype.id() == TypeId::kFloat32 ? program.constant(Scalar(77.0f))
+                                                  : program.constant(Scalar(77.0));
+  return program.apply(Op::kWhere, std::vector<int>{is_nan, zero, value});
+}
+
+}  // namespace
+
+TEST_F(PlanDevices, EveryOperationOfEveryDtype) {
+  const auto each = [&]<class T>(T) {
+    const std::vector<Tensor> inputs{tensor_of(mixed<T>(20'000, 1)), tensor_of(mixed<T>(20'000, 2))};
+    Program program;
+    std::string words;
+    const int x = program.input(0, dtype_of<T>(), false);
+    const int y = program.input(1, dtype_of<T>(), false);
+    for (int op = static_cast<int>(Op::kNegative); op <= static_cast<int>(Op::kWhere); ++op) {
+      const Op each_op = static_cast<Op>(op);
+      if (is_libm(each_op) || (each_op == Op::kPower && std::is_integral_v<T>)) continue;
+      std::vector<int> operands{x, y};
+      operands.resize(static_cast<size_t>(op_row(each_op).operands), y);
+      if (each_op == Op::kWhere) operands = {program.apply(Op::kLess, std::vector<int>{x, y}), x, y};
+      try {
+        program.add_tensor(without_nan(program, program.apply(each_op, operands)));
+        words += std::string(op_row(each_op).name) + " ";
+      } catch (const TypeMismatchError&) {  // not for this dtype
+      }
+    }
+    expect_same(program, inputs, words.c_str());
+  };
+  each(double{});
+  each(float{});
+  each(int8_t{});
+  each(int32_t{});
+  each(int64_t{});
+  each(uint8_t{});
+  each(uint16_t{});
+  each(uint64_t{});
+}
+
+TEST_F(PlanDevices, CastsAndIntegerPowers) {
+  const TypeId all[] = {TypeId::kBool,   TypeId::kInt8,   TypeId::kInt16,  TypeId::kInt32,
+                        TypeId::kInt64,  TypeId::kUInt8,  TypeId::kUInt16, TypeId::kUInt32,
+                        TypeId::kUInt64, TypeId::kFloat32, TypeId::kFloat64};
+  const auto each = [&]<class T>(T) {
+    Program program;
+    const int x = program.input(0, dtype_of<T>(), false);
+    for (const TypeId to : all) program.add_tensor(without_nan(program, program.cast(x, to)));
+    if (std::is_integral_v<T>)
+      program.add_tensor(
+          program.apply(Op::kPower, std::vector<int>{x, program.constant(Scalar(T{3}))}));
+    expect_same(program, {tensor_of(mixed<T>(5000, 3))}, "casts");
+  };
+  each(double{});
+  each(float{});
+  each(int16_t{});
+  each(int64_t{});
+  each(uint32_t{});
+  each(uint64_t{});
+}
+
+TEST_F(PlanDevices, EveryReductionOfEverySize) {
+  const auto each = [&]<class T>(T, bool with_nan) {
+    for (const int64_t size : testing::edge_sizes()) {
+      std::vector<T> values = mixed<T>(size, 4);
+      for (T& value : values)
+        if constexpr (std::is_floating_point_v<T>)
+          if (!with_nan && !std::isfinite(value)) value = 3;
+      Program program;
+      const int x = program.input(0, dtype_of<T>(), false);
+      for (int r = 0; r <= static_cast<int>(Reduction::kCount); ++r)
+        for (const bool skip : {false, true})
+          program.add_reduction(x, static_cast<Reduction>(r),
+                                {.skip_nan = skip, .empty_is_null = true, .ddof = 1});
+      expect_same(program, {tensor_of(values)}, "reductions");
+    }
+  };
+  each(double{}, false);
+  each(double{}, true);
+  each(float{}, false);
+  each(int32_t{}, false);
+  each(uint64_t{}, false);
+}
+
+TEST_F(PlanDevices, ChainsWithReductionsColumnsAndStrides) {
+  Program program;
+  const int x = program.input(0, TypeId::kFloat64, false);
+  const int y = program.input(1, TypeId::kFloat64, true);
+  const int s = program.apply(Op::kSin, std::vector<int>{x});
+  const int c = program.apply(Op::kCos, std::vector<int>{x});
+  const int one = program.apply(
+      Op::kAdd, std::vector<int>{program.apply(Op::kSquare, std::vector<int>{s}),
+                                 program.apply(Op::kSquare, std::vector<int>{c})});
+  const int is_one = program.apply(Op::kEqual, std::vector<int>{one, program.constant(Scalar(1.0))});
+  program.add_reduction(is_one, Reduction::kSum);
+  program.add_reduction(is_one, Reduction::kAll);
+  program.add_tensor(without_nan(program, one));
+  program.add_column(program.apply(Op::kGreater, std::vector<int>{x, y}));
+  program.add_reduction(program.apply(Op::kFmax, std::vector<int>{x, y}), Reduction::kStd);
+  for (const int64_t size : testing::edge_sizes())
+    expect_same(program,
+                {tensor_of(mixed<double>(size, 5)), tensor_of(mixed<double>(size, 6), -2)},
+                "a chain");
+}
+
+TEST_F(PlanDevices, WhatHasNoKernelIsAnError) {
+  Program program;
+  const int x = program.input(0, TypeId::kFloat64, true);
+  program.add_column(program.apply(Op::kNegative, std::vector<int>{x}));
+  Buffer validity = Buffer::allocate_zeroed(8);
+  const Column nulls(TypeId::kFloat64, 3, tensor_of<double>({1, 2, 3}).buffer(), validity, 3);
+  const std::vector<Value> there{to_place(nulls, cuda_place(), current_stream(cuda_place()))};
+  EXPECT_THROW(evaluate(program, there, 3), UnsupportedError);
+}
+
+}  // namespace hr

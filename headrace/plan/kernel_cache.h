@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels compiled at run time by NVRTC and kept, in memory and on the disk. For `_cuda.cu` files.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace hr::cuda {
+
+/// The function `name` of `source` for a device; a CUfunction. The first call compiles it (about
+/// 0.1 to 1 s) or finds what an earlier process compiled. Throws UnsupportedError when there is no
+/// NVRTC, InternalError with the compiler's words, DeviceError.
+void* find_kernel(const std::string& source, const char* name, int device);
+
+/// How many sources this process compiled, and how many it found on the disk.
+struct KernelCacheCounts {
+  int64_t compiled;
+  int64_t found;
+};
+KernelCacheCounts kernel_cache_counts();
+
+}  // namespace hr::cuda

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of this room have the host's bits on every device.
+#include "headrace/data/device_testing.h"
+#include "headrace/data/tensor_testing.h"
+#include "headrace/signal/non_max_suppression.h"
+#include "headrace/signal/windows.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+using testing::tensor_of;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+class SignalDevices : public ::testing::TestWithParam<Place> {
+ protected:
+  static void expect_same(const std::vector<Tensor>& inputs, const DeviceWork& work) {
+    const Tensor like = work(inputs);
+    EXPECT_TRUE(testing::same_bits(testing::made_at(GetParam(), inputs, like, work), like))
+        << "dtype " << inputs[0].dtype().name() << ", size " << inputs[0].num_elements();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Device, SignalDevices, ::testing::ValuesIn(testing::device_places()),
+                         [](const auto& at) { return at.param.is_gpu() ? "Cuda" : "Simulated"; });
+
+// Beats on a noisy line, with plateaus: of few values, so that many are equal.
+template <class T>
+std::vector<T> beats(int64_t count, double noise) {
+  std::mt19937 random(1);
+  std::vector<T> values(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const double beat = 80 * std::exp(-std::pow(static_cast<double>(i % 211) / 9 - 5, 2));
+    values[static_cast<size_t>(i)] = static_cast<T>(
+        std::floor(beat + noise * std::uniform_real_distribution<double>(0, 30)(random)));
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_P(SignalDevices, NonMaxSuppression) {
+  for (const int64_t window : {1, 3, 7, 9, 11, 65, 301, 5001, 999'999})
+    for (const int64_t size : testing::edge_sizes()) {
+      if (size > 2000 && window > 301 && !GetParam().is_gpu()) continue;
+      for (const double threshold : {-kInf, 40.0, 1e300})
+        expect_same({tensor_of(beats<double>(size, 1))}, [=](std::span<const Tensor> in) {
+          return non_max_suppression(in[0], window, threshold);
+        });
+    }
+  const auto work = [](std::span<const Tensor> in) { return non_max_suppression(in[0], 31, 20.5); };
+  expect_same({tensor_of(beats<float>(20'000, 1))}, work);
+  expect_same({tensor_of(beats<uint8_t>(20'000, 1))}, work);
+  expect_same({tensor_of(beats<int64_t>(20'000, 0), -2)}, work);
+  std::vector<double> odd = beats<double>(5000, 1);
+  for (size_t i = 0; i < odd.size(); i += 37) odd[i] = i % 2 != 0 ? kNan : -kInf;
+  std::fill(odd.begin() + 1000, odd.begin() + 1200, kNan);
+  odd[1100] = -kInf;
+  odd[2000] = kInf;
+  for (const double threshold : {-kInf, 0.0})
+    expect_same({tensor_of(odd)}, [=](std::span<const Tensor> in) {
+      return non_max_suppression(in[0], 31, threshold);
+    });
+}
+
+TEST_P(SignalDevices, Windows) {
+  std::mt19937_64 random(2);
+  for (const Normalize normalize :
+       {Normalize::kNone, Normalize::kZscore, Normalize::kMinMax, Normalize::kMax})
+    for (const int64_t width : {1, 31, 32, 33, 64, 187, 1000}) {
+      std::vector<int64_t> begins(500), lengths(500);
+      for (int64_t& begin : begins) begin = static_cast<int64_t>(random() % 12'000) - 1000;
+      for (int64_t& length : lengths) length = static_cast<int64_t>(random() % 300);
+      begins[0] = std::numeric_limits<int64_t>::min();
+      begins[1] = std::numeric_limits<int64_t>::max();
+      const auto each = [&](auto x) {
+        x[5000] = static_cast<decltype(x)::value_type>(kNan);
+        x[7000] = static_cast<decltype(x)::value_type>(kInf);
+        std::fill(x.begin() + 8000, x.begin() + 8500, 1e6f + 3);
+        for (size_t i = 9000; i < 10'000; ++i) x[i] += 1e7f;
+        for (const int64_t stride : {1, -2}) {
+          expect_same({tensor_of(x, stride), tensor_of(begins), tensor_of(lengths)},
+                      [=](std::span<const Tensor> in) {
+                        return windows(in[0], in[1], in[2], width, normalize);
+                      });
+          expect_same({tensor_of(x, stride), tensor_of(begins)}, [=](std::span<const Tensor> in) {
+            return windows(in[0], in[1], width, normalize);
+          });
+        }
+      };
+      each(beats<double>(11'000, 0.7));
+      each(beats<float>(11'000, 0.7));
+    }
+}
+
+}  // namespace hr
