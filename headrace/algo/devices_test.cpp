@@ -89,8 +89,8 @@ TEST_P(AlgoDevices, IndexOfTrue) {
       for (const int64_t stride : {1, 3, -1}) {
         const Tensor bytes = tensor_of(gate, stride);
         expect_same({bytes}, [](std::span<const Tensor> in) {
-          return index_of_true(Tensor(TypeId::kBool, in[0].shape(), in[0].strides(),
-                                      in[0].buffer(), in[0].byte_offset()));
+          return index_of_true(Tensor(TypeId::kBool, in[0].shape(), in[0].strides(), in[0].buffer(),
+                                      in[0].byte_offset()));
         });
       }
     }

@@ -151,9 +151,8 @@ Histogram histogram(const Tensor& x, const Tensor& edges) {
                                       {{"edges", edges.num_elements()}},
                                       "pass the borders of the bins, the last one too");
   check_bins(bins);
-  const Tensor here = edges.place().is_gpu()
-                          ? to_place(edges, host, current_stream(edges.place()))
-                          : edges;
+  const Tensor here =
+      edges.place().is_gpu() ? to_place(edges, host, current_stream(edges.place())) : edges;
   visit_real(edges.dtype(), [&]<class T>(std::type_identity<T>) {
     const StridedView<T> view(here);
     for (int64_t i = 0; i < bins; ++i)

@@ -15,8 +15,8 @@ namespace hr::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-/// Counters that a block has in shared memory. Lanes with equal values use different ones, as far as
-/// there is room for several of each.
+/// Counters that a block has in shared memory. Lanes with equal values use different ones, as far
+/// as there is room for several of each.
 constexpr int64_t kCounters = 12'288;
 
 using Count = unsigned long long;
@@ -148,9 +148,9 @@ void count_uniform_as(const Tensor& x, const UniformBins& bins, const E* edges, 
   Counting count(x, bins.bins, counts);
   const Buffer there = count.call.table(
       borders.data(), static_cast<int64_t>(borders.size() * sizeof(BinBorders<E>)));
-  uniform_kernel<CountTypes<T, E, D>><<<count.blocks, kThreads, count.shared_bytes(),
-                                        count.stream()>>>(
-      view_of<T>(x), bins, there.as<BinBorders<E>>(), count.copies, count.counts);
+  uniform_kernel<CountTypes<T, E, D>>
+      <<<count.blocks, kThreads, count.shared_bytes(), count.stream()>>>(
+          view_of<T>(x), bins, there.as<BinBorders<E>>(), count.copies, count.counts);
   count.call.finish(cudaGetLastError());
 }
 

@@ -50,8 +50,7 @@ struct BitGate {
     uint64_t word = 0;
     for (int64_t byte = begin / 8; byte <= (begin + count - 1) / 8; ++byte)
       word |= uint64_t{bits[byte]} << (8 * (byte - begin / 8));
-    return static_cast<unsigned>(word >> (begin % 8)) &
-           (count == kRows ? ~0u : (1u << count) - 1);
+    return static_cast<unsigned>(word >> (begin % 8)) & (count == kRows ? ~0u : (1u << count) - 1);
   }
 };
 

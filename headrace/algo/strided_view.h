@@ -33,7 +33,8 @@ struct StridedView {
         source(reads(x)) {
     if (!x.place().is_host())
       throw_error<UnsupportedError>("device", "there is no kernel for this operator on this device",
-                                    {{"place", x.place().name()}}, "move the values first: x.to('cpu')");
+                                    {{"place", x.place().name()}},
+                                    "move the values first: x.to('cpu')");
   }
 
   T operator[](int64_t i) const { return data[i * stride]; }

@@ -12,7 +12,8 @@
 // polynomials by interpolation at Chebyshev nodes with mpmath. vmath.h states the bounds.
 //
 // Include it inside the namespace of a SIMD level (or of a device), after <bit>, <cmath>, <cstdint>
-// and <limits> and a definition of HR_RARE, the mark of a function that few values need: its templates must be compiled with that level's instructions. No #pragma once.
+// and <limits> and a definition of HR_RARE, the mark of a function that few values need: its
+// templates must be compiled with that level's instructions. No #pragma once.
 
 namespace vmath {
 

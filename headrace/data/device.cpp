@@ -152,6 +152,21 @@ Buffer allocate_result(int64_t size_bytes, Place place) {
   return size_bytes == 0 ? Buffer() : Buffer::allocate(size_bytes, current_resource(place));
 }
 
+void hand_over(std::string_view op, const Buffer& buffer, void* stream) {
+  const Place place = buffer.place();
+  DeviceCall call(op, place);
+  call.reads(buffer);
+  if (stream == call.stream()) return;
+  const CudaFunctions& cuda = *cuda_functions();
+  void* event = nullptr;
+  check_cuda(op, cuda.make_event(&event, 2));  // without a time
+  int status = cuda.record_event(event, call.stream());
+  if (status == 0) status = cuda.wait_event(stream, event, 0);
+  cuda.end_event(event);
+  check_cuda(op, status);
+  note_device_use(buffer.data(), stream);
+}
+
 Tensor output_at(std::string_view op, const Tensor& made, Place place) {
   if (!place.is_gpu() || made.num_elements() == 0) return made;
   const int64_t bytes = made.num_elements() * made.dtype().size_bytes();
@@ -276,9 +291,9 @@ Buffer DeviceCall::scratch(int64_t size_bytes) const {
 Buffer DeviceCall::table(const void* values, int64_t size_bytes) const {
   Buffer made = scratch(size_bytes);
   if (size_bytes > 0)
-    check_cuda(op_, cuda_functions()->copy_to_device(reinterpret_cast<uint64_t>(made.data()),
-                                                     values, static_cast<size_t>(size_bytes),
-                                                     stream()));
+    check_cuda(op_,
+               cuda_functions()->copy_to_device(reinterpret_cast<uint64_t>(made.data()), values,
+                                                static_cast<size_t>(size_bytes), stream()));
   return made;
 }
 
@@ -291,9 +306,9 @@ void DeviceCall::fill(std::byte* where, unsigned char byte, int64_t size_bytes) 
 void DeviceCall::fetch(void* to, const void* from, int64_t size_bytes) const {
   mark_work(stream_, op_);
   Buffer pinned = Buffer::allocate(size_bytes, pinned_resource());
-  check_cuda(op_, cuda_functions()->copy_to_host(pinned.mutable_data(),
-                                                 reinterpret_cast<uint64_t>(from),
-                                                 static_cast<size_t>(size_bytes), stream()));
+  check_cuda(op_,
+             cuda_functions()->copy_to_host(pinned.mutable_data(), reinterpret_cast<uint64_t>(from),
+                                            static_cast<size_t>(size_bytes), stream()));
   synchronize(stream_);
   std::memcpy(to, pinned.data(), static_cast<size_t>(size_bytes));
 }

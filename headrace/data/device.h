@@ -17,8 +17,8 @@ namespace hr {
 /// The values at `place`: themselves when they are there, else a copy, shown in the ledger as asked
 /// under "to". To a device the call returns when the host's bytes are read (of the simulated
 /// device: at once), and the values are ready on `stream`; to the host it waits. Of a column only
-/// its rows go; a dictionary stays on the host. Throws DeviceError when the values are not ready for
-/// `stream`, OutOfMemoryError.
+/// its rows go; a dictionary stays on the host. Throws DeviceError when the values are not ready
+/// for `stream`, OutOfMemoryError.
 HR_API Tensor to_place(const Tensor& tensor, Place place, Stream stream);
 HR_API Column to_place(const Column& column, Place place, Stream stream);
 
@@ -37,6 +37,11 @@ HR_API Tensor run_on_device(std::string_view op, Stream stream, std::vector<Tens
 /// Room for a result of `size_bytes` where `place` says; on the host one that is written under pins
 /// (`Buffer::allocate_paged`).
 HR_API Buffer allocate_result(int64_t size_bytes, Place place);
+
+/// Before another library reads the bytes on `stream` (a CUstream of a CUDA device): that stream
+/// waits for what writes them, and their memory goes to nobody else before what it holds now is
+/// done.
+HR_API void hand_over(std::string_view op, const Buffer& buffer, void* stream);
 
 /// A small output of `op` that the host computed, on a CUDA device if `place` is one.
 HR_API Tensor output_at(std::string_view op, const Tensor& made, Place place);

@@ -70,8 +70,7 @@ class Ring {
 void copy_on_host(std::byte* to, const std::byte* from, int64_t bytes) {
   parallel_for(divide_up(bytes, kPartBytes), [&](int64_t part) {
     const int64_t begin = part * kPartBytes;
-    std::memcpy(to + begin, from + begin,
-                static_cast<size_t>(std::min(kPartBytes, bytes - begin)));
+    std::memcpy(to + begin, from + begin, static_cast<size_t>(std::min(kPartBytes, bytes - begin)));
   });
 }
 
@@ -89,9 +88,9 @@ void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, const B
       const Pin pin{{&from, begin + done, begin + done + bytes}};
       copy_on_host(block.buffer.mutable_data(), from.data() + begin + done, bytes);
     }
-    check_cuda("to", cuda_functions()->copy_to_device(
-                         reinterpret_cast<uint64_t>(to.data() + done), block.buffer.data(),
-                         static_cast<size_t>(bytes), ring.stream()));
+    check_cuda("to", cuda_functions()->copy_to_device(reinterpret_cast<uint64_t>(to.data() + done),
+                                                      block.buffer.data(),
+                                                      static_cast<size_t>(bytes), ring.stream()));
     ring.record(block);
   }
 }
@@ -101,7 +100,9 @@ void copy_from_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, Buffe
   Ring ring(size_bytes, stream);
   std::byte* const out = to.mutable_data();
   const int64_t blocks = divide_up(size_bytes, kBlockBytes);
-  const auto bytes_of = [&](int64_t k) { return std::min(kBlockBytes, size_bytes - k * kBlockBytes); };
+  const auto bytes_of = [&](int64_t k) {
+    return std::min(kBlockBytes, size_bytes - k * kBlockBytes);
+  };
   const auto queue = [&](int64_t k) {
     Block& block = ring.at(k);
     check_cuda("to", cuda_functions()->copy_to_host(

@@ -38,9 +38,7 @@ class Devices : public ::testing::TestWithParam<Place> {
  protected:
   static Place place() { return GetParam(); }
 
-  static Stream opened() {
-    return place().is_gpu() ? new_stream(place()) : hr::opened();
-  }
+  static Stream opened() { return place().is_gpu() ? new_stream(place()) : hr::opened(); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Device, Devices, ::testing::ValuesIn(testing::device_places()),
@@ -68,12 +66,11 @@ Tensor host_operator(std::string_view op, std::vector<Tensor> inputs, Dtype dtyp
 }
 
 Tensor add(const Tensor& a, const Tensor& b, Stream stream) {
-  return host_operator("add", {a, b}, a.dtype(), a.shape(), stream,
-                       [](std::span<const Tensor> in) {
-                         std::vector<double> sum = values_of<double>(in[0]);
-                         for (size_t i = 0; i < sum.size(); ++i) sum[i] += in[1].as<double>()[i];
-                         return tensor_of(sum);
-                       });
+  return host_operator("add", {a, b}, a.dtype(), a.shape(), stream, [](std::span<const Tensor> in) {
+    std::vector<double> sum = values_of<double>(in[0]);
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += in[1].as<double>()[i];
+    return tensor_of(sum);
+  });
 }
 
 Tensor sum(const Tensor& a, Stream stream) {
@@ -201,7 +198,7 @@ TEST_P(Devices, MemoryIsCountedAndLimited) {
       to_place(tensor_of(numbers(100'000)), place(), stream);
       FAIL();
     } catch (const OutOfMemoryError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("out of memory on the device: requested=800.0 kB"));
+      EXPECT_THAT(error.what(), HasSubstr("out of memory on the device: requested='800.0 kB'"));
       EXPECT_THAT(error.what(), HasSubstr("the largest holders there:\n  800.0 kB"));
     }
   }

@@ -33,8 +33,7 @@ inline Tensor sent(const Tensor& tensor, Place place) {
 
 /// The same on the host.
 inline Tensor fetched(const Tensor& tensor) {
-  return tensor.place().is_host() ? tensor
-                                  : to_place(tensor, host, current_stream(tensor.place()));
+  return tensor.place().is_host() ? tensor : to_place(tensor, host, current_stream(tensor.place()));
 }
 
 /// What `work` makes of inputs on a device, back on the host. `like`: what it makes on the host.
@@ -45,7 +44,7 @@ inline Tensor made_at(Place place, const std::vector<Tensor>& inputs, const Tens
     for (const Tensor& input : inputs) there.push_back(sent(input, place));
     return fetched(work(there));
   }
-  const Stream stream = stream_at(place);
+  static const Stream stream = stream_at(simulated);
   for (const Tensor& input : inputs)
     there.push_back(to_place(contiguous(input, "test"), place, stream));
   return to_place(run_on_device("test", stream, there, like.dtype(), like.shape(), work), host,

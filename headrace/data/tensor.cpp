@@ -86,6 +86,10 @@ Column as_column(const Tensor& tensor) {
 
 Tensor contiguous(const Tensor& tensor, std::string_view op) {
   if (tensor.is_contiguous()) return tensor;
+  if (!tensor.place().is_host())
+    throw_error<UnsupportedError>(op, "no kernel makes this contiguous on a device",
+                                  {{"place", tensor.place().name()}},
+                                  "move the values first: x.to('cpu')");
   const int64_t width = tensor.dtype().size_bytes();
   const int64_t bytes = tensor.num_elements() * width;
   record_copy(op, "not contiguous", bytes, false);

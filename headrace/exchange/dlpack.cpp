@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/strided.h"
+#include "headrace/memory/cuda_device.h"
 
 #include <memory>
 
@@ -58,7 +59,8 @@ Managed* export_tensor(const Tensor& tensor) {
   owned->strides = tensor.strides();
   DLTensor& out = owned->managed.dl_tensor;
   out.data = const_cast<std::byte*>(tensor.data());
-  out.device = {kDLCPU, 0};
+  const Place place = tensor.place();
+  out.device = place.is_gpu() ? DLDevice{kDLCUDA, place.index} : DLDevice{kDLCPU, 0};
   out.ndim = static_cast<int32_t>(owned->shape.size());
   out.dtype = type;
   out.shape = owned->shape.data();
@@ -92,7 +94,8 @@ template <class Managed>
 Tensor import_tensor(std::string_view op, Managed* managed) {
   try {
     const DLTensor& in = managed->dl_tensor;
-    if (in.device.device_type != kDLCPU && in.device.device_type != kDLCUDAHost)
+    const bool on_cuda = in.device.device_type == kDLCUDA && why_no_cuda().empty();
+    if (in.device.device_type != kDLCPU && in.device.device_type != kDLCUDAHost && !on_cuda)
       throw_error<DeviceError>(op, "the host cannot read this memory",
                                {{"device_type", in.device.device_type}},
                                "move it first, for example x.cpu()");
@@ -104,7 +107,8 @@ Tensor import_tensor(std::string_view op, Managed* managed) {
     Shape strides = in.strides ? Shape(in.strides, in.strides + in.ndim) : row_major(shape);
     const auto* data = static_cast<const std::byte*>(in.data);
     return adopt_strided(op, dtype, data ? data + in.byte_offset : nullptr, std::move(shape),
-                         std::move(strides), Owner{managed, release_managed<Managed>});
+                         std::move(strides), Owner{managed, release_managed<Managed>},
+                         on_cuda ? cuda_place(in.device.device_id) : host);
   } catch (...) {
     release_managed<Managed>(managed);
     throw;

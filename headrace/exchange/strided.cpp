@@ -56,7 +56,7 @@ void require_array_form(std::string_view op, Dtype dtype) {
 }  // namespace
 
 Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape shape, Shape strides,
-                     Owner owner) {
+                     Owner owner, Place place) {
   const int64_t width = dtype.size_bytes();
   int64_t lowest = 0, highest = 0;
   const int64_t count = num_elements(shape);
@@ -78,7 +78,7 @@ Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape s
   const int64_t bytes =
       count == 0 ? 0 : checked_multiply(op, checked_add(op, highest - lowest, 1), width);
   const int64_t before = checked_multiply(op, lowest, width);
-  Buffer buffer = Buffer::adopt(static_cast<const std::byte*>(data) + before, bytes, owner);
+  Buffer buffer = Buffer::adopt(static_cast<const std::byte*>(data) + before, bytes, owner, place);
   return Tensor(dtype, std::move(shape), std::move(strides), std::move(buffer), -before);
 }
 

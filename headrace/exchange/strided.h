@@ -10,12 +10,12 @@
 
 namespace hr {
 
-/// A tensor over foreign memory; nothing is copied. `data` is element [0, 0, ...]; `strides` count
-/// elements and may be negative or zero. The tensor is read-only whatever the owner may do. When it
-/// throws, `owner` has not been released: InvalidArgumentError for sizes that contradict each
-/// other, a missing or a misaligned pointer.
+/// A tensor over foreign memory at `place`; nothing is copied. `data` is element [0, 0, ...];
+/// `strides` count elements and may be negative or zero. The tensor is read-only whatever the owner
+/// may do. When it throws, `owner` has not been released: InvalidArgumentError for sizes that
+/// contradict each other, a missing or a misaligned pointer.
 HR_API Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape shape,
-                            Shape strides, Owner owner);
+                            Shape strides, Owner owner, Place place = host);
 
 /// The rows of a column as a one-dimensional tensor that array libraries understand: the same bytes
 /// for numbers and timestamps without nulls. Floats with nulls become NaN, timestamps with nulls

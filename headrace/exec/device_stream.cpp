@@ -137,9 +137,10 @@ class Streams {
     Queue& queue = find(stream);
     Queue& other = find({event.stream});
     if (queue.place != other.place)
-      throw_error<DeviceError>("device", "an event of another device",
-                               {{"stream_of", queue.place.name()}, {"event_of", other.place.name()}},
-                               "synchronize the stream of the event");
+      throw_error<DeviceError>(
+          "device", "an event of another device",
+          {{"stream_of", queue.place.name()}, {"event_of", other.place.name()}},
+          "synchronize the stream of the event");
     if (queue.place.is_gpu())
       wait_cuda(stream, {event.stream}, queue.place.index);
     else

@@ -64,8 +64,7 @@ const CudaFunctions* load_functions() {
 
 const CudaFunctions& functions_or_throw(std::string_view op) {
   const CudaFunctions* const functions = cuda_functions();
-  if (!functions)
-    throw_error<DeviceError>(op, why_no_cuda(), {}, "stay on the host: x.to('cpu')");
+  if (!functions) throw_error<DeviceError>(op, why_no_cuda(), {}, "stay on the host: x.to('cpu')");
   return *functions;
 }
 
@@ -85,9 +84,7 @@ class CudaResource {
 
   MemoryProperties properties() const { return {.place = cuda_place(device_), .alignment = 256}; }
 
-  std::string describe() const {
-    return "stream-ordered pool of cuda:" + std::to_string(device_);
-  }
+  std::string describe() const { return "stream-ordered pool of cuda:" + std::to_string(device_); }
 
  private:
   int device_;
@@ -252,8 +249,7 @@ AnyResource cuda_resource(int device) {
     throw_error<DeviceError>("device", "there is no such CUDA device",
                              {{"device", device}, {"devices", cuda_device_count()}},
                              "hr.info() says what is here");
-  return leaked->emplace(device, AnyResource(std::make_shared<CudaResource>(device)))
-      .first->second;
+  return leaked->emplace(device, AnyResource(std::make_shared<CudaResource>(device))).first->second;
 }
 
 AnyResource pinned_resource() {

@@ -20,33 +20,33 @@ constexpr Place cuda_place(int32_t index = 0) {
 /// The functions of CUDA's driver for streams, copies and modules, with its signatures; a status of
 /// 0 is success. External_device.h has those for memory.
 struct CudaFunctions {
-  int (*driver_version)(int*) = nullptr;                              // cuDriverGetVersion
-  int (*device_name)(char*, int, int) = nullptr;                      // cuDeviceGetName
-  int (*device_attribute)(int*, int, int) = nullptr;                  // cuDeviceGetAttribute
-  int (*default_pool)(void**, int) = nullptr;                         // cuDeviceGetDefaultMemPool
-  int (*set_pool_attribute)(void*, int, void*) = nullptr;             // cuMemPoolSetAttribute
-  int (*get_pool_attribute)(void*, int, void*) = nullptr;             // cuMemPoolGetAttribute
-  int (*trim_pool)(void*, size_t) = nullptr;                          // cuMemPoolTrimTo
-  int (*allocate_pinned)(void**, size_t, unsigned) = nullptr;         // cuMemHostAlloc
-  int (*free_pinned)(void*) = nullptr;                                // cuMemFreeHost
-  int (*pinned_address)(uint64_t*, void*, unsigned) = nullptr;        // cuMemHostGetDevicePointer
-  int (*copy_to_device)(uint64_t, const void*, size_t, void*) = nullptr;   // cuMemcpyHtoDAsync
-  int (*copy_to_host)(void*, uint64_t, size_t, void*) = nullptr;           // cuMemcpyDtoHAsync
-  int (*copy_on_device)(uint64_t, uint64_t, size_t, void*) = nullptr;      // cuMemcpyDtoDAsync
-  int (*fill)(uint64_t, unsigned char, size_t, void*) = nullptr;           // cuMemsetD8Async
-  int (*make_stream)(void**, unsigned) = nullptr;                     // cuStreamCreate
-  int (*synchronize_stream)(void*) = nullptr;                         // cuStreamSynchronize
-  int (*wait_event)(void*, void*, unsigned) = nullptr;                // cuStreamWaitEvent
-  int (*write_value)(void*, uint64_t, uint32_t, unsigned) = nullptr;  // cuStreamWriteValue32
-  int (*make_event)(void**, unsigned) = nullptr;                      // cuEventCreate
-  int (*record_event)(void*, void*) = nullptr;                        // cuEventRecord
-  int (*synchronize_event)(void*) = nullptr;                          // cuEventSynchronize
-  int (*end_event)(void*) = nullptr;                                  // cuEventDestroy
-  int (*load_module)(void**, const void*) = nullptr;                  // cuModuleLoadData
-  int (*find_function)(void**, void*, const char*) = nullptr;         // cuModuleGetFunction
+  int (*driver_version)(int*) = nullptr;                        // cuDriverGetVersion
+  int (*device_name)(char*, int, int) = nullptr;                // cuDeviceGetName
+  int (*device_attribute)(int*, int, int) = nullptr;            // cuDeviceGetAttribute
+  int (*default_pool)(void**, int) = nullptr;                   // cuDeviceGetDefaultMemPool
+  int (*set_pool_attribute)(void*, int, void*) = nullptr;       // cuMemPoolSetAttribute
+  int (*get_pool_attribute)(void*, int, void*) = nullptr;       // cuMemPoolGetAttribute
+  int (*trim_pool)(void*, size_t) = nullptr;                    // cuMemPoolTrimTo
+  int (*allocate_pinned)(void**, size_t, unsigned) = nullptr;   // cuMemHostAlloc
+  int (*free_pinned)(void*) = nullptr;                          // cuMemFreeHost
+  int (*pinned_address)(uint64_t*, void*, unsigned) = nullptr;  // cuMemHostGetDevicePointer
+  int (*copy_to_device)(uint64_t, const void*, size_t, void*) = nullptr;  // cuMemcpyHtoDAsync
+  int (*copy_to_host)(void*, uint64_t, size_t, void*) = nullptr;          // cuMemcpyDtoHAsync
+  int (*copy_on_device)(uint64_t, uint64_t, size_t, void*) = nullptr;     // cuMemcpyDtoDAsync
+  int (*fill)(uint64_t, unsigned char, size_t, void*) = nullptr;          // cuMemsetD8Async
+  int (*make_stream)(void**, unsigned) = nullptr;                         // cuStreamCreate
+  int (*synchronize_stream)(void*) = nullptr;                             // cuStreamSynchronize
+  int (*wait_event)(void*, void*, unsigned) = nullptr;                    // cuStreamWaitEvent
+  int (*write_value)(void*, uint64_t, uint32_t, unsigned) = nullptr;      // cuStreamWriteValue32
+  int (*make_event)(void**, unsigned) = nullptr;                          // cuEventCreate
+  int (*record_event)(void*, void*) = nullptr;                            // cuEventRecord
+  int (*synchronize_event)(void*) = nullptr;                              // cuEventSynchronize
+  int (*end_event)(void*) = nullptr;                                      // cuEventDestroy
+  int (*load_module)(void**, const void*) = nullptr;                      // cuModuleLoadData
+  int (*find_function)(void**, void*, const char*) = nullptr;             // cuModuleGetFunction
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
-                void**, void**) = nullptr;              // cuLaunchKernel
-  int (*error_name)(int, const char**) = nullptr;       // cuGetErrorName
+                void**, void**) = nullptr;         // cuLaunchKernel
+  int (*error_name)(int, const char**) = nullptr;  // cuGetErrorName
 };
 
 /// They, or null without a driver that has them all. Never unloaded.

@@ -26,8 +26,8 @@ struct Block {
   void* stream = nullptr;  // that it was allocated on
   Tag tag = 0;
   uint64_t serial = 0;
-  bool own = false;             // a buffer stands for it in the registry
-  std::vector<void*> used_on;   // other streams
+  bool own = false;            // a buffer stands for it in the registry
+  std::vector<void*> used_on;  // other streams
 };
 
 struct Account {
@@ -209,7 +209,8 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own) 
     try {
       const OnDevice on(driver, device);
       check(op.c_str(), on.status(), device, bytes);
-      if (first && cuda_functions()) open_pool(device, device_memory_statistics(device).limit_bytes);
+      if (first && cuda_functions())
+        open_pool(device, device_memory_statistics(device).limit_bytes);
       check(op.c_str(), driver.allocate(&address, bytes, stream), device, bytes);
     } catch (...) {
       const std::lock_guard lock(all.mutex);

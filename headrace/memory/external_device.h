@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory, our own and for other libraries: the driver's stream-ordered pool, with one budget,
-// accounts and tags.
+// Device memory, our own and for other libraries: the driver's stream-ordered pool, with one
+// budget, accounts and tags.
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/memory/budget.h"
@@ -37,11 +37,11 @@ HR_API std::pair<int64_t, int64_t> device_memory(int device);
 
 /// New bytes on a device in the order of `stream`; null when it refuses (`last_refusal`).
 HR_API void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept;
-/// The same for the engine's own buffers: throws OutOfMemoryError that names the largest holders, or
-/// DeviceError, and carries the tag in force.
+/// The same for the engine's own buffers: throws OutOfMemoryError that names the largest holders,
+/// or DeviceError, and carries the tag in force.
 HR_API void* device_allocate_own(size_t bytes, int device, void* stream);
-/// Work on `stream` touches the block, which was allocated on another one: its memory goes to nobody
-/// else before that work is done.
+/// Work on `stream` touches the block, which was allocated on another one: its memory goes to
+/// nobody else before that work is done.
 HR_API void note_device_use(const void* pointer, void* stream);
 /// In the order of `stream`, or if that is null of the stream that it was allocated on; after what
 /// was noted.
@@ -49,7 +49,8 @@ HR_API void device_free(void* pointer, void* stream) noexcept;
 /// What was asked for at `pointer`, or 0.
 HR_API size_t device_block_bytes(const void* pointer) noexcept;
 HR_API hr_alloc_statistics_v1 device_statistics(int device);
-/// All of a device: our own blocks and those of other libraries, its limit, and what the pool keeps.
+/// All of a device: our own blocks and those of other libraries, its limit, and what the pool
+/// keeps.
 HR_API MemoryStatistics device_memory_statistics(int device);
 /// Both count against it. The driver's pool keeps freed blocks up to it.
 HR_API void set_device_limit(int device, int64_t bytes);

@@ -267,7 +267,7 @@ TEST(CurrentResource, IsOfThePlaceTheScopeAndTheThread) {
     EXPECT_EQ(current_resource(), first);
     set_current_resource(host, before);
   }
-  EXPECT_THROW(current_resource(Place{PlaceKind::kCuda, 7}), UnsupportedError);
+  EXPECT_THROW(current_resource(Place{PlaceKind::kCuda, 7}), DeviceError);
   EXPECT_THROW(set_current_resource(Place{PlaceKind::kCuda, 7}, first), InvalidArgumentError);
 }
 

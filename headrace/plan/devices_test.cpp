@@ -51,6 +51,11 @@ bool same_values(const Value& a, const Value& b) {
          (std::memcmp(&x, &y, 8) == 0 || (x != x && y != y));
 }
 
+std::string words_of(const Value& value) {
+  const auto* scalar = std::get_if<Scalar>(&value);
+  return scalar ? ", " + std::to_string(scalar->as<double>()) : "";
+}
+
 void expect_same(const Program& program, const std::vector<Tensor>& inputs, const char* what) {
   std::vector<Value> here, there;
   for (const Tensor& input : inputs) {
@@ -63,7 +68,7 @@ void expect_same(const Program& program, const std::vector<Tensor>& inputs, cons
   for (size_t i = 0; i < found.size(); ++i)
     EXPECT_TRUE(same_values(expected[i], found[i]))
         << what << ", output " << i << ", dtype " << inputs[0].dtype().name() << ", size "
-        << inputs[0].num_elements();
+        << inputs[0].num_elements() << words_of(expected[i]) << words_of(found[i]);
 }
 
 template <class T>
@@ -104,7 +109,8 @@ int without_nan(Program& program, int value) {
 
 TEST_F(PlanDevices, EveryOperationOfEveryDtype) {
   const auto each = [&]<class T>(T) {
-    const std::vector<Tensor> inputs{tensor_of(mixed<T>(20'000, 1)), tensor_of(mixed<T>(20'000, 2))};
+    const std::vector<Tensor> inputs{tensor_of(mixed<T>(20'000, 1)),
+                                     tensor_of(mixed<T>(20'000, 2))};
     Program program;
     std::string words;
     const int x = program.input(0, dtype_of<T>(), false);
@@ -114,7 +120,8 @@ TEST_F(PlanDevices, EveryOperationOfEveryDtype) {
       if (is_libm(each_op) || (each_op == Op::kPower && std::is_integral_v<T>)) continue;
       std::vector<int> operands{x, y};
       operands.resize(static_cast<size_t>(op_row(each_op).operands), y);
-      if (each_op == Op::kWhere) operands = {program.apply(Op::kLess, std::vector<int>{x, y}), x, y};
+      if (each_op == Op::kWhere)
+        operands = {program.apply(Op::kLess, std::vector<int>{x, y}), x, y};
       try {
         program.add_tensor(without_nan(program, program.apply(each_op, operands)));
         words += std::string(op_row(each_op).name) + " ";
@@ -134,8 +141,8 @@ TEST_F(PlanDevices, EveryOperationOfEveryDtype) {
 }
 
 TEST_F(PlanDevices, CastsAndIntegerPowers) {
-  const TypeId all[] = {TypeId::kBool,   TypeId::kInt8,   TypeId::kInt16,  TypeId::kInt32,
-                        TypeId::kInt64,  TypeId::kUInt8,  TypeId::kUInt16, TypeId::kUInt32,
+  const TypeId all[] = {TypeId::kBool,   TypeId::kInt8,    TypeId::kInt16,  TypeId::kInt32,
+                        TypeId::kInt64,  TypeId::kUInt8,   TypeId::kUInt16, TypeId::kUInt32,
                         TypeId::kUInt64, TypeId::kFloat32, TypeId::kFloat64};
   const auto each = [&]<class T>(T) {
     Program program;
@@ -183,18 +190,18 @@ TEST_F(PlanDevices, ChainsWithReductionsColumnsAndStrides) {
   const int y = program.input(1, TypeId::kFloat64, true);
   const int s = program.apply(Op::kSin, std::vector<int>{x});
   const int c = program.apply(Op::kCos, std::vector<int>{x});
-  const int one = program.apply(
-      Op::kAdd, std::vector<int>{program.apply(Op::kSquare, std::vector<int>{s}),
-                                 program.apply(Op::kSquare, std::vector<int>{c})});
-  const int is_one = program.apply(Op::kEqual, std::vector<int>{one, program.constant(Scalar(1.0))});
+  const int one =
+      program.apply(Op::kAdd, std::vector<int>{program.apply(Op::kSquare, std::vector<int>{s}),
+                                               program.apply(Op::kSquare, std::vector<int>{c})});
+  const int is_one =
+      program.apply(Op::kEqual, std::vector<int>{one, program.constant(Scalar(1.0))});
   program.add_reduction(is_one, Reduction::kSum);
   program.add_reduction(is_one, Reduction::kAll);
   program.add_tensor(without_nan(program, one));
   program.add_column(program.apply(Op::kGreater, std::vector<int>{x, y}));
   program.add_reduction(program.apply(Op::kFmax, std::vector<int>{x, y}), Reduction::kStd);
   for (const int64_t size : testing::edge_sizes())
-    expect_same(program,
-                {tensor_of(mixed<double>(size, 5)), tensor_of(mixed<double>(size, 6), -2)},
+    expect_same(program, {tensor_of(mixed<double>(size, 5)), tensor_of(mixed<double>(size, 6), -2)},
                 "a chain");
 }
 

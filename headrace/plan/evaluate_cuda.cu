@@ -259,8 +259,7 @@ class Writer {
     }
     const std::string partials_at = "a.word[" + std::to_string(add_word(address(partials))) + "]";
     const std::string merged_at = "a.word[" + std::to_string(add_word(address(merged))) + "]";
-    const std::string source =
-        text(rows_word, groups_word, reductions, partials_at, merged_at);
+    const std::string source = text(rows_word, groups_word, reductions, partials_at, merged_at);
     std::vector<ReducePartial> found(at(count * morsels_));
     if (rows_ > 0) {
       launch("program_kernel", source, groups_, kThreads, call);
@@ -315,18 +314,21 @@ class Writer {
   static std::string name(int value) { return "v" + std::to_string(value); }
 
   void line(int value, Dtype dtype, const std::string& expression) {
-    body_ += std::string("    const ") + type_of(dtype) + " " + name(value) + " = " + expression +
-             ";\n";
+    body_ +=
+        std::string("    const ") + type_of(dtype) + " " + name(value) + " = " + expression + ";\n";
   }
 
   void constant(int value, Dtype dtype, const Scalar& scalar) {
-    line(value, dtype, std::string("word_as<") + type_of(dtype) + ">(" + word(word_of(scalar, dtype)) + ")");
+    line(value, dtype,
+         std::string("word_as<") + type_of(dtype) + ">(" + word(word_of(scalar, dtype)) + ")");
   }
 
   void write_input(int value, const Node& node, DeviceCall& call) {
     const Value& given = values_[at(node.input)];
-    if (const auto* scalar = std::get_if<Scalar>(&given)) return constant(value, node.dtype, *scalar);
-    if (const auto* tensor = std::get_if<Tensor>(&given)) return write_tensor(value, node, *tensor, call);
+    if (const auto* scalar = std::get_if<Scalar>(&given))
+      return constant(value, node.dtype, *scalar);
+    if (const auto* tensor = std::get_if<Tensor>(&given))
+      return write_tensor(value, node, *tensor, call);
     const auto& column = std::get<Column>(given);
     if (column.null_count() > 0) refuse("columns with nulls have no kernel on a CUDA device yet");
     if (column.num_rows() != rows_)
@@ -335,9 +337,9 @@ class Writer {
     call.reads(column.values_buffer());
     if (!node.dtype.is_bool())
       return line(value, node.dtype,
-                  element(node.dtype, word(address(column.values_buffer()) +
-                                           static_cast<uint64_t>(column.offset() *
-                                                                 node.dtype.size_bytes())),
+                  element(node.dtype,
+                          word(address(column.values_buffer()) +
+                               static_cast<uint64_t>(column.offset() * node.dtype.size_bytes())),
                           "i"));
     const std::string bit = "(" + word(static_cast<uint64_t>(column.offset())) + " + i)";
     line(value, node.dtype,
@@ -369,8 +371,9 @@ class Writer {
     if (tensor.shape() != shape_ || shape_.size() != 1)
       refuse("this layout has no kernel on a CUDA device yet");
     line(value, node.dtype,
-         element(node.dtype, first,
-                 "i * static_cast<int64_t>(" + word(static_cast<uint64_t>(tensor.strides()[0])) + ")"));
+         element(
+             node.dtype, first,
+             "i * static_cast<int64_t>(" + word(static_cast<uint64_t>(tensor.strides()[0])) + ")"));
   }
 
   void write_value(int value, DeviceCall& call) {
@@ -428,8 +431,9 @@ class Writer {
     const std::string both = "angle" + std::to_string(node.operands[0]);
     if (!angles_[node.operands[0]]) {
       angles_[node.operands[0]] = true;
-      body_ += "    Lane " + both + "_sine, " + both + "_cosine;\n    vmath::sin_cos(Lane(static_cast<double>(" +
-               name(node.operands[0]) + ")), " + both + "_sine, " + both + "_cosine);\n";
+      body_ += "    Lane " + both + "_sine, " + both +
+               "_cosine;\n    vmath::sin_cos(Lane(static_cast<double>(" + name(node.operands[0]) +
+               ")), " + both + "_sine, " + both + "_cosine);\n";
     }
     line(value, node.dtype,
          "static_cast<" + type + ">(" + both + (node.op == Op::kSin ? "_sine.v)" : "_cosine.v)"));
@@ -446,7 +450,8 @@ class Writer {
     const std::string first = word(address(out));
     if (as_bits)  // the lanes of a warp are 32 rows
       stores_ += "    { const unsigned bits = __ballot_sync(~0u, inside && " + name(output.value) +
-                 "); if (lane == 0) reinterpret_cast<unsigned*>(" + first + ")[i / 32] = bits; }\n";
+                 "); if (lane == 0 && inside) reinterpret_cast<unsigned*>(" + first +
+                 ")[i / 32] = bits; }\n";
     else
       stores_ += std::string("    if (inside) reinterpret_cast<") + type_of(dtype) + "*>(" + first +
                  ")[i] = " + name(output.value) + ";\n";
@@ -459,9 +464,10 @@ class Writer {
       const std::string open = std::string(indent) + "for (int k = 0; k < 32; ++k) {\n";
       return std::string(indent) + "if (first + 1024 <= rows) {\n#pragma unroll " +
              (has_functions_ ? "2" : "8") + "\n" + open +
-             "    const bool inside = true;\n    const int64_t i = first + k * 32 + lane;\n" + work +
-             "    }\n" + indent + "} else {\n#pragma unroll 1\n" + open +
-             "    const int64_t place = first + k * 32 + lane;\n    const bool inside = place < rows;\n"
+             "    const bool inside = true;\n    const int64_t i = first + k * 32 + lane;\n" +
+             work + "    }\n" + indent + "} else {\n#pragma unroll 1\n" + open +
+             "    const int64_t place = first + k * 32 + lane;\n    const bool inside = place < "
+             "rows;\n"
              "    const int64_t i = inside ? place : rows - 1;\n" +
              work + "    }\n" + indent + "}\n";
     };
@@ -487,9 +493,8 @@ class Writer {
                      "    ") +
                 "    " + own + ".fold_squares();\n";
       ends += "    if (lane == 0) " + place + "[b] = " + own + ".partial();\n";
-      merges += "  if (threadIdx.x == " + step + ") reinterpret_cast<Partial*>(" + partials +
-                ")[" + step + " * groups + blockIdx.x] = tree<" + fold + ">(" + place +
-                ", blocks);\n";
+      merges += "  if (threadIdx.x == " + step + ") reinterpret_cast<Partial*>(" + partials + ")[" +
+                step + " * groups + blockIdx.x] = tree<" + fold + ">(" + place + ", blocks);\n";
       second += "  merge_morsel<" + fold + ">(reinterpret_cast<const Partial*>(" + partials +
                 ") + " + step + " * groups, groups, morsel, reinterpret_cast<Partial*>(" + merged +
                 ") + " + step + " * morsels);\n";
@@ -502,11 +507,18 @@ class Writer {
     source += "struct Arguments { uint64_t word[" + std::to_string(words_.size()) + "]; };\n";
     source += "}  // namespace hr\nusing namespace hr;\n";
     source +=
-        "extern \"C\" __global__ void __launch_bounds__(256) program_kernel(const __grid_constant__ Arguments a) {\n"
-        "  const int64_t rows = static_cast<int64_t>(a.word[" + std::to_string(rows_word) + "]);\n"
-        "  const int64_t groups = static_cast<int64_t>(a.word[" + std::to_string(groups_word) + "]);\n"
+        "extern \"C\" __global__ void __launch_bounds__(256) program_kernel(const "
+        "__grid_constant__ Arguments a) {\n"
+        "  const int64_t rows = static_cast<int64_t>(a.word[" +
+        std::to_string(rows_word) +
+        "]);\n"
+        "  const int64_t groups = static_cast<int64_t>(a.word[" +
+        std::to_string(groups_word) +
+        "]);\n"
         "  const int lane = threadIdx.x & 31;\n"
-        "  __shared__ Partial parts[" + count + "][16];\n"
+        "  __shared__ Partial parts[" +
+        count +
+        "][16];\n"
         "  for (int b = threadIdx.x >> 5; b < 16; b += 8) {\n"
         "    const int64_t first = (static_cast<int64_t>(blockIdx.x) * 16 + b) * 1024;\n"
         "    if (first >= rows) break;\n" +
@@ -514,13 +526,16 @@ class Writer {
     if (!reductions.empty())
       source +=
           "  __syncthreads();\n"
-          "  const int64_t left = (rows - static_cast<int64_t>(blockIdx.x) * 16384 + 1023) / 1024;\n"
+          "  const int64_t left = (rows - static_cast<int64_t>(blockIdx.x) * 16384 + 1023) / "
+          "1024;\n"
           "  const int blocks = left < 16 ? static_cast<int>(left) : 16;\n" +
           merges;
     source += "}\n";
     source +=
         "extern \"C\" __global__ void merge_kernel(const __grid_constant__ Arguments a) {\n"
-        "  const int64_t groups = static_cast<int64_t>(a.word[" + std::to_string(groups_word) + "]);\n"
+        "  const int64_t groups = static_cast<int64_t>(a.word[" +
+        std::to_string(groups_word) +
+        "]);\n"
         "  const int64_t morsels = (groups + 7) / 8;\n"
         "  const int64_t morsel = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
         "  if (morsel >= morsels) return;\n" +

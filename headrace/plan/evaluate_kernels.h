@@ -45,9 +45,9 @@ void pack_bits(const uint8_t* bytes, uint64_t* words, int64_t n);
 namespace hr::cuda {
 
 /// `hr::evaluate` where an input is on a CUDA device: one kernel, made at run time. Element-wise
-/// results and sums have the CPU's bits, but for the functions that the CPU takes from libm. Results
-/// are on the device, reductions on the host. Throws UnsupportedError for nulls, for layouts other
-/// than contiguous or one-dimensional, and without NVRTC.
+/// results and sums have the CPU's bits, but for the functions that the CPU takes from libm.
+/// Results are on the device, reductions on the host. Throws UnsupportedError for nulls, for
+/// layouts other than contiguous or one-dimensional, and without NVRTC.
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                             const Shape& shape);
 

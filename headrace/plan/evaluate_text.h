@@ -5,7 +5,8 @@
 
 namespace hr::cuda {
 
-/// Words of the standard library that the shared texts use. The compiler at run time has no headers.
+/// Words of the standard library that the shared texts use. The compiler at run time has no
+/// headers.
 inline constexpr const char* kWordsText = R"cuda(
 typedef signed char int8_t;
 typedef short int16_t;

@@ -4,12 +4,14 @@
 #include "headrace/memory/spill.h"
 #include "headrace/plan/fused_pass.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/placement.h"
 #include "headrace/plan/planner.h"
 #include "headrace/plan/profile.h"
 
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace hr {
 
@@ -50,7 +52,8 @@ class UsePlan {
 };
 
 void run_table(const PlanStep& step) {
-  Node::Fields& fields = step.outputs[0]->fields();
+  Node& first = *step.outputs[0];
+  Node::Fields& fields = first.fields();
   std::vector<bool> wanted(fields.names.size(), step.whole_table);
   for (size_t i = 1; i < step.outputs.size(); ++i)
     wanted[static_cast<size_t>(step.outputs[i]->fields().part)] = true;
@@ -58,8 +61,12 @@ void run_table(const PlanStep& step) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (std::find(step.inputs.begin(), step.inputs.end(), fields.inputs[i]) != step.inputs.end())
       inputs[i] = fields.inputs[i]->value();
-  Table table = fields.run_table(wanted, inputs);
-  inputs.clear();
+  std::vector<Value> made =
+      run_where_data_is(first.op(), false, std::exchange(inputs, {}),
+                        [&](std::span<const Value> where) -> std::vector<Value> {
+                          return {fields.run_table(wanted, where)};
+                        });
+  Table table = std::get<Table>(std::move(made[0]));
   std::vector<int64_t> place(wanted.size(), -1);
   for (size_t i = 0, next = 0; i < wanted.size(); ++i)
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);
@@ -67,6 +74,21 @@ void run_table(const PlanStep& step) {
     step.outputs[i]->finish(
         table.column(place[static_cast<size_t>(step.outputs[i]->fields().part)]));
   if (step.whole_table) step.outputs[0]->finish(std::move(table));
+}
+
+void run_operator(const PlanStep& step) {
+  Node& node = *step.outputs[0];
+  const Node::Fields& fields = node.fields();
+  std::vector<Value> inputs;
+  for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
+  if (fields.passes == 0 && !inputs.empty()) {
+    node.finish(fields.run(inputs));
+    return;
+  }
+  std::vector<Value> made = run_where_data_is(
+      fields.op, fields.has_kernels, std::move(inputs),
+      [&](std::span<const Value> where) -> std::vector<Value> { return {fields.run(where)}; });
+  node.finish(std::move(made[0]));
 }
 
 void run_step(const PlanStep& step) {
@@ -82,9 +104,7 @@ void run_step(const PlanStep& step) {
       // Its table ran before for somebody else.
       step.outputs[0]->finish(std::get<Table>(step.inputs[0]->value()).column(first.fields().part));
     } else {
-      std::vector<Value> inputs;
-      for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
-      step.outputs[0]->finish(first.fields().run(inputs));
+      run_operator(step);
     }
   } catch (Error& error) {
     const TagInfo info = tag_info(first.tag());

@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/plan/evaluate.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/placement.h"
 
 #include <limits>
 #include <unordered_map>
@@ -50,7 +51,11 @@ class ProgramBuilder {
       program_.add_tensor(value_of(node));
   }
 
-  std::vector<Value> run(const Shape& shape) const { return evaluate(program_, inputs_, shape); }
+  std::vector<Value> run(const Shape& shape) const {
+    return run_where_data_is("evaluate", true, inputs_, [&](std::span<const Value> inputs) {
+      return evaluate(program_, inputs, shape);
+    });
+  }
 
   /// Size of the first dimension, which only the inputs know when the signature does not.
   int64_t rows() const {
@@ -64,7 +69,7 @@ class ProgramBuilder {
     const Value& value = node->value();
     if (const auto* scalar = std::get_if<Scalar>(&value)) return program_.constant(*scalar);
     if (const auto* tensor = std::get_if<Tensor>(&value); tensor && tensor->shape().empty())
-      return program_.constant(scalar_of(*tensor));
+      return program_.constant(scalar_of(std::get<Tensor>(to_place(value, host))));
     inputs_.push_back(value);
     const Signature signature = signature_of(value);
     return program_.input(static_cast<int>(inputs_.size()) - 1, signature.dtype,

@@ -6,8 +6,8 @@
 #include "headrace/plan/kernel_cache.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
@@ -40,8 +40,8 @@ struct Compiler {
 void* open_library() {
   if (const char* path = std::getenv("HEADRACE_NVRTC"))
     if (void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return library;
-  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
-                           "/usr/local/cuda/lib64/libnvrtc.so"})
+  for (const char* name :
+       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
     if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
   return nullptr;
 }
@@ -165,8 +165,7 @@ Cache& cache() {
 // A module for the device, or null when these bytes are none.
 void* load_module(const std::string& code) {
   void* image = nullptr;
-  return !code.empty() && cuda_functions()->load_module(&image, code.data()) == 0 ? image
-                                                                                   : nullptr;
+  return !code.empty() && cuda_functions()->load_module(&image, code.data()) == 0 ? image : nullptr;
 }
 
 }  // namespace
@@ -180,8 +179,8 @@ void* find_kernel(const std::string& source, const char* name, int device) {
     throw_error<UnsupportedError>("evaluate", "there is no libnvrtc to compile a kernel with", {},
                                   "install nvidia-cuda-nvrtc, or name the file in HEADRACE_NVRTC");
   const std::string target = target_of(device);
-  std::string all_that_matters = target + " " + std::to_string(nvrtc->major) + "." +
-                                 std::to_string(nvrtc->minor);
+  std::string all_that_matters =
+      target + " " + std::to_string(nvrtc->major) + "." + std::to_string(nvrtc->minor);
   for (const char* option : kOptions) all_that_matters += std::string(" ") + option;
   const std::string key = hash_of(all_that_matters + "\n" + source);
   void*& image = all.modules[key + "/" + std::to_string(device)];

@@ -113,7 +113,8 @@ NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
 }
 
 NodePtr operator_node(std::string op, std::string detail, Signature signature,
-                      std::vector<NodePtr> inputs, int passes, Node::Run run, Node::Choice choice) {
+                      std::vector<NodePtr> inputs, int passes, Node::Run run, Node::Choice choice,
+                      bool has_kernels) {
   Node::Fields made;
   made.kind = NodeKind::kOperator;
   made.op = std::move(op);
@@ -123,6 +124,7 @@ NodePtr operator_node(std::string op, std::string detail, Signature signature,
   made.inputs = std::move(inputs);
   made.run = std::move(run);
   made.choice = std::move(choice);
+  made.has_kernels = has_kernels;
   return make_node(std::move(made));
 }
 

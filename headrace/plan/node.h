@@ -80,9 +80,10 @@ HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain =
 
 /// A node for one operator. `passes`: how often it walks over its largest operand; `choice` adds to
 /// `detail` in explain(). With HEADRACE_EAGER=1 this and the other makers run the node at once.
+/// `has_kernels`: `run` takes inputs on a CUDA device; so does every view, whose `passes` are 0.
 HR_API NodePtr operator_node(std::string op, std::string detail, Signature signature,
                              std::vector<NodePtr> inputs, int passes, Node::Run run,
-                             Node::Choice choice = nullptr);
+                             Node::Choice choice = nullptr, bool has_kernels = false);
 
 /// What a table node yields, reads and does.
 struct TableOperator {

@@ -31,6 +31,7 @@ struct Node::Fields {
   Reduction reduction = Reduction::kSum;
   ReduceOptions reduce_options{};
   int64_t part = 0;
+  bool has_kernels = false;  // `run` takes inputs on a CUDA device
   bool live = false;         // the value lies in memory that others may write
   int64_t chain_length = 0;  // element-wise operations above the last materialised value
 

@@ -6,6 +6,7 @@
 #include "headrace/algo/histogram.h"
 #include "headrace/algo/index_of_true.h"
 #include "headrace/base/error.h"
+#include "headrace/plan/placement.h"
 #include "headrace/plan/view.h"
 
 namespace hr {
@@ -88,7 +89,8 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
       },
       [=](std::span<const NodePtr> inputs) {
         if (inputs.empty()) return *chosen;
-        if (!inputs[1]->is_ready()) return std::string("the method follows from the taps");
+        if (!inputs[1]->is_ready() || !place_of(inputs[1]->value()).is_host())
+          return std::string("the method follows from the taps");
         return fft_convolve_method(tensor(inputs[1]->value()));
       });
 }
@@ -105,10 +107,12 @@ NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr
                                    "pass a float or an array without dimensions");
   Signature signature = array->signature();
   signature.dtype = TypeId::kBool;
-  return operator_node("non_max_suppression", "window=" + std::to_string(window), signature,
-                       {array, threshold}, 1, [=](std::span<const Value> inputs) -> Value {
-                         return non_max_suppression(tensor(inputs[0]), window, number(inputs[1]));
-                       });
+  return operator_node(
+      "non_max_suppression", "window=" + std::to_string(window), signature, {array, threshold}, 1,
+      [=](std::span<const Value> inputs) -> Value {
+        return non_max_suppression(tensor(inputs[0]), window, number(inputs[1]));
+      },
+      nullptr, true);
 }
 
 NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths, int64_t width,
@@ -126,14 +130,16 @@ NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& len
     throw_error<InvalidArgumentError>("windows", "width is negative", {{"width", width}},
                                       "pass the columns of the result");
   const Signature& rows = inputs[1]->signature();
-  return operator_node("windows", "width=" + std::to_string(width),
-                       array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain),
-                       std::move(inputs), 1, [=](std::span<const Value> values) -> Value {
-                         if (values.size() == 2)
-                           return windows(tensor(values[0]), tensor(values[1]), width, normalize);
-                         return windows(tensor(values[0]), tensor(values[1]), tensor(values[2]),
-                                        width, normalize);
-                       });
+  return operator_node(
+      "windows", "width=" + std::to_string(width),
+      array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain), std::move(inputs),
+      1,
+      [=](std::span<const Value> values) -> Value {
+        if (values.size() == 2)
+          return windows(tensor(values[0]), tensor(values[1]), width, normalize);
+        return windows(tensor(values[0]), tensor(values[1]), tensor(values[2]), width, normalize);
+      },
+      nullptr, true);
 }
 
 NodePtr index_of_true_node(const NodePtr& gate) {
@@ -143,13 +149,13 @@ NodePtr index_of_true_node(const NodePtr& gate) {
         "index_of_true", "a 1-D bool array is wanted",
         {{"dtype", signature.dtype.name()}, {"dimensions", signature.shape.size()}},
         "compare first, for example x > 0");
-  return operator_node("index_of_true", "",
-                       array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate}, 2,
-                       [](std::span<const Value> inputs) -> Value {
-                         if (const auto* column = std::get_if<Column>(&inputs[0]))
-                           return index_of_true(*column);
-                         return index_of_true(tensor(inputs[0]));
-                       });
+  return operator_node(
+      "index_of_true", "", array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate}, 2,
+      [](std::span<const Value> inputs) -> Value {
+        if (const auto* column = std::get_if<Column>(&inputs[0])) return index_of_true(*column);
+        return index_of_true(tensor(inputs[0]));
+      },
+      nullptr, true);
 }
 
 NodePtr diff_node(const NodePtr& x) {
@@ -164,7 +170,8 @@ NodePtr diff_node(const NodePtr& x) {
   }
   return operator_node(
       "diff", "", signature, {array}, 1,
-      [](std::span<const Value> inputs) -> Value { return diff(tensor(inputs[0])); });
+      [](std::span<const Value> inputs) -> Value { return diff(tensor(inputs[0])); }, nullptr,
+      true);
 }
 
 HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
@@ -197,13 +204,15 @@ HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
                                   : std::nullopt);
         *made = result.edges;
         return result.counts;
-      });
+      },
+      nullptr, true);
   if (edges) return {counts, inputs[1]};
   const Dtype edge_dtype =
       array->signature().dtype == Dtype(TypeId::kFloat32) ? TypeId::kFloat32 : TypeId::kFloat64;
-  return {counts,
-          operator_node("histogram_edges", "", array_signature(edge_dtype, {bins + 1}), {counts}, 0,
-                        [made](std::span<const Value>) -> Value { return *made; })};
+  return {counts, operator_node("histogram_edges", "", array_signature(edge_dtype, {bins + 1}),
+                                {counts}, 0, [made](std::span<const Value> values) -> Value {
+                                  return to_place(*made, place_of(values[0]));
+                                })};
 }
 
 NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm) {

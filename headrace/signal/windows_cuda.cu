@@ -168,9 +168,9 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const unsigned blocks =
         blocks_in_turn(begins.num_elements(), kThreads / kLanes, x.place().index, 64);
-    windows_kernel<T><<<blocks, kThreads, 0, stream>>>(
-        view_of<T>(x), view_of<int64_t>(begins), view_of<int64_t>(there), width, normalize,
-        call.writes_as<T>(out));
+    windows_kernel<T><<<blocks, kThreads, 0, stream>>>(view_of<T>(x), view_of<int64_t>(begins),
+                                                       view_of<int64_t>(there), width, normalize,
+                                                       call.writes_as<T>(out));
   });
   call.finish(cudaGetLastError());
 }

@@ -11,6 +11,7 @@
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/exchange/temporal.h"
+#include "headrace/memory/cuda_device.h"
 
 #include <memory>
 
@@ -119,26 +120,33 @@ nb::tuple take_dlpack(nb::handle capsule, const char* name, const char* used, st
   return nb::make_tuple(std::move(tensor), writable);
 }
 
-nb::object ask_dlpack(nb::handle object) {
+// `stream`: ours, which waits for the producer's; None for host memory.
+nb::object ask_dlpack(nb::handle object, nb::object stream) {
   try {
+    if (!stream.is_none())
+      return object.attr("__dlpack__")("stream"_a = stream, "max_version"_a = nb::make_tuple(1, 0));
     return object.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;  // an older producer knows no max_version
   }
-  return object.attr("__dlpack__")();
+  return stream.is_none() ? object.attr("__dlpack__")()
+                          : object.attr("__dlpack__")("stream"_a = stream);
 }
 
 nb::tuple from_dlpack(nb::handle object, std::string_view op) {
   drain_releases();
   const bool is_capsule = PyCapsule_CheckExact(object.ptr());
+  nb::object stream = nb::none();
   if (!is_capsule && nb::hasattr(object, "__dlpack_device__")) {
     const auto device = nb::cast<std::pair<int32_t, int32_t>>(object.attr("__dlpack_device__")());
-    if (device.first != hr::kDLCPU && device.first != hr::kDLCUDAHost)
+    const bool on_cuda = device.first == hr::kDLCUDA && hr::why_no_cuda().empty();
+    if (on_cuda) stream = nb::cast(hr::current_stream(hr::cuda_place(device.second)).id);
+    if (device.first != hr::kDLCPU && device.first != hr::kDLCUDAHost && !on_cuda)
       hr::throw_error<hr::DeviceError>(op, "the host cannot read this memory",
                                        {{"device_type", device.first}},
                                        "move it first, for example x.cpu()");
   }
-  const nb::object capsule = is_capsule ? nb::borrow(object) : ask_dlpack(object);
+  const nb::object capsule = is_capsule ? nb::borrow(object) : ask_dlpack(object, stream);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned"))
     return take_dlpack<hr::DLManagedTensorVersioned>(capsule, "dltensor_versioned",
                                                      "used_dltensor_versioned", op);

@@ -232,9 +232,15 @@ void bind_data(nb::module_& m) {
       .def("as_column", [](const hr::Tensor& self) { return hr::as_column(self); })
       .def_prop_ro("__array_interface__", array_interface,
                    nb::for_getter(nb::sig("def __array_interface__(self) -> dict[str, object]")))
+      .def_prop_ro(
+          "__cuda_array_interface__", cuda_array_interface,
+          nb::for_getter(nb::sig("def __cuda_array_interface__(self) -> dict[str, object]")))
+      .def_prop_ro("place", [](const hr::Tensor& self) { return self.place().name(); })
       .def("__dlpack__", dlpack_capsule, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const hr::Tensor&) { return std::pair(1, 0); });
+      .def("__dlpack_device__", [](const hr::Tensor& self) {
+        return self.place().is_gpu() ? std::pair(2, self.place().index) : std::pair(1, 0);
+      });
   m.def("scalar_tensor", scalar_tensor, "value"_a, "dtype"_a);
 
   nb::class_<hr::Table>(m, "Table")

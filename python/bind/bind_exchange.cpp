@@ -4,6 +4,7 @@
 #include "python/bind/interpreter.h"
 #include "python/bind/protocols.h"
 
+#include "headrace/data/device.h"
 #include "headrace/exchange/array_interface.h"
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/dlpack.h"
@@ -164,8 +165,37 @@ nb::dict array_interface(const hr::Tensor& tensor) {
   return result;
 }
 
+nb::dict cuda_array_interface(const hr::Tensor& tensor) {
+  if (!tensor.place().is_gpu())
+    throw nb::attribute_error("__cuda_array_interface__: the data are not on a CUDA device");
+  nb::dict result = array_interface(tensor);
+  const hr::Stream stream = hr::current_stream(tensor.place());
+  hr::hand_over("__cuda_array_interface__", tensor.buffer(), hr::native_stream(stream));
+  result["stream"] = stream.id;
+  return result;
+}
+
+namespace {
+
+// `stream` is the consumer's: a number of CUDA's, -1 for no order, None for the legacy one.
+nb::object dlpack_there(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
+                        nb::handle copy) {
+  if (!copy.is_none() && nb::cast<bool>(copy))
+    refuse("a copy on the device is not made here", "copy in the other library");
+  const int64_t asked = stream.is_none() ? 1 : nb::cast<int64_t>(stream);
+  if (asked != -1) hr::hand_over("__dlpack__", tensor.buffer(), reinterpret_cast<void*>(asked));
+  const bool versioned =
+      !max_version.is_none() && nb::cast<int64_t>(nb::object(nb::borrow(max_version)[0])) >= 1;
+  if (versioned) return dlpack_capsule_of(hr::to_dlpack(tensor, false), "dltensor_versioned");
+  // The older form cannot say read-only; those who ask for it know no better, as with CUDA arrays.
+  return dlpack_capsule_of(hr::to_dlpack_legacy(tensor, true), "dltensor");
+}
+
+}  // namespace
+
 nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
                           nb::handle dl_device, nb::handle copy) {
+  if (tensor.place().is_gpu()) return dlpack_there(tensor, stream, max_version, copy);
   if (!stream.is_none()) refuse("host memory has no stream", "pass stream=None");
   if (!dl_device.is_none() && !dl_device.equal(nb::make_tuple(hr::kDLCPU, 0)))
     refuse("the data are in host memory", "pass dl_device=(1, 0) or None");

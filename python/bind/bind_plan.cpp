@@ -3,7 +3,11 @@
 #include "python/bind/bind.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
+#include "headrace/exec/device_stream.h"
+#include "headrace/memory/simulated.h"
 #include "headrace/plan/node.h"
+#include "headrace/plan/placement.h"
 #include "headrace/plan/profile.h"
 #include "headrace/plan/view.h"
 
@@ -67,7 +71,23 @@ nb::object node_value(const hr::Node& node) {
     hr::throw_error<hr::InternalError>(node.op(), "the node did not run", {}, "force it first");
   if (const auto* value = std::get_if<hr::Scalar>(&node.value()))
     return nb::cast(scalar_value(*value));
-  return python_value(node.value());
+  return python_value(hr::to_place(node.value(), hr::host));
+}
+
+// The value where it is.
+nb::object value_there(const hr::Node& node) {
+  return hr::place_of(node.value()).is_host() ? node_value(node) : python_value(node.value());
+}
+
+hr::Place place_from(const std::string& word) {
+  if (word == "cpu") return hr::host;
+  if (word == "sim") return hr::simulated;
+  if (word == "cuda") return hr::cuda_place();
+  if (word.starts_with("cuda:") && word.size() > 5 && word.size() < 8 &&
+      word.find_first_not_of("0123456789", 5) == std::string::npos)
+    return hr::cuda_place(std::stoi(word.substr(5)));
+  hr::throw_error<hr::InvalidArgumentError>("to", "unknown device", {{"device", word}},
+                                            "use 'cpu', 'cuda', 'cuda:1' or 'sim'");
 }
 
 NodePtr elementwise(std::string_view op, std::vector<NodePtr> inputs,
@@ -133,6 +153,42 @@ void bind_plan(nb::module_& m) {
           "value", [](const NodeHandle& self) { return node_value(*self.node); },
           nb::sig("def value(self) -> typing.Any"));
 
+  m.def(
+      "value_there", [](const NodePtr& node) { return value_there(*node); }, "node"_a,
+      nb::sig("def value_there(node: Node) -> typing.Any"));
+  m.def(
+      "place_of", [](const NodePtr& node) { return hr::place_of(node->value()).name(); }, "node"_a);
+  m.def(
+      "to",
+      [](const NodePtr& node, const std::string& device) {
+        return hr::to_place_node(node, place_from(device));
+      },
+      "node"_a, "device"_a, Unlocked());
+  m.def(
+      "set_default_place",
+      [](const std::string& device) { hr::set_default_place(place_from(device)); }, "device"_a);
+  m.def("default_device", [] {
+    const hr::Place place = hr::default_place();
+    return place.is_host() ? std::string("cpu") : place.is_gpu() ? place.name() : "sim";
+  });
+  m.def("set_strict", &hr::set_strict, "on"_a);
+  m.def("clear_fallbacks", &hr::clear_fallbacks);
+  m.def("fallbacks", [] {
+    std::vector<std::tuple<std::string, std::string, double, int64_t>> rows;
+    for (const hr::Fallback& each : hr::fallbacks())
+      rows.emplace_back(each.op, each.reason, each.seconds, each.bytes);
+    return rows;
+  });
+  m.def("why_no_cuda", &hr::why_no_cuda);
+  m.def("synchronize_device", [] { hr::synchronize(hr::own_stream(0)); }, Unlocked());
+  m.def(
+      "device_allocate_many",  // for the benchmark: an allocation and its free, so often
+      [](int64_t count, int64_t bytes) {
+        const hr::AnyResource resource = hr::cuda_resource(0);
+        for (int64_t i = 0; i < count; ++i) hr::Buffer::allocate(bytes, resource);
+      },
+      "count"_a, "bytes"_a, Unlocked());
+  m.def("cuda_device_name", &hr::cuda_device_name, "device"_a);
   m.def("new_domain", &hr::new_domain);
   m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);

@@ -9,6 +9,8 @@ extern PyType_Slot tensor_slots[];
 extern PyType_Slot source_slots[];
 
 nb::dict array_interface(const hr::Tensor& tensor);
+// Throws AttributeError unless the data are on a CUDA device.
+nb::dict cuda_array_interface(const hr::Tensor& tensor);
 
 /// `__dlpack__` of a tensor, with the standard's keywords.
 nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,

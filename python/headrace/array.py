@@ -68,7 +68,7 @@ class Array(Deferred):
     def shape(self) -> tuple[int, ...]:
         """Sizes; runs the plan if only the data can tell."""
         if any(size < 0 for size in self._node.shape):
-            self._value()
+            _core.force([self._node])
         return tuple(self._node.shape)
 
     @property

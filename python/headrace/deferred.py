@@ -111,11 +111,60 @@ class Deferred(_core.BufferSource):
 
         return explain([self._node], analyze)
 
+    # ---- devices -----------------------------------------------------------------------------
+    def to(self, device: str) -> Self:
+        """The same values on a device; work on them runs there. The ledger shows the copy.
+
+        Parameters
+        ----------
+        device : str
+            ``"cuda"`` (or ``"cuda:1"``), ``"cpu"``, or ``"sim"``, the simulated device that
+            ``HEADRACE_DEVICE=sim`` opens.
+
+        Raises
+        ------
+        DeviceError
+            When there is no such device.
+
+        Notes
+        -----
+        What has no kernel there runs on the host between two copies, and `hr.fallbacks` tells.
+        Exports to NumPy, pandas and Arrow bring the values back by one more copy;
+        ``__cuda_array_interface__`` and DLPack share them where they are.
+
+        Examples
+        --------
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0]).to("cpu").sum().item()
+        3.0
+        """
+        mark("to")
+        moved: Self = self._like(_core.to(self._node, device))
+        return moved
+
+    @property
+    def device(self) -> str:
+        """Where the values are, ``"host"``, ``"cuda:0"`` or ``"sim:0"``; runs what is needed."""
+        _core.force([self._node])
+        return _core.place_of(self._node)
+
     # ---- other libraries ---------------------------------------------------------------------
     def _value(self) -> Any:
-        """The column or tensor of the engine; runs what is needed."""
+        """The column or tensor of the engine, on the host; runs what is needed."""
         _core.force([self._node])
         return self._node.value()
+
+    def _value_there(self) -> Any:
+        """The same where it is."""
+        _core.force([self._node])
+        return _core.value_there(self._node)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        there = self._value_there() if _core.cuda_device_count() else None
+        if not isinstance(there, _core.Tensor):
+            raise AttributeError("__cuda_array_interface__: only arrays on a CUDA device have it")
+        return there.__cuda_array_interface__
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -130,10 +179,10 @@ class Deferred(_core.BufferSource):
         return to_ndarray(self._value(), dtype, copy)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._value().__dlpack__(**kwargs)
+        return self._value_there().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        device: tuple[int, int] = self._value().__dlpack_device__()
+        device: tuple[int, int] = self._value_there().__dlpack_device__()
         return device
 
     # ---- copies and pickle -------------------------------------------------------------------

@@ -99,6 +99,16 @@ class DataFrame:
             node = _core.align_check("DataFrame", name, first, node)
         self._nodes[name] = node
 
+    def to(self, device: str) -> DataFrame:
+        """The same rows on a device, as `Array.to` for each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2]}).to("cpu")["a"].sum().item()
+        3
+        """
+        mark("to")
+        return DataFrame._of({name: _core.to(node, device) for name, node in self._nodes.items()})
+
     # ---- shape -------------------------------------------------------------------------------
     @property
     def columns(self) -> list[str]:

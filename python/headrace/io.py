@@ -206,6 +206,8 @@ def read_csv(
     )
     table, rejects = _core.read_csv(scan)
     frame = DataFrame._from_table(table)
+    if (device := _core.default_device()) != "cpu":
+        frame = frame.to(device)
     frame.rejects = DataFrame._from_table(rejects) if on_bad == "reject" else None
     return frame
 

@@ -67,8 +67,8 @@ def threads(count: int | None = None) -> int | Setting[int]:
     return Setting("threads", count, _core.threads(), _core.set_threads)
 
 
-Device = Literal["cpu", "cuda", "auto"]
-_DEVICES = ("cpu", "cuda", "auto")
+Device = Literal["cpu", "cuda", "sim", "auto"]
+_DEVICES = ("cpu", "cuda", "sim", "auto")
 
 
 class _State:
@@ -77,24 +77,28 @@ class _State:
 
 
 def _no_cuda_reason() -> str:
+    """Why no GPU can be used; empty when one can."""
     if not _core.built_with_cuda:
         return "this build has no CUDA"
-    return "no CUDA device works here"
+    return _core.why_no_cuda()
 
 
 def _set_device(name: Device) -> None:
     if name not in _DEVICES:
         raise InvalidArgumentError(
-            f"device: unknown device: device={name!r}; use one of 'cpu', 'cuda', 'auto'"
+            f"device: unknown device: device={name!r}; use one of 'cpu', 'cuda', 'sim', 'auto'"
         )
-    if name == "cuda":
+    if name == "cuda" and _no_cuda_reason():
         raise DeviceError(
             f"device: {_no_cuda_reason()}: device='cuda'; use device('auto') or device('cpu')"
         )
+    # Not all of a job has kernels yet, so a GPU works for those who ask for it.
+    _core.set_default_place("cpu" if name == "auto" else name)
     _State.device = name
 
 
-_set_device(os.environ.get("HEADRACE_DEVICE") or "auto")  # type: ignore[arg-type]
+# "sim:limit=256MB" has the simulated device's settings behind its name.
+_set_device((os.environ.get("HEADRACE_DEVICE") or "auto").partition(":")[0])  # type: ignore[arg-type]
 
 
 @overload
@@ -102,14 +106,15 @@ def device() -> Device: ...
 @overload
 def device(name: Device) -> Setting[Device]: ...
 def device(name: Device | None = None) -> Device | Setting[Device]:
-    """Say where new work runs, or set it: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+    """Say where new work runs, or set it: ``"cpu"``, ``"cuda"``, ``"sim"`` or ``"auto"``.
 
-    Work follows the place of its data; the setting decides for data that come new from a file. The
-    first value comes from ``HEADRACE_DEVICE``.
+    Work follows the place of its data; the setting decides for data that come new from a file or a
+    formula. The first value comes from ``HEADRACE_DEVICE``. ``"auto"`` is the CPU so far. ``"sim"``
+    is the simulated device, memory that the host cannot touch: for tests of what a GPU needs.
 
     Parameters
     ----------
-    name : {"cpu", "cuda", "auto"}, optional
+    name : {"cpu", "cuda", "sim", "auto"}, optional
         Without it the present device is returned.
 
     Returns
@@ -135,14 +140,18 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
 
 
 def _set_strict(on: bool) -> None:
+    _core.set_strict(on)
     _State.strict = on
+
+
+_set_strict(_State.strict)
 
 
 def strict(on: bool = True) -> Setting[bool]:
     """Turn fallbacks to slower ways into errors.
 
-    On the CPU nothing falls back yet; see `fallbacks`. The first value comes from
-    ``HEADRACE_STRICT``.
+    See `fallbacks`: what would run on the CPU because a GPU has no kernel for it raises
+    DeviceError. On the CPU nothing falls back. The first value comes from ``HEADRACE_STRICT``.
 
     Parameters
     ----------
@@ -181,7 +190,7 @@ def fallbacks() -> Fallbacks:
     Returns
     -------
     Fallbacks
-        A tuple of (operator, reason, seconds).
+        A tuple of (operator, reason, seconds), the seconds summed over all runs.
 
     Examples
     --------
@@ -189,7 +198,7 @@ def fallbacks() -> Fallbacks:
     >>> hr.fallbacks()
     no fallbacks
     """
-    return Fallbacks()
+    return Fallbacks((op, reason, seconds) for op, reason, seconds, _ in _core.fallbacks())
 
 
 class Advice(tuple[tuple[str, str, str], ...]):
@@ -230,6 +239,13 @@ class Info(dict[str, str]):
         return "\n".join(f"{name:<{width}}  {value}" for name, value in self.items())
 
 
+def _device_text() -> str:
+    name = "cpu" if _State.device == "auto" else _State.device
+    if reason := _no_cuda_reason():
+        return f"{name} ({reason})"
+    return f"{name} ({_core.cuda_device_name(0)} is here: device('cuda'))"
+
+
 def info() -> Info:
     """Say what this build is, what it uses on this machine, and why.
 
@@ -251,6 +267,6 @@ def info() -> Info:
         system=f"{platform.system()} {platform.machine()}",
         threads=str(_core.threads()),
         simd=_core.simd_level(),
-        device=f"cpu ({_no_cuda_reason()})",
+        device=_device_text(),
         memory_limit="none" if limit == sys.maxsize else _core.format_bytes(limit),
     )

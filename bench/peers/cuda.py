@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of the ECG job on an NVIDIA GPU beside CuPy and Numba's CUDA kernels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import cupy as cp
+import measure
+import numpy as np
+from numba import cuda
+
+import headrace as hr
+from headrace import _core
+
+ROWS = 20_000_000
+LONG = 100_000_000
+WINDOW = 129
+WIDTH = 187
+
+
+def ours_to_host(value: Any) -> Any:
+    """Our answer as NumPy, whatever it is."""
+    return np.asarray(value)
+
+
+def theirs_to_host(value: Any) -> Any:
+    """A CuPy answer as NumPy."""
+    return cp.asnumpy(value)
+
+
+def equal(ours: Any, theirs: Any) -> str:
+    np.testing.assert_array_equal(ours_to_host(ours), theirs_to_host(theirs))
+    return "equal"
+
+
+def near(relative: float) -> Any:
+    def same(ours: Any, theirs: Any) -> str:
+        return measure.close_to(relative)(ours_to_host(ours), theirs_to_host(theirs))
+
+    return same
+
+
+def share_of(relative: float) -> Any:
+    """Compare two counts that follow the roundings of two libraries."""
+
+    def same(ours: Any, theirs: Any) -> str:
+        a, b = int(ours_to_host(ours)), int(theirs_to_host(theirs))
+        assert abs(a - b) <= relative * max(a, b), f"{a} and {b}"
+        return f"{a} and {b}"
+
+    return same
+
+
+def done(value: Any) -> Any:
+    """Run ours to its end."""
+    hr.eval(value)
+    _core.synchronize_device()
+    return value
+
+
+def there(work: Any) -> Any:
+    """Run theirs to its end."""
+    value = work()
+    cp.cuda.Stream.null.synchronize()
+    return value
+
+
+@cuda.jit
+def suppress(x, half, threshold, gate):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i >= x.size:
+        return
+    value = x[i]
+    if not value >= threshold:
+        gate[i] = False
+        return
+    for j in range(max(0, i - half), min(x.size, i + half + 1)):
+        if x[j] > value or (x[j] == value and j < i):
+            gate[i] = False
+            return
+    gate[i] = True
+
+
+@cuda.jit
+def cut(x, begins, out):  # type: ignore[no-untyped-def]
+    k = cuda.grid(1)
+    if k >= begins.size:
+        return
+    begin, width = begins[k], out.shape[1]
+    total = 0.0
+    for j in range(width):
+        total += x[begin + j]
+    mean = total / width
+    squares = 0.0
+    for j in range(width):
+        squares += (x[begin + j] - mean) ** 2
+    deviation = (squares / width) ** 0.5
+    for j in range(width):
+        out[k, j] = (x[begin + j] - mean) / deviation
+
+
+def copy_bandwidth() -> float:
+    """Measure bytes a second that a copy on the device reads and writes."""
+    whole = cp.zeros(2**28)
+    copied = cp.empty_like(whole)
+
+    def copy() -> None:
+        there(lambda: cp.copyto(copied, whole))
+
+    return 2 * whole.nbytes / min(measure.time_of(copy, 5)[0] for _ in range(5))
+
+
+def beats() -> np.ndarray[Any, Any]:
+    """Make a signal of beats on noise, float32."""
+    i = np.arange(ROWS)
+    noise = np.random.default_rng(1).random(ROWS, dtype=np.float32)
+    return (80 * np.exp(-(((i % 211) / 9 - 5) ** 2)) + noise).astype(np.float32)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--output", type=Path, default=Path("cuda.jsonl"))
+    options = parser.parse_args()
+    if reason := _core.why_no_cuda():
+        print(f"nothing to run: {reason}")
+        return
+    bench = measure.Bench(
+        "cuda",
+        ["cupy-cuda13x", "numba", "numba-cuda", "numpy"],
+        options.runs,
+        options.output,
+        options.only,
+    )
+    bench.value("device", measure.OURS, 0, _core.cuda_device_name(0))
+    bench.bandwidth = copy_bandwidth()
+    bench.value("copy on the device", measure.OURS, bench.bandwidth / 1e12, "TB/s")
+
+    x = cp.random.default_rng(3).standard_normal(LONG)
+    h = done(hr.asarray(x))
+
+    def chain() -> Any:
+        return done((np.square(np.sin(h)) + np.square(np.cos(h)) == 1).sum())
+
+    def cupy_chain() -> Any:
+        return there(lambda: (cp.square(cp.sin(x)) + cp.square(cp.cos(x)) == 1).sum())
+
+    first = measure.time_of(chain, 1)[0]
+    bench.value("first run of a chain", measure.OURS, first, "s")
+    rival = measure.Rival
+    bench.step(
+        "sin2+cos2==1 counted 1e8",
+        chain,
+        [rival("cupy", cupy_chain, 4)],
+        share_of(0.05),
+        moved=8 * LONG,
+        rows=LONG,
+        more_runs=3,
+    )
+    bench.step(
+        "sum 1e8",
+        lambda: done(h.sum()),
+        [rival("cupy", lambda: there(x.sum))],
+        near(1e-9),
+        moved=8 * LONG,
+        rows=LONG,
+    )
+    bench.step(
+        "2x+1 1e8",
+        lambda: done(h * 2 + 1),
+        [rival("cupy", lambda: there(lambda: x * 2 + 1))],
+        equal,
+        moved=16 * LONG,
+        rows=LONG,
+    )
+    del h, x
+
+    x = cp.random.default_rng(4).standard_normal(ROWS)
+    h = done(hr.asarray(x))
+    bench.step(
+        "diff f64",
+        lambda: done(hr.signal.diff(h)),
+        [rival("cupy", lambda: there(lambda: cp.diff(x)))],
+        equal,
+        moved=16 * ROWS,
+        rows=ROWS,
+    )
+    bench.step(
+        "histogram f64, 100 bins of a range",
+        lambda: done(hr.signal.histogram(h, 100, range=(-4.0, 4.0))[0]),
+        [rival("cupy", lambda: there(lambda: cp.histogram(x, 100, range=(-4.0, 4.0))[0]), 2)],
+        equal,
+        moved=8 * ROWS,
+        rows=ROWS,
+    )
+    bench.step(
+        "histogram f64, 100 bins",
+        lambda: done(hr.signal.histogram(h, 100)[0]),
+        [rival("cupy", lambda: there(lambda: cp.histogram(x, 100)[0]), 2)],
+        near(1e-4),
+        moved=16 * ROWS,
+        rows=ROWS,
+    )
+    del h, x
+
+    host = beats()
+    x = cp.asarray(host)
+    h = done(hr.asarray(x))
+    gate = cp.empty(ROWS, dtype=bool)
+    stream = cuda.default_stream()
+
+    def numba_peaks() -> Any:
+        suppress[(ROWS + 255) // 256, 256, stream](x, WINDOW // 2, 40.0, gate)
+        stream.synchronize()
+        return gate
+
+    bench.step(
+        "non-max suppression f32",
+        lambda: done(hr.signal.non_max_suppression(h, WINDOW, 40.0)),
+        [rival("numba-cuda", numba_peaks, 2)],
+        equal,
+        moved=5 * ROWS,
+        rows=ROWS,
+    )
+    ours = done(hr.signal.non_max_suppression(h, WINDOW, 40.0))
+    theirs = numba_peaks()
+    bench.step(
+        "index of true",
+        lambda: done(hr.signal.index_of_true(ours)),
+        [rival("cupy", lambda: there(lambda: cp.flatnonzero(theirs)), 2)],
+        equal,
+        moved=ROWS,
+        rows=ROWS,
+    )
+    begins = cp.flatnonzero(theirs)[2:-2] - 90
+    b = done(hr.asarray(begins))
+    out = cp.empty((begins.size, WIDTH), np.float32)
+
+    def numba_windows() -> Any:
+        cut[(begins.size + 127) // 128, 128, stream](x, begins, out)
+        stream.synchronize()
+        return out
+
+    def cupy_windows() -> Any:
+        rows = x[begins[:, None] + cp.arange(WIDTH)]
+        return (rows - rows.mean(1, keepdims=True)) / rows.std(1, keepdims=True)
+
+    bench.step(
+        "windows f32, z-scored",
+        lambda: done(hr.signal.windows(h, b, width=WIDTH, normalize="zscore")),
+        [rival("numba-cuda", numba_windows, 2), rival("cupy", lambda: there(cupy_windows), 2)],
+        near(1e-5),
+        moved=8 * WIDTH * int(begins.size),
+        rows=int(begins.size),
+    )
+
+    block = _core.device_allocate_many
+    pool = cp.get_default_memory_pool()
+
+    def cuda_malloc() -> None:
+        for _ in range(20):
+            cp.cuda.runtime.free(cp.cuda.runtime.malloc(1 << 20))
+
+    def cupy_pool() -> None:
+        for _ in range(1000):
+            pool.malloc(1 << 20)
+
+    seconds = min(measure.time_of(lambda: block(1000, 1 << 20), 1)[0] for _ in range(9)) / 1000
+    bench.value("allocate + free 1 MiB", measure.OURS, seconds * 1e6, "us")
+    plain = min(measure.time_of(cuda_malloc, 1)[0] for _ in range(9)) / 20
+    bench.value("allocate + free 1 MiB", "cudaMalloc", plain * 1e6, "us")
+    bench.value(
+        "allocate + free 1 MiB, cudaMalloc's / ours", measure.OURS, plain / seconds, "x", least=100
+    )
+    pooled = min(measure.time_of(cupy_pool, 1)[0] for _ in range(9)) / 1000
+    bench.value("allocate + free 1 MiB", "cupy's pool (from Python)", pooled * 1e6, "us")
+
+    host = np.random.default_rng(5).random(ROWS)
+    source = measure.shared(host)
+
+    def to_there() -> Any:
+        return done(source.to("cuda"))
+
+    moved = to_there()
+    bench.step(
+        "host to device 160 MB",
+        to_there,
+        [rival("cupy (pageable)", lambda: there(lambda: cp.asarray(host)))],
+        equal,
+        moved=8 * ROWS,
+        rows=ROWS,
+    )
+    bench.step(
+        "device to host 160 MB",
+        lambda: moved.to_numpy(),
+        [rival("cupy (pageable)", lambda: cp.asnumpy(cp.asarray(moved)))],
+        equal,
+        moved=8 * ROWS,
+        rows=ROWS,
+    )
+    assert hr.fallbacks() == (), hr.fallbacks()
+    bench.check("fallbacks", lambda: repr(hr.fallbacks()))
+    if bench.wrong:
+        raise SystemExit("\n".join(bench.wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work follows the data: the same answers on the simulated device and on a GPU, if there is one."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import _core
+
+CUDA = _core.built_with_cuda and not _core.why_no_cuda()
+
+
+@pytest.fixture(params=["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request, monkeypatch):
+    if request.param == "cuda" and not CUDA:
+        pytest.skip("no GPU here")
+    monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
+    _core.clear_fallbacks()
+    yield request.param
+    _core.clear_fallbacks()
+
+
+def there(x, device):
+    moved = hr.asarray(x).to(device)
+    assert moved.device == f"{device}:0"
+    return moved
+
+
+def same(ours, theirs):
+    np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+@pytest.fixture
+def noise():
+    return np.random.default_rng(1).standard_normal(300_000)
+
+
+def test_a_way_there_and_back(device, noise):
+    for dtype in ("f8", "f4", "i8", "u1", "?"):
+        x = (noise * 3).astype(dtype)
+        back = there(x, device).to("cpu")
+        assert back.device == "host"
+        same(back, x)
+    frame = hr.Series(["a", None, "a rather long text", "b"]).to(device)
+    assert frame.device == f"{device}:0"
+    assert frame.to_list() == ["a", None, "a rather long text", "b"]
+    assert hr.asarray([]).to(device).sum().item() == 0
+
+
+def test_the_ledger_shows_every_way(device, noise):
+    before = _core.ledger_bytes()
+    moved = there(noise, device)
+    assert _core.ledger_bytes() - before == noise.nbytes
+    hr.eval(moved * 2 + 1)
+    assert _core.ledger_bytes() - before == noise.nbytes
+    np.asarray(moved)
+    assert _core.ledger_bytes() - before == 2 * noise.nbytes
+
+
+def test_chains_and_reductions_run_there(device, noise):
+    x, here = there(noise, device), hr.asarray(noise)
+    for work in (
+        lambda v: np.sin(v) ** 2 + np.cos(v) ** 2 == 1,
+        lambda v: np.where(v > 0, v, -v).astype("float32"),
+        lambda v: (v * 2 + 1).sum(),
+        lambda v: v.std(),
+        lambda v: v.argmax(),
+        lambda v: (v - v.mean()) / v.std(),
+        lambda v: v[10:1000] - v[11:1001],
+        lambda v: v[::3].max(),
+        lambda v: v[5] + 1,
+    ):
+        same(work(x), work(here))
+    assert (x * 2).device == f"{device}:0"
+    assert hr.fallbacks() == ()
+
+
+def test_the_operators_of_a_signal(device, noise):
+    s = hr.signal
+    x, here = there(noise, device), hr.asarray(noise)
+    gate, gate_here = (s.non_max_suppression(v, 31, 1.0) for v in (x, here))
+    peaks, peaks_here = s.index_of_true(gate), s.index_of_true(gate_here)
+    assert peaks.device == f"{device}:0"
+    same(peaks, peaks_here)
+    same(s.diff(peaks), s.diff(peaks_here))
+    for arguments in ({"bins": 20}, {"bins": 20, "range": (-1.0, 2.0)}):
+        for ours, theirs in zip(
+            s.histogram(x, **arguments), s.histogram(here, **arguments), strict=True
+        ):
+            same(ours, theirs)
+    rows, rows_here = (
+        s.windows(v, at - 20, width=60, normalize="zscore")
+        for v, at in ((x, peaks), (here, peaks_here))
+    )
+    same(rows, rows_here)
+    assert hr.fallbacks() == ()
+
+
+def test_what_has_no_kernel_falls_back_and_says_so(device, noise):
+    x = there(noise, device)
+    spectrum = hr.fft.rfft(x)
+    same(spectrum, hr.fft.rfft(hr.asarray(noise)))
+    if device == "sim":
+        assert hr.fallbacks() == ()  # it has all operators
+        return
+    assert spectrum.device == "cuda:0"
+    assert hr.fallbacks()[0][:2] == ("rfft", "no kernel for CUDA")
+    with hr.strict(), pytest.raises(hr.DeviceError, match=r"strict\(\) allows no fallback"):
+        hr.eval(hr.fft.rfft(x))
+
+
+def test_inputs_in_different_places_are_an_error(device, noise):
+    x = there(noise, device)
+    with pytest.raises(hr.DeviceError, match="the inputs are in different places"):
+        hr.eval(x + hr.asarray(noise))
+    same(x + hr.asarray(2.5), noise + 2.5)  # a number is no place
+
+
+def test_an_unknown_device_is_an_error():
+    with pytest.raises(hr.InvalidArgumentError, match="unknown device: device='gpu'"):
+        hr.asarray([1.0]).to("gpu")
+    if not CUDA:
+        with pytest.raises(hr.DeviceError):
+            hr.asarray([1.0]).to("cuda")
+
+
+def test_host_data_have_no_cuda_interface(device, noise):
+    assert not hasattr(hr.asarray(noise), "__cuda_array_interface__")
+    assert not hasattr(hr.Series([1.0]), "__cuda_array_interface__")
+    assert hasattr(there(noise, device), "__cuda_array_interface__") == (device == "cuda")
+
+
+def test_the_environment_chooses_where_new_data_go(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,x\n2,y\n3,z\n")
+    code = f"""
+import headrace as hr
+assert hr.device() == "sim"
+frame = hr.read_csv({str(path)!r})
+assert frame["a"].device == "sim:0", frame["a"].device
+assert frame["a"].sum().item() == 6
+assert hr.signal.ricker(100, 4.0).device == "sim:0"
+assert frame["b"].to_list() == ["x", "y", "z"]
+with hr.device("cpu"):
+    assert hr.signal.ricker(100, 4.0).device == "host"
+print(hr.info()["device"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "HEADRACE_DEVICE": "sim:limit=64MB"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("sim")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not CUDA, reason="no GPU here")
+def test_other_libraries_share_the_memory(noise):
+    cupy = pytest.importorskip("cupy")
+    torch = pytest.importorskip("torch")
+    x = there(noise, "cuda")
+    address = x.__cuda_array_interface__["data"][0]
+    assert cupy.asarray(x).data.ptr == address
+    assert torch.as_tensor(x, device="cuda").data_ptr() == address
+    assert torch.from_dlpack(x).data_ptr() == address
+    assert cupy.from_dlpack(x).data.ptr == address
+    same(cupy.asnumpy(cupy.asarray(x * 2)), noise * 2)
+    for theirs in (cupy.asarray(noise), torch.as_tensor(noise, device="cuda")):
+        ours = hr.asarray(theirs)
+        assert ours.device == "cuda:0"
+        pointer = theirs.data.ptr if hasattr(theirs.data, "ptr") else theirs.data_ptr()
+        assert ours.__cuda_array_interface__["data"][0] == pointer
+        same((ours + 1).sum(), (hr.asarray(noise) + 1).sum())
