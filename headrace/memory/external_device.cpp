@@ -183,12 +183,18 @@ void discharge_block(Account& account, const Block& block) {
 void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own) {
   const Place place{PlaceKind::kCuda, device};
   const auto counted = static_cast<int64_t>(bytes);
-  const TagInfo info = tag_info(tag);
-  const std::string op = info.op.empty() ? "allocate" : info.op;
+  const auto op = [tag] {  // for errors: the words of a tag cost more than an allocation
+    const TagInfo info = tag_info(tag);
+    return info.op.empty() ? std::string("allocate") : info.op;
+  };
+  const auto check_status = [&](int status) {
+    if (status != 0) check(op().c_str(), status, device, bytes);
+  };
   const Block block{bytes, device, stream, tag, present_serial(), own, {}};
   Devices& all = devices();
   try {
-    const CudaDriver& driver = driver_or_throw(op.c_str());
+    const CudaDriver* const found = cuda_driver();
+    const CudaDriver& driver = found ? *found : driver_or_throw(op().c_str());
     MemoryStatistics over;
     bool first = false;
     {
@@ -204,14 +210,14 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own) 
         first = !std::exchange(account.is_open, cuda_functions() != nullptr);
       }
     }
-    if (over.limit_bytes > 0) throw_over_limit(op, counted, device, over);
+    if (over.limit_bytes > 0) throw_over_limit(op(), counted, device, over);
     unsigned long long address = 0;
     try {
       const OnDevice on(driver, device);
-      check(op.c_str(), on.status(), device, bytes);
+      check_status(on.status());
       if (first && cuda_functions())
         open_pool(device, device_memory_statistics(device).limit_bytes);
-      check(op.c_str(), driver.allocate(&address, bytes, stream), device, bytes);
+      check_status(driver.allocate(&address, bytes, stream));
     } catch (...) {
       const std::lock_guard lock(all.mutex);
       discharge_block(all.accounts[device], block);

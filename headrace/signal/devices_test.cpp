@@ -2,6 +2,7 @@
 // The operators of this room have the host's bits on every device.
 #include "headrace/data/device_testing.h"
 #include "headrace/data/tensor_testing.h"
+#include "headrace/signal/fft_convolve.h"
 #include "headrace/signal/non_max_suppression.h"
 #include "headrace/signal/windows.h"
 
@@ -70,6 +71,27 @@ TEST_P(SignalDevices, NonMaxSuppression) {
     expect_same({tensor_of(odd)}, [=](std::span<const Tensor> in) {
       return non_max_suppression(in[0], 31, threshold);
     });
+}
+
+TEST_P(SignalDevices, ConvolutionWithFewTaps) {
+  for (const ConvolveMode mode : {ConvolveMode::kFull, ConvolveMode::kSame, ConvolveMode::kValid})
+    for (const int64_t taps : {1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 75}) {
+      const auto work = [=](std::span<const Tensor> in) {
+        return fft_convolve(in[0], in[1], mode);
+      };
+      for (const int64_t size : {75, 76, 2047, 2048, 2049, 50'000}) {
+        std::vector<double> signal = beats<double>(size, 0.7);
+        std::vector<double> h(static_cast<size_t>(taps));
+        for (size_t k = 0; k < h.size(); ++k) h[k] = 1.0 / static_cast<double>(3 * k + 7);
+        expect_same({tensor_of(signal), tensor_of(h)}, work);
+        expect_same({tensor_of(signal, -3), tensor_of(h, 2)}, work);
+        expect_same({tensor_of(std::vector<float>(signal.begin(), signal.end())),
+                     tensor_of(std::vector<float>(h.begin(), h.end()))},
+                    work);
+        signal[40] = kInf;
+        expect_same({tensor_of(signal), tensor_of(h)}, work);
+      }
+    }
 }
 
 TEST_P(SignalDevices, Windows) {

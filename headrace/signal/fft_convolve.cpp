@@ -5,6 +5,7 @@
 #include "headrace/algo/strided_view.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/signal/fft_convolve_kernels.h"
 
 #include <cstdio>
@@ -46,11 +47,23 @@ void check(const Tensor& signal, const Tensor& taps, ConvolveMode mode) {
         "shorten the taps or pass mode='full'");
 }
 
+// Few numbers, which decide how all is done.
+Tensor taps_on_host(const Tensor& taps) {
+  if (!taps.place().is_gpu()) return taps;
+  const int64_t bytes = taps.buffer().size_bytes();
+  Buffer here = Buffer::allocate(bytes);
+  DeviceCall call("fft_convolve", taps.place());
+  call.reads(taps.buffer());
+  call.fetch(here.mutable_data(), taps.buffer().data(), bytes);
+  return Tensor(taps.dtype(), taps.shape(), taps.strides(), std::move(here), taps.byte_offset());
+}
+
 }  // namespace
 
-Tensor fft_convolve(const Tensor& signal, const Tensor& taps, ConvolveMode mode) {
+Tensor fft_convolve(const Tensor& signal, const Tensor& all_taps, ConvolveMode mode) {
   const ScopedTag tag("fft_convolve");
-  check(signal, taps, mode);
+  check(signal, all_taps, mode);
+  const Tensor taps = taps_on_host(all_taps);
   const int64_t n = signal.num_elements();
   const int64_t m = taps.num_elements();
   if (n == 0) return Tensor(signal.dtype(), {0}, Buffer{});
@@ -63,8 +76,9 @@ Tensor fft_convolve(const Tensor& signal, const Tensor& taps, ConvolveMode mode)
                           : mode == ConvolveMode::kSame ? (m - 1) / 2
                                                         : m - 1;
   job.first_position = skipped - job.first_tap;
-  Buffer out = Buffer::allocate_paged(
-      checked_multiply("fft_convolve", job.num_outputs, signal.dtype().size_bytes()));
+  Buffer out = allocate_result(
+      checked_multiply("fft_convolve", job.num_outputs, signal.dtype().size_bytes()),
+      signal.place());
   dispatch(job, signal, taps, out);
   return Tensor(signal.dtype(), {job.num_outputs}, std::move(out));
 }

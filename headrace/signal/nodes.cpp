@@ -84,7 +84,7 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
       "fft_convolve", std::string("mode=") + kModes[static_cast<int>(mode)], signature, {x, h}, 1,
       [=](std::span<const Value> inputs) -> Value {
         Value result = fft_convolve(tensor(inputs[0]), tensor(inputs[1]), mode);
-        *chosen = fft_convolve_method(tensor(inputs[1]));
+        if (place_of(inputs[1]).is_host()) *chosen = fft_convolve_method(tensor(inputs[1]));
         return result;
       },
       [=](std::span<const NodePtr> inputs) {
@@ -92,7 +92,8 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
         if (!inputs[1]->is_ready() || !place_of(inputs[1]->value()).is_host())
           return std::string("the method follows from the taps");
         return fft_convolve_method(tensor(inputs[1]->value()));
-      });
+      },
+      true);
 }
 
 NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold) {

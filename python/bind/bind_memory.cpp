@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Budget, statistics, ledger, tags.
 #include "python/bind/bind.h"
+#include "python/bind/protocols.h"
 #include "python/bind/interpreter.h"
 
 #include "headrace/memory/advice.h"
@@ -80,8 +81,16 @@ void bind_memory(nb::module_& m) {
     drain_releases();
     return hr::memory_statistics();
   });
-  m.def("memory_limit", [] { return hr::memory_limit(); });
-  m.def("set_memory_limit", [](int64_t bytes) { hr::set_memory_limit(bytes); }, "bytes"_a);
+  m.def(
+      "memory_limit",
+      [](const std::string& device) { return hr::memory_limit(place_from(device)); },
+      "device"_a = "cpu");
+  m.def(
+      "set_memory_limit",
+      [](int64_t bytes, const std::string& device) {
+        hr::set_memory_limit(bytes, place_from(device));
+      },
+      "bytes"_a, "device"_a = "cpu");
   m.def("parse_bytes", &hr::parse_bytes, "text"_a);
   m.def("format_bytes", &hr::format_bytes, "bytes"_a);
   m.def("trim_memory", &hr::trim_memory, Unlocked());

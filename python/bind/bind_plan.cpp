@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plan nodes: what the handles in Python stand on.
 #include "python/bind/bind.h"
+#include "python/bind/protocols.h"
 
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
@@ -79,17 +80,6 @@ nb::object value_there(const hr::Node& node) {
   return hr::place_of(node.value()).is_host() ? node_value(node) : python_value(node.value());
 }
 
-hr::Place place_from(const std::string& word) {
-  if (word == "cpu") return hr::host;
-  if (word == "sim") return hr::simulated;
-  if (word == "cuda") return hr::cuda_place();
-  if (word.starts_with("cuda:") && word.size() > 5 && word.size() < 8 &&
-      word.find_first_not_of("0123456789", 5) == std::string::npos)
-    return hr::cuda_place(std::stoi(word.substr(5)));
-  hr::throw_error<hr::InvalidArgumentError>("to", "unknown device", {{"device", word}},
-                                            "use 'cpu', 'cuda', 'cuda:1' or 'sim'");
-}
-
 NodePtr elementwise(std::string_view op, std::vector<NodePtr> inputs,
                     std::optional<std::string_view> dtype) {
   if (op == "cast") return hr::cast_node(inputs.at(0), hr::dtype_from_name(dtype.value()));
@@ -130,6 +120,17 @@ NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& f
 }
 
 }  // namespace
+
+hr::Place place_from(const std::string& word) {
+  if (word == "cpu") return hr::host;
+  if (word == "sim") return hr::simulated;
+  if (word == "cuda") return hr::cuda_place();
+  if (word.starts_with("cuda:") && word.size() > 5 && word.size() < 8 &&
+      word.find_first_not_of("0123456789", 5) == std::string::npos)
+    return hr::cuda_place(std::stoi(word.substr(5)));
+  hr::throw_error<hr::InvalidArgumentError>("to", "unknown device", {{"device", word}},
+                                            "use 'cpu', 'cuda', 'cuda:1' or 'sim'");
+}
 
 void bind_plan(nb::module_& m) {
   nb::class_<NodeHandle>(m, "Node")

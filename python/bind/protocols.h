@@ -8,6 +8,8 @@ extern PyType_Slot column_slots[];
 extern PyType_Slot tensor_slots[];
 extern PyType_Slot source_slots[];
 
+// "cpu", "cuda", "cuda:1" or "sim".
+hr::Place place_from(const std::string& word);
 nb::dict array_interface(const hr::Tensor& tensor);
 // Throws AttributeError unless the data are on a CUDA device.
 nb::dict cuda_array_interface(const hr::Tensor& tensor);

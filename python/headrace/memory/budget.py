@@ -32,10 +32,12 @@ class Limit(Setting[int]):
 
 
 @overload
-def limit() -> int | None: ...
+def limit(*, device: str = "cpu") -> int | None: ...
 @overload
-def limit(size: int | str | None) -> Limit: ...
-def limit(size: int | str | EllipsisType | None = ...) -> int | Limit | None:
+def limit(size: int | str | None, *, device: str = "cpu") -> Limit: ...
+def limit(
+    size: int | str | EllipsisType | None = ..., *, device: str = "cpu"
+) -> int | Limit | None:
     """Say the budget over all that Headrace allocates, or set it.
 
     The first value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at every instant. What
@@ -47,6 +49,9 @@ def limit(size: int | str | EllipsisType | None = ...) -> int | Limit | None:
     size : int or str or None, optional
         Bytes, or a text such as ``"2GB"`` (2 * 10**9) or ``"2GiB"`` (2 * 2**30); None lifts the
         limit.
+    device : str
+        ``"cuda"`` for the budget of a GPU, over our arrays and those of the libraries of
+        `use_for`: what does not fit is an `OutOfMemoryError`; nothing leaves a GPU by itself yet.
 
     Returns
     -------
@@ -61,10 +66,14 @@ def limit(size: int | str | EllipsisType | None = ...) -> int | Limit | None:
     ...     hr.memory.limit()
     2000000000
     """
+    present = _core.memory_limit(device)
     if isinstance(size, EllipsisType):
-        present = _core.memory_limit()
         return None if present == sys.maxsize else present
-    return Limit("memory limit", bytes_of(size), _core.memory_limit(), _core.set_memory_limit)
+
+    def apply(bytes_: int) -> None:
+        _core.set_memory_limit(bytes_, device)
+
+    return Limit("memory limit", bytes_of(size), present, apply)
 
 
 class Statistics:
