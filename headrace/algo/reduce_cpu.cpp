@@ -44,10 +44,11 @@ struct Product {
   HR_INLINE static double join(double a, double b) { return a * b; }
 };
 
+// Highway's Ne is false for NaN on AVX2 and AVX-512.
 struct Min {
   HR_INLINE static Vec term(Vec x, Vec) { return x; }
   HR_INLINE static Vec join(Vec a, Vec b) {
-    return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::Ne(b, b)), b, a);
+    return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::Not(hn::Eq(b, b))), b, a);
   }
   HR_INLINE static double join(double a, double b) { return b < a || b != b ? b : a; }
 };
@@ -55,7 +56,7 @@ struct Min {
 struct Max {
   HR_INLINE static Vec term(Vec x, Vec) { return x; }
   HR_INLINE static Vec join(Vec a, Vec b) {
-    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::Ne(b, b)), b, a);
+    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::Not(hn::Eq(b, b))), b, a);
   }
   HR_INLINE static double join(double a, double b) { return a < b || b != b ? b : a; }
 };

@@ -5,6 +5,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
+#include "headrace/data/tensor_testing.h"
 #include "headrace/exec/workers.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +71,7 @@ std::vector<T> noise(int64_t n) {
   return values;
 }
 
-class ReduceTest : public testing::Test {
+class ReduceTest : public ::testing::Test {
  protected:
   void TearDown() override {
     set_simd_level(level_);
@@ -158,6 +159,21 @@ TEST_F(ReduceTest, BitsDoNotDependOnLevelOrThreads) {
         }
     }
   }
+}
+
+TEST_F(ReduceTest, OneNanWinsWhereverItStands) {
+  for (const int64_t size : {1, 31, 32, 96, 1000, 1024, 3000})
+    for (int64_t place = 0; place < size; place += 7) {
+      std::vector<double> values(static_cast<size_t>(size), 1.5);
+      values[static_cast<size_t>(place)] = kNan;
+      const std::vector<float> narrow(values.begin(), values.end());
+      for (const Tensor& x : {testing::tensor_of(values), testing::tensor_of(narrow)}) {
+        EXPECT_TRUE(std::isnan(reduce(x, Reduction::kMin).as<double>())) << place;
+        EXPECT_TRUE(std::isnan(reduce(x, Reduction::kMax).as<double>())) << place;
+        EXPECT_EQ(reduce(x, Reduction::kArgmin).as<int64_t>(), place);
+        EXPECT_EQ(reduce(x, Reduction::kArgmax).as<int64_t>(), place);
+      }
+    }
 }
 
 TEST_F(ReduceTest, NullsAreSkippedAndNanSpreads) {
