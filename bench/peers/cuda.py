@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.pop(0)  # this folder: csv.py here is not Python's
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import cupy as cp
 import measure
@@ -124,7 +128,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--only", default="")
-    parser.add_argument("--output", type=Path, default=Path("cuda.jsonl"))
+    parser.add_argument(
+        "--output", type=Path, default=Path(measure.ROOT / "bench/results/cuda.jsonl")
+    )
     options = parser.parse_args()
     if reason := _core.why_no_cuda():
         print(f"nothing to run: {reason}")
