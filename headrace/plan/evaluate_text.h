@@ -128,11 +128,14 @@ template <class T, int kind> struct Fold {
   static constexpr bool floating = std::is_floating_point_v<T>;
   static constexpr bool least = kind == kMin || kind == kArgmin;
   static constexpr bool extreme = kind >= kMin && kind <= kArgmax;
+  static constexpr bool counts = kind == kAny || kind == kAll || kind == kCount;
+  // Whether the result grows in `value`; else in `integer`.
+  static constexpr bool in_value = !counts && (floating || kind == kMean || kind == kVariance || kind == kStd);
   static constexpr bool placed = kind == kArgmin || kind == kArgmax;
   // Extremes of integers are compared as 64 bits of their sign.
   using Wide64 = std::conditional_t<floating, double, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
-  int64_t count = 0;
+  int count = 0;  // of at most 1024
   double value = kind == kProduct ? 1.0 : extreme ? (least ? vmath::kInf : -vmath::kInf) : -0.0;
   double squares = -0.0;
   uint64_t integer = kind == kProduct ? 1 : 0;
@@ -187,19 +190,24 @@ template <class T, int kind> struct Fold {
   // The tree over 32 lanes; lane 0 has the result.
   HR_INLINE void fold_lanes() {
     for (int half = 16; half > 0; half /= 2) {
-      const int64_t other_count = __shfl_down_sync(~0u, count, half);
-      const double other_value = __shfl_down_sync(~0u, value, half);
-      const uint64_t other_integer = __shfl_down_sync(~0u, integer, half);
-      const int64_t other_index = __shfl_down_sync(~0u, index, half);
+      const int other_count = __shfl_down_sync(~0u, count, half);
       if constexpr (extreme && (placed || !floating)) {
         Wide64 other;
-        if constexpr (floating) other = other_value; else other = static_cast<Wide64>(other_integer);
+        if constexpr (floating) other = __shfl_down_sync(~0u, value, half);
+        else other = static_cast<Wide64>(__shfl_down_sync(~0u, integer, half));
+        int64_t other_index = -1;
+        if constexpr (placed) other_index = __shfl_down_sync(~0u, index, half);
         const bool same = other == best() || (other != other && best() != best());
         const bool right = other_count > 0 && (count == 0 || beats(other, best()) || (same && placed && other_index < index));
-        if (right) { value = other_value; integer = other_integer; index = other_index; }
+        if (right) {
+          if constexpr (floating) value = other; else integer = static_cast<uint64_t>(other);
+          index = other_index;
+        }
+      } else if constexpr (in_value) {
+        value = join(value, __shfl_down_sync(~0u, value, half));
       } else {
-        value = join(value, other_value);
-        if constexpr (kind == kProduct) integer *= other_integer; else integer += other_integer;
+        const uint64_t other = __shfl_down_sync(~0u, integer, half);
+        if constexpr (kind == kProduct) integer *= other; else integer += other;
       }
       count += other_count;
     }
@@ -211,7 +219,7 @@ template <class T, int kind> struct Fold {
 
   // Of lane 0; for the variance `value` is the mean, and the squares come later.
   HR_INLINE Partial partial() const {
-    Partial p{count, value, squares, integer, index, false};
+    Partial p{count, in_value ? value : 0.0, squares, integer, index, false};
     if (count == 0) p = Partial{0, 0, 0, 0, -1, false};
     else if (kind == kVariance || kind == kStd) p.value = value / static_cast<double>(count);
     return p;

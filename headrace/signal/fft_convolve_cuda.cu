@@ -67,7 +67,8 @@ __global__ void direct_kernel(View<T> x, const __grid_constant__ Taps<T> taps, i
   }
   __syncthreads();
 #pragma unroll
-  for (int u = 0; u < kOutputs; ++u) tile[place(static_cast<int>(threadIdx.x) * kOutputs + u)] = sum[u];
+  for (int u = 0; u < kOutputs; ++u)
+    tile[place(static_cast<int>(threadIdx.x) * kOutputs + u)] = sum[u];
   __syncthreads();
 #pragma unroll
   for (int u = 0; u < kOutputs; ++u) {
