@@ -11,7 +11,10 @@ from typing import Any
 sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import cupy as cp
+try:
+    import cupy as cp
+except ImportError:
+    sys.exit("cuda: CuPy is not installed, and nothing is to be measured beside")
 import measure
 import numpy as np
 
@@ -246,6 +249,15 @@ def main() -> None:
     there_taps, our_taps = cp.asarray(taps), done(hr.asarray(taps).to("cuda"))
     from cupyx.scipy.signal import fftconvolve, oaconvolve
 
+    few = done(hr.asarray(taps[2048 - 37 : 2048 + 37]).to("cuda"))
+    bench.step(
+        "convolution f32, 74 taps",
+        lambda: done(hr.signal.fft_convolve(h, few)),
+        [],
+        near(1e-5),
+        moved=8 * ROWS,
+        rows=ROWS,
+    )
     bench.step(
         "Ricker convolution f32, 4096 taps",
         lambda: done(hr.signal.fft_convolve(h, our_taps)),

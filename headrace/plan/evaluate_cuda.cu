@@ -6,11 +6,11 @@
 #include "headrace/data/device_launch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/evaluate_compile.h"
-#include "headrace/plan/evaluate_sources.h"
 #include "headrace/plan/evaluate_text.h"
 #include "headrace/plan/kernel_cache.h"
 
 #include <cstring>
+#include <headrace/plan/evaluate_sources.h>
 #include <map>
 #include <optional>
 #include <string>
@@ -260,6 +260,7 @@ class Writer {
     const std::string partials_at = "a.word[" + std::to_string(add_word(address(partials))) + "]";
     const std::string merged_at = "a.word[" + std::to_string(add_word(address(merged))) + "]";
     const std::string source = text(rows_word, groups_word, reductions, partials_at, merged_at);
+    if (8 * count > kThreads) refuse("so many reductions in one pass have no kernel");
     std::vector<ReducePartial> found(at(count * morsels_));
     if (rows_ > 0) {
       launch("program_kernel", source, groups_, kThreads, call);
@@ -471,7 +472,7 @@ class Writer {
              "    const int64_t i = inside ? place : rows - 1;\n" +
              work + "    }\n" + indent + "}\n";
     };
-    std::string folds, takes, ends, merges, second;
+    std::string folds, takes, ends, merges, keeps, second;
     for (size_t r = 0; r < reductions.size(); ++r) {
       const Program::Output& output = program_.outputs()[reductions[r]];
       const std::string fold = "Fold<" + std::string(type_of(program_.dtype(output.value))) + ", " +
@@ -493,8 +494,10 @@ class Writer {
                      "    ") +
                 "    " + own + ".fold_squares();\n";
       ends += "    if (lane == 0) " + place + "[b] = " + own + ".partial();\n";
-      merges += "  if (threadIdx.x == " + step + ") reinterpret_cast<Partial*>(" + partials + ")[" +
-                step + " * groups + blockIdx.x] = tree<" + fold + ">(" + place + ", blocks);\n";
+      const std::string lane = "(static_cast<int>(threadIdx.x) - " + std::to_string(8 * r) + ")";
+      merges += "    merge_pair<" + fold + ">(" + place + ", " + lane + ", step, blocks);\n";
+      keeps += "  if (" + lane + " == 0) reinterpret_cast<Partial*>(" + partials + ")[" + step +
+               " * groups + blockIdx.x] = " + place + "[0];\n";
       second += "  merge_morsel<" + fold + ">(reinterpret_cast<const Partial*>(" + partials +
                 ") + " + step + " * groups, groups, morsel, reinterpret_cast<Partial*>(" + merged +
                 ") + " + step + " * morsels);\n";
@@ -525,11 +528,11 @@ class Writer {
         folds + loop(body_ + stores_ + takes, "    ") + ends + "  }\n";
     if (!reductions.empty())
       source +=
-          "  __syncthreads();\n"
           "  const int64_t left = (rows - static_cast<int64_t>(blockIdx.x) * 16384 + 1023) / "
           "1024;\n"
-          "  const int blocks = left < 16 ? static_cast<int>(left) : 16;\n" +
-          merges;
+          "  const int blocks = left < 16 ? static_cast<int>(left) : 16;\n"
+          "  for (int step = 1; step < 16; step *= 2) {\n    __syncthreads();\n" +
+          merges + "  }\n" + keeps;
     source += "}\n";
     source +=
         "extern \"C\" __global__ void merge_kernel(const __grid_constant__ Arguments a) {\n"

@@ -250,6 +250,12 @@ template <class T, int kind> struct Fold {
   }
 };
 
+// One level of the tree over a group's blocks, by 8 threads a reduction.
+template <class F> HR_INLINE void merge_pair(Partial* parts, int lane, int step, int n) {
+  const int i = 2 * step * lane;
+  if (lane >= 0 && lane < 8 && i + step < n) parts[i] = F::merge(parts[i], parts[i + step]);
+}
+
 // Neighbours by a binary tree; what has none waits for the next level.
 template <class F> HR_INLINE Partial tree(Partial* parts, int n) {
   for (int step = 1; step < n; step *= 2)

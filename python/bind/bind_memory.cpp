@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Budget, statistics, ledger, tags.
 #include "python/bind/bind.h"
-#include "python/bind/protocols.h"
 #include "python/bind/interpreter.h"
+#include "python/bind/protocols.h"
 
 #include "headrace/memory/advice.h"
 #include "headrace/memory/budget.h"
