@@ -378,12 +378,20 @@ class Sorter {
     return std::max(std::min({cached, most, levels(needed)}), kLeastLevels);
   }
 
-  /// What the worker of a bucket may take while the others take as much.
-  static int64_t room_bytes() { return memory_limit() / (2 * threads()); }
+  /// What the worker of a bucket may pin for long, while the others take as much: the chunks that
+  /// each has at hand besides, and the room to bring a morsel into order, must fit as well.
+  int64_t room_bytes() const {
+    const int64_t limit = memory_limit();
+    int64_t at_hand = 0;
+    for (const Lane& lane : lanes_)
+      at_hand += 2 * chunk_bytes(rows_ * lane.width) + kMorselRows * lane.width;
+    const int64_t most = limit / (2 * threads());
+    return std::clamp(3 * (limit / (4 * threads())) - at_hand, most / 8, most);
+  }
 
   int64_t most_bucket_rows() const {
-    return std::clamp(room_bytes() / 4 / (kOrderBytes + 2 * row_bytes()), kLeastBucketRows,
-                      kMostBucketRows);
+    return std::clamp(memory_limit() / (8 * threads()) / (kOrderBytes + 2 * row_bytes()),
+                      kLeastBucketRows, kMostBucketRows);
   }
 
   /// Which of the two places are in memory and stay there.
