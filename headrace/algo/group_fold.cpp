@@ -158,10 +158,23 @@ void fold_present(const FoldInput& input, bool second, const FoldRows& r, FoldSt
   }
 }
 
+// Whether all are finite: a product with 0 is 0 for no others.
+bool all_finite(const double* x, int64_t count) {
+  double zeros[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (int k = 0; k < 8; ++k) zeros[k] += x[i + k] * 0.0;
+  for (; i < count; ++i) zeros[0] += x[i] * 0.0;
+  bool finite = true;
+  for (const double zero : zeros) finite &= zero == 0;
+  return finite;
+}
+
 // Which rows have no value: bytes, and whether there are any.
 bool find_missing(const FoldInput& input, const FoldRows& r, uint8_t* present) {
   if (input.lane == Lane::kFloating) {
     const auto* x = static_cast<const double*>(r.values);
+    if (all_finite(x, r.count) && (!input.has_other || all_finite(r.other, r.count))) return false;
     uint8_t any = 0;
     for (int64_t i = 0; i < r.count; ++i) {
       present[i] = x[i] == x[i];
