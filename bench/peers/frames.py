@@ -54,14 +54,13 @@ class Duck:
 
     def __init__(self, table: pa.Table) -> None:
         self.base = duckdb.connect(":memory:", config={"threads": WORKERS})
-        self.base.execute("SET preserve_insertion_order = false")
         self.base.register("arrow", table)
         self.base.execute("CREATE TABLE t AS SELECT * FROM arrow")
         self.base.unregister("arrow")
 
     def __call__(self, query: str) -> Callable[[], pa.Table]:
         """Return the work of a query."""
-        return lambda: self.base.execute(query).to_arrow_table()
+        return lambda: self.base.sql(query).to_arrow_table()
 
 
 # ---- answers -------------------------------------------------------------------------------------
