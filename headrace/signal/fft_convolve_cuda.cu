@@ -45,25 +45,33 @@ __global__ void direct_kernel(View<T> x, const __grid_constant__ Taps<T> taps, i
     tile[place(i)] = j >= 0 && j < x.size ? x[j] : T{0};
   }
   __syncthreads();
-  const int own = kBefore + static_cast<int>(threadIdx.x) * kOutputs;
+  // Eight samples, and the gap, make a row; the thread's outputs are one.
+  constexpr int kRow = kOutputs + 1;
+  const T* const own = tile + (kBefore / kOutputs + static_cast<int>(threadIdx.x)) * kRow;
   T sum[kOutputs] = {};
   for (int block = 0; block < num_taps; block += kBlock) {
     const int left = num_taps - block;
-    T window[kBlock + kOutputs - 1];  // the last one is that of the last output and the first tap
+    // Sample u - k - q S of output u is in slot (u - k) mod 8: each step of k brings in one.
+    T window[kTapsAtATime][kOutputs];
+    const T* const first_row = own - block / kOutputs * kRow;
 #pragma unroll
-    for (int i = 0; i < kBlock + kOutputs - 1; ++i) {
-      const int at = own - block + i - (kBlock - 1);
-      window[i] = at >= 0 ? tile[place(at)] : T{0};
-    }
+    for (int q = 0; q < kTapsAtATime; ++q)
 #pragma unroll
-    for (int k = 0; k < S; ++k)
+      for (int u = 0; u < kOutputs; ++u) window[q][u] = first_row[u - q * (S / kOutputs) * kRow];
+#pragma unroll
+    for (int k = 0; k < S; ++k) {
+      if (k >= left) break;
 #pragma unroll
       for (int q = 0; q < kTapsAtATime; ++q)
         if (k + q * S < left) {
           const T tap = taps.tap[block + k + q * S];
 #pragma unroll
-          for (int u = 0; u < kOutputs; ++u) sum[u] += window[kBlock - 1 + u - k - q * S] * tap;
+          for (int u = 0; u < kOutputs; ++u) sum[u] += window[q][(u - k + S) % kOutputs] * tap;
+          const int next = (k + 1) % kOutputs == 0 ? 0 : kOutputs - (k + 1) % kOutputs;
+          window[q][(kOutputs - 1 - k + S) % kOutputs] =
+              first_row[next - ((k + kOutputs) / kOutputs + q * (S / kOutputs)) * kRow];
         }
+    }
   }
   __syncthreads();
 #pragma unroll
