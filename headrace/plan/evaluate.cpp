@@ -420,7 +420,7 @@ std::vector<Value> Run::results() {
   return results;
 }
 
-bool any_on_gpu(std::span<const Value> inputs) {
+[[maybe_unused]] bool any_on_gpu(std::span<const Value> inputs) {
   bool found = false;
   for (const Value& input : inputs)
     for_each_buffer(input, [&](const Buffer& buffer) { found |= buffer.place().is_gpu(); });
