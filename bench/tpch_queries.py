@@ -42,11 +42,8 @@ def q2(t: Tables) -> Any:
     offers = t.partsupp.merge(parts, left_on="ps_partkey", right_on="p_partkey").merge(
         suppliers, left_on="ps_suppkey", right_on="s_suppkey"
     )
-    least = offers.groupby("p_partkey").agg(least=("ps_supplycost", "min"))
-    best = offers.merge(
-        least, left_on=["p_partkey", "ps_supplycost"], right_on=["p_partkey", "least"]
-    )
-    best = best.sort_values(
+    least = offers.groupby("p_partkey").ps_supplycost.transform("min")
+    best = offers[offers.ps_supplycost == least].sort_values(
         ["s_acctbal", "n_name", "s_name", "p_partkey"], ascending=[False, True, True, True]
     )
     columns = ["s_acctbal", "s_name", "n_name", "p_partkey", "p_mfgr", "s_address", "s_phone"]
@@ -77,7 +74,7 @@ def q4(t: Tables) -> Any:
         t.orders.o_orderdate.between(date(1993, 7, 1), date(1993, 10, 1), inclusive="left")
     ]
     late = t.lineitem[t.lineitem.l_commitdate < t.lineitem.l_receiptdate]
-    orders = orders.merge(late, how="semi", left_on="o_orderkey", right_on="l_orderkey")
+    orders = orders[orders.o_orderkey.isin(late.l_orderkey)]
     return orders.groupby("o_orderpriority").agg(order_count=("o_orderkey", "size"))
 
 
@@ -118,11 +115,11 @@ def q7(t: Tables) -> Any:
     orders = t.orders.merge(customers, left_on="o_custkey", right_on="c_custkey")
     lines = t.lineitem[t.lineitem.l_shipdate.between(date(1995, 1, 1), date(1996, 12, 31))]
     lines = lines.merge(
-        suppliers[["s_suppkey", "n_name"]].rename({"n_name": "supp_nation"}),
+        suppliers[["s_suppkey", "n_name"]].rename(columns={"n_name": "supp_nation"}),
         left_on="l_suppkey",
         right_on="s_suppkey",
     ).merge(
-        orders[["o_orderkey", "n_name"]].rename({"n_name": "cust_nation"}),
+        orders[["o_orderkey", "n_name"]].rename(columns={"n_name": "cust_nation"}),
         left_on="l_orderkey",
         right_on="o_orderkey",
     )
@@ -262,8 +259,8 @@ def q16(t: Tables) -> Any:
         & t.part.p_size.isin([49, 14, 23, 45, 19, 3, 36, 9])
     ]
     bad = t.supplier[t.supplier.s_comment.str.like("%Customer%Complaints%")]
-    offers = t.partsupp.merge(parts, left_on="ps_partkey", right_on="p_partkey").merge(
-        bad, how="anti", left_on="ps_suppkey", right_on="s_suppkey"
+    offers = t.partsupp[~t.partsupp.ps_suppkey.isin(bad.s_suppkey)].merge(
+        parts, left_on="ps_partkey", right_on="p_partkey"
     )
     found = offers.groupby(["p_brand", "p_type", "p_size"]).agg(
         supplier_cnt=("ps_suppkey", "nunique")
@@ -276,10 +273,8 @@ def q16(t: Tables) -> Any:
 def q17(t: Tables) -> Any:
     """Revenue from small orders."""
     parts = t.part[(t.part.p_brand == "Brand#23") & (t.part.p_container == "MED BOX")]
-    lines = t.lineitem.merge(parts[["p_partkey"]], left_on="l_partkey", right_on="p_partkey")
-    means = lines.groupby("p_partkey").agg(mean=("l_quantity", "mean"))
-    lines = lines.merge(means, on="p_partkey")
-    small = lines[lines.l_quantity < 0.2 * lines["mean"]]
+    lines = t.lineitem[t.lineitem.l_partkey.isin(parts.p_partkey)]
+    small = lines[lines.l_quantity < 0.2 * lines.groupby("l_partkey").l_quantity.transform("mean")]
     return hr.DataFrame({"avg_yearly": [(small.l_extendedprice.sum() / 7).item()]})
 
 
@@ -326,33 +321,36 @@ def q20(t: Tables) -> Any:
         t.lineitem.l_shipdate.between(date(1994, 1, 1), date(1995, 1, 1), inclusive="left")
     ]
     sold = lines.groupby(["l_partkey", "l_suppkey"], sort=False).agg(sold=("l_quantity", "sum"))
-    stock = t.partsupp.merge(forest, how="semi", left_on="ps_partkey", right_on="p_partkey").merge(
+    stock = t.partsupp[t.partsupp.ps_partkey.isin(forest.p_partkey)].merge(
         sold, left_on=["ps_partkey", "ps_suppkey"], right_on=["l_partkey", "l_suppkey"]
     )
     stock = stock[stock.ps_availqty > 0.5 * stock.sold]
     canada = t.nation[t.nation.n_name == "CANADA"]
-    suppliers = t.supplier.merge(
-        canada, how="semi", left_on="s_nationkey", right_on="n_nationkey"
-    ).merge(stock, how="semi", left_on="s_suppkey", right_on="ps_suppkey")
+    suppliers = t.supplier[
+        t.supplier.s_nationkey.isin(canada.n_nationkey)
+        & t.supplier.s_suppkey.isin(stock.ps_suppkey)
+    ]
     return suppliers[["s_name", "s_address"]].sort_values("s_name")
 
 
 def q21(t: Tables) -> Any:
     """Suppliers who kept orders waiting."""
     late = t.lineitem[t.lineitem.l_receiptdate > t.lineitem.l_commitdate]
-    several = t.lineitem.groupby("l_orderkey", sort=False).agg(all=("l_suppkey", "nunique"))
-    several = several[several["all"] > 1]
-    blamed = late.groupby("l_orderkey", sort=False).agg(late=("l_suppkey", "nunique"))
-    blamed = blamed[blamed.late == 1]
     saudi = t.nation[t.nation.n_name == "SAUDI ARABIA"]
-    suppliers = t.supplier.merge(saudi, how="semi", left_on="s_nationkey", right_on="n_nationkey")
+    suppliers = t.supplier[t.supplier.s_nationkey.isin(saudi.n_nationkey)]
     failed = t.orders[t.orders.o_orderstatus == "F"]
-    waiting = (
-        late.merge(suppliers[["s_suppkey", "s_name"]], left_on="l_suppkey", right_on="s_suppkey")
-        .merge(several, how="semi", on="l_orderkey")
-        .merge(blamed, how="semi", on="l_orderkey")
-        .merge(failed, how="semi", left_on="l_orderkey", right_on="o_orderkey")
+    waiting = late[late.l_orderkey.isin(failed.o_orderkey)].merge(
+        suppliers[["s_suppkey", "s_name"]], left_on="l_suppkey", right_on="s_suppkey"
     )
+    lines = t.lineitem[t.lineitem.l_orderkey.isin(waiting.l_orderkey)]
+    several = lines.groupby("l_orderkey", sort=False).agg(suppliers=("l_suppkey", "nunique"))
+    several = several[several.suppliers > 1]
+    late = lines[lines.l_receiptdate > lines.l_commitdate]
+    blamed = late.groupby("l_orderkey", sort=False).agg(suppliers=("l_suppkey", "nunique"))
+    blamed = blamed[blamed.suppliers == 1]
+    waiting = waiting[
+        waiting.l_orderkey.isin(several.l_orderkey) & waiting.l_orderkey.isin(blamed.l_orderkey)
+    ]
     found = waiting.groupby("s_name").agg(numwait=("l_orderkey", "size"))
     return found.sort_values(["numwait", "s_name"], ascending=[False, True]).head(100)
 
@@ -362,9 +360,7 @@ def q22(t: Tables) -> Any:
     customers = t.customer.assign(cntrycode=t.customer.c_phone.str[:2])
     customers = customers[customers.cntrycode.isin(["13", "31", "23", "29", "30", "18", "17"])]
     mean = customers[customers.c_acctbal > 0].c_acctbal.mean()
-    rich = customers[customers.c_acctbal > mean].merge(
-        t.orders, how="anti", left_on="c_custkey", right_on="o_custkey"
-    )
+    rich = customers[(customers.c_acctbal > mean) & ~customers.c_custkey.isin(t.orders.o_custkey)]
     return rich.groupby("cntrycode").agg(
         numcust=("c_custkey", "size"), totacctbal=("c_acctbal", "sum")
     )
