@@ -360,22 +360,18 @@ class Sorter {
     return bytes;
   }
 
-  // So many buckets that each can be sorted in cache; where memory is short, only so many that one
-  // chunk of each and lane fits in it, but enough to sort a bucket in memory.
+  // So many buckets that each can be sorted in cache. Where not even the result fits in memory,
+  // only so many that one chunk of each and lane takes half of it.
   int levels_for(int64_t rows, bool held) const {
-    const auto levels = [](int64_t buckets) {
-      const auto last = static_cast<uint64_t>(std::max<int64_t>(buckets, 2) - 1);
-      return std::min(static_cast<int>(std::bit_width(last)), kMostLevels);
-    };
-    const int cached = levels(4 * rows / most_bucket_rows());
-    if (held) return std::max(cached, kLeastLevels);
+    const auto aimed = static_cast<uint64_t>(std::max<int64_t>(4 * rows / most_bucket_rows(), 2));
+    const int cached = std::min(static_cast<int>(std::bit_width(aimed - 1)), kMostLevels);
     const int64_t limit = memory_limit();
+    if (held || rows * (row_bytes() + 2) <= limit / 4 * 3) return std::max(cached, kLeastLevels);
     int64_t chunks = 0;
     for (const Lane& lane : lanes_) chunks += chunk_bytes(rows_ * lane.width);
-    const int64_t fitting = std::max<int64_t>(limit / 2 / chunks, 1);
-    const int64_t needed = rows * row_bytes() / std::max<int64_t>(room_bytes(), 1) + 1;
-    const auto most = static_cast<int>(std::bit_width(static_cast<uint64_t>(fitting))) - 1;
-    return std::max(std::min({cached, most, levels(needed)}), kLeastLevels);
+    const auto fitting = static_cast<uint64_t>(std::max<int64_t>(limit / 2 / chunks, 1));
+    const int most = static_cast<int>(std::bit_width(fitting)) - 1;
+    return std::max(std::min(cached, most), kLeastLevels);
   }
 
   /// What the worker of a bucket may pin for long, while the others take as much: the chunks that

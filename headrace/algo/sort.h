@@ -14,10 +14,10 @@ namespace hr {
 /// so the result is one and the same for any number of threads and any limit. Columns share their
 /// buffers with the result where rows are in order already; strings always share their text.
 ///
-/// Rows go to about n / 2^17 buckets between sampled splitters, straight into the result; each
-/// bucket is then sorted in cache. About 10 ns a row and core for an int64 key with a float64
-/// column, less where keys repeat. Under a limit buckets are fewer and larger, at least as many as
-/// let each fit in memory with room to work, and leave for the disk between the two steps.
+/// Rows go to about n / 2^16 buckets between sampled splitters, straight into the result; each
+/// bucket is then sorted in cache. About 17 ns a row and core for an int64 key with a float64
+/// column, less where keys repeat. Under a limit buckets may be fewer and larger, leave for the
+/// disk between the two steps, and are distributed once more.
 /// Errors as of SortKeys; also InvalidArgumentError when keys and columns differ in rows.
 HR_API std::vector<Column> sort_rows(const std::vector<Column>& keys,
                                      const std::vector<SortOrder>& orders,
