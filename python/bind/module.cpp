@@ -9,7 +9,7 @@
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.attr("version") = HR_VERSION;
-  m.attr("built_with_cuda") = hr::built_with_cuda;
+  m.def("built_with_cuda", [] { return hr::built_with_cuda; });  // the stub is one for all builds
   hr::set_release_hook(release_in_python);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_of_interpreter));
   bind_errors(m);

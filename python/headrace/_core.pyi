@@ -4,7 +4,7 @@ from typing import Any, Self, overload
 
 version: str = '0.1.0'
 
-built_with_cuda: bool = True
+def built_with_cuda() -> bool: ...
 
 class MemoryStatistics:
     @property

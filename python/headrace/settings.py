@@ -78,7 +78,7 @@ class _State:
 
 def _no_cuda_reason() -> str:
     """Why no GPU can be used; empty when one can."""
-    if not _core.built_with_cuda:
+    if not _core.built_with_cuda():
         return "this build has no CUDA"
     return _core.why_no_cuda()
 

@@ -11,7 +11,7 @@ import pytest
 import headrace as hr
 from headrace import _core
 
-CUDA = _core.built_with_cuda and not _core.why_no_cuda()
+CUDA = _core.built_with_cuda() and not _core.why_no_cuda()
 
 
 @pytest.fixture(params=["sim", pytest.param("cuda", marks=pytest.mark.gpu)])

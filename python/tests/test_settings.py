@@ -47,7 +47,7 @@ def test_device_says_why_there_is_no_gpu() -> None:
     assert hr.device() in ("auto", "cpu")
     with hr.device("cpu"):
         assert hr.device() == "cpu"
-        if not hr._core.built_with_cuda:
+        if not hr._core.built_with_cuda():
             with pytest.raises(hr.DeviceError, match=r"no CUDA.*device\('auto'\)"):
                 hr.device("cuda")
     with pytest.raises(hr.InvalidArgumentError, match="'cpu', 'cuda', 'sim', 'auto'"):
