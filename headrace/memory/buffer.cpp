@@ -115,8 +115,8 @@ Buffer::~Buffer() {
   if (!rep_ || rep_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   leave_buffer(*rep_);
   if (rep_->resource) {
-    const int64_t charged =
-        rep_->residency ? SpillEngine::instance().leave(*rep_->residency) : rep_->capacity_bytes;
+    const int64_t charged = rep_->residency ? SpillEngine::instance().leave(*rep_->residency)
+                                            : rep_->capacity_bytes.load();
     // Before the bytes go: else another thread's event of the same address could come first.
     if (charged < rep_->capacity_bytes)
       log_memory_event(MemoryAction::kDrop, rep_->data, rep_->capacity_bytes - charged, rep_->tag);
@@ -149,7 +149,7 @@ void Buffer::hold() {
 
 void Buffer::publish() const {
   if (!rep_ || rep_->published.exchange(true)) return;
-  if (rep_->residency && !std::exchange(rep_->paged, false))
+  if (rep_->residency && !rep_->paged.exchange(false))
     SpillEngine::instance().let_go({this, 0, rep_->capacity_bytes});
 }
 
@@ -166,7 +166,7 @@ int64_t Buffer::size_bytes() const {
 }
 
 int64_t Buffer::capacity_bytes() const {
-  return rep_ ? rep_->capacity_bytes : 0;
+  return rep_ ? rep_->capacity_bytes.load() : 0;
 }
 
 Place Buffer::place() const {
@@ -194,22 +194,23 @@ void Buffer::shrink(int64_t size_bytes) {
     const Pin pin{{this, size_bytes, padded, true}};
     std::memset(bytes + size_bytes, 0, static_cast<size_t>(padded - size_bytes));
   }
-  const int64_t freed = rep_->residency ? SpillEngine::instance().cut(*rep_->residency, padded)
-                                        : rep_->capacity_bytes - padded;
+  const int64_t before = rep_->capacity_bytes;
+  const int64_t freed =
+      rep_->residency ? SpillEngine::instance().cut(*rep_->residency, padded) : before - padded;
   // Whole pages of the tail go back; the address range stays with the block.
   const int64_t first = round_up(padded, kPage);
-  const int64_t last = rep_->capacity_bytes / kPage * kPage;
+  const int64_t last = before / kPage * kPage;
   if (rep_->block_bytes >= int64_t{4} << 20 && last > first)
     madvise(bytes + first, static_cast<size_t>(last - first), MADV_DONTNEED);
   discharge(freed);
-  if (rep_->resource && padded != rep_->capacity_bytes) {
-    const int64_t dropped = rep_->capacity_bytes - padded - freed;
+  if (rep_->resource && padded != before) {
+    const int64_t dropped = before - padded - freed;
     if (dropped > 0) log_memory_event(MemoryAction::kDrop, bytes, dropped, rep_->tag);
-    log_memory_event(MemoryAction::kFree, bytes, rep_->capacity_bytes, rep_->tag);
+    log_memory_event(MemoryAction::kFree, bytes, before, rep_->tag);
     log_memory_event(MemoryAction::kAllocate, bytes, padded, rep_->tag);
   }
   rep_->size_bytes = size_bytes;
-  rep_->capacity_bytes = padded;
+  if (!rep_->residency) rep_->capacity_bytes = padded;
 }
 
 void Buffer::note_export(int change) const {

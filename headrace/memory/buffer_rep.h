@@ -21,8 +21,8 @@ struct Buffer::Rep {
   std::atomic<int32_t> exports{0};
   std::byte* data = nullptr;
   int64_t size_bytes = 0;
-  int64_t capacity_bytes = 0;
-  int64_t block_bytes = 0;  // what the resource gave and gets back
+  std::atomic<int64_t> capacity_bytes{0};  // reports read it while its maker shrinks it
+  int64_t block_bytes = 0;                 // what the resource gave and gets back
   Place place;
   Tag tag = 0;
   bool writable = true;
@@ -32,7 +32,7 @@ struct Buffer::Rep {
   std::optional<AnyResource> resource;
   std::unique_ptr<Residency> residency;  // of blocks that can move to the disk
   std::atomic<bool> published{false};
-  bool paged = false;  // written under pins only
+  std::atomic<bool> paged{false};  // written under pins only
   uint64_t serial = 0;
   Rep* previous = nullptr;  // in the registry of live buffers
   Rep* next = nullptr;

@@ -187,6 +187,8 @@ int64_t SpillEngine::cut(Residency& residency, int64_t capacity) {
     chunk.file.reset();
     chunk.state = ChunkState::kEmpty;
   }
+  // Before somebody claims the chunk that is left, or its old charge would be given back.
+  residency.rep.capacity_bytes = capacity;
   return freed;
 }
 
