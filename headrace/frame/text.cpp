@@ -44,33 +44,47 @@ bool holds(Op op, int order) {
   }
 }
 
-// A text as the first half of its view and the bytes behind its first four.
+// A text as its view would be, up to 12 bytes; behind these the text itself.
 struct Needle {
-  uint64_t half = 0;
-  std::string_view rest;
+  uint64_t words[2] = {0, 0};
+  std::string_view text;
 
-  explicit Needle(std::string_view text) : rest(text.substr(std::min<size_t>(4, text.size()))) {
-    const auto size = static_cast<uint32_t>(text.size());
-    std::memcpy(&half, &size, 4);
-    std::memcpy(reinterpret_cast<char*>(&half) + 4, text.data(), std::min<size_t>(4, text.size()));
+  explicit Needle(std::string_view of) : text(of) {
+    StringView view{};
+    view.size = static_cast<uint32_t>(of.size());
+    std::memcpy(view.inlined, of.data(), std::min(of.size(), sizeof view.inlined));
+    std::memcpy(words, &view, sizeof words);
   }
+
+  bool is_inline() const { return text.size() <= sizeof(StringView::inlined); }
 };
 
-// A string column's rows against some texts, and `null` where a row is.
-template <class F>
-Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts, F&& finish) {
-  const StringView* const views = column.values<StringView>().data();
-  const Nulls null(column);
+// Which rows' texts are one of `texts`; of null rows it says anything.
+Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts) {
+  const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());
+  const std::vector<Touch> touches{reads(column)};
   std::vector<Needle> needles;
   for (const std::string_view text : texts) needles.emplace_back(text);
-  return bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
-    uint64_t half;
-    std::memcpy(&half, views + row, 8);
+  const auto same = [words](const Needle& needle, int64_t row) {
+    return words[2 * row] == needle.words[0] && words[2 * row + 1] == needle.words[1];
+  };
+  if (needles.size() == 1 && needles[0].is_inline())
+    return bits_of(column.num_rows(), touches,
+                   [same, needle = needles[0]](int64_t row) { return same(needle, row); });
+  if (needles.size() == 2 && needles[0].is_inline() && needles[1].is_inline())
+    return bits_of(column.num_rows(), touches, [same, a = needles[0], b = needles[1]](int64_t row) {
+      return same(a, row) || same(b, row);
+    });
+  const Nulls null(column);
+  return bits_of(column.num_rows(), touches, [&](int64_t row) {
     bool found = false;
-    for (const Needle& needle : needles)
-      found |= half == needle.half &&
-               (needle.rest.empty() || (!null(row) && column.string(row).substr(4) == needle.rest));
-    return finish(found, null(row));
+    for (const Needle& needle : needles) {
+      if (needle.is_inline())
+        found |= same(needle, row);
+      else if (words[2 * row] == needle.words[0])  // size and the first four bytes
+        found |= !null(row) && column.string(row) == needle.text;
+    }
+    return found;
   });
 }
 
@@ -79,8 +93,12 @@ Column compare_strings(Op op, const Column& column, std::string_view text) {
   const Nulls null(column);
   Buffer bits;
   if (op == Op::kEqual || op == Op::kNotEqual) {
-    const bool wanted = op == Op::kEqual;
-    bits = match_strings(column, {text}, [&](bool found, bool) { return found == wanted; });
+    bits = match_strings(column, {text});
+    if (op == Op::kNotEqual && rows > 0) {
+      uint8_t* const bytes = bits.mutable_as<uint8_t>();
+      for (int64_t i = 0; i < bits.size_bytes(); ++i) bytes[i] ^= 0xFF;
+      if (rows % 8) bytes[rows / 8] &= static_cast<uint8_t>((1u << (rows % 8)) - 1);  // padding
+    }
   } else {
     bits = bits_of(rows, {reads(column)}, [&](int64_t row) {
       return !null(row) && holds(op, column.string(row).compare(text));
@@ -164,10 +182,14 @@ Column compare_text(Op op, const Column& column, std::string_view text) {
 }
 
 Column is_one_of(const Column& column, const std::vector<std::string_view>& texts) {
-  const auto finish = [](bool found, bool is_null) { return found && !is_null; };
-  if (!column.dtype().is_category())
-    return Column(TypeId::kBool, column.num_rows(), match_strings(column, texts, finish));
-  const Buffer entries = match_strings(column.dictionary()->values(), texts, finish);
+  if (!column.dtype().is_category()) {
+    Buffer bits = match_strings(column, texts);
+    const Buffer valid = Nulls(column).bitmap(column.num_rows());
+    for (int64_t i = 0; valid && i < bits.size_bytes(); ++i)
+      bits.mutable_as<uint8_t>()[i] &= valid.as<uint8_t>()[i];
+    return Column(TypeId::kBool, column.num_rows(), std::move(bits));
+  }
+  const Buffer entries = match_strings(column.dictionary()->values(), texts);
   const int32_t* const codes = column.values<int32_t>().data();
   const Nulls null(column);
   return Column(TypeId::kBool, column.num_rows(),

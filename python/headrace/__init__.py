@@ -31,6 +31,7 @@ from headrace.errors import (
 from headrace.exchange import from_arrow, from_dlpack, from_pandas
 from headrace.frame import DataFrame, concat
 from headrace.io import read_csv, scan_csv
+from headrace.joining import merge
 from headrace.memory import no_copies
 from headrace.profiling import profile
 from headrace.series import Series
@@ -71,6 +72,7 @@ __all__ = [
     "info",
     "learn",
     "memory",
+    "merge",
     "no_copies",
     "plot",
     "profile",

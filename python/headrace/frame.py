@@ -337,7 +337,7 @@ class DataFrame:
         >>> loans.merge(people, on="id").to_dict()
         {'id': [1, 2, 2], 'paid': [5.0, 6.0, 7.0], 'name': ['Al', 'Bo', 'Bo']}
         """
-        from headrace.merge import merge
+        from headrace.joining import merge
 
         return merge(self, right, how, on, left_on, right_on, suffixes, indicator, validate)
 

@@ -72,15 +72,20 @@ def _both_keys(
 def merge(
     left: DataFrame,
     right: DataFrame,
-    how: str,
-    on: Any,
-    left_on: Any,
-    right_on: Any,
-    suffixes: tuple[str | None, str | None],
-    indicator: bool | str,
-    validate: str | None,
+    how: str = "inner",
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+    indicator: bool | str = False,
+    validate: str | None = None,
 ) -> DataFrame:
-    """See `DataFrame.merge`."""
+    """Rows of two frames whose keys are equal, side by side: ``left.merge(right, ...)``.
+
+    >>> import headrace as hr
+    >>> hr.merge(hr.DataFrame({"k": [1, 2]}), hr.DataFrame({"k": [2], "x": [5]})).x.to_list()
+    [5]
+    """
     from headrace.frame import DataFrame
 
     mark("merge")
