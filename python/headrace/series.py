@@ -52,6 +52,12 @@ class CategoryAccessor:
         return bool(self._series._value().is_ordered)
 
 
+def _looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
+    """Results of one element in a list as their values, all computed in one go."""
+    _core.force([value._node for value in values if isinstance(value, Deferred)])
+    return [value.item() if hasattr(value, "item") else value for value in values]
+
+
 class Series(Deferred):
     """A column of values and nulls, usually of a frame.
 
@@ -80,6 +86,8 @@ class Series(Deferred):
             from headrace.exchange import column_node
 
             mark("series")
+            if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
+                values = _looked_at(values)
             word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
             node = column_node(values, dtype=word)
         super().__init__(node)

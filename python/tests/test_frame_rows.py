@@ -113,6 +113,14 @@ def test_ranks_of_texts_over_morsels() -> None:
         hr.Series([1]).rank("best")  # type: ignore[arg-type]
 
 
+def test_results_of_one_element_go_into_lists() -> None:
+    x = hr.Series([1.0, 2.0, 6.0])
+    frame = hr.DataFrame({"what": ["mean", "max", "one"], "value": [x.mean(), x.max(), 1.0]})
+    assert frame.value.to_list() == [3.0, 6.0, 1.0]
+    with pytest.raises(ValueError, match="size"):
+        hr.Series([x.to_array(), 1.0])
+
+
 def test_between_where_mask_replace() -> None:
     column = hr.Series([1, 2, 3, None])
     plain = pd.Series([1, 2, 3], dtype="int64")
