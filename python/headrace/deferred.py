@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -45,8 +46,9 @@ def mark(op: str) -> None:
 
 def caller_variables() -> dict[str, Any]:
     """What the user's code sees at the line that called us."""
+    here = os.path.dirname(__file__)
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("headrace"):
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
         frame = frame.f_back
     return {**frame.f_globals, **frame.f_locals}
 

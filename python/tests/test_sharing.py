@@ -294,6 +294,7 @@ def test_a_budget_holds_for_shared_copies() -> None:
 
 
 def test_a_thousand_times_leaks_nothing() -> None:
+    shared_before = resident_shared()
     x = hr.asarray(np.arange(50_000.0))
 
     def once() -> None:
@@ -312,10 +313,11 @@ def test_a_thousand_times_leaks_nothing() -> None:
     hr.memory.trim()
     assert soon(lambda: descriptors() <= open_before)
     assert hr.memory.stats().foreign_bytes <= foreign
-    assert resident_shared() < 4_000_000
+    assert resident_shared() < shared_before + 4_000_000
 
 
 def test_free_segments_are_taken_again() -> None:
+    shared_before = resident_shared()  # a simulated device's memory is shared memory as well
     x = hr.asarray(np.arange(1_000_000.0))
     hr.share(x).close()
     assert soon(lambda: hr.memory.stats().cached_bytes >= 8_000_000)
@@ -323,7 +325,7 @@ def test_free_segments_are_taken_again() -> None:
     hr.share(x).close()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 500  # of 1954 pages
     hr.memory.trim()
-    assert resident_shared() < 4_000_000
+    assert resident_shared() < shared_before + 4_000_000
 
 
 # ---- other processes by multiprocessing and fork -----------------------------------------------
