@@ -327,6 +327,21 @@ void PackedKeys::read(int64_t row, int64_t count, uint32_t* packs) const {
   read_as(row, count, packs);
 }
 
+Buffer PackedKeys::to_buffer(int64_t first_row, int64_t rows) const {
+  Buffer packs = Buffer::allocate_paged(8 * rows);
+  if (rows == 0) return packs;
+  uint64_t* const out = packs.mutable_as<uint64_t>();
+  std::vector<Touch> all = touches();
+  for (Touch& touch : all) touch.first_bit += first_row * touch.step_bits;
+  all.push_back(writes(packs, 8));
+  parallel_morsels(rows, all, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
+      read(first_row + row, std::min(kBlockRows, morsel.end - row), out + row);
+  });
+  packs.publish();
+  return packs;
+}
+
 std::vector<Touch> PackedKeys::touches() const {
   std::vector<Touch> result;
   for (const Field& field : fields_) result.push_back(reads(field.column));

@@ -44,6 +44,9 @@ class HR_API PackedKeys {
   /// For a domain of at most 2^32.
   void read(int64_t row, int64_t count, uint32_t* packs) const;
 
+  /// Packs of rows [first_row, first_row + rows), 8 bytes each; published.
+  Buffer to_buffer(int64_t first_row, int64_t rows) const;
+
   /// What `read` reads.
   std::vector<Touch> touches() const;
 

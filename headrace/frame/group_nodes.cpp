@@ -8,7 +8,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
-#include "headrace/plan/view.h"
+#include "headrace/frame/operator_inputs.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,14 +18,6 @@ namespace hr {
 namespace {
 
 constexpr std::string_view kOp = "groupby";
-
-NodePtr column_node(const NodePtr& node, std::string_view name) {
-  const Signature& signature = node->signature();
-  if (signature.form == Form::kTable || signature.shape.size() != 1)
-    throw_error<TypeMismatchError>(kOp, "a column or an array of one dimension is wanted",
-                                   {{"name", name}, {"dimensions", signature.shape.size()}});
-  return signature.form == Form::kTensor ? as_column_node(node) : node;
-}
 
 void check_rows(const NodePtr& first, const NodePtr& node, std::string_view name) {
   const Signature& rows = first->signature();
@@ -49,30 +41,17 @@ void check_request(const AggregateRequest& request) {
     throw_error<InvalidArgumentError>(kOp, "ddof is negative", {{"ddof", request.ddof}});
 }
 
-// The values of an aggregate, checked; places of its inputs.
-class Inputs {
- public:
-  int64_t add(const NodePtr& node) {
-    const auto found = std::find(nodes.begin(), nodes.end(), node);
-    if (found != nodes.end()) return found - nodes.begin();
-    nodes.push_back(node);
-    return static_cast<int64_t>(nodes.size()) - 1;
-  }
-
-  std::vector<NodePtr> nodes{};
-};
-
 bool takes_column(Aggregate aggregate) {
   return aggregate != Aggregate::kSize && aggregate != Aggregate::kFirstRow;
 }
 
-Dtype place_request(GroupColumn& column, const NodePtr& first, Inputs& inputs) {
+Dtype place_request(GroupColumn& column, const NodePtr& first, OperatorInputs& inputs) {
   AggregateRequest& request = column.request;
   check_request(request);
   request.column = request.other = -1;
   if (!takes_column(request.aggregate)) return TypeId::kInt64;
   const auto place = [&](const NodePtr& values) {
-    const NodePtr node = column_node(values, column.name);
+    const NodePtr node = column_node(kOp, values, column.name);
     check_rows(first, node, column.name);
     const Dtype dtype = aggregate_dtype(request.aggregate, node->signature().dtype);
     return std::pair(inputs.add(node), dtype);
@@ -90,7 +69,7 @@ NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
   TableOperator table;
   std::string detail;
-  Inputs inputs;
+  OperatorInputs inputs;
   const auto name_column = [&](const std::string& name, Dtype dtype) {
     if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
       throw_error<InvalidArgumentError>(kOp, "a column name would be repeated", {{"name", name}},
@@ -100,7 +79,7 @@ NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   };
   std::vector<int64_t> key_places;
   for (GroupKey& key : keys) {
-    const NodePtr node = column_node(key.values, key.name);
+    const NodePtr node = column_node(kOp, key.values, key.name);
     if (!key_places.empty()) check_rows(inputs.nodes[0], node, key.name);
     if (node->signature().dtype.is_complex())
       throw_error<TypeMismatchError>(kOp, "complex numbers are no keys", {{"key", key.name}});
@@ -258,10 +237,10 @@ NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name, cons
 
 NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& given,
                              GroupOptions options) {
-  Inputs inputs;
+  OperatorInputs inputs;
   std::vector<int64_t> key_places;
   for (const NodePtr& key : keys) {
-    const NodePtr node = column_node(key, "key");
+    const NodePtr node = column_node(kOp, key, "key");
     if (!key_places.empty()) check_rows(inputs.nodes[0], node, "key");
     key_places.push_back(inputs.add(node));
   }

@@ -35,21 +35,6 @@ bool lies_ready(const Column& column) {
          column.null_count() == 0;
 }
 
-JoinKeys read_keys(const PackedKeys& packed, int64_t first_row, int64_t rows) {
-  JoinKeys keys{Buffer::allocate_paged(8 * rows), 0, rows};
-  if (rows == 0) return keys;
-  uint64_t* const out = keys.buffer.mutable_as<uint64_t>();
-  std::vector<Touch> touches = packed.touches();
-  for (Touch& touch : touches) touch.first_bit += first_row * touch.step_bits;
-  touches.push_back({&keys.buffer, 0, 64, 64, rows, 0, 0, true});
-  parallel_morsels(rows, touches, [&](Morsel morsel) {
-    for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
-      packed.read(first_row + row, std::min(kBlockRows, morsel.end - row), out + row);
-  });
-  keys.buffer.publish();
-  return keys;
-}
-
 std::array<JoinKeys, 2> keys_of(const std::vector<Column>& left, int64_t left_rows,
                                 const std::vector<Column>& right, int64_t right_rows) {
   if (left.empty()) {
@@ -68,7 +53,8 @@ std::array<JoinKeys, 2> keys_of(const std::vector<Column>& left, int64_t left_ro
   for (size_t i = 0; i < left.size(); ++i)
     both.push_back(concatenate(kOp, left[i].dtype(), std::array{left[i], right[i]}));
   const PackedKeys packed = PackedKeys::of(kOp, both, {.ordered = false});
-  return {read_keys(packed, 0, left_rows), read_keys(packed, left_rows, right_rows)};
+  return {JoinKeys{packed.to_buffer(0, left_rows), 0, left_rows},
+          JoinKeys{packed.to_buffer(left_rows, right_rows), 0, right_rows}};
 }
 
 // ---- pairs --------------------------------------------------------------------------------------

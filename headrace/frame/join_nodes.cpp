@@ -8,7 +8,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
-#include "headrace/plan/view.h"
+#include "headrace/frame/operator_inputs.h"
 
 #include <algorithm>
 #include <array>
@@ -20,14 +20,6 @@ namespace hr {
 namespace {
 
 constexpr std::string_view kOp = "merge";
-
-NodePtr column_node(const NodePtr& node) {
-  const Signature& signature = node->signature();
-  if (signature.form == Form::kTable || signature.shape.size() != 1)
-    throw_error<TypeMismatchError>(kOp, "a column or an array of one dimension is wanted",
-                                   {{"dimensions", signature.shape.size()}});
-  return signature.form == Form::kTensor ? as_column_node(node) : node;
-}
 
 // Both keys in the dtype that they have in common.
 void agree(std::string_view op, NodePtr& left, NodePtr& right) {
@@ -42,20 +34,6 @@ void agree(std::string_view op, NodePtr& left, NodePtr& right) {
   if (a != common) left = cast_node(left, common);
   if (b != common) right = cast_node(right, common);
 }
-
-// Which inputs a join has; equal nodes are one.
-class Inputs {
- public:
-  int64_t add(const NodePtr& node) {
-    if (!node) return -1;
-    const auto found = std::find(nodes.begin(), nodes.end(), node);
-    if (found != nodes.end()) return found - nodes.begin();
-    nodes.push_back(node);
-    return static_cast<int64_t>(nodes.size()) - 1;
-  }
-
-  std::vector<NodePtr> nodes{};
-};
 
 // Which inputs a column is made of; -1: none.
 struct Inlet {
@@ -109,12 +87,13 @@ Column origin_of(const JoinedRows& joined, bool turned) {
 NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
                   JoinUnique unique, const std::string& indicator, const std::string& how) {
   TableOperator table;
-  Inputs inputs;
-  const Inlet rows{inputs.add(column_node(sides.left_rows)),
-                   inputs.add(column_node(sides.right_rows))};
+  OperatorInputs inputs;
+  const Inlet rows{inputs.add(column_node(kOp, sides.left_rows)),
+                   inputs.add(column_node(kOp, sides.right_rows))};
   std::vector<Inlet> keys;
   for (size_t i = 0; i < sides.left_keys.size(); ++i) {
-    NodePtr left = column_node(sides.left_keys[i]), right = column_node(sides.right_keys[i]);
+    NodePtr left = column_node(kOp, sides.left_keys[i]),
+            right = column_node(kOp, sides.right_keys[i]);
     agree(kOp, left, right);
     keys.push_back({inputs.add(left), inputs.add(right)});
   }
@@ -132,8 +111,8 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
       if (at >= always) needs.push_back(at);
   };
   for (const JoinColumn& column : columns) {
-    NodePtr left = column.left ? column_node(column.left) : nullptr;
-    NodePtr right = column.right ? column_node(column.right) : nullptr;
+    NodePtr left = column.left ? column_node(kOp, column.left) : nullptr;
+    NodePtr right = column.right ? column_node(kOp, column.right) : nullptr;
     if (left && right) agree(kOp, left, right);
     add(column.name, (left ? left : right)->signature().dtype,
         {inputs.add(left), inputs.add(right)});
@@ -180,7 +159,7 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
 }
 
 NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
-  NodePtr left = column_node(values), right = column_node(set);
+  NodePtr left = column_node("isin", values), right = column_node("isin", set);
   agree("isin", left, right);
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;

@@ -6,8 +6,8 @@
 #include "headrace/algo/pack_keys.h"
 #include "headrace/algo/sort.h"
 #include "headrace/base/error.h"
+#include "headrace/frame/operator_inputs.h"
 #include "headrace/frame/row_bits.h"
-#include "headrace/plan/view.h"
 
 #include <algorithm>
 #include <iterator>
@@ -18,22 +18,6 @@ namespace {
 
 constexpr std::string_view kOp = "rank";
 constexpr std::string_view kMethods[] = {"average", "min", "max", "first", "dense"};
-
-// The packs of the rows, in order.
-Column packs_of(const PackedKeys& packed, const Tensor& order) {
-  const int64_t rows = packed.num_rows();
-  Buffer packs = Buffer::allocate_paged(8 * rows);
-  if (rows > 0) {
-    uint64_t* const out = packs.mutable_as<uint64_t>();
-    std::vector<Touch> touches = packed.touches();
-    touches.push_back(writes(packs, 8));
-    parallel_morsels(rows, touches, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
-        packed.read(row, std::min(kBlockRows, morsel.end - row), out + row);
-    });
-  }
-  return gather(Column(TypeId::kUInt64, rows, std::move(packs)), order);
-}
 
 }  // namespace
 
@@ -49,7 +33,7 @@ Column rank(const Column& column, RankMethod method, bool descending) {
   const int64_t rows = column.num_rows();
   const Tensor order = argsort({column}, {{descending, false}});
   const PackedKeys packed = PackedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = true});
-  const Column packs = packs_of(packed, order);
+  const Column packs = gather(Column(TypeId::kUInt64, rows, packed.to_buffer(0, rows)), order);
   Buffer buffer = Buffer::allocate(8 * rows);
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows == 0) return Column(TypeId::kFloat64, 0, std::move(buffer));
@@ -86,13 +70,10 @@ Column rank(const Column& column, RankMethod method, bool descending) {
 }
 
 NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
-  Signature signature = column->signature();
-  if (signature.form == Form::kTable || signature.shape.size() != 1)
-    throw_error<TypeMismatchError>(kOp, "a column or an array of one dimension is wanted");
-  const NodePtr input = signature.form == Form::kTensor ? as_column_node(column) : column;
+  const NodePtr input = column_node(kOp, column);
+  Signature signature = input->signature();
   if (signature.dtype.is_complex())
     throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
-  signature = input->signature();
   signature.dtype = TypeId::kFloat64;
   signature.nullable = true;
   return operator_node(std::string(kOp), std::string(kMethods[static_cast<size_t>(method)]),

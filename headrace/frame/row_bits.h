@@ -59,4 +59,14 @@ Column bool_column(int64_t rows, Buffer bits, bool nullable, F&& null) {
   return Column(TypeId::kBool, rows, std::move(bits), std::move(validity), -1);
 }
 
+/// `test(code)` of each row of a category column; null where the row is.
+template <class F>
+Column test_codes(const Column& column, F&& test) {
+  const int32_t* const codes = column.values<int32_t>().data();
+  const Nulls null(column);
+  Buffer bits = bits_of(column.num_rows(), {reads(column)},
+                        [&](int64_t row) { return !null(row) && test(codes[row]); });
+  return bool_column(column.num_rows(), std::move(bits), null.any(), null);
+}
+
 }  // namespace hr

@@ -172,12 +172,7 @@ TextTest text_test_from_name(std::string_view name) {
 Column test_text(TextTest test, const Column& column, std::string_view pattern) {
   if (!column.dtype().is_category()) return test_strings(test, column, pattern);
   const Column entries = test_strings(test, column.dictionary()->values(), pattern);
-  const int32_t* const codes = column.values<int32_t>().data();
-  const Nulls null(column);
-  Buffer bits = bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
-    return !null(row) && get_bit(entries.bits(), codes[row]);
-  });
-  return bool_column(column.num_rows(), std::move(bits), null.any(), null);
+  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); });
 }
 
 Column slice_text(const Column& column, int64_t begin, int64_t end) {

@@ -115,16 +115,6 @@ bool is_order(Op op) {
   throw_error<TypeMismatchError>(op_row(op).name, what, {}, "use astype('string')");
 }
 
-// `test(code)` of each row that is not null.
-template <class F>
-Column test_codes(const Column& column, F&& test) {
-  const int32_t* const codes = column.values<int32_t>().data();
-  const Nulls null(column);
-  Buffer bits = bits_of(column.num_rows(), {reads(column)},
-                        [&](int64_t row) { return !null(row) && test(codes[row]); });
-  return bool_column(column.num_rows(), std::move(bits), null.any(), null);
-}
-
 Column compare_codes(Op op, const Column& left, const Column& right) {
   const int32_t* const a = left.values<int32_t>().data();
   const int32_t* const b = right.values<int32_t>().data();

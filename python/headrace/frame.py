@@ -87,6 +87,11 @@ class DataFrame:
         return frame
 
     @classmethod
+    def _of_parts(cls, table: _core.Node, names: Iterable[str]) -> DataFrame:
+        """The columns of a table node, in order."""
+        return cls._of({name: _core.part(table, i) for i, name in enumerate(names)})
+
+    @classmethod
     def _from_table(cls, table: _core.Table) -> DataFrame:
         domain = _core.new_domain()
         return cls._of(

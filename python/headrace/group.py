@@ -172,7 +172,7 @@ class GroupBy:
         mark("groupby")
         table = _core.group_by(self._keys, columns, self._order, self._dropna)
         names = [name for name, _ in self._keys] + [column.name for column in columns]
-        return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(names)})
+        return DataFrame._of_parts(table, names)
 
     def _each(self, aggregate: str, **options: Any) -> Any:
         kinds = _PICKED.get(aggregate, _NUMBERS)

@@ -117,7 +117,7 @@ def scan_csv(
         },
     )
     table = _core.scan_csv(scan)
-    return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(scan.names)})
+    return DataFrame._of_parts(table, scan.names)
 
 
 def read_csv(

@@ -132,4 +132,4 @@ def merge(
         columns = [(name, b, a) for name, a, b in columns]
     table = _core.join(rows, pairs, columns, kind, unique, word, how)
     names = [*(name for name, _, _ in columns), *([word] if word else [])]
-    return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(names)})
+    return DataFrame._of_parts(table, names)

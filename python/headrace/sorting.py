@@ -60,7 +60,7 @@ def sort_frame(
     missing_first = _missing_first("sort_values", na_position)
     nodes = list(frame._nodes.values())
     table = _core.sort(keys, descending, missing_first, frame.columns, nodes)
-    return DataFrame._of({name: _core.part(table, i) for i, name in enumerate(frame.columns)})
+    return DataFrame._of_parts(table, frame.columns)
 
 
 def first_of_frame(
