@@ -2,12 +2,13 @@
 // Rows picked by position.
 #include "headrace/algo/gather.h"
 
+#include "headrace/algo/value_width.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
-#include <array>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -73,11 +74,8 @@ void gather_rows(const std::byte* in, Buffer& buffer, int64_t width, const Posit
       });
     });
   };
-  if (width == 1) return as(std::type_identity<uint8_t>{});
-  if (width == 2) return as(std::type_identity<uint16_t>{});
-  if (width == 4) return as(std::type_identity<uint32_t>{});
-  if (width == 8) return as(std::type_identity<uint64_t>{});
-  if (width == 16) return as(std::type_identity<std::array<uint64_t, 2>>{});
+  if (width <= 16 && std::has_single_bit(static_cast<uint64_t>(width)))
+    return visit_width(width, as);
   parallel_morsels(positions.count(), touches, [&](Morsel morsel) {
     positions.visit(morsel, [&](int64_t k, int64_t row) {
       std::memcpy(out + k * width, in + row * width, static_cast<size_t>(width));

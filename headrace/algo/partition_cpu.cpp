@@ -2,6 +2,7 @@
 // Kernels of partition on the CPU.
 #define HWY_TARGET_INCLUDE "headrace/algo/partition_cpu.cpp"
 #include "headrace/algo/partition_kernels.h"
+#include "headrace/algo/value_width.h"
 #include "headrace/base/simd_targets.h"
 
 #include <hwy/cache_control.h>
@@ -49,10 +50,6 @@ namespace hr::cpu {
 
 namespace {
 
-struct Wide {
-  uint64_t words[2];
-};
-
 template <class T>
 void stage(const std::byte* values, int64_t rows, const uint32_t* places, std::byte* staged) {
   const T* in = reinterpret_cast<const T*>(values);
@@ -78,18 +75,8 @@ void bucket_places(const uint16_t* buckets, int64_t rows, uint32_t* next, uint32
 
 void stage_values(const std::byte* values, int64_t rows, const uint32_t* places, int64_t width,
                   std::byte* staged) {
-  switch (width) {
-    case 1:
-      return stage<uint8_t>(values, rows, places, staged);
-    case 2:
-      return stage<uint16_t>(values, rows, places, staged);
-    case 4:
-      return stage<uint32_t>(values, rows, places, staged);
-    case 8:
-      return stage<uint64_t>(values, rows, places, staged);
-    default:
-      return stage<Wide>(values, rows, places, staged);
-  }
+  visit_width(width,
+              [&]<class T>(std::type_identity<T>) { stage<T>(values, rows, places, staged); });
 }
 
 void stage_rows(int64_t first, int64_t rows, const uint32_t* places, int64_t width,

@@ -3,6 +3,7 @@
 // first; what still ties there is nearly sorted and is finished by insertion.
 #define HWY_TARGET_INCLUDE "headrace/algo/sort_cpu.cpp"
 #include "headrace/algo/sort_kernels.h"
+#include "headrace/algo/value_width.h"
 #include "headrace/base/simd_targets.h"
 
 #include <algorithm>
@@ -149,10 +150,6 @@ void radix_sort(uint64_t* x, uint64_t* scratch, int64_t rows, int low, int bits,
   if (from != x) std::memcpy(x, from, static_cast<size_t>(rows) * sizeof *x);
 }
 
-struct Wide {
-  uint64_t words[2];
-};
-
 template <class T>
 void pick(const std::byte* values, const uint32_t* at, int64_t rows, std::byte* out) {
   const T* in = reinterpret_cast<const T*>(values);
@@ -232,33 +229,11 @@ void sort_packed(uint64_t* packed, uint64_t* scratch, int64_t rows, int low, int
 
 void pick_values(const std::byte* values, const uint32_t* at, int64_t rows, int64_t width,
                  std::byte* out) {
-  switch (width) {
-    case 1:
-      return pick<uint8_t>(values, at, rows, out);
-    case 2:
-      return pick<uint16_t>(values, at, rows, out);
-    case 4:
-      return pick<uint32_t>(values, at, rows, out);
-    case 8:
-      return pick<uint64_t>(values, at, rows, out);
-    default:
-      return pick<Wide>(values, at, rows, out);
-  }
+  visit_width(width, [&]<class T>(std::type_identity<T>) { pick<T>(values, at, rows, out); });
 }
 
 void reverse_values(const std::byte* values, int64_t rows, int64_t width, std::byte* out) {
-  switch (width) {
-    case 1:
-      return reverse<uint8_t>(values, rows, out);
-    case 2:
-      return reverse<uint16_t>(values, rows, out);
-    case 4:
-      return reverse<uint32_t>(values, rows, out);
-    case 8:
-      return reverse<uint64_t>(values, rows, out);
-    default:
-      return reverse<Wide>(values, rows, out);
-  }
+  visit_width(width, [&]<class T>(std::type_identity<T>) { reverse<T>(values, rows, out); });
 }
 
 }  // namespace hr::cpu
