@@ -78,6 +78,7 @@ struct Job {
     const int64_t index = next.fetch_add(1);
     if (index >= count) return false;
     try {
+      const RunningTask running;
       task(index);
     } catch (...) {
       stop();

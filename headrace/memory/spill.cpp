@@ -59,6 +59,14 @@ void set_spill_runner(void (*run)(std::function<void()>)) {
   SpillEngine::instance().set_runner(run);
 }
 
+RunningTask::RunningTask() noexcept {
+  SpillEngine::instance().begin_hold();
+}
+
+RunningTask::~RunningTask() {
+  SpillEngine::instance().end_hold();
+}
+
 void charge_or_throw(int64_t bytes) {
   if (memory_limit() != INT64_MAX || !try_charge(bytes))
     SpillEngine::instance().charge_or_throw(bytes);

@@ -45,6 +45,15 @@ using PressureCallback = std::function<int64_t(int64_t bytes)>;
 HR_API int64_t add_pressure_callback(PressureCallback free);
 HR_API void remove_pressure_callback(int64_t id);
 
+/// Lives while a thread works on a task: who waits for room knows that its end may bring some.
+class HR_API RunningTask {
+ public:
+  RunningTask() noexcept;
+  ~RunningTask();
+  RunningTask(const RunningTask&) = delete;
+  RunningTask& operator=(const RunningTask&) = delete;
+};
+
 /// Gives the engine somebody to move chunks while others compute; `exec` does.
 HR_API void set_spill_runner(void (*run)(std::function<void()>));
 

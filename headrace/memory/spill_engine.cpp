@@ -30,7 +30,7 @@ constexpr int64_t kMostTogether = int64_t{16} << 20;
 constexpr int kMostTries = 10'000;
 constexpr auto kPatience = std::chrono::seconds(1);  // without any change
 
-thread_local int64_t pins_of_thread = 0;
+thread_local int64_t holds_of_thread = 0;
 
 // What moves together: large enough for the disk, small beside what the limit lets stay.
 int64_t batch_bytes() {
@@ -117,7 +117,8 @@ void SpillEngine::after_fork(bool child) {
     new (&changed_) std::condition_variable;  // its waiters stayed with the parent
     waiters_ = 0;
     blocked_ = 0;
-    pinned_ = pins_of_thread;
+    holds_ = holds_of_thread;
+    trying_ = false;
     cleaning_ = false;
   }
   mutex_.unlock();
@@ -402,11 +403,8 @@ bool SpillEngine::try_pin(const std::vector<PinnedRange>& ranges) {
 
 void SpillEngine::unpin(const PinnedRange& range) noexcept {
   Residency& residency = *range.buffer->residency();
-  bool free = false;
   for (int64_t i = residency.chunk_at(range.begin); i <= residency.chunk_at(range.end - 1); ++i)
-    free |=
-        residency.chunks[static_cast<size_t>(i)].pins.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  if (free) note_freed();
+    residency.chunks[static_cast<size_t>(i)].pins.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void SpillEngine::note_freed() noexcept {
@@ -429,10 +427,52 @@ void SpillEngine::pin(const std::vector<PinnedRange>& ranges) {
     }
     return sum;
   };
-  until_done([&] { return try_pin(ranges); }, bytes);
-  ++pins_of_thread;
-  ++pinned_;
+  begin_hold();  // others wait for an attempt too: it may give up what it has
+  try {
+    until_done([&] { return try_pin(ranges); }, bytes);
+  } catch (...) {
+    end_hold();
+    throw;
+  }
 }
+
+void SpillEngine::begin_hold() noexcept {
+  ++holds_of_thread;
+  ++holds_;
+}
+
+void SpillEngine::end_hold() noexcept {
+  --holds_of_thread;
+  --holds_;
+  note_freed();
+}
+
+// Those who try again do so one at a time, so that two who need much do not keep parts of it from
+// each other. Who waits too long for its turn goes on without it.
+struct SpillEngine::Turn {
+  explicit Turn(SpillEngine& owner) : engine(owner) {
+    std::unique_lock lock(engine.mutex_);
+    mine = engine.changed_.wait_for(lock, kPatience, [&] { return !engine.trying_; });
+    if (mine) engine.trying_ = true;
+    seen = engine.changes_;
+  }
+
+  ~Turn() {
+    const std::lock_guard lock(engine.mutex_);
+    end();
+  }
+
+  // Under the engine's mutex.
+  void end() {
+    if (!std::exchange(mine, false)) return;
+    engine.trying_ = false;
+    engine.changed_.notify_all();
+  }
+
+  SpillEngine& engine;
+  bool mine = false;
+  uint64_t seen = 0;  // the changes before it began
+};
 
 // Tries again whenever somebody gave something up, as long as that can help.
 void SpillEngine::until_done(const std::function<bool()>& attempt,
@@ -443,34 +483,34 @@ void SpillEngine::until_done(const std::function<bool()>& attempt,
     explicit Waiter(std::atomic<int>& waiters) : count(waiters) { ++count; }
     ~Waiter() { --count; }
   } const waiter(waiters_);
+  note_freed();  // what the attempt had and gave up
   for (int tries = 0; tries < kMostTries; ++tries) {
-    uint64_t seen = 0;
     {
-      const std::lock_guard lock(mutex_);
-      seen = changes_;
+      Turn turn(*this);
+      if (attempt()) return;
+      if (!wait_for_room(turn, bytes())) break;
     }
-    if (attempt()) return;
-    if (!wait_for_room(seen, bytes())) break;
+    // What changes may be our own doing: the chunks that an attempt gave up leave for the disk.
+    if (tries > 16)
+      std::this_thread::sleep_for(std::chrono::microseconds(50) * std::min(tries, 100));
   }
   throw_out_of_memory(bytes());
 }
 
 void SpillEngine::unpin(const std::vector<PinnedRange>& ranges) noexcept {
-  --pins_of_thread;
-  --pinned_;
   for (const PinnedRange& range : ranges) unpin(range);
+  end_hold();
 }
 
 void SpillEngine::hold(const PinnedRange& range) {
   pin({range});
-  --pins_of_thread;
-  --pinned_;
+  end_hold();
 }
 
 // False when there will be no room for `bytes`, whoever moves what can move.
-bool SpillEngine::wait_for_room(uint64_t seen, int64_t bytes) {
+bool SpillEngine::wait_for_room(Turn& turn, int64_t bytes) {
   std::unique_lock lock(mutex_);
-  const bool others_hold = pinned_ - blocked_ - pins_of_thread > 0;
+  const bool others_hold = holds_ - blocked_ - holds_of_thread > 0;
   if (!others_hold) {
     if (stuck_) return false;  // the disk takes nothing
     int64_t movable = 0;
@@ -483,11 +523,12 @@ bool SpillEngine::wait_for_room(uint64_t seen, int64_t bytes) {
     const MemoryStatistics now = memory_statistics();
     if (now.used_bytes - movable + bytes > now.limit_bytes) return false;
   }
-  if (changes_ != seen) return true;
+  if (changes_ != turn.seen) return true;
   if (moving_ == 0 && !others_hold) return false;
-  blocked_ += pins_of_thread;
-  const bool changed = changed_.wait_for(lock, kPatience, [&] { return changes_ != seen; });
-  blocked_ -= pins_of_thread;
+  turn.end();
+  blocked_ += holds_of_thread;
+  const bool changed = changed_.wait_for(lock, kPatience, [&] { return changes_ != turn.seen; });
+  blocked_ -= holds_of_thread;
   return changed;
 }
 

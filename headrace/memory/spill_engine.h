@@ -36,7 +36,14 @@ class SpillEngine {
 
   /// A pin that no task holds: its maker's.
   void hold(const PinnedRange& range);
-  void let_go(const PinnedRange& range) noexcept { unpin(range); }
+  void let_go(const PinnedRange& range) noexcept {
+    unpin(range);
+    note_freed();
+  }
+
+  /// While it holds something, a thread may give back what others wait for.
+  void begin_hold() noexcept;
+  void end_hold() noexcept;
 
   /// Charges the budget, evicting what it must.
   void charge_or_throw(int64_t bytes);
@@ -69,7 +76,8 @@ class SpillEngine {
   bool try_pin(const std::vector<PinnedRange>& ranges);
   void unpin(const PinnedRange& range) noexcept;
   void until_done(const std::function<bool()>& attempt, const std::function<int64_t()>& bytes);
-  bool wait_for_room(uint64_t seen, int64_t bytes);
+  struct Turn;
+  bool wait_for_room(Turn& turn, int64_t bytes);
   bool charge(int64_t bytes);
   int64_t ask_callbacks(int64_t bytes);
   bool pin_chunk(Residency& residency, int64_t chunk, bool write);
@@ -99,8 +107,9 @@ class SpillEngine {
   int64_t leaving_bytes_ = 0;  // on their way out
   uint64_t changes_ = 0;
   std::atomic<int> waiters_{0};
-  std::atomic<int64_t> pinned_{0};  // tasks that hold a pin
-  int64_t blocked_ = 0;             // of these, those that wait
+  bool trying_ = false;            // it is somebody's turn to try again
+  std::atomic<int64_t> holds_{0};  // pins, and tasks that run
+  int64_t blocked_ = 0;            // of these, those of threads that wait
   std::atomic<int64_t> clock_{0};
   std::atomic<int64_t> step_{0};
   std::atomic<int64_t> steps_{1};
