@@ -5,6 +5,7 @@
 #include "headrace/algo/pack_keys.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/touch.h"
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/join_table.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <numeric>
 
 namespace hr {
@@ -39,13 +41,13 @@ std::array<JoinKeys, 2> keys_of(const std::vector<Column>& left, int64_t left_ro
                                 const std::vector<Column>& right, int64_t right_rows) {
   if (left.empty()) {
     const auto zeros = [](int64_t rows) {
-      return JoinKeys{Buffer::allocate_zeroed(8 * rows), 0, rows};
+      return JoinKeys{Buffer::allocate_zeroed(8 * rows), 0, rows, {}};
     };
     return {zeros(left_rows), zeros(right_rows)};
   }
   if (left.size() == 1 && lies_ready(left[0]) && lies_ready(right[0])) {
     const auto ready = [](const Column& column) {
-      return JoinKeys{column.values_buffer(), 8 * column.offset(), column.num_rows()};
+      return JoinKeys{column.values_buffer(), 8 * column.offset(), column.num_rows(), {}};
     };
     return {ready(left[0]), ready(right[0])};
   }
@@ -53,23 +55,29 @@ std::array<JoinKeys, 2> keys_of(const std::vector<Column>& left, int64_t left_ro
   for (size_t i = 0; i < left.size(); ++i)
     both.push_back(concatenate(kOp, left[i].dtype(), std::array{left[i], right[i]}));
   const PackedKeys packed = PackedKeys::of(kOp, both, {.ordered = false});
-  return {JoinKeys{packed.to_buffer(0, left_rows), 0, left_rows},
-          JoinKeys{packed.to_buffer(left_rows, right_rows), 0, right_rows}};
+  return {JoinKeys{packed.to_buffer(0, left_rows), 0, left_rows, {}},
+          JoinKeys{packed.to_buffer(left_rows, right_rows), 0, right_rows, {}}};
+}
+
+// What goes into the table: where the others are few, only what may have a partner among them.
+JoinKeys table_keys(const JoinKeys& keys, const JoinKeys& others) {
+  return keys.rows > 2 * others.rows ? pick_keys(keys, others) : keys;
 }
 
 // ---- pairs --------------------------------------------------------------------------------------
 
 class Join {
  public:
-  Join(const JoinKeys& left, const JoinKeys& right, JoinKind kind)
-      : left_(left), right_(right), kind_(kind), table_(right) {}
+  /// `in_table`: the right rows, or those that the left ones may meet.
+  Join(const JoinKeys& left, const JoinKeys& right, const JoinKeys& in_table, JoinKind kind)
+      : left_(left), right_(right), kind_(kind), table_(in_table) {}
 
   const JoinTable& table() const { return table_; }
 
   JoinedRows run() {
+    if (picks_left()) return pick_left();
     find();
     JoinedRows result;
-    const bool pairs = kind_ != JoinKind::kSemi && kind_ != JoinKind::kAnti;
     std::vector<int64_t> at(sizes_.size() + 1, 0);
     std::partial_sum(sizes_.begin(), sizes_.end(), at.begin() + 1);
     std::vector<int64_t> alone;  // right rows without a partner, by morsel
@@ -77,43 +85,107 @@ class Join {
     const int64_t from_left = at.back();
     result.rows = std::accumulate(alone.begin(), alone.end(), from_left);
     if (result.rows > INT32_MAX) refuse(result.rows);
-    const bool one_each = from_left == left_.rows && (pairs_all_ || keeps_unmatched()) &&
-                          (pairs ? table_.is_unique() : true);
-    result.keeps_left = one_each && result.rows == from_left;
-    if (result.keeps_left && pairs) {
+    const bool one_each = pairs_all_ || keeps_unmatched();
+    result.keeps_left = one_each && table_.is_unique() && result.rows == left_.rows;
+    if (result.keeps_left) {
       begins_.publish();
       result.right = Tensor(TypeId::kInt32, {result.rows}, std::move(begins_));
       return result;
     }
-    if (result.keeps_left) return result;
     Buffer left = Buffer::allocate_paged(4 * result.rows);
-    Buffer right = Buffer::allocate_paged(pairs ? 4 * result.rows : 0);
+    Buffer right = Buffer::allocate_paged(4 * result.rows);
     expand(at, left, right);
     if (!alone.empty()) append_alone(alone, from_left, left, right);
     left.publish();
     right.publish();
     result.left = Tensor(TypeId::kInt32, {result.rows}, std::move(left));
-    if (pairs) result.right = Tensor(TypeId::kInt32, {result.rows}, std::move(right));
+    result.right = Tensor(TypeId::kInt32, {result.rows}, std::move(right));
     return result;
   }
 
  private:
+  bool is_filter() const { return kind_ == JoinKind::kSemi || kind_ == JoinKind::kAnti; }
+
+  // No left row comes twice, and some do not come.
+  bool picks_left() const {
+    return is_filter() || (kind_ == JoinKind::kInner && table_.is_unique());
+  }
+
+  // One walk: each morsel writes what it picks, from where its rows begin, and moves it later.
+  JoinedRows pick_left() {
+    const int64_t rows = left_.rows;
+    const bool pairs = !is_filter();
+    Buffer left = Buffer::allocate_paged(4 * rows);
+    Buffer right = Buffer::allocate_paged(pairs ? 4 * rows : 0);
+    std::vector<int64_t> at(static_cast<size_t>(num_morsels(rows)) + 1, 0);
+    if (rows > 0) {
+      auto* const out = left.mutable_as<uint32_t>();
+      auto* const partner = pairs ? right.mutable_as<uint32_t>() : nullptr;
+      std::vector<Touch> touches{left_.touch(), writes(left, 4)};
+      if (pairs) touches.push_back(writes(right, 4));
+      parallel_morsels(rows, touches, [&](Morsel morsel) {
+        JoinTable::Hits hits;
+        int64_t to = morsel.begin;
+        for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
+          const int64_t block = std::min(JoinTable::kBlock, morsel.end - row);
+          table_.find(left_.data() + row, block, hits);
+          if (kind_ == JoinKind::kAnti) {
+            for (int64_t i = 0, k = 0; i < block; ++i) {
+              const bool met = k < hits.size && hits.keys[k] == i;
+              out[to] = static_cast<uint32_t>(row + i);
+              k += met;
+              to += !met;
+            }
+            continue;
+          }
+          for (int64_t k = 0; k < hits.size; ++k)
+            out[to + k] = static_cast<uint32_t>(row) + hits.keys[k];
+          if (pairs) {
+            const uint32_t* const numbers = table_.rows();
+            for (int64_t k = 0; k < hits.size; ++k) __builtin_prefetch(numbers + hits.begins[k]);
+            for (int64_t k = 0; k < hits.size; ++k) partner[to + k] = numbers[hits.begins[k]];
+          }
+          to += hits.size;
+        }
+        at[static_cast<size_t>(morsel.index) + 1] = to - morsel.begin;
+      });
+    }
+    for (size_t i = 1; i < at.size(); ++i) at[i] += at[i - 1];
+    JoinedRows result;
+    result.rows = at.back();
+    result.keeps_left = result.rows == rows;
+    if (!result.keeps_left) result.left = moved_together(left, at);
+    if (pairs) result.right = moved_together(right, at);
+    return result;
+  }
+
+  // What stands where each morsel begins, one behind the other.
+  static Tensor moved_together(Buffer& pieces, const std::vector<int64_t>& at) {
+    const int64_t rows = at.back();
+    if (4 * rows == pieces.size_bytes()) {
+      pieces.publish();
+      return Tensor(TypeId::kInt32, {rows}, std::move(pieces));
+    }
+    Buffer together = Buffer::allocate_paged(4 * rows);
+    if (rows > 0) {
+      std::byte* const out = together.mutable_data();
+      parallel_for(static_cast<int64_t>(at.size()) - 1, [&](int64_t m) {
+        const int64_t begin = 4 * at[static_cast<size_t>(m)],
+                      size = 4 * at[static_cast<size_t>(m) + 1] - begin, from = 4 * m * kMorselRows;
+        if (size == 0) return;
+        const Pin pin{{&pieces, from, from + size}, {&together, begin, begin + size, true}};
+        std::memcpy(out + begin, pieces.data() + from, static_cast<size_t>(size));
+      });
+    }
+    together.publish();
+    return Tensor(TypeId::kInt32, {rows}, std::move(together));
+  }
+
   bool keeps_unmatched() const { return kind_ == JoinKind::kLeft || kind_ == JoinKind::kOuter; }
 
   // Rows of the result that a left row with `count` partners gives.
   int64_t rows_of(int64_t count) const {
-    switch (kind_) {
-      case JoinKind::kInner:
-        return count;
-      case JoinKind::kLeft:
-      case JoinKind::kOuter:
-        return std::max<int64_t>(count, 1);
-      case JoinKind::kSemi:
-        return count > 0;
-      case JoinKind::kAnti:
-        return count == 0;
-    }
-    return 0;
+    return keeps_unmatched() ? std::max<int64_t>(count, 1) : count;
   }
 
   // Of each left row its partner, or where its partners begin and how many there are.
@@ -131,27 +203,30 @@ class Join {
     if (!single) touches.push_back(writes_int32(counts_, rows));
     std::atomic<bool> all{true};
     parallel_morsels(rows, touches, [&](Morsel morsel) {
-      uint32_t begin[JoinTable::kBlock], count[JoinTable::kBlock];
+      JoinTable::Hits hits;
       int64_t size = 0;
       bool none = false;
       for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
         const int64_t block = std::min(JoinTable::kBlock, morsel.end - row);
-        table_.find(left_.data() + row, block, begin, count);
-        for (int64_t i = 0; i < block; ++i) {
-          size += rows_of(count[i]);
-          none |= count[i] == 0;
-        }
+        table_.find(left_.data() + row, block, hits);
+        none |= hits.size < block;
+        if (keeps_unmatched()) size += block - hits.size;
+        for (int64_t k = 0; k < hits.size; ++k) size += hits.counts[k];
         if (single) {
           const uint32_t* const numbers = table_.rows();
-          for (int64_t i = 0; i < block; ++i)
-            if (count[i] > 0) __builtin_prefetch(numbers + begin[i]);
-          for (int64_t i = 0; i < block; ++i)
-            begins[row + i] = count[i] > 0 ? numbers[begin[i]] : static_cast<uint32_t>(kNone);
+          for (int64_t k = 0; k < hits.size; ++k) __builtin_prefetch(numbers + hits.begins[k]);
+          if (hits.size < block)
+            std::fill(begins + row, begins + row + block, static_cast<uint32_t>(kNone));
+          for (int64_t k = 0; k < hits.size; ++k)
+            begins[row + hits.keys[k]] = numbers[hits.begins[k]];
         } else {
-          std::copy(begin, begin + block, begins + row);
-          std::copy(count, count + block, counts + row);
+          if (hits.size < block) std::fill(counts + row, counts + row + block, 0);
+          for (int64_t k = 0; k < hits.size; ++k) {
+            begins[row + hits.keys[k]] = hits.begins[k];
+            counts[row + hits.keys[k]] = hits.counts[k];
+          }
         }
-        if (met_) note_met(begin, count, block);
+        if (met_) note_met(hits);
       }
       sizes_[static_cast<size_t>(morsel.index)] = size;
       if (none) all = false;
@@ -160,20 +235,21 @@ class Join {
   }
 
   // Of an outer join: where the partners of a left row begin.
-  void note_met(const uint32_t* begin, const uint32_t* count, int64_t rows) {
+  void note_met(const JoinTable::Hits& hits) {
     auto* const met = const_cast<uint8_t*>(met_.as<uint8_t>());
-    for (int64_t i = 0; i < rows; ++i)
-      if (count[i] > 0 && !std::atomic_ref(met[begin[i]]).load(std::memory_order_relaxed))
-        for (uint32_t k = begin[i]; k < begin[i] + count[i]; ++k)
-          std::atomic_ref(met[k]).store(1, std::memory_order_relaxed);
+    for (int64_t k = 0; k < hits.size; ++k) {
+      const uint32_t begin = hits.begins[k];
+      if (std::atomic_ref(met[begin]).load(std::memory_order_relaxed)) continue;
+      for (uint32_t at = begin; at < begin + hits.counts[k]; ++at)
+        std::atomic_ref(met[at]).store(1, std::memory_order_relaxed);
+    }
   }
 
   void expand(const std::vector<int64_t>& at, Buffer& left, Buffer& right) {
     if (at.back() == 0) return;
     const int64_t rows = left_.rows;
-    const bool pairs = right.size_bytes() > 0;
     auto* const out_left = left.mutable_as<int32_t>();
-    auto* const out_right = pairs ? right.mutable_as<int32_t>() : nullptr;
+    auto* const out_right = right.mutable_as<int32_t>();
     const auto* const begins = begins_.as<uint32_t>();
     const auto* const counts = counts_ ? counts_.as<uint32_t>() : nullptr;
     const uint32_t* const numbers = table_.rows();
@@ -188,18 +264,16 @@ class Join {
         std::vector<PinnedRange> held{{&begins_, 4 * row, 4 * end}};
         if (counts) held.push_back({&counts_, 4 * row, 4 * end});
         if (size > 0) held.push_back({&left, 4 * to, 4 * (to + size), true});
-        if (size > 0 && pairs) held.push_back({&right, 4 * to, 4 * (to + size), true});
+        if (size > 0) held.push_back({&right, 4 * to, 4 * (to + size), true});
         const Pin pin(held);
         for (; row < end; ++row) {
           const int64_t count = count_of(begins, counts, row), made = rows_of(count);
           for (int64_t k = 0; k < made; ++k) {
             out_left[to] = static_cast<int32_t>(row);
-            if (pairs)
-              out_right[to] = static_cast<int32_t>(
-                  count == 0
-                      ? static_cast<uint32_t>(kNone)
-                      : (counts ? numbers[begins[row] + static_cast<uint32_t>(k)] : begins[row]));
-            ++to;
+            out_right[to++] = static_cast<int32_t>(
+                count == 0
+                    ? static_cast<uint32_t>(kNone)
+                    : (counts ? numbers[begins[row] + static_cast<uint32_t>(k)] : begins[row]));
           }
         }
       }
@@ -277,17 +351,16 @@ class Join {
 
 void check_unique(std::string_view side, const JoinKeys& keys, const JoinTable& table) {
   if (table.is_unique()) return;
-  uint32_t begins[JoinTable::kBlock], counts[JoinTable::kBlock];
+  JoinTable::Hits hits;
   for (int64_t row = 0; row < keys.rows; row += JoinTable::kBlock) {
-    const int64_t block = std::min(JoinTable::kBlock, keys.rows - row);
-    table.find(keys.data() + row, block, begins, counts);
-    for (int64_t i = 0; i < block; ++i)
-      if (counts[i] > 1)
+    table.find(keys.data() + row, std::min(JoinTable::kBlock, keys.rows - row), hits);
+    for (int64_t k = 0; k < hits.size; ++k)
+      if (hits.counts[k] > 1)
         throw_error<InvalidArgumentError>(kOp, "keys are not unique, as validate wants them",
                                           {{"side", side},
-                                           {"row", row + i},
-                                           {"same_key_at", table.rows()[begins[i] + 1]},
-                                           {"rows_of_this_key", counts[i]}},
+                                           {"row", row + hits.keys[k]},
+                                           {"same_key_at", table.rows()[hits.begins[k] + 1]},
+                                           {"rows_of_this_key", hits.counts[k]}},
                                           "drop_duplicates first, or pass another validate");
   }
 }
@@ -318,17 +391,24 @@ Column is_in(const Column& values, const Column& set) {
     return is_one_of(values, wanted);
   }
   const auto [keys, set_keys] = keys_of({values}, rows, {set}, set.num_rows());
-  const JoinTable table(set_keys);
-  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  Buffer bits = Buffer::allocate_zeroed(8 * ((rows + 63) / 64));
   if (rows == 0) return Column(TypeId::kBool, 0, std::move(bits));
-  uint8_t* const out = bits.mutable_as<uint8_t>();
+  auto* const words = bits.mutable_as<uint64_t>();
   const JoinKeys& all = keys;
+  if (const KeySet known(set_keys, rows); known.is_exact()) {
+    parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; row += 64)
+        words[row / 64] = known.find(all.data() + row, std::min<int64_t>(64, morsel.end - row));
+    });
+    return Column(TypeId::kBool, rows, std::move(bits));
+  }
+  const JoinTable table(table_keys(set_keys, keys));
   parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
-    uint32_t begins[JoinTable::kBlock], counts[JoinTable::kBlock];
+    JoinTable::Hits hits;
     for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
-      const int64_t block = std::min(JoinTable::kBlock, morsel.end - row);
-      table.find(all.data() + row, block, begins, counts);
-      for (int64_t i = 0; i < block; ++i) set_bit(out, row + i, counts[i] > 0);
+      table.find(all.data() + row, std::min(JoinTable::kBlock, morsel.end - row), hits);
+      for (int64_t k = 0; k < hits.size; ++k)
+        words[row / 64 + hits.keys[k] / 64] |= uint64_t{1} << hits.keys[k] % 64;
     }
   });
   return Column(TypeId::kBool, rows, std::move(bits));
@@ -343,7 +423,8 @@ JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
   const std::string_view names[] = {unique.turned ? "right" : "left",
                                     unique.turned ? "left" : "right"};
   if (unique.left) check_unique(names[0], left_keys, JoinTable(left_keys));
-  Join join(left_keys, right_keys, kind);
+  const bool whole = kind == JoinKind::kOuter || unique.right;
+  Join join(left_keys, right_keys, whole ? right_keys : table_keys(right_keys, left_keys), kind);
   if (unique.right) check_unique(names[1], right_keys, join.table());
   return join.run();
 }

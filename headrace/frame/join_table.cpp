@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -32,36 +31,6 @@ uint64_t filter_of(uint64_t hash) {
   return bits;
 }
 
-// Of the keys as signed and as unsigned numbers.
-struct KeyRange {
-  int64_t least = std::numeric_limits<int64_t>::max();
-  int64_t most = std::numeric_limits<int64_t>::min();
-  uint64_t low = std::numeric_limits<uint64_t>::max();
-  uint64_t high = 0;
-
-  void add(const KeyRange& other) {
-    least = std::min(least, other.least);
-    most = std::max(most, other.most);
-    low = std::min(low, other.low);
-    high = std::max(high, other.high);
-  }
-};
-
-KeyRange range_of(const JoinKeys& keys) {
-  std::vector<KeyRange> parts(static_cast<size_t>(num_morsels(keys.rows)));
-  parallel_morsels(keys.rows, {keys.touch()}, [&](Morsel morsel) {
-    KeyRange range;
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      const uint64_t key = keys.data()[row];
-      range.add({static_cast<int64_t>(key), static_cast<int64_t>(key), key, key});
-    }
-    parts[static_cast<size_t>(morsel.index)] = range;
-  });
-  KeyRange range;
-  for (const KeyRange& part : parts) range.add(part);
-  return range;
-}
-
 // Rows of one slot in the order of their keys, those of one key as they were; false when a key
 // comes twice.
 bool order_slot(uint64_t* keys, uint32_t* rows, uint64_t count) {
@@ -82,14 +51,10 @@ bool order_slot(uint64_t* keys, uint32_t* rows, uint64_t count) {
 // By the range of the keys, signed or unsigned, beside how many there are.
 void JoinTable::choose_slots(const JoinKeys& keys) {
   if (num_rows_ == 0) return;
-  const KeyRange range = range_of(keys);
-  const uint64_t as_signed = static_cast<uint64_t>(range.most) - static_cast<uint64_t>(range.least);
-  const uint64_t as_unsigned = range.high - range.low;
-  width_ = std::min(as_signed, as_unsigned);
-  least_ = as_signed == width_ ? static_cast<uint64_t>(range.least) : range.low;
-  if (width_ < static_cast<uint64_t>(std::max(kFewSlots, 2 * num_rows_))) {
-    slots_ = width_ + 1;
-  } else if (width_ / kMostKeysARow < static_cast<uint64_t>(num_rows_)) {
+  range_ = range_of(keys);
+  if (range_.width < static_cast<uint64_t>(std::max(kFewSlots, 2 * num_rows_))) {
+    slots_ = range_.width + 1;
+  } else if (range_.width / kMostKeysARow < static_cast<uint64_t>(num_rows_)) {
     kind_ = Slots::kRanks;
     map_keys(keys);
   } else {
@@ -101,12 +66,12 @@ void JoinTable::choose_slots(const JoinKeys& keys) {
 
 // A bit for each key that there is, then the ranks.
 void JoinTable::map_keys(const JoinKeys& keys) {
-  const auto words = static_cast<int64_t>(width_ / 64 + 1);
+  const auto words = static_cast<int64_t>(range_.width / 64 + 1);
   map_ = Buffer::allocate_zeroed(words * static_cast<int64_t>(sizeof(Word)));
   auto* const map = map_.mutable_as<Word>();
   parallel_morsels(num_rows_, {keys.touch()}, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      const uint64_t offset = keys.data()[row] - least_, bit = uint64_t{1} << offset % 64;
+      const uint64_t offset = keys.data()[row] - range_.least, bit = uint64_t{1} << offset % 64;
       std::atomic_ref bits(map[offset / 64].bits);
       if (!(bits.load(std::memory_order_relaxed) & bit))
         bits.fetch_or(bit, std::memory_order_relaxed);
@@ -128,7 +93,7 @@ uint64_t JoinTable::rank_of(uint64_t offset) const {
 
 uint64_t JoinTable::slot_of(uint64_t key) const {
   if (kind_ == Slots::kHashes) return hash_key(key) >> shift_;
-  return kind_ == Slots::kKeys ? key - least_ : rank_of(key - least_);
+  return kind_ == Slots::kKeys ? key - range_.least : rank_of(key - range_.least);
 }
 
 // Rows of a range of slots, [begin, begin + count) in the table's order, into their slots: counted
@@ -234,7 +199,7 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
       std::bit_ceil((slots_ + std::min(wanted, most) - 1) / std::min(wanted, most));
   const auto parts = static_cast<int64_t>((slots_ + part_slots - 1) / part_slots);
   if (parts == 1) {
-    run(keys.buffer, keys.first_byte, {}, 0, num_rows_, 0, static_cast<int64_t>(slots_));
+    run(keys.buffer, keys.first_byte, keys.numbers, 0, num_rows_, 0, static_cast<int64_t>(slots_));
   } else {
     const int part_shift = std::countr_zero(part_slots);
     const Partition partition(
@@ -245,7 +210,8 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
         },
         {keys.touch()});
     const Buffer moved_keys = partition.moved(keys.buffer, keys.first_byte, 8);
-    const Buffer moved_rows = partition.moved_rows(4);
+    const Buffer moved_rows =
+        keys.numbers ? partition.moved(keys.numbers, 0, 4) : partition.moved_rows(4);
     parallel_for(parts, [&](int64_t part) {
       const int64_t begin = partition.begins()[static_cast<size_t>(part)];
       const uint64_t first_slot = static_cast<uint64_t>(part) * part_slots;
@@ -258,75 +224,92 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
   for (const Buffer* each : {&ends_, &rows_, &keys_}) each->publish();
 }
 
-void JoinTable::find(const uint64_t* keys, int64_t count, uint32_t* begins,
-                     uint32_t* counts) const {
-  if (num_rows_ == 0) {
-    std::fill(counts, counts + count, 0);
-    return;
+void JoinTable::find(const uint64_t* keys, int64_t count, Hits& hits) const {
+  hits.size = 0;
+  if (num_rows_ == 0) return;
+  if (kind_ == Slots::kHashes) return find_hashed(keys, count, hits);
+  // What may be there is brought together first, so that misses cost no guess.
+  int64_t inside = 0, found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    hits.keys[inside] = static_cast<uint32_t>(i);
+    inside += range_.has(keys[i]);
   }
-  if (kind_ == Slots::kHashes) return find_hashed(keys, count, begins, counts);
   const uint32_t* const ends = ends_.as<uint32_t>();
-  const auto range = [&](int64_t i, uint64_t slot, bool there) {
-    begins[i] = there && slot > 0 ? ends[slot - 1] : 0;
-    counts[i] = there ? ends[slot] - begins[i] : 0;
-  };
-  if (kind_ == Slots::kKeys) {
-    for (int64_t i = 0; i < count; ++i)
-      if (keys[i] - least_ <= width_) __builtin_prefetch(ends + (keys[i] - least_));
-    for (int64_t i = 0; i < count; ++i) range(i, keys[i] - least_, keys[i] - least_ <= width_);
-    return;
-  }
-  const Word* const map = map_.as<Word>();
-  for (int64_t i = 0; i < count; ++i)
-    if (keys[i] - least_ <= width_) __builtin_prefetch(map + (keys[i] - least_) / 64);
   uint64_t slots[kBlock];
-  bool there[kBlock];
-  for (int64_t i = 0; i < count; ++i) {
-    const uint64_t offset = keys[i] - least_;
-    there[i] = offset <= width_ && (map[offset / 64].bits >> offset % 64 & 1);
-    slots[i] = there[i] ? rank_of(offset) : 0;
-    if (there[i] && !unique_) __builtin_prefetch(ends + slots[i]);
-  }
-  for (int64_t i = 0; i < count; ++i) {
+  if (kind_ == Slots::kKeys) {
+    for (int64_t k = 0; k < inside; ++k) {
+      slots[k] = keys[hits.keys[k]] - range_.least;
+      __builtin_prefetch(ends + slots[k]);
+    }
+  } else {
+    const Word* const map = map_.as<Word>();
+    for (int64_t k = 0; k < inside; ++k) {
+      slots[k] = keys[hits.keys[k]] - range_.least;
+      __builtin_prefetch(map + slots[k] / 64);
+    }
+    for (int64_t k = 0; k < inside; ++k) {
+      const uint64_t offset = slots[found] = slots[k];
+      hits.keys[found] = hits.keys[k];
+      found += static_cast<int64_t>(map[offset / 64].bits >> offset % 64 & 1);
+    }
+    inside = std::exchange(found, 0);
+    for (int64_t k = 0; k < inside; ++k) {
+      slots[k] = rank_of(slots[k]);
+      if (!unique_) __builtin_prefetch(ends + slots[k]);
+    }
     if (unique_) {  // a slot a row
-      begins[i] = static_cast<uint32_t>(slots[i]);
-      counts[i] = there[i];
-    } else {
-      range(i, slots[i], there[i]);
+      hits.size = inside;
+      for (int64_t k = 0; k < inside; ++k) {
+        hits.begins[k] = static_cast<uint32_t>(slots[k]);
+        hits.counts[k] = 1;
+      }
+      return;
     }
   }
+  for (int64_t k = 0; k < inside; ++k) {
+    const uint32_t begin = slots[k] > 0 ? ends[slots[k] - 1] : 0;
+    hits.keys[found] = hits.keys[k];
+    hits.begins[found] = begin;
+    hits.counts[found] = ends[slots[k]] - begin;
+    found += hits.counts[found] > 0;
+  }
+  hits.size = found;
 }
 
-void JoinTable::find_hashed(const uint64_t* keys, int64_t count, uint32_t* begins,
-                            uint32_t* counts) const {
+void JoinTable::find_hashed(const uint64_t* keys, int64_t count, Hits& hits) const {
   const uint64_t* const ends = ends_.as<uint64_t>();
-  const uint64_t* const found = keys_.as<uint64_t>();
+  const uint64_t* const there = keys_.as<uint64_t>();
   uint64_t hashes[kBlock];
   for (int64_t i = 0; i < count; ++i) {
     hashes[i] = hash_key(keys[i]);
     __builtin_prefetch(ends + (hashes[i] >> shift_));
   }
+  int64_t maybe = 0;
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t slot = hashes[i] >> shift_, entry = ends[slot], bits = filter_of(hashes[i]);
     const uint64_t begin = slot > 0 ? ends[slot - 1] / kOne : 0;
-    begins[i] = static_cast<uint32_t>(begin);
-    counts[i] = (entry & bits) == bits ? static_cast<uint32_t>(entry / kOne - begin) : 0;
-    if (counts[i] > 0) __builtin_prefetch(found + begin);
+    hits.keys[maybe] = static_cast<uint32_t>(i);
+    hits.begins[maybe] = static_cast<uint32_t>(begin);
+    hits.counts[maybe] = static_cast<uint32_t>(entry / kOne - begin);
+    __builtin_prefetch(there + begin);
+    maybe += (entry & bits) == bits;
   }
-  for (int64_t i = 0; i < count; ++i) {
-    if (counts[i] == 0) continue;
-    const uint64_t* first = found + begins[i];
-    const uint64_t* last = first + counts[i];
-    if (counts[i] > kFewRows) {
-      std::tie(first, last) = std::equal_range(first, last, keys[i]);
+  for (int64_t k = 0; k < maybe; ++k) {
+    const uint64_t key = keys[hits.keys[k]];
+    const uint64_t* first = there + hits.begins[k];
+    const uint64_t* last = first + hits.counts[k];
+    if (hits.counts[k] > kFewRows) {
+      std::tie(first, last) = std::equal_range(first, last, key);
     } else {
-      while (first < last && *first != keys[i]) ++first;
+      while (first < last && *first != key) ++first;
       const uint64_t* end = first;
-      while (end < last && *end == keys[i]) ++end;
+      while (end < last && *end == key) ++end;
       last = end;
     }
-    begins[i] = static_cast<uint32_t>(first - found);
-    counts[i] = static_cast<uint32_t>(last - first);
+    hits.keys[hits.size] = hits.keys[k];
+    hits.begins[hits.size] = static_cast<uint32_t>(first - there);
+    hits.counts[hits.size] = static_cast<uint32_t>(last - first);
+    hits.size += first < last;
   }
 }
 

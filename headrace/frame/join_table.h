@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a join: which rows of the right side have a key.
 #pragma once
+#include "headrace/frame/join_keys.h"
 #include "headrace/memory/buffer.h"
-#include "headrace/memory/pin.h"
 
 #include <cstdint>
 
 namespace hr {
-
-/// One 64-bit key a row, contiguous from a byte of a buffer on.
-struct JoinKeys {
-  Buffer buffer{};
-  int64_t first_byte = 0;
-  int64_t rows = 0;
-
-  const uint64_t* data() const {
-    return reinterpret_cast<const uint64_t*>(buffer.data() + first_byte);
-  }
-
-  Touch touch() const { return {&buffer, 8 * first_byte, 64, 64, rows}; }
-};
 
 /// Rows by key in one array without chains ("unchained" tables: Birler, Schmidt, Fent, Neumann,
 /// DaMoN 2024): a directory says where the rows of a slot end, and those of one key lie together
@@ -38,8 +25,16 @@ class HR_API JoinTable {
   /// The most keys of one call of `find`.
   static constexpr int64_t kBlock = 256;
 
-  /// Where the rows of each key begin in `rows()`, and how many there are: none, 0.
-  void find(const uint64_t* keys, int64_t count, uint32_t* begins, uint32_t* counts) const;
+  /// The keys that have rows, in order: which they are, where their rows begin in `rows()`, and how
+  /// many there are.
+  struct Hits {
+    int64_t size = 0;
+    uint32_t keys[kBlock];
+    uint32_t begins[kBlock];
+    uint32_t counts[kBlock];
+  };
+
+  void find(const uint64_t* keys, int64_t count, Hits& hits) const;
 
   /// Numbers of the rows, those of one key together.
   const uint32_t* rows() const { return rows_.as<uint32_t>(); }
@@ -59,13 +54,12 @@ class HR_API JoinTable {
   void map_keys(const JoinKeys& keys);
   uint64_t slot_of(uint64_t key) const;
   uint64_t rank_of(uint64_t offset) const;
-  void find_hashed(const uint64_t* keys, int64_t count, uint32_t* begins, uint32_t* counts) const;
+  void find_hashed(const uint64_t* keys, int64_t count, Hits& hits) const;
 
   int64_t num_rows_ = 0;
   Slots kind_ = Slots::kKeys;
   bool unique_ = true;
-  uint64_t least_ = 0;  // of the keys
-  uint64_t width_ = 0;  // the greatest less the least
+  KeyRange range_{};
   uint64_t slots_ = 0;
   int shift_ = 0;  // from a hash to its slot
   Buffer map_{};   // Word, where ranks are slots

@@ -109,6 +109,28 @@ TEST(Join, AgreesWithLoopsOverSeveralMorselsAndParts) {
   check(distinct, distinct);
 }
 
+TEST(Join, AgreesWithLoopsWhereTheLeftSideIsSmall) {
+  for (const int64_t step : {int64_t{1}, int64_t{1} << 33}) {
+    check(random_keys(3000, 400'000, step, 12), random_keys(300'000, 400'000, step, 13));
+    check(random_keys(70'000, 40'000, step, 14), random_keys(150'000, 50'000, step, 15));
+    check({}, random_keys(150'000, 50'000, step, 16));
+    check({step}, random_keys(150'000, 50'000, step, 17));
+  }
+}
+
+TEST(Join, ValuesAreFoundInASet) {
+  for (const int64_t step : {int64_t{1}, int64_t{1} << 33})
+    for (const auto& [rows, of] : {std::pair{300'000, 200}, {200, 300'000}, {65, 0}, {0, 65}}) {
+      const auto values = random_keys(static_cast<size_t>(rows), 100'000, step, 18);
+      const auto set = random_keys(static_cast<size_t>(of), 100'000, step, 19);
+      const std::unordered_set<int64_t> known(set.begin(), set.end());
+      const Column found = is_in(keys(values), keys(set));
+      ASSERT_EQ(found.num_rows(), rows);
+      for (int64_t row = 0; row < rows; ++row)
+        ASSERT_EQ(found.bit(row), known.contains(values[static_cast<size_t>(row)])) << row;
+    }
+}
+
 TEST(Join, OneHeavyKeyAmongOthersIsFound) {
   std::vector<int64_t> right = random_keys(100'000, 1000, int64_t{1} << 40, 6);
   for (size_t i = 0; i < right.size(); i += 2) right[i] = 5;
