@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <optional>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
@@ -474,26 +475,42 @@ struct SpillEngine::Turn {
   uint64_t seen = 0;  // the changes before it began
 };
 
+// Counts what a thread holds as blocked, until it has what it waits for.
+struct SpillEngine::Waiter {
+  explicit Waiter(SpillEngine& owner) : engine(owner), holds(holds_of_thread) {
+    const std::lock_guard lock(engine.mutex_);
+    ++engine.waiters_;
+    engine.blocked_ += holds;
+  }
+
+  ~Waiter() {
+    const std::lock_guard lock(engine.mutex_);
+    --engine.waiters_;
+    engine.blocked_ -= holds;
+  }
+
+  SpillEngine& engine;
+  int64_t holds;
+};
+
 // Tries again whenever somebody gave something up, as long as that can help.
 void SpillEngine::until_done(const std::function<bool()>& attempt,
                              const std::function<int64_t()>& bytes) {
   if (attempt()) return;
-  struct Waiter {
-    std::atomic<int>& count;
-    explicit Waiter(std::atomic<int>& waiters) : count(waiters) { ++count; }
-    ~Waiter() { --count; }
-  } const waiter(waiters_);
+  std::optional<Waiter> waiter(*this);
   note_freed();  // what the attempt had and gave up
   for (int tries = 0; tries < kMostTries; ++tries) {
+    bool others_hold = false;
     {
       Turn turn(*this);
-      if (attempt()) return;
-      if (!wait_for_room(turn, bytes())) break;
+      if (attempt()) return waiter.reset();  // while it is our turn: who decides sees us at work
+      if (!wait_for_room(turn, bytes(), others_hold)) break;
     }
     // What changes may be our own doing: the chunks that an attempt gave up leave for the disk.
-    if (tries > 16)
+    if (others_hold && tries > 16)
       std::this_thread::sleep_for(std::chrono::microseconds(50) * std::min(tries, 100));
   }
+  waiter.reset();
   throw_out_of_memory(bytes());
 }
 
@@ -508,9 +525,9 @@ void SpillEngine::hold(const PinnedRange& range) {
 }
 
 // False when there will be no room for `bytes`, whoever moves what can move.
-bool SpillEngine::wait_for_room(Turn& turn, int64_t bytes) {
+bool SpillEngine::wait_for_room(Turn& turn, int64_t bytes, bool& others_hold) {
   std::unique_lock lock(mutex_);
-  const bool others_hold = holds_ - blocked_ - holds_of_thread > 0;
+  others_hold = holds_ > blocked_;
   if (!others_hold) {
     if (stuck_) return false;  // the disk takes nothing
     int64_t movable = 0;
@@ -526,10 +543,7 @@ bool SpillEngine::wait_for_room(Turn& turn, int64_t bytes) {
   if (changes_ != turn.seen) return true;
   if (moving_ == 0 && !others_hold) return false;
   turn.end();
-  blocked_ += holds_of_thread;
-  const bool changed = changed_.wait_for(lock, kPatience, [&] { return changes_ != turn.seen; });
-  blocked_ -= holds_of_thread;
-  return changed;
+  return changed_.wait_for(lock, kPatience, [&] { return changes_ != turn.seen; });
 }
 
 // ---- room ---------------------------------------------------------------------------------------

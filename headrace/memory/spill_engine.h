@@ -77,7 +77,8 @@ class SpillEngine {
   void unpin(const PinnedRange& range) noexcept;
   void until_done(const std::function<bool()>& attempt, const std::function<int64_t()>& bytes);
   struct Turn;
-  bool wait_for_room(Turn& turn, int64_t bytes);
+  struct Waiter;
+  bool wait_for_room(Turn& turn, int64_t bytes, bool& others_hold);
   bool charge(int64_t bytes);
   int64_t ask_callbacks(int64_t bytes);
   bool pin_chunk(Residency& residency, int64_t chunk, bool write);
