@@ -83,13 +83,23 @@ void for_each_buffer(F&& visit) {
   }
 }
 
+template <class F>
+int64_t bytes_of_chunks(const Residency& residency, F&& wanted) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < residency.size(); ++i)
+    if (wanted(residency.chunks[static_cast<size_t>(i)])) bytes += residency.charge(i);
+  return bytes;
+}
+
 int64_t resident_bytes(const Buffer::Rep& rep) {
   if (!rep.residency) return rep.capacity_bytes;
-  int64_t bytes = 0;
-  for (int64_t i = 0; i < rep.residency->size(); ++i)
-    if (rep.residency->chunks[static_cast<size_t>(i)].state == ChunkState::kResident)
-      bytes += rep.residency->charge(i);
-  return bytes;
+  return bytes_of_chunks(*rep.residency,
+                         [](const Chunk& chunk) { return chunk.state == ChunkState::kResident; });
+}
+
+int64_t pinned_bytes(const Buffer::Rep& rep) {
+  if (!rep.residency) return 0;
+  return bytes_of_chunks(*rep.residency, [](const Chunk& chunk) { return chunk.pins > 0; });
 }
 
 const char* why_it_stays(const Buffer::Rep& rep) {
@@ -98,8 +108,7 @@ const char* why_it_stays(const Buffer::Rep& rep) {
   if (!rep.residency)
     return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource moves nothing";
   if (!rep.published && !rep.paged) return "being made";
-  for (const Chunk& chunk : rep.residency->chunks)
-    if (chunk.pins > 0) return "in use";
+  if (pinned_bytes(rep) > 0) return "in use";
   if (resident_bytes(rep) == 0) return "on disk";
   return spill_limit() == 0 ? "spilling is off" : "the disk took no more";
 }
@@ -114,6 +123,7 @@ Holder holder_of(const Buffer::Rep& rep) {
           .external = rep.external,
           .stack = tag_stack(rep.tag),
           .resident_bytes = rep.owner.release ? 0 : resident_bytes(rep),
+          .pinned_bytes = pinned_bytes(rep),
           .stays = why_it_stays(rep)};
 }
 

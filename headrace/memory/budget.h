@@ -61,6 +61,7 @@ struct Holder {
   bool external = false;       ///< allocated by another library, in our memory
   std::string stack{};         ///< the lines that called, where stacks are tracked
   int64_t resident_bytes = 0;  ///< of its bytes, those in memory and charged
+  int64_t pinned_bytes = 0;    ///< of these, those that running work holds there
   const char* stays = "";      ///< why these could not leave, or where it is
 };
 

@@ -130,13 +130,29 @@ TEST_F(Spill, WriterGetsItsBytesBack) {
 TEST_F(Spill, PinsStay) {
   const ScopedLimit limit(16 * kMib);
   const Buffer first = filled(8 * kMib, 1);
+  EXPECT_EQ(largest_holders(1)[0].pinned_bytes, 0);
   const Pin pin{{&first, 0, 8 * kMib}};
+  EXPECT_EQ(largest_holders(1)[0].pinned_bytes, 8 * kMib);
   const Buffer second = filled(32 * kMib, 2);
   for (const Chunk& chunk : first.residency()->chunks)
     EXPECT_EQ(chunk.state, ChunkState::kResident);
   const Buffer third = filled(8 * kMib, 3);
   EXPECT_THROW((Pin{{&second, 0, 16 * kMib}}), OutOfMemoryError);
   EXPECT_TRUE(holds(second, 2));
+}
+
+TEST_F(Spill, WaitsForTasksThatMayGiveBack) {
+  const ScopedLimit limit(16 * kMib);
+  std::atomic<bool> began{false};
+  std::thread other([&] {
+    const RunningTask task;
+    const Buffer held = Buffer::allocate(12 * kMib);  // being made: it cannot leave
+    began = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  });
+  while (!began) std::this_thread::yield();
+  EXPECT_NO_THROW(Buffer::allocate(8 * kMib));
+  other.join();
 }
 
 TEST_F(Spill, ErrorsNameWhatWasTried) {

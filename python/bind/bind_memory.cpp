@@ -55,7 +55,8 @@ nb::class_<Class> scope_class(nb::module_& m, const char* name) {
 
 nb::tuple holder_tuple(const hr::Holder& holder) {
   return nb::make_tuple(holder.bytes, holder.tag.op, holder.tag.line, holder.place.name(),
-                        holder.foreign, holder.exported, holder.external, holder.stack);
+                        holder.foreign, holder.exported, holder.external, holder.stack,
+                        holder.pinned_bytes);
 }
 
 template <class Items, class F>
@@ -100,7 +101,7 @@ void bind_memory(nb::module_& m) {
       [](int64_t count) { return python_list(hr::largest_holders(count), holder_tuple); },
       "count"_a,
       nb::sig("def largest_holders(count: int) -> "
-              "list[tuple[int, str, str, str, bool, bool, bool, str]]"));
+              "list[tuple[int, str, str, str, bool, bool, bool, str, int]]"));
   m.def(
       "holders_since",
       [](uint64_t serial) {
@@ -109,7 +110,7 @@ void bind_memory(nb::module_& m) {
       },
       "serial"_a,
       nb::sig("def holders_since(serial: int) -> "
-              "list[tuple[int, str, str, str, bool, bool, bool, str]]"));
+              "list[tuple[int, str, str, str, bool, bool, bool, str, int]]"));
 
   m.def(
       "advice",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written down about memory: files that follow the event log, the peak, logs read again.
 #include "python/bind/bind.h"
+#include "python/bind/resource.h"
 
 #include "headrace/memory/log_file.h"
 #include "headrace/memory/log_reader.h"
@@ -38,11 +39,6 @@ nb::dict counts_dict(const hr::ReplayCounts& counts) {
   result["empty"] = counts.empty;
   return result;
 }
-
-// A resource of a replay that lives as long as its blocks.
-struct ReplayResource {
-  hr::AnyResource resource;
-};
 
 }  // namespace
 
@@ -85,15 +81,12 @@ void bind_memory_log(nb::module_& m) {
           nb::sig("def lines(self) -> bytes"));
   m.def("read_memory_log", &hr::read_memory_log, "path"_a, Unlocked());
 
-  nb::class_<ReplayResource>(m, "ReplayResource").def("describe", [](const ReplayResource& self) {
-    return self.resource.describe();
-  });
   m.def(
       "replay_resource",
-      [](const std::string& name) {
-        return ReplayResource{hr::replay_resource(name, hr::system_resource())};
+      [](const std::string& name, const Resource& upstream) {
+        return Resource{hr::replay_resource(name, upstream.any)};
       },
-      "name"_a);
+      "name"_a, "upstream"_a);
   nb::class_<hr::Replay>(m, "Replay")
       .def(nb::init<const hr::MemoryLog&, bool>(), "log"_a, "by_thread"_a, Unlocked())
       .def_prop_ro(
@@ -104,22 +97,26 @@ void bind_memory_log(nb::module_& m) {
       .def_prop_ro("refused", &hr::Replay::refused)
       .def(
           "run",
-          [](hr::Replay& self, const ReplayResource& resource, int64_t thread) {
-            self.run(resource.resource, thread);
+          [](hr::Replay& self, const Resource& resource, int64_t thread) {
+            self.run(resource.any, thread);
           },
           "resource"_a, "thread"_a, Unlocked())
       .def(
-          "finish",
-          [](hr::Replay& self, const ReplayResource& resource) { self.finish(resource.resource); },
+          "finish", [](hr::Replay& self, const Resource& resource) { self.finish(resource.any); },
           "resource"_a, Unlocked());
   m.def(
       "replay_footprint",
-      [](const hr::MemoryLog& log, const std::string& name) {
-        const hr::ReplayFootprint found = hr::replay_footprint(
-            log,
-            [&](const hr::AnyResource& upstream) { return hr::replay_resource(name, upstream); });
+      [](const hr::MemoryLog& log, const nb::callable& make) {
+        const hr::ReplayFootprint found =
+            hr::replay_footprint(log, [&](const hr::AnyResource& upstream) {
+              const nb::gil_scoped_acquire locked;
+              return nb::cast<const Resource&>(make(Resource{upstream})).any;
+            });
         return std::tuple(found.held_peak_bytes, found.cached_peak_bytes, found.free_bytes,
                           found.largest_free_bytes);
       },
-      "log"_a, "name"_a, Unlocked());
+      "log"_a, "make"_a,
+      nb::sig("def replay_footprint(log: MemoryLog, make: "
+              "collections.abc.Callable[[Resource], Resource]) -> tuple[int, int, int, int]"),
+      Unlocked());
 }

@@ -2,6 +2,7 @@
 // Resources and adaptors, the current resource, and Python functions as callbacks of both.
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
+#include "python/bind/resource.h"
 
 #include "headrace/base/error.h"
 #include "headrace/memory/adaptors.h"
@@ -14,11 +15,6 @@
 #include <utility>
 
 namespace {
-
-// Any resource; Python's classes of the single kinds derive from it.
-struct Resource {
-  hr::AnyResource any;
-};
 
 template <class R>
 struct Made : Resource {

@@ -125,6 +125,21 @@ def test_a_recorded_run_comes_back(tmp_path: Path) -> None:
     assert found.counts["left"] == 0
 
 
+def test_any_resource_can_replay() -> None:
+    path = LOGS[1]
+    named = hr.memory.replay(path, "pool", runs=1)
+    found = hr.memory.replay(path, hr.memory.PoolResource, runs=1)
+    assert found.resource == "pool over system"
+    assert found.held_peak_bytes == named.held_peak_bytes
+    small = hr.memory.replay(path, lambda system: hr.memory.LimitAdaptor(system, "100kB"), runs=1)
+    assert small.refused > 0
+    assert small.held_peak_bytes < named.held_peak_bytes
+    with pytest.raises(hr.InvalidArgumentError, match="is no resource: type=int"):
+        hr.memory.replay(path, lambda system: 3)  # type: ignore[arg-type, return-value]
+    with pytest.raises(hr.InvalidArgumentError, match="lake"):
+        hr.memory.replay(path, "lake")
+
+
 def test_nonsense_has_a_defined_outcome(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     path.write_text(

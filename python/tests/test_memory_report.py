@@ -53,6 +53,7 @@ def test_tiers_say_what_statistics_say() -> None:
     assert (host.used, host.cached) == (now.used_bytes, now.cached_bytes)
     assert (host.foreign, host.limit) == (now.foreign_bytes, 3 * 10**9)
     assert 8 * MB <= host.exported <= host.used
+    assert host.pinned == sum(holder.pinned_bytes for holder in report.holders)
     assert "3.0 GB" in str(report)
     del view
     after = hr.memory.report()

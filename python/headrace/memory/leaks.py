@@ -22,6 +22,7 @@ class Holder(NamedTuple):
     exported: bool
     external: bool  #: allocated by another library, in our memory (`use_for`)
     stack: str = ""  #: the lines that called, innermost first, where `track` was on
+    pinned_bytes: int = 0  #: of its bytes, those that running work holds in memory
 
     @property
     def state(self) -> str:

@@ -8,10 +8,13 @@ import os
 import statistics
 import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from headrace import _core
-from headrace.errors import Error, UnsupportedError
+from headrace.errors import Error, InvalidArgumentError, UnsupportedError
+from headrace.memory.resources import Resource
 from headrace.memory.tables import size_text
 
 RESOURCES = ("pool", "system", "binning", "fixed_size")
@@ -74,7 +77,11 @@ class Replayed(NamedTuple):
 
 
 def replay(
-    path: str | os.PathLike[str], resource: str = "pool", *, threads: bool = False, runs: int = 5
+    path: str | os.PathLike[str],
+    resource: str | Callable[[Resource], Resource] = "pool",
+    *,
+    threads: bool = False,
+    runs: int = 5,
 ) -> Replayed:
     """Replay a log of `hr.memory.log` or of RMM, and measure.
 
@@ -82,8 +89,10 @@ def replay(
     ----------
     path : str or path-like
         The log. It need not be trusted.
-    resource : {"pool", "system", "binning", "fixed_size"}
-        A new one over the system's memory.
+    resource : {"pool", "system", "binning", "fixed_size"} or callable
+        A new one over the system's memory; or what makes one over the resource that it is given:
+        ``hr.memory.PoolResource``, or ``lambda system: hr.memory.LimitAdaptor(system, "1GB")``. It
+        is called twice: for the time, and to see what the resource holds.
     threads : bool
         Replay each thread's events on a thread of its own, in its order; a free waits for its
         allocation. Otherwise all in the order of the log on one thread.
@@ -99,6 +108,8 @@ def replay(
     ------
     OSError
         When the file cannot be read or is no log; with path, line and column.
+    InvalidArgumentError
+        When `resource` names none, or makes something else.
     """
     name = os.fsdecode(path)
     log = _core.read_memory_log(name)
@@ -108,7 +119,13 @@ def replay(
             f"replay: too many threads in the log: threads={steps.threads}, most={_MOST_THREADS}; "
             "replay it without threads"
         )
-    made = _core.replay_resource(resource)
+    make = partial(_core.replay_resource, resource) if isinstance(resource, str) else resource
+    made = make(_core.system_resource())
+    if not isinstance(made, Resource):
+        raise InvalidArgumentError(
+            f"replay: what `resource` made is no resource: type={type(made).__name__}; "
+            "return one of hr.memory's resources or adaptors"
+        )
     times = []
     for _ in range(max(runs, 1) + 1):
         others = [
@@ -121,11 +138,11 @@ def replay(
             other.join()
         times.append(steps.seconds)
         steps.finish(made)
-    held, cached, free, largest = _core.replay_footprint(log, resource)
+    held, cached, free, largest = _core.replay_footprint(log, make)
     counts = steps.counts
     return Replayed(
         name,
-        resource,
+        resource if isinstance(resource, str) else made.describe(),
         counts["allocations"] + counts["frees"],
         steps.threads,
         statistics.median(times[1:]),

@@ -22,6 +22,7 @@ class Tier(NamedTuple):
     name: str
     used: int  #: held by live buffers, those of other libraries included, or spilled by them
     cached: int  #: free in pools
+    pinned: int  #: of the used ones, those that running work holds in memory
     exported: int  #: of the used ones, those that other libraries see too
     external: int  #: of the used ones, those that other libraries allocated
     foreign: int  #: borrowed from other libraries, not charged
@@ -84,12 +85,13 @@ class MemoryReport:
                 "host",
                 now.used_bytes,
                 now.cached_bytes,
+                sum(holder.pinned_bytes for holder in own),
                 sum(holder.bytes for holder in own if holder.exported),
                 now.external_bytes,
                 now.foreign_bytes,
                 now.limit_bytes,
             ),
-            Tier("disk", spilled.disk_bytes, 0, 0, 0, 0, spilled.limit_bytes),
+            Tier("disk", spilled.disk_bytes, 0, 0, 0, 0, 0, spilled.limit_bytes),
         ]
         self.by_operator = _shares(own, lambda holder: holder.op or "untagged")
         self.by_line = _shares(own, lambda holder: _line(holder.op, holder.line))
@@ -120,7 +122,7 @@ class MemoryReport:
         tiers = [
             (
                 tier.name,
-                *(size_text(size) for size in tier[1:6]),
+                *(size_text(size) for size in tier[1:7]),
                 "none" if tier.limit is None else size_text(tier.limit),
             )
             for tier in self.tiers
