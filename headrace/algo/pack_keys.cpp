@@ -10,6 +10,7 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/data/touch.h"
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -108,7 +109,74 @@ int bits_of(uint64_t last) {
   return std::bit_width(last);
 }
 
+constexpr int kShortText = 6;                      // bytes; their number and size take 51 bits
+constexpr uint64_t kFewTexts = uint64_t{1} << 17;  // numbers, so that they may be slots
+
 }  // namespace
+
+StringView PackedKeys::ShortTexts::text(uint64_t code) const {
+  const uint64_t number = code >> size_bits;
+  StringView view{};
+  view.size = static_cast<uint32_t>(size_bits == 0 ? static_cast<uint64_t>(bytes)
+                                                   : code & ((uint64_t{1} << size_bits) - 1));
+  const uint64_t word = bytes == 0 ? 0 : __builtin_bswap64(number << (64 - 8 * bytes));
+  std::memcpy(view.inlined, &word, sizeof word);
+  return view;
+}
+
+// Fills in how texts are numbers; false where one is long or they are far apart.
+bool PackedKeys::find_short_texts(Field& field) {
+  struct Range {
+    uint64_t low = ~uint64_t{0}, high = 0;  // as if all were of kShortText bytes, with sizes
+    uint32_t shortest = kShortText, longest = 0;
+  };
+  const Column& column = field.column;
+  const auto* const views = column.values<StringView>().data();
+  const bool nullable = column.null_count() > 0;
+  constexpr ShortTexts kWidest{kShortText, 3};
+  std::vector<Range> parts(static_cast<size_t>(num_morsels(column.num_rows())));
+  std::atomic<bool> is_short{true};
+  parallel_morsels(column.num_rows(), {reads(column)}, [&](Morsel morsel) {
+    Range& part = parts[static_cast<size_t>(morsel.index)];
+    for (int64_t row = morsel.begin; row < morsel.end && is_short; row += kBlockRows) {
+      const int64_t end = std::min(row + kBlockRows, morsel.end);
+      Range range;
+      for (int64_t i = row; i < end; ++i) {
+        if (nullable && column.is_null(i)) continue;
+        const uint32_t size = views[i].size;
+        const uint64_t code = kWidest.code(views[i]);
+        range.low = std::min(range.low, code);
+        range.high = std::max(range.high, code);
+        range.shortest = std::min(range.shortest, size);
+        range.longest = std::max(range.longest, size);
+      }
+      part.low = std::min(part.low, range.low);
+      part.high = std::max(part.high, range.high);
+      part.shortest = std::min(part.shortest, range.shortest);
+      part.longest = std::max(part.longest, range.longest);
+      if (part.longest > kShortText) is_short = false;
+    }
+  });
+  if (!is_short) return false;
+  Range all;
+  for (const Range& part : parts) {
+    all.low = std::min(all.low, part.low);
+    all.high = std::max(all.high, part.high);
+    all.shortest = std::min(all.shortest, part.shortest);
+    all.longest = std::max(all.longest, part.longest);
+  }
+  if (all.low > all.high) all.low = all.high = all.shortest = all.longest = 0;  // no text
+  ShortTexts texts{static_cast<int>(all.longest), 0};
+  if (all.shortest < all.longest) texts.size_bits = std::bit_width(all.longest);
+  const uint64_t least = texts.code(kWidest.text(all.low)),
+                 most = texts.code(kWidest.text(all.high));
+  if (most - least >= kFewTexts) return false;
+  field.kind = Kind::kText;
+  field.texts = texts;
+  field.least = least;
+  field.top = most - least;
+  return true;
+}
 
 PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column,
                                        PackOptions options) {
@@ -116,6 +184,7 @@ PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column
   field.column = column;
   field.dtype = column.dtype();
   field.can_miss = column.null_count() > 0;
+  if (column.dtype().is_string() && find_short_texts(field)) return field;
   if (column.dtype().is_string() || column.dtype().is_category()) {
     if (column.dtype().is_string()) field.column = categories_of_strings(column);
     field.kind = Kind::kNumbers;
@@ -299,6 +368,12 @@ void PackedKeys::read_as(int64_t row, int64_t count, Out* packs) const {
           add([&](int64_t i) { return ordered_bits(values[i]); });
         });
         break;
+      case Kind::kText: {
+        const StringView* views = column.values<StringView>().data() + row;
+        const ShortTexts texts = field.texts;
+        add([=, least = field.least](int64_t i) { return texts.code(views[i]) - least; });
+        break;
+      }
       case Kind::kNumbers: {
         const uint32_t* codes = column.values_buffer().as<uint32_t>() + column.offset() + row;
         if (const uint32_t* turn = field.turn ? field.turn.as<uint32_t>() : nullptr)
@@ -443,6 +518,11 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
         Buffer values = fill(type, [&](uint64_t code) { return value_of_ordered(code, T{}); });
         return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
       });
+    case Kind::kText: {
+      Buffer values = fill(std::type_identity<StringView>{},
+                           [&](uint64_t code) { return field.texts.text(code + field.least); });
+      return Column::strings(rows, std::move(values), {}, std::move(validity), unknown);
+    }
     case Kind::kNumbers:
       break;
   }

@@ -6,6 +6,7 @@
 #include "headrace/memory/pin.h"
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ struct PackOptions {
 /// Packs of the rows of some columns, of equal length. -0.0 is 0.0 and every NaN the same.
 class HR_API PackedKeys {
  public:
-  /// Reads integers once for their range; strings get codes (a table of the distinct ones); columns
+  /// Reads integers once for their range, and strings, which are numbers where all are short and
+  /// near each other; others get codes (a table of the distinct ones); columns
   /// that do not fit into 64 bits together are numbered by their distinct rows, from the left.
   /// Throws TypeMismatchError for complex numbers, InvalidArgumentError for 2^32 rows and more.
   static PackedKeys of(std::string_view op, const std::vector<Column>& columns,
@@ -54,7 +56,22 @@ class HR_API PackedKeys {
   Column unpack(int64_t index, const Buffer& packs, int64_t rows) const;
 
  private:
-  enum class Kind : uint8_t { kInteger, kFloating, kBool, kNumbers };
+  enum class Kind : uint8_t { kInteger, kFloating, kBool, kText, kNumbers };
+
+  // Texts as numbers: the bytes of the longest, then the size, if they have several.
+  struct ShortTexts {
+    int bytes = 0;
+    int size_bits = 0;
+
+    uint64_t code(const StringView& view) const {
+      uint64_t word;
+      std::memcpy(&word, view.inlined, sizeof word);
+      const uint64_t number = bytes == 0 ? 0 : __builtin_bswap64(word) >> (64 - 8 * bytes);
+      return size_bits == 0 ? number : number << size_bits | view.size;
+    }
+
+    StringView text(uint64_t code) const;
+  };
 
   struct Field {
     Kind kind = Kind::kInteger;
@@ -63,6 +80,7 @@ class HR_API PackedKeys {
     uint64_t least = 0;     // subtracted from integers
     uint64_t top = 0;       // the greatest pack of a value
     bool can_miss = false;  // top + 1 stands for null (and NaN, where missing ones are dropped)
+    ShortTexts texts{};     // of kText
     int shift = 0;
     Buffer turn{};  // uint32 pack of a code, where codes do not order as the strings do
     Buffer turn_back{};
@@ -72,6 +90,7 @@ class HR_API PackedKeys {
     uint64_t last() const { return top + can_miss; }
   };
 
+  static bool find_short_texts(Field& field);
   static Field field_of(std::string_view op, const Column& column, PackOptions options);
   static Field join(std::vector<Field> fields, int64_t rows, PackOptions options);
   void place(std::vector<Field> fields);

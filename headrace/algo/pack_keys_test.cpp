@@ -4,12 +4,15 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 namespace hr {
 namespace {
@@ -86,6 +89,55 @@ TEST(PackKeys, WhatDoesNotFitIsNumbered) {
       EXPECT_TRUE(packed.unpack(0, packs, 4).is_null(3));
     }
   }
+}
+
+Column texts_of(const std::vector<std::string_view>& texts, const std::vector<bool>& valid = {}) {
+  DictionaryBuilder builder;
+  for (const std::string_view text : texts) builder.add(text);
+  const auto rows = static_cast<int64_t>(texts.size());
+  Buffer views = Buffer::allocate(16 * rows), validity;
+  if (!valid.empty()) validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  const DictionaryPtr dictionary = builder.finish();
+  for (int64_t i = 0; i < rows; ++i) {
+    StringView& view = views.mutable_as<StringView>()[i] = {};
+    const std::string_view text = texts[static_cast<size_t>(i)];
+    for (int64_t k = 0; k < dictionary->size(); ++k)
+      if (dictionary->values().string(k) == text)
+        view = dictionary->values().values<StringView>()[static_cast<size_t>(k)];
+    if (validity) set_bit(validity.mutable_as<uint8_t>(), i, valid[static_cast<size_t>(i)]);
+  }
+  return dictionary->values().with_rows(rows, views, validity, -1);
+}
+
+TEST(PackKeys, TextsAreNumbersWhereShort) {
+  using namespace std::string_view_literals;
+  const std::vector<std::vector<std::string_view>> cases{
+      {"A", "F", "N", "R", "\xff"},
+      {"", "a", "a\0"sv, "a\0\0"sv, "ab"},
+      {"", "", "", "", ""},
+      {"id001", "id002", "id010", "id099", "id100"},
+      {"", "a", "abcdef", "abcdefg", "b"},
+      {"a", "b", "c", "zzzzzz", "zzzzzzzzzzzzzzzzzzz"}};
+  for (const auto& texts : cases)
+    for (const bool nulls : {false, true}) {
+      const Column column =
+          texts_of(texts, nulls ? std::vector{true, true, true, true, false} : std::vector<bool>{});
+      const PackedKeys packed = PackedKeys::of("test", {column}, {});
+      const Buffer packs = packs_of(packed);
+      const auto* pack = packs.as<uint64_t>();
+      for (size_t i = 0; i + 1 < texts.size(); ++i)
+        EXPECT_EQ(pack[i] < pack[i + 1], texts[i] != texts[i + 1] || (nulls && i == 3)) << i;
+      EXPECT_LT(pack[4], packed.domain());
+      const Column back = packed.unpack(0, packs, 5);
+      for (int64_t i = 0; i < 5; ++i)
+        if (nulls && i == 4)
+          EXPECT_TRUE(back.is_null(i));
+        else
+          EXPECT_EQ(back.string(i), texts[static_cast<size_t>(i)]);
+    }
+  const Column short_texts = texts_of({"N", "A", "A", "R"}),
+               ints = column_of<int64_t>({7, 9, 7, 7});
+  EXPECT_LE(PackedKeys::of("test", {short_texts, ints}, {}).domain(), 1u << 7);
 }
 
 TEST(PackKeys, RefusesComplexNumbers) {
