@@ -8,8 +8,10 @@
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace hr {
 
@@ -88,19 +90,43 @@ struct Move {
   }
 };
 
+// Of fewer rows in 64 the numbers are noted first, so that their values, which are far from each
+// other, are read without a guess about how many there are.
+constexpr int kFewRows = 4;
+
 template <class T>
 void move_elements(const T* in, T* out, const Mask& mask, const Places& places, const Move& move) {
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
     const Pin pin(move.ranges(morsel, places));
     T* to = out + places.begins[static_cast<size_t>(morsel.index)];
-    for_each_word(mask, morsel, [&](int64_t row, int64_t count, uint64_t word) {
-      if (std::popcount(word) == count) {
-        std::memcpy(to, in + row, static_cast<size_t>(count) * sizeof(T));
-        to += count;
-        return;
+    uint16_t rows[kBlockRows + 1];
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
+      const int64_t end = std::min(begin + kBlockRows, morsel.end);
+      int64_t numbered = 0;
+      const auto move_numbered = [&] {
+        for (int64_t i = 0; i < numbered; ++i) to[i] = in[begin + rows[i]];
+        to += std::exchange(numbered, 0);
+      };
+      for (int64_t row = begin; row < end; row += 64) {
+        const uint64_t word = mask.word(row, std::min<int64_t>(64, end - row));
+        const int64_t before = numbered;
+        uint64_t rest = word;
+        for (int k = 0; k < kFewRows; ++k, rest &= rest - 1) {
+          rows[numbered] = static_cast<uint16_t>(row - begin + std::countr_zero(rest));
+          numbered += rest != 0;
+        }
+        if (rest == 0) continue;
+        numbered = before;
+        move_numbered();
+        if (word == ~uint64_t{0}) {
+          std::memcpy(to, in + row, 64 * sizeof(T));
+          to += 64;
+          continue;
+        }
+        for (rest = word; rest; rest &= rest - 1) *to++ = in[row + std::countr_zero(rest)];
       }
-      for (; word; word &= word - 1) *to++ = in[row + std::countr_zero(word)];
-    });
+      move_numbered();
+    }
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -53,6 +54,24 @@ TEST(Compress, EqualsALoop) {
         }
       ASSERT_EQ(k, picked.num_rows());
     }
+}
+
+TEST(Compress, EqualsALoopOfFewAndOfMostRows) {
+  std::mt19937_64 random(3);
+  for (const unsigned of_1000 : {0u, 3u, 20u, 70u, 500u, 950u, 999u, 1000u}) {
+    constexpr int64_t kRows = 140'001;
+    Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(kRows));
+    for (int64_t i = 0; i < kRows; ++i)
+      set_bit(bits.mutable_as<uint8_t>(), i, random() % 1000 < of_1000);
+    const Column mask(TypeId::kBool, kRows, std::move(bits));
+    const Column column = random_column(TypeId::kInt64, kRows, false, of_1000);
+    const Column picked = compress(column, Mask(mask));
+    std::vector<int64_t> wanted;
+    for (int64_t i = 0; i < kRows; ++i)
+      if (mask.bit(i)) wanted.push_back(column.values<int64_t>()[static_cast<size_t>(i)]);
+    ASSERT_EQ(picked.num_rows(), static_cast<int64_t>(wanted.size()));
+    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), picked.values<int64_t>().begin()));
+  }
 }
 
 TEST(Compress, TakesByteMasksOfAnyStrideAndRowsOfTensors) {
