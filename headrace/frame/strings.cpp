@@ -9,6 +9,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/row_bits.h"
+#include "headrace/frame/strings_kernels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,10 +19,6 @@ namespace hr {
 namespace {
 
 constexpr std::string_view kTests[] = {"contains", "startswith", "endswith", "like"};
-
-bool is_inside(std::string_view text, std::string_view part) {
-  return part.empty() || memmem(text.data(), text.size(), part.data(), part.size());
-}
 
 bool starts_character(char byte) {
   return (static_cast<uint8_t>(byte) & 0xC0) != 0x80;
@@ -85,13 +82,10 @@ class Like {
   }
 
   // Where it ends the first time that it comes.
-  static size_t find(const Piece& piece, std::string_view text, size_t at) {
+  size_t find(const Piece& piece, std::string_view text, size_t at) const {
     if (!piece.has_any) {
-      const auto* found = static_cast<const char*>(
-          memmem(text.data() + at, text.size() - at, piece.text.data(), piece.text.size()));
-      return piece.text.empty() ? at
-             : found            ? static_cast<size_t>(found - text.data()) + piece.text.size()
-                                : kNone;
+      const size_t found = find_text_(text.substr(at), piece.text);
+      return found == kNone ? kNone : at + found + piece.text.size();
     }
     for (; at <= text.size(); at = next_character(text, at)) {
       const size_t end = match(piece, text, at);
@@ -107,6 +101,7 @@ class Like {
     return false;
   }
 
+  cpu::FindText find_text_ = cpu::find_text();
   std::vector<Piece> pieces_{};
 };
 
@@ -121,7 +116,9 @@ Column test_strings(const Column& strings, F&& test) {
 Column test_strings(TextTest test, const Column& strings, std::string_view pattern) {
   switch (test) {
     case TextTest::kContains:
-      return test_strings(strings, [&](std::string_view text) { return is_inside(text, pattern); });
+      return test_strings(strings, [&, find = cpu::find_text()](std::string_view text) {
+        return find(text, pattern) != std::string_view::npos;
+      });
     case TextTest::kStartsWith:
       return test_strings(strings,
                           [&](std::string_view text) { return text.starts_with(pattern); });

@@ -38,6 +38,20 @@ def test_tests_are_those_of_python(texts: list[Any], part: str) -> None:
         )
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.text(alphabet="abc", min_size=10, max_size=120), min_size=1, max_size=20),
+    st.text(alphabet="abc", min_size=1, max_size=7),
+)
+def test_parts_of_long_texts_are_found(texts: list[str], part: str) -> None:
+    column = hr.Series(texts)
+    assert column.str.contains(part, regex=False).to_list() == [part in text for text in texts]
+    like = column.str.like(f"%{part}%{part[::-1]}%").to_list()
+    assert like == [
+        part[::-1] in text.partition(part)[2] if part in text else False for text in texts
+    ]
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     TEXTS,
