@@ -29,11 +29,32 @@ void set_bits(uint8_t* to, int64_t begin, int64_t count) {
   for (int64_t i = begin; i < begin + count; ++i) set_bit(to, i, true);
 }
 
-void recode(const Column& chunk, const int32_t* codes, int32_t* out) {
-  parallel_morsels(chunk.num_rows(), [&](Morsel morsel) {
-    const auto in = chunk.values<int32_t>();
+// The values of a chunk at row `begin` of `out`: codes by their new numbers, far strings by the new
+// numbers of their text buffers.
+void copy_values(const Column& chunk, const int32_t* codes, size_t texts, Buffer& out,
+                 int64_t begin) {
+  const int64_t width = chunk.dtype().size_bytes(), count = chunk.num_rows();
+  if (count == 0) return;
+  const std::byte* in = chunk.values_buffer().data() + chunk.offset() * width;
+  std::byte* to = out.mutable_data() + begin * width;
+  const std::vector<Touch> touches{
+      {&chunk.values_buffer(), 8 * chunk.offset() * width, 8 * width, 8 * width, count},
+      {&out, 8 * begin * width, 8 * width, 8 * width, count, 0, 0, true}};
+  parallel_morsels(count, touches, [&](Morsel morsel) {
+    if (codes) {
+      const auto* old = reinterpret_cast<const int32_t*>(in);
+      auto* made = reinterpret_cast<int32_t*>(to);
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        made[row] = chunk.is_null(row) ? 0 : codes[old[row]];
+      return;
+    }
+    std::memcpy(to + morsel.begin * width, in + morsel.begin * width,
+                static_cast<size_t>((morsel.end - morsel.begin) * width));
+    if (texts == 0) return;
+    auto* views = reinterpret_cast<StringView*>(to);
     for (int64_t row = morsel.begin; row < morsel.end; ++row)
-      out[row] = chunk.is_null(row) ? 0 : codes[in[static_cast<size_t>(row)]];
+      if (views[row].size > sizeof views[row].inlined)
+        views[row].far.buffer += static_cast<uint32_t>(texts);
   });
 }
 
@@ -60,11 +81,9 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
     rows = checked_add(op, rows, chunk.num_rows());
     nulls += chunk.null_count();
   }
-  const int64_t width = dtype.size_bytes();
   const int64_t bytes = bytes_of(op, dtype, rows);
-  Buffer values = dtype.is_bool() ? Buffer::allocate_zeroed(bytes) : Buffer::allocate(bytes);
+  Buffer values = dtype.is_bool() ? Buffer::allocate_zeroed(bytes) : Buffer::allocate_paged(bytes);
   Buffer validity = nulls > 0 ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
-  std::byte* out = values.mutable_data();
   uint8_t* valid = nulls > 0 ? validity.mutable_as<uint8_t>() : nullptr;
   std::vector<Buffer> text;
   MergedDictionary merged;
@@ -77,30 +96,21 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
   for (size_t k = 0; k < chunks.size(); ++k) {
     const Column& chunk = chunks[k];
     const int64_t count = chunk.num_rows();
-    if (dtype.is_bool()) {
-      copy_bits(chunk.bits(), chunk.offset(), reinterpret_cast<uint8_t*>(out), begin, count);
-    } else if (dtype.is_category() && merged.codes[k]) {
-      recode(chunk, merged.codes[k].as<int32_t>(), reinterpret_cast<int32_t*>(out) + begin);
-    } else if (count > 0) {
-      const std::byte* in = chunk.values_buffer().data() + chunk.offset() * width;
-      parallel_morsels(count, [&](Morsel morsel) {
-        std::memcpy(out + (begin + morsel.begin) * width, in + morsel.begin * width,
-                    static_cast<size_t>((morsel.end - morsel.begin) * width));
-      });
-    }
-    if (dtype.is_string()) {
-      auto* views = reinterpret_cast<StringView*>(out) + begin;
-      for (int64_t i = 0; i < count; ++i)
-        if (views[i].size > sizeof views[i].inlined)
-          views[i].far.buffer += static_cast<uint32_t>(text.size());
+    if (dtype.is_bool())
+      copy_bits(chunk.bits(), chunk.offset(), values.mutable_as<uint8_t>(), begin, count);
+    else
+      copy_values(
+          chunk, merged.codes.empty() || !merged.codes[k] ? nullptr : merged.codes[k].as<int32_t>(),
+          text.size(), values, begin);
+    if (dtype.is_string())
       text.insert(text.end(), chunk.text_buffers().begin(), chunk.text_buffers().end());
-    }
     if (valid && chunk.validity())
       copy_bits(chunk.validity(), chunk.offset(), valid, begin, count);
     else if (valid)
       set_bits(valid, begin, count);
     begin += count;
   }
+  values.publish();
   if (dtype.is_string())
     return Column::strings(rows, std::move(values), std::move(text), std::move(validity), nulls);
   if (dtype.is_category())

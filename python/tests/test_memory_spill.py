@@ -87,6 +87,27 @@ def test_same_bits(name, threads, signal):
     assert evicted > 0
 
 
+def test_concat():
+    n = 1_000_000
+    parts = [
+        hr.DataFrame({"k": np.arange(n) + n * i, "s": [f"number {i} of a few", "x"] * (n // 2)})
+        for i in range(4)
+    ]
+    hr.eval(*[part[name] for part in parts for name in part.columns])
+
+    def work():
+        both = hr.concat(parts)
+        hr.eval(both)
+        return both.k, [int((both.s == f"number {j} of a few").sum()) for j in range(4)]
+
+    wanted = [np.array(each) for each in work()]
+    results, evicted = spilled_by(work, 64 * MIB)
+    assert evicted > 0
+    for got, want in zip(results, wanted, strict=True):
+        np.testing.assert_array_equal(got, want)
+    assert results[1].tolist() == [n // 2] * 4
+
+
 def test_csv(tmp_path, signal):
     path = tmp_path / "x.csv"
     hr.DataFrame({"a": signal, "b": np.arange(ROWS), "c": signal > 0}).to_csv(path)
