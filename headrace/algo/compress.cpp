@@ -3,8 +3,11 @@
 #include "headrace/algo/compress.h"
 
 #include "headrace/algo/bit_writer.h"
+#include "headrace/algo/compress_kernels.h"
+#include "headrace/algo/index_of_true.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
@@ -16,7 +19,8 @@
 namespace hr {
 
 Mask::Mask(const Column& column)
-    : num_rows_(column.num_rows()),
+    : column_(&column),
+      num_rows_(column.num_rows()),
       bits_(column.bits()),
       validity_(column.validity()),
       offset_(column.offset()) {
@@ -24,7 +28,8 @@ Mask::Mask(const Column& column)
     throw_error<TypeMismatchError>("getitem", "a mask is bool", {{"dtype", column.dtype().name()}});
 }
 
-Mask::Mask(const Tensor& tensor) : num_rows_(tensor.num_elements()), bytes_(tensor.as<uint8_t>()) {
+Mask::Mask(const Tensor& tensor)
+    : tensor_(&tensor), num_rows_(tensor.num_elements()), bytes_(tensor.as<uint8_t>()) {
   if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)
     throw_error<TypeMismatchError>(
         "getitem", "a mask is bool and has one dimension",
@@ -44,6 +49,13 @@ uint64_t Mask::word(int64_t row, int64_t count) const {
   return word;
 }
 
+Tensor Mask::positions() const {
+  if (column_ && column_->null_count() > 0)
+    throw_error<UnsupportedError>("getitem", "a mask with nulls has no kernel on a device",
+                                  {{"nulls", column_->null_count()}}, "use fillna(False) first");
+  return column_ ? index_of_true(*column_) : index_of_true(*tensor_);
+}
+
 namespace {
 
 // Where the rows of each morsel go.
@@ -61,10 +73,14 @@ void for_each_word(const Mask& mask, Morsel morsel, F&& visit) {
   }
 }
 
-Places count_rows(const Mask& mask, int64_t num_rows) {
+void check_rows(const Mask& mask, int64_t num_rows) {
   if (mask.num_rows() != num_rows)
     throw_error<InvalidArgumentError>("getitem", "mask and rows differ in length",
                                       {{"mask", mask.num_rows()}, {"rows", num_rows}});
+}
+
+Places count_rows(const Mask& mask, int64_t num_rows) {
+  check_rows(mask, num_rows);
   Places places{std::vector<int64_t>(static_cast<size_t>(num_morsels(num_rows)) + 1, 0)};
   parallel_morsels(num_rows, [&](Morsel morsel) {
     int64_t count = 0;
@@ -181,9 +197,32 @@ Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask, const Plac
   return buffer;
 }
 
+/// Rows of `width` bytes from byte `begin` on, made of words of `word` bytes, on a device.
+Buffer take_there(const Buffer& rows, int64_t begin, int64_t width, int64_t word,
+                  const Tensor& positions) {
+  if constexpr (built_with_cuda)
+    return cuda::take_rows(rows, begin, width, std::min<int64_t>(word, 8), positions);
+  check_on_host("getitem", rows.place());
+  return {};
+}
+
+Column compress_there(const Column& column, const Mask& mask) {
+  check_rows(mask, column.num_rows());
+  if (column.null_count() > 0 || column.dtype().is_bool())
+    throw_error<UnsupportedError>("getitem", "bits and nulls have no kernel on a device",
+                                  {{"dtype", column.dtype().name()}},
+                                  "move the values first: x.to('cpu')");
+  const Tensor positions = mask.positions();
+  const int64_t width = column.dtype().size_bytes();
+  Buffer values =
+      take_there(column.values_buffer(), column.offset() * width, width, width, positions);
+  return column.with_rows(positions.num_elements(), std::move(values), Buffer(), 0);
+}
+
 }  // namespace
 
 Column compress(const Column& column, const Mask& mask) {
+  if (column.place().is_gpu()) return compress_there(column, mask);
   const Places places = count_rows(mask, column.num_rows());
   const int64_t rows = places.total();
   Buffer validity;
@@ -206,10 +245,18 @@ Tensor compress(const Tensor& tensor, const Mask& mask) {
   if (tensor.num_dimensions() == 0)
     throw_error<InvalidArgumentError>("getitem", "a 0-d array has no rows");
   const Tensor rows = contiguous(tensor, "getitem");
-  const Places places = count_rows(mask, rows.shape()[0]);
   Shape shape = rows.shape();
   int64_t width = rows.dtype().size_bytes();
   for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
+  if (rows.place().is_gpu()) {
+    check_rows(mask, shape[0]);
+    const Tensor positions = mask.positions();
+    shape[0] = positions.num_elements();
+    Buffer taken =
+        take_there(rows.buffer(), rows.byte_offset(), width, rows.dtype().size_bytes(), positions);
+    return Tensor(rows.dtype(), std::move(shape), std::move(taken));
+  }
+  const Places places = count_rows(mask, shape[0]);
   shape[0] = places.total();
   Buffer buffer = Buffer::allocate_paged(places.total() * width);
   Touch touch = reads(rows);

@@ -6,7 +6,8 @@
 
 namespace hr {
 
-/// A mask: a bool column (null counts as false) or a 1-D bool tensor, borrowed for a call.
+/// A mask: a bool column (null counts as false) or a 1-D bool tensor, borrowed for a call. It lies
+/// where the rows do; on a CUDA device it has no nulls.
 class HR_API Mask {
  public:
   /// Throws TypeMismatchError unless bool (and 1-D).
@@ -18,7 +19,12 @@ class HR_API Mask {
   /// Bits of rows [row, row + count), count from 1 to 64.
   uint64_t word(int64_t row, int64_t count) const;
 
+  /// Where it is true, in order.
+  Tensor positions() const;
+
  private:
+  const Column* column_ = nullptr;
+  const Tensor* tensor_ = nullptr;
   int64_t num_rows_;
   const uint8_t* bits_ = nullptr;
   const uint8_t* validity_ = nullptr;
@@ -28,7 +34,8 @@ class HR_API Mask {
 };
 
 /// The rows of `column` where the mask is true, in order; strings share their text. Two passes over
-/// the mask, one over the column, in parallel. Throws InvalidArgumentError when the lengths differ.
+/// the mask, one over the column, in parallel. Throws InvalidArgumentError when the lengths differ,
+/// UnsupportedError for columns of bits or with nulls on a CUDA device.
 HR_API Column compress(const Column& column, const Mask& mask);
 
 /// The same for rows (first dimension) of a tensor; one that is not contiguous is copied first,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of this room have the host's bits on every device.
+#include "headrace/algo/compress.h"
 #include "headrace/algo/diff.h"
 #include "headrace/algo/histogram.h"
 #include "headrace/algo/index_of_true.h"
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -111,6 +113,47 @@ TEST_P(AlgoDevices, IndexOfTrueOfColumns) {
       EXPECT_TRUE(testing::same_bits(testing::fetched(index_of_true(there)), index_of_true(part)));
     }
   }
+}
+
+TEST_P(AlgoDevices, Compress) {
+  const auto work = [](std::span<const Tensor> in) {
+    return compress(
+        in[0], Mask(Tensor(TypeId::kBool, in[1].shape(), in[1].buffer(), in[1].byte_offset())));
+  };
+  std::mt19937 random(9);
+  each_dtype([&]<class T>(T) {
+    for (const int64_t size : sizes()) {
+      std::vector<uint8_t> mask(static_cast<size_t>(size));
+      for (uint8_t& each : mask) each = static_cast<uint8_t>(random() % 3 == 0);
+      const Tensor x = tensor_of(mixed<T>(3 * size, 10));
+      expect_same({Tensor(x.dtype(), {size}, x.buffer()), tensor_of(mask)}, work);
+      if (size > 0) expect_same({Tensor(x.dtype(), {size, 3}, x.buffer()), tensor_of(mask)}, work);
+    }
+  });
+}
+
+TEST_P(AlgoDevices, CompressOfColumns) {
+  if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
+  std::mt19937 random(11);
+  const int64_t rows = 100'003;
+  Buffer bits = Buffer::allocate((rows + 7) / 8 + 8);
+  for (int64_t i = 0; i < bits.size_bytes(); ++i)
+    bits.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(random());
+  const Tensor values = tensor_of(mixed<double>(rows, 12));
+  const Column column = Column(TypeId::kFloat64, rows, values.buffer()).slice(5, rows - 9);
+  const Column mask = Column(TypeId::kBool, rows, bits).slice(7, rows - 9);
+  const auto there = [&](const Column& one) {
+    return to_place(one, GetParam(), current_stream(GetParam()));
+  };
+  const Column here = compress(column, Mask(mask));
+  const Column moved = there(column), gate = there(mask);
+  const Column back = to_place(compress(moved, Mask(gate)), host, current_stream(GetParam()));
+  ASSERT_EQ(back.num_rows(), here.num_rows());
+  EXPECT_EQ(std::memcmp(back.values_buffer().data(), here.values_buffer().data(),
+                        static_cast<size_t>(8 * here.num_rows())),
+            0);
+  EXPECT_THROW(compress(gate, Mask(gate)), UnsupportedError);
+  EXPECT_THROW(compress(moved.slice(0, 3), Mask(gate)), InvalidArgumentError);
 }
 
 TEST_P(AlgoDevices, Histogram) {

@@ -91,12 +91,13 @@ void fold_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T* low, 
 
 }  // namespace
 
-void envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width, void* low, void* high) {
+void envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width, Buffer& low,
+              Buffer& high) {
   visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const int64_t stride = x.strides()[0];
     const T* first = x.as<T>() + start * stride;
-    auto* lows = static_cast<T*>(low);
-    auto* highs = static_cast<T*>(high);
+    auto* lows = low.mutable_as<T>();
+    auto* highs = high.mutable_as<T>();
     if (stop - start < width)
       repeat_rows(first, stride, stop - start, width, lows, highs);
     else

@@ -7,6 +7,14 @@
 
 namespace hr::cpu {
 
-void envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width, void* low, void* high);
+void envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width, Buffer& low,
+              Buffer& high);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+void envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width, Buffer& low,
+              Buffer& high);
+
+}  // namespace hr::cuda

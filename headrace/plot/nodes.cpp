@@ -3,6 +3,7 @@
 #include "headrace/plot/nodes.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/placement.h"
 #include "headrace/plan/view.h"
 
 namespace hr {
@@ -40,9 +41,12 @@ EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64
         Envelope result = envelope(values, start, stop.value_or(values.num_elements()), width);
         *made = result.high;
         return result.low;
-      });
+      },
+      nullptr, true);
   return {low, operator_node("envelope_high", "", signature, {low}, 0,
-                             [made](std::span<const Value>) -> Value { return *made; })};
+                             [made](std::span<const Value> values) -> Value {
+                               return to_place(*made, place_of(values[0]));
+                             })};
 }
 
 NodePtr raster_envelope_node(const NodePtr& low, const NodePtr& high, double bottom, double top,

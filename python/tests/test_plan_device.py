@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace import _core
+from headrace import _core, demo
+from headrace.demo import job
 
 CUDA = _core.built_with_cuda() and not _core.why_no_cuda()
 
