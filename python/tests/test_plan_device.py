@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pytest
+from headrace.demo import generator, job
 
 import headrace as hr
-from headrace import _core, demo
-from headrace.demo import job
+from headrace import _core
 
 CUDA = _core.built_with_cuda() and not _core.why_no_cuda()
 
@@ -98,6 +98,34 @@ def test_the_operators_of_a_signal(device, noise):
         for v, at in ((x, peaks), (here, peaks_here))
     )
     same(rows, rows_here)
+    assert hr.fallbacks() == ()
+
+
+def test_the_whole_job_of_beats(device):
+    rate = 360.0
+    with hr.device("cpu"):
+        here = job.plan(hr.asarray(generator.record().samples), rate)
+        curve_here = hr.plot.envelope(here.ecg, width=1000)
+        hr.eval(*here, *curve_here)
+    with hr.device(device):
+        plan = job.plan(there(generator.record().samples, device), rate)
+        curve = hr.plot.envelope(plan.ecg, width=1000)
+        hr.eval(*plan, *curve)
+    for ours, theirs in zip((*plan, *curve), (*here, *curve_here), strict=True):
+        assert ours.device == f"{device}:0"
+        same(ours, theirs)
+    assert len(plan.positions) > 400
+    assert hr.fallbacks() == ()
+
+
+def test_rows_picked_by_a_mask(device, noise):
+    x, here = there(noise, device), hr.asarray(noise)
+    same(x[x > 0.5], here[here > 0.5])
+    same(x[1:][x[:-1] > 9], here[1:][here[:-1] > 9])
+    rows, rows_here = there(noise.reshape(-1, 3), device), hr.asarray(noise.reshape(-1, 3))
+    same(rows[x[:100_000] < 0], rows_here[here[:100_000] < 0])
+    column, column_here = hr.Series(noise).to(device), hr.Series(noise)
+    same(column[column > 0], column_here[column_here > 0])
     assert hr.fallbacks() == ()
 
 
