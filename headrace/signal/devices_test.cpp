@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -92,6 +93,63 @@ TEST_P(SignalDevices, ConvolutionWithFewTaps) {
         expect_same({tensor_of(signal), tensor_of(h)}, work);
       }
     }
+}
+
+// By blocks no order of sums is promised, but a bound, and the same bits in every run.
+TEST_P(SignalDevices, ConvolutionByBlocks) {
+  const auto check = [&]<class T>(T, int64_t size, int64_t taps, ConvolveMode mode,
+                                  int64_t stride) {
+    const auto work = [=](std::span<const Tensor> in) { return fft_convolve(in[0], in[1], mode); };
+    std::mt19937 random(3);
+    std::normal_distribution<double> normal(0, 1);
+    std::vector<T> x(static_cast<size_t>(size));
+    std::vector<T> h(static_cast<size_t>(taps));
+    for (T& value : x) value = static_cast<T>(normal(random));
+    for (T& value : h) value = static_cast<T>(normal(random));
+    if (size > 30'000) {
+      x[1000] = static_cast<T>(kNan);
+      x[30'000] = static_cast<T>(kInf);
+    }
+    const std::vector<Tensor> inputs{tensor_of(x, stride), tensor_of(h, stride)};
+    const Tensor like = work(inputs);
+    const Tensor made = testing::made_at(GetParam(), inputs, like, work);
+    EXPECT_TRUE(testing::same_bits(made, testing::made_at(GetParam(), inputs, like, work)));
+    ASSERT_EQ(made.shape(), like.shape());
+    double squares = 0;
+    for (const T tap : h) squares += static_cast<double>(tap) * static_cast<double>(tap);
+    // The headers' bound for each of the two, of samples that are 4 at most.
+    const double parts = static_cast<double>((taps + 4095) / 4096);
+    const double allowed = 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * 16 *
+                           std::sqrt(squares) * std::sqrt(2 * 65536.0) * 4 * (1 + parts) / 2;
+    double worst = 0;
+    for (int64_t i = 0; i < like.num_elements(); ++i) {
+      const auto a = static_cast<double>(made.as<T>()[i]);
+      const auto b = static_cast<double>(like.as<T>()[i]);
+      ASSERT_EQ(a != a, b != b) << "output " << i << " of " << size << ", taps " << taps;
+      if (a == a) worst = std::max(worst, std::fabs(a - b));
+    }
+    EXPECT_LE(worst, allowed) << "size " << size << ", taps " << taps;
+  };
+  const auto each = [&]<class T>(T type) {
+    for (const int64_t taps : {129, 1000, 4095, 4096, 4097, 9000})
+      for (const int64_t size : {1, 129, 4097, 8192, 20'000, 70'001})
+        for (const ConvolveMode mode :
+             {ConvolveMode::kFull, ConvolveMode::kSame, ConvolveMode::kValid})
+          if (taps <= size || mode == ConvolveMode::kFull) check(type, size, taps, mode, 1);
+    check(type, 50'000, 700, ConvolveMode::kSame, -2);
+  };
+  each(float{});
+  each(double{});
+}
+
+TEST_P(SignalDevices, ConvolutionWithTapsThatAreNotFinite) {
+  std::vector<double> h(500, 1.0);
+  h[250] = kInf;
+  const std::vector<Tensor> inputs{tensor_of(beats<double>(30'000, 1)), tensor_of(h)};
+  const auto work = [](std::span<const Tensor> in) { return fft_convolve(in[0], in[1]); };
+  const Tensor made = testing::made_at(GetParam(), inputs, work(inputs), work);
+  for (int64_t i = 0; i < made.num_elements(); ++i)
+    ASSERT_TRUE(std::isnan(made.as<double>()[i])) << i;
 }
 
 TEST_P(SignalDevices, Windows) {
