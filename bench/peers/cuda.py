@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ except ImportError:
     sys.exit("cuda: CuPy is not installed, and nothing is to be measured beside")
 import measure
 import numpy as np
+from headrace.demo import job
 
 import headrace as hr
 from headrace import _core
@@ -25,6 +27,7 @@ ROWS = 20_000_000
 LONG = 100_000_000
 WINDOW = 129
 WIDTH = 187
+RATE = 1e6 / 3600
 
 
 def ours_to_host(value: Any) -> Any:
@@ -100,6 +103,22 @@ extern "C" __global__ void cut(const float* x, const long long* begins, long lon
   const double deviation = sqrt(squares / width);
   for (int j = 0; j < width; ++j) out[k * width + j] = (row[j] - mean) / deviation;
 }
+
+extern "C" __global__ void embed(const float* x, long long n, const long long* begins,
+                                 const long long* lengths, long long rows, int width, float* out) {
+  const long long k = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (k >= rows) return;
+  const int first = begins[k] < 0 ? (int)-begins[k] : 0;
+  const int last = (int)min(min((long long)width, lengths[k]), n - begins[k]);
+  const float* row = x + begins[k];
+  double total = 0, squares = 0;
+  for (int j = first; j < last; ++j) total += row[j];
+  const double mean = total / (last - first);
+  for (int j = first; j < last; ++j) squares += (row[j] - mean) * (row[j] - mean);
+  const double deviation = sqrt(squares / (last - first));
+  for (int j = 0; j < width; ++j)
+    out[k * width + j] = j >= first && j < last ? (row[j] - mean) / deviation : 0;
+}
 """
 )
 
@@ -125,6 +144,73 @@ def beats() -> np.ndarray[Any, Any]:
     i = np.arange(ROWS)
     noise = np.random.default_rng(1).random(ROWS, dtype=np.float32)
     return (80 * np.exp(-(((i % 211) / 9 - 5) ** 2)) + noise).astype(np.float32)
+
+
+def our_job(ecg: Any) -> Any:
+    """Do steps 1 and 3 to 6 of the job behind the reader: curve, histogram and windows."""
+    with hr.device("cuda"):
+        plan = job.plan(ecg, RATE)
+        curve = hr.plot.envelope(ecg, width=1000)
+        hr.eval(plan.counts, plan.beats, plan.positions, *curve)
+    _core.synchronize_device()
+    return plan.counts.sum(), plan.beats, curve[1]
+
+
+def their_job(x: Any, convolve: Any) -> Any:
+    """Do the same with CuPy and the kernels by hand."""
+    width = 0.02 * RATE
+    i = cp.arange(2 * round(5 * width) + 1) - round(5 * width)
+    square = (i / width) ** 2
+    height = 2 / (np.sqrt(3 * width) * np.pi**0.25)
+    taps = (height * (1 - square) * cp.exp(-square / 2)).astype(np.float32)
+    pixels = x.reshape(1000, -1)
+    low, high = pixels.min(1), pixels.max(1)
+    response = convolve(x, taps, "same")
+    gate = cp.empty(ROWS, dtype=bool)
+    threshold = np.float32(1.6 * float(response.std()))
+    suppress, embed = KERNELS.get_function("suppress"), KERNELS.get_function("embed")
+    half = np.int32(job.odd(0.3, RATE) // 2)
+    suppress(((ROWS + 255) // 256,), (256,), (response, np.int64(ROWS), half, threshold, gate))
+    positions = cp.flatnonzero(gate)
+    intervals = cp.diff(positions)
+    seconds = intervals / RATE
+    counts, _ = cp.histogram(seconds, 85, (0.3, 2.0))
+    kept = (seconds >= 0.3) & (seconds <= 2.0)
+    begins = positions[:-1][kept] - round(0.25 * RATE)
+    lengths = intervals[kept]
+    columns = 4 * round(0.15 * RATE)
+    beats = cp.empty((begins.size, columns), np.float32)
+    arguments = (
+        x,
+        np.int64(ROWS),
+        begins,
+        lengths,
+        np.int64(begins.size),
+        np.int32(columns),
+        beats,
+    )
+    embed(((begins.size + 127) // 128,), (128,), arguments)
+    cp.cuda.Stream.null.synchronize()
+    assert low.size == high.size
+    return counts.sum(), beats, high
+
+
+def same_job(ours: Any, theirs: Any) -> str:
+    """Compare two jobs: roundings may find a place more or less, and hardly any."""
+    counts = share_of(1e-4)(ours[0], theirs[0])
+    np.testing.assert_array_equal(ours_to_host(ours[2]), theirs_to_host(theirs[2]))
+    a, b = (float((each * each).mean().item()) for each in (ours[1], theirs[1]))
+    assert abs(a - b) < 1e-3, f"{a} and {b}"
+    return counts
+
+
+def their_pca(x: Any) -> Any:
+    """Two components of rows, and the coordinates along them, as a covariance in float64."""
+    wide = x.astype(np.float64)
+    wide -= wide.mean(0)
+    _, vectors = cp.linalg.eigh(wide.T @ wide / (len(wide) - 1))
+    first = vectors[:, :-3:-1]
+    return wide @ (first * cp.sign(first[cp.argmax(abs(first), axis=0), cp.arange(2)]))
 
 
 def main() -> None:
@@ -269,6 +355,53 @@ def main() -> None:
         moved=8 * ROWS,
         rows=ROWS,
     )
+    for dtype, bar, bound in (("float32", 4, 1e-4), ("float64", 3, 1e-11)):
+        all_count = cp.random.default_rng(6).standard_normal(4096).astype(dtype)
+        many, wide = done(hr.asarray(cp.asnumpy(all_count)).to("cuda")), x.astype(dtype)
+        our_wide = taken(wide)
+        bench.step(
+            f"convolution {dtype}, 4096 taps that count",
+            lambda ours=our_wide, taps=many: done(hr.signal.fft_convolve(ours, taps)),
+            [
+                rival(
+                    "cupy fftconvolve",
+                    lambda x=wide, h=all_count: there(lambda: fftconvolve(x, h, "same")),
+                    bar,
+                ),
+                rival(
+                    "cupy oaconvolve",
+                    lambda x=wide, h=all_count: there(lambda: oaconvolve(x, h, "same")),
+                    bar,
+                ),
+            ],
+            near(bound),
+            moved=2 * wide.itemsize * ROWS,
+            rows=ROWS,
+        )
+        del wide, our_wide
+    bench.step(
+        "envelope f32, 1000 pixels",
+        lambda: done(hr.plot.envelope(h, width=1000)[1]),
+        [
+            rival(
+                "cupy",
+                lambda: there(lambda: (x.reshape(1000, -1).min(1), x.reshape(1000, -1).max(1))[1]),
+            )
+        ],
+        equal,
+        moved=4 * ROWS,
+        rows=ROWS,
+    )
+    bench.step(
+        "steps 1 and 3 to 6, from the column on",
+        lambda: our_job(h),
+        [
+            rival("cupy and kernels by hand", lambda: their_job(x, fftconvolve), 2.5),
+            rival("cupy (oaconvolve)", lambda: their_job(x, oaconvolve), 2.5),
+        ],
+        same_job,
+        rows=ROWS,
+    )
     begins = cp.flatnonzero(theirs)[2:-2] - 90
     b = taken(begins)
     out = cp.empty((begins.size, WIDTH), np.float32)
@@ -287,6 +420,19 @@ def main() -> None:
         lambda: done(hr.signal.windows(h, b, width=WIDTH, normalize="zscore")),
         [rival("kernel by hand", plain_windows, 2), rival("cupy", lambda: there(cupy_windows), 2)],
         near(1e-5),
+        moved=8 * WIDTH * int(begins.size),
+        rows=int(begins.size),
+    )
+
+    # Directions of which each differs in variance from the next.
+    rows = cp.random.default_rng(7).standard_normal((int(begins.size), WIDTH))
+    rows = (rows * 0.97 ** cp.arange(WIDTH)).astype(np.float32)
+    our_rows = taken(rows)
+    bench.step(
+        "PCA of the windows, 2 components, and coordinates",
+        lambda: done(hr.learn.PCA(2).fit_transform(our_rows)),
+        [rival("cupy", lambda: there(lambda: their_pca(rows)))],
+        near(1e-4),
         moved=8 * WIDTH * int(begins.size),
         rows=int(begins.size),
     )
@@ -335,6 +481,22 @@ def main() -> None:
         moved=8 * ROWS,
         rows=ROWS,
     )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ecg.csv"
+        hr.DataFrame({"ecg": hr.asarray(host)}).to_csv(path)
+
+        def read_there() -> Any:
+            with hr.device("cuda"):
+                return done(hr.asarray(hr.read_csv(path)["ecg"]))
+
+        bench.step(
+            f"CSV of {path.stat().st_size / 1e6:.0f} MB in the page cache to a column there",
+            read_there,
+            [],
+            equal,
+            moved=path.stat().st_size,
+            rows=ROWS,
+        )
     assert hr.fallbacks() == (), hr.fallbacks()
     bench.check("fallbacks", lambda: repr(hr.fallbacks()))
     if bench.wrong:

@@ -3,6 +3,9 @@
 #include "headrace/learn/nodes.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/placement.h"
+
+#include <algorithm>
 
 namespace hr {
 namespace {
@@ -23,16 +26,36 @@ NodePtr model_node(const char* op, const NodePtr& mean, const NodePtr& component
   const Signature signature =
       result < 0 ? array_signature(TypeId::kFloat64, {from.shape[0]}, from.domain)
                  : array_signature(from.dtype, {from.shape[0], result}, from.domain);
-  return operator_node(op, "", signature, {mean, components, x}, 1,
-                       [run](std::span<const Value> inputs) -> Value {
-                         Pca model;
-                         model.mean = std::get<Tensor>(inputs[0]);
-                         model.components = std::get<Tensor>(inputs[1]);
-                         return run(model, std::get<Tensor>(inputs[2]));
-                       });
+  return operator_node(
+      op, "", signature, {mean, components, x}, 1,
+      [run](std::span<const Value> inputs) -> Value {
+        Pca model;
+        model.mean = std::get<Tensor>(inputs[0]);
+        model.components = std::get<Tensor>(inputs[1]);
+        return run(model, std::get<Tensor>(inputs[2]));
+      },
+      nullptr, true);
 }
 
 }  // namespace
+
+Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components) {
+  if (x->signature().form != Form::kTensor)
+    throw_error<TypeMismatchError>("pca_fit", "needs an array of two dimensions");
+  Pca model;
+  const std::vector<Value> made = run_where_data_is(
+      "pca_fit", true, {force(x)}, [&](std::span<const Value> inputs) -> std::vector<Value> {
+        const auto& rows = std::get<Tensor>(inputs[0]);
+        const Shape& shape = rows.shape();
+        const int64_t all = shape.empty() ? 1 : *std::min_element(shape.begin(), shape.end());
+        model = pca_fit(rows, num_components.value_or(all));
+        return {model.mean, model.components, model.explained_variance};
+      });
+  model.mean = std::get<Tensor>(made[0]);
+  model.components = std::get<Tensor>(made[1]);
+  model.explained_variance = std::get<Tensor>(made[2]);
+  return model;
+}
 
 NodePtr pca_transform_node(const NodePtr& mean, const NodePtr& components, const NodePtr& x) {
   const Shape& shape = components->signature().shape;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The deferred forms of this room's functions: dtype and shape are checked now, the work is done
-// later. Fitting is not deferred: it looks at its data.
+// later. Fitting is not deferred: it looks at its data, where they are.
 #pragma once
 #include "headrace/learn/pca.h"
 #include "headrace/plan/node.h"
 
+#include <optional>
+
 namespace hr {
+
+/// Runs the plan of `x` and fits on its rows; no `num_components`: all.
+HR_API Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components);
 
 /// `mean` [features] and `components` [components, features] as `pca_fit` made them.
 HR_API NodePtr pca_transform_node(const NodePtr& mean, const NodePtr& components, const NodePtr& x);

@@ -4,6 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/learn/symmetric_eigen.h"
 #include "headrace/memory/tag.h"
@@ -63,6 +64,45 @@ void add_parts(double* parts, int64_t count, int64_t size) {
     for (int64_t i = 0; i < size; ++i) parts[i] += parts[part * size + i];
 }
 
+/// Sums of the columns, padded.
+Buffer sums_of(const Tensor& x, int64_t padded) {
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) {
+      Buffer sums = Buffer::allocate(padded * kDouble);
+      cuda::pca_sums(x, sums.mutable_as<double>(), padded);
+      return sums;
+    }
+  check_on_host("pca_fit", x.place());
+  const int64_t parts = divide_up(x.shape()[0], pca_part_rows(x.shape()[0]));
+  Buffer sums = Buffer::allocate(parts * padded * kDouble);
+  cpu::pca_sums(x, sums.mutable_as<double>(), padded);
+  add_parts(sums.mutable_as<double>(), parts, padded);
+  return sums;
+}
+
+/// Sums of products of the columns less their means: the lower triangle, padded.
+Buffer products_of(const Tensor& x, const double* mean, int64_t padded) {
+  const int64_t square = checked_multiply("pca_fit", padded, padded);
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) {
+      Buffer products = Buffer::allocate(checked_multiply("pca_fit", square, kDouble));
+      cuda::pca_products(x, mean, products.mutable_as<double>(), padded);
+      return products;
+    }
+  const int64_t parts = divide_up(x.shape()[0], pca_part_rows(x.shape()[0]));
+  Buffer products = Buffer::allocate(
+      checked_multiply("pca_fit", checked_multiply("pca_fit", parts, square), kDouble));
+  cpu::pca_products(x, mean, products.mutable_as<double>(), padded);
+  add_parts(products.mutable_as<double>(), parts, square);
+  return products;
+}
+
+/// A part of a model where the rows are that it is used for.
+Tensor beside(const Tensor& part, const Tensor& x) {
+  if (part.place() == x.place()) return part;
+  return to_place(part, x.place(), current_stream(x.place().is_host() ? part.place() : x.place()));
+}
+
 }  // namespace
 
 Pca pca_fit(const Tensor& x, int64_t num_components) {
@@ -78,13 +118,8 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
         "use 1 to the smaller of rows and features");
   const ScopedTag tag("pca_fit");
   const int64_t padded = pca_padded(features);
-  const int64_t parts = divide_up(rows, cpu::pca_part_rows(rows));
-  const int64_t square = checked_multiply("pca_fit", padded, padded);
-
-  Buffer sums = Buffer::allocate(parts * padded * kDouble);
+  Buffer sums = sums_of(x, padded);
   auto* mean = sums.mutable_as<double>();
-  cpu::pca_sums(x, mean, padded);
-  add_parts(mean, parts, padded);
   for (int64_t j = 0; j < features; ++j) {
     mean[j] /= static_cast<double>(rows);
     if (!std::isfinite(mean[j]))
@@ -92,11 +127,8 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
                                         {{"column", j}}, "drop or fill them first");
   }
 
-  Buffer matrix = Buffer::allocate(
-      checked_multiply("pca_fit", checked_multiply("pca_fit", parts, square), kDouble));
-  auto* products = matrix.mutable_as<double>();
-  cpu::pca_products(x, mean, products, padded);
-  add_parts(products, parts, square);
+  const Buffer matrix = products_of(x, mean, padded);
+  const auto* products = matrix.as<double>();
   Buffer covariance = Buffer::allocate((features * features + 3 * features) * kDouble);
   auto* vectors = covariance.mutable_as<double>();
   double* values = vectors + features * features;
@@ -119,9 +151,10 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
     kept += values[c];
   }
   Pca model;
-  model.mean = store(mean, 0, features, padded, x.dtype());
-  model.components = store(vectors, num_components, features, features, x.dtype());
-  model.explained_variance = store(values, 0, num_components, num_components, x.dtype());
+  const auto keep = [&](const Tensor& part) { return output_at("pca_fit", part, x.place()); };
+  model.mean = keep(store(mean, 0, features, padded, x.dtype()));
+  model.components = keep(store(vectors, num_components, features, features, x.dtype()));
+  model.explained_variance = keep(store(values, 0, num_components, num_components, x.dtype()));
   model.total_variance = total;
   const int64_t left_out = std::min(rows, features) - num_components;
   model.noise_variance =
@@ -133,6 +166,14 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
 Tensor pca_transform(const Pca& model, const Tensor& x) {
   check_columns("pca_transform", x, model.mean.num_elements());
   const ScopedTag tag("pca_transform");
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) {
+      const int64_t kept = model.components.shape()[0];
+      Buffer there = allocate_result(x.shape()[0] * kept * x.dtype().size_bytes(), x.place());
+      if (x.shape()[0] > 0)
+        cuda::pca_transform(x, beside(model.mean, x), beside(model.components, x), there);
+      return Tensor(x.dtype(), {x.shape()[0], kept}, std::move(there));
+    }
   const int64_t padded = pca_padded(x.shape()[1]);
   const int64_t count = model.components.shape()[0];
   const Buffer loaded = load(model, padded);
@@ -147,11 +188,20 @@ Tensor pca_inverse_transform(const Pca& model, const Tensor& latent) {
   check_columns("pca_inverse_transform", latent, model.components.shape()[0]);
   const ScopedTag tag("pca_inverse_transform");
   const int64_t features = model.mean.num_elements();
+  const int64_t bytes = checked_multiply("pca_inverse_transform", latent.shape()[0],
+                                         features * latent.dtype().size_bytes());
+  if constexpr (built_with_cuda)
+    if (latent.place().is_gpu()) {
+      Buffer there = allocate_result(bytes, latent.place());
+      if (latent.shape()[0] > 0)
+        cuda::pca_inverse_transform(latent, beside(model.mean, latent),
+                                    beside(model.components, latent), there);
+      return Tensor(latent.dtype(), {latent.shape()[0], features}, std::move(there));
+    }
   const int64_t padded = pca_padded(features);
   const Buffer loaded = load(model, padded);
   const auto* mean = loaded.as<double>();
-  Buffer rows = Buffer::allocate(checked_multiply("pca_inverse_transform", latent.shape()[0],
-                                                  features * latent.dtype().size_bytes()));
+  Buffer rows = Buffer::allocate(bytes);
   if (latent.shape()[0] > 0)
     cpu::pca_inverse_transform(latent, mean, mean + padded, features, padded, rows.mutable_data());
   return Tensor(latent.dtype(), {latent.shape()[0], features}, std::move(rows));
@@ -160,6 +210,14 @@ Tensor pca_inverse_transform(const Pca& model, const Tensor& latent) {
 Tensor pca_reconstruction_error(const Pca& model, const Tensor& x) {
   check_columns("pca_reconstruction_error", x, model.mean.num_elements());
   const ScopedTag tag("pca_reconstruction_error");
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) {
+      Buffer there = allocate_result(x.shape()[0] * kDouble, x.place());
+      if (x.shape()[0] > 0)
+        cuda::pca_reconstruction_error(x, beside(model.mean, x), beside(model.components, x),
+                                       there);
+      return Tensor(dtype_of<double>(), {x.shape()[0]}, std::move(there));
+    }
   const int64_t padded = pca_padded(x.shape()[1]);
   const int64_t count = model.components.shape()[0];
   const Buffer loaded = load(model, padded);

@@ -8,7 +8,8 @@
 
 namespace hr {
 
-/// What `pca_fit` learns. Tensors are in the dtype of the rows it was fitted on, C-contiguous.
+/// What `pca_fit` learns. Tensors are in the dtype of the rows it was fitted on, C-contiguous,
+/// where those were.
 struct Pca {
   Tensor mean;                ///< [features]
   Tensor components;          ///< [components, features], rows of length 1
@@ -21,9 +22,10 @@ struct Pca {
 /// Fits on `x`, [rows, features], float32 or float64, any strides, by the covariance matrix in
 /// float64 and its eigenvectors. The largest loading of each component is positive, as in
 /// scikit-learn. The same bits for any number of threads. O(rows features^2 + features^3) time;
-/// scratch at most 64 matrices of features^2 float64.
-/// Throws TypeMismatchError for other dtypes or dimensions; InvalidArgumentError for fewer than 2
-/// rows, NaN or infinite values, or unless 1 <= num_components <= min(rows, features).
+/// scratch at most 64 matrices of features^2 float64. Of rows on a CUDA device sums and products
+/// are made there, with the same bits, and the eigenvectors on the host. Throws TypeMismatchError
+/// for other dtypes or dimensions; InvalidArgumentError for fewer than 2 rows, NaN or infinite
+/// values, or unless 1 <= num_components <= min(rows, features).
 HR_API Pca pca_fit(const Tensor& x, int64_t num_components);
 
 /// Coordinates of the rows of `x` along the components: [rows, components], in the dtype of `x`,

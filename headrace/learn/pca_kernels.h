@@ -12,15 +12,15 @@ constexpr int64_t pca_padded(int64_t features) {
   return (features + 15) / 16 * 16;
 }
 
-}  // namespace hr
-
-namespace hr::cpu {
-
 /// Rows of a part; parts depend on the shape alone, and there are at most 64 of them.
 constexpr int64_t pca_part_rows(int64_t rows) {
   const int64_t even = (rows + 63) / 64;
   return even < 8192 ? 8192 : even;
 }
+
+}  // namespace hr
+
+namespace hr::cpu {
 
 /// Sums of the columns, part k in `sums + k * padded`.
 void pca_sums(const Tensor& x, double* sums, int64_t padded);
@@ -41,3 +41,18 @@ void pca_reconstruction_error(const Tensor& x, const double* mean, const double*
                               int64_t count, int64_t padded, double* error);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+// The same of rows on a device, the model beside them as it was fitted: contiguous, not padded.
+// Sums and products of all parts together, on the host.
+
+void pca_sums(const Tensor& x, double* sums, int64_t padded);
+void pca_products(const Tensor& x, const double* mean, double* products, int64_t padded);
+void pca_transform(const Tensor& x, const Tensor& mean, const Tensor& components, Buffer& latent);
+void pca_inverse_transform(const Tensor& latent, const Tensor& mean, const Tensor& components,
+                           Buffer& rows);
+void pca_reconstruction_error(const Tensor& x, const Tensor& mean, const Tensor& components,
+                              Buffer& error);
+
+}  // namespace hr::cuda

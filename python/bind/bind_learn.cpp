@@ -2,10 +2,7 @@
 // Models: fitting looks at its data, the rest is deferred.
 #include "python/bind/bind.h"
 
-#include "headrace/base/error.h"
 #include "headrace/learn/nodes.h"
-
-#include <algorithm>
 
 namespace {
 
@@ -15,12 +12,7 @@ using hr::NodePtr;
 // components means all.
 std::tuple<NodePtr, NodePtr, NodePtr, double, double, int64_t> pca_fit(
     const NodePtr& x, std::optional<int64_t> num_components) {
-  if (x->signature().form != hr::Form::kTensor)
-    hr::throw_error<hr::TypeMismatchError>("pca_fit", "needs an array of two dimensions");
-  const auto& rows = std::get<hr::Tensor>(hr::force(x));
-  const auto& shape = rows.shape();
-  const int64_t all = shape.empty() ? 1 : *std::min_element(shape.begin(), shape.end());
-  const hr::Pca model = hr::pca_fit(rows, num_components.value_or(all));
+  const hr::Pca model = hr::fit_pca(x, num_components);
   return {hr::data_node(model.mean),
           hr::data_node(model.components),
           hr::data_node(model.explained_variance),

@@ -118,6 +118,22 @@ def test_the_whole_job_of_beats(device):
     assert hr.fallbacks() == ()
 
 
+def test_a_pca_has_the_same_bits(device, noise):
+    for dtype in ("f4", "f8"):
+        x = noise.reshape(-1, 60).astype(dtype) * np.linspace(1, 3, 60).astype(dtype)
+        moved = there(x, device)
+        ours, theirs = hr.learn.PCA(5).fit(moved), hr.learn.PCA(5).fit(x)
+        for name in ("mean_", "components_", "explained_variance_"):
+            same(getattr(ours, name), getattr(theirs, name))
+            assert getattr(ours, name).device == f"{device}:0"
+        assert ours.noise_variance_ == theirs.noise_variance_
+        latent = ours.transform(moved)
+        same(latent, theirs.transform(x))
+        same(ours.inverse_transform(latent), theirs.inverse_transform(theirs.transform(x)))
+        same(ours.reconstruction_error(moved), theirs.reconstruction_error(x))
+    assert hr.fallbacks() == ()
+
+
 def test_rows_picked_by_a_mask(device, noise):
     x, here = there(noise, device), hr.asarray(noise)
     same(x[x > 0.5], here[here > 0.5])
