@@ -163,8 +163,8 @@ TEST_P(SignalDevices, Windows) {
       begins[0] = std::numeric_limits<int64_t>::min();
       begins[1] = std::numeric_limits<int64_t>::max();
       const auto each = [&](auto x) {
-        x[5000] = static_cast<decltype(x)::value_type>(kNan);
-        x[7000] = static_cast<decltype(x)::value_type>(kInf);
+        x[5000] = static_cast<typename decltype(x)::value_type>(kNan);
+        x[7000] = static_cast<typename decltype(x)::value_type>(kInf);
         std::fill(x.begin() + 8000, x.begin() + 8500, 1e6f + 3);
         for (size_t i = 9000; i < 10'000; ++i) x[i] += 1e7f;
         for (const int64_t stride : {1, -2}) {

@@ -26,10 +26,9 @@ enum class ConvolveMode { kFull, kSame, kValid };
 /// lengths too: the same bits for any number of threads and at every SIMD level.
 /// Throws InvalidArgumentError when `taps` is empty, or longer than the signal in another mode than
 /// full, TypeMismatchError for other dtypes and for more than one dimension.
-/// On a CUDA device direct sums have these bits too. Blocks are of 2^13 samples there and take up to
-/// 4096 taps; more taps are taken in parts, whose results and bounds add up: the same bits in every
-/// run.
-/// O(n log m) time; scratch is a few blocks a worker.
+/// On a CUDA device direct sums have these bits too. Blocks are of 2^13 samples there and take up
+/// to 4096 taps; more taps are taken in parts, whose results and bounds add up: the same bits in
+/// every run. O(n log m) time; scratch is a few blocks a worker.
 HR_API Tensor fft_convolve(const Tensor& signal, const Tensor& taps,
                            ConvolveMode mode = ConvolveMode::kSame);
 
