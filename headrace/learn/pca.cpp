@@ -97,8 +97,8 @@ Buffer products_of(const Tensor& x, const double* mean, int64_t padded) {
   return products;
 }
 
-/// A part of a model where the rows are that it is used for.
-Tensor beside(const Tensor& part, const Tensor& x) {
+/// A part of a model where the rows are that it is used for; wanted with kernels alone.
+[[maybe_unused]] Tensor beside(const Tensor& part, const Tensor& x) {
   if (part.place() == x.place()) return part;
   return to_place(part, x.place(), current_stream(x.place().is_host() ? part.place() : x.place()));
 }
