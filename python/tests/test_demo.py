@@ -61,6 +61,7 @@ def call(monkeypatch, *words):
         return leaving.code
 
 
+@pytest.mark.pool
 def test_the_same_bits_under_a_limit(tmp_path):
     words = [sys.executable, "-m", "headrace.demo", "--hours", "3", "--no-torch"]
     words += ["--cache", tmp_path / "cache", "--output", tmp_path / "report"]

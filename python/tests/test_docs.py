@@ -36,7 +36,14 @@ def run_doctest(code: str, namespace: dict[str, object], page: str, line: int) -
     assert not result.failed, "".join(said)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def parameter(page: Path) -> object:
+    """A page as a case; that of the memory shows limits."""
+    name = str(page.relative_to(ROOT))
+    marks = [pytest.mark.pool] if name == "docs/reference/memory.md" else []
+    return pytest.param(page, id=name, marks=marks)
+
+
+@pytest.mark.parametrize("page", [parameter(page) for page in PAGES])
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of a page runs in a new folder, in order."""
     monkeypatch.chdir(tmp_path)

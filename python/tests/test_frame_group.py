@@ -280,6 +280,7 @@ def test_same_bits_for_any_threads() -> None:
         assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.pool
 def test_more_than_the_limit() -> None:
     df = many(3_000_000)
     hr.eval(df.few, df.many, df.x)

@@ -248,6 +248,7 @@ def used():
 ROWS = 2_000_000
 
 
+@pytest.mark.pool
 @pytest.mark.parametrize(
     ("key", "threads"), [("wide", 1), ("wide", 2), ("few", 2), ("real", 4), ("word", 2)]
 )

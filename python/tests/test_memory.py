@@ -38,6 +38,7 @@ def no_garbage() -> None:
 
 
 # ---- the budget ------------------------------------------------------------------------------
+@pytest.mark.pool
 def test_what_does_not_fit_names_the_holders_and_harms_nothing() -> None:
     keep, line = hr.asarray(np.ones(MB)) * 2, line_of_caller()
     view = (hr.asarray(np.ones(MB // 2)) + 1).to_numpy()
@@ -141,6 +142,7 @@ def test_statistics_of_a_block() -> None:
     assert "<table>" in process._repr_html_()
 
 
+@pytest.mark.pool
 def test_memory_goes_back() -> None:
     before = hr.memory.stats().used_bytes
     x = hr.asarray(np.ones(MB)) * 2

@@ -144,6 +144,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.pool
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="preloads a library")
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")

@@ -86,6 +86,7 @@ def test_scopes_nest_and_belong_to_their_thread():
     assert seen[0] not in (a, b) and memory.current_resource() == seen[0]
 
 
+@pytest.mark.pool
 def test_a_scope_ends_where_it_began():
     scope = memory.use_resource(memory.system_resource())
     scope.__enter__()

@@ -13,6 +13,7 @@ import pytest
 
 import headrace as hr
 
+pytestmark = pytest.mark.pool
 ROWS = 3_000_000  # 24 MB in float64
 MIB = 1 << 20
 

@@ -63,6 +63,7 @@ def test_a_trace_has_bars_and_the_curve_of_memory(tmp_path: Path) -> None:
     assert any(event["ph"] == "C" and event["args"]["used_bytes"] > 0 for event in events)
 
 
+@pytest.mark.pool
 def test_a_plan_says_what_its_steps_took_and_moved() -> None:
     values = {"k": frozen(np.arange(4_000_000) % 1000), "x": frozen(np.arange(4e6))}
     frame = hr.DataFrame(values)

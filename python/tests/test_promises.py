@@ -477,6 +477,7 @@ def test_conversion_on_device():
     assert seen.data.ptr == x.__cuda_array_interface__["data"][0] and seen.sum() == 15
 
 
+@pytest.mark.pool
 @promise("001: a pool keeps freed memory for the next request")
 def test_pool():
     first = forced(hr.asarray(np.ones(100_000)) + 1)
@@ -547,6 +548,7 @@ def test_rate_limit():
     assert rate.waited_seconds > 0.05
 
 
+@pytest.mark.pool
 @promise("001, 003: data larger than the limit just work")
 def test_oversubscription():
     values = np.random.default_rng(0).permutation(300_000)
@@ -1095,6 +1097,7 @@ def test_xgboost(blobs):
     assert ((booster.predict(data) > 0.5) == blobs[1]).all()
 
 
+@pytest.mark.pool
 @promise("003: the pool is given back between two phases, live frames stay")
 def test_trim():
     kept = forced(hr.asarray(np.arange(1000.0)) + 1)
@@ -1165,6 +1168,7 @@ def test_sharing_between_processes():
     assert run(code, TOKEN=handle.token) == "500500.0 0 8000"
 
 
+@pytest.mark.pool
 @promise("003: a warning when memory is moved out and in again")
 def test_thrash_warning():
     blocks = [np.full(100_000, i) for i in range(6)]
