@@ -100,6 +100,7 @@ class SpillEngine {
   void retire_empty_file() noexcept;
   void before_fork();
   void after_fork(bool child);
+  void forget_other_threads();
 
   std::mutex mutex_;
   std::condition_variable changed_;
