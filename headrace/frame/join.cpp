@@ -382,13 +382,13 @@ JoinKind join_kind_from_name(std::string_view name) {
   return static_cast<JoinKind>(found - std::begin(kNames));
 }
 
-Column is_in(const Column& values, const Column& set) {
+Column is_in(const Column& values, const Column& set, const Mask* where) {
   const int64_t rows = values.num_rows();
   const bool texts = set.dtype().is_string() || set.dtype().is_category();
   if (texts && set.num_rows() <= kFewTexts && set.null_count() == 0) {
     std::vector<std::string_view> wanted;
     for (int64_t row = 0; row < set.num_rows(); ++row) wanted.push_back(set.string(row));
-    return is_one_of(values, wanted);
+    return is_one_of(values, wanted, where);
   }
   const auto [keys, set_keys] = keys_of({values}, rows, {set}, set.num_rows());
   Buffer bits = Buffer::allocate_zeroed(8 * ((rows + 63) / 64));
@@ -397,8 +397,11 @@ Column is_in(const Column& values, const Column& set) {
   const JoinKeys& all = keys;
   if (const KeySet known(set_keys, rows); known.is_exact()) {
     parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; row += 64)
-        words[row / 64] = known.find(all.data() + row, std::min<int64_t>(64, morsel.end - row));
+      for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
+        const int64_t count = std::min<int64_t>(64, morsel.end - row);
+        const uint64_t wanted = where ? where->word(row, count) : ~uint64_t{0};
+        if (wanted) words[row / 64] = wanted & known.find(all.data() + row, count);
+      }
     });
     return Column(TypeId::kBool, rows, std::move(bits));
   }
@@ -410,6 +413,8 @@ Column is_in(const Column& values, const Column& set) {
       for (int64_t k = 0; k < hits.size; ++k)
         words[row / 64 + hits.keys[k] / 64] |= uint64_t{1} << hits.keys[k] % 64;
     }
+    for (int64_t row = morsel.begin; where && row < morsel.end; row += 64)
+      words[row / 64] &= where->word(row, std::min<int64_t>(64, morsel.end - row));
   });
   return Column(TypeId::kBool, rows, std::move(bits));
 }

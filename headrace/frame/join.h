@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins: which rows of two frames belong together.
 #pragma once
+#include "headrace/algo/compress.h"
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
@@ -49,7 +50,7 @@ HR_API JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
                             JoinUnique unique = {});
 
 /// A bool a row: whether `values` has an equal in `set`, of the same dtype; null is equal to null
-/// and NaN to NaN. Errors as of join_rows.
-HR_API Column is_in(const Column& values, const Column& set);
+/// and NaN to NaN. False where the mask is not true. Errors as of join_rows.
+HR_API Column is_in(const Column& values, const Column& set, const Mask* where = nullptr);
 
 }  // namespace hr

@@ -164,10 +164,10 @@ NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;
   signature.nullable = false;
-  return operator_node("isin", "", signature, {left, right}, 1,
-                       [](std::span<const Value> given) -> Value {
-                         return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]));
-                       });
+  return test_node("isin", "", signature, {left, right},
+                   [](std::span<const Value> given, const Mask* where) {
+                     return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]), where);
+                   });
 }
 
 }  // namespace hr

@@ -1,28 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bools and nulls by row, as bits.
 #pragma once
+#include "headrace/algo/compress.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/column.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
 namespace hr {
 
-/// `test(row)` of all rows as bits.
+/// Of 64 rows: below it they are tested one by one.
+inline constexpr int kFewRows = 24;
+
+/// `test(row)` of all rows as bits; false for rows where the mask is not true.
 template <class F>
-Buffer bits_of(int64_t rows, const std::vector<Touch>& touches, F&& test) {
+Buffer bits_of(int64_t rows, const std::vector<Touch>& touches, F&& test,
+               const Mask* where = nullptr) {
   Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows == 0) return bits;
   uint8_t* const out = bits.mutable_as<uint8_t>();
   parallel_morsels(rows, touches, [&](Morsel morsel) {
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += 64) {
       const int64_t count = std::min<int64_t>(64, morsel.end - begin);
+      const uint64_t wanted = where ? where->word(begin, count) : ~uint64_t{0};
       uint64_t word = 0;
+      if (where && std::popcount(wanted) < kFewRows) {
+        for (uint64_t rest = wanted; rest; rest &= rest - 1) {
+          const int i = std::countr_zero(rest);
+          word |= uint64_t{test(begin + i)} << i;
+        }
+        std::memcpy(out + begin / 8, &word, static_cast<size_t>((count + 7) / 8));
+        continue;
+      }
       for (int64_t i = 0; i < count; ++i) word |= uint64_t{test(begin + i)} << i;
+      word &= wanted;
       std::memcpy(out + begin / 8, &word, static_cast<size_t>((count + 7) / 8));
     }
   });
@@ -61,11 +77,12 @@ Column bool_column(int64_t rows, Buffer bits, bool nullable, F&& null) {
 
 /// `test(code)` of each row of a category column; null where the row is.
 template <class F>
-Column test_codes(const Column& column, F&& test) {
+Column test_codes(const Column& column, F&& test, const Mask* where = nullptr) {
   const int32_t* const codes = column.values<int32_t>().data();
   const Nulls null(column);
-  Buffer bits = bits_of(column.num_rows(), {reads(column)},
-                        [&](int64_t row) { return !null(row) && test(codes[row]); });
+  Buffer bits = bits_of(
+      column.num_rows(), {reads(column)},
+      [&](int64_t row) { return !null(row) && test(codes[row]); }, where);
   return bool_column(column.num_rows(), std::move(bits), null.any(), null);
 }
 

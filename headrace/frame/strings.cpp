@@ -106,26 +106,28 @@ class Like {
 };
 
 template <class F>
-Column test_strings(const Column& strings, F&& test) {
+Column test_strings(const Column& strings, F&& test, const Mask* where) {
   const Nulls null(strings);
-  Buffer bits = bits_of(strings.num_rows(), {reads(strings)},
-                        [&](int64_t row) { return !null(row) && test(strings.string(row)); });
+  Buffer bits = bits_of(
+      strings.num_rows(), {reads(strings)},
+      [&](int64_t row) { return !null(row) && test(strings.string(row)); }, where);
   return bool_column(strings.num_rows(), std::move(bits), null.any(), null);
 }
 
-Column test_strings(TextTest test, const Column& strings, std::string_view pattern) {
+Column test_strings(TextTest test, const Column& strings, std::string_view pattern,
+                    const Mask* where) {
+  const auto each = [&](auto&& passes) { return test_strings(strings, passes, where); };
   switch (test) {
     case TextTest::kContains:
-      return test_strings(strings, [&, find = cpu::find_text()](std::string_view text) {
+      return each([&, find = cpu::find_text()](std::string_view text) {
         return find(text, pattern) != std::string_view::npos;
       });
     case TextTest::kStartsWith:
-      return test_strings(strings,
-                          [&](std::string_view text) { return text.starts_with(pattern); });
+      return each([&](std::string_view text) { return text.starts_with(pattern); });
     case TextTest::kEndsWith:
-      return test_strings(strings, [&](std::string_view text) { return text.ends_with(pattern); });
+      return each([&](std::string_view text) { return text.ends_with(pattern); });
     case TextTest::kLike:
-      return test_strings(strings, Like(pattern));
+      return each(Like(pattern));
   }
   throw_error<InternalError>("str", "no such test");
 }
@@ -147,14 +149,19 @@ Column text_of(const Column& column) {
   return column.dtype().is_category() ? strings_of_categories(column) : column;
 }
 
-NodePtr text_node(const NodePtr& column, Dtype dtype, std::string detail, Node::Run run) {
+Signature text_signature(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   if (signature.form != Form::kColumn ||
       !(signature.dtype.is_string() || signature.dtype.is_category()))
     throw_error<TypeMismatchError>("str", "a column of texts is wanted",
                                    {{"dtype", signature.dtype.name()}}, "use astype('string')");
   signature.dtype = dtype;
-  return operator_node("str", std::move(detail), signature, {column}, 1, std::move(run));
+  return signature;
+}
+
+NodePtr text_node(const NodePtr& column, Dtype dtype, std::string detail, Node::Run run) {
+  return operator_node("str", std::move(detail), text_signature(column, dtype), {column}, 1,
+                       std::move(run));
 }
 
 }  // namespace
@@ -166,10 +173,10 @@ TextTest text_test_from_name(std::string_view name) {
   return static_cast<TextTest>(found - std::begin(kTests));
 }
 
-Column test_text(TextTest test, const Column& column, std::string_view pattern) {
-  if (!column.dtype().is_category()) return test_strings(test, column, pattern);
-  const Column entries = test_strings(test, column.dictionary()->values(), pattern);
-  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); });
+Column test_text(TextTest test, const Column& column, std::string_view pattern, const Mask* where) {
+  if (!column.dtype().is_category()) return test_strings(test, column, pattern, where);
+  const Column entries = test_strings(test, column.dictionary()->values(), pattern, nullptr);
+  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
 }
 
 Column slice_text(const Column& column, int64_t begin, int64_t end) {
@@ -220,10 +227,11 @@ Column text_length(const Column& column) {
 }
 
 NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern) {
-  return text_node(column, TypeId::kBool,
+  return test_node("str",
                    std::string(kTests[static_cast<size_t>(test)]) + " " + pattern.substr(0, 40),
-                   [test, pattern](std::span<const Value> values) -> Value {
-                     return test_text(test, std::get<Column>(values[0]), pattern);
+                   text_signature(column, TypeId::kBool), {column},
+                   [test, pattern](std::span<const Value> values, const Mask* where) {
+                     return test_text(test, std::get<Column>(values[0]), pattern, where);
                    });
 }
 

@@ -60,7 +60,8 @@ struct Needle {
 };
 
 // Which rows' texts are one of `texts`; of null rows it says anything.
-Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts) {
+Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts,
+                     const Mask* where) {
   const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());
   const std::vector<Touch> touches{reads(column)};
   std::vector<Needle> needles;
@@ -69,40 +70,53 @@ Buffer match_strings(const Column& column, const std::vector<std::string_view>& 
     return words[2 * row] == needle.words[0] && words[2 * row + 1] == needle.words[1];
   };
   if (needles.size() == 1 && needles[0].is_inline())
-    return bits_of(column.num_rows(), touches,
-                   [same, needle = needles[0]](int64_t row) { return same(needle, row); });
+    return bits_of(
+        column.num_rows(), touches,
+        [same, needle = needles[0]](int64_t row) { return same(needle, row); }, where);
   if (needles.size() == 2 && needles[0].is_inline() && needles[1].is_inline())
-    return bits_of(column.num_rows(), touches, [same, a = needles[0], b = needles[1]](int64_t row) {
-      return same(a, row) || same(b, row);
-    });
+    return bits_of(
+        column.num_rows(), touches,
+        [same, a = needles[0], b = needles[1]](int64_t row) {
+          return same(a, row) || same(b, row);
+        },
+        where);
   const Nulls null(column);
-  return bits_of(column.num_rows(), touches, [&](int64_t row) {
-    bool found = false;
-    for (const Needle& needle : needles) {
-      if (needle.is_inline())
-        found |= same(needle, row);
-      else if (words[2 * row] == needle.words[0])  // size and the first four bytes
-        found |= !null(row) && column.string(row) == needle.text;
-    }
-    return found;
-  });
+  return bits_of(
+      column.num_rows(), touches,
+      [&](int64_t row) {
+        bool found = false;
+        for (const Needle& needle : needles) {
+          if (needle.is_inline())
+            found |= same(needle, row);
+          else if (words[2 * row] == needle.words[0])  // size and the first four bytes
+            found |= !null(row) && column.string(row) == needle.text;
+        }
+        return found;
+      },
+      where);
 }
 
-Column compare_strings(Op op, const Column& column, std::string_view text) {
+Column compare_strings(Op op, const Column& column, std::string_view text,
+                       const Mask* where = nullptr) {
   const int64_t rows = column.num_rows();
   const Nulls null(column);
   Buffer bits;
   if (op == Op::kEqual || op == Op::kNotEqual) {
-    bits = match_strings(column, {text});
+    bits = match_strings(column, {text}, where);
     if (op == Op::kNotEqual && rows > 0) {
       uint8_t* const bytes = bits.mutable_as<uint8_t>();
-      for (int64_t i = 0; i < bits.size_bytes(); ++i) bytes[i] ^= 0xFF;
-      if (rows % 8) bytes[rows / 8] &= static_cast<uint8_t>((1u << (rows % 8)) - 1);  // padding
+      for (int64_t row = 0; row < rows; row += 64) {
+        const int64_t count = std::min<int64_t>(64, rows - row);
+        const uint64_t all = where ? where->word(row, count) : ~uint64_t{0} >> (64 - count);
+        const uint64_t word = load_bits(bytes, row, count) ^ all;
+        std::memcpy(bytes + row / 8, &word, static_cast<size_t>(bitmap_bytes(count)));
+      }
     }
   } else {
-    bits = bits_of(rows, {reads(column)}, [&](int64_t row) {
-      return !null(row) && holds(op, column.string(row).compare(text));
-    });
+    bits = bits_of(
+        rows, {reads(column)},
+        [&](int64_t row) { return !null(row) && holds(op, column.string(row).compare(text)); },
+        where);
   }
   return bool_column(rows, std::move(bits), null.any(), null);
 }
@@ -159,33 +173,36 @@ Signature bool_signature(const NodePtr& column) {
 
 }  // namespace
 
-Column compare_text(Op op, const Column& column, std::string_view text) {
-  if (!column.dtype().is_category()) return compare_strings(op, column, text);
+Column compare_text(Op op, const Column& column, std::string_view text, const Mask* where) {
+  if (!column.dtype().is_category()) return compare_strings(op, column, text, where);
   const Dictionary& dictionary = *column.dictionary();
   if (is_order(op)) {
     if (!dictionary.is_ordered()) refuse_order(op, "these categories have no order");
     const int32_t other = code_of(op, dictionary, text);
-    return test_codes(column, [&](int32_t code) { return holds(op, code - other); });
+    return test_codes(column, [&](int32_t code) { return holds(op, code - other); }, where);
   }
   const Column entries = compare_strings(op, dictionary.values(), text);
-  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); });
+  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
 }
 
-Column is_one_of(const Column& column, const std::vector<std::string_view>& texts) {
+Column is_one_of(const Column& column, const std::vector<std::string_view>& texts,
+                 const Mask* where) {
   if (!column.dtype().is_category()) {
-    Buffer bits = match_strings(column, texts);
+    Buffer bits = match_strings(column, texts, where);
     const Buffer valid = Nulls(column).bitmap(column.num_rows());
     for (int64_t i = 0; valid && i < bits.size_bytes(); ++i)
       bits.mutable_as<uint8_t>()[i] &= valid.as<uint8_t>()[i];
     return Column(TypeId::kBool, column.num_rows(), std::move(bits));
   }
-  const Buffer entries = match_strings(column.dictionary()->values(), texts);
+  const Buffer entries = match_strings(column.dictionary()->values(), texts, nullptr);
   const int32_t* const codes = column.values<int32_t>().data();
   const Nulls null(column);
-  return Column(TypeId::kBool, column.num_rows(),
-                bits_of(column.num_rows(), {reads(column)}, [&](int64_t row) {
-                  return !null(row) && get_bit(entries.as<uint8_t>(), codes[row]);
-                }));
+  return Column(
+      TypeId::kBool, column.num_rows(),
+      bits_of(
+          column.num_rows(), {reads(column)},
+          [&](int64_t row) { return !null(row) && get_bit(entries.as<uint8_t>(), codes[row]); },
+          where));
 }
 
 Column compare_text(Op op, const Column& left, const Column& right) {
@@ -209,10 +226,10 @@ Column compare_text(Op op, const Column& left, const Column& right) {
 
 NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text) {
   const std::string name(op_row(op).name);
-  return operator_node(name, text.substr(0, 40), bool_signature(text_column(name, column)),
-                       {column}, 1, [op, text](std::span<const Value> values) -> Value {
-                         return compare_text(op, std::get<Column>(values[0]), text);
-                       });
+  return test_node(name, text.substr(0, 40), bool_signature(text_column(name, column)), {column},
+                   [op, text](std::span<const Value> values, const Mask* where) {
+                     return compare_text(op, std::get<Column>(values[0]), text, where);
+                   });
 }
 
 NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {

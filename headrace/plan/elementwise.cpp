@@ -74,6 +74,20 @@ NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr>
   return make_node(std::move(made));
 }
 
+// An `&` as the test on one side, of the rows that the other side leaves; null where there is none.
+NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
+  const Signature &left = inputs[0]->signature(), &right = inputs[1]->signature();
+  for (const Signature* each : {&left, &right})
+    if (each->form != Form::kColumn || !each->dtype.is_bool() || each->nullable) return nullptr;
+  if (!left.same_rows(right) || left.domain != right.domain) return nullptr;
+  for (const size_t test : {1, 0}) {
+    const auto& narrowed = inputs[test]->fields().narrowed;
+    if (!narrowed || inputs[test]->is_ready()) continue;
+    if (NodePtr made = narrowed(inputs[1 - test])) return made;
+  }
+  return nullptr;
+}
+
 // Strings as categories or categories as strings.
 NodePtr recode_node(const NodePtr& input, Dtype dtype) {
   Signature signature = input->signature();
@@ -102,6 +116,8 @@ NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
   combine_rows(row.name, signature, inputs);
   if (operation == Op::kIsNull) signature.nullable = false;
   if (operation == Op::kFillNull) signature.nullable = inputs[1]->signature().nullable;
+  if (operation == Op::kBitwiseAnd || operation == Op::kLogicalAnd)
+    if (NodePtr test = narrowed_test(inputs)) return test;
   return make_elementwise(operation, std::move(signature), std::move(inputs));
 }
 

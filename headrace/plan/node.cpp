@@ -128,6 +128,32 @@ NodePtr operator_node(std::string op, std::string detail, Signature signature,
   return make_node(std::move(made));
 }
 
+NodePtr test_node(std::string op, std::string detail, Signature signature,
+                  std::vector<NodePtr> inputs, RowTest test, const NodePtr& where) {
+  // Other threads may ask when the node ran and let go of its inputs, so these are not held here.
+  std::vector<std::weak_ptr<Node>> known(inputs.begin(), inputs.end());
+  const auto narrowed = [=, mask = std::weak_ptr(where),
+                         masked = where != nullptr](const NodePtr& more) -> NodePtr {
+    std::vector<NodePtr> held;
+    for (const std::weak_ptr<Node>& each : known) held.push_back(each.lock());
+    const NodePtr also = mask.lock();
+    if (std::count(held.begin(), held.end(), nullptr) > 0 || (masked && !also)) return nullptr;
+    return test_node(op, detail, signature, std::move(held), test,
+                     masked ? elementwise_node(Op::kBitwiseAnd, {also, more}) : more);
+  };
+  if (where) inputs.push_back(where);
+  const NodePtr node = operator_node(
+      std::move(op), detail + (where ? " (where a mask is true)" : ""), std::move(signature),
+      std::move(inputs), 1,
+      [test = std::move(test), masked = where != nullptr](std::span<const Value> values) -> Value {
+        if (!masked) return test(values, nullptr);
+        const Mask mask(std::get<Column>(values.back()));
+        return test(values.first(values.size() - 1), &mask);
+      });
+  node->fields().narrowed = narrowed;
+  return node;
+}
+
 NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   Node::Fields made;
   made.kind = NodeKind::kTable;

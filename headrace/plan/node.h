@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plan nodes: deferred values. Handles in C++ and Python point at them; looking makes them run.
 #pragma once
+#include "headrace/algo/compress.h"
 #include "headrace/memory/tag.h"
 #include "headrace/plan/expression.h"
 #include "headrace/plan/value.h"
@@ -84,6 +85,13 @@ HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain =
 HR_API NodePtr operator_node(std::string op, std::string detail, Signature signature,
                              std::vector<NodePtr> inputs, int passes, Node::Run run,
                              Node::Choice choice = nullptr, bool has_kernels = false);
+
+/// A test of rows: a bool column without nulls where the signature has none. An `&` with other
+/// bools runs it after them, and only where they are true: `test` gets these rows as a mask (null:
+/// all) and says false for others.
+using RowTest = std::function<Column(std::span<const Value> inputs, const Mask* where)>;
+HR_API NodePtr test_node(std::string op, std::string detail, Signature signature,
+                         std::vector<NodePtr> inputs, RowTest test, const NodePtr& where = nullptr);
 
 /// What a table node yields, reads and does.
 struct TableOperator {

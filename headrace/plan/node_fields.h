@@ -22,6 +22,8 @@ struct Node::Fields {
   std::optional<Value> value{};
   Run run{};
   Choice choice{};
+  /// Of a test of rows: the same where a mask is true; null once it let go of its inputs.
+  std::function<NodePtr(const NodePtr& where)> narrowed{};
   RunTable run_table{};
   std::function<NodePtr(int64_t)> prefix{};
   std::vector<std::string> names{};  // of a table node

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -106,3 +107,49 @@ def test_what_does_not_work_says_so(wrong: Any) -> None:
     with pytest.raises(hr.Error):
         wrong()
     assert hr.Series(["a (b)"]).str.contains("(", regex=False).to_list() == [True]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 63, 64, 65, 300]), st.integers(0, 4))
+def test_tests_look_only_where_others_are_true(seed: int, rows: int, rare: int) -> None:
+    random = np.random.default_rng(seed)
+    words = np.array(["", "MAIL", "SHIP", "DELIVER IN PERSON", "DELIVER IN TURN", "TAKE BACK"])
+    texts = words[random.integers(0, len(words), rows)].tolist()
+    numbers = random.integers(0, 10, rows)
+    frame = hr.DataFrame({"text": texts, "number": numbers})
+    category = frame.text.astype("category")
+    few, near = numbers < rare, numbers > 3
+    tests = [
+        (frame.text == "DELIVER IN PERSON", [t == "DELIVER IN PERSON" for t in texts]),
+        (frame.text != "MAIL", [t != "MAIL" for t in texts]),
+        (frame.text > "MAIL", [t > "MAIL" for t in texts]),
+        (category == "SHIP", [t == "SHIP" for t in texts]),
+        (frame.text.isin(["MAIL", "SHIP"]), [t in ("MAIL", "SHIP") for t in texts]),
+        (frame.text.isin(words[:4]), [t in words[:4] for t in texts]),
+        (frame.number.isin([1, 5, 7]), np.isin(numbers, [1, 5, 7])),
+        (frame.number.isin([1, 1 << 40]), numbers == 1),
+        (frame.text.str.contains("IN P"), ["IN P" in t for t in texts]),
+        (frame.text.str.like("%L_V%T%"), ["LIV" in t and "T" in t[5:] for t in texts]),
+        (category.str.startswith("D"), [t.startswith("D") for t in texts]),
+    ]
+    for test, wanted in tests:
+        expected = np.asarray(wanted, dtype=bool)
+        assert ((frame.number < rare) & test).to_list() == (few & expected).tolist()
+        both = test & (frame.number > 3)
+        assert (both & (frame.number < rare)).to_list() == (few & near & expected).tolist()
+        assert both.to_list() == (near & expected).tolist()
+        for other, also in tests:
+            mask = test & other & (frame.number < rare)
+            assert mask.to_list() == (few & expected & np.asarray(also, dtype=bool)).tolist()
+        assert (test | (frame.number < rare)).to_list() == (few | expected).tolist()
+
+
+def test_a_test_of_nulls_stays_null_beside_others() -> None:
+    frame = hr.DataFrame({"text": ["a", None, "b"], "number": [1, 1, 2]})
+    mask = (frame.text == "a") & (frame.number == 1)
+    assert mask.to_list() == [True, None, False]
+    assert "where a mask is true" not in frame[mask].explain()
+    whole = hr.DataFrame({"text": ["a", "c", "b"], "number": [1, 1, 2]})
+    mask = (whole.text == "a") & (whole.number == 1)
+    assert "where a mask is true" in whole[mask].explain()
+    assert whole[mask].number.to_list() == [1]
