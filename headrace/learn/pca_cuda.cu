@@ -14,6 +14,7 @@ constexpr int kStageRows = 32;  // of a panel, in shared memory together
 constexpr int kTile = 48;       // columns
 constexpr int kOwn = 3;         // products of a thread: 3 x 3
 constexpr int kLoads = kStageRows * 2 * kTile / kThreads;
+constexpr int kAhead = 32;  // rows that are read before they are summed
 constexpr int kLanes = 16;  // of a row's sums
 constexpr int kMostFeatures = 6144;
 
@@ -46,12 +47,12 @@ __global__ void sums_kernel(Matrix<T> x, int64_t part_rows, int64_t padded,
   if (column < x.columns) {
     int64_t row = blockIdx.y * part_rows;
     const int64_t end = min(row + part_rows, x.rows);
-    for (; row + 16 <= end; row += 16) {
-      double values[16];
+    for (; row + kAhead <= end; row += kAhead) {
+      double values[kAhead];
 #pragma unroll
-      for (int k = 0; k < 16; ++k) values[k] = x(row + k, column);
+      for (int k = 0; k < kAhead; ++k) values[k] = x(row + k, column);
 #pragma unroll
-      for (int k = 0; k < 16; ++k) sum += values[k];
+      for (int k = 0; k < kAhead; ++k) sum += values[k];
     }
     for (; row < end; ++row) sum += x(row, column);
   }
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     if (stage + kStageRows < last_row) read(stage + kStageRows, values);
     const auto rows = static_cast<int>(min(int64_t{kStageRows}, last_row - stage));
-    for (int row = 0; row < rows; ++row) {
+    const auto add_row = [&](int row) {
       double a[kOwn];
       double b[kOwn];
 #pragma unroll
@@ -122,6 +123,13 @@ __global__ void __launch_bounds__(kThreads)
       for (int i = 0; i < kOwn; ++i)
 #pragma unroll
         for (int j = 0; j < kOwn; ++j) panel[i][j] += a[i] * b[j];
+    };
+    if (rows == kStageRows) {
+#pragma unroll 8
+      for (int row = 0; row < kStageRows; ++row) add_row(row);
+    } else {
+#pragma unroll 1
+      for (int row = 0; row < rows; ++row) add_row(row);
     }
     if ((stage - first_row) % kPanelRows == 0 && stage + kStageRows < last_row) continue;
 #pragma unroll

@@ -503,11 +503,8 @@ class Writer {
                 ") + " + step + " * morsels);\n";
     }
     const std::string count = std::to_string(std::max<size_t>(reductions.size(), 1));
-    std::string source = kWordsText;
-    source += kFunctionsText;
-    source += kOperationsText;
-    source += kFoldText;
-    source += "struct Arguments { uint64_t word[" + std::to_string(words_.size()) + "]; };\n";
+    std::string source =
+        "struct Arguments { uint64_t word[" + std::to_string(words_.size()) + "]; };\n";
     source += "}  // namespace hr\nusing namespace hr;\n";
     source +=
         "extern \"C\" __global__ void __launch_bounds__(256) program_kernel(const "
@@ -548,7 +545,9 @@ class Writer {
 
   void launch(const char* kernel, const std::string& source, int64_t blocks, unsigned threads,
               DeviceCall& call) {
-    void* const function = find_kernel(source, kernel, place_->index);
+    static const std::string prelude =
+        std::string(kWordsText) + kFunctionsText + kOperationsText + kFoldText;
+    void* const function = find_kernel(prelude, source, kernel, place_->index);
     void* arguments[] = {words_.data()};
     const CudaScope on("evaluate", place_->index);
     check_cuda("evaluate",

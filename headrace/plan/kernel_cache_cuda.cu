@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <unistd.h>
+#include <unordered_map>
 #include <vector>
 
 namespace hr::cuda {
@@ -152,6 +153,7 @@ std::string compile(const Compiler& nvrtc, const std::string& source, const std:
 
 struct Cache {
   std::mutex mutex;
+  std::unordered_map<std::string, void*> functions;
   std::map<std::string, void*> modules;
   std::atomic<int64_t> compiled{0};
   std::atomic<int64_t> found{0};
@@ -170,10 +172,13 @@ void* load_module(const std::string& code) {
 
 }  // namespace
 
-void* find_kernel(const std::string& source, const char* name, int device) {
-  const CudaScope on("evaluate", device);
+void* find_kernel(const std::string& prelude, const std::string& text, const char* name,
+                  int device) {
   Cache& all = cache();
   const std::lock_guard lock(all.mutex);
+  void*& known = all.functions[std::string(name) + "/" + std::to_string(device) + "/" + text];
+  if (known) return known;
+  const CudaScope on("evaluate", device);
   const Compiler* const nvrtc = compiler();
   if (!nvrtc)
     throw_error<UnsupportedError>("evaluate", "there is no libnvrtc to compile a kernel with", {},
@@ -182,6 +187,7 @@ void* find_kernel(const std::string& source, const char* name, int device) {
   std::string all_that_matters =
       target + " " + std::to_string(nvrtc->major) + "." + std::to_string(nvrtc->minor);
   for (const char* option : kOptions) all_that_matters += std::string(" ") + option;
+  const std::string source = prelude + text;
   const std::string key = hash_of(all_that_matters + "\n" + source);
   void*& image = all.modules[key + "/" + std::to_string(device)];
   if (!image) {
@@ -200,7 +206,7 @@ void* find_kernel(const std::string& source, const char* name, int device) {
   }
   void* function = nullptr;
   check_cuda("evaluate", cuda_functions()->find_function(&function, image, name));
-  return function;
+  return known = function;
 }
 
 KernelCacheCounts kernel_cache_counts() {
