@@ -160,4 +160,11 @@ Column strings_of_categories(const Column& categories) {
                           categories.null_count());
 }
 
+Column ordered_categories(const Column& categories) {
+  return Column::categories(categories.num_rows(), categories.values_buffer(),
+                            distinct_strings(categories.dictionary()->values(), true).dictionary,
+                            categories.validity_buffer(), categories.null_count(),
+                            categories.offset());
+}
+
 }  // namespace hr

@@ -15,4 +15,7 @@ HR_API Column categories_of_strings(const Column& strings);
 /// dictionary; null stays null.
 HR_API Column strings_of_categories(const Column& categories);
 
+/// The same rows and codes under a dictionary whose order has a meaning.
+HR_API Column ordered_categories(const Column& categories);
+
 }  // namespace hr

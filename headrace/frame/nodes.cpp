@@ -2,6 +2,7 @@
 // Deferred operations on rows.
 #include "headrace/frame/nodes.h"
 
+#include "headrace/algo/categories.h"
 #include "headrace/algo/compress.h"
 #include "headrace/algo/gather.h"
 #include "headrace/algo/quantile.h"
@@ -264,6 +265,17 @@ NodePtr repeat_node(const NodePtr& like, const std::string& text) {
     const Column views = repeat_value(TypeId::kString, view, rows);
     return Column::strings(rows, views.values_buffer(), {bytes});
   });
+}
+
+NodePtr ordered_categories_node(const NodePtr& column) {
+  const Signature& signature = column->signature();
+  if (signature.form != Form::kColumn || !signature.dtype.is_category())
+    throw_error<TypeMismatchError>("as_ordered", "a column of categories is wanted",
+                                   {{"dtype", signature.dtype.name()}}, "use astype('category')");
+  return operator_node("as_ordered", "", signature, {column}, 0,
+                       [](std::span<const Value> inputs) -> Value {
+                         return ordered_categories(std::get<Column>(inputs[0]));
+                       });
 }
 
 }  // namespace hr

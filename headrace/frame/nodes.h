@@ -37,4 +37,7 @@ HR_API NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, in
 HR_API NodePtr repeat_node(const NodePtr& like, const Scalar& value);
 HR_API NodePtr repeat_node(const NodePtr& like, const std::string& text);
 
+/// A column of categories whose order has a meaning; TypeMismatchError for another dtype.
+HR_API NodePtr ordered_categories_node(const NodePtr& column);
+
 }  // namespace hr

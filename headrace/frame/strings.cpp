@@ -8,8 +8,8 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
-#include "headrace/frame/row_bits.h"
 #include "headrace/frame/strings_kernels.h"
+#include "headrace/frame/text_rows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,17 +19,6 @@ namespace hr {
 namespace {
 
 constexpr std::string_view kTests[] = {"contains", "startswith", "endswith", "like"};
-
-bool starts_character(char byte) {
-  return (static_cast<uint8_t>(byte) & 0xC0) != 0x80;
-}
-
-// The byte where the next character begins.
-size_t next_character(std::string_view text, size_t at) {
-  do ++at;
-  while (at < text.size() && !starts_character(text[at]));
-  return at;
-}
 
 /// A LIKE pattern, cut at its %.
 class Like {
@@ -145,25 +134,6 @@ size_t byte_of(std::string_view text, int64_t count) {
   return at;
 }
 
-Column text_of(const Column& column) {
-  return column.dtype().is_category() ? strings_of_categories(column) : column;
-}
-
-Signature text_signature(const NodePtr& column, Dtype dtype) {
-  Signature signature = column->signature();
-  if (signature.form != Form::kColumn ||
-      !(signature.dtype.is_string() || signature.dtype.is_category()))
-    throw_error<TypeMismatchError>("str", "a column of texts is wanted",
-                                   {{"dtype", signature.dtype.name()}}, "use astype('string')");
-  signature.dtype = dtype;
-  return signature;
-}
-
-NodePtr text_node(const NodePtr& column, Dtype dtype, std::string detail, Node::Run run) {
-  return operator_node("str", std::move(detail), text_signature(column, dtype), {column}, 1,
-                       std::move(run));
-}
-
 }  // namespace
 
 TextTest text_test_from_name(std::string_view name) {
@@ -180,33 +150,12 @@ Column test_text(TextTest test, const Column& column, std::string_view pattern, 
 }
 
 Column slice_text(const Column& column, int64_t begin, int64_t end) {
-  const Column from = text_of(column);
-  const int64_t rows = from.num_rows();
-  const Nulls null(from);
-  Buffer buffer = Buffer::allocate_paged(16 * rows);
-  if (rows > 0) {
-    auto* const out = buffer.mutable_as<StringView>();
-    const StringView* const in = from.values<StringView>().data();
-    parallel_morsels(rows, {reads(from), writes(buffer, 16)}, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-        StringView& view = out[row] = {};
-        if (null(row)) continue;
-        const std::string_view text = from.string(row);
-        const size_t first = byte_of(text, begin);
-        const std::string_view part =
-            text.substr(first, std::max(byte_of(text, end), first) - first);
-        view.size = static_cast<uint32_t>(part.size());
-        if (part.size() <= sizeof view.inlined) {
-          std::memcpy(view.inlined, part.data(), part.size());
-        } else {
-          std::memcpy(view.far.prefix, part.data(), sizeof view.far.prefix);
-          view.far.buffer = in[row].far.buffer;
-          view.far.offset = in[row].far.offset + static_cast<uint32_t>(first);
-        }
-      }
+  return over_texts(column, [&](const Column& from) {
+    return pieces_of(from, [&](std::string_view text) {
+      const size_t first = byte_of(text, begin);
+      return text.substr(first, std::max(byte_of(text, end), first) - first);
     });
-  }
-  return from.with_rows(rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+  });
 }
 
 Column text_length(const Column& column) {
@@ -236,14 +185,14 @@ NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& 
 }
 
 NodePtr slice_text_node(const NodePtr& column, int64_t begin, int64_t end) {
-  return text_node(column, TypeId::kString, "slice",
-                   [begin, end](std::span<const Value> values) -> Value {
-                     return slice_text(std::get<Column>(values[0]), begin, end);
-                   });
+  return text_operator(column, TypeId::kString, "slice",
+                       [begin, end](std::span<const Value> values) -> Value {
+                         return slice_text(std::get<Column>(values[0]), begin, end);
+                       });
 }
 
 NodePtr text_length_node(const NodePtr& column) {
-  return text_node(column, TypeId::kInt32, "len", [](std::span<const Value> values) -> Value {
+  return text_operator(column, TypeId::kInt32, "len", [](std::span<const Value> values) -> Value {
     return text_length(std::get<Column>(values[0]));
   });
 }

@@ -120,15 +120,7 @@ std::vector<Value> fall_back(std::string_view op, const std::string& reason, Pla
   }
   fallback.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  State& all = state();
-  const std::lock_guard lock(all.mutex);
-  for (Fallback& known : all.fallbacks)
-    if (known.op == fallback.op && known.reason == fallback.reason) {
-      known.seconds += fallback.seconds;
-      known.bytes += fallback.bytes;
-      return made;
-    }
-  all.fallbacks.push_back(std::move(fallback));
+  record_fallback(std::move(fallback));
   return made;
 }
 
@@ -216,6 +208,18 @@ std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
   } catch (const UnsupportedError& error) {
     return fall_back(op, error.what(), place, inputs, work);
   }
+}
+
+void record_fallback(Fallback fallback) {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  for (Fallback& known : all.fallbacks)
+    if (known.op == fallback.op && known.reason == fallback.reason) {
+      known.seconds += fallback.seconds;
+      known.bytes += fallback.bytes;
+      return;
+    }
+  all.fallbacks.push_back(std::move(fallback));
 }
 
 std::vector<Fallback> fallbacks() {

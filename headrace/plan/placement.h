@@ -34,7 +34,8 @@ using PlaceWork = std::function<std::vector<Value>(std::span<const Value> inputs
 std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
                                      std::vector<Value> inputs, const PlaceWork& work);
 
-/// What ran on the host though its data are on a device.
+/// What ran in a slower way than asked: on the host though its data are on a device, or a Python
+/// function row by row.
 struct Fallback {
   std::string op;
   std::string reason;
@@ -42,6 +43,8 @@ struct Fallback {
   int64_t bytes = 0;  ///< that were copied for it
 };
 
+/// Adds to what is known of this operator and reason.
+HR_API void record_fallback(Fallback fallback);
 HR_API std::vector<Fallback> fallbacks();
 HR_API void clear_fallbacks();
 /// Whether falling back is an error.

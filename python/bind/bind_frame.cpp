@@ -6,7 +6,11 @@
 #include "headrace/frame/nodes.h"
 #include "headrace/frame/rank.h"
 #include "headrace/frame/strings.h"
+#include "headrace/frame/strings_change.h"
+#include "headrace/frame/strings_regex.h"
 #include "headrace/frame/text.h"
+
+#include <nanobind/stl/variant.h>
 
 using hr::NodePtr;
 
@@ -40,6 +44,42 @@ void bind_frame(nb::module_& m) {
         return hr::test_text_node(hr::text_test_from_name(test), column, pattern);
       },
       "test"_a, "column"_a, "pattern"_a, Unlocked());
+  m.def(
+      "change_case",
+      [](std::string_view wanted, const NodePtr& column) {
+        return hr::change_case_node(hr::letter_case_from_name(wanted), column);
+      },
+      "wanted"_a, "column"_a, Unlocked());
+  m.def(
+      "strip_text",
+      [](const NodePtr& column, bool left, bool right, const std::string& gone) {
+        return hr::strip_text_node(column, {left, right}, gone);
+      },
+      "column"_a, "left"_a, "right"_a, "gone"_a, Unlocked());
+  m.def("replace_text", &hr::replace_text_node, "column"_a, "old"_a, "fresh"_a, "most"_a,
+        Unlocked());
+  m.def("concatenate_text", &hr::concatenate_text_node, "pieces"_a, Unlocked());
+  m.def(
+      "test_regex",
+      [](std::string_view op, const NodePtr& column, const std::string& pattern) {
+        return hr::test_regex_node(hr::regex_anchor_from_name(op), column,
+                                   {std::string(op), pattern});
+      },
+      "op"_a, "column"_a, "pattern"_a, Unlocked());
+  m.def(
+      "replace_regex",
+      [](const NodePtr& column, const std::string& pattern, const std::string& fresh,
+         int64_t most) {
+        return hr::replace_regex_node(column, {"replace", pattern}, fresh, most);
+      },
+      "column"_a, "pattern"_a, "fresh"_a, "most"_a, Unlocked());
+  m.def(
+      "extract_regex",
+      [](const NodePtr& column, const std::string& pattern) {
+        return hr::extract_regex_nodes(column, {"extract", pattern});
+      },
+      "column"_a, "pattern"_a, Unlocked());
+  m.def("ordered_categories", &hr::ordered_categories_node, "column"_a, Unlocked());
   m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
   m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
   m.def(

@@ -121,6 +121,12 @@ void bind_memory(nb::module_& m) {
       },
       nb::sig("def advice() -> list[tuple[str, str, str]]"));
   m.def("clear_advice", &hr::clear_advice);
+  m.def(
+      "give_advice",
+      [](std::string_view op, std::string_view line, std::string text) {
+        hr::give_advice(hr::intern_tag(op, line), std::move(text));
+      },
+      "op"_a, "line"_a, "text"_a);
 
   m.def("spill_directory", &hr::spill_directory);
   m.def("set_spill_directory", &hr::set_spill_directory, "directory"_a);

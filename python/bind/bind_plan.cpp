@@ -109,7 +109,7 @@ NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& f
                     const NodePtr& column) {
   const hr::Signature& rows = frame->signature();
   const hr::Signature& own = column->signature();
-  if (own.domain == rows.domain && own.rows() == rows.rows()) return column;
+  if (own.domain == rows.domain && own.same_rows(rows)) return column;
   if ((own.domain == 0 || rows.domain == 0) && own.rows() == rows.rows() &&
       own.rows() != hr::kUnknown)
     return hr::in_domain(column, rows.domain);
@@ -174,6 +174,12 @@ void bind_plan(nb::module_& m) {
   });
   m.def("set_strict", &hr::set_strict, "on"_a);
   m.def("clear_fallbacks", &hr::clear_fallbacks);
+  m.def(
+      "record_fallback",
+      [](std::string op, std::string reason, double seconds) {
+        hr::record_fallback({std::move(op), std::move(reason), seconds, 0});
+      },
+      "op"_a, "reason"_a, "seconds"_a);
   m.def("fallbacks", [] {
     std::vector<std::tuple<std::string, std::string, double, int64_t>> rows;
     for (const hr::Fallback& each : hr::fallbacks())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import re
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
+    from headrace.frame import DataFrame
     from headrace.series import Series
 
 #: Operators on two texts, and the same with the sides turned round.
@@ -40,6 +42,8 @@ def text_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     texts = [is_text(value) for value in values]
     if op in _TURNED and all(texts):
         return _compare(op, *values)
+    if op == "add" and all(texts):
+        return _together(values)
     if op == "fill_null" and all(texts):
         return _choose(values[0].is_null(), values[1], values[0])
     if op == "where" and all(texts[1:]) and isinstance(values[0], Deferred):
@@ -65,11 +69,36 @@ def _choose(condition: Any, yes: Any, no: Any) -> _core.Node:
     return _core.choose_text(condition._node, *sides)
 
 
+def _together(pieces: Any) -> _core.Node:
+    """The node of texts one behind the other."""
+    return _core.concatenate_text([p if isinstance(p, str) else p._node for p in pieces])
+
+
+#: Letters that stand for flags of Python's `re` inside of a pattern.
+_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
+
+
+def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> str:
+    """The text of a pattern with its flags inside, from a text or what ``re.compile`` gave."""
+    if isinstance(pat, re.Pattern):
+        flags |= pat.flags & ~re.UNICODE
+        pat = pat.pattern
+    if not isinstance(pat, str):
+        raise TypeMismatchError(f"{op}: a text is wanted: pattern={pat!r}")
+    if not case:
+        flags |= re.IGNORECASE
+    letters = "".join(letter for flag, letter in _FLAGS.items() if flags & flag)
+    if flags & ~sum(_FLAGS):
+        raise UnsupportedError(f"{op}: there is no such flag: flags={re.RegexFlag(flags)!r}")
+    return f"(?{letters}){pat}" if letters else pat
+
+
 class TextAccessor:
-    """Each text of a column: what it holds, and pieces of it; null stays null.
+    r"""Each text of a column: what it holds, and pieces of it; null stays null.
 
     Characters are counted as Python counts them. Of categories each distinct text is looked at
-    once.
+    once. Regular expressions are RE2's: time linear in the text, no looking around and no
+    references back; ``\d``, ``\w``, ``\s`` and ``\b`` mean ASCII, and ``$`` the very end.
     """
 
     __slots__ = ("_series",)
@@ -92,27 +121,218 @@ class TextAccessor:
             raise TypeMismatchError(f"{test}: a text is wanted: pattern={pattern!r}")
         return self._made(_core.test_text(test, self._series._node, pattern))
 
-    def contains(self, pat: str, regex: bool = True) -> Series:
+    def _matches(self, op: str, pat: Any, case: bool, flags: int, na: bool | None) -> Series:
+        mark("str")
+        node = _core.test_regex(op, self._series._node, _pattern(op, pat, case, flags))
+        return self._filled(self._made(node), na)
+
+    def _filled(self, found: Series, na: bool | None) -> Series:
+        return found if na is None else found.fill_null(na)
+
+    def contains(
+        self,
+        pat: str | re.Pattern[str],
+        case: bool = True,
+        flags: int = 0,
+        na: bool | None = None,
+        regex: bool = True,
+    ) -> Series:
         """True where a text holds `pat`.
 
         Parameters
         ----------
-        pat : str
-            A text, or, with `regex`, one that a regular expression would take as it is; others are
-            not there yet (`like` finds most of them).
+        pat : str or compiled pattern
+            A regular expression, or, without `regex`, a text as it is.
+        case : bool
+            Whether upper and lower case differ.
+        flags : int
+            ``re.I``, ``re.M``, ``re.S``.
+        na : bool, optional
+            The answer for a null; null by default.
         regex : bool
             Whether dots, stars and the like have a meaning.
 
+        Raises
+        ------
+        InvalidArgumentError
+            For what RE2 does not take as a pattern.
+
         >>> import headrace as hr
-        >>> hr.Series(["steel nut", "brass nut"]).str.contains("steel").to_list()
+        >>> hr.Series(["steel nut", "brass nut"]).str.contains("^st.*t$").to_list()
         [True, False]
         """
-        if regex and isinstance(pat, str) and any(sign in pat for sign in _SIGNS):
+        if isinstance(pat, str) and case and not flags:
+            if not regex or not any(sign in pat for sign in _SIGNS):
+                return self._filled(self._test("contains", pat), na)
+        elif isinstance(pat, str) and not regex:
+            pat = re.escape(pat)
+        return self._matches("contains", pat, case, flags, na)
+
+    def match(
+        self,
+        pat: str | re.Pattern[str],
+        case: bool = True,
+        flags: int = 0,
+        na: bool | None = None,
+    ) -> Series:
+        """True where a text begins with a match of the regular expression; see `contains`."""
+        return self._matches("match", pat, case, flags, na)
+
+    def fullmatch(
+        self,
+        pat: str | re.Pattern[str],
+        case: bool = True,
+        flags: int = 0,
+        na: bool | None = None,
+    ) -> Series:
+        r"""True where the regular expression matches the whole text; see `contains`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1", "a12"]).str.fullmatch(r"[a-z]\d").to_list()
+        [True, False]
+        """
+        return self._matches("fullmatch", pat, case, flags, na)
+
+    def extract(
+        self, pat: str | re.Pattern[str], flags: int = 0, expand: bool = True
+    ) -> DataFrame | Series:
+        r"""The groups of the first match, a column of a frame each, of the same rows.
+
+        Columns have the groups' names, or their numbers from ``"0"`` on. Null where there is no
+        match or the group took no part. The texts are shared, not copied. With ``expand=False`` a
+        single group is a series.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1", "b22", "c"]).str.extract(r"(?P<letter>[ab])(\d+)").to_dict()
+        {'letter': ['a', 'b', None], '1': ['1', '22', None]}
+        """
+        from headrace.frame import DataFrame
+
+        mark("str")
+        found = _core.extract_regex(self._series._node, _pattern("extract", pat, True, flags))
+        if not expand and len(found) == 1:
+            return self._made(found[0][1])
+        return DataFrame._of(dict(found))
+
+    def replace(
+        self,
+        pat: str | re.Pattern[str],
+        repl: str,
+        n: int = -1,
+        case: bool = True,
+        flags: int = 0,
+        regex: bool = False,
+    ) -> Series:
+        r"""`pat` becomes `repl`, at all places or the first `n` of each text.
+
+        Parameters
+        ----------
+        pat : str or compiled pattern
+            A text as it is, or, with `regex`, a regular expression.
+        repl : str
+            With `regex`, ``\1``, ``\g<1>`` and ``\g<name>`` in it are groups.
+        n : int
+            At most so many places; all when negative.
+        case, flags, regex
+            As in `contains`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["a.b", "ab"])
+        >>> s.str.replace(".", "-").to_list()
+        ['a-b', 'ab']
+        >>> s.str.replace(r"(a)(.)", r"\2\1", regex=True).to_list()
+        ['.ab', 'ba']
+        """
+        mark("str")
+        if not isinstance(repl, str):
             raise UnsupportedError(
-                f"contains: regular expressions are not there yet: pat={pat!r}; "
-                "pass regex=False, or use str.like"
+                f"replace: a text is wanted: repl={repl!r}; groups are written \\1, and map() "
+                "takes a function"
             )
-        return self._test("contains", pat)
+        node = self._series._node
+        if not regex and not isinstance(pat, re.Pattern):
+            if not isinstance(pat, str):
+                raise TypeMismatchError(f"replace: a text is wanted: pat={pat!r}")
+            if case and not flags:
+                return self._made(_core.replace_text(node, pat, repl, n))
+            pat, repl = re.escape(pat), repl.replace("\\", "\\\\")
+        return self._made(_core.replace_regex(node, _pattern("replace", pat, case, flags), repl, n))
+
+    def upper(self) -> Series:
+        """In upper case, as Python's ``str.upper`` has it (Unicode 14): ß is SS.
+
+        >>> import headrace as hr
+        >>> hr.Series(["straße", "ёлка", "σοφός"]).str.upper().to_list()
+        ['STRASSE', 'ЁЛКА', 'ΣΟΦΌΣ']
+        """
+        mark("str")
+        return self._made(_core.change_case("upper", self._series._node))
+
+    def lower(self) -> Series:
+        """In lower case, as Python's ``str.lower``; only Σ is σ also at the end of a word.
+
+        >>> import headrace as hr
+        >>> hr.Series(["Ёлка", None, "ÀB"]).str.lower().to_list()
+        ['ёлка', None, 'àb']
+        """
+        mark("str")
+        return self._made(_core.change_case("lower", self._series._node))
+
+    def _stripped(self, op: str, left: bool, right: bool, gone: str | None) -> Series:
+        mark("str")
+        if gone is not None and not isinstance(gone, str):
+            raise TypeMismatchError(f"{op}: a text is wanted: to_strip={gone!r}")
+        if gone == "":
+            return self.slice()
+        return self._made(_core.strip_text(self._series._node, left, right, gone or ""))
+
+    def strip(self, to_strip: str | None = None) -> Series:
+        """Without white space, or the characters of `to_strip`, at both ends; the text is shared.
+
+        >>> import headrace as hr
+        >>> hr.Series([" a b ", "xax"]).str.strip(" x").to_list()
+        ['a b', 'a']
+        """
+        return self._stripped("strip", True, True, to_strip)
+
+    def lstrip(self, to_strip: str | None = None) -> Series:
+        """The same at the beginning only."""
+        return self._stripped("lstrip", True, False, to_strip)
+
+    def rstrip(self, to_strip: str | None = None) -> Series:
+        """The same at the end only."""
+        return self._stripped("rstrip", False, True, to_strip)
+
+    def cat(self, others: Any = None, sep: str = "", na_rep: str | None = None) -> Any:
+        """Row by row with other texts, `sep` between; without `others` all rows as one ``str``.
+
+        Null where one of the texts is, unless `na_rep` stands for it; it is left out of one text.
+        ``a + "-" + b`` does the same.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": ["x", "y"], "b": ["1", None]})
+        >>> df.a.str.cat(df.b, sep="-").to_list(), df.a.str.cat(sep=",")
+        (['x-1', None], 'x,y')
+        """
+        from headrace.series import Series
+
+        mark("str")
+        if others is None:
+            texts = [na_rep if t is None else t for t in self._series.to_list()]
+            return sep.join(text for text in texts if text is not None)
+        several = isinstance(others, list | tuple) and not all(
+            isinstance(each, str | None) for each in others
+        )
+        pieces: list[Any] = []
+        for each in [self._series, *(others if several else [others])]:
+            column = Series(each)
+            if not is_text(column):
+                raise TypeMismatchError(
+                    f"cat: not a column of texts: dtype={str(column.dtype)!r}; "
+                    "use astype('string') first"
+                )
+            pieces += [column if na_rep is None else column.fill_null(na_rep), sep]
+        return self._made(_together(pieces[:-1]))
 
     def startswith(self, pat: str | tuple[str, ...]) -> Series:
         """True where a text begins with `pat`, or one of several."""
