@@ -34,6 +34,7 @@ from headrace.io import read_csv, scan_csv
 from headrace.joining import merge
 from headrace.memory import no_copies
 from headrace.profiling import profile
+from headrace.reshaping import cut, factorize
 from headrace.series import Series
 from headrace.settings import advice, device, fallbacks, info, strict, threads
 from headrace.sharing import SharedHandle, attach, share, sharing
@@ -60,10 +61,12 @@ __all__ = [
     "asarray",
     "attach",
     "concat",
+    "cut",
     "demo",
     "device",
     "errors",
     "eval",
+    "factorize",
     "fallbacks",
     "fft",
     "from_arrow",

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import Deferred, caller_variables, mark
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
+from headrace.functions import FrameFunctions, grows
+from headrace.labels import FrameLabels, LabelledSeries, Names, relabelled
+from headrace.reshaping import FrameShapes, columns_of_rows, split_columns
 from headrace.series import Series
+from headrace.text import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +45,7 @@ def _frame_from(data: Any) -> DataFrame:
     )
 
 
-class DataFrame:
+class DataFrame(FrameLabels, FrameFunctions, FrameShapes):
     """Rows in order under named columns. Each column is a deferred series of the same row domain.
 
     >>> import headrace as hr
@@ -49,21 +53,38 @@ class DataFrame:
     >>> df["z"] = df.x * 2
     >>> df[df.x > 1].z.to_list()
     [4, 6]
+
+    Lists of rows (with the names of their columns) and of dictionaries work too:
+
+    >>> hr.DataFrame([[1, "a"], [2, "b"]], columns=["x", "s"]).s.to_list()
+    ['a', 'b']
     """
 
-    __slots__ = ("__weakref__", "_nodes", "rejects")
+    __slots__ = ("__weakref__", "_labels", "_nodes", "rejects")
+    #: The index: nodes by name. Those of columns that are shown are the columns' own.
+    _labels: dict[str, _core.Node]
     #: Rows that `read_csv(on_bad="reject")` set aside; None for all other frames.
     rejects: DataFrame | None
 
-    def __init__(self, data: Mapping[str, Any] | Any = None) -> None:
+    def __init__(
+        self, data: Mapping[str, Any] | Any = None, columns: Iterable[str] | None = None
+    ) -> None:
         self._nodes: dict[str, _core.Node] = {}
+        self._labels = {}
         self.rejects = None
         mark("DataFrame")
         if isinstance(data, DataFrame):
-            self._nodes = dict(data._nodes)
+            picked = data if columns is None else data[list(columns)]
+            self._nodes, self._labels = dict(picked._nodes), dict(picked._labels)
             return
         if data is None:
             return
+        if isinstance(data, list):
+            data = columns_of_rows(data, columns)
+        elif columns is not None and isinstance(data, Mapping):
+            data = {name: data[name] for name in columns}
+        elif columns is not None:
+            data = dict(zip(columns, split_columns(data), strict=True))
         if not isinstance(data, Mapping):
             self._nodes = _frame_from(data)._nodes
             return
@@ -81,10 +102,38 @@ class DataFrame:
         self._nodes = {str(name): self._nodes[str(name)] for name in data}
 
     @classmethod
-    def _of(cls, nodes: dict[str, _core.Node]) -> DataFrame:
+    def _of(
+        cls, nodes: dict[str, _core.Node], labels: Mapping[str, _core.Node] | None = None
+    ) -> DataFrame:
         frame = cls()
         frame._nodes = nodes
+        for name, node in (labels or {}).items():
+            frame._labels[name] = nodes.get(name, node)
         return frame
+
+    def _hidden(self) -> dict[str, _core.Node]:
+        """Labels that are no columns: others were picked."""
+        return {name: node for name, node in self._labels.items() if name not in self._nodes}
+
+    def _of_rows(self, names: list[str], nodes: Iterable[_core.Node]) -> DataFrame:
+        """Other rows of the columns and hidden labels `names`."""
+        made = dict(zip(names, nodes, strict=True))
+        shown = {name: made[name] for name in self._nodes}
+        return DataFrame._of(shown, {name: made[name] for name in self._labels})
+
+    def _everything(self) -> dict[str, _core.Node]:
+        """Columns and hidden labels."""
+        return {**self._nodes, **self._hidden()}
+
+    def _unlabelled(self) -> list[str]:
+        """The columns that are no labels."""
+        return [name for name in self._nodes if name not in self._labels]
+
+    def _aligned(self, series: Series) -> _core.Node:
+        """Values of as many rows as these of this frame."""
+        for node in self._nodes.values():
+            return _core.align_check("DataFrame", series.name or "", node, series._node)
+        return series._node
 
     @classmethod
     def _of_parts(cls, table: _core.Node, names: Iterable[str]) -> DataFrame:
@@ -103,6 +152,8 @@ class DataFrame:
             first = next(iter(self._nodes.values()))
             node = _core.align_check("DataFrame", name, first, node)
         self._nodes[name] = node
+        if name in self._labels:
+            self._labels[name] = node
 
     def to(self, device: str) -> DataFrame:
         """The same rows on a device, as `Array.to` for each column.
@@ -112,13 +163,14 @@ class DataFrame:
         3
         """
         mark("to")
-        return DataFrame._of({name: _core.to(node, device) for name, node in self._nodes.items()})
+        nodes = self._everything()
+        return self._of_rows(list(nodes), [_core.to(node, device) for node in nodes.values()])
 
     # ---- shape -------------------------------------------------------------------------------
     @property
-    def columns(self) -> list[str]:
+    def columns(self) -> Names:
         """Names, in order."""
-        return list(self._nodes)
+        return Names(self._nodes)
 
     @property
     def dtypes(self) -> dict[str, DType]:
@@ -148,7 +200,7 @@ class DataFrame:
 
     # ---- copies and pickle -------------------------------------------------------------------
     def __copy__(self) -> DataFrame:
-        frame = DataFrame._of(dict(self._nodes))
+        frame = DataFrame(self)
         frame.rejects = self.rejects
         return frame
 
@@ -158,6 +210,8 @@ class DataFrame:
     def __reduce_ex__(self, protocol: Any) -> Any:
         from headrace.sharing import reduced
 
+        if self._labels:
+            return relabelled, (self.reset_index(), list(self._labels), self.columns)
         return reduced(self, protocol)
 
     # ---- columns and rows --------------------------------------------------------------------
@@ -165,27 +219,31 @@ class DataFrame:
         """A column by name, columns by a list of names, rows by a mask or a slice."""
         mark("getitem")
         if isinstance(key, str):
-            return Series(self._nodes[self._find(key)], key)
+            return self._series(self._find(key))
         if isinstance(key, list) and all(isinstance(k, str) for k in key):
-            return DataFrame._of({k: self._nodes[self._find(k)] for k in key})
+            return DataFrame._of({k: self._nodes[self._find(k)] for k in key}, self._labels)
         if not isinstance(key, slice | Deferred | list) and not getattr(key, "ndim", 0):
             raise TypeMismatchError(
                 f"getitem: a frame takes a name, a list of names, a mask or a slice: key={key!r}"
             )
         domain = _core.new_domain()
-        return DataFrame._of(
-            {
-                name: _core.in_domain(Series(node)[key]._node, domain)
-                for name, node in self._nodes.items()
-            }
-        )
+        nodes = self._everything()
+        picked = [_core.in_domain(Series(node)[key]._node, domain) for node in nodes.values()]
+        return self._of_rows(list(nodes), picked)
+
+    def _series(self, name: str) -> Series:
+        """A column that there is, with the labels of its rows."""
+        node = self._nodes[name]
+        if not self._labels or name in self._labels:
+            return Series(node, name)
+        return LabelledSeries(DataFrame._of({**self._labels, name: node}, self._labels), name)
 
     def __getattr__(self, name: str) -> Series:
         if name.startswith("_"):
             raise AttributeError(name)
         nodes: dict[str, _core.Node] = object.__getattribute__(self, "_nodes")
         if name in nodes:
-            return Series(nodes[name], name)
+            return self._series(name)
         raise AttributeError(
             f"DataFrame has no column or method {name!r}; the columns are {', '.join(nodes)}"
         )
@@ -215,7 +273,9 @@ class DataFrame:
     def drop(self, columns: str | list[str]) -> DataFrame:
         """A new frame without these columns."""
         gone = {self._find(name) for name in ([columns] if isinstance(columns, str) else columns)}
-        return DataFrame._of({name: node for name, node in self._nodes.items() if name not in gone})
+        kept = {name: node for name, node in self._nodes.items() if name not in gone}
+        labels = {name: node for name, node in self._labels.items() if name not in gone}
+        return DataFrame._of(kept, labels)
 
     def rename(self, columns: Mapping[str, str]) -> DataFrame:
         """A new frame with columns renamed by `{old: new}`."""
@@ -224,7 +284,8 @@ class DataFrame:
         names = [columns.get(name, name) for name in self._nodes]
         if len(set(names)) < len(names):
             raise InvalidArgumentError(f"rename: a column name would be repeated: columns={names}")
-        return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)))
+        labels = {columns.get(name, name): node for name, node in self._labels.items()}
+        return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)), labels)
 
     # ---- rows by what they hold --------------------------------------------------------------
     def query(self, text: str) -> DataFrame:
@@ -251,16 +312,17 @@ class DataFrame:
 
     def isna(self) -> DataFrame:
         """True where a value is null or NaN, column by column."""
-        return DataFrame._of({name: self[name].isna()._node for name in self._nodes})
+        found = {name: self[name].isna()._node for name in self._unlabelled()}
+        return DataFrame._of({**self._nodes, **found}, self._labels)
 
     def fillna(self, value: Any) -> DataFrame:
         """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``."""
         mark("fillna")
-        values = value if isinstance(value, Mapping) else dict.fromkeys(self._nodes, value)
+        values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
         for name in values:
             self._find(name)
         filled = {name: self[name].fillna(each)._node for name, each in values.items()}
-        return DataFrame._of({**self._nodes, **filled})
+        return DataFrame._of({**self._nodes, **filled}, self._labels)
 
     def dropna(
         self, subset: str | list[str] | None = None, how: Literal["any", "all"] = "any"
@@ -269,7 +331,7 @@ class DataFrame:
         mark("dropna")
         if how not in ("any", "all"):
             raise InvalidArgumentError(f"dropna: no such word: how={how!r}; pass any or all")
-        names = [subset] if isinstance(subset, str) else subset or self.columns
+        names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
         present = [self[self._find(name)].notna() for name in names]
         if not present:
             return DataFrame(self)
@@ -279,11 +341,11 @@ class DataFrame:
     def astype(self, dtype: Any) -> DataFrame:
         """Columns as another dtype, or by column from a mapping ``{name: dtype}``."""
         mark("astype")
-        wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(self._nodes, dtype)
+        wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(self._unlabelled(), dtype)
         for name in wanted:
             self._find(name)
         cast = {name: self[name].astype(each)._node for name, each in wanted.items()}
-        return DataFrame._of({**self._nodes, **cast})
+        return DataFrame._of({**self._nodes, **cast}, self._labels)
 
     def merge(
         self,
@@ -355,10 +417,9 @@ class DataFrame:
         if rows < 0:
             return DataFrame(self[:rows])
         domain = _core.new_domain()
-        nodes = _core.prefix(list(self._nodes.values()), rows)
-        return DataFrame._of(
-            {n: _core.in_domain(node, domain) for n, node in zip(self._nodes, nodes, strict=True)}
-        )
+        every = self._everything()
+        nodes = _core.prefix(list(every.values()), rows)
+        return self._of_rows(list(every), [_core.in_domain(node, domain) for node in nodes])
 
     def tail(self, rows: int = 5) -> DataFrame:
         """The last rows; all but the first ``-rows`` when `rows` is negative."""
@@ -391,7 +452,7 @@ class DataFrame:
         Returns
         -------
         DataFrame
-            Deferred. Unlike pandas, there is no index that remembers the old places.
+            Deferred. Rows without labels do not remember their old places, as pandas' do.
 
         Raises
         ------
@@ -432,7 +493,13 @@ class DataFrame:
 
     # ---- groups ------------------------------------------------------------------------------
     def groupby(
-        self, by: Any, *, sort: bool = True, dropna: bool = True, order: bool = True
+        self,
+        by: Any,
+        *,
+        as_index: bool = True,
+        sort: bool = True,
+        dropna: bool = True,
+        order: bool = True,
     ) -> GroupBy:
         """The rows by key. Aggregates are frames with the keys as their first columns.
 
@@ -442,6 +509,8 @@ class DataFrame:
         ----------
         by : str, Series or list of these
             Column names, or series and expressions over rows of this frame.
+        as_index : bool
+            Whether the keys are labels of the aggregates; without, that of one column is a frame.
         sort : bool
             Groups in the order of their keys; else in the order of their first rows.
         dropna : bool
@@ -456,11 +525,8 @@ class DataFrame:
         """
         from headrace.group import GroupBy, group_order, keys_of
 
-        return GroupBy(keys_of(self, by), self._nodes, group_order(sort, order), dropna)
-
-    def reset_index(self) -> DataFrame:
-        """The frame itself: the keys of a group-by are columns already."""
-        return self
+        keys = keys_of(self, by)
+        return GroupBy(keys, self._nodes, group_order(sort, order), dropna, as_index)
 
     def drop_duplicates(self, subset: str | list[str] | None = None) -> DataFrame:
         """The first of the rows that are equal in the columns of `subset` (all columns), in order.
@@ -469,11 +535,12 @@ class DataFrame:
         """
         from headrace.group import Words, keys_of
 
-        keys = keys_of(self, subset if subset is not None else self.columns)
+        keys = keys_of(self, subset if subset is not None else self._unlabelled())
         mark("drop_duplicates")
         table = _core.group_by(keys, [Words("", "first_row")], "first", False)
         rows = _core.part(table, len(keys))
-        return DataFrame._of({name: _core.take(node, rows) for name, node in self._nodes.items()})
+        nodes = self._everything()
+        return self._of_rows(list(nodes), [_core.take(node, rows) for node in nodes.values()])
 
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each numeric column.
@@ -484,7 +551,7 @@ class DataFrame:
             "statistic": ["count", "mean", "std", "min", "25%", "50%", "75%", "max"]
         }
         todo: dict[str, list[Any]] = {}
-        for name in self._nodes:
+        for name in self._unlabelled():
             column = self[name]
             if column.dtype.kind not in "iuf":
                 continue
@@ -500,7 +567,7 @@ class DataFrame:
 
     # ---- reductions: one row, a value for each column of numbers -----------------------------
     def _each(self, kind: str, kinds: str = "biuf", **options: Any) -> DataFrame:
-        columns = [self[name] for name in self._nodes if self[name].dtype.kind in kinds]
+        columns = [self[name] for name in self._unlabelled() if self[name].dtype.kind in kinds]
         if not columns:
             raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
         return DataFrame(
@@ -567,7 +634,7 @@ class DataFrame:
         write_csv(self, path, **options)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A two-dimensional NumPy array of all columns, by one copy that the ledger shows.
+        """A two-dimensional NumPy array of all columns but labels, by a copy in the ledger.
 
         Its dtype is the one that NumPy promotes the columns to; object when there are strings,
         categories, or times beside numbers.
@@ -575,12 +642,13 @@ class DataFrame:
         import numpy as np
 
         self._table()
-        columns = [Series(node).to_numpy() for node in self._nodes.values()]
+        nodes = [self._nodes[name] for name in self._unlabelled()]
+        columns = [Series(node).to_numpy() for node in nodes]
         try:
             dtype = np.result_type(*columns) if columns else np.dtype("float64")
         except TypeError:  # times and numbers
             dtype = np.dtype(object)
-        for i, (column, node) in enumerate(zip(columns, self._nodes.values(), strict=True)):
+        for i, (column, node) in enumerate(zip(columns, nodes, strict=True)):
             # NumPy itself would make integers of nanoseconds.
             if dtype.kind == "O" and column.dtype.kind == "M":
                 columns[i] = np.empty(len(column), object)
@@ -605,12 +673,22 @@ class DataFrame:
         return pa.table(self)
 
     def to_pandas(self) -> Any:
-        """A pandas frame; numbers without nulls stay on the same memory."""
+        """A pandas frame; numbers without nulls stay on the same memory. Labels are its index."""
         import pandas as pd
 
         self._table()
-        columns = {name: Series(node, name).to_pandas() for name, node in self._nodes.items()}
-        return pd.DataFrame(columns, copy=False) if columns else pd.DataFrame()
+        columns = {n: Series(self._nodes[n], n).to_pandas() for n in self._unlabelled()}
+        made = pd.DataFrame(columns, copy=False) if columns else pd.DataFrame()
+        labels = {name: Series(node) for name, node in self._labels.items()}
+        if labels:  # pandas looks up objects, not texts of Arrow
+            found = [v.to_numpy() if is_text(v) else v.to_pandas() for v in labels.values()]
+            many = len(found) > 1
+            made.index = (
+                pd.MultiIndex.from_arrays(found, names=list(labels))
+                if many
+                else pd.Index(found[0], name=next(iter(labels)))
+            )
+        return made
 
     def __arrow_c_schema__(self) -> Any:
         return self._table().__arrow_c_schema__()
@@ -640,6 +718,7 @@ def concat(frames: Iterable[DataFrame | Series]) -> Any:
     [1.0, 2.5]
     """
     mark("concat")
+    grows("concat", "collect the parts in a list and concat them once, behind the loop")
     parts = list(frames)
     if not parts:
         raise InvalidArgumentError("concat: there is nothing to join")
@@ -660,9 +739,10 @@ def concat(frames: Iterable[DataFrame | Series]) -> Any:
                 f"first={names}"
             )
     domain = _core.new_domain()
-    return DataFrame._of(
-        {
-            name: _core.in_domain(_core.concat([part._nodes[name] for part in tables]), domain)
-            for name in names
-        }
-    )
+    joined = {
+        name: _core.in_domain(_core.concat([part._nodes[name] for part in tables]), domain)
+        for name in names
+    }
+    labels = list(tables[0]._labels)
+    kept = all(list(part._labels) == labels and not part._hidden() for part in tables)
+    return DataFrame._of(joined, {name: joined[name] for name in labels} if kept else None)

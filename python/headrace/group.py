@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.deferred import mark
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.labels import LabelledSeries
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ _PICKED = {
     "last": "biufMOU",
     "min": "biufMOU",
     "max": "biufMOU",
+}
+
+
+#: Functions of Python and NumPy that are aggregates, by name.
+_FUNCTIONS = {
+    **{name: name for name in ("sum", "prod", "mean", "median", "var", "std", "any", "all")},
+    **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
+    **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
 }
 
 
@@ -60,53 +69,32 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
     return keys
 
 
-class GroupSeries(Series):
-    """An aggregate of one column, a value a group, beside the keys of the groups.
+def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
+    """The engine's word for an aggregate: itself, or the name of NumPy's and Python's functions."""
+    if isinstance(aggregate, str):
+        return aggregate
+    name = getattr(aggregate, "__name__", "")
+    if name in _FUNCTIONS and (getattr(aggregate, "__module__", "") or "numpy") in (
+        "builtins",
+        "numpy",
+    ):
+        return _FUNCTIONS[name]
+    if callable(aggregate):
+        raise UnsupportedError(
+            f"{op}: a function of your own is no aggregate: {place}={name or aggregate!r}; "
+            "compute a column first (df.assign) and name its aggregate: sum, mean, max, ..."
+        )
+    raise TypeMismatchError(f"{op}: the name of an aggregate is wanted: {place}={aggregate!r}")
 
-    >>> import headrace as hr
-    >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
-    >>> means = df.groupby("id").x.mean()
-    >>> means.to_list(), means.to_dict(), means.reset_index().columns
-    ([5.0, 2.0], {1: 5.0, 2: 2.0}, ['id', 'x'])
-    """
 
-    __slots__ = ("_frame",)
+class GroupSeries(LabelledSeries):
+    """An aggregate of one column, a value a group, labelled by the keys."""
 
-    def __init__(self, frame: DataFrame, name: str) -> None:
-        super().__init__(list(frame._nodes.values())[-1], name)
-        self._frame = frame
+    __slots__ = ()
 
     def _value(self) -> Any:
         _core.force(list(self._frame._nodes.values()))  # in one walk
         return self._node.value()
-
-    @property
-    def index(self) -> Series | DataFrame:
-        """The key of each value; a frame when there are several keys."""
-        keys = self._frame[self._frame.columns[:-1]]
-        return keys[keys.columns[0]] if len(keys.columns) == 1 else keys  # type: ignore[no-any-return]
-
-    def reset_index(self) -> DataFrame:
-        """The keys and the values as a frame."""
-        return self._frame
-
-    def to_dict(self) -> dict[Any, Any]:
-        """Values by key, or by tuples of keys."""
-        *keys, values = self._frame.to_dict().values()
-        return dict(
-            zip(keys[0] if len(keys) == 1 else zip(*keys, strict=True), values, strict=True)
-        )
-
-    def to_pandas(self) -> Any:
-        """A pandas series with the keys as its index."""
-        frame = self._frame.to_pandas()
-        return frame.set_index(list(frame.columns[:-1])).iloc[:, 0].rename(self.name)
-
-    def __repr__(self) -> str:
-        return repr(self._frame)
-
-    def _repr_html_(self) -> str:
-        return self._frame._repr_html_()
 
 
 class GroupBy:
@@ -117,7 +105,7 @@ class GroupBy:
     Nothing runs until somebody looks, and only what the columns looked at need.
     """
 
-    __slots__ = ("_dropna", "_keys", "_nodes", "_order")
+    __slots__ = ("_dropna", "_keys", "_labelled", "_nodes", "_order")
 
     def __init__(
         self,
@@ -125,11 +113,16 @@ class GroupBy:
         nodes: Mapping[str, _core.Node],
         order: str,
         dropna: bool,
+        labelled: bool = True,
     ) -> None:
         self._keys = keys
         self._nodes = dict(nodes)
         self._order = order
         self._dropna = dropna
+        self._labelled = labelled
+
+    def _of(self, kind: type[GroupBy], nodes: dict[str, _core.Node]) -> GroupBy:
+        return kind(self._keys, nodes, self._order, self._dropna, self._labelled)
 
     # ---- columns -----------------------------------------------------------------------------
     def _find(self, name: str) -> str:
@@ -141,9 +134,8 @@ class GroupBy:
         """The same groups of one column or of some."""
         if isinstance(key, str):
             name = self._find(key)
-            return SeriesGroupBy(self._keys, {name: self._nodes[name]}, self._order, self._dropna)
-        picked = {self._find(name): self._nodes[name] for name in key}
-        return GroupBy(self._keys, picked, self._order, self._dropna)
+            return self._of(SeriesGroupBy, {name: self._nodes[name]})
+        return self._of(GroupBy, {self._find(name): self._nodes[name] for name in key})
 
     def __getattr__(self, name: str) -> GroupBy:
         if name.startswith("_"):
@@ -172,7 +164,16 @@ class GroupBy:
         mark("groupby")
         table = _core.group_by(self._keys, columns, self._order, self._dropna)
         names = [name for name, _ in self._keys] + [column.name for column in columns]
-        return DataFrame._of_parts(table, names)
+        return self._with_labels(DataFrame._of_parts(table, names))
+
+    def _with_labels(self, made: DataFrame) -> DataFrame:
+        if self._labelled:
+            made._labels = {name: made._nodes[name] for name, _ in self._keys}
+        return made
+
+    def _series(self, made: DataFrame, name: str) -> Any:
+        """An aggregate of one column; a frame when the keys are no labels."""
+        return GroupSeries(made, name) if self._labelled else made
 
     def _each(self, aggregate: str, **options: Any) -> Any:
         kinds = _PICKED.get(aggregate, _NUMBERS)
@@ -255,9 +256,9 @@ class GroupBy:
         """Positions of the rows with the greatest values, the first of equals."""
         return self._each("idxmax")
 
-    def size(self) -> GroupSeries:
+    def size(self) -> Any:
         """Numbers of rows."""
-        return GroupSeries(self._frame([Words("size", "size")]), "size")
+        return self._series(self._frame([Words("size", "size")]), "size")
 
     def corr(self, x: str, y: str) -> DataFrame:
         """Pearson's correlation of two columns, in a column `corr`; null where one is constant."""
@@ -283,11 +284,18 @@ class GroupBy:
         if named:
             if spec is not None:
                 raise InvalidArgumentError("agg: a specification and names; pass one of them")
-            columns = [
-                Words(name, aggregate, self._nodes[self._find(column)])
-                for name, (column, aggregate) in named.items()
-            ]
-            return self._frame(columns)
+            return self._frame([self._named(name, pair) for name, pair in named.items()])
+        if isinstance(spec, Mapping):
+            spec = {
+                name: [aggregate_name(one, name) for one in each]
+                if isinstance(each, list | tuple)
+                else aggregate_name(each, name)
+                for name, each in spec.items()
+            }
+        elif isinstance(spec, list):
+            spec = [aggregate_name(one, "spec") for one in spec]
+        elif callable(spec):
+            spec = aggregate_name(spec, "spec")
         if isinstance(spec, str):
             return self.size() if spec == "size" else self._each(spec)
         if isinstance(spec, Mapping):
@@ -312,11 +320,24 @@ class GroupBy:
             ]
         )
 
+    def _named(self, name: str, pair: Any) -> Words:
+        if isinstance(pair, tuple) and len(pair) == 2:
+            column, aggregate = pair
+        elif isinstance(self, SeriesGroupBy):
+            (column,), aggregate = self._nodes, pair
+        else:
+            raise TypeMismatchError(
+                f"agg: a column and its aggregate are wanted: {name}={pair!r}; "
+                f"write {name}=('x', 'sum')"
+            )
+        return Words(name, aggregate_name(aggregate, name), self._nodes[self._find(column)])
+
     def transform(self, aggregate: str) -> DataFrame | Series:
         """Each row's aggregate of its group, in the order of the rows; null for rows left out."""
         from headrace.frame import DataFrame
 
         mark("transform")
+        aggregate = aggregate_name(aggregate, "aggregate", "transform")
         kinds = _PICKED.get(aggregate, _NUMBERS)
         keys = [node for _, node in self._keys]
         single = isinstance(self, SeriesGroupBy)
@@ -344,9 +365,9 @@ class SeriesGroupBy(GroupBy):
         ((name, node),) = self._nodes.items()
         taken = {key for key, _ in self._keys}
         own = f"{name}_{aggregate}" if name in taken else name
-        return GroupSeries(self._frame([Words(own, aggregate, node, **options)]), name)
+        return self._series(self._frame([Words(own, aggregate, node, **options)]), name)
 
-    def _top(self, n: int, largest: bool) -> GroupSeries:
+    def _top(self, n: int, largest: bool) -> Any:
         from headrace.frame import DataFrame
 
         mark("nlargest" if largest else "nsmallest")
@@ -355,9 +376,9 @@ class SeriesGroupBy(GroupBy):
         own = f"{name}_top" if name in taken else name
         table = _core.group_top(self._keys, own, node, n, largest, self._order, self._dropna)
         frame = {each: _core.part(table, i) for i, each in enumerate([*taken, own])}
-        return GroupSeries(DataFrame._of(frame), name)
+        return self._series(self._with_labels(DataFrame._of(frame)), name)
 
-    def nlargest(self, n: int = 5) -> GroupSeries:
+    def nlargest(self, n: int = 5) -> Any:
         """The `n` greatest numbers of each group, greatest first, without a sort.
 
         >>> import headrace as hr
@@ -367,6 +388,6 @@ class SeriesGroupBy(GroupBy):
         """
         return self._top(n, True)
 
-    def nsmallest(self, n: int = 5) -> GroupSeries:
+    def nsmallest(self, n: int = 5) -> Any:
         """The `n` least numbers of each group, least first; see `nlargest`."""
         return self._top(n, False)

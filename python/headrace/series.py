@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from headrace.array import Array
     from headrace.frame import DataFrame
-    from headrace.group import GroupBy, GroupSeries
+    from headrace.group import GroupBy
+    from headrace.labels import LabelledSeries, SeriesLocator
     from headrace.sorting import NaPosition
 
 
@@ -45,6 +46,17 @@ class CategoryAccessor:
         """The codes on the same memory: int32, null where the value is null (pandas says -1)."""
         mark("codes")
         return Series(_core.retype(self._series._node, "int32"), self._series.name)
+
+    def as_ordered(self) -> Series:
+        """The same column, whose categories compare and sort by their order.
+
+        >>> import headrace as hr
+        >>> hr.Series(["low", "high"], dtype="category").cat.as_ordered().max().item()
+        'high'
+        """
+        mark("as_ordered")
+        made: Series = self._series._like(_core.ordered_categories(self._series._node))
+        return made
 
     @property
     def ordered(self) -> bool:
@@ -184,13 +196,122 @@ class Series(Deferred):
         """
         mark("head")
         if rows < 0:
-            return Series(self[:rows])
+            kept: Series = self[:rows]
+            return kept
         return Series(_core.prefix([self._node], rows)[0], self.name)
 
     def tail(self, rows: int = 5) -> Series:
         """The last rows; all but the first ``-rows`` when `rows` is negative."""
         length = len(self)
         return Series(self[max(length - rows, 0) if rows >= 0 else -rows : length])
+
+    # ---- labels ------------------------------------------------------------------------------
+    @property
+    def index(self) -> Series | DataFrame:
+        """The label of each row: its position, unless the frame of the series has labels."""
+        from headrace.labels import framed
+
+        return framed(self).index
+
+    @property
+    def loc(self) -> SeriesLocator:
+        """Values by label: one, a list, a slice with both ends, or a mask; see `DataFrame.loc`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id")
+        >>> df.x.loc["b"], df.x.loc[["b", "a"]].to_list()
+        (2, [2, 1])
+        """
+        from headrace.labels import SeriesLocator
+
+        return SeriesLocator(self, by_position=False)
+
+    @property
+    def iloc(self) -> SeriesLocator:
+        """Values by position: one, a list, a slice or a mask."""
+        from headrace.labels import SeriesLocator
+
+        return SeriesLocator(self, by_position=True)
+
+    def reset_index(self, *, drop: bool = False) -> Any:
+        """A frame of the labels and the values; with ``drop=True`` the values alone."""
+        return Series(self) if drop else self.to_frame()
+
+    def sort_index(
+        self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
+    ) -> Series:
+        """The values in the order of their labels; without labels as they are, or turned round."""
+        turned: Series = self if ascending else self[::-1]
+        return turned
+
+    def to_frame(self, name: builtins.str | None = None) -> DataFrame:
+        """A frame of this one column."""
+        from headrace.frame import DataFrame
+
+        return DataFrame._of({name or self.name or "value": self._node})
+
+    # ---- other forms -------------------------------------------------------------------------
+    def copy(self, deep: bool = True) -> Self:
+        """Another handle on the same values, which nobody can write to; `deep` changes nothing."""
+        return self.__copy__()
+
+    def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """``function(series, *args, **kwargs)``."""
+        return function(self, *args, **kwargs)
+
+    def map(self, arg: Any) -> Series:
+        """Each value by a mapping, by a labelled series, or by a Python function.
+
+        Of a mapping and a series: null where nothing is said of a value. A function of numbers is
+        first called with the whole column; where that works (arithmetic), the plan has it. Else it
+        runs here once a row, in Python, without the nulls, which stay: `hr.advice` and
+        `hr.fallbacks` tell, and `hr.strict` refuses.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a", "b", "c"]).map({"a": 1, "b": 2}).to_list()
+        [1, 2, None]
+        >>> hr.Series([1, 5]).map(lambda v: v * v + 1).to_list()
+        [2, 26]
+        """
+        from headrace.functions import map_series
+
+        return map_series(self, arg)
+
+    def apply(self, function: Any) -> Series:
+        """The same as `map` with a function.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a", None]).apply(lambda text: text * 2).to_list()
+        ['aa', None]
+        """
+        from headrace.functions import map_series
+
+        return map_series(self, function)
+
+    def sample(
+        self,
+        n: int | None = None,
+        *,
+        frac: float | None = None,
+        replace: bool = False,
+        random_state: Any = None,
+    ) -> Series:
+        """Values by chance, in random order; see `DataFrame.sample`."""
+        from headrace.reshaping import sampled_rows
+
+        mark("sample")
+        values: Series = self[sampled_rows(len(self), n, frac, replace, random_state)]
+        return values
+
+    def factorize(self, *, sort: bool = False) -> tuple[Series, Series]:
+        """Codes of the values, -1 for missing ones, and the distinct values; see `hr.factorize`."""
+        from headrace.reshaping import factorize
+
+        return factorize(self, sort=sort)
+
+    def drop_duplicates(self) -> Series:
+        """The first of equal values, in order; null and NaN count."""
+        return self.unique()
 
     @property
     def cat(self) -> CategoryAccessor:
@@ -210,7 +331,7 @@ class Series(Deferred):
 
     @property
     def str(self) -> TextAccessor:
-        """What texts hold, and pieces of them: contains, startswith, like, slice, len."""
+        """What texts hold, pieces of them, and texts made of them: contains, slice, upper, ..."""
         return TextAccessor(self)
 
     @property
@@ -241,7 +362,8 @@ class Series(Deferred):
             values = list(values)
         if isinstance(values, list) and all(value is None for value in values):
             return self.is_null() if values else self.is_null() & False
-        return Series(_core.is_in(self._node, Series(values)._node), self.name)
+        made: Series = self._like(_core.is_in(self._node, Series(values)._node))
+        return made
 
     def between(
         self,
@@ -286,7 +408,8 @@ class Series(Deferred):
         [None, 1, 2]
         """
         mark("shift")
-        return Series(_core.shift(self._node, periods), self.name)
+        made: Series = self._like(_core.shift(self._node, periods))
+        return made
 
     def diff(self, periods: int = 1) -> Series:
         """Each value less the one `periods` rows before; null where there is none."""
@@ -313,12 +436,14 @@ class Series(Deferred):
         [2.5, 1.0, 2.5]
         """
         mark("rank")
-        return Series(_core.rank(self._node, method, not ascending), self.name)
+        made: Series = self._like(_core.rank(self._node, method, not ascending))
+        return made
 
     # ---- running results ---------------------------------------------------------------------
     def _cumulate(self, name: builtins.str) -> Series:
         mark(name)
-        return Series(_core.cumulate(name, self._node), self.name)
+        made: Series = self._like(_core.cumulate(name, self._node))
+        return made
 
     def cumsum(self) -> Series:
         """Running sum; missing rows stay as they are and take no part.
@@ -491,20 +616,18 @@ class Series(Deferred):
         table = _core.group_by([(self.name or "", self._node)], [], "first", False)
         return Series(_core.part(table, 0), self.name)
 
-    def value_counts(self, *, sort: bool = True, dropna: bool = True) -> GroupSeries:
+    def value_counts(self, *, sort: bool = True, dropna: bool = True) -> LabelledSeries:
         """How often each value occurs, the most frequent first, of equals the one seen first.
 
         >>> import headrace as hr
         >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
         {'b': 2, 'a': 1}
         """
-        from headrace.group import GroupSeries, SeriesGroupBy, keys_of
+        from headrace.group import SeriesGroupBy, keys_of
 
         groups = SeriesGroupBy(keys_of(None, self), {}, "first", dropna)
-        counted = groups.size().reset_index().rename({"size": "count"})
-        return GroupSeries(
-            counted.sort_values("count", ascending=False) if sort else counted, "count"
-        )
+        counted: LabelledSeries = groups.size().rename_values("count")
+        return counted.sort_values(ascending=False) if sort else counted
 
     def nunique(self, dropna: bool = True) -> Array:
         """The number of distinct values; null and NaN count with ``dropna=False``."""

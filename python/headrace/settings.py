@@ -139,6 +139,11 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
     return Setting("device", name, _State.device, _set_device)
 
 
+def is_strict() -> bool:
+    """Whether `strict` is on."""
+    return _State.strict
+
+
 def _set_strict(on: bool) -> None:
     _core.set_strict(on)
     _State.strict = on
@@ -151,7 +156,8 @@ def strict(on: bool = True) -> Setting[bool]:
     """Turn fallbacks to slower ways into errors.
 
     See `fallbacks`: what would run on the CPU because a GPU has no kernel for it raises
-    DeviceError. On the CPU nothing falls back. The first value comes from ``HEADRACE_STRICT``.
+    DeviceError, and a Python function for each row UnsupportedError. The first value comes from
+    ``HEADRACE_STRICT``.
 
     Parameters
     ----------
@@ -185,7 +191,7 @@ class Fallbacks(tuple[tuple[str, str, float], ...]):
 
 
 def fallbacks() -> Fallbacks:
-    """List what ran in a slower way than asked, for example on the CPU instead of a GPU.
+    """List what ran in a slower way than asked: on the CPU instead of a GPU, row by row in Python.
 
     Returns
     -------
@@ -215,7 +221,8 @@ class Advice(tuple[tuple[str, str, str], ...]):
 def advice() -> Advice:
     """List what the engine saw while it ran that you could do better.
 
-    So far: work that was evicted to the disk and fetched again more than twice.
+    So far: work that was evicted to the disk and fetched again more than twice, Python code
+    that ran for each row, and frames that grow by `concat` in a loop.
 
     Returns
     -------

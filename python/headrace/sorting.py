@@ -56,11 +56,22 @@ def sort_frame(
     """The rows of a frame by some of its columns."""
     mark("sort_values")
     keys = _keys("sort_values", frame, by)
-    descending = _descending("sort_values", ascending, len(keys))
-    missing_first = _missing_first("sort_values", na_position)
-    nodes = list(frame._nodes.values())
-    table = _core.sort(keys, descending, missing_first, frame.columns, nodes)
-    return DataFrame._of_parts(table, frame.columns)
+    return sort_by_nodes("sort_values", frame, keys, ascending, na_position)
+
+
+def sort_by_nodes(
+    op: str,
+    frame: DataFrame,
+    keys: list[_core.Node],
+    ascending: bool | Sequence[bool],
+    na_position: NaPosition,
+) -> DataFrame:
+    """The rows of a frame by keys of the same rows."""
+    descending = _descending(op, ascending, len(keys))
+    missing_first = _missing_first(op, na_position)
+    nodes = frame._everything()
+    table = _core.sort(keys, descending, missing_first, list(nodes), list(nodes.values()))
+    return frame._of_rows(list(nodes), [_core.part(table, i) for i in range(len(nodes))])
 
 
 def first_of_frame(
@@ -72,12 +83,9 @@ def first_of_frame(
     first = max(operator.index(n), 0)
     rows = _core.argsort(keys, [largest] * len(keys), False, first)
     domain = _core.new_domain()
-    return DataFrame._of(
-        {
-            name: _core.in_domain(_core.take(node, rows), domain)
-            for name, node in frame._nodes.items()
-        }
-    )
+    nodes = frame._everything()
+    taken = [_core.in_domain(_core.take(node, rows), domain) for node in nodes.values()]
+    return frame._of_rows(list(nodes), taken)
 
 
 def sort_series(series: Series, ascending: bool, na_position: NaPosition) -> Series:

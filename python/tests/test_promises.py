@@ -578,19 +578,19 @@ def test_memory_alone():
 ROWS = [[38.5, -122.9, 0.25], [38.6, -122.8, 0.5], [38.7, -122.7, 0.75]]
 
 
-@promise("002 construction: a frame from a list of rows", later)
+@promise("002 construction: a frame from a list of rows")
 def test_frame_from_rows():
     frame = hr.DataFrame([[*row] for row in ROWS], columns=["latitude", "longitude", "sample"])
     assert columns(frame)["sample"] == [0.25, 0.5, 0.75] and len(frame) == 3
 
 
-@promise("002 construction: a frame from a list of dictionaries", later)
+@promise("002 construction: a frame from a list of dictionaries")
 def test_frame_from_dictionaries():
     frame = hr.DataFrame([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}])
     assert columns(frame) == {"a": [1, 2], "b": ["x", "y"]}
 
 
-@promise("002 antipattern: growing a frame by rows works and is advised against", later)
+@promise("002 antipattern: growing a frame by rows works and is advised against")
 def test_growing_advice():
     frame = hr.DataFrame({"a": [0]})
     for i in range(1, 20):
@@ -599,7 +599,7 @@ def test_growing_advice():
     assert any("concat" in str(line) and "test_promises.py" in str(line) for line in hr.advice())
 
 
-@promise("002 antipattern: iteration over rows works, strict refuses", later)
+@promise("002 antipattern: iteration over rows works, strict refuses")
 def test_iteration_advice():
     frame = hr.DataFrame({"a": [1, 2], "b": [3, 4]})
     assert [row["a"] + row["b"] for _, row in frame.iterrows()] == [4, 6]
@@ -625,7 +625,7 @@ def test_dbscan():
     assert np.asarray(model.labels_).tolist() == [0, 1, 1]
 
 
-@promise("002: user functions where logic needs them", later)
+@promise("002: user functions where logic needs them")
 def test_apply():
     frame = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
     assert frame.apply(lambda r: r.a if r.a > r.b else -r.b, axis=1).to_list() == [-4, 5]
@@ -897,7 +897,7 @@ def test_batches():
     assert [len(part) for part in seen] == [4, 4, 2] and sorted(rows) == list(range(10)) != rows
 
 
-@promise("002: rows in random order", later)
+@promise("002: rows in random order")
 def test_sample():
     frame = hr.DataFrame({"a": np.arange(50)}).sample(frac=1, random_state=1)
     assert sorted(frame.a.to_list()) == list(range(50)) != frame.a.to_list()
@@ -1042,7 +1042,7 @@ def test_concat_arrow():
     assert hr.concat(parts).x.to_list() == [0, 1, 10, 11]
 
 
-@promise("003 mortgage: label and features by difference of the columns", later)
+@promise("003 mortgage: label and features by difference of the columns")
 def test_label_and_features(loans):
     label = loans[["status"]]
     features = loans[list(loans.columns.difference(["status"]))]

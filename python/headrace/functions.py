@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python functions over rows: traced to a plan where they can be, else called row by row."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+    from headrace.series import Series
+
+
+def _user_line() -> str:
+    """The line outside this package that is running."""
+    here = os.path.dirname(__file__)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+
+
+def row_by_row(op: str, fix: str) -> None:
+    """Advise against Python code for each row; an error under `hr.strict`."""
+    from headrace.settings import is_strict
+
+    if is_strict():
+        raise UnsupportedError(f"{op}: Python code for each row, and hr.strict() is on; {fix}")
+    _core.give_advice(op, _user_line(), f"Python code ran for each row; {fix}")
+
+
+_REPEATS = 8
+_seen: dict[str, int] = {}
+
+
+def grows(op: str, fix: str) -> None:
+    """Advise when one line calls this again and again."""
+    line = _user_line()
+    _seen[line] = _seen.get(line, 0) + 1
+    if _seen[line] == _REPEATS:
+        _core.give_advice(op, line, f"called {_REPEATS} times and more by one line; {fix}")
+
+
+def with_rows_of(made: Series, like: _core.Node) -> Series:
+    """A result that has a row for each of `like`, told so."""
+    from headrace.series import Series
+
+    if like.domain:
+        return Series(_core.in_domain(made._node, like.domain), made.name)
+    return Series(_core.data(made._value()), made.name)
+
+
+def _call_each(op: str, function: Callable[[Any], Any], values: Any, fix: str) -> Series:
+    """The results of a Python function as a column."""
+    from headrace.series import Series
+
+    row_by_row(op, fix)
+    start = time.perf_counter()
+    made = Series([function(value) for value in values])
+    name = getattr(function, "__name__", type(function).__name__)
+    _core.record_fallback(
+        op, f"a Python function for each row: {name}", time.perf_counter() - start
+    )
+    return made
+
+
+def _traced(function: Callable[[Any], Any], argument: Any, rows: _core.Node) -> Series | None:
+    """What the function makes of whole columns, if it is a column of the same rows."""
+    from headrace.series import Series
+
+    try:
+        made = function(argument)
+    except Exception:
+        return None
+    fits = isinstance(made, Series) and made._node.domain == rows.domain
+    return made if fits and made._node.shape == rows.shape else None
+
+
+def map_series(series: Series, arg: Any) -> Series:
+    """``series.map(arg)``: by a mapping, a labelled series or a function."""
+    from headrace.frame import DataFrame
+    from headrace.labels import LabelledSeries, plain
+    from headrace.series import Series
+
+    mark("map")
+    if isinstance(arg, Mapping) and not hasattr(arg, "__missing__"):
+        if not arg:
+            empty: Series = series.where(series.is_null() & False)
+            return empty
+        pairs = DataFrame({"key": list(arg), "value": list(arg.values())})
+    elif isinstance(arg, LabelledSeries):
+        frame = arg._frame
+        if len(frame._labels) != 1:
+            raise InvalidArgumentError(
+                f"map: a series with one label is wanted: labels={list(frame._labels)}; use merge"
+            )
+        key, value = frame._nodes.values()
+        pairs = DataFrame._of({"key": key, "value": value})
+    elif isinstance(arg, Mapping) or callable(arg):
+        pairs = None
+    else:
+        raise TypeMismatchError(
+            f"map: a mapping, a labelled series or a function is wanted: arg={arg!r}"
+        )
+    if pairs is not None:
+        rows = DataFrame._of({"key": plain(series)._node})
+        pairs["key"] = plain(pairs.key)
+        found = rows.merge(pairs, on="key", how="left", validate="m:1").value
+        return series._like(with_rows_of(Series(found), series._node)._node)  # type: ignore[no-any-return]
+    function = (lambda value: arg[value]) if isinstance(arg, Mapping) else arg
+    if series.dtype.kind in "iuf":
+        traced = _traced(function, Series(series._node), series._node)
+        if traced is not None:
+            return series._like(traced._node)  # type: ignore[no-any-return]
+    values = series.to_list()
+    made = _call_each(
+        "map",
+        lambda value: None if value is None else function(value),
+        values,
+        "write arithmetic, where() or .str and .dt methods, or map a dict",
+    )
+    return series._like(with_rows_of(made, series._node)._node)  # type: ignore[no-any-return]
+
+
+class FrameFunctions:
+    """The part of `DataFrame` that takes Python functions."""
+
+    __slots__ = ()
+
+    def copy(self: Any, deep: bool = True) -> DataFrame:
+        """Another handle on the same columns, which nobody can write to; `deep` changes nothing.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2]})
+        >>> other = df.copy()
+        >>> other["x"] = 0
+        >>> df.x.to_list()
+        [1, 2]
+        """
+        made: DataFrame = self.__copy__()
+        return made
+
+    def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """``function(frame, *args, **kwargs)``, or of a pair ``(function, word)`` by that word.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2]}).pipe(lambda df, n: df.x * n, 3).to_list()
+        [3, 6]
+        """
+        if isinstance(function, tuple):
+            function, word = function
+            return function(*args, **{**kwargs, word: self})
+        return function(self, *args, **kwargs)
+
+    def apply(self: Any, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
+        """A function of each column, or, with ``axis=1``, of each row.
+
+        Of columns the results are a frame: columns of the same rows, or one row of numbers. Of rows
+        the function is first called with whole columns; where that gives a column (it does for
+        arithmetic), the plan has it and no row is looked at. Else it runs here, once a row, in
+        Python: `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
+        >>> df.apply(lambda row: row.a + row["b"], axis=1).to_list()
+        [5, 7]
+        >>> df.apply(lambda row: row.a if row.a > row.b else -row.b, axis=1).to_list()
+        [-4, 5]
+        >>> df.apply(lambda column: column.max() - column.min()).to_dict()
+        {'a': [4], 'b': [2]}
+        """
+        from headrace.array import Array
+        from headrace.frame import DataFrame
+        from headrace.labels import Row
+        from headrace.series import Series
+
+        mark("apply")
+        if axis in (0, "index"):
+            made = {name: function(self[name]) for name in self._unlabelled()}
+            if all(isinstance(each, Series) for each in made.values()):
+                return DataFrame._of({**self._labels, **DataFrame(made)._nodes}, self._labels)
+            return DataFrame(
+                {n: v.reshape(1) if isinstance(v, Array) else [v] for n, v in made.items()}
+            )
+        if axis not in (1, "columns"):
+            raise InvalidArgumentError(f"apply: an axis is 0 or 1: axis={axis!r}")
+        if not self._nodes:
+            raise InvalidArgumentError("apply: a frame without columns has no rows")
+        like = next(iter(self._nodes.values()))
+        whole = {name: Series(node, name) for name, node in self._nodes.items()}
+        traced = _traced(function, Row(whole), like)
+        if traced is None:
+            fix = "write arithmetic over columns, where() or case by masks"
+            rows = (row for _, row in _rows_of(self))
+            traced = with_rows_of(_call_each("apply", function, rows, fix), like)
+        if not self._labels:
+            return Series(traced._node)
+        labelled = DataFrame(self)
+        labelled["apply"] = traced
+        return labelled._series("apply").rename("")
+
+    def iterrows(self: Any) -> Iterator[tuple[Any, Any]]:
+        """Pairs of label (or position) and row, in Python: slow, so `hr.advice` names the line.
+
+        >>> import headrace as hr
+        >>> [row["a"] for _, row in hr.DataFrame({"a": [1, 2]}).iterrows()]
+        [1, 2]
+        """
+        row_by_row("iterrows", "work on whole columns: df.a + df.b, masks, groupby")
+        return _rows_of(self)
+
+    def itertuples(self: Any, index: bool = True, name: str | None = "Row") -> Iterator[Any]:
+        """Rows as named tuples, in Python: slow, so `hr.advice` names the line.
+
+        >>> import headrace as hr
+        >>> [row.a for row in hr.DataFrame({"a": [1, 2]}).itertuples()]
+        [1, 2]
+        """
+        from collections import namedtuple
+
+        row_by_row("itertuples", "work on whole columns: df.a + df.b, masks, groupby")
+        names = [*(["Index"] if index else []), *self.columns]
+        kind: Any = None if name is None else namedtuple(name, names, rename=True)
+        make = tuple if kind is None else kind._make
+        labelled = _rows_of(self)
+        return (make([*([label] if index else []), *row.values()]) for label, row in labelled)
+
+
+def _rows_of(frame: DataFrame) -> Iterator[tuple[Any, Any]]:
+    from headrace.labels import Row
+    from headrace.series import Series
+
+    columns = frame.to_dict()
+    index = [Series(node).to_list() for node in frame._labels.values()]
+    labels: Any = range(len(frame))
+    if index:
+        labels = zip(*index, strict=True) if len(index) > 1 else index[0]
+    names = list(columns)
+    for label, values in zip(labels, zip(*columns.values(), strict=True), strict=True):
+        yield label, Row(dict(zip(names, values, strict=True)))

@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows in other forms: samples, bins, codes, pivot tables; frames from rows."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+    from headrace.series import Series
+
+
+# ---- frames from rows ----------------------------------------------------------------------------
+def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
+    """Columns by name of a list of dictionaries, or of one of lists, tuples or numbers."""
+    names = None if columns is None else [str(name) for name in columns]
+    if all(isinstance(row, Mapping) for row in rows):
+        found = names if names is not None else list(dict.fromkeys(n for row in rows for n in row))
+        return {name: [row.get(name) for row in rows] for name in found}
+    if not all(isinstance(row, list | tuple) for row in rows):
+        kinds = sorted({type(row).__name__ for row in rows})
+        raise TypeMismatchError(
+            f"DataFrame: these values are no rows: types={kinds}; "
+            "pass columns by name, or a list of lists, of tuples or of dictionaries"
+        )
+    width = len(rows[0]) if names is None else len(names)
+    for at, row in enumerate(rows):
+        if len(row) != width:
+            raise InvalidArgumentError(
+                f"DataFrame: rows are of different lengths: row={at}, values={len(row)}, "
+                f"columns={width}"
+            )
+    names = [str(i) for i in range(width)] if names is None else names
+    turned = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return {name: list(values) for name, values in zip(names, turned, strict=True)}
+
+
+def split_columns(values: Any) -> list[Any]:
+    """The columns of an array of two dimensions."""
+    if getattr(values, "ndim", 0) != 2:
+        raise TypeMismatchError(
+            f"DataFrame: names for columns want rows: type={type(values).__name__!r}; "
+            "pass a list of rows or an array of two dimensions"
+        )
+    return [values[:, i] for i in range(values.shape[1])]
+
+
+# ---- samples -------------------------------------------------------------------------------------
+def sampled_rows(
+    rows: int, n: int | None, frac: float | None, replace: bool, random_state: Any
+) -> Any:
+    """Positions of rows by chance, those that pandas draws."""
+    import numpy as np
+
+    if (n is None) == (frac is None) and n is not None:
+        raise InvalidArgumentError(f"sample: pass n or frac, not both: n={n}, frac={frac}")
+    size = 1 if n is None and frac is None else operator.index(n) if n is not None else None
+    if size is None:
+        assert frac is not None
+        size = round(frac * rows)
+    if size < 0 or (size > rows and not replace):
+        raise InvalidArgumentError(
+            f"sample: there are not so many rows: n={size}, rows={rows}; pass replace=True"
+        )
+    if isinstance(random_state, np.random.RandomState | np.random.Generator):
+        chance: Any = random_state
+    else:
+        chance = np.random.RandomState(random_state)
+    return chance.choice(rows, size=size, replace=replace)
+
+
+# ---- codes and bins ------------------------------------------------------------------------------
+def factorize(values: Any, *, sort: bool = False) -> tuple[Series, Series]:
+    """A code for each value, and the distinct values that the codes stand for.
+
+    Parameters
+    ----------
+    values : Series, or what `hr.Series` takes
+        One dimension.
+    sort : bool
+        Distinct values in their order; else in the order in which they are first seen.
+
+    Returns
+    -------
+    codes, uniques : Series
+        int64 codes of the same rows, -1 for a null or NaN; the distinct values without these.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> codes, uniques = hr.factorize(["b", None, "a", "b"])
+    >>> codes.to_list(), uniques.to_list()
+    ([0, -1, 1, 0], ['b', 'a'])
+    """
+    from headrace.frame import DataFrame
+    from headrace.functions import with_rows_of
+    from headrace.labels import positions
+    from headrace.series import Series
+
+    mark("factorize")
+    series = Series(values)
+    uniques = Series(Series(series._node, series.name).dropna().unique())
+    if sort:
+        uniques = uniques.sort_values()
+    known = DataFrame({"key": uniques, "code": positions(len(uniques))})
+    rows = DataFrame._of({"key": series._node})
+    codes = rows.merge(known, on="key", how="left").code.fill_null(-1)
+    return with_rows_of(Series(codes), series._node), uniques
+
+
+def _edge(value: float, digits: int) -> str:
+    text = f"{round(value, digits):.{digits}f}".rstrip("0")
+    return text + "0" if text.endswith(".") else text
+
+
+def _bin_names(
+    edges: list[Any], whole: bool, right: bool, lowest: bool, precision: int
+) -> list[str]:
+    """The bins as pandas writes intervals, with as many digits as keep them apart."""
+    shown = [str(int(edge)) for edge in edges] if whole else []
+    for digits in range(precision, 20):
+        if whole:
+            break
+        shown = [_edge(float(edge), digits) for edge in edges]
+        if lowest:
+            shown[0] = _edge(float(edges[0]) - 10.0**-digits, digits)
+        if len(set(shown)) == len(edges):
+            break
+    if whole and lowest:
+        shown = [_edge(float(edge), precision) for edge in edges]
+        shown[0] = _edge(float(edges[0]) - 10.0**-precision, precision)
+    left, close = ("(", "]") if right else ("[", ")")
+    return [f"{left}{a}, {b}{close}" for a, b in itertools.pairwise(shown)]
+
+
+def cut(
+    x: Any,
+    bins: int | Sequence[float],
+    *,
+    right: bool = True,
+    labels: Sequence[str] | bool | None = None,
+    include_lowest: bool = False,
+    precision: int = 3,
+) -> Series:
+    """The bin that each number falls into, as ordered categories.
+
+    Parameters
+    ----------
+    x : Series, or what `hr.Series` takes
+        Numbers.
+    bins : int or list of numbers
+        So many bins of equal width over the range of `x` (which is looked at), or their edges,
+        increasing.
+    right : bool
+        Whether a bin holds its right edge, else its left one.
+    labels : list of str or False, optional
+        Names of the bins, ``(1, 5]`` by default; False gives their numbers.
+    include_lowest : bool
+        Whether the first bin holds its left edge too.
+    precision : int
+        Digits of the names behind the point.
+
+    Returns
+    -------
+    Series
+        Of the same rows, null for what is missing or in no bin.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For edges that do not increase, and as many labels as bins not given.
+
+    Notes
+    -----
+    One fused pass with a comparison an edge, so meant for up to some hundred bins.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.cut(hr.Series([1, 5, 12]), [0, 4, 10], labels=["low", "high"]).to_list()
+    ['low', 'high', None]
+    """
+    import numpy as np
+
+    from headrace.series import Series
+
+    mark("cut")
+    values = Series(x)
+    if values.dtype.kind not in "iuf":
+        raise TypeMismatchError(f"cut: numbers are wanted: dtype={str(values.dtype)!r}")
+    lowest = include_lowest and right
+    if isinstance(bins, int):
+        edges, whole = _equal_edges(values, bins, right), False
+    else:
+        edges = np.asarray(bins)
+        whole = edges.dtype.kind in "iu"
+    if edges.ndim != 1 or len(edges) < 2 or not (edges[1:] > edges[:-1]).all():
+        raise InvalidArgumentError(
+            f"cut: edges increase, and there are two at least: bins={bins!r}"
+        )
+    count = len(edges) - 1
+    passed = [values > e if right else values >= e for e in edges.tolist()]
+    if lowest:
+        passed[0] = values >= edges[0].item()
+    number = passed[1].astype("int64") * 0
+    for test in passed[1:-1]:
+        number = number + test.astype("int64")
+    inside = (passed[0] & ~passed[-1]).fill_null(False)
+    if labels is False:
+        return values._like(number.where(inside)._node)  # type: ignore[no-any-return]
+    names: list[Any] = (
+        _bin_names(edges.tolist(), whole, right, lowest, precision)
+        if labels is None or labels is True
+        else [str(label) for label in labels]
+    )
+    if len(names) != count:
+        raise InvalidArgumentError(
+            f"cut: a label for each bin is wanted: bins={count}, labels={len(names)}"
+        )
+    if len(set(names)) != count:
+        raise InvalidArgumentError(f"cut: labels repeat: labels={names}")
+    at = number.where(inside, count).fill_null(count)
+    entries = _core.ordered_categories(Series([*names, None], dtype="category")._node)
+    made = Series(_core.take(entries, at._node))
+    from headrace.functions import with_rows_of
+
+    return values._like(with_rows_of(made, values._node)._node)  # type: ignore[no-any-return]
+
+
+def _equal_edges(values: Series, bins: int, right: bool) -> Any:
+    """Edges as pandas sets them: the open end a thousandth of the range further out."""
+    import numpy as np
+
+    if bins < 1:
+        raise InvalidArgumentError(f"cut: there is one bin at least: bins={bins}")
+    low, high = values.astype("float64").min(), values.astype("float64").max()
+    _core.force([low._node, high._node])
+    least, most = float(low), float(high)
+    if not np.isfinite(least) or not np.isfinite(most):
+        raise InvalidArgumentError(
+            f"cut: the range of the values is not finite: min={least}, max={most}; pass edges"
+        )
+    if least == most:
+        least -= 0.001 * abs(least) if least != 0 else 0.001
+        most += 0.001 * abs(most) if most != 0 else 0.001
+        return np.linspace(least, most, bins + 1)
+    edges = np.linspace(least, most, bins + 1)
+    change = (most - least) * 0.001
+    if right:
+        edges[0] -= change
+    else:
+        edges[-1] += change
+    return edges
+
+
+# ---- the part of DataFrame -----------------------------------------------------------------------
+class FrameShapes:
+    """The part of `DataFrame` that gives rows another form."""
+
+    __slots__ = ()
+
+    def sample(
+        self: Any,
+        n: int | None = None,
+        *,
+        frac: float | None = None,
+        replace: bool = False,
+        random_state: Any = None,
+    ) -> DataFrame:
+        """Rows by chance, in random order: `n` of them (1), or the share `frac` of all.
+
+        With an integer as `random_state` the rows are those that pandas draws.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
+        [3, 4]
+        """
+        mark("sample")
+        rows: DataFrame = self[sampled_rows(len(self), n, frac, replace, random_state)]
+        return rows
+
+    def value_counts(
+        self: Any,
+        subset: str | list[str] | None = None,
+        *,
+        sort: bool = True,
+        dropna: bool = True,
+    ) -> Any:
+        """How often each row occurs (in the columns of `subset`), the most frequent first.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
+        {(1, 'x'): 2, (2, 'y'): 1}
+        """
+        names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
+        counted = self.groupby(names, dropna=dropna).size().rename_values("count")
+        return counted.sort_values(ascending=False) if sort else counted
+
+    def nunique(self: Any, dropna: bool = True) -> DataFrame:
+        """The number of distinct values of each column, as one row.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
+        {'a': [2], 'b': [1]}
+        """
+        from headrace.frame import DataFrame
+
+        return DataFrame({n: self[n].nunique(dropna).reshape(1) for n in self._unlabelled()})
+
+    def quantile(self: Any, q: float | list[float] = 0.5) -> DataFrame:
+        """Quantiles of each column of numbers: one row, or a row for each of a list.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1.0, 2.0, 4.0]}).quantile([0.5, 1.0]).to_dict()
+        {'a': [2.0, 4.0]}
+        """
+        from headrace.frame import DataFrame
+
+        levels = q if isinstance(q, list) else [q]
+        names = [n for n in self._unlabelled() if self[n].dtype.kind in "iuf"]
+        if not names:
+            raise TypeMismatchError(f"quantile: no column of numbers: columns={self.columns}")
+        return DataFrame({name: self[name].quantile(levels) for name in names})
+
+    def pivot_table(
+        self: Any,
+        values: str | list[str] | None = None,
+        index: str | list[str] | None = None,
+        columns: str | None = None,
+        aggfunc: str = "mean",
+        fill_value: Any = None,
+    ) -> DataFrame:
+        """An aggregate of `values` with a row a key of `index` and a column a value of `columns`.
+
+        Parameters
+        ----------
+        values : str or list of str, optional
+            Columns of numbers; several give columns ``x_a`` for value x at column a.
+        index : str or list of str
+            Keys, which become the labels.
+        columns : str, optional
+            The column whose distinct values become names; they are looked at now.
+        aggfunc : str
+            An aggregate as `agg` takes it.
+        fill_value : optional
+            Instead of null where there are no rows.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
+        >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
+        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
+        """
+        from headrace.frame import DataFrame
+
+        mark("pivot_table")
+        keys = [index] if isinstance(index, str) else list(index or [])
+        if not keys:
+            raise InvalidArgumentError("pivot_table: there is no key; name a column as index")
+        taken = {*keys, columns}
+        wanted = (
+            [values]
+            if isinstance(values, str)
+            else values
+            or [n for n in self.columns if n not in taken and self[n].dtype.kind in "biuf"]
+        )
+        spec = dict.fromkeys(wanted, aggfunc)
+        if columns is None:
+            return self.groupby(keys).agg(spec)  # type: ignore[no-any-return]
+        groups = self.groupby([*keys, columns]).agg(spec).reset_index()
+        at = groups[columns].unique().dropna().sort_values()
+        parts: dict[str, Any] = {name: groups[name] for name in keys}
+        made: list[str] = []
+        for value in wanted:
+            for each in at.to_list():
+                name = str(each) if len(wanted) == 1 else f"{value}_{each}"
+                if name in parts:
+                    raise InvalidArgumentError(
+                        f"pivot_table: a name would be repeated: name={name!r}"
+                    )
+                parts[name] = groups[value].where(groups[columns] == each)
+                made.append(name)
+        spread = DataFrame(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
+        if fill_value is None:
+            return spread  # type: ignore[no-any-return]
+        return spread.fillna(dict.fromkeys(made, fill_value))  # type: ignore[no-any-return]
+
+    def melt(
+        self: Any,
+        id_vars: str | list[str] | None = None,
+        value_vars: str | list[str] | None = None,
+        var_name: str = "variable",
+        value_name: str = "value",
+    ) -> DataFrame:
+        """Columns under each other: a row for each row and column of `value_vars`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": [1, 2], "a": [3, 4], "b": [5, 6]}).melt("id").to_dict()
+        {'id': [1, 2, 1, 2], 'variable': ['a', 'a', 'b', 'b'], 'value': [3, 4, 5, 6]}
+        """
+        from headrace.frame import DataFrame, concat
+        from headrace.series import Series
+
+        mark("melt")
+        ids = [id_vars] if isinstance(id_vars, str) else list(id_vars or [])
+        picked = [value_vars] if isinstance(value_vars, str) else value_vars
+        names = [n for n in self.columns if n not in ids] if picked is None else picked
+        if not names:
+            raise InvalidArgumentError("melt: there is no column to put under the others")
+        parts = []
+        for name in names:
+            part = DataFrame._of({n: self._nodes[self._find(n)] for n in ids})
+            part[value_name] = Series(self._nodes[self._find(name)])
+            part[var_name] = name
+            parts.append(part[[*ids, var_name, value_name]])
+        melted: DataFrame = concat(parts)
+        return melted
