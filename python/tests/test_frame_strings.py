@@ -157,6 +157,7 @@ def test_a_test_of_nulls_stays_null_beside_others() -> None:
     assert "where a mask is true" in whole[mask].explain()
     assert whole[mask].number.to_list() == [1]
 
+
 # ---- texts made of texts -------------------------------------------------------------------------
 ANY_TEXTS = st.lists(st.none() | st.text(max_size=30), max_size=40)
 
