@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
 namespace hr {
 
@@ -395,12 +396,12 @@ Column is_in(const Column& values, const Column& set, const Mask* where) {
   if (rows == 0) return Column(TypeId::kBool, 0, std::move(bits));
   auto* const words = bits.mutable_as<uint64_t>();
   const JoinKeys& all = keys;
-  if (const KeySet known(set_keys, rows); known.is_exact()) {
+  if (const std::optional<KeySet> known = KeySet::exact(set_keys, rows)) {
     parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
         const int64_t count = std::min<int64_t>(64, morsel.end - row);
         const uint64_t wanted = where ? where->word(row, count) : ~uint64_t{0};
-        if (wanted) words[row / 64] = wanted & known.find(all.data() + row, count);
+        if (wanted) words[row / 64] = wanted & known->find(all.data() + row, count);
       }
     });
     return Column(TypeId::kBool, rows, std::move(bits));

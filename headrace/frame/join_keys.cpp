@@ -36,9 +36,16 @@ struct Extremes {
   }
 };
 
+// Whether a bit for each key of the range is worth its memory.
+bool is_narrow(const KeyRange& range, int64_t rows, int64_t asked) {
+  const auto all = static_cast<uint64_t>(std::max<int64_t>(rows + asked, 64));
+  return range.width / kMostBitsARow <= all;
+}
+
 }  // namespace
 
 KeyRange range_of(const JoinKeys& keys) {
+  if (keys.rows == 0) return {};
   std::vector<Extremes> parts(static_cast<size_t>(num_morsels(keys.rows)));
   parallel_morsels(keys.rows, {keys.touch()}, [&](Morsel morsel) {
     Extremes part;
@@ -57,11 +64,20 @@ KeyRange range_of(const JoinKeys& keys) {
 }
 
 KeySet::KeySet(const JoinKeys& keys, int64_t asked) {
-  if (keys.rows > 0) range_ = range_of(keys);
-  const auto rows = static_cast<uint64_t>(std::max<int64_t>(keys.rows, 64));
-  uint64_t bits = range_.width;
-  if (bits / kMostBitsARow > rows + static_cast<uint64_t>(asked)) {
-    bits = std::bit_ceil(rows * kHashBitsARow) - 1;
+  const KeyRange range = range_of(keys);
+  *this = KeySet(keys, range, is_narrow(range, keys.rows, asked));
+}
+
+std::optional<KeySet> KeySet::exact(const JoinKeys& keys, int64_t asked) {
+  const KeyRange range = range_of(keys);
+  if (!is_narrow(range, keys.rows, asked)) return std::nullopt;
+  return KeySet(keys, range, true);
+}
+
+KeySet::KeySet(const JoinKeys& keys, KeyRange range, bool is_exact) : range_(range) {
+  uint64_t bits = range.width;
+  if (!is_exact) {
+    bits = std::bit_ceil(static_cast<uint64_t>(keys.rows) * kHashBitsARow) - 1;
     shift_ = std::countl_zero(bits);
   }
   map_ = Buffer::allocate_zeroed(static_cast<int64_t>(bits / 64 + 1) * 8);

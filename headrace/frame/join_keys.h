@@ -6,6 +6,7 @@
 #include "headrace/memory/pin.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace hr {
 
@@ -31,23 +32,26 @@ struct KeyRange {
   bool has(uint64_t key) const { return key - least <= width; }
 };
 
-/// Of at least one row.
+/// {0, 0} of no rows.
 HR_API KeyRange range_of(const JoinKeys& keys);
 
 /// Which keys some rows have, a bit each: of their range where that costs at most 4 bytes a row,
 /// else of 16 times as many hashes as rows.
 class HR_API KeySet {
  public:
-  /// `asked`: how many keys will be looked for.
+  /// `asked`: how many keys will be looked for. Of hashes, one of 16 keys that it has not is said
+  /// to be there.
   KeySet(const JoinKeys& keys, int64_t asked);
 
-  /// Else one of 16 keys that it has not is said to be there.
-  bool is_exact() const { return shift_ == 0; }
+  /// Nothing where it would be of hashes.
+  static std::optional<KeySet> exact(const JoinKeys& keys, int64_t asked);
 
   /// Bit i: key i is there; up to 64 keys.
   uint64_t find(const uint64_t* keys, int64_t count) const;
 
  private:
+  KeySet(const JoinKeys& keys, KeyRange range, bool is_exact);
+
   KeyRange range_{};
   int shift_ = 0;  // from a hash to its bit
   Buffer map_{};
