@@ -396,17 +396,18 @@ Column is_in(const Column& values, const Column& set, const Mask* where) {
   if (rows == 0) return Column(TypeId::kBool, 0, std::move(bits));
   auto* const words = bits.mutable_as<uint64_t>();
   const JoinKeys& all = keys;
-  if (const std::optional<KeySet> known = KeySet::exact(set_keys, rows)) {
+  const JoinKeys wanted = table_keys(set_keys, keys);
+  if (const std::optional<KeySet> known = KeySet::exact(wanted, rows)) {
     parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
         const int64_t count = std::min<int64_t>(64, morsel.end - row);
-        const uint64_t wanted = where ? where->word(row, count) : ~uint64_t{0};
-        if (wanted) words[row / 64] = wanted & known->find(all.data() + row, count);
+        const uint64_t open = where ? where->word(row, count) : ~uint64_t{0};
+        if (open) words[row / 64] = open & known->find(all.data() + row, count);
       }
     });
     return Column(TypeId::kBool, rows, std::move(bits));
   }
-  const JoinTable table(table_keys(set_keys, keys));
+  const JoinTable table(wanted);
   parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
     JoinTable::Hits hits;
     for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
