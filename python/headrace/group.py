@@ -352,6 +352,41 @@ class GroupBy:
             return Series(node, name)
         return DataFrame._of(made)
 
+    def shift(self, periods: int = 1) -> DataFrame | Series:
+        """Each row's value `periods` rows before in its group (behind, when negative), else null.
+
+        In the order of the rows. Costs a sort by the keys and one of positions.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
+        >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
+        ([None, None, 1, 2], [3, 4, None, None])
+        """
+        from headrace.array import Array
+        from headrace.frame import DataFrame
+        from headrace.functions import with_rows_of
+
+        mark("shift")
+        keys = [node for _, node in self._keys]
+        order = _core.argsort(keys, [False] * len(keys), False)
+        back = _core.argsort([order], [False], False)
+        same: Any = None
+        for node in keys:
+            key = Series(_core.take(node, order))
+            before = key.shift(periods)
+            equal = (key == before).fill_null(False)
+            if not self._dropna:
+                equal = equal | (key.isna() & before.isna())
+            same = equal if same is None else same & equal
+        made = {}
+        for name, node in self._values().items():
+            moved = Series(_core.take(node, order)).shift(periods).where(same)
+            made[name] = with_rows_of(moved[Array(back)], node)._node
+        if isinstance(self, SeriesGroupBy):
+            ((name, node),) = made.items()
+            return Series(node, name)
+        return DataFrame._of(made)
+
 
 class SeriesGroupBy(GroupBy):
     """The values of one column by key."""

@@ -48,6 +48,38 @@ def frames(keys: dict[str, list[object]], x: list[float | None], y: list[int]) -
     return ours, theirs
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.integers(0, 9)), max_size=30),
+    st.integers(-3, 3),
+)
+def test_shift_inside_of_groups_is_that_of_pandas(rows: list, periods: int) -> None:
+    columns = {name: [row[i] for row in rows] for i, name in enumerate("ksx")}
+    theirs = pd.DataFrame(columns)
+    ours = hr.DataFrame(
+        {
+            "k": np.array(columns["k"], "i8"),
+            "s": hr.Series(columns["s"], dtype="string"),
+            "x": np.array(columns["x"], "i8"),
+        }
+    )
+    for by in ("k", ["s", "k"]):
+        wanted = [None if v != v else v for v in theirs.groupby(by).x.shift(periods)]
+        assert ours.groupby(by).x.shift(periods).to_list() == wanted
+    kept = ours[ours.x > 3]
+    kept["before"] = kept.groupby("k").x.shift(periods)
+    left = theirs[theirs.x > 3]
+    wanted = [None if v != v else v for v in left.groupby("k").x.shift(periods)]
+    assert kept.before.to_list() == wanted
+
+
+def test_shift_of_missing_keys() -> None:
+    ours = hr.DataFrame({"k": [1.0, None, 1.0, None], "x": [1, 2, 3, 4]})
+    assert ours.groupby("k").x.shift().to_list() == [None, None, 1, None]
+    assert ours.groupby("k", dropna=False).x.shift().to_list() == [None, None, 1, 2]
+    assert ours.groupby("k")[["x"]].shift(-1).to_dict() == {"x": [3, None, None, None]}
+
+
 def same(ours: hr.DataFrame, theirs: pd.DataFrame, keys: list[str]) -> None:
     ours_values = columns_of(ours)
     theirs = theirs.reset_index()

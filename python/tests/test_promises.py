@@ -1022,7 +1022,7 @@ def test_worst_state(loans):
     assert late.to_list() == [True, False, False]
 
 
-@promise("003 mortgage: a look ahead inside of each loan", later)
+@promise("003 mortgage: a look ahead inside of each loan")
 def test_look_ahead(loans):
     ahead = loans.groupby("loan").status.shift(-1).fillna(-1).to_list()
     assert ahead == [1, 3, -1, 0, -1, -1]
