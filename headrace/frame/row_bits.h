@@ -14,13 +14,14 @@
 
 namespace hr {
 
-/// Of 64 rows: below it they are tested one by one.
-inline constexpr int kFewRows = 24;
+/// Wanted rows of 64 below which they are tested one by one: where a test looks at texts, and where
+/// it costs as little as the loop.
+inline constexpr int kFewRows = 24, kFewCheapRows = 6;
 
 /// `test(row)` of all rows as bits; false for rows where the mask is not true.
 template <class F>
 Buffer bits_of(int64_t rows, const std::vector<Touch>& touches, F&& test,
-               const Mask* where = nullptr) {
+               const Mask* where = nullptr, int few = kFewRows) {
   Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows == 0) return bits;
   uint8_t* const out = bits.mutable_as<uint8_t>();
@@ -29,7 +30,7 @@ Buffer bits_of(int64_t rows, const std::vector<Touch>& touches, F&& test,
       const int64_t count = std::min<int64_t>(64, morsel.end - begin);
       const uint64_t wanted = where ? where->word(begin, count) : ~uint64_t{0};
       uint64_t word = 0;
-      if (where && std::popcount(wanted) < kFewRows) {
+      if (where && std::popcount(wanted) < few) {
         for (uint64_t rest = wanted; rest; rest &= rest - 1) {
           const int i = std::countr_zero(rest);
           word |= uint64_t{test(begin + i)} << i;
@@ -82,7 +83,7 @@ Column test_codes(const Column& column, F&& test, const Mask* where = nullptr) {
   const Nulls null(column);
   Buffer bits = bits_of(
       column.num_rows(), {reads(column)},
-      [&](int64_t row) { return !null(row) && test(codes[row]); }, where);
+      [&](int64_t row) { return !null(row) && test(codes[row]); }, where, kFewCheapRows);
   return bool_column(column.num_rows(), std::move(bits), null.any(), null);
 }
 

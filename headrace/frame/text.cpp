@@ -69,18 +69,28 @@ Buffer match_strings(const Column& column, const std::vector<std::string_view>& 
   const auto same = [words](const Needle& needle, int64_t row) {
     return words[2 * row] == needle.words[0] && words[2 * row + 1] == needle.words[1];
   };
+  const auto each = [&](auto&& test) {
+    return bits_of(column.num_rows(), touches, test, where, kFewCheapRows);
+  };
   if (needles.size() == 1 && needles[0].is_inline())
-    return bits_of(
-        column.num_rows(), touches,
-        [same, needle = needles[0]](int64_t row) { return same(needle, row); }, where);
+    return each([same, needle = needles[0]](int64_t row) { return same(needle, row); });
   if (needles.size() == 2 && needles[0].is_inline() && needles[1].is_inline())
+    return each([same, a = needles[0], b = needles[1]](int64_t row) {
+      return same(a, row) || same(b, row);
+    });
+  const Nulls null(column);
+  if (needles.size() == 1) {  // by views first, which tells of most rows that they differ
+    Buffer close =
+        each([words, word = needles[0].words[0]](int64_t row) { return words[2 * row] == word; });
+    const Column candidates(TypeId::kBool, column.num_rows(), std::move(close));
+    const Mask mask(candidates);
     return bits_of(
         column.num_rows(), touches,
-        [same, a = needles[0], b = needles[1]](int64_t row) {
-          return same(a, row) || same(b, row);
+        [&, text = needles[0].text](int64_t row) {
+          return !null(row) && column.string(row) == text;
         },
-        where);
-  const Nulls null(column);
+        &mask);
+  }
   return bits_of(
       column.num_rows(), touches,
       [&](int64_t row) {
