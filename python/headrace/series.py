@@ -51,8 +51,9 @@ class CategoryAccessor:
         """The same column, whose categories compare and sort by their order.
 
         >>> import headrace as hr
-        >>> hr.Series(["low", "high"], dtype="category").cat.as_ordered().max().item()
-        'high'
+        >>> size = hr.Series(["low", "high"], dtype="category").cat.as_ordered()
+        >>> size.sort_values(ascending=False).to_list()
+        ['high', 'low']
         """
         mark("as_ordered")
         made: Series = self._series._like(_core.ordered_categories(self._series._node))

@@ -173,8 +173,9 @@ def strict(on: bool = True) -> Setting[bool]:
     --------
     >>> import headrace as hr
     >>> with hr.strict():
-    ...     len(hr.fallbacks())
-    0
+    ...     hr.Series([1, 2]).map(str)
+    Traceback (most recent call last):
+    headrace.UnsupportedError: map: ...
     """
     return Setting("strict", on, _State.strict, _set_strict)
 
@@ -201,8 +202,10 @@ def fallbacks() -> Fallbacks:
     Examples
     --------
     >>> import headrace as hr
-    >>> hr.fallbacks()
-    no fallbacks
+    >>> hr.Series([1, 2]).map(str).to_list()
+    ['1', '2']
+    >>> hr.fallbacks()[-1][0]
+    'map'
     """
     return Fallbacks((op, reason, seconds) for op, reason, seconds, _ in _core.fallbacks())
 
@@ -232,8 +235,10 @@ def advice() -> Advice:
     Examples
     --------
     >>> import headrace as hr
-    >>> hr.advice()
-    no advice
+    >>> hr.Series([1, 2]).map(str).to_list()
+    ['1', '2']
+    >>> hr.advice()[-1][2]
+    'Python code ran for each row; write arithmetic, where() or .str and .dt methods, or map a dict'
     """
     return Advice(_core.advice())
 
