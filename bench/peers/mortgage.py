@@ -311,13 +311,22 @@ def one(bench: Bench, step: str, paths: list[str], acquisition: list[str]) -> No
     spilled = hr.memory.spill().evicted_bytes
     statements = sql_of(paths, acquisition)
     disk = hr.memory.spill().directory
+    room = limit
+    while True:  # the least limit, doubled, under which DuckDB finishes each time
+        try:
+            for _ in range(3):
+                etl_in_duckdb(statements, room, disk)
+            break
+        except duckdb.OutOfMemoryException:
+            room *= 2
+    rival = "duckdb" if room == limit else f"duckdb, {room // limit} x the limit"
     bench.value(f"{step}, footprint", OURS, footprint / 1e6, "MB")
     bench.step(
         step,
         limited,
         [
             Rival("no limit", lambda: etl(paths, acquisition), 1 / 3),
-            Rival("duckdb", lambda: etl_in_duckdb(statements, limit, disk), 1, same_sums),
+            Rival(rival, lambda: etl_in_duckdb(statements, room, disk), 1, same_sums),
         ],
         same_bits,
         rows=rows,
