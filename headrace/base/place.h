@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where data lives: the host, one device, or, under a memory limit, the disk.
+// Where data lives: the host, one device, or, under a memory limit, pinned memory and the disk.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,8 +7,9 @@
 namespace hr {
 
 /// The simulated device is memory of this process that the host cannot touch: for tests of what a
-/// GPU needs. Nothing is made on the disk; values go there from the host and come back.
-enum class PlaceKind : uint8_t { kHost, kCuda, kSimulated, kDisk };
+/// GPU needs. Nothing is made on the disk or, for a device, in pinned memory of the host: values go
+/// there and come back.
+enum class PlaceKind : uint8_t { kHost, kCuda, kSimulated, kDisk, kPinned };
 
 /// A memory place. Execution follows the place of the data, never a global switch.
 struct Place {
@@ -24,6 +25,7 @@ struct Place {
   std::string name() const {
     if (is_host()) return "host";
     if (kind == PlaceKind::kDisk) return "disk";
+    if (kind == PlaceKind::kPinned) return "pinned";
     return (is_gpu() ? "cuda:" : "sim:") + std::to_string(index);
   }
 
@@ -32,5 +34,6 @@ struct Place {
 
 inline constexpr Place host{};
 inline constexpr Place disk{PlaceKind::kDisk, 0};
+inline constexpr Place pinned_host{PlaceKind::kPinned, 0};
 
 }  // namespace hr
