@@ -88,7 +88,7 @@ class KeyWork {
 NumberedKeys number_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches,
                          int64_t most) {
   NumberedKeys result;
-  result.numbers = Buffer::allocate_paged(4 * rows);
+  result.numbers = Buffer::allocate_temporary(4 * rows);
   if (rows == 0) return result;
   KeyWork work(result, rows, read, touches, most);
   if (number_in_waves(rows, work) < rows || result.table.size() > most)

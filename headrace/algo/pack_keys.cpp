@@ -403,7 +403,7 @@ void PackedKeys::read(int64_t row, int64_t count, uint32_t* packs) const {
 }
 
 Buffer PackedKeys::to_buffer(int64_t first_row, int64_t rows) const {
-  Buffer packs = Buffer::allocate_paged(8 * rows);
+  Buffer packs = Buffer::allocate_temporary(8 * rows);
   if (rows == 0) return packs;
   uint64_t* const out = packs.mutable_as<uint64_t>();
   std::vector<Touch> all = touches();

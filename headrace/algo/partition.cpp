@@ -33,7 +33,7 @@ Partition::Partition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buc
                                       {{"buckets", num_buckets}, {"most", kMostBuckets}});
   const int64_t morsels = num_morsels(rows);
   const auto width = static_cast<int64_t>(sizeof(uint16_t));
-  buckets_ = Buffer::allocate_paged(rows * width);
+  buckets_ = Buffer::allocate_temporary(rows * width);
   places_ = Buffer::allocate(morsels * num_buckets * static_cast<int64_t>(sizeof(int64_t)));
   begins_.assign(static_cast<size_t>(num_buckets) + 1, 0);
   if (rows == 0) return;
@@ -146,14 +146,14 @@ void Partition::move_piece(int64_t first, int64_t rows, int64_t widest, std::vec
 }
 
 Buffer Partition::moved(const Buffer& from, int64_t from_begin, int64_t width) const {
-  Buffer to = Buffer::allocate_paged(rows_ * width);
+  Buffer to = Buffer::allocate_temporary(rows_ * width);
   const PartitionColumn column{&from, from_begin, width, &to, 0};
   move({&column, 1});
   return to;
 }
 
 Buffer Partition::moved_rows(int64_t width) const {
-  Buffer to = Buffer::allocate_paged(rows_ * width);
+  Buffer to = Buffer::allocate_temporary(rows_ * width);
   const PartitionColumn column{nullptr, 0, width, &to, 0};
   move({&column, 1});
   return to;

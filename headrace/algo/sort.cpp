@@ -412,7 +412,7 @@ class Sorter {
     std::vector<Buffer> room;
     for (const Lane& lane : lanes_)
       room.push_back(held.dst ? Buffer::allocate(rows * lane.width)
-                              : Buffer::allocate_paged(rows * lane.width));
+                              : Buffer::allocate_temporary(rows * lane.width));
     Places between;
     for (Buffer& buffer : room) between.push_back({&buffer, 0, buffer.mutable_data()});
     // Pinned, when there is room for it: then all inside is nearly as without a limit.

@@ -48,7 +48,7 @@ SplitRows split_rows(
     std::vector<std::byte*>& places = outs.emplace_back();
     for (int64_t row = 0; row < rows; row += split.buffer_rows) {
       const int64_t count = std::min(split.buffer_rows, rows - row);
-      buffers.push_back(Buffer::allocate_paged(count * stream.width));
+      buffers.push_back(Buffer::allocate_temporary(count * stream.width));
       places.push_back(buffers.back().mutable_data());
     }
   }

@@ -134,8 +134,8 @@ JoinKeys pick_keys(const JoinKeys& keys, const JoinKeys& others) {
     begins[static_cast<size_t>(morsel.index) + 1] = count;
   });
   for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-  JoinKeys picked{Buffer::allocate_paged(8 * begins.back()), 0, begins.back(),
-                  Buffer::allocate_paged(4 * begins.back())};
+  JoinKeys picked{Buffer::allocate_temporary(8 * begins.back()), 0, begins.back(),
+                  Buffer::allocate_temporary(4 * begins.back())};
   if (picked.rows > 0) {
     auto* const out = picked.buffer.mutable_as<uint64_t>();
     auto* const numbers = picked.numbers.mutable_as<uint32_t>();

@@ -168,9 +168,9 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
   if (num_rows_ == 0) return;
   const bool is_hashed = kind_ == Slots::kHashes;
   const int64_t end_bytes = is_hashed ? 8 : 4;
-  ends_ = Buffer::allocate_paged(static_cast<int64_t>(slots_) * end_bytes);
-  rows_ = Buffer::allocate_paged(4 * num_rows_);
-  if (is_hashed) keys_ = Buffer::allocate_paged(8 * num_rows_);
+  ends_ = Buffer::allocate_temporary(static_cast<int64_t>(slots_) * end_bytes);
+  rows_ = Buffer::allocate_temporary(4 * num_rows_);
+  if (is_hashed) keys_ = Buffer::allocate_temporary(8 * num_rows_);
   const Build build{*this, ends_.mutable_data(), rows_.mutable_as<uint32_t>(),
                     is_hashed ? keys_.mutable_as<uint64_t>() : nullptr};
   std::atomic<bool> unique{true};

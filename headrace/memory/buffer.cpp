@@ -39,6 +39,12 @@ Buffer Buffer::allocate_paged(int64_t size_bytes) {
   return make(size_bytes, current_resource(), true);
 }
 
+Buffer Buffer::allocate_temporary(int64_t size_bytes) {
+  Buffer buffer = allocate_paged(size_bytes);
+  buffer.advise(Keep::kTemporary);
+  return buffer;
+}
+
 Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged) {
   if (size_bytes < 0)
     throw_error<InvalidArgumentError>("allocate", "a negative size", {{"bytes", size_bytes}});

@@ -26,6 +26,7 @@ enum class Keep : uint8_t {
   kByUse,       ///< the plan knows, or what was used long ago goes first
   kSequential,  ///< scanned from its beginning to its end, again and again
   kOnce,        ///< each byte is used once: what was used goes first
+  kTemporary,   ///< wanted until the running step ends: before what later steps read
   kAlways,      ///< goes last
 };
 
@@ -48,6 +49,8 @@ class HR_API Buffer {
   /// all of it, a chunk is charged when it is first pinned, and may be on the disk before the
   /// buffer is whole: so a result may be larger than the budget.
   static Buffer allocate_paged(int64_t size_bytes);
+  /// The same for what an operator needs itself until it is done (`Keep::kTemporary`).
+  static Buffer allocate_temporary(int64_t size_bytes);
 
   /// Foreign bytes that live until `owner` is released: nothing is copied, the budget is not
   /// charged.

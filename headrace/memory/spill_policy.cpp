@@ -9,6 +9,7 @@ namespace hr {
 namespace {
 
 // Classes of next use; within one, chunks compare by distance, which a double holds exactly.
+constexpr double kTemporary = 0x1p20;
 constexpr double kPlanned = 0x1p21;  // a step of the plan
 constexpr int64_t kMostSteps = int64_t{1} << 18;
 constexpr double kUnplanned = 0x1p43;
@@ -39,6 +40,8 @@ double SpillEngine::rank(const Residency& residency, int64_t index) const {
     return discount * (kPlanned * static_cast<double>(std::min(use - now, kMostSteps)) +
                        static_cast<double>(index));
   }
+  if (residency.keep == Keep::kTemporary && used_in == now)
+    return discount * (kTemporary + static_cast<double>(std::min(since, kMostSteps)));
   if (residency.keep == Keep::kOnce) return kUsedUp + static_cast<double>(position - index);
   const bool loops = residency.keep == Keep::kSequential || residency.passes > 0;
   const int64_t distance = loops ? ahead : std::min(since, kMostDistance);

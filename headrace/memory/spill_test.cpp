@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -223,6 +224,33 @@ TEST_F(Spill, PlanSaysWhatGoes) {
   };
   EXPECT_GT(on_disk(late), on_disk(soon));
   EXPECT_EQ(on_disk(late), late.residency()->size());
+}
+
+TEST_F(Spill, TemporariesStayWhileTheirStepRuns) {
+  const ScopedLimit limit(24 * kMib);
+  const Buffer later = filled(8 * kMib, 1);
+  const int64_t step = reserve_steps(10);
+  begin_step(step);
+  expect_uses(later, {step + 1});
+  Buffer temporary = Buffer::allocate_temporary(8 * kMib);
+  {
+    const Pin write{{&temporary, 0, 8 * kMib, true}};
+  }
+  const auto on_disk = [](const Buffer& buffer) {
+    return std::count_if(buffer.residency()->chunks.begin(), buffer.residency()->chunks.end(),
+                         [](const Chunk& chunk) { return chunk.state == ChunkState::kOnDisk; });
+  };
+  {
+    const Buffer more = Buffer::allocate(12 * kMib);
+    EXPECT_GT(on_disk(later), 0);
+    EXPECT_EQ(on_disk(temporary), 0);
+  }
+  {
+    const Pin all{{&later, 0, 8 * kMib}};
+  }
+  begin_step(step + 2);
+  const Buffer more = Buffer::allocate(12 * kMib);
+  EXPECT_GT(on_disk(temporary), 0);
 }
 
 TEST_F(Spill, CallbacksAreAsked) {
