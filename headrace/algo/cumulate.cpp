@@ -4,6 +4,7 @@
 
 #include "headrace/algo/reduce.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
@@ -111,10 +112,7 @@ std::string_view cumulation_name(Cumulation cumulation) {
 }
 
 Cumulation cumulation_from_name(std::string_view name) {
-  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
-  if (found == std::end(kNames))
-    throw_error<InvalidArgumentError>("cumulate", "no such running result", {{"name", name}});
-  return static_cast<Cumulation>(found - std::begin(kNames));
+  return enum_from_name<Cumulation>("cumulate", "running result", name, kNames);
 }
 
 Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {

@@ -5,6 +5,7 @@
 #include "headrace/algo/reduce_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
@@ -197,11 +198,7 @@ std::string_view reduction_name(Reduction reduction) {
 }
 
 Reduction reduction_from_name(std::string_view name) {
-  for (size_t i = 0; i < std::size(kNames); ++i)
-    if (kNames[i] == name) return static_cast<Reduction>(i);
-  throw_error<InvalidArgumentError>("reduce", "no such reduction", {{"name", name}},
-                                    "use sum, prod, mean, var, std, min, max, argmin, argmax, any, "
-                                    "all or count");
+  return enum_from_name<Reduction>("reduce", "reduction", name, kNames);
 }
 
 Dtype reduction_dtype(Reduction reduction, Dtype dtype) {

@@ -3,6 +3,7 @@
 #include "headrace/frame/dates.h"
 
 #include "headrace/base/civil_date.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
@@ -63,10 +64,7 @@ Dtype dtype_of_field(DateField field) {
 }  // namespace
 
 DateField date_field_from_name(std::string_view name) {
-  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
-  if (found == std::end(kNames))
-    throw_error<InvalidArgumentError>("dt", "no such field", {{"field", name}});
-  return static_cast<DateField>(found - std::begin(kNames));
+  return enum_from_name<DateField>("dt", "field", name, kNames);
 }
 
 Column date_field(const Column& column, DateField field) {

@@ -3,6 +3,7 @@
 #include "headrace/frame/group_plan.h"
 
 #include "headrace/algo/reduce.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 
 #include <algorithm>
@@ -26,13 +27,9 @@ std::string_view aggregate_name(Aggregate aggregate) {
 }
 
 Aggregate aggregate_from_name(std::string_view name) {
-  for (size_t i = 0; i < std::size(kNames); ++i)
-    if (kNames[i] == name) return static_cast<Aggregate>(i);
-  std::string known;
-  for (const std::string_view each : kNames)
-    if (each != "first_row") known.append(known.empty() ? "" : ", ").append(each);
-  throw_error<InvalidArgumentError>("groupby", "no such aggregate", {{"name", name}},
-                                    "use " + known);
+  if (name == "first_row") return Aggregate::kFirstRow;  // of drop_duplicates, not of users
+  const auto of_users = std::span(kNames).first(std::size(kNames) - 1);
+  return enum_from_name<Aggregate>("groupby", "aggregate", name, of_users);
 }
 
 Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {

@@ -4,6 +4,7 @@
 
 #include "headrace/algo/pack_keys.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exchange/join_chunks.h"
@@ -376,11 +377,8 @@ void check_rows(std::string_view side, int64_t rows) {
 
 JoinKind join_kind_from_name(std::string_view name) {
   constexpr std::string_view kNames[] = {"inner", "left", "outer", "semi", "anti"};
-  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
-  if (found == std::end(kNames))
-    throw_error<InvalidArgumentError>(kOp, "no such kind of join", {{"how", name}},
-                                      "pass inner, left, right, outer, semi, anti or cross");
-  return static_cast<JoinKind>(found - std::begin(kNames));
+  return enum_from_name<JoinKind>(kOp, "how", name, kNames,
+                                  "pass inner, left, right, outer, semi, anti or cross");
 }
 
 Column is_in(const Column& values, const Column& set, const Mask* where) {

@@ -5,6 +5,7 @@
 #include "headrace/algo/gather.h"
 #include "headrace/algo/pack_keys.h"
 #include "headrace/algo/sort.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/frame/operator_inputs.h"
 #include "headrace/frame/row_bits.h"
@@ -22,11 +23,7 @@ constexpr std::string_view kMethods[] = {"average", "min", "max", "first", "dens
 }  // namespace
 
 RankMethod rank_method_from_name(std::string_view name) {
-  const auto found = std::find(std::begin(kMethods), std::end(kMethods), name);
-  if (found == std::end(kMethods))
-    throw_error<InvalidArgumentError>(kOp, "no such method", {{"method", name}},
-                                      "pass average, min, max, first or dense");
-  return static_cast<RankMethod>(found - std::begin(kMethods));
+  return enum_from_name<RankMethod>(kOp, "method", name, kMethods);
 }
 
 Column rank(const Column& column, RankMethod method, bool descending) {

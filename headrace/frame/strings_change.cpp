@@ -2,6 +2,7 @@
 // Texts made of texts.
 #include "headrace/frame/strings_change.h"
 
+#include "headrace/base/enum_names.h"
 #include "headrace/frame/letter_case.h"
 #include "headrace/frame/text_rows.h"
 
@@ -185,9 +186,8 @@ Column change_texts(const Column& column, F&& add) {
 }  // namespace
 
 LetterCase letter_case_from_name(std::string_view name) {
-  if (name != "upper" && name != "lower")
-    throw_error<InvalidArgumentError>("str", "no such case", {{"case", name}});
-  return name == "upper" ? LetterCase::kUpper : LetterCase::kLower;
+  constexpr std::string_view kNames[] = {"upper", "lower"};
+  return enum_from_name<LetterCase>("str", "case", name, kNames);
 }
 
 Column change_case(LetterCase wanted, const Column& column) {

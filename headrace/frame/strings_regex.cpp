@@ -2,6 +2,7 @@
 // Regular expressions by RE2. Each morsel compiles its own: threads then share no cache of states.
 #include "headrace/frame/strings_regex.h"
 
+#include "headrace/base/enum_names.h"
 #include "headrace/frame/text_rows.h"
 
 #include <algorithm>
@@ -20,10 +21,7 @@ constexpr std::string_view kAnchors[] = {"contains", "match", "fullmatch"};
 }  // namespace
 
 RegexAnchor regex_anchor_from_name(std::string_view name) {
-  const auto found = std::find(std::begin(kAnchors), std::end(kAnchors), name);
-  if (found == std::end(kAnchors))
-    throw_error<InvalidArgumentError>("str", "no such test", {{"test", name}});
-  return static_cast<RegexAnchor>(found - std::begin(kAnchors));
+  return enum_from_name<RegexAnchor>("str", "test", name, kAnchors);
 }
 
 #ifdef HR_WITH_RE2

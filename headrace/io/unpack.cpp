@@ -2,6 +2,7 @@
 // Streaming decompression with zlib and zstd.
 #include "headrace/io/unpack.h"
 
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 
 #include <algorithm>
@@ -168,12 +169,8 @@ ReadBytes reader(std::string_view op, ReadBytes packed, std::string name) {
 }  // namespace
 
 Compression compression_from_name(std::string_view name) {
-  if (name == "infer") return Compression::kInfer;
-  if (name == "none") return Compression::kNone;
-  if (name == "gzip") return Compression::kGzip;
-  if (name == "zstd") return Compression::kZstd;
-  throw_error<InvalidArgumentError>("compression", "an unknown word", {{"compression", name}},
-                                    "pass infer, none, gzip or zstd");
+  constexpr std::string_view kNames[] = {"infer", "none", "gzip", "zstd"};
+  return enum_from_name<Compression>("compression", "compression", name, kNames);
 }
 
 Compression detect_compression(std::string_view op, std::string_view head,
