@@ -41,7 +41,7 @@ double SpillEngine::rank(const Residency& residency, int64_t index) const {
                        static_cast<double>(index));
   }
   if (residency.keep == Keep::kTemporary && used_in == now)
-    return discount * (kTemporary + static_cast<double>(std::min(since, kMostSteps)));
+    return kTemporary + discount * static_cast<double>(std::min(since, kMostSteps));
   if (residency.keep == Keep::kOnce) return kUsedUp + static_cast<double>(position - index);
   const bool loops = residency.keep == Keep::kSequential || residency.passes > 0;
   const int64_t distance = loops ? ahead : std::min(since, kMostDistance);
