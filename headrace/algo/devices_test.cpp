@@ -25,18 +25,10 @@ using testing::tensor_of;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-class AlgoDevices : public ::testing::TestWithParam<Place> {
- protected:
-  /// `work` gives the same bits as on the host.
-  static void expect_same(const std::vector<Tensor>& inputs, const DeviceWork& work) {
-    const Tensor like = work(inputs);
-    EXPECT_TRUE(testing::same_bits(testing::made_at(GetParam(), inputs, like, work), like))
-        << "dtype " << inputs[0].dtype().name() << ", size " << inputs[0].num_elements();
-  }
-};
+class AlgoDevices : public testing::OnDevices {};
 
 INSTANTIATE_TEST_SUITE_P(Device, AlgoDevices, ::testing::ValuesIn(testing::device_places()),
-                         [](const auto& at) { return at.param.is_gpu() ? "Cuda" : "Simulated"; });
+                         AlgoDevices::name);
 
 template <class T>
 std::vector<T> mixed(int64_t count, uint32_t seed) {

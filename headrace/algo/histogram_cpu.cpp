@@ -231,14 +231,9 @@ class EdgeGrid {
 Extremes extremes(const Tensor& x) {
   return visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const StridedView<T> view(x);
-    struct Found {
-      T low;
-      T high;
-      bool has_nan;
-    };
-    std::vector<Found> parts(static_cast<size_t>(num_morsels(view.size)));
+    std::vector<FoundExtremes<T>> parts(static_cast<size_t>(num_morsels(view.size)));
     parallel_morsels(view.size, {view.source}, [&](Morsel morsel) {
-      Found found{view[morsel.begin], view[morsel.begin], false};
+      FoundExtremes<T> found{view[morsel.begin], view[morsel.begin], false};
       T block[kBlockRows];
       for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
         const int64_t count = std::min(kBlockRows, morsel.end - begin);
@@ -247,15 +242,7 @@ Extremes extremes(const Tensor& x) {
       }
       parts[static_cast<size_t>(morsel.index)] = found;
     });
-    Found all = parts[0];
-    for (const Found& part : parts) {
-      all.low = std::min(all.low, part.low);
-      all.high = std::max(all.high, part.high);
-      all.has_nan |= part.has_nan;
-    }
-    if (all.has_nan) return Extremes{NAN, NAN, NAN};
-    return Extremes{static_cast<double>(all.low), static_cast<double>(all.high),
-                    width_of(all.low, all.high)};
+    return join_extremes(parts);
   });
 }
 

@@ -77,28 +77,21 @@ __global__ void between_kernel(View<T> x, const C* __restrict__ edges, int64_t b
 }
 
 template <class T>
-struct Found {
-  T low;
-  T high;
-  int has_nan;
-};
-
-template <class T>
-__device__ void take(Found<T>& all, const Found<T>& one) {
+__device__ void take(FoundExtremes<T>& all, const FoundExtremes<T>& one) {
   all.low = one.low < all.low ? one.low : all.low;
   all.high = one.high > all.high ? one.high : all.high;
   all.has_nan |= one.has_nan;
 }
 
 template <class T>
-__global__ void extremes_kernel(View<T> x, Found<T>* out) {
-  __shared__ Found<T> found[kThreads];
-  Found<T> mine{x[0], x[0], 0};
+__global__ void extremes_kernel(View<T> x, FoundExtremes<T>* out) {
+  __shared__ FoundExtremes<T> found[kThreads];
+  FoundExtremes<T> mine{x[0], x[0], false};
   const int64_t step = int64_t{gridDim.x} * kThreads;
 #pragma unroll 4
   for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < x.size; i += step) {
     const T value = x[i];
-    take(mine, Found<T>{value, value, value != value});
+    take(mine, FoundExtremes<T>{value, value, value != value});
   }
   found[threadIdx.x] = mine;
   for (int half = kThreads / 2; half > 0; half /= 2) {
@@ -178,22 +171,14 @@ Extremes extremes(const Tensor& x) {
     DeviceCall call("histogram", x.place());
     call.reads(x.buffer());
     const unsigned blocks = blocks_in_turn(x.num_elements(), kThreads * 8, x.place().index, 8);
-    const auto bytes = static_cast<int64_t>(blocks * sizeof(Found<T>));
+    const auto bytes = static_cast<int64_t>(blocks * sizeof(FoundExtremes<T>));
     const Buffer parts = call.scratch(bytes);
     extremes_kernel<T><<<blocks, kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(
-        view_of<T>(x), reinterpret_cast<Found<T>*>(call.writes(parts)));
+        view_of<T>(x), reinterpret_cast<FoundExtremes<T>*>(call.writes(parts)));
     call.finish(cudaGetLastError());
-    std::vector<Found<T>> found(blocks);
+    std::vector<FoundExtremes<T>> found(blocks);
     call.fetch(found.data(), parts.data(), bytes);
-    Found<T> all = found[0];
-    for (const Found<T>& part : found) {
-      all.low = std::min(all.low, part.low);
-      all.high = std::max(all.high, part.high);
-      all.has_nan |= part.has_nan;
-    }
-    if (all.has_nan) return Extremes{NAN, NAN, NAN};
-    return Extremes{static_cast<double>(all.low), static_cast<double>(all.high),
-                    width_of(all.low, all.high)};
+    return join_extremes(found);
   });
 }
 

@@ -4,8 +4,11 @@
 #include "headrace/algo/histogram_kernels.h"
 #include "headrace/base/api.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 namespace hr {
 
@@ -26,6 +29,26 @@ inline double width_of(T low, T high) {
   } else {
     return static_cast<double>(static_cast<T>(high - low));
   }
+}
+
+/// What a part of the values holds.
+template <class T>
+struct FoundExtremes {
+  T low;
+  T high;
+  bool has_nan;
+};
+
+/// All parts together, of which there is one at least.
+template <class T>
+Extremes join_extremes(const std::vector<FoundExtremes<T>>& parts) {
+  FoundExtremes<T> all = parts[0];
+  for (const FoundExtremes<T>& part : parts) {
+    if (part.has_nan) return {NAN, NAN, NAN};
+    all.low = std::min(all.low, part.low);
+    all.high = std::max(all.high, part.high);
+  }
+  return {static_cast<double>(all.low), static_cast<double>(all.high), width_of(all.low, all.high)};
 }
 
 /// Slot of `value` (E: the dtype of the edges) before it is held against the edges: its bin + 1, or

@@ -2,10 +2,14 @@
 // For tests: the devices of this machine, and operators on them.
 #pragma once
 #include "headrace/data/device.h"
+#include "headrace/data/tensor_testing.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/simulated.h"
 
+#include <gtest/gtest.h>
+
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace hr::testing {
@@ -50,5 +54,23 @@ inline Tensor made_at(Place place, const std::vector<Tensor>& inputs, const Tens
   return to_place(run_on_device("test", stream, there, like.dtype(), like.shape(), work), host,
                   stream);
 }
+
+/// Operators of a room on each device, which the room's tests instantiate.
+class OnDevices : public ::testing::TestWithParam<Place> {
+ public:
+  static std::string name(const ::testing::TestParamInfo<Place>& at) {
+    return at.param.is_gpu() ? "Cuda" : "Simulated";
+  }
+
+ protected:
+  /// `work` gives the same bits as on the host.
+  static void expect_same(const std::vector<Tensor>& inputs, const DeviceWork& work) {
+    const Tensor like = work(inputs);
+    std::string shape;
+    for (const int64_t length : inputs[0].shape()) shape += " " + std::to_string(length);
+    EXPECT_TRUE(same_bits(made_at(GetParam(), inputs, like, work), like))
+        << "dtype " << inputs[0].dtype().name() << ", shape" << shape;
+  }
+};
 
 }  // namespace hr::testing

@@ -16,19 +16,10 @@ namespace {
 
 using testing::tensor_of;
 
-class LearnDevices : public ::testing::TestWithParam<Place> {
- protected:
-  /// `work` gives the same bits as on the host.
-  static void expect_same(const std::vector<Tensor>& inputs, const DeviceWork& work) {
-    const Tensor like = work(inputs);
-    EXPECT_TRUE(testing::same_bits(testing::made_at(GetParam(), inputs, like, work), like))
-        << "dtype " << inputs[0].dtype().name() << ", rows " << inputs[0].shape()[0] << ", columns "
-        << inputs[0].shape()[1];
-  }
-};
+class LearnDevices : public testing::OnDevices {};
 
 INSTANTIATE_TEST_SUITE_P(Device, LearnDevices, ::testing::ValuesIn(testing::device_places()),
-                         [](const auto& at) { return at.param.is_gpu() ? "Cuda" : "Simulated"; });
+                         LearnDevices::name);
 
 template <class T>
 Tensor rows_of(int64_t rows, int64_t columns) {

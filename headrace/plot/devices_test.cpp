@@ -17,15 +17,8 @@ namespace {
 
 using testing::tensor_of;
 
-class PlotDevices : public ::testing::TestWithParam<Place> {
+class PlotDevices : public testing::OnDevices {
  protected:
-  /// `work` gives the same bits as on the host.
-  static void expect_same(const std::vector<Tensor>& inputs, const DeviceWork& work) {
-    const Tensor like = work(inputs);
-    EXPECT_TRUE(testing::same_bits(testing::made_at(GetParam(), inputs, like, work), like))
-        << "dtype " << inputs[0].dtype().name() << ", size " << inputs[0].num_elements();
-  }
-
   static void expect_same_curve(const Tensor& x, int64_t start, int64_t stop, int64_t width) {
     expect_same(
         {x}, [=](std::span<const Tensor> in) { return envelope(in[0], start, stop, width).low; });
@@ -35,7 +28,7 @@ class PlotDevices : public ::testing::TestWithParam<Place> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Device, PlotDevices, ::testing::ValuesIn(testing::device_places()),
-                         [](const auto& at) { return at.param.is_gpu() ? "Cuda" : "Simulated"; });
+                         PlotDevices::name);
 
 /// Numbers with runs of NaN, infinities and both zeros.
 template <class T>

@@ -23,17 +23,10 @@ using testing::tensor_of;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-class SignalDevices : public ::testing::TestWithParam<Place> {
- protected:
-  static void expect_same(const std::vector<Tensor>& inputs, const DeviceWork& work) {
-    const Tensor like = work(inputs);
-    EXPECT_TRUE(testing::same_bits(testing::made_at(GetParam(), inputs, like, work), like))
-        << "dtype " << inputs[0].dtype().name() << ", size " << inputs[0].num_elements();
-  }
-};
+class SignalDevices : public testing::OnDevices {};
 
 INSTANTIATE_TEST_SUITE_P(Device, SignalDevices, ::testing::ValuesIn(testing::device_places()),
-                         [](const auto& at) { return at.param.is_gpu() ? "Cuda" : "Simulated"; });
+                         SignalDevices::name);
 
 // Beats on a noisy line, with plateaus: of few values, so that many are equal.
 template <class T>
