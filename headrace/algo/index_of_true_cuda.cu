@@ -2,6 +2,7 @@
 // Positions of the true elements on a CUDA device: count by tile, add up, write each tile in its
 // place.
 #include "headrace/algo/index_of_true_kernels.h"
+#include "headrace/algo/running_sums_kernels.h"
 #include "headrace/data/device_launch.h"
 
 namespace hr::cuda {
@@ -11,7 +12,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kRows = 32;  // of a thread
 constexpr int64_t kTile = int64_t{kThreads} * kRows;
-constexpr int kScanThreads = 1024;
 
 /// Bit i tells whether row first + i is true.
 struct ByteGate {
@@ -67,29 +67,6 @@ __global__ void count_kernel(Gate gate, int64_t* counts) {
   counts[blockIdx.x] = total;
 }
 
-/// What stands before each tile, and behind the last one the sum of all.
-__global__ void scan_kernel(int64_t* counts, int64_t tiles) {
-  __shared__ int64_t sums[kScanThreads];
-  const int thread = static_cast<int>(threadIdx.x);
-  int64_t before = 0;
-  for (int64_t begin = 0; begin < tiles; begin += kScanThreads) {
-    const int64_t i = begin + thread;
-    const int64_t own = i < tiles ? counts[i] : 0;
-    sums[thread] = own;
-    __syncthreads();
-    for (int step = 1; step < kScanThreads; step *= 2) {
-      const int64_t left = thread >= step ? sums[thread - step] : 0;
-      __syncthreads();
-      sums[thread] += left;
-      __syncthreads();
-    }
-    if (i < tiles) counts[i] = before + sums[thread] - own;
-    before += sums[kScanThreads - 1];
-    __syncthreads();
-  }
-  if (thread == 0) counts[tiles] = before;
-}
-
 template <class Gate>
 __global__ void write_kernel(Gate gate, const int64_t* __restrict__ before,
                              int64_t* __restrict__ out) {
@@ -119,7 +96,7 @@ Tensor positions(const Gate& gate, int64_t rows, const Buffer& source) {
   const Buffer counts = call.scratch((int64_t{tiles} + 1) * 8);
   auto* const before = reinterpret_cast<int64_t*>(call.writes(counts));
   count_kernel<<<tiles, kThreads, 0, stream>>>(gate, before);
-  scan_kernel<<<1, kScanThreads, 0, stream>>>(before, tiles);
+  running_sums(call, before, tiles, before + tiles, false);
   call.finish(cudaGetLastError());
   int64_t total = 0;
   call.fetch(&total, before + tiles, 8);

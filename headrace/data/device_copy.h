@@ -2,8 +2,47 @@
 // Bytes between the host and a CUDA device, through pinned blocks that both reach.
 #pragma once
 #include "headrace/memory/buffer.h"
+#include "headrace/memory/cuda_device.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace hr {
+
+/// A pinned block and the end of the copies that use it.
+struct PinnedBlock {
+  Buffer buffer{};
+  void* event = nullptr;
+};
+
+/// Pinned blocks that copies of a stream take in turn: the host fills one, or empties it, while the
+/// device works on the others.
+class PinnedRing {
+ public:
+  PinnedRing(std::string_view op, int64_t block_bytes, int64_t count, Stream stream);
+  ~PinnedRing();
+  PinnedRing(const PinnedRing&) = delete;
+  PinnedRing& operator=(const PinnedRing&) = delete;
+
+  /// The block of a step, when what it was given for is done. Throws the error of that, or of an
+  /// operator before it, under its name.
+  PinnedBlock& take(int64_t index);
+
+  /// Queues a copy of a part of the block to the device, or of bytes of the device to its begin.
+  void send(const PinnedBlock& block, int64_t begin, int64_t size_bytes, const std::byte* to) const;
+  void fetch(PinnedBlock& block, const void* from, int64_t size_bytes) const;
+
+  /// The block is free when all that is queued now is done.
+  void give(const PinnedBlock& block) const;
+
+ private:
+  std::string op_;
+  Stream stream_;
+  CudaScope scope_;
+  std::vector<PinnedBlock> blocks_{};
+};
 
 /// Queues a copy of bytes [begin, begin + size_bytes) of a host buffer to the begin of `to`, and
 /// returns when the host's bytes are read. Throws DeviceError.

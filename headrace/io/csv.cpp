@@ -5,10 +5,12 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_columns.h"
+#include "headrace/io/csv_lines.h"
 #include "headrace/io/csv_read.h"
 #include "headrace/io/csv_sniff.h"
 #include "headrace/io/parse_number_math.h"
 #include "headrace/io/utf8.h"
+#include "headrace/plan/placement.h"
 
 #include <algorithm>
 #include <atomic>
@@ -29,6 +31,10 @@ namespace {
 
 constexpr std::string_view kOp = "read_csv";
 constexpr int64_t kLongRange = int64_t{1} << 24;
+
+int64_t chunk_bytes_at(Place place) {
+  return place.is_gpu() ? kLineBlockBytes : kCsvChunkBytes;
+}
 
 void check_byte(std::string_view what, char byte) {
   if (byte == '\n' || byte == '\r' || byte == '\0' || static_cast<uint8_t>(byte) >= 0x80 ||
@@ -125,7 +131,47 @@ class Reading {
     }
   }
 
-  CsvResult read() {
+  // The rows at `place`.
+  CsvResult read(Place place) {
+    if (place.is_host() || schema_.names.empty()) return read_here();
+    CsvResult result;
+    if (!place.is_gpu()) {
+      result = read_here();
+      result.table = std::get<Table>(to_place(result.table, place));
+      return result;
+    }
+    try {
+      return read_lines(place);
+    } catch (const UnsupportedError& error) {
+      chunk_bytes_ = std::min(chunk_bytes_, kCsvChunkBytes);
+      result.table = std::get<Table>(run_on_host(kOp, error.what(), place, {}, [&](const auto&) {
+        result = read_here();
+        return std::vector<Value>{result.table};
+      })[0]);
+    }
+    return result;
+  }
+
+ private:
+  CsvResult read_lines(Place place) {
+    CsvLines lines = parse_csv_lines({.syntax = state_.syntax,
+                                      .targets = targets_,
+                                      .schema = schema_,
+                                      .begin = state_.layout.data_begin,
+                                      .first_line = state_.layout.first_line,
+                                      .estimated_rows = state_.layout.estimated_rows,
+                                      .limit = limit_,
+                                      .place = place,
+                                      .block_bytes = chunk_bytes_},
+                                     text_);
+    CsvRejects rejects;
+    const std::vector<CsvPiece> pieces{std::move(lines.piece)};
+    judge({}, pieces, rejects);
+    text_.check_unchanged();
+    return {.table = std::move(lines.table), .rejects = rejects.finish()};
+  }
+
+  CsvResult read_here() {
     const bool limited = limit_ != std::numeric_limits<int64_t>::max();
     // Empty lines and rejects make rows fewer than line ends, so a limited read may need more text.
     for (int64_t enough = limited ? limit_ : -1;; enough *= 2) {
@@ -148,7 +194,6 @@ class Reading {
     }
   }
 
- private:
   std::vector<CsvPiece> parse(const CsvRanges& ranges, const std::vector<Touch>& touches,
                               std::vector<int64_t>& first_slots) {
     const auto count = static_cast<int64_t>(ranges.ranges.size());
@@ -270,12 +315,12 @@ const Source& CsvScan::source() const {
   return state_->source;
 }
 
-CsvResult CsvScan::read(const std::vector<bool>& wanted, int64_t max_rows) const {
-  return read_in_chunks(*this, wanted, max_rows, kCsvChunkBytes);
+CsvResult CsvScan::read(const std::vector<bool>& wanted, int64_t max_rows, Place place) const {
+  return read_in_chunks(*this, wanted, max_rows, chunk_bytes_at(place), place);
 }
 
 CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, int64_t max_rows,
-                         int64_t chunk_bytes) {
+                         int64_t chunk_bytes, Place place) {
   const ScopedTag tag(kOp);
   const CsvScan::State& state = scan.state();
   if (!wanted.empty() && wanted.size() != state.schema.names.size())
@@ -283,15 +328,15 @@ CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, i
         kOp, "one flag a column is needed",
         {{"flags", wanted.size()}, {"columns", state.schema.names.size()}});
   const std::shared_ptr<Text> text = state.source.open(kOp, state.options.compression);
-  return Reading(state, wanted, max_rows, chunk_bytes, *text).read();
+  return Reading(state, wanted, max_rows, chunk_bytes, *text).read(place);
 }
 
-CsvResult read_csv(const Source& source, const CsvOptions& options) {
+CsvResult read_csv(const Source& source, const CsvOptions& options, Place place) {
   const ScopedTag tag(kOp);
   const CsvSyntax syntax = checked_syntax(options);
   const std::shared_ptr<Text> text = source.open(kOp, options.compression);
   const auto state = make_state(source, options, syntax, *text);
-  return Reading(*state, {}, -1, kCsvChunkBytes, *text).read();
+  return Reading(*state, {}, -1, chunk_bytes_at(place), *text).read(place);
 }
 
 }  // namespace hr

@@ -87,10 +87,16 @@ class HR_API CsvScan {
   /// The text is read twice in pieces of about 1 MiB a worker (counted, then parsed to place), so
   /// little more than the result is resident for a plain file; a compressed source or a stream is
   /// held unpacked as well. Floats are correctly rounded, float32 from the text. The same bits for
-  /// any number of threads; codes of categories follow the order of the rows. Throws InputError
+  /// any number of threads; codes of categories follow the order of the rows.
+  ///
+  /// The table is made at `place`, the rejects on the host. On a CUDA device the text is parsed
+  /// there, with the same bits and errors, when all of it is plain: numbers, bools and nulls, no
+  /// quotes, no comments. Other text is read on the host and copied, which `fallbacks` tells (or
+  /// strict() forbids: DeviceError). Throws InputError
   /// naming path, line and column for the first bad row (or a source that changed),
   /// OutOfMemoryError when the budget is too small.
-  CsvResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1) const;
+  CsvResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1,
+                 Place place = host) const;
 
   struct State;
 
@@ -101,6 +107,6 @@ class HR_API CsvScan {
 };
 
 /// Scans and reads at once.
-HR_API CsvResult read_csv(const Source& source, const CsvOptions& options = {});
+HR_API CsvResult read_csv(const Source& source, const CsvOptions& options = {}, Place place = host);
 
 }  // namespace hr

@@ -2,6 +2,8 @@
 // Deferred CSV scans.
 #include "headrace/io/nodes.h"
 
+#include "headrace/plan/placement.h"
+
 namespace hr {
 
 namespace {
@@ -16,7 +18,7 @@ NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
                      .passes = 2,
                      .run =
                          [scan, max_rows](const std::vector<bool>& wanted, std::span<const Value>) {
-                           return scan.read(wanted, max_rows).table;
+                           return scan.read(wanted, max_rows, default_place()).table;
                          },
                      .prefix = std::move(prefix)});
 }

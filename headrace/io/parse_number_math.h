@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text to number, always correctly rounded. Callers promise 32 readable bytes behind the text.
 #pragma once
-#include <fast_float/fast_float.h>
+#include "headrace/io/scale_decimal_math.h"
 
 #include <bit>
 #include <cstdint>
@@ -38,21 +38,10 @@ inline uint64_t eight_digits(uint64_t eight) {
          32;
 }
 
-/// w * 10^q correctly rounded, for w that holds all digits. False in the rare case that needs the
-/// digits themselves. Source: N. Mushtak and D. Lemire, "Fast number parsing without fallback",
-/// 2023.
+/// The same by the table of this processor.
 template <class T>
 inline bool scale_decimal(uint64_t w, int64_t q, bool negative, T* value) {
-  using Format = fast_float::binary_format<T>;
-  const fast_float::adjusted_mantissa rounded = fast_float::compute_float<Format>(q, w);
-  if (rounded.power2 < 0) return false;
-  using Bits = std::conditional_t<std::is_same_v<T, double>, uint64_t, uint32_t>;
-  constexpr int kSign = std::is_same_v<T, double> ? 63 : 31;
-  const Bits bits = static_cast<Bits>(rounded.mantissa) |
-                    static_cast<Bits>(rounded.power2) << Format::mantissa_explicit_bits() |
-                    static_cast<Bits>(negative) << kSign;
-  *value = std::bit_cast<T>(bits);
-  return true;
+  return scale_decimal(w, q, negative, fast_float::powers::power_of_five_128, value);
 }
 
 /// "%.18e" text, "-1.234567890123456789e-01": the shape that NumPy's savetxt writes. Returns the

@@ -100,30 +100,6 @@ std::vector<Value> run_simulated(std::string_view op, const std::vector<Value>& 
   return made;
 }
 
-std::vector<Value> fall_back(std::string_view op, const std::string& reason, Place place,
-                             const std::vector<Value>& inputs, const PlaceWork& work) {
-  if (state().strict)
-    throw_error<DeviceError>(op, "no kernel does this there, and strict() allows no fallback",
-                             {{"reason", reason}, {"place", place.name()}},
-                             "move the values first: x.to('cpu')");
-  const auto begin = std::chrono::steady_clock::now();
-  Fallback fallback{std::string(op), reason, 0, 0};
-  std::vector<Value> here;
-  for (const Value& input : inputs) {
-    if (!place_of(input).is_host()) fallback.bytes += value_bytes(input);
-    here.push_back(to_place(input, host));
-  }
-  std::vector<Value> made = work(here);
-  for (Value& value : made) {
-    if (!has_no_dimension(value)) fallback.bytes += value_bytes(value);
-    value = to_place(value, place);
-  }
-  fallback.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  record_fallback(std::move(fallback));
-  return made;
-}
-
 }  // namespace
 
 Place place_of(const Value& value) {
@@ -180,6 +156,30 @@ void set_default_place(Place place) {
   all.place = place;
 }
 
+std::vector<Value> run_on_host(std::string_view op, const std::string& reason, Place place,
+                               const std::vector<Value>& inputs, const PlaceWork& work) {
+  if (state().strict)
+    throw_error<DeviceError>(op, "no kernel does this there, and strict() allows no fallback",
+                             {{"reason", reason}, {"place", place.name()}},
+                             "move the values first: x.to('cpu')");
+  const auto begin = std::chrono::steady_clock::now();
+  Fallback fallback{std::string(op), reason, 0, 0};
+  std::vector<Value> here;
+  for (const Value& input : inputs) {
+    if (!place_of(input).is_host()) fallback.bytes += value_bytes(input);
+    here.push_back(to_place(input, host));
+  }
+  std::vector<Value> made = work(here);
+  for (Value& value : made) {
+    if (!has_no_dimension(value)) fallback.bytes += value_bytes(value);
+    value = to_place(value, place);
+  }
+  fallback.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  record_fallback(std::move(fallback));
+  return made;
+}
+
 std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
                                      std::vector<Value> inputs, const PlaceWork& work) {
   if (inputs.empty()) {
@@ -202,11 +202,11 @@ std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
                              "bring them together with to()");
   }
   if (place.is_simulated()) return run_simulated(op, inputs, work);
-  if (!has_kernels) return fall_back(op, "no kernel for CUDA", place, inputs, work);
+  if (!has_kernels) return run_on_host(op, "no kernel for CUDA", place, inputs, work);
   try {
     return work(inputs);
   } catch (const UnsupportedError& error) {
-    return fall_back(op, error.what(), place, inputs, work);
+    return run_on_host(op, error.what(), place, inputs, work);
   }
 }
 

@@ -34,6 +34,11 @@ using PlaceWork = std::function<std::vector<Value>(std::span<const Value> inputs
 std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
                                      std::vector<Value> inputs, const PlaceWork& work);
 
+/// Runs `work` on the host, though its results belong at `place` and perhaps its inputs are there:
+/// between two copies, and `fallbacks` tells. Throws DeviceError when strict.
+HR_API std::vector<Value> run_on_host(std::string_view op, const std::string& reason, Place place,
+                                      const std::vector<Value>& inputs, const PlaceWork& work);
+
 /// What ran in a slower way than asked: on the host though its data are on a device, or a Python
 /// function row by row.
 struct Fallback {

@@ -7,6 +7,7 @@
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_write.h"
 #include "headrace/io/nodes.h"
+#include "headrace/plan/placement.h"
 
 #include <nanobind/stl/map.h>
 
@@ -120,7 +121,7 @@ void bind_io(nb::module_& m) {
   m.def(
       "read_csv",
       [](const hr::CsvScan& scan) {
-        hr::CsvResult result = scan.read();
+        hr::CsvResult result = scan.read({}, -1, hr::default_place());
         return std::pair(std::move(result.table), std::move(result.rejects));
       },
       "scan"_a, Unlocked());

@@ -181,6 +181,10 @@ def read_csv(
     zone: text with ``Z`` or an offset is a string, for pandas or Polars to parse. A time of finer
     digits than its dtype counts is a bad row, never cut.
 
+    With ``hr.device("cuda")`` text of numbers, bools and nulls without quotes and comments is
+    parsed on the GPU, with the same bits and errors; other text is read on the CPU and copied,
+    which `hr.fallbacks` tells.
+
     >>> import headrace as hr
     >>> df = hr.read_csv(b"time,ecg\n0,0.5\n1,\n")
     >>> df.ecg.to_list()
@@ -206,8 +210,6 @@ def read_csv(
     )
     table, rejects = _core.read_csv(scan)
     frame = DataFrame._from_table(table)
-    if (device := _core.default_device()) != "cpu":
-        frame = frame.to(device)
     frame.rejects = DataFrame._from_table(rejects) if on_bad == "reject" else None
     return frame
 

@@ -118,6 +118,32 @@ def test_the_whole_job_of_beats(device):
     assert hr.fallbacks() == ()
 
 
+def test_csv_is_parsed_there(device, tmp_path):
+    numbers = np.random.default_rng(2).standard_normal(200_000)
+    frame = hr.DataFrame({"i": np.arange(200_000), "x": numbers, "y": np.float32(numbers)})
+    frame.to_csv(tmp_path / "a.csv", durable=False)
+    text = b"i,x,y,b\r\n1,,2.5,true\r\n\r\n-2,1e3, 7 ,NA\r\nNULL,inf,nan,false"
+    for source, dtypes in ((tmp_path / "a.csv", {"y": "float32"}), (text, None)):
+        here = hr.read_csv(source, dtypes=dtypes)
+        with hr.device(device):
+            there = hr.read_csv(source, dtypes=dtypes)
+            scanned = hr.scan_csv(source, dtypes=dtypes)
+            hr.eval(scanned)
+        for name in here.columns:
+            assert there[name].device == scanned[name].device == f"{device}:0"
+            assert repr(there[name].to_list()) == repr(here[name].to_list())
+            assert repr(scanned[name].to_list()) == repr(here[name].to_list())
+    assert hr.fallbacks() == ()
+    with hr.device(device):
+        with pytest.raises(hr.InputError, match="line=4, column=2"):
+            hr.read_csv(b"a,b\n1,2\n\n3,x\n", dtypes="int64")
+        words = hr.read_csv(b"a,b\n1,x\n2,y\n")
+    assert words["b"].to_list() == ["x", "y"]
+    found = [(each.op, each.reason) for each in hr.fallbacks()]
+    expected = [("read_csv", "read_csv: columns of string have no kernel")]
+    assert found == (expected if device == "cuda" else [])
+
+
 def test_a_pca_has_the_same_bits(device, noise):
     for dtype in ("f4", "f8"):
         x = noise.reshape(-1, 60).astype(dtype) * np.linspace(1, 3, 60).astype(dtype)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV text of plain fields, parsed where its columns go: on a CUDA device, block by block while the
+// next ones are read.
+#pragma once
+#include "headrace/io/csv.h"
+#include "headrace/io/csv_parse.h"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace hr {
+
+/// With what stands around the text a pinned block of 16 MiB.
+inline constexpr int64_t kLineBlockBytes = (int64_t{1} << 24) - 4096;
+
+struct CsvLinesJob {
+  const CsvSyntax& syntax;
+  const std::vector<CsvTarget>& targets;  ///< one a field; where the host would put them is unused
+  const CsvSchema& schema;                ///< of the wanted columns
+  int64_t begin = 0;                      ///< of the first row in the text
+  int64_t first_line = 1;                 ///< its line
+  int64_t estimated_rows = -1;            ///< -1: not known
+  int64_t limit = std::numeric_limits<int64_t>::max();  ///< rows wanted
+  Place place{};
+  int64_t block_bytes = kLineBlockBytes;
+};
+
+/// Rows on a device that are not yet a table.
+struct CsvLines {
+  CsvPiece piece{};  ///< how many rows there are, and those that are bad
+  Table table{};     ///< the good rows up to the limit
+};
+
+/// Parses the rows. Lines that the kernels do not surely take as `cpu::parse_range` does are parsed
+/// by that, on the host, and their values put in place. Throws UnsupportedError when all of the
+/// text needs the host: quotes, comments, columns that are neither numbers nor bools, lines longer
+/// than a block, too many fields that are not plain, a build without kernels.
+CsvLines parse_csv_lines(const CsvLinesJob& job, Text& text);
+
+}  // namespace hr
