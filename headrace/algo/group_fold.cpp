@@ -198,7 +198,7 @@ bool FoldInput::can_miss() const {
   const auto some = [](const Column& column) {
     return column.dtype().is_floating() || column.null_count() > 0;
   };
-  return some(values) || (has_other && some(other));
+  return computed || some(values) || (has_other && some(other));
 }
 
 bool FoldInput::needs_rows() const {

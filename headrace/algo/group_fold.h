@@ -40,6 +40,8 @@ inline bool is_second(Fold fold) {
 /// One column (or two, whose rows count where both are there) and what is folded of it.
 struct FoldInput {
   Column values{};
+  int64_t place = -1;     ///< of them among what was asked for
+  bool computed = false;  ///< `values` has no rows but a dtype: they come block by block
   Lane lane = Lane::kNothing;
   bool has_other = false;  ///< both are float lanes then
   Column other{};

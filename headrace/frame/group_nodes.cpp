@@ -8,6 +8,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/group_rows.h"
 #include "headrace/frame/operator_inputs.h"
 
 #include <algorithm>
@@ -100,43 +101,33 @@ NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   table.inputs = inputs.nodes;
   table.passes = 2;
   const size_t num_keys = keys.size();
-  table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
-    std::vector<Column> key_columns, values;
+  const auto requests_of = [=](const std::vector<bool>& wanted) {
     std::vector<AggregateRequest> requests;
-    for (const int64_t place : key_places)
-      key_columns.push_back(std::get<Column>(given[static_cast<size_t>(place)]));
-    std::vector<int64_t> places(given.size(), -1);
-    const auto use = [&](int64_t& at) {
-      if (at < 0) return;
-      int64_t& place = places[static_cast<size_t>(at)];
-      if (place < 0) {
-        place = static_cast<int64_t>(values.size());
-        values.push_back(std::get<Column>(given[static_cast<size_t>(at)]));
-      }
-      at = place;
-    };
-    for (size_t k = 0; k < columns.size(); ++k) {
-      if (!wanted[num_keys + k]) continue;
-      AggregateRequest request = columns[k].request;
-      use(request.column);
-      use(request.other);
-      requests.push_back(request);
-    }
-    const Grouped grouped = group_by(key_columns, values, requests, options);
-    std::vector<std::string> names;
-    std::vector<Column> results;
-    for (size_t k = 0; k < num_keys; ++k) {
-      if (!wanted[k]) continue;
-      names.push_back(keys[k].name);
-      results.push_back(grouped.keys[k]);
-    }
-    for (size_t k = 0, next = 0; k < columns.size(); ++k) {
-      if (!wanted[num_keys + k]) continue;
-      names.push_back(columns[k].name);
-      results.push_back(grouped.values[next++]);
-    }
-    return Table(std::move(names), std::move(results));
+    for (size_t k = 0; k < columns.size(); ++k)
+      if (wanted[num_keys + k]) requests.push_back(columns[k].request);
+    return requests;
   };
+  const auto table_of = [num_keys, names = table.names](const std::vector<bool>& wanted,
+                                                        const Grouped& grouped) {
+    std::vector<std::string> kept;
+    std::vector<Column> results;
+    for (size_t k = 0, next = 0; k < wanted.size(); ++k) {
+      if (!wanted[k]) continue;
+      kept.push_back(names[k]);
+      results.push_back(k < num_keys ? grouped.keys[k] : grouped.values[next++]);
+    }
+    return Table(std::move(kept), std::move(results));
+  };
+  table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
+    return table_of(wanted, group_by(given, key_places, requests_of(wanted), options));
+  };
+  table.run_rows = [=](const std::vector<bool>& wanted, const RowInputs& given) {
+    return table_of(wanted, group_by(given, key_places, requests_of(wanted), options));
+  };
+  table.row_keys = key_places;
+  for (const GroupColumn& column : columns)
+    for (const int64_t place : {column.request.column, column.request.other})
+      if (place >= 0) table.row_values.push_back(place);
   for (GroupKey& key : keys) key.values = nullptr;
   return table_node(std::string(kOp), std::move(detail), std::move(table));
 }

@@ -89,6 +89,7 @@ FoldPlan plan_folds(const std::vector<Column>& values,
     known.push_back(key);
     FoldInput& made = plan.inputs.emplace_back();
     made.lane = lane;
+    made.place = request.column;
     if (request.column >= 0) made.values = values[static_cast<size_t>(request.column)];
     made.has_other = has_other;
     if (has_other) made.other = values[static_cast<size_t>(request.other)];

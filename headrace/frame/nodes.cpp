@@ -64,15 +64,7 @@ NodePtr select_node(const NodePtr& rows, const NodePtr& mask) {
                                       "bring them into one frame with join or align first");
   signature.shape[0] = kUnknown;
   signature.domain = picked_domain(mask);
-  return operator_node(
-      "getitem", "mask", signature, {rows, mask}, 1,
-      [](std::span<const Value> inputs) -> Value {
-        const auto* column = std::get_if<Column>(&inputs[1]);
-        const Mask by = column ? Mask(*column) : Mask(tensor(inputs[1]));
-        if (const auto* values = std::get_if<Column>(&inputs[0])) return compress(*values, by);
-        return compress(tensor(inputs[0]), by);
-      },
-      nullptr, true);
+  return picked_node(std::move(signature), rows, mask);
 }
 
 NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {

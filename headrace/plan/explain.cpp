@@ -131,6 +131,7 @@ class Writer {
       text += detail_text(first);
       for (size_t i = 0; i < step.inputs.size(); ++i)
         text += (i ? ", " : " of ") + name(step.inputs[i]);
+      if (step.rows) text += rows_text(step);
     }
     text += " -> ";
     for (size_t i = 0; i < step.outputs.size(); ++i)
@@ -142,6 +143,25 @@ class Writer {
     return text + "\n";
   }
 
+  // What a table computes while it reads.
+  std::string rows_text(const PlanStep& step) {
+    rows_ = step.rows.get();
+    std::string text;
+    for (const int64_t place : rows_->values) {
+      const NodePtr& node = step.outputs[0]->fields().inputs[static_cast<size_t>(place)];
+      if (rows_->inside.contains(node.get()) && !is_picked(node))
+        text += (text.empty() ? ", fused: " : "; ") + chain_text(node, 0);
+    }
+    if (rows_->mask) text += ", where " + name(rows_->mask);
+    rows_ = nullptr;
+    return text;
+  }
+
+  // Rows that a mask picks for a table that does so itself.
+  bool is_picked(const NodePtr& node) const {
+    return rows_ && rows_->inside.contains(node.get()) && node->kind() == NodeKind::kOperator;
+  }
+
   std::string name(const NodePtr& node) {
     if (const auto it = names_.find(node.get()); it != names_.end()) return it->second;
     if (!node->detail().empty()) return node->detail();
@@ -150,6 +170,7 @@ class Writer {
 
   std::string chain_text(const NodePtr& node, int depth) {
     const auto& fields = const_cast<Node&>(*node).fields();
+    if (is_picked(node)) return chain_text(fields.inputs[0], depth);
     const bool inside =
         fields.is_fusable() && !node->is_ready() && (depth == 0 || !names_.contains(node.get()));
     if (!inside) return name(node);
@@ -161,6 +182,7 @@ class Writer {
   }
 
   std::unordered_map<const Node*, std::string> names_;
+  const RowPass* rows_ = nullptr;  // of the step that is told
 };
 
 }  // namespace

@@ -524,6 +524,11 @@ int Program::add_tensor(int value) {
   return static_cast<int>(outputs_.size()) - 1;
 }
 
+int Program::add_block(int value) {
+  outputs_.push_back({OutputKind::kBlock, value, {}, {}});
+  return static_cast<int>(outputs_.size()) - 1;
+}
+
 int Program::add_reduction(int value, Reduction reduction, ReduceOptions options) {
   reduction_dtype(reduction, dtype(value));
   outputs_.push_back({OutputKind::kReduction, value, reduction, options});

@@ -98,7 +98,8 @@ class HR_API Program {
     bool nullable = false;
   };
 
-  enum class OutputKind : uint8_t { kColumn, kTensor, kReduction };
+  /// kBlock: read block by block from a BoundProgram, not by `evaluate`.
+  enum class OutputKind : uint8_t { kColumn, kTensor, kReduction, kBlock };
 
   struct Output {
     OutputKind kind;
@@ -122,6 +123,7 @@ class HR_API Program {
   /// Outputs, in the order of the results of `evaluate`; each returns its position.
   int add_column(int value);  ///< validity kept; bool as a bitmap; null slots are zero
   int add_tensor(int value);  ///< bool as bytes; throws InvalidArgumentError if nullable
+  int add_block(int value);
   int add_reduction(int value, Reduction reduction, ReduceOptions options = {});
 
   Dtype dtype(int value) const { return nodes_[static_cast<size_t>(value)].dtype; }

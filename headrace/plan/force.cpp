@@ -51,22 +51,27 @@ class UsePlan {
   std::unordered_map<const std::byte*, std::vector<int64_t>> steps_of_buffer_{};
 };
 
+Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
+  const Node& node = *step.outputs[0];
+  const Node::Fields& fields = step.outputs[0]->fields();
+  std::vector<Value> inputs(fields.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (std::find(step.inputs.begin(), step.inputs.end(), fields.inputs[i]) != step.inputs.end())
+      inputs[i] = fields.inputs[i]->value();
+  std::vector<Value> made = run_where_data_is(
+      node.op(), false, std::move(inputs), [&](std::span<const Value> where) -> std::vector<Value> {
+        return {fields.run_table(wanted, where)};
+      });
+  return std::get<Table>(std::move(made[0]));
+}
+
 void run_table(const PlanStep& step) {
   Node& first = *step.outputs[0];
   Node::Fields& fields = first.fields();
   std::vector<bool> wanted(fields.names.size(), step.whole_table);
   for (size_t i = 1; i < step.outputs.size(); ++i)
     wanted[static_cast<size_t>(step.outputs[i]->fields().part)] = true;
-  std::vector<Value> inputs(fields.inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (std::find(step.inputs.begin(), step.inputs.end(), fields.inputs[i]) != step.inputs.end())
-      inputs[i] = fields.inputs[i]->value();
-  std::vector<Value> made =
-      run_where_data_is(first.op(), false, std::exchange(inputs, {}),
-                        [&](std::span<const Value> where) -> std::vector<Value> {
-                          return {fields.run_table(wanted, where)};
-                        });
-  Table table = std::get<Table>(std::move(made[0]));
+  Table table = step.rows ? run_row_pass(step, wanted) : table_of(step, wanted);
   std::vector<int64_t> place(wanted.size(), -1);
   for (size_t i = 0, next = 0; i < wanted.size(); ++i)
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);

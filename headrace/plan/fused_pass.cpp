@@ -6,7 +6,10 @@
 #include "headrace/plan/evaluate.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/placement.h"
+#include "headrace/plan/row_inputs.h"
+#include "headrace/plan/row_pass.h"
 
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 
@@ -34,6 +37,9 @@ Tensor tensor_of(const Scalar& scalar) {
 
 class ProgramBuilder {
  public:
+  /// `rows`: picked rows are those that they are picked of; null where there are none.
+  explicit ProgramBuilder(const RowPass* rows = nullptr) : rows_(rows) {}
+
   int value_of(const NodePtr& node) {
     if (const auto it = values_.find(node.get()); it != values_.end()) return it->second;
     const int value = node->is_ready() ? read(node) : compute(node);
@@ -57,6 +63,10 @@ class ProgramBuilder {
     });
   }
 
+  Program& program() { return program_; }
+
+  const std::vector<Value>& inputs() const { return inputs_; }
+
   /// Size of the first dimension, which only the inputs know when the signature does not.
   int64_t rows() const {
     for (const Value& input : inputs_)
@@ -78,12 +88,14 @@ class ProgramBuilder {
 
   int compute(const NodePtr& node) {
     const Node::Fields& fields = node->fields();
+    if (rows_ && (fields.picks || fields.renames)) return value_of(fields.inputs[0]);
     std::vector<int> operands;
     for (const NodePtr& input : fields.inputs) operands.push_back(value_of(input));
     if (fields.operation == Op::kCast) return program_.cast(operands[0], fields.signature.dtype);
     return program_.apply(fields.operation, operands);
   }
 
+  const RowPass* rows_;
   Program program_;
   std::vector<Value> inputs_;
   std::unordered_map<const Node*, int> values_;
@@ -103,6 +115,47 @@ std::vector<Value> run_fused_pass(const PlanStep& step) {
   for (Value& value : values)
     if (const auto* scalar = std::get_if<Scalar>(&value)) value = tensor_of(*scalar);
   return values;
+}
+
+Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
+  const NodePtr& table = step.outputs[0];
+  const Node::Fields& fields = table->fields();
+  const RowPass& pass = *step.rows;
+  ProgramBuilder builder(&pass);
+  RowInputs inputs;
+  inputs.keys = fields.row_keys;
+  inputs.given.resize(fields.inputs.size());
+  inputs.computed.assign(fields.inputs.size(), -1);
+  for (const int64_t place : pass.values) {
+    const auto at = static_cast<size_t>(place);
+    inputs.computed[at] = builder.value_of(fields.inputs[at]);
+  }
+  // What is read, in one list that goes where the data are.
+  std::vector<Value> read = builder.inputs();
+  std::vector<size_t> places;
+  for (size_t i = 0; i < fields.inputs.size(); ++i) {
+    NodePtr node = fields.inputs[i];
+    const bool is_key = std::find(inputs.keys.begin(), inputs.keys.end(),
+                                  static_cast<int64_t>(i)) != inputs.keys.end();
+    if (is_key && pass.inside.contains(node.get())) node = picked_of(node)->fields().inputs[0];
+    if (!is_key && (inputs.computed[i] >= 0 ||
+                    std::find(step.inputs.begin(), step.inputs.end(), node) == step.inputs.end()))
+      continue;
+    read.push_back(node->value());
+    places.push_back(i);
+  }
+  if (pass.mask) read.push_back(pass.mask->value());
+  inputs.program = std::move(builder.program());
+  const size_t columns = builder.inputs().size();
+  std::vector<Value> made = run_where_data_is(
+      table->op(), false, std::move(read), [&](std::span<const Value> where) -> std::vector<Value> {
+        inputs.values.assign(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(columns));
+        for (size_t i = 0; i < places.size(); ++i) inputs.given[places[i]] = where[columns + i];
+        if (pass.mask) inputs.mask = where.back();
+        inputs.rows = signature_of(inputs.given[static_cast<size_t>(inputs.keys[0])]).rows();
+        return {fields.run_rows(wanted, inputs)};
+      });
+  return std::get<Table>(std::move(made[0]));
 }
 
 }  // namespace hr

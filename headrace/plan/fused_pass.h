@@ -10,4 +10,7 @@ namespace hr {
 /// Values of `step.outputs`, computed in one pass over `step.inputs`.
 std::vector<Value> run_fused_pass(const PlanStep& step);
 
+/// Runs a table with inputs that it computes itself, for the columns with true in `wanted`.
+Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted);
+
 }  // namespace hr

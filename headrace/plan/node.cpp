@@ -83,6 +83,8 @@ void Node::finish(Value value) {
   ready_.store(true, std::memory_order_release);
   fields_->run = nullptr;
   fields_->run_table = nullptr;
+  fields_->run_rows = nullptr;
+  fields_->among = nullptr;
   fields_->inputs.clear();
 }
 
@@ -128,6 +130,25 @@ NodePtr operator_node(std::string op, std::string detail, Signature signature,
   return make_node(std::move(made));
 }
 
+NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask) {
+  Node::Fields made;
+  made.kind = NodeKind::kOperator;
+  made.op = "getitem";
+  made.detail = "mask";
+  made.signature = std::move(signature);
+  made.passes = 1;
+  made.inputs = {rows, mask};
+  made.run = [](std::span<const Value> inputs) -> Value {
+    const auto* column = std::get_if<Column>(&inputs[1]);
+    const Mask by = column ? Mask(*column) : Mask(std::get<Tensor>(inputs[1]));
+    if (const auto* values = std::get_if<Column>(&inputs[0])) return compress(*values, by);
+    return compress(std::get<Tensor>(inputs[0]), by);
+  };
+  made.has_kernels = true;
+  made.picks = true;
+  return make_node(std::move(made));
+}
+
 NodePtr test_node(std::string op, std::string detail, Signature signature,
                   std::vector<NodePtr> inputs, RowTest test, const NodePtr& where) {
   // Other threads may ask when the node ran and let go of its inputs, so these are not held here.
@@ -170,6 +191,11 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.names = std::move(table.names);
   made.dtypes = std::move(table.dtypes);
   made.reads = std::move(table.reads);
+  made.run_rows = std::move(table.run_rows);
+  made.row_keys = std::move(table.row_keys);
+  made.row_values = std::move(table.row_values);
+  made.partners = std::move(table.partners);
+  made.among = std::move(table.among);
   return make_node(std::move(made));
 }
 
@@ -199,8 +225,10 @@ NodePtr in_domain(const NodePtr& node, uint64_t domain) {
     return data_node(node->value(), node->detail(), domain, node->fields().live);
   Signature signature = node->signature();
   signature.domain = domain;
-  return operator_node("rows", "", signature, {node}, 0,
-                       [](std::span<const Value> inputs) { return inputs[0]; });
+  const NodePtr made = operator_node("rows", "", signature, {node}, 0,
+                                     [](std::span<const Value> inputs) { return inputs[0]; });
+  made->fields().renames = true;
+  return made;
 }
 
 namespace {

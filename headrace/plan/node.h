@@ -17,6 +17,7 @@ namespace hr {
 
 class Node;
 using NodePtr = std::shared_ptr<Node>;
+struct RowInputs;
 
 enum class NodeKind : uint8_t {
   kData,         ///< a value that is there
@@ -39,6 +40,11 @@ class HR_API Node {
   /// order. `inputs` as declared; those that no wanted column needs are empty columns.
   using RunTable =
       std::function<Table(const std::vector<bool>& wanted, std::span<const Value> inputs)>;
+  /// The same with inputs that nobody made, which it computes block by block while it reads them.
+  using RunRows = std::function<Table(const std::vector<bool>& wanted, const RowInputs& inputs)>;
+  /// The same table, made only of the rows whose `column`, a key, is one of `values`.
+  using Among = std::function<NodePtr(std::span<const NodePtr> inputs, int64_t column,
+                                      const NodePtr& values)>;
   /// Says how an operator works on these inputs, which may not have run yet; there are none left
   /// once it ran itself.
   using Choice = std::function<std::string(std::span<const NodePtr> inputs)>;
@@ -86,6 +92,9 @@ HR_API NodePtr operator_node(std::string op, std::string detail, Signature signa
                              std::vector<NodePtr> inputs, int passes, Node::Run run,
                              Node::Choice choice = nullptr, bool has_kernels = false);
 
+/// The rows that `mask` picks; both have the same rows, and the result those of `signature`.
+HR_API NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask);
+
 /// A test of rows: a bool column without nulls where the signature has none. An `&` with other
 /// bools runs it after them, and only where they are true: `test` gets these rows as a mask (null:
 /// all) and says false for others.
@@ -107,6 +116,19 @@ struct TableOperator {
   /// Makes the table of the first rows, if there is a shorter way to them.
   std::function<NodePtr(int64_t)> prefix{};
   Node::Choice choice{};
+  /// Run instead of `run` where values are element-wise chains, or rows that one mask picks, which
+  /// nobody else wants: `row_keys` are then read as they are, `row_values` block by block.
+  Node::RunRows run_rows{};
+  std::vector<int64_t> row_keys{};
+  std::vector<int64_t> row_values{};
+  /// Of a join that keeps no row without a partner: the keys of the side that is all parts of a
+  /// table with `among`, and those of the other side, which say what of it is needed.
+  struct Partners {
+    int64_t key;
+    int64_t other;
+  };
+  std::vector<Partners> partners{};
+  Node::Among among{};
 };
 
 /// A deferred table, run for the columns that a plan wants.

@@ -25,6 +25,11 @@ struct Node::Fields {
   /// Of a test of rows: the same where a mask is true; null once it let go of its inputs.
   std::function<NodePtr(const NodePtr& where)> narrowed{};
   RunTable run_table{};
+  RunRows run_rows{};
+  std::vector<int64_t> row_keys{};
+  std::vector<int64_t> row_values{};
+  std::vector<TableOperator::Partners> partners{};
+  Among among{};
   std::function<NodePtr(int64_t)> prefix{};
   std::vector<std::string> names{};  // of a table node
   std::vector<Dtype> dtypes{};
@@ -34,6 +39,8 @@ struct Node::Fields {
   ReduceOptions reduce_options{};
   int64_t part = 0;
   bool has_kernels = false;  // `run` takes inputs on a CUDA device
+  bool picks = false;        // inputs are rows and the mask that picks of them
+  bool renames = false;      // the value of its only input in another row domain
   bool live = false;         // the value lies in memory that others may write
   int64_t chain_length = 0;  // element-wise operations above the last materialised value
 

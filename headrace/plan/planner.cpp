@@ -3,6 +3,7 @@
 #include "headrace/plan/planner.h"
 
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/row_pass.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -115,6 +116,7 @@ class Planner {
       : needs_(table_needs(roots)), order_(pending_nodes(roots, needs_)) {
     for (const NodePtr& root : roots) roots_.insert(root.get());
     targets_ = roots_;
+    find_row_passes();
     for (const NodePtr& node : order_) mark_targets(node);
   }
 
@@ -133,9 +135,26 @@ class Planner {
   }
 
  private:
+  void find_row_passes() {
+    NodeUsers users;
+    for (const NodePtr& node : order_)
+      for (const NodePtr& input : inputs_of(*node, needs_))
+        users[input.get()].push_back(node.get());
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (order_[i]->kind() != NodeKind::kTable) continue;
+      auto pass = find_row_pass(order_, i, inputs_of(*order_[i], needs_), users, roots_);
+      if (!pass) continue;
+      inside_.insert(pass->inside.begin(), pass->inside.end());
+      for (const NodePtr& leaf : pass->leaves)
+        if (!leaf->is_ready()) targets_.insert(leaf.get());
+      row_passes_.emplace(order_[i].get(), std::move(pass));
+    }
+  }
+
   // A node needs memory of its own when a root, an opaque operator or a pass over other rows reads
   // it.
   void mark_targets(const NodePtr& node) {
+    if (inside_.contains(node.get())) return;
     const Node::Fields& fields = node->fields();
     if (!fields.is_fusable() || fields.kind == NodeKind::kReduction) targets_.insert(node.get());
     for (const NodePtr& input : fields.inputs) {
@@ -143,7 +162,7 @@ class Planner {
       const bool fused = fields.is_fusable() && input->kind() == NodeKind::kElementwise &&
                          input->signature().same_rows(pass_signature(node)) &&
                          input->fields().chain_length < kLongestChain;
-      if (!fused) targets_.insert(input.get());
+      if (!fused && !inside_.contains(input.get())) targets_.insert(input.get());
     }
   }
 
@@ -153,12 +172,27 @@ class Planner {
   }
 
   void add_operator(const NodePtr& node) {
-    add({{node}, node->fields().inputs, node->fields().passes});
+    PlanStep step;
+    step.outputs = {node};
+    step.inputs = node->fields().inputs;
+    step.passes = node->fields().passes;
+    add(std::move(step));
   }
 
   void add_table(size_t index) {
     const NodePtr& table = order_[index];
-    PlanStep step{{}, inputs_of(*table, needs_), table->fields().passes};
+    PlanStep step;
+    step.inputs = inputs_of(*table, needs_);
+    step.passes = table->fields().passes;
+    if (const auto found = row_passes_.find(table.get()); found != row_passes_.end()) {
+      step.rows = found->second;
+      std::erase_if(step.inputs, [&](const NodePtr& node) {
+        return inside_.contains(node.get()) ||
+               std::find(step.rows->leaves.begin(), step.rows->leaves.end(), node) !=
+                   step.rows->leaves.end();
+      });
+      step.inputs.insert(step.inputs.end(), step.rows->leaves.begin(), step.rows->leaves.end());
+    }
     step.whole_table = roots_.contains(table.get());
     for (const NodePtr& node : order_)
       for (const NodePtr& input : node->fields().inputs)
@@ -222,6 +256,8 @@ class Planner {
   std::unordered_set<const Node*> roots_;
   std::unordered_set<const Node*> targets_;
   std::unordered_set<const Node*> planned_;
+  std::unordered_set<const Node*> inside_;  // of some row pass
+  std::unordered_map<const Node*, std::shared_ptr<const RowPass>> row_passes_;
   std::vector<PlanStep> steps_;
 };
 

@@ -3,10 +3,20 @@
 #pragma once
 #include "headrace/plan/node.h"
 
+#include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 namespace hr {
+
+/// Inputs of a table that it computes while it reads them.
+struct RowPass {
+  NodePtr mask{};                            ///< picks of the rows; null: all
+  std::unordered_set<const Node*> inside{};  ///< that nobody makes
+  std::vector<NodePtr> leaves{};             ///< what is read from memory
+  std::vector<int64_t> values{};             ///< places of the inputs that are computed
+};
 
 /// One pass: an operator, a table with the parts that are wanted, or a group of element-wise chains
 /// and reductions over the same rows.
@@ -14,6 +24,7 @@ struct PlanStep {
   std::vector<NodePtr> outputs;  ///< nodes that get a value
   std::vector<NodePtr> inputs;   ///< materialised nodes that it reads
   int passes = 1;
+  std::shared_ptr<const RowPass> rows{};  ///< of a table that has such inputs
   bool whole_table = false;  ///< the table itself is wanted, not only the parts in `outputs`
 };
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which inputs of a table are computed while it reads them.
+#include "headrace/plan/row_pass.h"
+
+#include "headrace/plan/node_fields.h"
+
+#include <algorithm>
+
+namespace hr {
+
+namespace {
+
+bool is_value(const NodePtr& node) {
+  const Dtype dtype = node->signature().dtype;
+  return dtype.is_real() || dtype.is_bool();
+}
+
+class Finder {
+ public:
+  Finder(std::span<const NodePtr> order, size_t index, const std::vector<NodePtr>& needed,
+         const NodeUsers& users, const std::unordered_set<const Node*>& roots)
+      : order_(order),
+        index_(index),
+        table_(*order[index]),
+        fields_(order[index]->fields()),
+        users_(users),
+        roots_(roots) {
+    for (const NodePtr& node : needed) needed_.insert(node.get());
+    for (const int64_t place : fields_.row_keys) {
+      keys_.insert(input(place).get());
+      if (const NodePtr pick = picked_of(input(place))) key_picks_.insert(pick.get());
+    }
+    for (size_t i = 0; i < fields_.inputs.size(); ++i) {
+      const auto among = [&](const std::vector<int64_t>& places) {
+        return std::find(places.begin(), places.end(), static_cast<int64_t>(i)) != places.end();
+      };
+      if (!among(fields_.row_values) && !among(fields_.row_keys))
+        others_.insert(fields_.inputs[i].get());
+    }
+  }
+
+  /// Rows that `mask` picks; null: chains over the rows that there are.
+  std::shared_ptr<const RowPass> find(const NodePtr& mask) {
+    auto pass = std::make_shared<RowPass>();
+    pass->mask = mask;
+    rows_ = mask ? mask : input(fields_.row_keys[0]);
+    for (size_t i = index_; i-- > 0;) {
+      const NodePtr& node = order_[i];
+      if (may_be_inside(node, *pass)) pass->inside.insert(node.get());
+    }
+    if (pass->inside.empty() || !reads_fit(*pass)) return nullptr;
+    return pass;
+  }
+
+  /// The mask that picks all keys; null: none does.
+  NodePtr mask_of_keys() const {
+    NodePtr mask;
+    for (const int64_t place : fields_.row_keys) {
+      const NodePtr pick = picked_of(input(place));
+      if (!pick) return nullptr;
+      const NodePtr& own = pick->fields().inputs[1];
+      if (mask && own != mask) return nullptr;
+      mask = own;
+    }
+    return mask;
+  }
+
+ private:
+  const NodePtr& input(int64_t place) const { return fields_.inputs[static_cast<size_t>(place)]; }
+
+  bool has_rows(const NodePtr& node) const {
+    return node->signature().same_rows(rows_->signature());
+  }
+
+  bool may_be_inside(const NodePtr& node, const RowPass& pass) const {
+    const Node::Fields& fields = node->fields();
+    if (node == pass.mask) return false;
+    const auto picks = [&](const NodePtr& each) {
+      return pass.mask && !each->is_ready() && each->fields().picks &&
+             each->fields().inputs[1] == pass.mask;
+    };
+    const bool is_picked =
+        pass.mask && node->signature().same_rows(input(fields_.row_keys[0])->signature());
+    const bool is_pick = picks(node) || (fields.renames && (is_picked || picks(fields.inputs[0])));
+    const bool is_chain = fields.kind == NodeKind::kElementwise &&
+                          fields.chain_length < kLongestChain && (is_picked || has_rows(node));
+    if ((!is_pick && !is_chain) || roots_.contains(node.get()) || others_.contains(node.get()))
+      return false;
+    const bool is_key = keys_.contains(node.get());
+    if (is_key && !is_pick) return false;
+    const auto found = users_.find(node.get());
+    if (found == users_.end()) return false;
+    return std::all_of(found->second.begin(), found->second.end(), [&](const Node* user) {
+      // What keys are picked of is read as it is.
+      return user == &table_ || (pass.inside.contains(user) && !key_picks_.contains(user));
+    });
+  }
+
+  bool is_key_pick(const NodePtr& node) const { return key_picks_.contains(node.get()); }
+
+  // Notes what is read from memory; false where some of it has other rows.
+  bool reads_fit(RowPass& pass) const {
+    std::unordered_set<const Node*> seen;
+    const auto leaf = [&](const NodePtr& node) {
+      if (seen.insert(node.get()).second) pass.leaves.push_back(node);
+    };
+    for (size_t i = 0; i <= index_; ++i) {
+      const NodePtr& node = order_[i];
+      if (!pass.inside.contains(node.get())) continue;
+      const Node::Fields& fields = node->fields();
+      for (const NodePtr& each : fields.inputs) {
+        if (pass.inside.contains(each.get()) || each == pass.mask) continue;
+        if (!each->signature().is_scalar() &&
+            !(has_rows(each) && (is_key_pick(node) || is_value(each))))
+          return false;
+        leaf(each);
+      }
+    }
+    for (const std::vector<int64_t>* places : {&fields_.row_keys, &fields_.row_values})
+      for (const int64_t place : *places) {
+        const NodePtr& node = input(place);
+        if (!needed_.contains(node.get())) continue;
+        const bool is_key = places == &fields_.row_keys;
+        if (pass.mask && !pass.inside.contains(node.get())) return false;
+        if (!is_key && !is_value(node)) return false;
+        if (!pass.inside.contains(node.get())) leaf(node);
+        if (!is_key) pass.values.push_back(place);
+      }
+    if (pass.mask) leaf(pass.mask);
+    return true;
+  }
+
+  std::span<const NodePtr> order_;
+  size_t index_;
+  const Node& table_;
+  const Node::Fields& fields_;
+  const NodeUsers& users_;
+  const std::unordered_set<const Node*>& roots_;
+  std::unordered_set<const Node*> needed_{};
+  std::unordered_set<const Node*> keys_{};       // inputs of the table
+  std::unordered_set<const Node*> key_picks_{};  // what picks their rows
+  std::unordered_set<const Node*> others_{};
+  NodePtr rows_{};  // that have the rows of the pass
+};
+
+}  // namespace
+
+NodePtr picked_of(const NodePtr& node) {
+  NodePtr pick = node;
+  while (!pick->is_ready() && pick->fields().renames) pick = NodePtr(pick->fields().inputs[0]);
+  return !pick->is_ready() && pick->fields().picks ? pick : nullptr;
+}
+
+std::shared_ptr<const RowPass> find_row_pass(std::span<const NodePtr> order, size_t index,
+                                             const std::vector<NodePtr>& needed,
+                                             const NodeUsers& users,
+                                             const std::unordered_set<const Node*>& roots) {
+  if (!order[index]->fields().run_rows) return nullptr;
+  Finder finder(order, index, needed, users, roots);
+  if (const NodePtr mask = finder.mask_of_keys())
+    if (auto pass = finder.find(mask)) return pass;
+  return finder.find(nullptr);
+}
+
+}  // namespace hr

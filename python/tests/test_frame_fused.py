@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of rows that nobody made: filtered and computed while they are folded, same bits."""
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+MORSEL = 1 << 17
+AGGREGATES = ["sum", "mean", "min", "max", "count", "var", "any", "prod"]
+
+
+def owned(frame):
+    """The same rows in memory that nobody else may write to: what is made of them can wait."""
+    return hr.from_arrow(frame.to_arrow())
+
+
+def table(rows, keep):
+    """Two keys, numbers with NaN and nulls, and `pick`, true in `keep` of the rows."""
+    random = np.random.default_rng(rows)
+    x = random.standard_normal(rows)
+    x[random.random(rows) < 0.05] = np.nan
+    number = hr.Series(random.integers(0, 50, rows))
+    frame = hr.DataFrame(
+        {
+            "k": random.integers(0, 5, rows),
+            "t": [("A", "N", "R", None)[i] for i in random.integers(0, 4, rows)],
+            "x": x,
+            "f": random.standard_normal(rows).astype(np.float32),
+            "n": number.where(number > 5),
+            "pick": random.random(rows) < keep,
+        }
+    )
+    return owned(frame)
+
+
+def lines_of(frame, made):
+    """The rows with `pick`, and two columns computed of them; all made before, or not."""
+    lines = frame[frame.pick]
+    lines["y"] = lines.x * (1 - lines.f) + lines.n
+    lines["m"] = lines.n * 2
+    if made:
+        hr.eval(lines)
+    return lines
+
+
+def bits(frame):
+    """Columns as bytes, null apart."""
+    return {name: np.asarray(frame[name].to_list(), dtype=object).tolist() for name in frame}
+
+
+def equal(a, b):
+    for name in a:
+        for x, y in zip(a[name], b[name], strict=True):
+            assert x == y or (x != x and y != y), name
+        assert len(a[name]) == len(b[name])
+
+
+@pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 1025, MORSEL + 1, 3 * MORSEL + 777])
+@pytest.mark.parametrize("keep", [0.0, 0.1, 0.7, 1.0])
+def test_the_same_bits_as_of_rows_that_were_made(rows, keep):
+    frame = table(rows, keep)
+    spec = {f"{a}_{c}": (c, a) for c in ("x", "f", "n", "y", "m") for a in AGGREGATES}
+    for keys, options in ((["k"], {}), (["t", "k"], {"dropna": False}), (["t"], {"sort": False})):
+        found, wanted = (
+            lines_of(frame, made).groupby(keys, **options).agg(**spec, size=("x", "size"))
+            for made in (False, True)
+        )
+        equal(bits(found), bits(wanted))
+
+
+def test_threads_change_nothing():
+    frame = table(5 * MORSEL + 5, 0.9)
+    results = []
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            lines = lines_of(frame, made=False)
+            results.append(bits(lines.groupby("k").agg(y=("y", "sum"), v=("x", "var"))))
+    equal(results[0], results[1])
+    equal(results[0], results[2])
+
+
+def test_what_a_plan_computes_while_it_reads_is_told():
+    frame = table(100, 0.9)
+    lines = lines_of(frame, made=False)
+    text = lines.groupby("k").agg(y=("y", "sum"), n=("n", "sum")).explain()
+    (step,) = [line for line in text.splitlines() if "groupby" in line]
+    assert "fused: add(multiply(x, subtract" in step and "where" in step
+    assert "getitem" not in text
+
+
+def test_rows_that_somebody_else_wants_are_made_once():
+    frame = table(1000, 0.9)
+    lines = lines_of(frame, made=False)
+    groups = lines.groupby("k").agg(y=("y", "sum"))
+    order = lines.x.argsort() if hasattr(lines.x, "argsort") else lines.x.rank()
+    hr.eval(groups, order)
+    np.testing.assert_allclose(
+        groups.y.to_list(), lines_of(frame, made=True).groupby("k").agg(y=("y", "sum")).y.to_list()
+    )
+
+
+def test_a_row_that_is_left_out_is_no_error():
+    frame = hr.DataFrame({"k": [0, 1, 0], "b": [2, 3, 4], "e": [1, -1, 2]})
+    frame = owned(frame)
+    lines = frame[frame.e >= 0]
+    lines["p"] = lines.b**lines.e
+    assert lines.groupby("k").agg(p=("p", "sum")).to_dict() == {"k": [0], "p": [18]}
+
+
+@pytest.mark.parametrize("many", [5000, 300_000])
+def test_many_groups_are_made_first(many):
+    random = np.random.default_rng(5)
+    frame = hr.DataFrame({"k": random.integers(0, many, 400_000), "x": random.random(400_000)})
+    frame = owned(frame)
+    found = frame[frame.x > 0.3]
+    found["y"] = found.x * 2
+    found = found.groupby("k").agg(y=("y", "sum"))
+    x, k = frame.x.to_numpy(), frame.k.to_numpy()
+    sums = np.bincount(k[x > 0.3], 2 * x[x > 0.3], many)
+    np.testing.assert_allclose(found.y.to_numpy(), sums[found.k.to_numpy()], rtol=1e-12)
