@@ -35,6 +35,14 @@ Tensor tensor_of(const Scalar& scalar) {
   });
 }
 
+// Two views of one column.
+bool is_same(const Value& a, const Value& b) {
+  const auto *x = std::get_if<Column>(&a), *y = std::get_if<Column>(&b);
+  return x && y && x->dtype() == y->dtype() && x->num_rows() == y->num_rows() &&
+         x->offset() == y->offset() && x->num_rows() > 0 &&
+         x->values_buffer().data() == y->values_buffer().data() && x->validity() == y->validity();
+}
+
 class ProgramBuilder {
  public:
   /// `rows`: picked rows are those that they are picked of; null where there are none.
@@ -80,10 +88,12 @@ class ProgramBuilder {
     if (const auto* scalar = std::get_if<Scalar>(&value)) return program_.constant(*scalar);
     if (const auto* tensor = std::get_if<Tensor>(&value); tensor && tensor->shape().empty())
       return program_.constant(scalar_of(std::get<Tensor>(to_place(value, host))));
-    inputs_.push_back(value);
+    const auto known = std::find_if(inputs_.begin(), inputs_.end(),
+                                    [&](const Value& input) { return is_same(input, value); });
+    const auto place = static_cast<int>(known - inputs_.begin());
+    if (known == inputs_.end()) inputs_.push_back(value);
     const Signature signature = signature_of(value);
-    return program_.input(static_cast<int>(inputs_.size()) - 1, signature.dtype,
-                          signature.nullable);
+    return program_.input(place, signature.dtype, signature.nullable);
   }
 
   int compute(const NodePtr& node) {

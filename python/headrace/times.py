@@ -113,6 +113,14 @@ def _counts(column: Deferred, unit: str) -> Any:
     return whole.astype("int64") * factor if factor > 1 or own == "D" else whole
 
 
+def _as_it_is(column: Deferred, unit: str) -> Any:
+    """The same to be compared and chosen from, not computed with: days stay int32."""
+    from headrace.series import Series
+
+    days = unit == "D" and _unit(column._node.dtype) == "D"
+    return Series(_core.retype(column._node, "int32")) if days else _counts(column, unit)
+
+
 def _in_common(sides: tuple[Any, ...]) -> tuple[list[_core.Node], str] | None:
     """Counts of times in the coarsest unit that holds all of them; None where a side is no time."""
     moments = [None if is_time(side) else _moment(side) for side in sides]
@@ -123,7 +131,7 @@ def _in_common(sides: tuple[Any, ...]) -> tuple[list[_core.Node], str] | None:
         units.append(moment[1] if moment else _unit(side._node.dtype))
     unit = max(units, key=_UNITS.index)
     counts = [
-        _core.scalar(moment[0] // _scale(unit, "ns")) if moment else _counts(side, unit)._node
+        _core.scalar(moment[0] // _scale(unit, "ns")) if moment else _as_it_is(side, unit)._node
         for moment, side in zip(moments, sides, strict=True)
     ]
     return counts, unit
