@@ -8,7 +8,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
-#include "headrace/frame/group_rows.h"
+#include "headrace/frame/group_among.h"
 #include "headrace/frame/operator_inputs.h"
 
 #include <algorithm>
@@ -63,10 +63,21 @@ Dtype place_request(GroupColumn& column, const NodePtr& first, OperatorInputs& i
   return dtype;
 }
 
-}  // namespace
+// Whether the result does not tell at which rows its values stood.
+bool forgets_rows(const GroupColumn& column) {
+  const Aggregate aggregate = column.request.aggregate;
+  return aggregate != Aggregate::kArgmin && aggregate != Aggregate::kArgmax &&
+         aggregate != Aggregate::kFirstRow;
+}
 
-NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
-                      GroupOptions options) {
+// `among`: of the groups with other keys than these nobody wants to know.
+struct WantedKeys {
+  size_t key;
+  NodePtr values;
+};
+
+NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
+                      GroupOptions options, const std::vector<WantedKeys>& among) {
   if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
   TableOperator table;
   std::string detail;
@@ -98,6 +109,12 @@ NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
         needs.push_back(place);
     column.values = column.other = nullptr;  // the node's inputs hold them
   }
+  std::vector<KeySetPlace> sets;
+  for (const WantedKeys& wanted : among) {
+    sets.push_back({key_places[wanted.key], static_cast<int64_t>(inputs.nodes.size())});
+    inputs.nodes.push_back(wanted.values);
+    detail += "; " + keys[wanted.key].name + " among those of a join";
+  }
   table.inputs = inputs.nodes;
   table.passes = 2;
   const size_t num_keys = keys.size();
@@ -119,17 +136,48 @@ NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
     return Table(std::move(kept), std::move(results));
   };
   table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
-    return table_of(wanted, group_by(given, key_places, requests_of(wanted), options));
+    return table_of(wanted, group_among(given, key_places, sets, requests_of(wanted), options));
   };
   table.run_rows = [=](const std::vector<bool>& wanted, const RowInputs& given) {
-    return table_of(wanted, group_by(given, key_places, requests_of(wanted), options));
+    return table_of(wanted, group_among(given, key_places, sets, requests_of(wanted), options));
   };
   table.row_keys = key_places;
   for (const GroupColumn& column : columns)
     for (const int64_t place : {column.request.column, column.request.other})
       if (place >= 0) table.row_values.push_back(place);
   for (GroupKey& key : keys) key.values = nullptr;
+  if (std::all_of(columns.begin(), columns.end(), forgets_rows))
+    table.among = [=](std::span<const NodePtr> nodes, int64_t column,
+                      const NodePtr& values) -> NodePtr {
+      const auto at = [&](int64_t place) {
+        return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
+      };
+      if (column >= static_cast<int64_t>(num_keys)) return nullptr;
+      const auto key = static_cast<size_t>(column);
+      if (at(key_places[key])->signature().dtype != values->signature().dtype) return nullptr;
+      std::vector<GroupKey> own_keys = keys;
+      std::vector<GroupColumn> own = columns;
+      std::vector<WantedKeys> known;
+      for (size_t k = 0; k < num_keys; ++k) own_keys[k].values = at(key_places[k]);
+      for (GroupColumn& each : own) {
+        each.values = at(each.request.column);
+        each.other = at(each.request.other);
+      }
+      for (const KeySetPlace& set : sets) {
+        const auto found = std::find(key_places.begin(), key_places.end(), set.key);
+        known.push_back({static_cast<size_t>(found - key_places.begin()), at(set.place)});
+      }
+      known.push_back({key, values});
+      return make_group_by(std::move(own_keys), std::move(own), options, known);
+    };
   return table_node(std::string(kOp), std::move(detail), std::move(table));
+}
+
+}  // namespace
+
+NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
+                      GroupOptions options) {
+  return make_group_by(std::move(keys), std::move(columns), options, {});
 }
 
 namespace {

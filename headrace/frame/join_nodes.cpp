@@ -120,6 +120,11 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   if (!indicator.empty()) add(indicator, TypeId::kCategory, {});
   table.inputs = inputs.nodes;
   table.passes = 2;
+  if (kind != JoinKind::kOuter && !unique.left && !unique.right)
+    for (const Inlet& key : keys) {
+      table.partners.push_back({key.right, key.left});
+      if (kind == JoinKind::kInner) table.partners.push_back({key.left, key.right});
+    }
   const auto joined = std::make_shared<std::optional<JoinedRows>>();
   table.run = [=, names = table.names](const std::vector<bool>& wanted,
                                        std::span<const Value> given) {

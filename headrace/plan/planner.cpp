@@ -3,6 +3,7 @@
 #include "headrace/plan/planner.h"
 
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/push_keys.h"
 #include "headrace/plan/row_pass.h"
 
 #include <algorithm>
@@ -112,9 +113,10 @@ const Signature& pass_signature(const NodePtr& node) {
 
 class Planner {
  public:
-  explicit Planner(std::span<const NodePtr> roots)
-      : needs_(table_needs(roots)), order_(pending_nodes(roots, needs_)) {
+  explicit Planner(std::span<const NodePtr> roots) {
     for (const NodePtr& root : roots) roots_.insert(root.get());
+    read(roots);
+    if (push_keys(order_, users_, roots_)) read(roots);
     targets_ = roots_;
     find_row_passes();
     for (const NodePtr& node : order_) mark_targets(node);
@@ -135,14 +137,19 @@ class Planner {
   }
 
  private:
-  void find_row_passes() {
-    NodeUsers users;
+  void read(std::span<const NodePtr> roots) {
+    needs_ = table_needs(roots);
+    order_ = pending_nodes(roots, needs_);
+    users_.clear();
     for (const NodePtr& node : order_)
       for (const NodePtr& input : inputs_of(*node, needs_))
-        users[input.get()].push_back(node.get());
+        users_[input.get()].push_back(node.get());
+  }
+
+  void find_row_passes() {
     for (size_t i = 0; i < order_.size(); ++i) {
       if (order_[i]->kind() != NodeKind::kTable) continue;
-      auto pass = find_row_pass(order_, i, inputs_of(*order_[i], needs_), users, roots_);
+      auto pass = find_row_pass(order_, i, inputs_of(*order_[i], needs_), users_, roots_);
       if (!pass) continue;
       inside_.insert(pass->inside.begin(), pass->inside.end());
       for (const NodePtr& leaf : pass->leaves)
@@ -253,6 +260,7 @@ class Planner {
 
   Needs needs_;
   std::vector<NodePtr> order_;
+  NodeUsers users_;
   std::unordered_set<const Node*> roots_;
   std::unordered_set<const Node*> targets_;
   std::unordered_set<const Node*> planned_;

@@ -119,3 +119,54 @@ def test_many_groups_are_made_first(many):
     x, k = frame.x.to_numpy(), frame.k.to_numpy()
     sums = np.bincount(k[x > 0.3], 2 * x[x > 0.3], many)
     np.testing.assert_allclose(found.y.to_numpy(), sums[found.k.to_numpy()], rtol=1e-12)
+
+
+def groups_and_few(rows=50_000):
+    """Sums of many groups, and a frame that has few of the keys, some twice."""
+    random = np.random.default_rng(8)
+    frame = owned(
+        hr.DataFrame(
+            {
+                "a": random.integers(0, 3000, rows),
+                "b": random.integers(0, 7, rows),
+                "n": random.integers(-9, 9, rows),
+                "x": random.random(rows),
+            }
+        )
+    )
+    few = owned(hr.DataFrame({"a": [5, 2999, 5, 4000, 17], "b": [1, 2, 1, 1, 0], "w": range(5)}))
+    groups = frame[frame.x > 0.01].groupby(["a", "b"]).agg(n=("n", "sum"), x=("x", "sum"))
+    return groups, few
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
+@pytest.mark.parametrize("groups_left", [False, True])
+def test_groups_that_a_join_leaves_out_are_not_made(how, groups_left):
+    groups, few = groups_and_few()
+    made, _ = groups_and_few()
+    hr.eval(made)
+
+    def joined(table):
+        pair = (table, few) if groups_left else (few, table)
+        return pair[0].merge(pair[1], how=how, on=["a", "b"])
+
+    found = joined(groups)
+    pushed = "among those of a join" in found.explain()
+    assert pushed == (not groups_left or how == "inner")
+    equal(bits(found), bits(joined(made)))
+
+
+def test_groups_that_somebody_else_wants_are_made_whole():
+    groups, few = groups_and_few()
+    joined = few.merge(groups, on=["a", "b"])
+    total = groups.n.sum()
+    hr.eval(joined, total)
+    assert total.item() == groups_and_few()[0].n.sum().item()
+    assert len(groups) > 15_000 and joined.n.sum().item() < 10_000
+
+
+def test_a_group_that_tells_rows_is_made_whole():
+    few = groups_and_few()[1]
+    frame = owned(hr.DataFrame({"a": list(range(5000)) * 2, "x": np.arange(10_000.0)}))
+    last = frame.groupby("a").agg(row=("x", "idxmax"))
+    assert few.merge(last, on="a").row.to_list() == [5005, 7999, 5005, 9000, 5017]
