@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 namespace hr {
 
@@ -18,6 +20,16 @@ namespace {
 constexpr int64_t kBlockBytes = int64_t{8} << 20;
 constexpr int64_t kBlocks = 4;
 constexpr int64_t kPartBytes = int64_t{512} << 10;
+
+// One for each device, made at first use.
+void* stream_of_copies(int device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const streams = new std::map<int, void*>;
+  const std::lock_guard lock(*mutex);
+  void*& stream = (*streams)[device];
+  if (!stream) check_cuda("to", cuda_functions()->make_stream(&stream, 1));
+  return stream;
+}
 
 PinnedRing ring_for(int64_t size_bytes, Stream stream) {
   return PinnedRing("to", std::min(size_bytes, kBlockBytes),
@@ -34,25 +46,38 @@ void copy_on_host(std::byte* to, const std::byte* from, int64_t bytes) {
 }  // namespace
 
 PinnedRing::PinnedRing(std::string_view op, int64_t block_bytes, int64_t count, Stream stream)
-    : op_(op), stream_(stream), scope_(op, stream_place(stream).index) {
+    : op_(op),
+      stream_(stream),
+      scope_(op, stream_place(stream).index),
+      copies_(stream_of_copies(stream_place(stream).index)) {
+  const CudaFunctions& cuda = *cuda_functions();
   blocks_.resize(static_cast<size_t>(count));
   for (PinnedBlock& block : blocks_) {
     block.buffer = Buffer::allocate(block_bytes, pinned_resource());
-    check_cuda(op_, cuda_functions()->make_event(&block.event, 2));  // without a time
+    check_cuda(op_, cuda.make_event(&block.sent, 2));  // without a time
+    check_cuda(op_, cuda.make_event(&block.done, 2));
   }
+  // Memory of the device is new in the order of the stream.
+  void* now = nullptr;
+  check_cuda(op_, cuda.make_event(&now, 2));
+  int status = cuda.record_event(now, native_stream(stream_));
+  if (status == 0) status = cuda.wait_event(copies_, now, 0);
+  cuda.end_event(now);
+  check_cuda(op_, status);
 }
 
 PinnedRing::~PinnedRing() {
   for (const PinnedBlock& block : blocks_)
-    if (block.event) {
-      cuda_functions()->synchronize_event(block.event);
-      cuda_functions()->end_event(block.event);
+    for (void* const event : {block.sent, block.done}) {
+      if (!event) continue;
+      cuda_functions()->synchronize_event(event);
+      cuda_functions()->end_event(event);
     }
 }
 
 PinnedBlock& PinnedRing::take(int64_t index) {
   PinnedBlock& block = blocks_[static_cast<size_t>(index) % blocks_.size()];
-  if (const int status = cuda_functions()->synchronize_event(block.event); status != 0) {
+  if (const int status = cuda_functions()->synchronize_event(block.done); status != 0) {
     synchronize(stream_);  // names the operator that failed
     check_cuda(op_, status);
   }
@@ -61,9 +86,11 @@ PinnedBlock& PinnedRing::take(int64_t index) {
 
 void PinnedRing::send(const PinnedBlock& block, int64_t begin, int64_t size_bytes,
                       const std::byte* to) const {
-  check_cuda(op_, cuda_functions()->copy_to_device(
-                      reinterpret_cast<uint64_t>(to), block.buffer.data() + begin,
-                      static_cast<size_t>(size_bytes), native_stream(stream_)));
+  check_cuda(op_, cuda_functions()->copy_to_device(reinterpret_cast<uint64_t>(to),
+                                                   block.buffer.data() + begin,
+                                                   static_cast<size_t>(size_bytes), copies_));
+  check_cuda(op_, cuda_functions()->record_event(block.sent, copies_));
+  check_cuda(op_, cuda_functions()->wait_event(native_stream(stream_), block.sent, 0));
 }
 
 void PinnedRing::fetch(PinnedBlock& block, const void* from, int64_t size_bytes) const {
@@ -73,7 +100,7 @@ void PinnedRing::fetch(PinnedBlock& block, const void* from, int64_t size_bytes)
 }
 
 void PinnedRing::give(const PinnedBlock& block) const {
-  check_cuda(op_, cuda_functions()->record_event(block.event, native_stream(stream_)));
+  check_cuda(op_, cuda_functions()->record_event(block.done, native_stream(stream_)));
 }
 
 void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, const Buffer& to,

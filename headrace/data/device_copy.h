@@ -14,11 +14,13 @@ namespace hr {
 /// A pinned block and the end of the copies that use it.
 struct PinnedBlock {
   Buffer buffer{};
-  void* event = nullptr;
+  void* sent = nullptr;  ///< on the stream of copies
+  void* done = nullptr;
 };
 
-/// Pinned blocks that copies of a stream take in turn: the host fills one, or empties it, while the
-/// device works on the others.
+/// Pinned blocks that copies take in turn: the host fills one, or empties it, while the device
+/// works on the others. What goes to the device has a stream of its own, so that it comes while
+/// work on earlier blocks runs.
 class PinnedRing {
  public:
   PinnedRing(std::string_view op, int64_t block_bytes, int64_t count, Stream stream);
@@ -30,8 +32,10 @@ class PinnedRing {
   /// operator before it, under its name.
   PinnedBlock& take(int64_t index);
 
-  /// Queues a copy of a part of the block to the device, or of bytes of the device to its begin.
+  /// Queues a copy of a part of the block to the device; work of the stream that is queued later
+  /// begins after it, but what was queued before may still run: it must not use `to`.
   void send(const PinnedBlock& block, int64_t begin, int64_t size_bytes, const std::byte* to) const;
+  /// Queues a copy of bytes of the device to the block's begin, in the order of the stream.
   void fetch(PinnedBlock& block, const void* from, int64_t size_bytes) const;
 
   /// The block is free when all that is queued now is done.
@@ -41,6 +45,7 @@ class PinnedRing {
   std::string op_;
   Stream stream_;
   CudaScope scope_;
+  void* copies_;
   std::vector<PinnedBlock> blocks_{};
 };
 

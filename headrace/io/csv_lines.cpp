@@ -154,8 +154,9 @@ class LinesReader {
   void send_blocks(const LineTargets& targets, int64_t block_bytes) {
     constexpr int64_t kBlocks = 4;
     constexpr int64_t kFront = 64;  // room for the counts before the text
+    const int64_t room = round_up(block_bytes + 1, kLineTile);
+    const Buffer rooms = call_.scratch(kBlocks * room);
     PinnedRing ring(kOp, kFront + block_bytes + 1, kBlocks, current_stream(job_.place));
-    const Buffer there = call_.scratch(round_up(block_bytes + 1, kLineTile));
     const auto is_enough = [&](const PinnedBlock& block) {
       LineCounts counts;
       std::memcpy(&counts, block.buffer.data(), sizeof counts);
@@ -177,8 +178,9 @@ class LinesReader {
         text[bytes++] = '\n';
       }
       record_copy(kOp, "text to device", bytes, true, host, job_.place);
-      ring.send(block, kFront, bytes, there.data());
-      cuda::parse_lines(call_, targets, there.as<char>(), bytes, at);
+      const std::byte* const there = rooms.data() + k % kBlocks * room;
+      ring.send(block, kFront, bytes, there);
+      cuda::parse_lines(call_, targets, reinterpret_cast<const char*>(there), bytes, at);
       ring.fetch(block, targets.counts, sizeof(LineCounts));
       ring.give(block);
       at += size;

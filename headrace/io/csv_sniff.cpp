@@ -3,6 +3,7 @@
 #include "headrace/io/csv_sniff.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
 #include "headrace/io/parse_number_math.h"
 #include "headrace/io/utf8.h"
 
@@ -21,8 +22,9 @@ constexpr int64_t kSamples = 15;
 // A piece of text with a line end and padding behind it.
 class Sample {
  public:
-  Sample(Text& text, int64_t offset, int64_t size) {
-    size_ = text.load(offset + size + 1) - offset;
+  // Of a text of which `loaded` bytes can be read: all, or more than the sample.
+  Sample(const Text& text, int64_t loaded, int64_t offset, int64_t size) {
+    size_ = loaded - offset;
     reaches_end_ = size_ <= size;
     size_ = std::clamp<int64_t>(size_, 0, size);
     buffer_ = Buffer::allocate(size_ + kCsvPadding);
@@ -109,6 +111,19 @@ struct Guess {
     }
   }
 
+  void join(const Guess& other) {
+    boolean |= other.boolean;
+    integer |= other.integer;
+    negative |= other.negative;
+    large |= other.large;
+    floating |= other.floating;
+    day |= other.day;
+    time |= other.time;
+    nanos |= other.nanos;
+    far |= other.far;
+    text |= other.text;
+  }
+
   Dtype dtype() const {
     const bool number = integer || floating;
     if (text || boolean + number + (day || time) > 1 || (nanos && far)) return TypeId::kString;
@@ -120,6 +135,13 @@ struct Guess {
   }
 };
 
+// What the rows of one sample tell.
+struct Looked {
+  std::vector<Guess> guesses{};
+  int64_t rows = 0;
+  int64_t bytes = 0;
+};
+
 class Sniffer {
  public:
   Sniffer(std::string_view op, Text& text, const std::string& name, const CsvOptions& options,
@@ -128,7 +150,7 @@ class Sniffer {
 
   CsvLayout sniff() {
     for (int64_t size = kHeadBytes;; size *= 2) {
-      const Sample head(text_, 0, size);
+      const Sample head(text_, text_.load(size + 1), 0, size);
       if (read_first_row(head)) {
         guess_dtypes(head);
         return std::move(layout_);
@@ -230,7 +252,6 @@ class Sniffer {
 
   void guess_dtypes(const Sample& head) {
     const size_t count = layout_.names.size();
-    guesses_.resize(count);
     layout_.dtypes.resize(count);
     guess_ = std::vector<bool>(count, !options_.dtype.has_value());
     if (options_.dtype) std::fill(layout_.dtypes.begin(), layout_.dtypes.end(), *options_.dtype);
@@ -240,36 +261,48 @@ class Sniffer {
       guess_[f] = false;
     }
 
-    look_at(head, head.begin() + layout_.data_begin);
     const int64_t size = text_.known_size();
-    if (!head.reaches_end() && size > 0) {
-      const int64_t step = (size - head.size()) / kSamples;
-      for (int64_t k = 0; k < kSamples && step > 0; ++k) {
-        const int64_t offset = head.size() + k * step;
-        const Sample sample(text_, offset, std::min(kSampleBytes, size - offset));
-        const char* p = sample.begin();
-        while (*p != '\n' && *p != '\r') ++p;
-        look_at(sample, next_row(syntax_, p));
+    const int64_t step = head.reaches_end() ? 0 : (size - head.size()) / kSamples;
+    if (step > 0) text_.load(size);
+    std::vector<Looked> looked(step > 0 ? 1 + kSamples : 1);
+    parallel_for(std::ssize(looked), [&](int64_t k) {
+      Looked& mine = looked[static_cast<size_t>(k)];
+      if (k == 0) {
+        mine = look_at(head, head.begin() + layout_.data_begin);
+        return;
       }
+      const int64_t offset = head.size() + (k - 1) * step;
+      const Sample sample(text_, size, offset, std::min(kSampleBytes, size - offset));
+      const char* p = sample.begin();
+      while (*p != '\n' && *p != '\r') ++p;
+      mine = look_at(sample, next_row(syntax_, p));
+    });
+    Looked all = std::move(looked[0]);
+    for (size_t k = 1; k < looked.size(); ++k) {
+      for (size_t f = 0; f < count; ++f) all.guesses[f].join(looked[k].guesses[f]);
+      all.rows += looked[k].rows;
+      all.bytes += looked[k].bytes;
     }
     for (size_t f = 0; f < count; ++f)
-      if (guess_[f]) layout_.dtypes[f] = guesses_[f].dtype();
+      if (guess_[f]) layout_.dtypes[f] = all.guesses[f].dtype();
 
     if (head.reaches_end()) {
-      layout_.estimated_rows = rows_;
+      layout_.estimated_rows = all.rows;
     } else {
       // What text usually shrinks to is a guess; only the size of a plain text is known.
       const int64_t bytes = size >= 0 ? size : 4 * text_.packed_size();
       layout_.estimated_rows =
-          bytes < 0 || bytes_ == 0
+          bytes < 0 || all.bytes == 0
               ? -1
               : static_cast<int64_t>(static_cast<double>(bytes - layout_.data_begin) *
-                                     static_cast<double>(rows_) / static_cast<double>(bytes_));
+                                     static_cast<double>(all.rows) /
+                                     static_cast<double>(all.bytes));
     }
   }
 
   // Whole rows with the right number of fields count; others are dealt with when they are read.
-  void look_at(const Sample& sample, const char* p) {
+  Looked look_at(const Sample& sample, const char* p) const {
+    Looked looked{.guesses = std::vector<Guess>(layout_.names.size())};
     const char* const begin = p;
     while (p < sample.end()) {
       if (const char* after = skip_empty_row(syntax_, p); after != p) {
@@ -279,12 +312,13 @@ class Sniffer {
       const Row row = scan_row(syntax_, p, sample.end());
       if (!sample.has_all(row.stop)) break;
       p = next_row(syntax_, row.stop);
-      ++rows_;
-      if (row.defect != FieldDefect::kNone || row.fields.size() != guesses_.size()) continue;
-      for (size_t f = 0; f < guesses_.size(); ++f)
-        if (guess_[f]) guesses_[f].look(syntax_, row.fields[f]);
+      ++looked.rows;
+      if (row.defect != FieldDefect::kNone || row.fields.size() != guess_.size()) continue;
+      for (size_t f = 0; f < guess_.size(); ++f)
+        if (guess_[f]) looked.guesses[f].look(syntax_, row.fields[f]);
     }
-    bytes_ += std::max<int64_t>(0, std::min(p, sample.end()) - begin);
+    looked.bytes = std::max<int64_t>(0, std::min(p, sample.end()) - begin);
+    return looked;
   }
 
   std::string op_;
@@ -293,11 +327,8 @@ class Sniffer {
   const CsvOptions& options_;
   const CsvSyntax& syntax_;
   CsvLayout layout_{};
-  std::vector<Guess> guesses_{};
   std::vector<bool> guess_{};  // which dtypes are not given
   int64_t line_ = 1;
-  int64_t rows_ = 0;
-  int64_t bytes_ = 0;
 };
 
 }  // namespace

@@ -129,16 +129,22 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
 
   const Buffer matrix = products_of(x, mean, padded);
   const auto* products = matrix.as<double>();
-  Buffer covariance = Buffer::allocate((features * features + 3 * features) * kDouble);
-  auto* vectors = covariance.mutable_as<double>();
-  double* values = vectors + features * features;
+  // Half of the directions, or fewer, are found by themselves.
+  const int64_t alone = 2 * num_components <= features ? num_components : 0;
+  Buffer covariance = Buffer::allocate((features * features + (9 + alone) * features) * kDouble);
+  auto* entries = covariance.mutable_as<double>();
+  double* values = entries + features * features;
+  double* vectors = alone > 0 ? values + 9 * features : entries;
   double total = 0;
   for (int64_t i = 0; i < features; ++i) {
     for (int64_t j = 0; j <= i; ++j)
-      vectors[i * features + j] = products[i * padded + j] / static_cast<double>(rows - 1);
-    total += vectors[i * features + i];
+      entries[i * features + j] = products[i * padded + j] / static_cast<double>(rows - 1);
+    total += entries[i * features + i];
   }
-  symmetric_eigen(vectors, values, values + features, features);
+  if (alone > 0)
+    symmetric_eigen_largest(entries, values, vectors, values + features, features, alone);
+  else
+    symmetric_eigen(entries, values, values + features, features);
 
   double kept = 0;
   for (int64_t c = 0; c < num_components; ++c) {

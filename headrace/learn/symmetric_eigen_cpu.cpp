@@ -73,6 +73,9 @@ void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* 
       subtract_two(a + i * n + first, v[i], w + first, w[i], v + first, n - first);
   }
   for (int64_t i = 0; i < n; ++i) diagonal[i] = a[i * n + i];
+}
+
+void accumulate_reflections(double* a, const double* betas, int64_t n) {
   if (n > 0) a[n * n - 1] = 1;
   for (int64_t k = n - 2; k >= 0; --k) {
     const int64_t first = k + 1;
@@ -84,6 +87,29 @@ void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* 
     for (int64_t i = first; i < n; ++i) a[i * n + k] = 0;
     std::fill(v, v + n, 0.0);
     v[k] = 1;
+  }
+}
+
+void reflect_back(const double* a, const double* betas, double* vectors, int64_t count, int64_t n) {
+  for (int64_t c = 0; c < count; ++c)
+    for (int64_t k = n - 2; k >= 0; --k) {
+      const int64_t first = k + 1;
+      const double* v = a + k * n + first;
+      double* x = vectors + c * n + first;
+      if (betas[k] != 0) add_scaled(x, -(betas[k] * dot(x, v, n - first)), v, n - first);
+    }
+}
+
+void orthogonalize(double* x, const double* before, int64_t count, int64_t n) {
+  // Scaled first: a solution of a matrix without an inverse is huge.
+  double largest = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(x[i]));
+  for (int64_t i = 0; i < n; ++i) x[i] /= largest;
+  for (int again = 0; again < 2; ++again) {  // twice is enough
+    for (int64_t c = 0; c < count; ++c)
+      add_scaled(x, -dot(x, before + c * n, n), before + c * n, n);
+    const double length = std::sqrt(dot(x, x, n));
+    for (int64_t i = 0; i < n; ++i) x[i] /= length;
   }
 }
 
@@ -108,6 +134,18 @@ namespace hr::cpu {
 
 void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas, int64_t n) {
   HR_SIMD(reduce_to_tridiagonal)(a, diagonal, beside, betas, n);
+}
+
+void accumulate_reflections(double* a, const double* betas, int64_t n) {
+  HR_SIMD(accumulate_reflections)(a, betas, n);
+}
+
+void reflect_back(const double* a, const double* betas, double* vectors, int64_t count, int64_t n) {
+  HR_SIMD(reflect_back)(a, betas, vectors, count, n);
+}
+
+void orthogonalize(double* x, const double* before, int64_t count, int64_t n) {
+  HR_SIMD(orthogonalize)(x, before, count, n);
 }
 
 void rotate_rows(double* upper, double* lower, double c, double s, int64_t n) {

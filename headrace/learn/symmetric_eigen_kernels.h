@@ -5,9 +5,19 @@
 
 namespace hr::cpu {
 
-/// Leaves the diagonal in `diagonal`, what stands beside it in `beside`, and in `a` the transpose
-/// of the orthogonal matrix that gives the input back.
+/// Leaves the diagonal in `diagonal`, what stands beside it in `beside`, and in row k of `a`, right
+/// of the diagonal, the vector of the k-th reflection, whose factor is `betas[k]`.
 void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas, int64_t n);
+
+/// Makes of the reflections in `a` the transpose of the orthogonal matrix that gives the input
+/// back.
+void accumulate_reflections(double* a, const double* betas, int64_t n);
+
+/// Turns vectors of the tridiagonal matrix, `count` rows of `n`, into those of the input.
+void reflect_back(const double* a, const double* betas, double* vectors, int64_t count, int64_t n);
+
+/// Makes `x` a unit vector that has no part along the `count` unit vectors before.
+void orthogonalize(double* x, const double* before, int64_t count, int64_t n);
 
 /// Turns two rows of `n` values by the angle of cosine `c` and sine `s`.
 void rotate_rows(double* upper, double* lower, double c, double s, int64_t n);

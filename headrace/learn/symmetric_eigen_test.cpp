@@ -17,6 +17,37 @@ double entry(const std::vector<double>& m, int64_t n, int64_t i, int64_t j) {
   return m[static_cast<size_t>(i * n + j)];
 }
 
+/// The largest ones found by themselves: the same values, and vectors that are orthonormal and turn
+/// by their values alone.
+void expect_largest(const std::vector<double>& matrix, int64_t n, const std::vector<double>& all) {
+  double scale = 1e-300;
+  for (const double value : matrix) scale = std::max(scale, std::fabs(value));
+  const double bound = 1e-13 * static_cast<double>(n);
+  for (const int64_t count : {int64_t{1}, (n + 1) / 2, n}) {
+    std::vector<double> used = matrix;
+    std::vector<double> values(static_cast<size_t>(n)), vectors(static_cast<size_t>(n * count));
+    std::vector<double> scratch(static_cast<size_t>(8 * n));
+    symmetric_eigen_largest(used.data(), values.data(), vectors.data(), scratch.data(), n, count);
+    for (size_t i = 0; i < values.size(); ++i)
+      ASSERT_NEAR(values[i] / scale, all[i] / scale, bound);
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t j = 0; j <= i; ++j) {
+        double product = 0;
+        for (int64_t k = 0; k < n; ++k)
+          product += entry(vectors, n, i, k) * entry(vectors, n, j, k);
+        ASSERT_NEAR(product, i == j ? 1 : 0, bound) << i << ", " << j << " of " << n;
+      }
+      for (int64_t row = 0; row < n; ++row) {
+        double turned = 0;
+        for (int64_t k = 0; k < n; ++k)
+          turned += entry(matrix, n, row, k) / scale * entry(vectors, n, i, k);
+        ASSERT_NEAR(turned, values[static_cast<size_t>(i)] / scale * entry(vectors, n, i, row),
+                    bound);
+      }
+    }
+  }
+}
+
 void expect_decomposed(const std::vector<double>& matrix, int64_t n, std::vector<double>* out) {
   std::vector<double> vectors = matrix;
   std::vector<double> values(static_cast<size_t>(n));
@@ -38,6 +69,7 @@ void expect_decomposed(const std::vector<double>& matrix, int64_t n, std::vector
       ASSERT_NEAR(product, i == j ? 1 : 0, bound);
       ASSERT_NEAR(back / scale, entry(matrix, n, i, j) / scale, bound);
     }
+  expect_largest(matrix, n, values);
   *out = values;
 }
 
@@ -75,6 +107,23 @@ TEST(SymmetricEigen, TakesDiagonalZeroAndRepeatedValues) {
   expect_decomposed(std::vector<double>(64, 1.5), 8, &values);  // rank one
   EXPECT_NEAR(values[0], 12, 1e-12);
   EXPECT_NEAR(values[7], 0, 1e-12);
+}
+
+TEST(SymmetricEigen, SeparatesPairsThatHardlyDiffer) {
+  constexpr int64_t n = 21;  // Wilkinson's matrix, and two of it that do not touch
+  for (const int64_t times : {1, 2}) {
+    std::vector<double> matrix(static_cast<size_t>(n * n * times * times));
+    for (int64_t i = 0; i < n * times; ++i) {
+      const auto at = [&](int64_t j) -> double& {
+        return matrix[static_cast<size_t>(i * n * times + j)];
+      };
+      at(i) = static_cast<double>(std::abs(i % n - n / 2));
+      if (i % n > 0) at(i - 1) = 1;
+      if (i % n + 1 < n) at(i + 1) = 1;
+    }
+    std::vector<double> values;
+    expect_decomposed(matrix, n * times, &values);
+  }
 }
 
 TEST(SymmetricEigen, KnowsASmallCase) {

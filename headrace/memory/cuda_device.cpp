@@ -201,7 +201,13 @@ void check_cuda(std::string_view op, int status) {
   const char* name = nullptr;
   const CudaFunctions* const cuda = cuda_functions();
   if (!cuda || cuda->error_name(status, &name) != 0 || !name) name = "unknown";
-  throw_error<DeviceError>(op, "CUDA's driver refuses", {{"error", name}, {"status", status}});
+  const bool is_lost = status == 700 || (status >= 714 && status <= 719);  // as for a bad address
+  throw_error<DeviceError>(
+      op, is_lost ? "a kernel failed" : "CUDA's driver refuses",
+      {{"error", name}, {"status", status}},
+      is_lost ? "start the process again, since CUDA does no more work for it, and look for memory "
+                "that was freed or written elsewhere: compute-sanitizer shows the access"
+              : "");
 }
 
 std::string why_no_cuda() {

@@ -168,10 +168,6 @@ void bind_plan(nb::module_& m) {
   m.def(
       "set_default_place",
       [](const std::string& device) { hr::set_default_place(place_from(device)); }, "device"_a);
-  m.def("default_device", [] {
-    const hr::Place place = hr::default_place();
-    return place.is_host() ? std::string("cpu") : place.is_gpu() ? place.name() : "sim";
-  });
   m.def("set_strict", &hr::set_strict, "on"_a);
   m.def("clear_fallbacks", &hr::clear_fallbacks);
   m.def(

@@ -249,3 +249,32 @@ def test_other_libraries_share_the_memory(noise):
         pointer = theirs.data.ptr if hasattr(theirs.data, "ptr") else theirs.data_ptr()
         assert ours.__cuda_array_interface__["data"][0] == pointer
         same((ours + 1).sum(), (hr.asarray(noise) + 1).sum())
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not CUDA, reason="no GPU here")
+def test_a_kernel_that_fails_later_is_named():
+    # In a process of its own, for which CUDA does no more work behind this.
+    script = """
+import headrace as hr
+class Gone:
+    __cuda_array_interface__ = {"shape": (1 << 20,), "typestr": "<f8", "data": (1 << 40, True),
+                                "strides": None, "version": 3}
+good = hr.asarray([1.0, 2.0]).to("cuda")
+there = hr.signal.diff(hr.asarray(Gone()))
+hr.eval(there)  # returns: nothing waits for the kernel
+try:
+    there.to_numpy()
+except hr.DeviceError as error:
+    print(error)
+try:
+    hr.eval(good + 1)
+except hr.DeviceError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith("diff: a kernel failed: error=CUDA_ERROR_ILLEGAL_ADDRESS")
+    assert "start the process again" in first
+    assert "start the process again" in second
