@@ -16,6 +16,7 @@ try:
     import cupy as cp
 except ImportError:
     sys.exit("cuda: CuPy is not installed, and nothing is to be measured beside")
+import cudf_reader
 import measure
 import numpy as np
 from cupyx.scipy.signal import fftconvolve, oaconvolve
@@ -204,7 +205,7 @@ def their_job(x: Any, deviation: Any) -> Any:
 def same_job(ours: Any, theirs: Any) -> str:
     """Compare two jobs: roundings may find a place more or less, and hardly any."""
     counts = share_of(1e-4)(ours[0], theirs[0])
-    np.testing.assert_array_equal(ours_to_host(ours[2]), theirs_to_host(theirs[2]))
+    near(1e-6)(ours[2], theirs[2])  # cuDF does not round each number to the nearest float
     a, b = (float((each * each).mean().item()) for each in (ours[1], theirs[1]))
     assert abs(a - b) < 1e-3, f"{a} and {b}"
     return counts
@@ -217,6 +218,60 @@ def their_pca(x: Any) -> Any:
     _, vectors = cp.linalg.eigh(wide.T @ wide / (len(wide) - 1))
     first = vectors[:, :-3:-1]
     return wide @ (first * cp.sign(first[cp.argmax(abs(first), axis=0), cp.arange(2)]))
+
+
+def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
+    """Measure what begins with a file in the page cache, beside cuDF where that is installed."""
+    rival = measure.Rival
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ecg.csv"
+        text = {"float_format": "%.18e", "durable": False}
+        hr.DataFrame({"ecg": hr.asarray(numbers)}).to_csv(path, **text)
+        size = path.stat().st_size
+
+        def read(dtype: str) -> Any:
+            with hr.device("cuda"):
+                return done(hr.asarray(hr.read_csv(path, dtypes=dtype)["ecg"]))
+
+        def whole_job() -> Any:
+            return our_job(read("float32"))
+
+        block = np.frombuffer(cp.cuda.alloc_pinned_memory(2**24), np.uint8, 2**24)
+        there_too = cp.empty(2**24, np.uint8)
+
+        def pass_through() -> None:
+            """Send as many bytes as the text has from pinned memory: the link alone."""
+            for begin in range(0, size, block.size):
+                there_too[: size - begin].set(block[: size - begin])
+
+        link = min(measure.time_of(lambda: there(pass_through), 1)[0] for _ in range(9))
+        bench.value("the text over the link, pinned", "the device", link * 1e3, "ms")
+        if cudf_reader.missing:
+            rivals, jobs = [], []
+            bench.left_out("CSV", "cudf", cudf_reader.missing)
+        else:
+            cudf_reader.use_pool(2**34)
+            rivals = [rival("cudf", lambda: there(lambda: cudf_reader.read(path, "float64")), 2.5)]
+
+            def with_cudf(deviation: Any) -> Any:
+                return their_job(cudf_reader.read(path, "float32"), deviation)
+
+            jobs = [
+                rival("cudf, cupy and kernels by hand", lambda: with_cudf(cp.std), 2.5),
+                rival("the same, quick deviation", lambda: with_cudf(short_deviation), 2.5),
+            ]
+            pooled = measure.time_of(lambda: cudf_reader.allocate_and_free(1000, 2**20), 5)[0]
+            bench.value("allocate + free 1 MiB", "rmm's pool (from Python)", pooled * 1e3, "us")
+        bench.step(
+            f"CSV of {size / 1e6:.0f} MB in the page cache to a column there",
+            lambda: read("float64"),
+            rivals,
+            near(1e-14),
+            moved=size,
+            rows=ROWS,
+        )
+        hr.DataFrame({"ecg": hr.asarray(beats())}).to_csv(path, **text)
+        bench.step("steps 1 and 3 to 6, from the text on", whole_job, jobs, same_job, rows=ROWS)
 
 
 def main() -> None:
@@ -232,7 +287,7 @@ def main() -> None:
         return
     bench = measure.Bench(
         "cuda",
-        ["cupy-cuda13x", "numpy"],
+        ["cupy-cuda13x", "numpy", *([] if cudf_reader.missing else cudf_reader.PACKAGES)],
         options.runs,
         options.output,
         options.only,
@@ -485,22 +540,7 @@ def main() -> None:
         moved=8 * ROWS,
         rows=ROWS,
     )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "ecg.csv"
-        hr.DataFrame({"ecg": hr.asarray(host)}).to_csv(path)
-
-        def read_there() -> Any:
-            with hr.device("cuda"):
-                return done(hr.asarray(hr.read_csv(path)["ecg"]))
-
-        bench.step(
-            f"CSV of {path.stat().st_size / 1e6:.0f} MB in the page cache to a column there",
-            read_there,
-            [],
-            equal,
-            moved=path.stat().st_size,
-            rows=ROWS,
-        )
+    from_text(bench, host)
     assert hr.fallbacks() == (), hr.fallbacks()
     bench.check("fallbacks", lambda: repr(hr.fallbacks()))
     if bench.wrong:
