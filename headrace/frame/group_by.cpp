@@ -72,6 +72,19 @@ Found fold_numbered(const PackedKeys& packed, const FoldPlan& plan, const Number
   return found;
 }
 
+// Whether rows spread over all tell of more distinct keys than there are few slots: then equal keys
+// are rarer among them than if so many keys were spread evenly.
+bool has_many_keys(const PackedKeys& packed) {
+  constexpr int64_t kSample = 1 << 14;
+  const int64_t rows = packed.num_rows(), step = rows / kSample;
+  if (step < 64) return false;  // numbering them costs little
+  std::vector<uint64_t> keys(static_cast<size_t>(kSample));
+  for (int64_t i = 0; i < kSample; ++i) packed.read(i * step, 1, &keys[static_cast<size_t>(i)]);
+  std::sort(keys.begin(), keys.end());
+  const auto distinct = std::unique(keys.begin(), keys.end()) - keys.begin();
+  return kSample - distinct < kSample * kSample / (2 * kFewSlots);
+}
+
 Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions options) {
   const int64_t rows = packed.num_rows();
   const uint64_t domain = packed.domain();
@@ -91,12 +104,13 @@ Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions o
     if (wants_first) part.first_rows = first_rows(rows, reader, part);
     return {{finish_part(packed, plan, part, false)}};
   }
+  // Ranges of keys where most of their slots will be used.
+  const bool dense = domain > 0 && domain <= static_cast<uint64_t>(4 * rows);
+  if (has_many_keys(packed)) return {in_parts(dense ? domain : 0)};
   const NumberedKeys numbered = number_keys(
       rows, [&](int64_t row, int64_t count, uint64_t* keys) { packed.read(row, count, keys); },
       packed.touches(), kFewSlots);
   if (numbered.numbers) return fold_numbered(packed, plan, numbered, sort);
-  // Ranges of keys where most of their slots will be used.
-  const bool dense = domain > 0 && domain <= static_cast<uint64_t>(4 * rows);
   return {in_parts(dense ? domain : 0)};
 }
 
