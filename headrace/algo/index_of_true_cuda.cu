@@ -111,10 +111,12 @@ Tensor positions(const Gate& gate, int64_t rows, const Buffer& source) {
 }  // namespace
 
 Tensor index_of_true(const Tensor& gate) {
+  const DevicePin pin(gate.buffer());  // before its address is taken
   return positions(ByteGate{view_of<uint8_t>(gate)}, gate.num_elements(), gate.buffer());
 }
 
 Tensor index_of_true(const Column& gate) {
+  const DevicePin pin(gate.values_buffer());
   return positions(BitGate{gate.bits(), gate.offset(), gate.num_rows()}, gate.num_rows(),
                    gate.values_buffer());
 }

@@ -6,6 +6,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device_copy.h"
+#include "headrace/data/device_writes.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/external_device.h"
 #include "headrace/memory/ledger.h"
@@ -13,8 +14,7 @@
 
 #include <chrono>
 #include <cstring>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -22,47 +22,24 @@ namespace hr {
 
 namespace {
 
-// Which work writes a block of the device. Blocks that were freed leave a mark behind; it means
-// nothing to the next one at that address, which is written before it is read.
-struct Writes {
-  struct Write {
-    StreamEvent event;
-    std::string op;
-  };
-
-  std::mutex mutex;
-  std::map<const std::byte*, Write> last;
-};
-
-Writes& last_writes() {
-  static auto* const leaked = new Writes;
-  return *leaked;
+std::byte* written_bytes(const Buffer& buffer) {
+  return const_cast<std::byte*>(buffer.data());
 }
 
 void note_write(const Buffer& buffer, const StreamEvent& event, std::string_view op) {
-  Writes& all = last_writes();
-  const std::lock_guard lock(all.mutex);
-  all.last[buffer.data()] = {event, std::string(op)};
+  note_write(buffer.data(), event, op);
 }
 
 void check_ready(std::string_view op, const Buffer& buffer, Stream stream) {
   if (buffer.place() != stream_place(stream))
     throw_error<DeviceError>(op, "the values are not on the device",
                              {{"place", buffer.place().name()}}, "move them with to_place first");
-  Writes& all = last_writes();
-  const std::lock_guard lock(all.mutex);
-  const auto write = all.last.find(buffer.data());
-  if (write == all.last.end() || is_ordered(stream, write->second.event)) return;
-  throw_error<DeviceError>(op, "the values are used before they are ready",
-                           {{"written_by", write->second.op},
-                            {"stream", write->second.event.stream},
-                            {"used_on", stream.id}},
-                           "let the stream wait for an event behind the write, or synchronize");
-}
-
-void take_time(int64_t bytes, double bytes_a_second) {
-  std::this_thread::sleep_for(
-      std::chrono::duration<double>(static_cast<double>(bytes) / bytes_a_second));
+  const auto write = last_write(buffer.data());
+  if (!write || is_ordered(stream, write->event)) return;
+  throw_error<DeviceError>(
+      op, "the values are used before they are ready",
+      {{"written_by", write->op}, {"stream", write->event.stream}, {"used_on", stream.id}},
+      "let the stream wait for an event behind the write, or synchronize");
 }
 
 Buffer send(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
@@ -72,16 +49,20 @@ Buffer send(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
   if (place.is_gpu()) {
     const ScopedStream scope(place, stream);
     Buffer to = Buffer::allocate(bytes, current_resource(place));
-    copy_to_cuda(from, begin, bytes, to, stream);
+    SpanClock clock(stream, place);
+    copy_to_cuda(from, begin, bytes, written_bytes(to), stream);
+    clock.stop("to " + place.name(), bytes);
     note_write(to, mark_work(stream, "to"), "to");
     return to;
   }
   Buffer to = Buffer::allocate(bytes, simulated_resource());
   const double pace = simulated_settings().to_device;
-  const StreamEvent done = enqueue(stream, [from, to, begin, bytes, pace] {
+  const StreamEvent done = enqueue(stream, [stream, from, to, begin, bytes, pace] {
+    SpanClock clock(stream, simulated);
     take_time(bytes, pace);
     std::memcpy(simulated_alias("to", to.data(), bytes), from.data() + begin,
                 static_cast<size_t>(bytes));
+    clock.stop("to " + simulated.name(), bytes);
   });
   note_write(to, done, "to");
   return to;
@@ -90,19 +71,24 @@ Buffer send(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
 // Queues the copy; the bytes are there after the stream was synchronised.
 Buffer fetch(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
   if (bytes == 0) return {};
-  check_ready("to", from, stream);
   record_copy("to", "device to host", bytes, true, from.place(), host);
-  if (from.place().is_gpu()) {
-    Buffer to = Buffer::allocate(bytes);
-    copy_from_cuda(from, begin, bytes, to, stream);
-    return to;
-  }
   Buffer to = Buffer::allocate(bytes);
   std::byte* const out = to.mutable_data();  // while it is this function's alone
+  if (read_away(from, begin, bytes, out)) return to;
+  const auto pin = std::make_shared<DevicePin>(from, true);
+  check_ready("to", from, stream);
+  if (from.place().is_gpu()) {
+    SpanClock clock(stream, from.place());
+    copy_from_cuda(from.data() + begin, bytes, to, stream);
+    clock.stop("to host", bytes);
+    return to;
+  }
   const double pace = simulated_settings().to_host;
-  enqueue(stream, [from, to, out, begin, bytes, pace] {
+  enqueue(stream, [stream, pin, from, to, out, begin, bytes, pace] {
+    SpanClock clock(stream, simulated);
     take_time(bytes, pace);
     std::memcpy(out, simulated_alias("to", from.data() + begin, bytes), static_cast<size_t>(bytes));
+    clock.stop("to host", bytes);
   });
   return to;
 }
@@ -147,6 +133,11 @@ Tensor seen_there(std::string_view op, const Tensor& tensor) {
 
 }  // namespace
 
+void take_time(int64_t bytes, double bytes_a_second) {
+  std::this_thread::sleep_for(
+      std::chrono::duration<double>(static_cast<double>(bytes) / bytes_a_second));
+}
+
 Buffer allocate_result(int64_t size_bytes, Place place) {
   if (place.is_host()) return Buffer::allocate_paged(size_bytes);
   return size_bytes == 0 ? Buffer() : Buffer::allocate(size_bytes, current_resource(place));
@@ -172,7 +163,7 @@ Tensor output_at(std::string_view op, const Tensor& made, Place place) {
   const int64_t bytes = made.num_elements() * made.dtype().size_bytes();
   const Stream stream = current_stream(place);
   const Buffer there = allocate_result(bytes, place);
-  copy_to_cuda(made.buffer(), made.byte_offset(), bytes, there, stream);
+  copy_to_cuda(made.buffer(), made.byte_offset(), bytes, written_bytes(there), stream);
   note_write(there, mark_work(stream, op), op);
   return Tensor(made.dtype(), made.shape(), there);
 }
@@ -231,8 +222,10 @@ Column to_place(const Column& column, Place place, Stream stream) {
 
 Tensor run_on_device(std::string_view op, Stream stream, std::vector<Tensor> inputs, Dtype dtype,
                      Shape shape, DeviceWork work) {
+  const auto pins = std::make_shared<std::vector<DevicePin>>();  // to the end of the work
   for (const Tensor& input : inputs) {
     if (input.num_elements() == 0) continue;
+    pins->emplace_back(input.buffer(), true);
     check_ready(op, input.buffer(), stream);
     check_contiguous(op, input);
   }
@@ -240,22 +233,29 @@ Tensor run_on_device(std::string_view op, Stream stream, std::vector<Tensor> inp
   if (stream_place(stream).is_gpu())
     return run_on_cuda(op, stream, std::move(inputs), dtype, std::move(shape), work);
   Buffer result = bytes == 0 ? Buffer() : Buffer::allocate(bytes, simulated_resource());
-  const StreamEvent done = enqueue(stream, [name = std::string(op), inputs = std::move(inputs),
-                                            result, dtype, shape, work = std::move(work), bytes] {
-    std::vector<Tensor> there;
-    for (const Tensor& input : inputs) there.push_back(seen_there(name, input));
-    const Tensor made = work(there);
-    check_promise(name, made, dtype, shape);
-    if (bytes > 0)
-      std::memcpy(simulated_alias(name, result.data(), bytes), made.data(),
-                  static_cast<size_t>(bytes));
-  });
+  const StreamEvent done =
+      enqueue(stream, [stream, name = std::string(op), pins, inputs = std::move(inputs), result,
+                       dtype, shape, work = std::move(work), bytes] {
+        SpanClock clock(stream, simulated);
+        std::vector<Tensor> there;
+        for (const Tensor& input : inputs) there.push_back(seen_there(name, input));
+        const Tensor made = work(there);
+        check_promise(name, made, dtype, shape);
+        if (bytes > 0)
+          std::memcpy(simulated_alias(name, result.data(), bytes), made.data(),
+                      static_cast<size_t>(bytes));
+        clock.stop(name);
+      });
   if (bytes > 0) note_write(result, done, op);
   return Tensor(dtype, std::move(shape), std::move(result));
 }
 
 DeviceCall::DeviceCall(std::string_view op, Place place)
-    : op_(op), place_(place), stream_(current_stream(place)), scope_(op, place.index) {}
+    : op_(op),
+      place_(place),
+      stream_(current_stream(place)),
+      scope_(op, place.index),
+      clock_(stream_, place) {}
 
 void DeviceCall::reads(const Buffer& buffer) {
   if (!buffer) return;
@@ -263,16 +263,9 @@ void DeviceCall::reads(const Buffer& buffer) {
     throw_error<DeviceError>(op_, "the inputs are in different places",
                              {{"place", place_.name()}, {"other", buffer.place().name()}},
                              "bring them together with to()");
+  pins_.emplace_back(buffer);
   note_device_use(buffer.data(), stream());
-  StreamEvent event;
-  {
-    Writes& all = last_writes();
-    const std::lock_guard lock(all.mutex);
-    const auto write = all.last.find(buffer.data());
-    if (write == all.last.end()) return;
-    event = write->second.event;
-  }
-  if (!is_ordered(stream_, event)) wait_event(stream_, event);
+  wait_for_write(buffer.data(), stream_);
 }
 
 std::byte* DeviceCall::writes(const Buffer& buffer) {
@@ -281,7 +274,7 @@ std::byte* DeviceCall::writes(const Buffer& buffer) {
     throw_error<InternalError>(op_, "the result is in another place",
                                {{"place", place_.name()}, {"other", buffer.place().name()}});
   written_.push_back(buffer);
-  return const_cast<std::byte*>(buffer.data());
+  return written_bytes(buffer);
 }
 
 Buffer DeviceCall::scratch(int64_t size_bytes) const {
@@ -316,6 +309,7 @@ void DeviceCall::fetch(void* to, const void* from, int64_t size_bytes) const {
 void DeviceCall::finish(int status) {
   check_cuda(op_, status);
   const StreamEvent done = mark_work(stream_, op_);
+  clock_.stop(op_);
   for (const Buffer& buffer : written_) note_write(buffer, done, op_);
   written_.clear();
 }

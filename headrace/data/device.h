@@ -4,7 +4,9 @@
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
+#include "headrace/exec/device_profile.h"
 #include "headrace/memory/cuda_device.h"
+#include "headrace/memory/device_tier.h"
 
 #include <functional>
 #include <span>
@@ -58,7 +60,8 @@ class HR_API DeviceCall {
   DeviceCall(const DeviceCall&) = delete;
   DeviceCall& operator=(const DeviceCall&) = delete;
 
-  /// The kernels read these bytes: the stream waits for other streams that write them.
+  /// The kernels read these bytes, whose address holds until the call ends: what left the device
+  /// is fetched, and the stream waits for other streams that write it.
   void reads(const Buffer& buffer);
   /// The kernels write these bytes, which are this operator's own.
   std::byte* writes(const Buffer& buffer);
@@ -90,6 +93,8 @@ class HR_API DeviceCall {
   Stream stream_;
   CudaScope scope_;
   std::vector<Buffer> written_;
+  SpanClock clock_;
+  std::vector<DevicePin> pins_;  // of what the kernels read, until they are queued
 };
 
 }  // namespace hr

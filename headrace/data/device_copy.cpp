@@ -103,7 +103,7 @@ void PinnedRing::give(const PinnedBlock& block) const {
   check_cuda(op_, cuda_functions()->record_event(block.done, native_stream(stream_)));
 }
 
-void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, const Buffer& to,
+void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, std::byte* to,
                   Stream stream) {
   PinnedRing ring = ring_for(size_bytes, stream);
   for (int64_t k = 0; k * kBlockBytes < size_bytes; ++k) {
@@ -114,13 +114,12 @@ void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, const B
       const Pin pin{{&from, begin + done, begin + done + bytes}};
       copy_on_host(block.buffer.mutable_data(), from.data() + begin + done, bytes);
     }
-    ring.send(block, 0, bytes, to.data() + done);
+    ring.send(block, 0, bytes, to + done);
     ring.give(block);
   }
 }
 
-void copy_from_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, Buffer& to,
-                    Stream stream) {
+void copy_from_cuda(const std::byte* from, int64_t size_bytes, Buffer& to, Stream stream) {
   PinnedRing ring = ring_for(size_bytes, stream);
   std::byte* const out = to.mutable_data();
   const int64_t blocks = divide_up(size_bytes, kBlockBytes);
@@ -129,12 +128,15 @@ void copy_from_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, Buffe
   };
   const auto queue = [&](int64_t k) {
     PinnedBlock& block = ring.take(k);
-    ring.fetch(block, from.data() + begin + k * kBlockBytes, bytes_of(k));
+    ring.fetch(block, from + k * kBlockBytes, bytes_of(k));
     ring.give(block);
   };
   for (int64_t k = 0; k < std::min(blocks, kBlocks); ++k) queue(k);
   for (int64_t k = 0; k < blocks; ++k) {
-    copy_on_host(out + k * kBlockBytes, ring.take(k).buffer.data(), bytes_of(k));
+    {
+      const Pin pin{{&to, k * kBlockBytes, k * kBlockBytes + bytes_of(k), true}};
+      copy_on_host(out + k * kBlockBytes, ring.take(k).buffer.data(), bytes_of(k));
+    }
     if (k + kBlocks < blocks) queue(k + kBlocks);
   }
 }

@@ -49,13 +49,12 @@ class PinnedRing {
   std::vector<PinnedBlock> blocks_{};
 };
 
-/// Queues a copy of bytes [begin, begin + size_bytes) of a host buffer to the begin of `to`, and
-/// returns when the host's bytes are read. Throws DeviceError.
-void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, const Buffer& to,
+/// Queues a copy of bytes [begin, begin + size_bytes) of a host buffer to `to`, and returns when
+/// the host's bytes are read. Throws DeviceError.
+void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, std::byte* to,
                   Stream stream);
 
-/// Copies bytes of a device's buffer to the begin of `to` and waits for them.
-void copy_from_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, Buffer& to,
-                    Stream stream);
+/// Copies bytes of a device to the begin of `to` and waits for them.
+void copy_from_cuda(const std::byte* from, int64_t size_bytes, Buffer& to, Stream stream);
 
 }  // namespace hr

@@ -198,7 +198,7 @@ TEST_P(Devices, MemoryIsCountedAndLimited) {
       to_place(tensor_of(numbers(100'000)), place(), stream);
       FAIL();
     } catch (const OutOfMemoryError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("out of memory on the device: requested='800.0 kB'"));
+      EXPECT_THAT(error.what(), HasSubstr("out of memory on the device: requested=800.0 kB"));
       EXPECT_THAT(error.what(), HasSubstr("the largest holders there:\n  800.0 kB"));
     }
   }

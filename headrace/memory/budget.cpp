@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/caches.h"
+#include "headrace/memory/device_room.h"
 #include "headrace/memory/external.h"
 #include "headrace/memory/external_device.h"
 #include "headrace/memory/pool.h"
@@ -105,6 +106,7 @@ int64_t pinned_bytes(const Buffer::Rep& rep) {
 const char* why_it_stays(const Buffer::Rep& rep) {
   if (rep.owner.release) return "foreign";
   if (rep.external) return "another library's";
+  if (!rep.place.is_host()) return device_stays(rep);
   if (!rep.residency)
     return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource moves nothing";
   if (!rep.published && !rep.paged) return "being made";
@@ -170,7 +172,7 @@ void enter_buffer(Buffer::Rep& rep) {
   rep.serial = ++all.serial;
   if (rep.owner.release) {
     if (rep.place.is_host()) all.foreign += rep.size_bytes;
-  } else {
+  } else if (rep.place.is_host()) {  // a device has accounts of its own
     ++all.allocations;
     all.allocated += rep.capacity_bytes;
   }

@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/device_room.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/pin.h"
 #include "headrace/memory/spill_engine.h"
@@ -48,7 +49,15 @@ Buffer Buffer::allocate_temporary(int64_t size_bytes) {
 Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged) {
   if (size_bytes < 0)
     throw_error<InvalidArgumentError>("allocate", "a negative size", {{"bytes", size_bytes}});
-  if (!resource.properties().place.is_host()) return allocate_elsewhere(size_bytes, resource);
+  if (!resource.properties().place.is_host()) {
+    if (size_bytes == 0) return {};
+    auto there = std::make_unique<Rep>();
+    there->tag = current_tag();
+    there->size_bytes = size_bytes;
+    lodge(*there, resource);
+    enter_buffer(*there);
+    return Buffer(there.release());
+  }
   const int64_t capacity = round_up(checked_add("allocate", size_bytes, 63) - 63, 64);
   auto rep = std::make_unique<Rep>();
   rep->tag = current_tag();
@@ -120,7 +129,9 @@ Buffer::Buffer(const Buffer& other) noexcept : rep_(other.rep_) {
 Buffer::~Buffer() {
   if (!rep_ || rep_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   leave_buffer(*rep_);
-  if (rep_->resource) {
+  if (!rep_->place.is_host()) {
+    if (rep_->residency) DeviceTier::instance().leave(*rep_->residency);
+  } else if (rep_->resource) {
     const int64_t charged = rep_->residency ? SpillEngine::instance().leave(*rep_->residency)
                                             : rep_->capacity_bytes.load();
     // Before the bytes go: else another thread's event of the same address could come first.
@@ -136,7 +147,10 @@ Buffer::~Buffer() {
 }
 
 const std::byte* Buffer::data() const {
-  return rep_ ? rep_->data : nullptr;
+  if (!rep_) return nullptr;
+  if (!rep_->data && rep_->residency)
+    throw_error<InternalError>("buffer", "bytes that are not on their device are used unpinned");
+  return rep_->data;
 }
 
 std::byte* Buffer::mutable_data() {

@@ -57,9 +57,6 @@ uint64_t count_external(int64_t bytes);
 void uncount_external(int64_t bytes);
 /// Serial of what was made last.
 uint64_t present_serial();
-/// A buffer of a place that is not the host: its resource keeps that place's accounts, and nobody
-/// here touches the bytes.
-Buffer allocate_elsewhere(int64_t size_bytes, const AnyResource& resource);
 /// What buffers come from unless somebody says otherwise: the pool.
 const AnyResource& default_resource();
 /// The same, or null when somebody did say otherwise, for this thread or for all.

@@ -42,8 +42,9 @@ struct CudaFunctions {
   int (*record_event)(void*, void*) = nullptr;                            // cuEventRecord
   int (*synchronize_event)(void*) = nullptr;                              // cuEventSynchronize
   int (*end_event)(void*) = nullptr;                                      // cuEventDestroy
-  int (*load_module)(void**, const void*) = nullptr;                      // cuModuleLoadData
-  int (*find_function)(void**, void*, const char*) = nullptr;             // cuModuleGetFunction
+  int (*elapsed)(float*, void*, void*) = nullptr;              // cuEventElapsedTime; may be missing
+  int (*load_module)(void**, const void*) = nullptr;           // cuModuleLoadData
+  int (*find_function)(void**, void*, const char*) = nullptr;  // cuModuleGetFunction
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                 void**, void**) = nullptr;         // cuLaunchKernel
   int (*error_name)(int, const char**) = nullptr;  // cuGetErrorName

@@ -5,8 +5,10 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/cuda_device.h"
+#include "headrace/memory/device_room.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/external.h"
+#include "headrace/memory/managed.h"
 
 #include <algorithm>
 #include <atomic>
@@ -27,6 +29,7 @@ struct Block {
   Tag tag = 0;
   uint64_t serial = 0;
   bool own = false;            // a buffer stands for it in the registry
+  bool managed = false;        // not of the pool
   std::vector<void*> used_on;  // other streams
 };
 
@@ -36,6 +39,7 @@ struct Account {
   bool is_open = false;  // the driver's pool keeps what is freed
 };
 
+constexpr int kOutOfMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
 // CUmemPool_attribute
 constexpr int kReleaseThreshold = 4;
 constexpr int kReservedBytes = 5;
@@ -116,11 +120,6 @@ const CudaDriver& driver_or_throw(const char* op) {
 }
 
 void check(const char* op, int status, int device, size_t bytes) {
-  if (status == 2)  // CUDA_ERROR_OUT_OF_MEMORY
-    throw OutOfMemoryError(
-        error_message(op, "the device has no room", {{"bytes", bytes}, {"device", device}},
-                      "free arrays on it"),
-        static_cast<int64_t>(bytes));
   if (status != 0)
     throw_error<DeviceError>(op, "CUDA's driver refuses",
                              {{"status", status}, {"device", device}, {"bytes", bytes}});
@@ -147,31 +146,6 @@ void open_pool(int device, int64_t limit) {
   check_cuda("memory.limit", cuda.set_pool_attribute(pool, kReleaseThreshold, &keep));
 }
 
-// What it says of who holds a device's memory, for an error.
-std::string holders_text(int device) {
-  std::string text;
-  for (const Holder& holder : largest_holders(std::numeric_limits<int64_t>::max()))
-    if (holder.place == cuda_place(device) && std::count(text.begin(), text.end(), '\n') < 10)
-      text += "\n  " + format_bytes(holder.bytes) + " " +
-              (holder.tag.op.empty() ? "untagged" : holder.tag.op) +
-              (holder.tag.line.empty() ? "" : " at " + holder.tag.line) +
-              (holder.external ? ", another library's" : "");
-  return text.empty() ? text : "; the largest holders there:" + text;
-}
-
-[[noreturn]] void throw_over_limit(const std::string& op, int64_t bytes, int device,
-                                   const MemoryStatistics& now) {
-  throw OutOfMemoryError(
-      error_message(op, "out of memory on the device",
-                    {{"requested", format_bytes(bytes)},
-                     {"limit", format_bytes(now.limit_bytes)},
-                     {"used", format_bytes(now.used_bytes)},
-                     {"device", device}},
-                    "raise hr.memory.limit(..., device='cuda'), or drop what you no longer need") +
-          holders_text(device),
-      bytes, now.limit_bytes, now.used_bytes);
-}
-
 void discharge_block(Account& account, const Block& block) {
   const auto bytes = static_cast<int64_t>(block.bytes);
   account.all.used_bytes -= bytes;
@@ -180,7 +154,9 @@ void discharge_block(Account& account, const Block& block) {
   account.external.used_bytes -= bytes;
 }
 
-void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own) {
+// `how` if not from the driver's pool.
+void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own,
+                     const DeviceAllocate* how = nullptr) {
   const Place place{PlaceKind::kCuda, device};
   const auto counted = static_cast<int64_t>(bytes);
   const auto op = [tag] {  // for errors: the words of a tag cost more than an allocation
@@ -190,34 +166,47 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own) 
   const auto check_status = [&](int status) {
     if (status != 0) check(op().c_str(), status, device, bytes);
   };
-  const Block block{bytes, device, stream, tag, present_serial(), own, {}};
+  const Block block{bytes, device, stream, tag, present_serial(), own, how != nullptr, {}};
   Devices& all = devices();
   try {
     const CudaDriver* const found = cuda_driver();
     const CudaDriver& driver = found ? *found : driver_or_throw(op().c_str());
-    MemoryStatistics over;
+    MemoryStatistics now;
     bool first = false;
-    {
-      // Charged first: the limit holds at every instant.
+    const auto try_charge_block = [&] {
       const std::lock_guard lock(all.mutex);
       Account& account = all.accounts[device];
-      if (counted > account.all.limit_bytes - account.all.used_bytes) {
-        over = account.all;
-      } else {
-        account.all.used_bytes += counted;
-        if (!own) account.all.external_bytes += counted;
-        if (!own) account.external.used_bytes += counted;
-        first = !std::exchange(account.is_open, cuda_functions() != nullptr);
-      }
-    }
-    if (over.limit_bytes > 0) throw_over_limit(op(), counted, device, over);
+      now = account.all;
+      if (counted > account.all.limit_bytes - account.all.used_bytes) return false;
+      account.all.used_bytes += counted;
+      if (!own) account.all.external_bytes += counted;
+      if (!own) account.external.used_bytes += counted;
+      first = !std::exchange(account.is_open, cuda_functions() != nullptr);
+      return true;
+    };
+    const auto refuse = [&](const std::string& fix) {
+      throw_out_of_device_memory(op(), place, counted, now, "",
+                                 fix + " or drop what you no longer need");
+    };
+    DeviceTier& tier = DeviceTier::instance();
+    // Charged first: the limit holds at every instant.
+    while (!try_charge_block())
+      if (!tier.make_room(place, now.used_bytes - now.limit_bytes + counted))
+        refuse("raise hr.memory.limit(..., device='cuda') to at least " +
+               format_bytes(now.used_bytes + counted) + ",");
     unsigned long long address = 0;
     try {
       const OnDevice on(driver, device);
       check_status(on.status());
       if (first && cuda_functions())
         open_pool(device, device_memory_statistics(device).limit_bytes);
-      check_status(driver.allocate(&address, bytes, stream));
+      const auto ask = [&] {
+        return how ? (*how)(&address) : driver.allocate(&address, bytes, stream);
+      };
+      int status = ask();
+      while (status == kOutOfMemory && tier.make_room(place, counted)) status = ask();
+      if (status == kOutOfMemory) refuse("the card is full: end what else runs on it,");
+      check_status(status);
     } catch (...) {
       const std::lock_guard lock(all.mutex);
       discharge_block(all.accounts[device], block);
@@ -287,6 +276,17 @@ void* device_allocate_own(size_t bytes, int device, void* stream) {
   return allocate_block(bytes, device, stream, current_tag(), true);
 }
 
+void* device_allocate_by(const DeviceAllocate& allocate, size_t bytes, int device) {
+  return allocate_block(bytes, device, nullptr, current_tag(), true, &allocate);
+}
+
+bool is_managed_block(const void* pointer) noexcept {
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.blocks.find(pointer);
+  return found != all.blocks.end() && found->second.managed;
+}
+
 void note_device_use(const void* pointer, void* stream) {
   Devices& all = devices();
   const std::lock_guard lock(all.mutex);
@@ -327,7 +327,10 @@ void device_free(void* pointer, void* stream) noexcept {
       cuda->wait_event(stream, event, 0);
       cuda->end_event(event);
     }
-  driver->free(reinterpret_cast<uintptr_t>(pointer), stream);
+  if (block.managed)
+    managed_functions()->free(reinterpret_cast<uintptr_t>(pointer));  // waits for all work
+  else
+    driver->free(reinterpret_cast<uintptr_t>(pointer), stream);
 }
 
 size_t device_block_bytes(const void* pointer) noexcept {
@@ -363,6 +366,8 @@ void set_device_limit(int device, int64_t bytes) {
     all.accounts[device].all.limit_bytes = bytes;
   }
   if (cuda_functions()) open_pool(device, bytes);
+  const int64_t over = device_memory_statistics(device).used_bytes - bytes;
+  if (over > 0) DeviceTier::instance().make_room({PlaceKind::kCuda, device}, over);
 }
 
 int64_t trim_devices() noexcept {
@@ -401,6 +406,7 @@ std::vector<Holder> device_holders(uint64_t serial) {
     holder.tag = tag_info(block.tag);
     holder.place = {PlaceKind::kCuda, block.device};
     holder.external = true;
+    holder.stays = "another library's";
   }
   return holders;
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -37,9 +38,15 @@ HR_API std::pair<int64_t, int64_t> device_memory(int device);
 
 /// New bytes on a device in the order of `stream`; null when it refuses (`last_refusal`).
 HR_API void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept;
+/// How the driver gives bytes, if not from its pool: a status.
+using DeviceAllocate = std::function<int(unsigned long long* address)>;
 /// The same for the engine's own buffers: throws OutOfMemoryError that names the largest holders,
 /// or DeviceError, and carries the tag in force.
 HR_API void* device_allocate_own(size_t bytes, int device, void* stream);
+/// Managed memory (managed.h): refused beyond what the card has free.
+void* device_allocate_managed(size_t bytes, int device);
+void* device_allocate_by(const DeviceAllocate& allocate, size_t bytes, int device);
+HR_API bool is_managed_block(const void* pointer) noexcept;
 /// Work on `stream` touches the block, which was allocated on another one: its memory goes to
 /// nobody else before that work is done.
 HR_API void note_device_use(const void* pointer, void* stream);

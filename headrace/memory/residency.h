@@ -32,7 +32,8 @@ struct Chunk {
   int64_t slot = -1;
 };
 
-/// The chunks of one buffer. Its fields are under the engine's mutex but for the atomic ones.
+/// The chunks of one buffer. Its fields are under the engine's mutex but for the atomic ones. A
+/// buffer of a device is one chunk, under the device tier's.
 struct Residency {
   explicit Residency(Buffer::Rep& of);
 
@@ -42,6 +43,9 @@ struct Residency {
 
   /// Slots of a chunk in the spill file.
   int64_t slots() const { return chunk_bytes / kSlotBytes; }
+
+  /// Of a device: whether it is there.
+  bool is_there() const { return chunks[0].state == ChunkState::kResident; }
 
   std::byte* address(int64_t chunk) const { return rep.data + chunk * chunk_bytes; }
 
@@ -58,6 +62,13 @@ struct Residency {
   std::atomic<int64_t> position{-1};  ///< the chunk used last
   std::atomic<int> passes{0};         ///< how often a scan began anew
   size_t place = 0;                   ///< in the engine's list
+
+  // Of a device:
+  Buffer copy{};                ///< its bytes on the host, or none
+  bool copy_is_pinned = false;  ///< counts as pinned memory
+  uint64_t ticket = 0;          ///< of the queued move that uses the copy
+  bool moving = false;          ///< a thread has the copy and the block to itself
+  int64_t period = 0;           ///< from use to use, once it came back
 };
 
 }  // namespace hr

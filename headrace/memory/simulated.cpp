@@ -4,7 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer_rep.h"
+#include "headrace/memory/device_room.h"
 
 #include <algorithm>
 #include <charconv>
@@ -71,6 +71,7 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
+  // Null when no hole is large enough.
   void* allocate(int64_t bytes) {
     const int64_t size = round_up(std::max<int64_t>(bytes, 1), kAlignment);
     for (auto hole = free_.begin(); hole != free_.end(); ++hole) {
@@ -86,16 +87,13 @@ class Device {
       std::memset(alias_ + at, kPoison, static_cast<size_t>(size));
       return base_ + at;
     }
+    return nullptr;
+  }
+
+  int64_t largest_hole() const {
     int64_t largest = 0;
     for (const auto& [at, length] : free_) largest = std::max(largest, length);
-    throw OutOfMemoryError(
-        error_message("allocate", "out of memory on the simulated device",
-                      {{"requested", format_bytes(bytes)},
-                       {"limit", format_bytes(size_)},
-                       {"used", format_bytes(statistics_.used_bytes)},
-                       {"largest_hole", format_bytes(largest)}},
-                      "work in smaller parts, or raise limit= in HEADRACE_DEVICE"),
-        bytes, size_, statistics_.used_bytes);
+    return largest;
   }
 
   void deallocate(const void* pointer) noexcept {
@@ -187,8 +185,18 @@ DeviceSlot& slot() {
 class SimulatedResource {
  public:
   void* allocate(Stream, size_t bytes, size_t) {
-    const std::lock_guard lock(slot().mutex);
-    return slot().get().allocate(static_cast<int64_t>(bytes));
+    const auto wanted = static_cast<int64_t>(bytes);
+    MemoryStatistics now;
+    int64_t hole = 0;
+    do {  // until one hole is large enough, however many are smaller
+      const std::lock_guard lock(slot().mutex);
+      if (void* const block = slot().get().allocate(wanted)) return block;
+      now = slot().get().statistics();
+      hole = slot().get().largest_hole();
+    } while (DeviceTier::instance().make_room(simulated, 1));
+    throw_out_of_device_memory("allocate", simulated, wanted, now,
+                               ", largest_hole=" + format_bytes(hole),
+                               "work in smaller parts, or raise limit= in HEADRACE_DEVICE");
   }
 
   void deallocate(Stream, void* pointer, size_t, size_t) noexcept {
@@ -244,36 +252,14 @@ void open_simulated(const SimulatedSettings& settings) {
   at.device = std::make_unique<Device>(settings);
 }
 
+bool is_simulated_open() {
+  const std::lock_guard lock(slot().mutex);
+  return slot().device && slot().device->is_of_this_process();
+}
+
 SimulatedSettings simulated_settings() {
   const std::lock_guard lock(slot().mutex);
   return slot().get().settings();
-}
-
-Buffer allocate_elsewhere(int64_t size_bytes, const AnyResource& resource) {
-  struct Block {
-    AnyResource resource;
-    void* data;
-    size_t bytes;
-  };
-
-  if (size_bytes == 0) return {};
-  const auto bytes = static_cast<size_t>(size_bytes);
-  const MemoryProperties properties = resource.properties();
-  auto block = std::make_unique<Block>(Block{resource, nullptr, bytes});
-  block->data = resource.allocate(Stream{}, bytes, kAlignment);
-  const auto release = [](void* context) noexcept {
-    const std::unique_ptr<Block> gone(static_cast<Block*>(context));
-    gone->resource.deallocate(Stream{}, gone->data, gone->bytes, kAlignment);
-  };
-  try {
-    Buffer made =
-        Buffer::adopt(block->data, size_bytes, Owner{block.get(), release}, properties.place);
-    block.release();
-    return made;
-  } catch (...) {
-    release(block.release());
-    throw;
-  }
 }
 
 AnyResource simulated_resource() {

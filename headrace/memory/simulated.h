@@ -32,6 +32,9 @@ HR_API SimulatedSettings parse_simulated(std::string_view text);
 /// InvalidArgumentError when it is open with other settings and a block of it is in use.
 HR_API void open_simulated(const SimulatedSettings& settings);
 
+/// Whether this process opened it.
+HR_API bool is_simulated_open();
+
 /// The settings of the open device. Throws DeviceError when there is none, and in a child of the
 /// process that opened it (a GPU is of no use there either).
 HR_API SimulatedSettings simulated_settings();

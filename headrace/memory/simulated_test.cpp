@@ -75,7 +75,8 @@ TEST(Simulated, HasABudgetOfItsOwn) {
       Buffer::allocate(9 * kMiB, simulated_resource());
       FAIL();
     } catch (const OutOfMemoryError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("out of memory on the simulated device"));
+      EXPECT_THAT(error.what(), HasSubstr("out of memory on the device: requested=9.4 MB, "
+                                          "limit=16.8 MB, used=8.4 MB, tier=sim:0"));
       EXPECT_THAT(error.what(), HasSubstr("largest_hole"));
       EXPECT_EQ(error.limit_bytes, 16 * kMiB);
     }

@@ -4,12 +4,22 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/budget.h"
+#include "headrace/memory/device_room.h"
 #include "headrace/memory/pin.h"
 #include "headrace/memory/spill_engine.h"
 
 #include <algorithm>
 
 namespace hr {
+
+namespace {
+
+// A buffer of a device moves as a whole, under pins of its own.
+bool has_chunks(const Buffer& buffer) {
+  return buffer.residency() != nullptr && buffer.place().is_host();
+}
+
+}  // namespace
 
 SpillStatistics spill_statistics() {
   return SpillEngine::instance().statistics();
@@ -43,8 +53,11 @@ void begin_step(int64_t step) {
 }
 
 void expect_uses(const Buffer& buffer, std::vector<int64_t> steps) {
-  if (Residency* residency = buffer.residency())
+  Residency* const residency = buffer.residency();
+  if (residency && buffer.place().is_host())
     SpillEngine::instance().plan(*residency, std::move(steps));
+  else if (residency)
+    DeviceTier::instance().plan(*residency, std::move(steps));
 }
 
 int64_t add_pressure_callback(PressureCallback free) {
@@ -74,7 +87,7 @@ void charge_or_throw(int64_t bytes) {
 
 Pin::Pin(std::span<const PinnedRange> ranges) {
   for (const PinnedRange& range : ranges)
-    if (range.begin < range.end && range.buffer->residency()) ranges_.push_back(range);
+    if (range.begin < range.end && has_chunks(*range.buffer)) ranges_.push_back(range);
   if (!ranges_.empty()) SpillEngine::instance().pin(ranges_);
 }
 
@@ -85,7 +98,7 @@ Pin::~Pin() {
 std::vector<PinnedRange> ranges_of(std::span<const Touch> touches, int64_t begin, int64_t end) {
   std::vector<PinnedRange> ranges;
   for (const Touch& touch : touches) {
-    if (!touch.buffer->residency()) continue;
+    if (!has_chunks(*touch.buffer)) continue;
     const int64_t first = std::max<int64_t>(begin - touch.before, 0);
     const int64_t last = std::min(end + touch.after, touch.items) - 1;
     if (first > last) continue;

@@ -63,9 +63,10 @@ void make_plain(const Residency& residency, int64_t chunk) {
 
 Residency::Residency(Buffer::Rep& of)
     : rep(of),
-      chunk_bytes(std::clamp(
-          static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(of.block_bytes) / 16)),
-          kSlotBytes, kMostChunkBytes)),
+      chunk_bytes(of.place.is_host() ? std::clamp(static_cast<int64_t>(std::bit_ceil(
+                                                      static_cast<uint64_t>(of.block_bytes) / 16)),
+                                                  kSlotBytes, kMostChunkBytes)
+                                     : of.block_bytes),
       chunks(static_cast<size_t>((of.block_bytes + chunk_bytes - 1) / chunk_bytes)) {}
 
 int64_t Residency::charge(int64_t chunk) const {
@@ -202,6 +203,11 @@ void SpillEngine::note_use(Residency& residency, int64_t chunk, bool write) {
   }
   used.last_use.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   used.last_step.store(step_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void SpillEngine::stamp(Chunk& chunk) {
+  chunk.last_use = ++clock_;
+  chunk.last_step = step_.load();
 }
 
 bool SpillEngine::pin_chunk(Residency& residency, int64_t index, bool write) {

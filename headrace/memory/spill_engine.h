@@ -54,6 +54,14 @@ class SpillEngine {
   void set_keep(Residency& residency, Keep keep);
   void begin_step(int64_t step) { step_ = step; }
 
+  /// Of a device: used now, in the running step.
+  void stamp(Chunk& chunk);
+
+  int64_t clock() const { return clock_; }
+
+  /// What is farther from its next use ranks higher.
+  double rank(const Residency& residency, int64_t chunk) const;
+
   int64_t reserve_steps(int64_t count) { return steps_.fetch_add(count); }
 
   SpillStatistics statistics();
@@ -89,7 +97,6 @@ class SpillEngine {
   void note_use(Residency& residency, int64_t chunk, bool write);
   bool evict(int64_t bytes);
   std::vector<Claim> choose(int64_t bytes);
-  double rank(const Residency& residency, int64_t chunk) const;
   int64_t move_out(std::vector<Claim> claims, int64_t leaving);
   bool store(std::span<const Claim> run);
   int64_t drop(const Claim& claim);

@@ -21,7 +21,8 @@ constexpr double kUntouched = 0x1p46;
 
 // How far away the next use is: exact where the plan knows it, guessed otherwise. A buffer that is
 // scanned again and again loses what was used just now, since least recently used would lose each
-// chunk right before its turn. What has a copy on the disk costs half as much to lose.
+// chunk right before its turn; for a buffer of a device that came back, the time since tells. What
+// has a copy on the disk costs half as much to lose.
 double SpillEngine::rank(const Residency& residency, int64_t index) const {
   const Chunk& chunk = residency.chunks[static_cast<size_t>(index)];
   if (!chunk.touched) return kUntouched;  // nothing to write, nothing to fetch
@@ -44,7 +45,11 @@ double SpillEngine::rank(const Residency& residency, int64_t index) const {
     return kTemporary + discount * static_cast<double>(std::min(since, kMostSteps));
   if (residency.keep == Keep::kOnce) return kUsedUp + static_cast<double>(position - index);
   const bool loops = residency.keep == Keep::kSequential || residency.passes > 0;
-  const int64_t distance = loops ? ahead : std::min(since, kMostDistance);
+  const int64_t due = residency.period > since ? residency.period - since : since;
+  const int64_t distance = std::min(residency.period > 0 ? due
+                                    : loops              ? ahead
+                                                         : since,
+                                    kMostDistance);
   return kUnplanned + discount * static_cast<double>(distance);
 }
 

@@ -354,7 +354,9 @@ class Writer {
   }
 
   void write_tensor(int value, const Node& node, const Tensor& tensor, DeviceCall& call) {
-    if (tensor.num_elements() == 1 && (rows_ != 1 || tensor.place().is_host())) {
+    const bool is_literal = tensor.num_elements() == 1 && tensor.place().is_host();
+    if (!is_literal) call.reads(tensor.buffer());
+    if (is_literal || (tensor.num_elements() == 1 && rows_ != 1)) {
       // The same in every row.
       uint64_t bits = 0;
       const int64_t size = node.dtype.size_bytes();
@@ -365,7 +367,6 @@ class Writer {
       return line(value, node.dtype,
                   std::string("word_as<") + type_of(node.dtype) + ">(" + word(bits) + ")");
     }
-    call.reads(tensor.buffer());
     const std::string first = word(reinterpret_cast<uint64_t>(tensor.data()));
     if (tensor.shape() == shape_ && tensor.is_contiguous())
       return line(value, node.dtype, element(node.dtype, first, "i"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor: runs the planner's steps and puts the values into their nodes.
 #include "headrace/base/error.h"
+#include "headrace/exec/device_profile.h"
 #include "headrace/memory/spill.h"
 #include "headrace/plan/fused_pass.h"
 #include "headrace/plan/node_fields.h"
@@ -38,7 +39,7 @@ class UsePlan {
     const auto found = steps_of_.find(&node);
     if (found == steps_of_.end()) return;
     for_each_buffer(node.value(), [&](const Buffer& buffer) {
-      std::vector<int64_t>& uses = steps_of_buffer_[buffer.data()];  // slices share one
+      std::vector<int64_t>& uses = steps_of_buffer_[buffer.residency()];  // slices share one
       uses.insert(uses.end(), found->second.begin(), found->second.end());
       std::sort(uses.begin(), uses.end());
       expect_uses(buffer, uses);
@@ -48,7 +49,7 @@ class UsePlan {
  private:
   int64_t first_;
   std::unordered_map<const Node*, std::vector<int64_t>> steps_of_{};
-  std::unordered_map<const std::byte*, std::vector<int64_t>> steps_of_buffer_{};
+  std::unordered_map<const Residency*, std::vector<int64_t>> steps_of_buffer_{};
 };
 
 Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
@@ -142,6 +143,7 @@ void force(std::span<const NodePtr> nodes) {
   UsePlan uses(steps);
   for (size_t i = 0; i < steps.size(); ++i) {
     uses.begin(i);
+    const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
     run_step(steps[i]);
     tell(clock, steps[i]);

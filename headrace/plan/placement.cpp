@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
+#include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/simulated.h"
 #include "headrace/plan/node_fields.h"
@@ -88,12 +89,17 @@ bool has_no_dimension(const Value& value) {
 std::vector<Value> run_simulated(std::string_view op, const std::vector<Value>& inputs,
                                  const PlaceWork& work) {
   synchronize(stream_of(simulated));
+  std::vector<DevicePin> pins;
+  for (const Value& input : inputs)
+    for_each_buffer(input, [&](const Buffer& buffer) { pins.emplace_back(buffer); });
   std::vector<Value> seen;
   for (const Value& input : inputs)
     seen.push_back(place_of(input).is_simulated()
                        ? over(input, [&](const Buffer& buffer) { return seen_by_host(op, buffer); })
                        : input);
+  SpanClock clock(stream_of(simulated), simulated);
   std::vector<Value> made = work(seen);
+  clock.stop(op);
   for (Value& value : made)
     if (!has_no_dimension(value))
       value = over(value, [&](const Buffer& buffer) { return made_there(op, buffer); });

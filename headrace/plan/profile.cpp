@@ -2,11 +2,11 @@
 // The profiles that live, and the clock of a step.
 #include "headrace/plan/profile.h"
 
+#include "headrace/exec/device_profile.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/spill.h"
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 
 namespace hr {
@@ -17,16 +17,11 @@ struct Listeners {
   std::mutex mutex;
   std::vector<Profile*> all;
   std::atomic<size_t> count{0};
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 Listeners& listeners() {
   static Listeners* const leaked = new Listeners;
   return *leaked;
-}
-
-int64_t now_ns() {
-  return (std::chrono::steady_clock::now() - listeners().start).count();
 }
 
 }  // namespace
@@ -55,12 +50,12 @@ StepClock::StepClock() : on_(listeners().count > 0) {
   const SpillStatistics before = spill_statistics();
   record_.written_bytes = -before.written_bytes;
   record_.fetched_bytes = -before.fetched_bytes;
-  record_.begin_ns = now_ns();
+  record_.begin_ns = profile_now_ns();
 }
 
 void StepClock::stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes) {
   if (!on_) return;
-  record_.end_ns = now_ns();
+  record_.end_ns = profile_now_ns();
   const SpillStatistics after = spill_statistics();
   record_.written_bytes += after.written_bytes;
   record_.fetched_bytes += after.fetched_bytes;

@@ -4,10 +4,15 @@
 #include "python/bind/interpreter.h"
 #include "python/bind/protocols.h"
 
+#include "headrace/data/tensor.h"
 #include "headrace/memory/advice.h"
 #include "headrace/memory/budget.h"
+#include "headrace/memory/cuda_device.h"
+#include "headrace/memory/device_tier.h"
 #include "headrace/memory/event_log.h"
+#include "headrace/memory/external_device.h"
 #include "headrace/memory/ledger.h"
+#include "headrace/memory/simulated.h"
 #include "headrace/memory/spill.h"
 #include "headrace/memory/tag_stack.h"
 #include "headrace/memory/trace.h"
@@ -78,10 +83,13 @@ void bind_memory(nb::module_& m) {
       .def_ro("limit_bytes", &hr::MemoryStatistics::limit_bytes)
       .def_ro("allocations", &hr::MemoryStatistics::allocations)
       .def_ro("allocated_bytes", &hr::MemoryStatistics::allocated_bytes);
-  m.def("memory_statistics", [] {
-    drain_releases();
-    return hr::memory_statistics();
-  });
+  m.def(
+      "memory_statistics",
+      [](const std::string& device) {
+        drain_releases();
+        return hr::memory_statistics(place_from(device));
+      },
+      "device"_a = "cpu");
   m.def(
       "memory_limit",
       [](const std::string& device) { return hr::memory_limit(place_from(device)); },
@@ -132,6 +140,37 @@ void bind_memory(nb::module_& m) {
   m.def("set_spill_directory", &hr::set_spill_directory, "directory"_a);
   m.def("spill_limit", &hr::spill_limit);
   m.def("set_spill_limit", &hr::set_spill_limit, "bytes"_a);
+  m.def("pinned_limit", &hr::pinned_limit);
+  m.def("set_pinned_limit", &hr::set_pinned_limit, "bytes"_a);
+  m.def(
+      "device_tier_statistics",
+      [](const std::string& device) {
+        const hr::DeviceTierStatistics now = hr::device_tier_statistics(place_from(device));
+        return nb::make_tuple(now.pinned_bytes, now.host_bytes, now.evicted_bytes, now.copied_bytes,
+                              now.fetched_bytes);
+      },
+      "device"_a,
+      nb::sig("def device_tier_statistics(device: str) -> tuple[int, int, int, int, int]"));
+  // Host memory that a caller fills through DLPack, and then publishes: it may leave for the disk.
+  m.def(
+      "host_bytes",
+      [](int64_t bytes, bool pinned) {
+        const hr::ScopedTag tag("offload_saved_tensors");
+        hr::Buffer made = pinned ? hr::Buffer::allocate(bytes, hr::pinned_resource())
+                                 : hr::Buffer::allocate(bytes);
+        return hr::Tensor(hr::TypeId::kUInt8, {bytes}, std::move(made));
+      },
+      "bytes"_a, "pinned"_a);
+  m.def("publish", [](const hr::Tensor& tensor) { tensor.buffer().publish(); }, "tensor"_a);
+  m.def("devices_in_use", [] {
+    std::vector<std::string> names;
+    for (int device = 0; device < hr::cuda_device_count(); ++device)
+      if (hr::memory_statistics(hr::cuda_place(device)).allocations > 0)
+        names.push_back(hr::cuda_place(device).name());
+    if (hr::is_simulated_open() && hr::simulated_statistics().allocations > 0)
+      names.push_back("sim");
+    return names;
+  });
   m.def(
       "spill_statistics",
       [] {

@@ -5,6 +5,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
+#include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/simulated.h"
 #include "headrace/plan/node.h"
@@ -246,6 +247,17 @@ void bind_plan(nb::module_& m) {
                              s.used_bytes, s.written_bytes, s.fetched_bytes);
         return steps;
       });
+  using Spans =
+      std::vector<std::tuple<std::string, std::string, uint64_t, int64_t, int64_t, int64_t>>;
+  nb::class_<hr::DeviceProfile>(m, "DeviceRecorder")
+      .def(nb::init<>())
+      .def("spans", [](const hr::DeviceProfile& self) {
+        Spans spans;
+        for (const hr::DeviceSpan& s : self.spans())
+          spans.emplace_back(s.op, s.place.name(), s.stream, s.begin_ns, s.end_ns, s.bytes);
+        return spans;
+      });
+  m.def("why_no_nvtx", &hr::why_no_nvtx);
   m.def(
       "explain",
       [](const std::vector<NodePtr>& nodes) {

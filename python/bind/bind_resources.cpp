@@ -2,11 +2,16 @@
 // Resources and adaptors, the current resource, and Python functions as callbacks of both.
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
+#include "python/bind/protocols.h"
 #include "python/bind/resource.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/column.h"
+#include "headrace/data/tensor.h"
 #include "headrace/memory/adaptors.h"
 #include "headrace/memory/adaptors_record.h"
+#include "headrace/memory/cuda_device.h"
+#include "headrace/memory/managed.h"
 #include "headrace/memory/pool.h"
 #include "headrace/memory/resource.h"
 #include "headrace/memory/resources.h"
@@ -205,6 +210,32 @@ void bind_plain(nb::module_& m) {
         return static_cast<Py_ssize_t>(std::hash<std::string>()(self.any.describe()) >> 1);
       });
   m.def("system_resource", [] { return Resource{hr::system_resource()}; });
+  m.def(
+      "managed_resource", [](int device) { return Resource{hr::managed_resource(device)}; },
+      "device"_a);
+  const auto buffer_of = [](nb::handle value) {
+    hr::Column column;
+    if (nb::try_cast(value, column)) return column.values_buffer();
+    return nb::cast<hr::Tensor>(value).buffer();
+  };
+  m.def(
+      "prefetch_managed",
+      [buffer_of](nb::handle value, const std::string& device) {
+        const hr::Buffer buffer = buffer_of(value);
+        const hr::Place place = buffer.place();
+        void* const stream = place.is_gpu() && hr::why_no_cuda().empty()
+                                 ? hr::native_stream(hr::current_stream(place))
+                                 : nullptr;
+        hr::prefetch_managed(buffer, place_from(device), stream);
+      },
+      "value"_a, "device"_a);
+  m.def(
+      "advise_managed",
+      [buffer_of](nb::handle value, int advice, const std::string& by) {
+        hr::advise_managed(buffer_of(value), static_cast<hr::ManagedAdvice>(advice),
+                           place_from(by));
+      },
+      "value"_a, "advice"_a, "by"_a);
   m.def("current_resource", [] { return Resource{hr::current_resource()}; });
   m.def(
       "set_current_resource",

@@ -31,6 +31,17 @@ class ProfileStep(NamedTuple):
         return (self.end_ns - self.begin_ns) / 1e9
 
 
+class DeviceSpan(NamedTuple):
+    """Work of an operator on a stream of a device, or a copy."""
+
+    op: str
+    place: str
+    stream: int
+    begin_ns: int
+    end_ns: int
+    bytes: int  #: that were copied between the host and the device
+
+
 class Profile:
     """The steps that ran in a ``with hr.profile()`` block: a table as text and as HTML.
 
@@ -38,21 +49,25 @@ class Profile:
     ----------
     steps : list of ProfileStep
         In the order in which they ended; a snapshot while the block runs.
+    device_spans : list of DeviceSpan
+        What the streams of devices did, by the clock of the device.
     """
 
     _HEADER = ("operator", "line", "ms", "share", "rows", "result", "in memory", "to disk", "back")
 
     def __init__(self) -> None:
         self._recorder: _core.StepRecorder | None = None
+        self._devices: _core.DeviceRecorder | None = None
         self._steps: list[ProfileStep] = []
+        self._spans: list[DeviceSpan] = []
 
     def __enter__(self) -> Self:
-        self._recorder = _core.StepRecorder()
+        self._recorder, self._devices = _core.StepRecorder(), _core.DeviceRecorder()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._steps = self.steps
-        self._recorder = None
+        self._steps, self._spans = self.steps, self.device_spans
+        self._recorder = self._devices = None
 
     @property
     def steps(self) -> list[ProfileStep]:
@@ -60,6 +75,13 @@ class Profile:
         if self._recorder is None:
             return self._steps
         return [ProfileStep(*step) for step in self._recorder.steps()]
+
+    @property
+    def device_spans(self) -> list[DeviceSpan]:
+        """What devices did so far; waits for its end."""
+        if self._devices is None:
+            return self._spans
+        return [DeviceSpan(*span) for span in self._devices.spans()]
 
     @property
     def seconds(self) -> float:
@@ -93,11 +115,23 @@ class Profile:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trace that Perfetto (ui.perfetto.dev) and Chrome's about:tracing open.
 
-        A bar for each step with its line, rows and bytes, and the memory in use as a curve.
+        A bar for each step with its line, rows and bytes, and the memory in use as a curve; below
+        them a row for each stream of a device, with what it computed and copied.
         """
         events: list[dict[str, Any]] = [
             {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "headrace"}}
         ]
+        rows: dict[tuple[str, int], int] = {}
+        for span in self.device_spans:
+            row = rows.setdefault((span.place, span.stream), len(rows) + 2)
+            bar = {"ph": "X", "name": span.op, "cat": "device", "pid": 1, "tid": row}
+            begin, end = span.begin_ns / 1e3, span.end_ns / 1e3
+            named: dict[str, Any] = {"bytes": span.bytes} if span.bytes else {}
+            events.append(bar | {"ts": begin, "dur": end - begin, "args": named})
+        for (place, _), row in rows.items():
+            named_row = {"name": f"{place} stream {row - 1}"}
+            thread = {"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": named_row}
+            events.append(thread)
         for step in self.steps:
             begin, end = step.begin_ns / 1e3, step.end_ns / 1e3
             named = {"line": step.line, "rows": step.rows, "result_bytes": step.result_bytes}
@@ -125,6 +159,11 @@ def profile() -> Profile:
     ...     hr.eval(hr.asarray([1.0, 2.0]) + 1)
     >>> seen.steps[0].op, seen.steps[0].rows
     ('add', 2)
+
+    Notes
+    -----
+    With ``HEADRACE_NVTX=1`` each step is a range of NVTX too, for Nsight Systems and Nsight
+    Compute; a path names the library if it is not where the system looks.
     """
     return Profile()
 

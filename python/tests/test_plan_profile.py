@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -73,3 +76,50 @@ def test_a_plan_says_what_its_steps_took_and_moved() -> None:
     (line,) = (line for line in text.split("\n") if "sort_values" in line)
     assert re.search(r"\d ms, 4,000,000 rows, 64.0 MB, .* moved$", line), line
     assert "sort_values" not in plan[["k"]].explain().split("ready")[0]
+
+
+def test_a_timeline_has_the_work_of_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
+    with hr.profile() as seen:
+        x = hr.asarray(np.arange(300_000.0)).to("sim")
+        (x * 2).to_numpy()
+    spans = seen.device_spans
+    assert [span.op for span in spans] == ["to sim:0", "multiply", "to host"]
+    assert [span.bytes for span in spans] == [2_400_000, 0, 2_400_000]
+    assert all(span.place == "sim:0" and span.begin_ns <= span.end_ns for span in spans)
+    assert spans[0].end_ns <= spans[1].begin_ns and spans[1].end_ns <= spans[2].begin_ns
+    seen.save(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    bars = {e["name"]: e for e in events if e["ph"] == "X"}
+    assert bars["to host"]["args"] == {"bytes": 2_400_000} and bars["to host"]["tid"] >= 2
+    assert any(e["name"] == "thread_name" and "sim:0" in e["args"]["name"] for e in events)
+    with hr.profile() as nothing:
+        pass
+    assert nothing.device_spans == []
+
+
+def test_ranges_of_nvtx_go_to_the_library_that_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "nvtx.c"
+    source.write_text(
+        "#include <stdio.h>\nstatic int depth;\n"
+        'int nvtxRangePushA(const char* name) { printf("push %s\\n", name); return depth++; }\n'
+        'int nvtxRangePop(void) { printf("pop\\n"); fflush(stdout); return --depth; }\n'
+    )
+    library = tmp_path / "libnvtx.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    code = "import headrace as hr; hr.eval((hr.asarray([1.0, 2.0]) + 1).sum())"
+
+    def output(wish: str, program: str = code) -> str:
+        env = {**os.environ, "HEADRACE_NVTX": wish}
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, env=env, check=True
+        )
+        return done.stdout
+
+    assert output(str(library)) == "push sum\npop\n"
+    assert output("") == ""
+    why = "from headrace import _core; print(_core.why_no_nvtx())"
+    assert "there is no library of NVTX: HEADRACE_NVTX=/none.so" in output("/none.so", why)
+    assert "not set" in output("0", why)

@@ -6,6 +6,7 @@ from headrace.memory.external import UseFor, alloc_v1, use_for
 from headrace.memory.leaks import Holder, Holders, LeakCheck, leak_check, leaks
 from headrace.memory.ledger import Ledger, LedgerEntry, ledger, no_copies
 from headrace.memory.log import Log, MemoryEvent, log, trace
+from headrace.memory.offload import offload_saved_tensors
 from headrace.memory.replay import Replayed, replay
 from headrace.memory.report import MemoryReport, Peak, Share, Tier, report
 from headrace.memory.resources import (
@@ -25,12 +26,15 @@ from headrace.memory.resources import (
     ResourceStatistics,
     StatisticsAdaptor,
     TrackAdaptor,
+    advise,
     current_resource,
+    managed_resource,
+    prefetch,
     set_current_resource,
     system_resource,
     use_resource,
 )
-from headrace.memory.spill import Spill, spill
+from headrace.memory.spill import DeviceSpill, Spill, spill
 from headrace.memory.timeline import Area, Timeline, timeline
 from headrace.memory.track import Track, track
 
@@ -40,6 +44,7 @@ __all__ = [
     "BinningResource",
     "CallbackResource",
     "DelayAdaptor",
+    "DeviceSpill",
     "FaultAdaptor",
     "FixedSizeResource",
     "Holder",
@@ -70,6 +75,7 @@ __all__ = [
     "Track",
     "TrackAdaptor",
     "UseFor",
+    "advise",
     "alloc_v1",
     "current_resource",
     "leak_check",
@@ -77,7 +83,10 @@ __all__ = [
     "ledger",
     "limit",
     "log",
+    "managed_resource",
     "no_copies",
+    "offload_saved_tensors",
+    "prefetch",
     "replay",
     "report",
     "set_current_resource",

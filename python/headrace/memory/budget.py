@@ -51,7 +51,7 @@ def limit(
         limit.
     device : str
         ``"cuda"`` for the budget of a GPU, over our arrays and those of the libraries of
-        `use_for`: what does not fit is an `OutOfMemoryError`; nothing leaves a GPU by itself yet.
+        `use_for`. What does not fit beside a new result leaves for pinned memory of the host.
 
     Returns
     -------

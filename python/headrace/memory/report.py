@@ -37,6 +37,21 @@ class Share(NamedTuple):
     buffers: int
 
 
+def _tier(name: str, now: Statistics | _core.MemoryStatistics, own: Sequence[Holder]) -> Tier:
+    there = [holder for holder in own if holder.place.partition(":")[0] == name.partition(":")[0]]
+    limit = now.limit_bytes
+    return Tier(
+        name,
+        now.used_bytes,
+        now.cached_bytes,
+        sum(holder.pinned_bytes for holder in there),
+        sum(holder.bytes for holder in there if holder.exported),
+        now.external_bytes,
+        now.foreign_bytes,
+        None if limit == sys.maxsize else limit,
+    )
+
+
 class Peak(NamedTuple):
     """When the most was in use, and by whom."""
 
@@ -66,6 +81,8 @@ class MemoryReport:
     Attributes
     ----------
     tiers : list of Tier
+        The host, the disk, and where a device is in use pinned memory that holds what left it (a
+        part of the host's used bytes) and the devices.
     by_operator, by_line : list of Share
         Own bytes, most first; memory borrowed from other libraries is not in them.
     holders : Holders
@@ -81,18 +98,14 @@ class MemoryReport:
         self.holders = Holders(Holder(*holder) for holder in _core.largest_holders(sys.maxsize))
         own = [holder for holder in self.holders if not holder.foreign]
         self.tiers = [
-            Tier(
-                "host",
-                now.used_bytes,
-                now.cached_bytes,
-                sum(holder.pinned_bytes for holder in own),
-                sum(holder.bytes for holder in own if holder.exported),
-                now.external_bytes,
-                now.foreign_bytes,
-                now.limit_bytes,
-            ),
+            _tier("host", now, own),
             Tier("disk", spilled.disk_bytes, 0, 0, 0, 0, 0, spilled.limit_bytes),
         ]
+        devices = _core.devices_in_use()
+        if devices:
+            pinned = sum(_core.device_tier_statistics(name)[0] for name in devices)
+            self.tiers.append(Tier("pinned", pinned, 0, 0, 0, 0, 0, _core.pinned_limit()))
+        self.tiers += [_tier(name, _core.memory_statistics(name), own) for name in devices]
         self.by_operator = _shares(own, lambda holder: holder.op or "untagged")
         self.by_line = _shares(own, lambda holder: _line(holder.op, holder.line))
         peak, noted, when, holders = _core.memory_peak()
