@@ -59,4 +59,24 @@ struct ArrowColumns {
 HR_API ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array);
 HR_API ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream);
 
+/// Fills `array` with buffers where they are: on the host as `to_arrow_array` does; of a CUDA
+/// device with an event behind all that writes them, and the device's memory is not given away
+/// before the consumer releases the array. The simulated device is of type EXT_DEV, for tests.
+/// Throws UnsupportedError for dictionaries on a device as well.
+HR_API void to_arrow_device_array(const Column& column, ArrowDeviceArray* array);
+HR_API void to_arrow_device_array(const Table& table, ArrowDeviceArray* array);
+
+/// Takes an array of the host as `from_arrow` does. Of a device the numbers, bools and times are
+/// shared; this thread's current stream waits for the producer's event. Throws UnsupportedError for
+/// other columns of a device and for nulls that are not counted, DeviceError for a device that
+/// cannot be used.
+HR_API ArrowColumns from_arrow_device(std::string_view op, const ArrowSchema& schema,
+                                      ArrowDeviceArray* array);
+
+/// For this room: arrays whose buffers are at any place.
+void to_arrow_array_there(const Column& column, ArrowArray* array);
+void to_arrow_array_there(const Table& table, ArrowArray* array);
+ArrowColumns from_arrow_at(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+                           Place place);
+
 }  // namespace hr

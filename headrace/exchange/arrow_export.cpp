@@ -268,7 +268,23 @@ void to_arrow_schema(const Table& table, ArrowSchema* schema) {
       schema);
 }
 
+namespace {
+
+void check_readable(const Column& column) {
+  if (!column.place().is_host())
+    throw_error<DeviceError>("to_arrow", "the column is on a device",
+                             {{"place", column.place().name()}},
+                             "move it with to('cpu'), or use __arrow_c_device_array__");
+}
+
+}  // namespace
+
 void to_arrow_array(const Column& column, ArrowArray* array) {
+  check_readable(column);
+  to_arrow_array_there(column, array);
+}
+
+void to_arrow_array_there(const Column& column, ArrowArray* array) {
   arrow_format(column.dtype());
   auto node = std::make_unique<ArrayNode>();
   node->column = column;
@@ -288,6 +304,11 @@ void to_arrow_array(const Column& column, ArrowArray* array) {
 }
 
 void to_arrow_array(const Table& table, ArrowArray* array) {
+  for (const Column& column : table.columns()) check_readable(column);
+  to_arrow_array_there(table, array);
+}
+
+void to_arrow_array_there(const Table& table, ArrowArray* array) {
   auto node = std::make_unique<ArrayNode>();
   node->children.resize(table.columns().size());
   node->buffers = {nullptr};
@@ -296,7 +317,7 @@ void to_arrow_array(const Table& table, ArrowArray* array) {
   fill_array(table.num_rows(), std::move(node), &result);
   try {
     for (size_t i = 0; i < table.columns().size(); ++i)
-      to_arrow_array(table.columns()[i], result.children[i]);
+      to_arrow_array_there(table.columns()[i], result.children[i]);
   } catch (...) {
     result.release(&result);
     throw;

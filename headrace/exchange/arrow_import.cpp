@@ -20,7 +20,9 @@ namespace {
 // One array of the producer. Every buffer into it counts; the last one releases it.
 class Imported {
  public:
-  explicit Imported(ArrowArray* array) : shared_(new Shared{*array}) { array->release = nullptr; }
+  Imported(ArrowArray* array, Place place) : shared_(new Shared{*array}), place_(place) {
+    array->release = nullptr;
+  }
 
   ~Imported() { drop(shared_); }
 
@@ -33,7 +35,7 @@ class Imported {
     if (!data || size_bytes == 0) return {};
     ++shared_->references;
     try {
-      return Buffer::adopt(data, size_bytes, Owner{shared_, drop});
+      return Buffer::adopt(data, size_bytes, Owner{shared_, drop}, place_);
     } catch (...) {
       --shared_->references;
       throw;
@@ -57,6 +59,7 @@ class Imported {
   }
 
   Shared* shared_;
+  Place place_;
 };
 
 // Releases what a producer handed over, however we leave.
@@ -240,7 +243,8 @@ Column view_strings(const Context& context, Imported& imported, Buffer validity)
                                        std::move(validity), array.null_count, array.offset));
 }
 
-Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array);
+Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+                     Place place);
 
 // The entries of a dictionary as they came, and as ours.
 struct SeenDictionary {
@@ -266,7 +270,7 @@ Column import_dictionary(const Context& context, const ArrowSchema& schema, Impo
   const ArrowArray& array = imported.array();
   if (!array.dictionary || !array.dictionary->release) context.refuse("the dictionary is missing");
   SeenDictionary seen;
-  seen.values = import_column(context.op, *schema.dictionary, array.dictionary);
+  seen.values = import_column(context.op, *schema.dictionary, array.dictionary, host);
   seen.distinct = distinct_strings(seen.values, schema.flags & ARROW_FLAG_DICTIONARY_ORDERED);
   if (array.length == 0) return Column::categories(0, Buffer(), seen.distinct.dictionary);
   switch (index_dtype.id()) {
@@ -296,13 +300,31 @@ Column import_dictionary(const Context& context, const ArrowSchema& schema, Impo
                             std::move(validity), array.null_count, array.offset);
 }
 
+// What is on a device is shared as it is, so nothing of it may have to be read.
+void check_device_column(const Context& context, const ArrowSchema& schema, const ArrowArray& array,
+                         Dtype dtype) {
+  const int64_t width = std::max<int64_t>(dtype.size_bytes(), 1);
+  const bool is_aligned =
+      reinterpret_cast<uintptr_t>(buffer_of(array, 1)) % static_cast<uintptr_t>(width) == 0;
+  const bool counted = array.null_count >= 0 || !buffer_of(array, 0);
+  if (!schema.dictionary && !dtype.is_string() && context.format != "n" &&
+      context.format != "tdm" && is_aligned && counted)
+    return;
+  throw_error<UnsupportedError>(
+      context.op, "this column cannot be taken from a device as it is",
+      {{"column", context.name}, {"format", context.format}, {"null_count", array.null_count}},
+      "numbers, bools and times whose nulls are counted can; move it to the host first");
+}
+
 // Takes `array`, which then counts as released.
-Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array) {
+Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+                     Place place) {
   const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
   if (!array->release) context.refuse("an array was released before");
-  Imported imported(array);
+  Imported imported(array, place);
   const ArrowArray& taken = imported.array();
   const Dtype dtype = format_dtype(context);
+  if (!place.is_host()) check_device_column(context, schema, taken, dtype);
   if (context.format == "n") {
     check_layout(context, taken, taken.n_buffers == 1 ? 1 : 0);
     return null_column(taken.length);
@@ -342,26 +364,32 @@ ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema) {
   return result;
 }
 
-void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array, Place place,
             ArrowColumns& result) {
   const Release<ArrowArray> release{array};
   const int64_t rows = array->length, offset = array->offset;
   if (!result.is_table) {
-    Column column = import_column(op, schema, array);
+    Column column = import_column(op, schema, array, place);
     if (rows > 0 || column.dictionary()) result.chunks[0].push_back(std::move(column));
   } else {
     const Context context{op, text_or_empty(schema.name), "+s"};
     if (array->n_children != schema.n_children) context.refuse("the number of children is wrong");
     check_layout(context, *array, 1);
     if (const auto* valid = static_cast<const uint8_t*>(array->buffers[0]);
-        valid && array->null_count != 0 && count_bits(valid, offset, rows) != rows)
+        valid && array->null_count != 0 &&
+        (!place.is_host() || count_bits(valid, offset, rows) != rows))
       throw_error<UnsupportedError>(op, "whole rows are null", {{"rows", rows}},
                                     "drop the rows that are null as a whole first");
     for (int64_t i = 0; i < schema.n_children; ++i) {
-      Column column = import_column(op, *schema.children[i], array->children[i]);
+      Column column = import_column(op, *schema.children[i], array->children[i], place);
       if (column.num_rows() < offset + rows) context.refuse("a child is shorter than its parent");
+      if (!place.is_host() && column.null_count() > 0 && rows < column.num_rows())
+        throw_error<UnsupportedError>(op, "a part of a column with nulls on a device",
+                                      {{"column", result.names[static_cast<size_t>(i)]}},
+                                      "move it to the host first");
       if (rows > 0 || column.dictionary())
-        result.chunks[static_cast<size_t>(i)].push_back(column.slice(offset, rows));
+        result.chunks[static_cast<size_t>(i)].push_back(
+            rows == column.num_rows() ? std::move(column) : column.slice(offset, rows));
     }
   }
   result.num_rows = checked_add(op, result.num_rows, rows);
@@ -376,12 +404,17 @@ void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
 
 }  // namespace
 
-ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array) {
+ArrowColumns from_arrow_at(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+                           Place place) {
   const Release<ArrowArray> release{array};
   ArrowColumns result = empty_columns(op, schema);
   if (!array->release) throw_error<InvalidArgumentError>(op, "the Arrow array was released before");
-  append(op, schema, array, result);
+  append(op, schema, array, place, result);
   return result;
+}
+
+ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array) {
+  return from_arrow_at(op, schema, array, host);
 }
 
 ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream) {
@@ -396,7 +429,7 @@ ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream) {
     ArrowArray array{};
     if (const int code = stream->get_next(stream, &array)) throw_producer_error(op, stream, code);
     if (!array.release) return result;
-    append(op, schema, &array, result);
+    append(op, schema, &array, host, result);
   }
 }
 

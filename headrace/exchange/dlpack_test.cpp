@@ -82,7 +82,7 @@ TEST(Dlpack, RefusalsRelease) {
   EXPECT_THROW(from_dlpack("from_dlpack", foreign({2, 16, 1}, {1, 0}, &shape, values), &writable),
                UnsupportedError);
   EXPECT_EQ(deleted, 1);
-  EXPECT_THROW(from_dlpack("from_dlpack", foreign({2, 32, 1}, {2, 0}, &shape, values), &writable),
+  EXPECT_THROW(from_dlpack("from_dlpack", foreign({2, 32, 1}, {10, 0}, &shape, values), &writable),
                DeviceError);
   EXPECT_EQ(deleted, 1);
   EXPECT_THROW(from_dlpack("from_dlpack", foreign({2, 32, 1}, {1, 0}, &shape, nullptr), &writable),

@@ -163,9 +163,16 @@ T* capsule_pointer(nb::handle capsule, const char* name) {
   return pointer;
 }
 
-/// Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+/// Anything with `__arrow_c_device_array__`, `__arrow_c_array__` or `__arrow_c_stream__`.
 hr::ArrowColumns from_arrow(nb::handle object, std::string_view op) {
   drain_releases();
+  if (nb::hasattr(object, "__arrow_c_device_array__")) {
+    const nb::tuple pair(object.attr("__arrow_c_device_array__")());
+    auto* schema = capsule_pointer<ArrowSchema>(pair[0], "arrow_schema");
+    auto* array = capsule_pointer<ArrowDeviceArray>(pair[1], "arrow_device_array");
+    const GilReleased unlocked;
+    return hr::from_arrow_device(op, *schema, array);
+  }
   if (nb::hasattr(object, "__arrow_c_array__")) {
     const nb::tuple pair(object.attr("__arrow_c_array__")());
     auto* schema = capsule_pointer<ArrowSchema>(pair[0], "arrow_schema");

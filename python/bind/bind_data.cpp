@@ -208,6 +208,14 @@ void bind_data(nb::module_& m) {
           nb::sig("def __arrow_c_array__(self, requested_schema: object | None = None) -> "
                   "tuple[object, object]"))
       .def(
+          "__arrow_c_device_array__",
+          [](const hr::Column& self, nb::handle, const nb::kwargs&) {
+            return arrow_device_array(self);
+          },
+          "requested_schema"_a = nb::none(), "kwargs"_a,
+          nb::sig("def __arrow_c_device_array__(self, requested_schema: object | None = None, "
+                  "**kwargs: object) -> tuple[object, object]"))
+      .def(
           "__arrow_c_stream__",
           [](const hr::Column& self, nb::handle) { return arrow_stream(self.dtype(), {self}); },
           "requested_schema"_a = nb::none());
@@ -263,6 +271,14 @@ void bind_data(nb::module_& m) {
           "requested_schema"_a = nb::none(),
           nb::sig("def __arrow_c_array__(self, requested_schema: object | None = None) -> "
                   "tuple[object, object]"))
+      .def(
+          "__arrow_c_device_array__",
+          [](const hr::Table& self, nb::handle, const nb::kwargs&) {
+            return arrow_device_array(self);
+          },
+          "requested_schema"_a = nb::none(), "kwargs"_a,
+          nb::sig("def __arrow_c_device_array__(self, requested_schema: object | None = None, "
+                  "**kwargs: object) -> tuple[object, object]"))
       .def(
           "__arrow_c_stream__",
           [](const hr::Table& self, nb::handle) { return arrow_stream(self); },

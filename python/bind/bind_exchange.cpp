@@ -116,6 +116,20 @@ nb::object capsule_of(const char* name, T*& structure) {
   return capsule;
 }
 
+nb::object device_capsule_of(ArrowDeviceArray*& structure) {
+  auto owned = std::make_unique<ArrowDeviceArray>();
+  nb::object capsule =
+      nb::steal(PyCapsule_New(owned.get(), "arrow_device_array", [](PyObject* self) {
+        auto* held =
+            static_cast<ArrowDeviceArray*>(PyCapsule_GetPointer(self, "arrow_device_array"));
+        if (held->array.release) held->array.release(&held->array);
+        delete held;
+      }));
+  if (!capsule.is_valid()) throw nb::python_error();
+  structure = owned.release();
+  return capsule;
+}
+
 template <class Managed>
 nb::object dlpack_capsule_of(Managed* managed, const char* name) {
   PyObject* capsule = PyCapsule_New(managed, name, [](PyObject* self) {
@@ -168,7 +182,9 @@ nb::dict array_interface(const hr::Tensor& tensor) {
 nb::dict cuda_array_interface(const hr::Tensor& tensor) {
   if (!tensor.place().is_gpu())
     throw nb::attribute_error("__cuda_array_interface__: the data are not on a CUDA device");
+  const hr::DevicePin pin(tensor.buffer());
   nb::dict result = array_interface(tensor);
+  tensor.buffer().note_export(1);  // nobody says when the address is no longer used: it stays
   const hr::Stream stream = hr::current_stream(tensor.place());
   hr::hand_over("__cuda_array_interface__", tensor.buffer(), hr::native_stream(stream));
   result["stream"] = stream.id;
@@ -182,6 +198,7 @@ nb::object dlpack_there(const hr::Tensor& tensor, nb::handle stream, nb::handle 
                         nb::handle copy) {
   if (!copy.is_none() && nb::cast<bool>(copy))
     refuse("a copy on the device is not made here", "copy in the other library");
+  const hr::DevicePin pin(tensor.buffer());
   const int64_t asked = stream.is_none() ? 1 : nb::cast<int64_t>(stream);
   if (asked != -1) hr::hand_over("__dlpack__", tensor.buffer(), reinterpret_cast<void*>(asked));
   const bool versioned =
@@ -248,6 +265,27 @@ nb::tuple arrow_array(const hr::Column& column) {
 
 nb::tuple arrow_array(const hr::Table& table) {
   return array_capsules(arrow_schema(table), table);
+}
+
+namespace {
+
+template <class T>
+nb::tuple device_array_capsules(const T& data) {
+  nb::object schema = arrow_schema(data);
+  ArrowDeviceArray* array = nullptr;
+  nb::object capsule = device_capsule_of(array);
+  hr::to_arrow_device_array(data, array);
+  return nb::make_tuple(std::move(schema), std::move(capsule));
+}
+
+}  // namespace
+
+nb::tuple arrow_device_array(const hr::Column& column) {
+  return device_array_capsules(column);
+}
+
+nb::tuple arrow_device_array(const hr::Table& table) {
+  return device_array_capsules(table);
 }
 
 nb::object arrow_stream(hr::Dtype dtype, std::vector<hr::Column> chunks) {

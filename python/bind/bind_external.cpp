@@ -46,7 +46,8 @@ KnownLine resolve(const char* library, PyFrameObject* frame, PyObject* code, int
   const nb::object module = object.attr("f_globals").attr("get")("__name__");
   if (nb::isinstance<nb::str>(module)) {
     const auto word = nb::cast<std::string>(module);
-    known.of_library = word.substr(0, word.find('.')) == library;
+    const std::string package = word.substr(0, word.find('.'));
+    known.of_library = package == library || package == "headrace";
   }
   const auto path = nb::cast<std::string>(nb::handle(code).attr("co_filename"));
   const std::string name = path.substr(path.rfind('/') + 1);

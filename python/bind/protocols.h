@@ -25,5 +25,7 @@ nb::object arrow_schema(const hr::Column& column);
 nb::object arrow_schema(const hr::Table& table);
 nb::tuple arrow_array(const hr::Column& column);
 nb::tuple arrow_array(const hr::Table& table);
+nb::tuple arrow_device_array(const hr::Column& column);
+nb::tuple arrow_device_array(const hr::Table& table);
 nb::object arrow_stream(hr::Dtype dtype, std::vector<hr::Column> chunks);
 nb::object arrow_stream(const hr::Table& table);

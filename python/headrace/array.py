@@ -287,6 +287,12 @@ class Array(Deferred):
         column: _core.Column = self.to_series()._value()
         return column.__arrow_c_array__(requested_schema)
 
+    def __arrow_c_device_array__(
+        self, requested_schema: Any = None, **kwargs: Any
+    ) -> tuple[object, object]:
+        column: _core.Column = self.to_series()._value_there()
+        return column.__arrow_c_device_array__(requested_schema)
+
 
 def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     """An array over `values`: the same memory where the source allows it, never a silent copy.

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 def _has_arrow(values: object) -> bool:
-    return hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
+    names = ("__arrow_c_device_array__", "__arrow_c_array__", "__arrow_c_stream__")
+    return any(hasattr(values, name) for name in names)
 
 
 def _has_buffer(values: object) -> bool:
@@ -322,7 +323,8 @@ def from_arrow(values: Any) -> DataFrame | Series:
     ----------
     values : object
         Anything with ``__arrow_c_array__`` or ``__arrow_c_stream__``: tables and columns of
-        pyarrow, Polars, pandas, DuckDB.
+        pyarrow, Polars, pandas, DuckDB. With ``__arrow_c_device_array__`` what is on a GPU is
+        shared there: numbers, bools and times.
 
     Returns
     -------

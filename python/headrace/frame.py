@@ -693,6 +693,12 @@ class DataFrame(FrameLabels, FrameFunctions, FrameShapes):
     def __arrow_c_schema__(self) -> Any:
         return self._table().__arrow_c_schema__()
 
+    def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        nodes = list(self._nodes.values())
+        _core.force(nodes)
+        table = _core.Table(self.columns, [_core.value_there(node) for node in nodes])
+        return table.__arrow_c_device_array__(requested_schema)
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._table().__arrow_c_stream__(requested_schema)
 

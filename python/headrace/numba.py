@@ -14,6 +14,16 @@ from headrace.errors import OutOfMemoryError, UnsupportedError
 cuda: Any = import_module("numba.cuda")
 
 
+def _pointer(address: int) -> Any:
+    """Give an address in the form of the bindings that this Numba uses."""
+    if getattr(import_module("numba.cuda.cudadrv.driver"), "USE_NV_BINDING", True):
+        try:
+            return import_module("cuda.bindings.driver").CUdeviceptr(address)
+        except ImportError:  # before the bindings there were ctypes alone
+            pass
+    return ctypes.c_uint64(address)
+
+
 class MemoryManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
     """Numba's device memory from Headrace; its host memory stays its own."""
 
@@ -47,7 +57,7 @@ class MemoryManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
             _core.device_free(address)
 
         context = weakref.proxy(self.context)
-        return cuda.MemoryPointer(context, ctypes.c_uint64(address), size, finalizer=free)
+        return cuda.MemoryPointer(context, _pointer(address), size, finalizer=free)
 
     def get_memory_info(self) -> Any:
         """Tell the free and the total bytes of the device."""

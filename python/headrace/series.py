@@ -711,5 +711,8 @@ class Series(Deferred):
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
         return self._value().__arrow_c_array__(requested_schema)
 
+    def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        return self._value_there().__arrow_c_device_array__(requested_schema)
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._value().__arrow_c_stream__(requested_schema)
