@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headrace import engine as engine  # before all that imports the binary module
+
+# isort: split
 from headrace import demo, fft, learn, memory, plot, signal
 from headrace import errors as errors  # first: the engine's errors become these classes
 from headrace._core import version as __version__

@@ -273,8 +273,11 @@ def info() -> Info:
     True
     """
     limit = _core.memory_limit()
+    from headrace.engine import engine
+
     return Info(
         headrace=_core.version,
+        engine=f"{engine}, {'with' if _core.built_with_cuda() else 'without'} CUDA",
         python=platform.python_version(),
         system=f"{platform.system()} {platform.machine()}",
         threads=str(_core.threads()),
