@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import statistics
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +18,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from measure import WORKERS, Bench, Rival, run
+from measure import OURS, WORKERS, Bench, Rival, run
 
 import headrace as hr
 
@@ -153,10 +155,186 @@ def first_rows(bench: Bench, rows: int) -> None:
         )
 
 
+def sort_large(bench: Bench, rows: int) -> None:
+    """Sort five times as many rows: of the usual ones, 1e8 of two columns."""
+    step = "sort large by i64"
+    if not bench.wants(step):
+        return
+    table = table_of("i64", 5 * rows)
+    ours, polars, duck = hr.from_arrow(table), pl.from_arrow(table), Duck(table)
+    hr.eval(ours)
+    bench.step(
+        step,
+        lambda: evaluated(ours.sort_values("k")),
+        [
+            Rival("polars", lambda: polars.sort("k"), BAR),
+            Rival(
+                "polars streaming",
+                lambda: polars.lazy().sort("k").collect(engine="streaming"),
+                BAR,
+            ),
+            Rival("duckdb", duck("SELECT * FROM t ORDER BY k"), BAR),
+        ],
+        same_order,
+        table.nbytes * 2,
+        5 * rows,
+    )
+
+
+def same_values(ours: Any, theirs: Any) -> str:
+    """Equal columns `k` once sorted."""
+    a, b = (np.sort(columns(each)["k"]) for each in (ours, theirs))
+    np.testing.assert_array_equal(a, b)
+    return f"{len(a):,} values, equal"
+
+
+def same_number(ours: Any, theirs: Any) -> str:
+    """Equal numbers, but for the order of a sum."""
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    return f"{ours:,.10g}"
+
+
+def distinct(bench: Bench, rows: int) -> None:
+    """Take the distinct ones of few, many and mostly different integers."""
+    for share in (rows // 10, rows):
+        step = f"distinct of {share:,} values"
+        if not bench.wants(step):
+            continue
+        values = np.random.default_rng(23).integers(0, share, rows)
+        table = pa.table({"k": values})
+        ours, polars, duck = hr.from_arrow(table), pl.from_arrow(table), Duck(table)
+        hr.eval(ours)
+        bench.step(
+            step,
+            lambda ours=ours: evaluated(ours.drop_duplicates()),
+            [
+                Rival("polars", lambda polars=polars: polars.unique(), BAR),
+                Rival(
+                    "polars streaming",
+                    lambda polars=polars: polars.lazy().unique().collect(engine="streaming"),
+                    BAR,
+                ),
+                Rival("duckdb", duck("SELECT DISTINCT k FROM t"), BAR),
+                Rival("pandas", lambda values=values: pd.DataFrame({"k": pd.unique(values)})),
+            ],
+            same_values,
+            8 * rows,
+            rows,
+        )
+
+
+def one_column(bench: Bench, rows: int) -> None:
+    """Find a text in texts, and the mean of a column, which is at the limit of the bus."""
+    step = "string contains"
+    if bench.wants(step):
+        table = table_of("strings", rows // 2)
+        ours, polars, duck = hr.from_arrow(table), pl.from_arrow(table), Duck(table)
+        hr.eval(ours)
+        text = polars.to_pandas().k
+        bench.step(
+            step,
+            lambda: ours.k.str.contains("421", regex=False).sum().item(),
+            [
+                Rival("polars", lambda: polars["k"].str.contains("421", literal=True).sum(), BAR),
+                Rival(
+                    "duckdb",
+                    lambda: duck("SELECT count(*) c FROM t WHERE contains(k, '421')")()[0][
+                        0
+                    ].as_py(),
+                    BAR,
+                ),
+                Rival("pandas", lambda: int(text.str.contains("421", regex=False).sum())),
+            ],
+            same_number,
+            16 * (rows // 2),
+            rows // 2,
+        )
+    step = "mean"
+    if bench.wants(step):
+        table = table_of("sorted", 5 * rows)
+        ours, polars, duck = hr.from_arrow(table), pl.from_arrow(table), Duck(table)
+        hr.eval(ours)
+        values = polars["v"].to_numpy()
+        bench.step(
+            step,
+            lambda: ours.v.mean().item(),
+            [
+                Rival("polars", lambda: polars["v"].mean(), 1.0),
+                Rival("duckdb", lambda: duck("SELECT avg(v) a FROM t")()[0][0].as_py(), 1.0),
+                Rival("numpy", lambda: values.mean(), 1.0),
+            ],
+            same_number,
+            8 * 5 * rows,
+            5 * rows,
+        )
+
+
+def optimiser(bench: Bench, rows: int) -> None:
+    """Compute features and drop them again: they are not computed, and cost no time."""
+    step = "features that are dropped"
+    if not bench.wants(step):
+        return
+    table = table_of("100 distinct", rows)
+    ours = hr.from_arrow(table)
+    hr.eval(ours)
+
+    def chain(features: int) -> hr.DataFrame:
+        frame = ours
+        for k in range(features):
+            frame = frame.assign(**{f"f{k}": np.log1p(frame.v * k) + np.sin(frame.v)})
+            frame[f"g{k}"] = frame[f"f{k}"].cumsum()
+        frame = frame[frame.v > 0.25]
+        frame = frame.drop(columns=[f"{c}{k}" for c in "fg" for k in range(features)])
+        return frame.groupby("k").agg(v=("v", "sum"))
+
+    text = chain(10).explain()
+    bench.check(f"{step}, gone", lambda: told_gone(text))
+    bench.step(
+        step,
+        lambda: evaluated(chain(10)),
+        [Rival("without them", lambda: evaluated(chain(0)), 1 / 1.05)],
+        same_order,
+        16 * rows,
+        rows,
+    )
+
+
+def told_gone(text: str) -> str:
+    """Raise AssertionError where a plan holds a feature."""
+    assert "log1p" not in text and "sin" not in text and "cum" not in text, text
+    return text.splitlines()[0]
+
+
+FIRST = """
+import headrace as hr, time
+begin = time.perf_counter()
+frame = hr.DataFrame({"k": list(range(10)) * 100, "v": [0.5] * 1000})
+assert len(frame[frame.v > 0].groupby("k").v.sum().to_list()) == 10
+print((time.perf_counter() - begin) * 1e3)
+"""
+
+
+def first_operation(bench: Bench) -> None:
+    """Time the first filter and group-by of a process, 1,000 rows, after the import."""
+    step = "first operation"
+    if not bench.wants(step):
+        return
+    times = [
+        float(subprocess.run([sys.executable, "-c", FIRST], check=True, capture_output=True).stdout)
+        for _ in range(max(bench.runs, 5))
+    ]
+    bench.value(step, OURS, statistics.median(times), "ms", most=20)
+
+
 def steps(bench: Bench, rows: int) -> None:
     """Measure each operator."""
     sorts(bench, rows)
+    sort_large(bench, rows)
     first_rows(bench, rows)
+    distinct(bench, rows)
+    one_column(bench, rows)
+    optimiser(bench, rows)
+    first_operation(bench)
 
 
 if __name__ == "__main__":
