@@ -47,9 +47,56 @@ size_t find_at_places(D d, std::string_view text, std::string_view part, size_t 
   }
 }
 
+template <class T>
+uint64_t read(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// A text of 1 to 16 bytes, zeros behind it; reads no byte beside it.
+void load_short(std::string_view text, uint64_t (&words)[2]) {
+  const char* const data = text.data();
+  const size_t size = text.size(), behind = 8 * (size & 7);
+  if (size >= 8) {
+    words[0] = read<uint64_t>(data);
+    words[1] = size == 8 ? 0 : read<uint64_t>(data + size - 8) >> (size == 16 ? 0 : 64 - behind);
+    return;
+  }
+  words[1] = 0;
+  if (size >= 4)
+    words[0] = read<uint32_t>(data) | read<uint32_t>(data + size - 4) << (behind - 32);
+  else
+    words[0] = read<uint8_t>(data) | read<uint8_t>(data + size / 2) << (8 * (size / 2)) |
+               read<uint8_t>(data + size - 1) << (behind - 8);
+}
+
+// The part in a text of at most 16 bytes, which one vector holds.
+template <class D>
+size_t find_in_short(D d, std::string_view text, std::string_view part) {
+  uint64_t words[2];
+  load_short(text, words);
+  const auto bytes = hn::LoadU(d, reinterpret_cast<const uint8_t*>(words));
+  const auto places_of = [&](char byte) {
+    uint8_t mask[8] = {};
+    hn::StoreMaskBits(d, hn::Eq(bytes, hn::Set(d, static_cast<uint8_t>(byte))), mask);
+    return read<uint32_t>(reinterpret_cast<const char*>(mask));
+  };
+  const uint64_t places = (uint64_t{1} << (text.size() - part.size() + 1)) - 1;
+  uint64_t hits = places_of(part.front()) & (places_of(part.back()) >> (part.size() - 1)) & places;
+  for (; hits; hits &= hits - 1) {
+    const auto place = static_cast<size_t>(std::countr_zero(hits));
+    if (part.size() <= 2 || std::memcmp(text.data() + place, part.data(), part.size()) == 0)
+      return place;
+  }
+  return std::string_view::npos;
+}
+
 size_t find_text(std::string_view text, std::string_view part) {
   if (part.size() > text.size()) return std::string_view::npos;
   if (part.empty()) return 0;
+  const hn::CappedTag<uint8_t, 16> one;
+  if (text.size() <= 16 && hn::Lanes(one) == 16) return find_in_short(one, text, part);
   const size_t places = text.size() - part.size() + 1;
   const hn::CappedTag<uint8_t, 32> wide;
   if (places >= hn::Lanes(wide)) return find_at_places(wide, text, part, places);

@@ -359,3 +359,17 @@ def test_many_morsels_give_the_same_for_any_number_of_threads() -> None:
             assert [b and b.to_pybytes() for b in other[name].buffers()] == [
                 b and b.to_pybytes() for b in seen[0][name].buffers()
             ], name
+
+
+def test_parts_of_short_texts():
+    """All sizes around a vector, texts with zeros in them, parts at both ends."""
+    random = np.random.default_rng(4)
+    for size in range(21):
+        texts = ["".join(random.choice(list("ab\0c"), size)) for _ in range(200)]
+        column = hr.Series(texts)
+        for length in (1, 2, 3, 5, 8, 12, 16):
+            part = "".join(random.choice(list("abc"), length))
+            parts = [part, *(t[:length] for t in texts[:2]), *(t[-length:] for t in texts[2:4])]
+            for each in filter(None, parts):
+                found = column.str.contains(each, regex=False).to_list()
+                assert found == [each in text for text in texts], (size, each)
