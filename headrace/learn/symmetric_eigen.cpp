@@ -23,7 +23,7 @@ void step(double* vectors, double* d, double* e, int64_t first, int64_t last, in
   double x = d[first] - shift;
   double z = e[first];
   for (int64_t k = first; k < last; ++k) {
-    const double r = std::hypot(x, z);
+    const double r = std::sqrt(x * x + z * z);  // no entry is large, and tiny ones do not count
     const double c = r == 0 ? 1 : x / r;
     const double s = r == 0 ? 0 : z / r;
     if (k > first) e[k - 1] = r;
@@ -44,8 +44,8 @@ void step(double* vectors, double* d, double* e, int64_t first, int64_t last, in
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// The largest entry; all are finite.
-double largest_entry(const double* matrix, int64_t size) {
+/// Brings the largest entry near 1 by a power of two, which is returned: it brings values back.
+double normalize(double* matrix, int64_t size) {
   double largest = 0;
   for (int64_t i = 0; i < size; ++i)
     for (int64_t j = 0; j <= i; ++j) {
@@ -55,15 +55,19 @@ double largest_entry(const double* matrix, int64_t size) {
                                           {{"row", i}, {"column", j}});
       largest = std::max(largest, entry);
     }
-  return largest;
+  const int exponent = largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
+  const double factor = std::ldexp(1, -exponent);
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j <= i; ++j) matrix[i * size + j] *= factor;
+  return std::ldexp(1, exponent);
 }
 
 /// Eigenvalues of a tridiagonal matrix, and what its eigenvectors do to `vectors` (null: nothing).
-void iterate(double* vectors, double* values, double* beside, double largest, int64_t size) {
-  const double nothing = kEpsilon * kEpsilon * largest;
+void iterate(double* vectors, double* values, double* beside, int64_t size) {
+  constexpr double kNothing = kEpsilon * kEpsilon;
   const auto is_split = [&](int64_t k) {
     const double around = std::fabs(values[k]) + std::fabs(values[k + 1]);
-    return std::fabs(beside[k]) <= std::max(kEpsilon * around, nothing);
+    return std::fabs(beside[k]) <= std::max(kEpsilon * around, kNothing);
   };
   int64_t steps_left = 60 * (size + 1);
   for (int64_t last = size - 1; last > 0;) {
@@ -94,7 +98,7 @@ class Shifted {
         factors_(room + 3 * size),
         exchanged_(room + 4 * size) {}
 
-  void factor(double shift, double least) {
+  void factor(double shift) {
     double pivot = diagonal_[0] - shift;
     double next = size_ > 1 ? beside_[0] : 0;
     for (int64_t k = 0; k + 1 < size_; ++k) {
@@ -103,18 +107,18 @@ class Shifted {
       const double behind = k + 2 < size_ ? beside_[k + 1] : 0;
       exchanged_[k] = std::fabs(lower) > std::fabs(pivot);
       if (exchanged_[k] != 0) {
-        keep(k, lower, own, behind, least);
+        keep(k, lower, own, behind);
         factors_[k] = pivot / pivots_[k];
         pivot = next - factors_[k] * own;
         next = -factors_[k] * behind;
       } else {
-        keep(k, pivot, next, 0, least);
+        keep(k, pivot, next, 0);
         factors_[k] = lower / pivots_[k];
         pivot = own - factors_[k] * next;
         next = behind;
       }
     }
-    keep(size_ - 1, pivot, 0, 0, least);
+    keep(size_ - 1, pivot, 0, 0);
   }
 
   void solve(double* x) const {
@@ -130,8 +134,8 @@ class Shifted {
   }
 
  private:
-  void keep(int64_t k, double pivot, double next, double after, double least) {
-    pivots_[k] = std::fabs(pivot) < least ? std::copysign(least, pivot) : pivot;
+  void keep(int64_t k, double pivot, double next, double after) {
+    pivots_[k] = std::fabs(pivot) < kEpsilon ? std::copysign(kEpsilon, pivot) : pivot;
     next_[k] = next;
     after_[k] = after;
   }
@@ -149,10 +153,11 @@ class Shifted {
 }  // namespace
 
 void symmetric_eigen(double* matrix, double* values, double* scratch, int64_t size) {
-  const double largest = largest_entry(matrix, size);
-  cpu::reduce_to_tridiagonal(matrix, values, scratch, scratch + size, size);
+  const double unit = normalize(matrix, size);
+  cpu::reduce_to_tridiagonal(matrix, values, scratch, scratch + size, scratch + 2 * size, size);
   cpu::accumulate_reflections(matrix, scratch + size, size);
-  iterate(matrix, values, scratch, largest, size);
+  iterate(matrix, values, scratch, size);
+  for (int64_t i = 0; i < size; ++i) values[i] *= unit;
   for (int64_t i = 0; i < size; ++i) {  // by falling value; each row moves at most once
     const int64_t best = std::max_element(values + i, values + size) - values;
     if (best == i) continue;
@@ -163,22 +168,21 @@ void symmetric_eigen(double* matrix, double* values, double* scratch, int64_t si
 
 void symmetric_eigen_largest(double* matrix, double* values, double* vectors, double* scratch,
                              int64_t size, int64_t count) {
-  const double largest = largest_entry(matrix, size);
+  const double unit = normalize(matrix, size);
   double* const diagonal = scratch;
   double* const beside = scratch + size;
   double* const betas = scratch + 2 * size;
   double* const room = scratch + 3 * size;
-  cpu::reduce_to_tridiagonal(matrix, diagonal, beside, betas, size);
+  cpu::reduce_to_tridiagonal(matrix, diagonal, beside, betas, room, size);
   std::copy_n(diagonal, size, values);
   std::copy_n(beside, size - 1, room);
-  iterate(nullptr, values, room, largest, size);
+  iterate(nullptr, values, room, size);
   std::sort(values, values + size, std::greater<>());
   Shifted shifted(diagonal, beside, size, room);
-  const double least = std::max(kEpsilon * largest, std::numeric_limits<double>::min());
   uint64_t state = 1;
   for (int64_t c = 0; c < count; ++c) {
     double* const x = vectors + c * size;
-    shifted.factor(values[c], least);
+    shifted.factor(values[c]);
     for (int64_t i = 0; i < size; ++i) {  // any beginning but one without the eigenvector
       state = state * 6364136223846793005 + 1442695040888963407;
       x[i] = 1 + static_cast<double>(state >> 40) / (1 << 24);
@@ -189,6 +193,7 @@ void symmetric_eigen_largest(double* matrix, double* values, double* vectors, do
     }
   }
   cpu::reflect_back(matrix, betas, vectors, count, size);
+  for (int64_t i = 0; i < size; ++i) values[i] *= unit;
 }
 
 }  // namespace hr

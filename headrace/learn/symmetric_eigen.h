@@ -10,7 +10,7 @@ namespace hr {
 /// Decomposes the symmetric `size` x `size` matrix (row-major; only the lower triangle is read) by
 /// Householder reduction to tridiagonal form and implicit QL steps (Golub and Van Loan, "Matrix
 /// Computations", 8.3). On return row i of `matrix` is the unit eigenvector of `values[i]`; values
-/// fall. One thread, fixed order: the same bits everywhere. O(size^3) time, `scratch` is 2 * size.
+/// fall. One thread, fixed order: the same bits everywhere. O(size^3) time, `scratch` is 3 * size.
 /// Throws InvalidArgumentError when the matrix has NaN or infinite entries.
 HR_API void symmetric_eigen(double* matrix, double* values, double* scratch, int64_t size);
 

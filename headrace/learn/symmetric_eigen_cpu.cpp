@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 
@@ -51,17 +52,36 @@ double reflect(double* x, int64_t count, double* beta) {
   return result * largest;
 }
 
-void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas, int64_t n) {
+/// A row of two taken by a reflection, and what the next one, whose entries for the rows are `a`
+/// and `b`, asks of them: each row is read and written once a step.
+void reflect_rows(double* __restrict upper, double* __restrict lower, const double* v,
+                  const double* w, const double* upper_vw, const double* lower_vw, double a,
+                  double b, double* __restrict next, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    const double u = upper[j] - (upper_vw[0] * w[j] + upper_vw[1] * v[j]);
+    const double l = lower[j] - (lower_vw[0] * w[j] + lower_vw[1] * v[j]);
+    upper[j] = u;
+    lower[j] = l;
+    next[j] = next[j] + a * u + b * l;
+  }
+}
+
+void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas,
+                           double* scratch, int64_t n) {
   double* w = diagonal;
+  double* next = scratch;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < i; ++j) a[j * n + i] = a[i * n + j];
+  std::fill(next, next + n, 0.0);
+  if (n > 1) {
+    beside[0] = reflect(a + 1, n - 1, betas);
+    for (int64_t i = 1; i < n && betas[0] != 0; ++i)
+      add_scaled(next + 1, a[i], a + i * n + 1, n - 1);
+  }
   for (int64_t k = 0; k + 1 < n; ++k) {
     const int64_t first = k + 1;
-    double* v = a + k * n;  // the reflection of step k stays in row k, right of the diagonal
-    beside[k] = reflect(v + first, n - first, betas + k);
-    if (betas[k] == 0) continue;
-    std::fill(w + first, w + n, 0.0);
-    for (int64_t i = first; i < n; ++i) add_scaled(w + first, v[i], a + i * n + first, n - first);
+    std::swap(w, next);     // of the rows as they are, times the reflection of step k
+    double* v = a + k * n;  // which stays in row k, right of the diagonal
     double product = 0;
     for (int64_t j = first; j < n; ++j) {
       w[j] *= betas[k];
@@ -69,8 +89,24 @@ void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* 
     }
     const double half = betas[k] * product / 2;
     for (int64_t j = first; j < n; ++j) w[j] -= half * v[j];
-    for (int64_t i = first; i < n; ++i)
-      subtract_two(a + i * n + first, v[i], w + first, w[i], v + first, n - first);
+    double* row = a + first * n;
+    subtract_two(row + first, v[first], w + first, w[first], v + first, n - first);
+    if (first + 1 == n) break;
+    beside[first] = reflect(row + first + 1, n - first - 1, betas + first);
+    std::fill(next + first, next + n, 0.0);
+    const bool any = betas[first] != 0;  // else the entries are no vector
+    int64_t i = first + 1;
+    for (; i + 1 < n; i += 2) {
+      const double upper[2] = {v[i], w[i]}, lower[2] = {v[i + 1], w[i + 1]};
+      double* rows = a + i * n + first + 1;
+      reflect_rows(rows, rows + n, v + first + 1, w + first + 1, upper, lower, any ? row[i] : 0,
+                   any ? row[i + 1] : 0, next + first + 1, n - first - 1);
+    }
+    if (i < n) {
+      double* last = a + i * n + first + 1;
+      subtract_two(last, v[i], w + first + 1, w[i], v + first + 1, n - first - 1);
+      add_scaled(next + first + 1, any ? row[i] : 0, last, n - first - 1);
+    }
   }
   for (int64_t i = 0; i < n; ++i) diagonal[i] = a[i * n + i];
 }
@@ -132,8 +168,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace hr::cpu {
 
-void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas, int64_t n) {
-  HR_SIMD(reduce_to_tridiagonal)(a, diagonal, beside, betas, n);
+void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas,
+                           double* scratch, int64_t n) {
+  HR_SIMD(reduce_to_tridiagonal)(a, diagonal, beside, betas, scratch, n);
 }
 
 void accumulate_reflections(double* a, const double* betas, int64_t n) {

@@ -51,7 +51,7 @@ void expect_largest(const std::vector<double>& matrix, int64_t n, const std::vec
 void expect_decomposed(const std::vector<double>& matrix, int64_t n, std::vector<double>* out) {
   std::vector<double> vectors = matrix;
   std::vector<double> values(static_cast<size_t>(n));
-  std::vector<double> scratch(static_cast<size_t>(2 * n));
+  std::vector<double> scratch(static_cast<size_t>(3 * n));
   symmetric_eigen(vectors.data(), values.data(), scratch.data(), n);
   double scale = 1e-300;
   for (const double value : matrix) scale = std::max(scale, std::fabs(value));
@@ -142,7 +142,7 @@ TEST(SymmetricEigen, TakesExtremeScales) {
 TEST(SymmetricEigen, RefusesNan) {
   double matrix[4] = {1, 0, std::numeric_limits<double>::quiet_NaN(), 1};
   double values[2];
-  double scratch[4];
+  double scratch[6];
   EXPECT_THROW(symmetric_eigen(matrix, values, scratch, 2), InvalidArgumentError);
 }
 
