@@ -119,12 +119,6 @@ const CudaDriver& driver_or_throw(const char* op) {
   return *driver;
 }
 
-void check(const char* op, int status, int device, size_t bytes) {
-  if (status != 0)
-    throw_error<DeviceError>(op, "CUDA's driver refuses",
-                             {{"status", status}, {"device", device}, {"bytes", bytes}});
-}
-
 // What the driver's pool of a device keeps beyond what is in use.
 int64_t pooled_bytes(int device) {
   const CudaFunctions* const cuda = cuda_functions();
@@ -164,7 +158,7 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own,
     return info.op.empty() ? std::string("allocate") : info.op;
   };
   const auto check_status = [&](int status) {
-    if (status != 0) check(op().c_str(), status, device, bytes);
+    if (status != 0) check_cuda(op(), status);
   };
   const Block block{bytes, device, stream, tag, present_serial(), own, how != nullptr, {}};
   Devices& all = devices();
@@ -255,10 +249,10 @@ int cuda_device_count() {
 std::pair<int64_t, int64_t> device_memory(int device) {
   const CudaDriver& driver = driver_or_throw("device_memory");
   const OnDevice on(driver, device);
-  check("device_memory", on.status(), device, 0);
+  check_cuda("device_memory", on.status());
   size_t free = 0;
   size_t total = 0;
-  check("device_memory", driver.memory(&free, &total), device, 0);
+  check_cuda("device_memory", driver.memory(&free, &total));
   return {static_cast<int64_t>(free), static_cast<int64_t>(total)};
 }
 

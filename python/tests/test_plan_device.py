@@ -278,4 +278,4 @@ except hr.DeviceError as error:
     first, second, _ = done.stdout.split("=====")
     assert first.startswith("diff: a kernel failed: error='CUDA_ERROR_ILLEGAL_ADDRESS'")
     assert "start the process again" in first
-    assert "start the process again" in second
+    assert "start the process again" in second, second
