@@ -250,7 +250,7 @@ void DeviceTier::demote(Residency& residency) {
 
 // With the mutex held: pinned memory no longer has it.
 void DeviceTier::forget_copy(Residency& residency) noexcept {
-  if (std::exchange(residency.copy_is_pinned, false)) pinned_bytes_ -= residency.rep.size_bytes;
+  if (residency.copy_is_pinned.exchange(false)) pinned_bytes_ -= residency.rep.size_bytes;
 }
 
 void DeviceTier::drop_copy(Residency& residency) noexcept {
@@ -344,7 +344,7 @@ DeviceTierStatistics DeviceTier::statistics(Place place) {
   const std::lock_guard lock(mutex_);
   DeviceTierStatistics now = statistics_of(place);
   for (Residency* each : all_)
-    if (each->rep.place == place && each->copy)
+    if (each->rep.place == place && !each->moving && each->copy)
       (each->copy_is_pinned ? now.pinned_bytes : now.host_bytes) += each->rep.size_bytes;
   return now;
 }

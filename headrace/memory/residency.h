@@ -64,11 +64,11 @@ struct Residency {
   size_t place = 0;                   ///< in the engine's list
 
   // Of a device:
-  Buffer copy{};                ///< its bytes on the host, or none
-  bool copy_is_pinned = false;  ///< counts as pinned memory
-  uint64_t ticket = 0;          ///< of the queued move that uses the copy
-  bool moving = false;          ///< a thread has the copy and the block to itself
-  int64_t period = 0;           ///< from use to use, once it came back
+  Buffer copy{};                            ///< its bytes on the host, or none
+  std::atomic<bool> copy_is_pinned{false};  ///< counts as pinned memory
+  uint64_t ticket = 0;                      ///< of the queued move that uses the copy
+  bool moving = false;                      ///< a thread has the copy and the block to itself
+  int64_t period = 0;                       ///< from use to use, once it came back
 };
 
 }  // namespace hr

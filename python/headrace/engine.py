@@ -11,6 +11,16 @@ from pathlib import Path
 _ADD_ON = "headrace-cu13"
 
 
+def _version(package: str) -> str:
+    """The version of an installed package; empty for one that runs where it was built."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
 def _why_not(folder: Path | None, wish: str) -> str:
     """Why the add-on is not taken; empty when it is."""
     if wish == "cpu":
@@ -18,10 +28,9 @@ def _why_not(folder: Path | None, wish: str) -> str:
     if folder is None:
         return f"{_ADD_ON} is not installed"
     import ctypes
-    import importlib.metadata
 
-    ours, theirs = importlib.metadata.version("headrace"), importlib.metadata.version(_ADD_ON)
-    if ours != theirs:
+    ours, theirs = _version("headrace"), _version(_ADD_ON)
+    if ours and ours != theirs:
         return f"{_ADD_ON} is of version {theirs}, and headrace of {ours}"
     if wish == "cuda":
         return ""
@@ -34,7 +43,11 @@ def _why_not(folder: Path | None, wish: str) -> str:
 
 def _load() -> str:
     """Put the engine to be taken in the place of ``headrace._core``; says which it is and why."""
-    wish = os.environ.get("HEADRACE_ENGINE", "auto")
+    wish = os.environ.get("HEADRACE_ENGINE") or "auto"
+    if wish not in ("auto", "cpu", "cuda"):
+        raise ValueError(
+            f"engine: unknown engine: HEADRACE_ENGINE={wish!r}; use one of 'auto', 'cpu', 'cuda'"
+        )
     add_on = importlib.util.find_spec("headrace_cu13")
     folder = Path(add_on.origin).parent if add_on and add_on.origin else None
     reason = _why_not(folder, wish)
