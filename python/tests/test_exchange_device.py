@@ -242,6 +242,7 @@ def test_kernels_of_numba_run_on_our_arrays_without_a_copy(noise, monkeypatch):
             rows[i, j] = signal[at] if 0 <= at < signal.size else 0.0
 
     x = there(noise, "cuda")
+    hr.eval(x)
     copied = hr.memory.ledger().total_bytes
     gate = cuda.device_array(noise.size, np.uint8)
     suppress[(noise.size + 255) // 256, 256](x, 15, 1.0, gate)
