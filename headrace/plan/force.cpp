@@ -146,6 +146,8 @@ void force(std::span<const NodePtr> nodes) {
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
     run_step(steps[i]);
+    for (const auto& [node, from] : steps[i].same)
+      if (!node->is_ready()) node->finish(from->value());
     tell(clock, steps[i]);
     for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
     steps[i] = {};  // lets go of what nobody else holds, before the next step allocates

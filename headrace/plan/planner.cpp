@@ -2,6 +2,7 @@
 // The planner: which nodes run together.
 #include "headrace/plan/planner.h"
 
+#include "headrace/plan/equal_nodes.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/push_keys.h"
 #include "headrace/plan/row_pass.h"
@@ -113,9 +114,18 @@ const Signature& pass_signature(const NodePtr& node) {
 
 class Planner {
  public:
-  explicit Planner(std::span<const NodePtr> roots) {
-    for (const NodePtr& root : roots) roots_.insert(root.get());
+  explicit Planner(std::span<const NodePtr> given) {
+    std::vector<NodePtr> roots(given.begin(), given.end());
     read(roots);
+    const auto same = merge_equal_nodes(order_);
+    for (NodePtr& root : roots) {
+      const auto found = same.find(root.get());
+      if (found == same.end()) continue;
+      same_[found->second.get()].push_back(root);
+      root = found->second;
+    }
+    if (!same.empty()) read(roots);
+    for (const NodePtr& root : roots) roots_.insert(root.get());
     if (push_keys(order_, users_, roots_)) read(roots);
     targets_ = roots_;
     find_row_passes();
@@ -174,7 +184,11 @@ class Planner {
   }
 
   void add(PlanStep step) {
-    for (const NodePtr& node : step.outputs) planned_.insert(node.get());
+    for (const NodePtr& node : step.outputs) {
+      planned_.insert(node.get());
+      if (const auto found = same_.find(node.get()); found != same_.end())
+        for (const NodePtr& each : found->second) step.same.emplace_back(each, node);
+    }
     steps_.push_back(std::move(step));
   }
 
@@ -261,6 +275,7 @@ class Planner {
   Needs needs_;
   std::vector<NodePtr> order_;
   NodeUsers users_;
+  std::unordered_map<const Node*, std::vector<NodePtr>> same_;  // roots with the value of a node
   std::unordered_set<const Node*> roots_;
   std::unordered_set<const Node*> targets_;
   std::unordered_set<const Node*> planned_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -21,8 +22,9 @@ struct RowPass {
 /// One pass: an operator, a table with the parts that are wanted, or a group of element-wise chains
 /// and reductions over the same rows.
 struct PlanStep {
-  std::vector<NodePtr> outputs;  ///< nodes that get a value
-  std::vector<NodePtr> inputs;   ///< materialised nodes that it reads
+  std::vector<NodePtr> outputs;                     ///< nodes that get a value
+  std::vector<NodePtr> inputs;                      ///< materialised nodes that it reads
+  std::vector<std::pair<NodePtr, NodePtr>> same{};  ///< nodes, and the output with their value
   int passes = 1;
   std::shared_ptr<const RowPass> rows{};  ///< of a table that has such inputs
   bool whole_table = false;  ///< the table itself is wanted, not only the parts in `outputs`

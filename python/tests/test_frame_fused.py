@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from headrace.profiling import explain
 
 import headrace as hr
 
@@ -170,3 +171,28 @@ def test_a_group_that_tells_rows_is_made_whole():
     frame = owned(hr.DataFrame({"a": list(range(5000)) * 2, "x": np.arange(10_000.0)}))
     last = frame.groupby("a").agg(row=("x", "idxmax"))
     assert few.merge(last, on="a").row.to_list() == [5005, 7999, 5005, 9000, 5017]
+
+
+def test_what_two_lines_ask_for_is_computed_once():
+    frame = table(MORSEL + 9, 0.5)
+
+    def wanted():
+        product = frame.x * frame.f
+        return [
+            product.sum(),
+            (frame.x * frame.f).max(),
+            frame[frame.n > 9].x.sum(),
+            frame[frame.n > 9].x.max(),
+            frame[frame.n > 9].f,
+            frame[frame.n > 9].f,
+        ]
+
+    ours, alone = wanted(), wanted()
+    text = explain([each._node for each in ours], analyze=False)
+    assert text.count("greater") == 1 and text.count("getitem") == 2
+    hr.eval(*ours)
+    for each in alone:
+        hr.eval(each)
+    for a, b in zip(ours, alone, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    assert len(ours[4]) == len(ours[5]) == len(alone[4])

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of a plan that have the same value.
+#include "headrace/plan/equal_nodes.h"
+
+#include "headrace/plan/node_fields.h"
+
+#include <string>
+
+namespace hr {
+
+namespace {
+
+template <class T>
+void append(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// A number by its value, others by who they are.
+void append_input(std::string& key, const NodePtr& node) {
+  const auto* scalar = node->is_ready() ? std::get_if<Scalar>(&node->value()) : nullptr;
+  if (!scalar || !(scalar->dtype().is_real() || scalar->dtype().is_bool())) {
+    key += 'n';
+    append(key, node.get());
+    return;
+  }
+  key += 's';
+  key += scalar->dtype().name();
+  append(key, scalar->is_weak());
+  append(key, scalar->is_null());
+  if (scalar->is_null()) return;
+  if (scalar->dtype().is_bool())
+    append(key, scalar->as<bool>());
+  else
+    visit_real(scalar->dtype(),
+               [&]<class T>(std::type_identity<T>) { append(key, scalar->as<T>()); });
+}
+
+// What a node does with what; empty for those of which only they themselves know.
+std::string key_of(const Node::Fields& fields) {
+  const bool is_known = fields.is_fusable() || fields.picks || fields.renames;
+  if (!is_known) return {};
+  std::string key;
+  append(key, fields.kind);
+  append(key, fields.operation);
+  append(key, fields.picks);
+  append(key, fields.signature.form);
+  key += fields.signature.dtype.name();
+  if (fields.kind == NodeKind::kReduction) {
+    const ReduceOptions& options = fields.reduce_options;
+    append(key, fields.reduction);
+    append(key, options.skip_nan);
+    append(key, options.skip_null);
+    append(key, options.empty_is_null);
+    append(key, options.ddof);
+  }
+  for (const NodePtr& input : fields.inputs) append_input(key, input);
+  return key;
+}
+
+}  // namespace
+
+std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order) {
+  std::unordered_map<const Node*, NodePtr> same;
+  std::unordered_map<std::string, NodePtr> known;
+  for (const NodePtr& node : order) {
+    Node::Fields& fields = node->fields();
+    for (NodePtr& input : fields.inputs)
+      if (const auto found = same.find(input.get()); found != same.end()) input = found->second;
+    std::string key = key_of(fields);
+    if (key.empty()) continue;
+    const auto [place, is_new] = known.try_emplace(std::move(key), node);
+    if (!is_new) same.emplace(node.get(), place->second);
+  }
+  return same;
+}
+
+}  // namespace hr

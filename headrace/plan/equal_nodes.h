@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of a plan that have the same value.
+#pragma once
+#include "headrace/plan/node.h"
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace hr {
+
+/// For nodes that do the same with the same inputs as an earlier one (element-wise operations,
+/// reductions, rows that a mask picks, the same rows in another domain), that one; who read them
+/// reads it from now on. `order`: the nodes of a plan, inputs before users. Call with the plan's
+/// mutex held.
+std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order);
+
+}  // namespace hr
