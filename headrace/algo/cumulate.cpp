@@ -54,7 +54,8 @@ T join(Cumulation cumulation, T a, T b) {
 
 // `In` values as `Out`, whose totals are `Out` for integers and double for floats.
 template <class In, class Out, class Read>
-Column run(Cumulation cumulation, const Column& column, Dtype dtype, Read&& read) {
+Column run(Cumulation cumulation, const Column& column, const Segments& segments, Dtype dtype,
+           Read&& read) {
   using Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>;
   const int64_t rows = column.num_rows();
   const uint8_t* const valid = column.validity();
@@ -65,8 +66,9 @@ Column run(Cumulation cumulation, const Column& column, Dtype dtype, Read&& read
     return true;
   };
   std::vector<Sum> before(static_cast<size_t>(num_morsels(rows)) + 1, start_of<Sum>(cumulation));
-  const auto walk = [&](Morsel morsel, Sum total, auto&& visit) {
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+  const auto walk = [&](int64_t begin, int64_t end, auto&& visit) {
+    Sum total = start_of<Sum>(cumulation);
+    for (int64_t row = begin; row < end; ++row) {
       const In value = read(row);
       const bool has = counts(row, value);
       if (has) total = join<Sum>(cumulation, total, static_cast<Sum>(value));
@@ -74,21 +76,27 @@ Column run(Cumulation cumulation, const Column& column, Dtype dtype, Read&& read
     }
     return total;
   };
-  const Sum start = start_of<Sum>(cumulation);
+  std::vector<char> goes_on(before.size());  // the segment that a morsel ends in began before it
   parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
-    before[static_cast<size_t>(morsel.index) + 1] =
-        walk(morsel, start, [](int64_t, In, bool, Sum) {});
+    const auto next = static_cast<size_t>(morsel.index) + 1;
+    segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
+      goes_on[next] = segment < morsel.begin;
+      if (end == morsel.end) before[next] = walk(begin, end, [](int64_t, In, bool, Sum) {});
+    });
   });
   for (size_t i = 1; i < before.size(); ++i)
-    before[i] = join<Sum>(cumulation, before[i - 1], before[i]);
+    if (goes_on[i]) before[i] = join<Sum>(cumulation, before[i - 1], before[i]);
   if (rows > 0) {
     Out* const out = buffer.mutable_as<Out>();
     const int64_t width = static_cast<int64_t>(sizeof(Out));
     parallel_morsels(rows, {reads(column), writes(buffer, width)}, [&](Morsel morsel) {
-      const Sum first = before[static_cast<size_t>(morsel.index)];
-      walk(morsel, start, [&](int64_t row, In value, bool has, Sum total) {
-        out[row] = has ? static_cast<Out>(join<Sum>(cumulation, first, total))
-                       : static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
+      segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
+        const Sum first = segment < morsel.begin ? before[static_cast<size_t>(morsel.index)]
+                                                 : start_of<Sum>(cumulation);
+        walk(begin, end, [&](int64_t row, In value, bool has, Sum total) {
+          out[row] = has ? static_cast<Out>(join<Sum>(cumulation, first, total))
+                         : static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
+        });
       });
     });
   }
@@ -124,19 +132,23 @@ Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
 }
 
 Column cumulate(Cumulation cumulation, const Column& column) {
+  return cumulate(cumulation, column, Segments(column.num_rows()));
+}
+
+Column cumulate(Cumulation cumulation, const Column& column, const Segments& segments) {
   const Dtype dtype = cumulation_dtype(cumulation, column.dtype());
   if (column.dtype().is_bool())
-    return run<int64_t, int64_t>(cumulation, column, dtype, [&](int64_t row) {
+    return run<int64_t, int64_t>(cumulation, column, segments, dtype, [&](int64_t row) {
       return int64_t{get_bit(column.bits(), column.offset() + row)};
     });
   return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
     const In* const values = column.values<In>().data();
     const auto read = [values](int64_t row) { return values[row]; };
-    if (dtype == column.dtype()) return run<In, In>(cumulation, column, dtype, read);
+    if (dtype == column.dtype()) return run<In, In>(cumulation, column, segments, dtype, read);
     if constexpr (std::is_unsigned_v<In>)
-      return run<In, uint64_t>(cumulation, column, dtype, read);
+      return run<In, uint64_t>(cumulation, column, segments, dtype, read);
     else
-      return run<In, int64_t>(cumulation, column, dtype, read);
+      return run<In, int64_t>(cumulation, column, segments, dtype, read);
   });
 }
 

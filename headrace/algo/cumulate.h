@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running sums, products, minima and maxima.
 #pragma once
+#include "headrace/algo/segments.h"
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 
@@ -23,5 +24,8 @@ HR_API Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype);
 /// part. Integers wrap. Floats add row by row within a morsel of 2^17 rows, and what the morsels
 /// before gave is added to each: the same bits for any number of threads. Two walks, 2 ns a row.
 HR_API Column cumulate(Cumulation cumulation, const Column& column);
+
+/// The same within segments, each of which begins anew.
+HR_API Column cumulate(Cumulation cumulation, const Column& column, const Segments& segments);
 
 }  // namespace hr

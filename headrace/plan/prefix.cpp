@@ -32,11 +32,23 @@ class Prefix {
     if (fields.kind == NodeKind::kElementwise && !fields.signature.shape.empty()) {
       std::vector<NodePtr> inputs;
       for (const NodePtr& input : fields.inputs)
-        inputs.push_back(input->signature().same_rows(fields.signature) ? of(input) : input);
+        inputs.push_back(input->signature().same_rows(fields.signature) ? in_rows(of(input))
+                                                                        : input);
       return fields.operation == Op::kCast ? cast_node(inputs[0], fields.signature.dtype)
                                            : elementwise_node(fields.operation, std::move(inputs));
     }
     return slice_node(node, 0, rows_);
+  }
+
+  // First rows that were found in different ways are the same rows.
+  NodePtr in_rows(const NodePtr& node) {
+    const Signature& signature = node->signature();
+    if (signature.shape.empty() || signature.domain == 0 || signature.domain == domain_)
+      return node;
+    if (const auto it = placed_.find(node.get()); it != placed_.end()) return it->second;
+    const NodePtr result = in_domain(node, domain_);
+    placed_.emplace(node.get(), result);
+    return result;
   }
 
   NodePtr of_table(const NodePtr& table) {
@@ -49,7 +61,9 @@ class Prefix {
   static constexpr int64_t kDeepest = 1000;  // bounds the recursion
 
   int64_t rows_;
+  uint64_t domain_ = new_domain();
   std::unordered_map<const Node*, NodePtr> done_;
+  std::unordered_map<const Node*, NodePtr> placed_;
 };
 
 }  // namespace

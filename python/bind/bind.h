@@ -72,6 +72,8 @@ void bind_join(nb::module_& m);
 void bind_signal(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_plot(nb::module_& m);
+void bind_window(nb::module_& m);
+void bind_outside(nb::module_& m);
 
 /// An engine's value as Python sees it: a scalar becomes None, bool, int or float.
 nb::object python_value(const hr::Value& value);

@@ -9,6 +9,7 @@
 #include "headrace/frame/strings_change.h"
 #include "headrace/frame/strings_regex.h"
 #include "headrace/frame/text.h"
+#include "headrace/frame/text_numbers.h"
 
 #include <nanobind/stl/variant.h>
 
@@ -81,6 +82,12 @@ void bind_frame(nb::module_& m) {
       "column"_a, "pattern"_a, Unlocked());
   m.def("ordered_categories", &hr::ordered_categories_node, "column"_a, Unlocked());
   m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
+  m.def(
+      "numbers_of_texts",
+      [](const NodePtr& column, std::string_view dtype, bool or_null) {
+        return hr::numbers_of_texts_node(column, hr::dtype_from_name(dtype), or_null);
+      },
+      "column"_a, "dtype"_a, "or_null"_a, Unlocked());
   m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
   m.def(
       "cumulate",

@@ -32,4 +32,6 @@ NB_MODULE(_core, m) {
   bind_signal(m);
   bind_learn(m);
   bind_plot(m);
+  bind_window(m);
+  bind_outside(m);
 }
