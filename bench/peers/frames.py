@@ -326,6 +326,68 @@ def first_operation(bench: Bench) -> None:
     bench.value(step, OURS, statistics.median(times), "ms", most=20)
 
 
+WINDOW = 100
+
+
+def same_means(ours: Any, theirs: Any) -> str:
+    """Means up to their rounding, and null in the same rows."""
+    a, b = columns(ours)["v"], columns(theirs)["v"]
+    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+    return "equal up to rounding"
+
+
+def rolling(bench: Bench, rows: int) -> None:
+    """Means of the last rows, of all rows and within groups of a key."""
+    table = pa.table(
+        {
+            "k": np.random.default_rng(23).integers(0, 1000, rows),
+            "v": np.random.default_rng(24).standard_normal(rows),
+            "r": np.arange(rows),
+        }
+    )
+    ours, polars = hr.from_arrow(table), pl.from_arrow(table)
+    hr.eval(ours)
+    over = f"ROWS BETWEEN {WINDOW - 1} PRECEDING AND CURRENT ROW"
+    enough = f"CASE WHEN count(*) OVER w >= {WINDOW} THEN avg(v) OVER w END AS v"
+    step = f"rolling mean of {WINDOW}"
+    if bench.wants(step):
+        duck, pandas = Duck(table), polars.to_pandas()
+        bench.step(
+            step,
+            lambda: evaluated(ours.v.rolling(WINDOW).mean().to_frame("v")),
+            [
+                Rival("polars", lambda: polars.select(pl.col("v").rolling_mean(WINDOW)), BAR),
+                Rival(
+                    "duckdb", duck(f"SELECT {enough} FROM t WINDOW w AS (ORDER BY r {over})"), BAR
+                ),
+                Rival("pandas", lambda: pandas.v.rolling(WINDOW).mean().to_frame("v")),
+            ],
+            same_means,
+            16 * rows,
+            rows,
+        )
+    step = f"rolling mean of {WINDOW} in groups"
+    if bench.wants(step):
+        means = pl.col("v").rolling_mean(WINDOW).over("k")
+        window = f"WINDOW w AS (PARTITION BY k ORDER BY r {over})"
+        duck = Duck(table)
+        bench.step(
+            step,
+            lambda: evaluated(ours.groupby("k").v.rolling(WINDOW).mean().to_frame("v")),
+            [
+                Rival("polars", lambda: polars.select(means), BAR),
+                Rival(
+                    "duckdb",
+                    duck(f"SELECT v FROM (SELECT r, {enough} FROM t {window}) ORDER BY r"),
+                    BAR,
+                ),
+            ],
+            same_means,
+            24 * rows,
+            rows,
+        )
+
+
 def steps(bench: Bench, rows: int) -> None:
     """Measure each operator."""
     sorts(bench, rows)
@@ -335,6 +397,7 @@ def steps(bench: Bench, rows: int) -> None:
     one_column(bench, rows)
     optimiser(bench, rows)
     first_operation(bench)
+    rolling(bench, rows)
 
 
 if __name__ == "__main__":

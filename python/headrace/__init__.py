@@ -36,12 +36,14 @@ from headrace.frame import DataFrame, concat
 from headrace.io import read_csv, scan_csv
 from headrace.joining import merge
 from headrace.memory import no_copies
+from headrace.parquet import read_parquet, scan_parquet
 from headrace.profiling import profile
 from headrace.reshaping import cut, factorize
 from headrace.series import Series
 from headrace.settings import advice, device, fallbacks, info, strict, threads
 from headrace.sharing import SharedHandle, attach, share, sharing
 from headrace.sorting import argsort, sort
+from headrace.text import to_numeric
 
 __all__ = [
     "Array",
@@ -83,14 +85,17 @@ __all__ = [
     "plot",
     "profile",
     "read_csv",
+    "read_parquet",
     "report",
     "scan_csv",
+    "scan_parquet",
     "share",
     "sharing",
     "signal",
     "sort",
     "strict",
     "threads",
+    "to_numeric",
 ]
 
 if TYPE_CHECKING:

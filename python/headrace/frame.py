@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import Deferred, caller_variables, mark
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
+from headrace.frame_arithmetic import FrameArithmetic
 from headrace.functions import FrameFunctions, grows
 from headrace.labels import FrameLabels, LabelledSeries, Names, relabelled
 from headrace.reshaping import FrameShapes, columns_of_rows, split_columns
@@ -45,7 +46,7 @@ def _frame_from(data: Any) -> DataFrame:
     )
 
 
-class DataFrame(FrameLabels, FrameFunctions, FrameShapes):
+class DataFrame(FrameArithmetic, FrameLabels, FrameFunctions, FrameShapes):
     """Rows in order under named columns. Each column is a deferred series of the same row domain.
 
     >>> import headrace as hr
@@ -216,8 +217,13 @@ class DataFrame(FrameLabels, FrameFunctions, FrameShapes):
 
     # ---- columns and rows --------------------------------------------------------------------
     def __getitem__(self, key: Any) -> Any:
-        """A column by name, columns by a list of names, rows by a mask or a slice."""
+        """A column by name, columns by a list of names, rows by a mask or a slice.
+
+        A frame of bools keeps all rows, with null where it is false.
+        """
         mark("getitem")
+        if isinstance(key, DataFrame):
+            return self.where(key)
         if isinstance(key, str):
             return self._series(self._find(key))
         if isinstance(key, list) and all(isinstance(k, str) for k in key):
@@ -316,8 +322,14 @@ class DataFrame(FrameLabels, FrameFunctions, FrameShapes):
         return DataFrame._of({**self._nodes, **found}, self._labels)
 
     def fillna(self, value: Any) -> DataFrame:
-        """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``."""
+        """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``.
+
+        A frame of one row, as ``df.mean()`` is, gives its columns' values too.
+        """
         mark("fillna")
+        if isinstance(value, DataFrame):
+            firsts = {name: value[name].to_list()[0] for name in value._unlabelled()}
+            value = {name: first for name, first in firsts.items() if first is not None}
         values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
         for name in values:
             self._find(name)
@@ -632,6 +644,12 @@ class DataFrame(FrameLabels, FrameFunctions, FrameShapes):
         from headrace.io import write_csv
 
         write_csv(self, path, **options)
+
+    def to_parquet(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write a Parquet file; see `headrace.parquet.write_parquet`."""
+        from headrace.parquet import write_parquet
+
+        write_parquet(self, path, **options)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """A two-dimensional NumPy array of all columns but labels, by a copy in the ledger.

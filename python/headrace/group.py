@@ -11,6 +11,7 @@ from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.labels import LabelledSeries
 from headrace.series import Series
+from headrace.windows import ROW_FUNCTIONS, GroupRows
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -97,7 +98,7 @@ class GroupSeries(LabelledSeries):
         return self._node.value()
 
 
-class GroupBy:
+class GroupBy(GroupRows):
     """The rows of a frame by key, from `DataFrame.groupby` or `Series.groupby`.
 
     Aggregates give a frame: the keys as its first columns, then a column for each aggregate; those
@@ -333,59 +334,30 @@ class GroupBy:
         return Words(name, aggregate_name(aggregate, name), self._nodes[self._find(column)])
 
     def transform(self, aggregate: str) -> DataFrame | Series:
-        """Each row's aggregate of its group, in the order of the rows; null for rows left out."""
+        """Each row's aggregate of its group, in the order of the rows; null for rows left out.
+
+        Also ``"cumsum"``, ``"rank"``, ``"shift"`` and the like, which are methods as well.
+        """
         from headrace.frame import DataFrame
 
+        if aggregate in ROW_FUNCTIONS:
+            made: DataFrame | Series = getattr(self, aggregate)()
+            return made
         mark("transform")
         aggregate = aggregate_name(aggregate, "aggregate", "transform")
         kinds = _PICKED.get(aggregate, _NUMBERS)
         keys = [node for _, node in self._keys]
         single = isinstance(self, SeriesGroupBy)
         values = self._nodes if single else self._values()
-        made = {
+        columns = {
             name: _core.group_transform(keys, Words(name, aggregate, node), self._dropna)
             for name, node in values.items()
             if single or Series(node).dtype.kind in kinds
         }
         if single:
-            ((name, node),) = made.items()
+            ((name, node),) = columns.items()
             return Series(node, name)
-        return DataFrame._of(made)
-
-    def shift(self, periods: int = 1) -> DataFrame | Series:
-        """Each row's value `periods` rows before in its group (behind, when negative), else null.
-
-        In the order of the rows. Costs a sort by the keys and one of positions.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
-        >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
-        ([None, None, 1, 2], [3, 4, None, None])
-        """
-        from headrace.array import Array
-        from headrace.frame import DataFrame
-        from headrace.functions import with_rows_of
-
-        mark("shift")
-        keys = [node for _, node in self._keys]
-        order = _core.argsort(keys, [False] * len(keys), False)
-        back = _core.argsort([order], [False], False)
-        same: Any = None
-        for node in keys:
-            key = Series(_core.take(node, order))
-            before = key.shift(periods)
-            equal = (key == before).fill_null(False)
-            if not self._dropna:
-                equal = equal | (key.isna() & before.isna())
-            same = equal if same is None else same & equal
-        made = {}
-        for name, node in self._values().items():
-            moved = Series(_core.take(node, order)).shift(periods).where(same)
-            made[name] = with_rows_of(moved[Array(back)], node)._node
-        if isinstance(self, SeriesGroupBy):
-            ((name, node),) = made.items()
-            return Series(node, name)
-        return DataFrame._of(made)
+        return DataFrame._of(columns)
 
 
 class SeriesGroupBy(GroupBy):

@@ -13,7 +13,8 @@ from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.text import TextAccessor, is_text, text_node
-from headrace.times import TimeAccessor, is_time, times_node
+from headrace.times import TimeAccessor, aggregate, converted, is_time, times_node
+from headrace.windows import SeriesWindows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +72,14 @@ def _looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
     return [value.item() if hasattr(value, "item") else value for value in values]
 
 
-class Series(Deferred):
+def _without_nulls(condition: Any) -> Any:
+    """A mask in which null is false."""
+    if isinstance(condition, Series) and condition.dtype == "bool":
+        return condition.fill_null(False)
+    return condition
+
+
+class Series(SeriesWindows):
     """A column of values and nulls, usually of a frame.
 
     Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take
@@ -113,6 +121,25 @@ class Series(Deferred):
 
     def _rank(self) -> int:
         return 1
+
+    def astype(self, dtype: npt.DTypeLike) -> Self:
+        """Values as another dtype; asked for, so it may copy (the ledger shows a copy).
+
+        Texts become numbers (one that is no number is an error when it runs; see `hr.to_numeric`),
+        dates and times change their unit, rounded down.
+
+        >>> import headrace as hr
+        >>> hr.Series(["1", " 2.5e3"]).astype("float64").to_list()
+        [1.0, 2500.0]
+        """
+        word, own = dtype_word(dtype), self._node.dtype
+        if word != own and word.startswith("date") and own.startswith("date"):
+            mark("astype")
+            return self._like(converted(self, word))  # type: ignore[no-any-return]
+        if own in ("string", "category") and word[:3] in ("int", "uin", "flo"):
+            mark("astype")
+            return self._like(_core.numbers_of_texts(self._node, word, False))  # type: ignore[no-any-return]
+        return super().astype(dtype)
 
     def _elementwise(self, op: str, *values: Any, dtype: builtins.str | None = None) -> Self:
         node = None
@@ -383,15 +410,19 @@ class Series(Deferred):
         return both
 
     def where(self, condition: Any, other: Any = None) -> Series:
-        """The values where `condition` is true, else `other` (null if it is not given)."""
+        """The values where `condition` is true, else `other` (null if it is not given).
+
+        Null in the condition is false.
+        """
         if other is None:
             other = self.shift(1 << 62)  # nulls of this dtype
+        condition = _without_nulls(condition)
         kept: Series = self._elementwise("where", condition, self, other)
         return kept
 
     def mask(self, condition: Any, other: Any = None) -> Series:
         """The values where `condition` is false, else `other` (null if it is not given)."""
-        return self.where(~condition, other)
+        return self.where(~_without_nulls(condition), other)
 
     def replace(self, to_replace: Any, value: Any = None) -> Series:
         """Values equal to `to_replace` become `value`; a mapping replaces each of its keys."""
@@ -400,72 +431,6 @@ class Series(Deferred):
         for old, new in pairs.items():
             result = result._elementwise("where", self == old, new, result)
         return result
-
-    def shift(self, periods: int = 1) -> Series:
-        """Row r becomes row ``r - periods``; rows that there are not are null.
-
-        >>> import headrace as hr
-        >>> hr.Series([1, 2, 3]).shift().to_list()
-        [None, 1, 2]
-        """
-        mark("shift")
-        made: Series = self._like(_core.shift(self._node, periods))
-        return made
-
-    def diff(self, periods: int = 1) -> Series:
-        """Each value less the one `periods` rows before; null where there is none."""
-        change: Series = self - self.shift(periods)
-        return change
-
-    def rank(
-        self,
-        method: Literal["average", "min", "max", "first", "dense"] = "average",
-        ascending: bool = True,
-    ) -> Series:
-        """The place of each value in their order, from 1 on; missing ones have none.
-
-        Parameters
-        ----------
-        method : {"average", "min", "max", "first", "dense"}
-            What equal values get: the mean of their places, the least, the greatest, each its own
-            in row order, or the number of distinct values up to it.
-        ascending : bool
-            Whether the least value has place 1.
-
-        >>> import headrace as hr
-        >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
-        [2.5, 1.0, 2.5]
-        """
-        mark("rank")
-        made: Series = self._like(_core.rank(self._node, method, not ascending))
-        return made
-
-    # ---- running results ---------------------------------------------------------------------
-    def _cumulate(self, name: builtins.str) -> Series:
-        mark(name)
-        made: Series = self._like(_core.cumulate(name, self._node))
-        return made
-
-    def cumsum(self) -> Series:
-        """Running sum; missing rows stay as they are and take no part.
-
-        >>> import headrace as hr
-        >>> hr.Series([1, None, 3]).cumsum().to_list()
-        [1, None, 4]
-        """
-        return self._cumulate("cumsum")
-
-    def cumprod(self) -> Series:
-        """Running product; missing rows stay as they are and take no part."""
-        return self._cumulate("cumprod")
-
-    def cummin(self) -> Series:
-        """Running minimum; missing rows stay as they are and take no part."""
-        return self._cumulate("cummin")
-
-    def cummax(self) -> Series:
-        """Running maximum; missing rows stay as they are and take no part."""
-        return self._cumulate("cummax")
 
     # ---- order -------------------------------------------------------------------------------
     def sort_values(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Series:
@@ -538,13 +503,22 @@ class Series(Deferred):
         return self.dtype.kind == "f"
 
     # ---- reductions --------------------------------------------------------------------------
+    def _total(self, kind: builtins.str) -> Any:
+        """A reduction; of times and texts a value, looked at here."""
+        if is_time(self):
+            return aggregate(self, kind)
+        if kind in ("min", "max") and is_text(self):
+            first = self.dropna().sort_values(ascending=kind == "min").head(1).to_list()
+            return first[0] if first else None
+        return self._reduce(kind, skip_nan=True)
+
     def sum(self) -> Array:
         """Sum of the values that are not missing; 0 for none."""
         return self._reduce("sum", skip_nan=True)
 
-    def mean(self) -> Array:
-        """Mean of the values that are not missing; NaN for none."""
-        return self._reduce("mean", skip_nan=True)
+    def mean(self) -> Any:
+        """Mean of the values that are not missing; NaN for none. Of times one, as `min` gives."""
+        return self._total("mean")
 
     def var(self, ddof: int = 1) -> Array:
         """Variance with pandas' default of `ddof=1`."""
@@ -554,13 +528,22 @@ class Series(Deferred):
         """Standard deviation with pandas' default of `ddof=1`."""
         return self._reduce("std", ddof, skip_nan=True)
 
-    def min(self) -> Array:
-        """Smallest value that is not missing; NaN for none."""
-        return self._reduce("min", skip_nan=True)
+    def min(self) -> Any:
+        """Smallest value that is not missing; NaN for none.
 
-    def max(self) -> Array:
-        """Largest value that is not missing; NaN for none."""
-        return self._reduce("max", skip_nan=True)
+        Of numbers an array of one element, deferred. Of dates, times and texts a Python value
+        (`numpy.datetime64` for nanoseconds), None for none: these are looked at here.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series(["b", None, "a"]).min(), hr.Series([datetime.date(2024, 2, 29)]).max()
+        ('a', datetime.date(2024, 2, 29))
+        """
+        return self._total("min")
+
+    def max(self) -> Any:
+        """Largest value that is not missing; see `min`."""
+        return self._total("max")
 
     def count(self) -> Array:
         """Number of values that are not missing."""

@@ -167,6 +167,30 @@ def _moved(column: Deferred, span: Any, sign: int) -> _core.Node:
     return _core.retype(moved._node, _dtype(unit))
 
 
+def converted(column: Deferred, dtype: str) -> _core.Node:
+    """The node of dates or times in another unit; a coarser one rounds down."""
+    own, unit = _unit(column._node.dtype), _unit(dtype)
+    if _UNITS.index(unit) >= _UNITS.index(own):
+        whole = _counts(column, unit)
+    else:
+        whole = _counts(column, own) // _scale(unit, own)
+    return _core.retype(whole.astype("int32" if unit == "D" else "int64")._node, dtype)
+
+
+def aggregate(series: Series, kind: str) -> Any:
+    """An aggregate of dates or times as a value; None of no value."""
+    from headrace.series import Series
+
+    mark(kind)
+    dtype = series._node.dtype
+    whole = _counts(series, _unit(dtype))
+    if not whole.count().item():
+        return None
+    found = round(getattr(whole, kind)().item())
+    column = Series([found], dtype="int32" if dtype == "date" else "int64")
+    return Series(_core.retype(column._node, dtype)).to_list()[0]
+
+
 class TimeAccessor:
     """What the calendar says of each date or timestamp; null where it is null.
 

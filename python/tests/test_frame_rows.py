@@ -169,9 +169,7 @@ def test_texts_compare_by_their_bytes(rows: list[Any], word: str, op: str) -> No
         assert compare(word, a).to_list() == expected([(word, x) for x, _ in rows])
         chosen = a.where(compare(a, word), b).to_list()
         kept = expected([(x, word) for x, _ in rows])
-        assert chosen == [
-            None if k is None else x if k else y for k, (x, y) in zip(kept, rows, strict=True)
-        ]
+        assert chosen == [x if k else y for k, (x, y) in zip(kept, rows, strict=True)]
     assert frame.a.fillna(word).to_list() == [word if a is None else a for a, _ in rows]
 
 

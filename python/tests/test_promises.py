@@ -835,7 +835,7 @@ def test_inverted_index():
     assert words.word.to_list() == ["mill", "mill", "river"] and words.page.to_list() == [1, 2, 1]
 
 
-@promise("002: lines of a log to columns", later)
+@promise("002: lines of a log to columns")
 def test_log_lines():
     lines = hr.Series(["GET /a 200", "POST /b 404"])
     made = lines.str.extract(r"(?P<verb>\w+) (?P<path>\S+) (?P<code>\d+)")
@@ -1268,7 +1268,6 @@ def test_read_csv_options(tmp_path):
 
 @promise(
     "004: Parquet with compression",
-    later,
     compression=["none", "snappy", "gzip", "zstd", "lz4", "brotli"],
 )
 def test_parquet_compression(tmp_path, compression):

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic, comparison and choice on whole frames: column by column."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+Axis = Literal[0, 1, "index", "columns"]
+
+
+def _one_row(frame: Any, other: DataFrame) -> bool:
+    """Whether `other` is one row for all of `frame`, as its reductions are."""
+    nodes = list(other._nodes.values())
+    ours = next(iter(frame._nodes.values()), None)
+    if not nodes or nodes[0].shape[0] != 1:
+        return False
+    same = ours is not None and (
+        ours.domain == nodes[0].domain or 0 in (ours.domain, nodes[0].domain)
+    )
+    return not (same and ours is not None and ours.shape[0] == 1)
+
+
+def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]:
+    """What each column of `frame` that is no label meets."""
+    from headrace.array import asarray
+    from headrace.frame import DataFrame
+    from headrace.series import Series
+
+    names: list[str] = frame._unlabelled()
+    if isinstance(other, DataFrame) or (isinstance(other, Mapping) and not hasattr(other, "dtype")):
+        theirs = other._unlabelled() if isinstance(other, DataFrame) else list(other)
+        if sorted(theirs) != sorted(names):
+            raise InvalidArgumentError(
+                f"{op}: the frames have different columns: columns={names}, other={theirs}; "
+                "pick the ones that both have: df[[...]]"
+            )
+        if not isinstance(other, DataFrame):
+            return {name: other[name] for name in names}
+        if _one_row(frame, other):
+            return {name: asarray(other[name]).reshape() for name in names}
+        return {name: other[name] for name in names}
+    if isinstance(other, Series) and axis not in (0, "index"):
+        raise TypeMismatchError(
+            f"{op}: a frame and a series: pandas would look for columns by the labels of the "
+            f"series; write df.{op}(series, axis=0) to meet it row by row"
+        )
+    return dict.fromkeys(names, other)
+
+
+def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
+    def method(self: Any, other: Any, axis: Axis = "columns") -> DataFrame:
+        return self._with_each(name, function, other, axis)  # type: ignore[no-any-return]
+
+    method.__name__ = name
+    method.__qualname__ = f"FrameArithmetic.{name}"
+    method.__doc__ = f"{text}; `other` is a value, a frame, a mapping, or with ``axis=0`` a series."
+    return method
+
+
+def _operator(name: str, function: Callable[[Any, Any], Any]) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        if not _fits(other):
+            return NotImplemented
+        return self._with_each(name, function, other)
+
+    return method
+
+
+def _reflected(name: str, function: Callable[[Any, Any], Any]) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        if not _fits(other):
+            return NotImplemented
+        return self._with_each(name, lambda ours, theirs: function(theirs, ours), other)
+
+    return method
+
+
+def _fits(other: Any) -> bool:
+    """What a frame can be computed with; None and containers of others are not."""
+    return other is not None and not isinstance(other, list | tuple | set)
+
+
+class FrameArithmetic:
+    """The part of `DataFrame` that computes with all columns that are no labels.
+
+    With a value, with a frame of the same rows and column names, with a frame of one row (as
+    ``df.mean()`` is) whose values meet the columns of their names, or with a mapping
+    ``{name: value}``.
+
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"a": [1, 2, 3], "b": [10.0, 30.0, 50.0]})
+    >>> (df * 2).to_dict()
+    {'a': [2, 4, 6], 'b': [20.0, 60.0, 100.0]}
+    >>> (df - df.mean()).to_dict()
+    {'a': [-1.0, 0.0, 1.0], 'b': [-20.0, 0.0, 20.0]}
+    >>> (df > df.mean()).to_dict()
+    {'a': [False, False, True], 'b': [False, False, True]}
+    """
+
+    __slots__ = ()
+    # NumPy's scalars and arrays on the left ask us.
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def _made_of(self: Any, columns: Mapping[str, Any]) -> DataFrame:
+        """These columns in place of their own, labels as they are."""
+        from headrace.frame import DataFrame
+
+        made = {**self._nodes, **{name: each._node for name, each in columns.items()}}
+        return DataFrame._of(made, self._labels)
+
+    def _with_each(
+        self: Any, name: str, function: Callable[[Any, Any], Any], other: Any, axis: Axis = 1
+    ) -> DataFrame:
+        mark(name)
+        values = _operands(self, other, name, axis)
+        return self._made_of(  # type: ignore[no-any-return]
+            {column: function(self[column], value) for column, value in values.items()}
+        )
+
+    def _of_each(self: Any, function: Callable[[Any], Any]) -> DataFrame:
+        return self._made_of({name: function(self[name]) for name in self._unlabelled()})  # type: ignore[no-any-return]
+
+    add = _method("add", operator.add, "Sums")
+    sub = subtract = _method("sub", operator.sub, "Differences")
+    mul = multiply = _method("mul", operator.mul, "Products")
+    div = divide = truediv = _method("div", operator.truediv, "Quotients")
+    floordiv = _method("floordiv", operator.floordiv, "Quotients, rounded down")
+    mod = _method("mod", operator.mod, "Remainders")
+    pow = _method("pow", operator.pow, "Powers")
+    eq = _method("eq", operator.eq, "True where the values are equal")
+    ne = _method("ne", operator.ne, "True where the values differ")
+    lt = _method("lt", operator.lt, "True where the values are less")
+    le = _method("le", operator.le, "True where the values are not greater")
+    gt = _method("gt", operator.gt, "True where the values are greater")
+    ge = _method("ge", operator.ge, "True where the values are not less")
+
+    __add__ = _operator("add", operator.add)
+    __sub__ = _operator("sub", operator.sub)
+    __mul__ = _operator("mul", operator.mul)
+    __truediv__ = _operator("div", operator.truediv)
+    __floordiv__ = _operator("floordiv", operator.floordiv)
+    __mod__ = _operator("mod", operator.mod)
+    __pow__ = _operator("pow", operator.pow)
+    __and__ = _operator("and", operator.and_)
+    __or__ = _operator("or", operator.or_)
+    __xor__ = _operator("xor", operator.xor)
+    __radd__ = _reflected("add", operator.add)
+    __rsub__ = _reflected("sub", operator.sub)
+    __rmul__ = _reflected("mul", operator.mul)
+    __rtruediv__ = _reflected("div", operator.truediv)
+    __rfloordiv__ = _reflected("floordiv", operator.floordiv)
+    __rmod__ = _reflected("mod", operator.mod)
+    __rpow__ = _reflected("pow", operator.pow)
+    __rand__ = _reflected("and", operator.and_)
+    __ror__ = _reflected("or", operator.or_)
+    __rxor__ = _reflected("xor", operator.xor)
+    __eq__ = _operator("eq", operator.eq)
+    __ne__ = _operator("ne", operator.ne)
+    __lt__ = _operator("lt", operator.lt)
+    __le__ = _operator("le", operator.le)
+    __gt__ = _operator("gt", operator.gt)
+    __ge__ = _operator("ge", operator.ge)
+
+    def __neg__(self) -> DataFrame:
+        return self._of_each(operator.neg)
+
+    def __pos__(self) -> DataFrame:
+        return self._of_each(operator.pos)
+
+    def __invert__(self) -> DataFrame:
+        return self._of_each(operator.invert)
+
+    def __abs__(self) -> DataFrame:
+        return self._of_each(abs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from headrace.frame import DataFrame
+
+        if method != "__call__" or kwargs or not 1 <= len(inputs) <= 2:
+            return NotImplemented
+        frame = next(each for each in inputs if isinstance(each, DataFrame))
+        if len(inputs) == 1:
+            return frame._of_each(ufunc)
+        if inputs[0] is frame:
+            return frame._with_each(ufunc.__name__, ufunc, inputs[1])
+        return frame._with_each(ufunc.__name__, lambda ours, theirs: ufunc(theirs, ours), inputs[0])
+
+    # ---- value by value ----------------------------------------------------------------------
+    def abs(self) -> DataFrame:
+        """Absolute values."""
+        return self._of_each(abs)
+
+    def round(self: Any, decimals: int | Mapping[str, int] = 0) -> DataFrame:
+        """Floats rounded to so many decimals, or by column from a mapping; texts stay."""
+        digits = (
+            decimals
+            if isinstance(decimals, Mapping)
+            else {n: decimals for n in self._unlabelled() if self[n].dtype.kind in "iuf"}
+        )
+        return self._made_of({n: self[self._find(n)].round(d) for n, d in digits.items()})  # type: ignore[no-any-return]
+
+    def clip(self: Any, lower: Any = None, upper: Any = None) -> DataFrame:
+        """Values below `lower` become it, values above `upper` become that.
+
+        Bounds are values, frames of the same rows, frames of one row, or mappings by column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 5, 9]}).clip(2, 7).a.to_list()
+        [2, 5, 7]
+        """
+        made: DataFrame = self
+        if lower is not None:
+            made = made._with_each("clip", lambda ours, least: ours.clip(lower=least), lower)
+        if upper is not None:
+            made = made._with_each("clip", lambda ours, most: ours.clip(upper=most), upper)
+        return made
+
+    def where(self: Any, condition: Any, other: Any = None) -> DataFrame:
+        """The values where `condition` is true, else `other` (null if it is not given).
+
+        The condition is a frame of bools, or a series of them for all columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1, -2], "b": [-3, 4]})
+        >>> df.where(df > 0, 0).to_dict()
+        {'a': [1, 0], 'b': [0, 4]}
+        """
+        mark("where")
+        masks = _operands(self, condition, "where", axis=0)
+        others = _operands(self, other, "where", axis=0)
+        return self._made_of({n: self[n].where(masks[n], others[n]) for n in masks})  # type: ignore[no-any-return]
+
+    def mask(self: Any, condition: Any, other: Any = None) -> DataFrame:
+        """The values where `condition` is false, else `other` (null if it is not given)."""
+        return self.where(~condition, other)  # type: ignore[no-any-return]
+
+    def isin(self: Any, values: Any) -> DataFrame:
+        """True where the value is one of `values`, or of those of its column in a mapping."""
+        if isinstance(values, Mapping):
+            found = {n: self[n].isin(values.get(n, [])) for n in self._unlabelled()}
+        else:
+            found = {n: self[n].isin(values) for n in self._unlabelled()}
+        return self._made_of(found)  # type: ignore[no-any-return]
+
+    def replace(self: Any, to_replace: Any, value: Any = None) -> DataFrame:
+        """Values equal to `to_replace` become `value`; a mapping replaces each of its keys.
+
+        A value that a column's dtype cannot hold is not looked for in it.
+        """
+
+        def replaced(column: Any) -> Any:
+            try:
+                return column.replace(to_replace, value)
+            except (TypeMismatchError, UnsupportedError):
+                return column
+
+        return self._of_each(replaced)  # type: ignore[no-any-return]
+
+    def notna(self: Any) -> DataFrame:
+        """False where a value is null or NaN, column by column."""
+        return self._of_each(lambda column: column.notna())  # type: ignore[no-any-return]
+
+    # ---- rows beside others ------------------------------------------------------------------
+    def shift(self, periods: int = 1) -> DataFrame:
+        """Row r becomes row ``r - periods``; rows that there are not are null. Labels stay."""
+        return self._of_each(lambda column: column.shift(periods))
+
+    def diff(self, periods: int = 1) -> DataFrame:
+        """Each value less the one `periods` rows before; null where there is none."""
+        return self._of_each(lambda column: column.diff(periods))
+
+    def rank(
+        self,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+    ) -> DataFrame:
+        """The place of each value in the order of its column; see `Series.rank`."""
+        return self._of_each(lambda column: column.rank(method, ascending))
+
+    def cumsum(self) -> DataFrame:
+        """Running sums of each column."""
+        return self._of_each(lambda column: column.cumsum())
+
+    def cumprod(self) -> DataFrame:
+        """Running products of each column."""
+        return self._of_each(lambda column: column.cumprod())
+
+    def cummin(self) -> DataFrame:
+        """Running minima of each column."""
+        return self._of_each(lambda column: column.cummin())
+
+    def cummax(self) -> DataFrame:
+        """Running maxima of each column."""
+        return self._of_each(lambda column: column.cummax())
+
+    def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Any:
+        """Windows of rows of each column of numbers; see `Series.rolling`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2, 4], "b": [1.0, 0.0, 3.0]}).rolling(2).sum().to_dict()
+        {'a': [None, 3, 6], 'b': [None, 1.0, 3.0]}
+        """
+        from headrace.windows import rolling_frame
+
+        return rolling_frame(self, window, min_periods, center)

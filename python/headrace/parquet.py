@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parquet files, for now through pyarrow: `hr.fallbacks` names it each time."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.errors import InputError, TypeMismatchError, UnsupportedError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from headrace.frame import DataFrame
+
+    Source = str | os.PathLike[str] | BinaryIO
+
+__all__ = ["read_parquet", "scan_parquet", "write_parquet"]
+
+
+def _pyarrow(op: str) -> Any:
+    """`pyarrow.parquet`, or an error that names the extra."""
+    from headrace.settings import is_strict
+
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise UnsupportedError(
+            f"{op}: Parquet goes through pyarrow, which is not there; "
+            "install it: pip install 'headrace[parquet]'"
+        ) from error
+    if is_strict():
+        raise UnsupportedError(
+            f"{op}: Parquet goes through pyarrow, and hr.strict() is on; use CSV, or switch it off"
+        )
+    return parquet
+
+
+def _call(op: str, path: Any, work: Any) -> Any:
+    """What pyarrow gives; its errors as ours, its time among the fallbacks."""
+    import pyarrow as pa
+
+    start = time.perf_counter()
+    try:
+        return work()
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{op}: {error}: path={path!r}") from error
+    finally:
+        _core.record_fallback(op, "Parquet by pyarrow", time.perf_counter() - start)
+
+
+def _place(op: str, source: Any) -> Any:
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    if hasattr(source, "read"):
+        return source
+    if isinstance(source, bytes | bytearray | memoryview):
+        import io
+
+        return io.BytesIO(source)
+    raise TypeMismatchError(
+        f"{op}: this is no file: type={type(source).__name__!r}; pass a path, bytes or a file"
+    )
+
+
+def _stamp(path: Any) -> tuple[int, ...] | None:
+    if not isinstance(path, str):
+        return None
+    found = os.stat(path)
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _wanted(op: str, columns: Iterable[str] | None, names: list[str]) -> list[str]:
+    if isinstance(columns, str):
+        raise TypeMismatchError(f"{op}: not a list of text: columns={columns!r}; pass [...]")
+    wanted = names if columns is None else list(columns)
+    for name in wanted:
+        if name not in names:
+            _core.no_such_column(op, names, name)
+    return wanted
+
+
+def _table(op: str, arrow: Any) -> _core.Table:
+    """The columns of a pyarrow table; one that we do not read is named with its type."""
+    columns = _core.from_arrow(arrow, op)
+    return _core.Table(columns.names, [columns.column(i, op) for i in range(len(columns.names))])
+
+
+def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
+    from headrace.frame import DataFrame
+
+    mark(op)
+    parquet = _pyarrow(op)
+    place = _place(op, source)
+    file = _call(op, place, lambda: parquet.ParquetFile(place))
+    schema = file.schema_arrow
+    names = _wanted(op, columns, list(schema.names))
+    if now:
+        arrow = _call(op, place, lambda: file.read(columns=names).select(names))
+        return DataFrame._from_table(_table(op, arrow))
+    stamp = _stamp(place) if isinstance(place, str) else None
+    none = _table(op, schema.empty_table().select(names))
+    dtypes = [none.column(i).dtype for i in range(len(names))]
+
+    def read(wanted: list[str]) -> _core.Table:
+        if stamp is not None and _stamp(place) != stamp:
+            raise InputError(f"{op}: the file changed since it was scanned: path={place!r}")
+        arrow = _call(op, place, lambda: file.read(columns=wanted).select(wanted))
+        return _table(op, arrow)
+
+    detail = os.path.basename(place) if isinstance(place, str) else "a file object"
+    table = _core.outside_table(op, detail, names, dtypes, file.metadata.num_rows, read)
+    return DataFrame._of_parts(table, names)
+
+
+def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:
+    """Read a Parquet file, for now by pyarrow, whose memory the columns share.
+
+    Parameters
+    ----------
+    source : path, bytes or binary file object
+        A Parquet file.
+    columns : list of str, optional
+        The columns to read, in the order wanted; the others are not touched.
+
+    Raises
+    ------
+    hr.UnsupportedError
+        Without pyarrow (install ``headrace[parquet]``), under `hr.strict`, and for a column of a
+        type that Headrace does not have, which it names.
+    hr.InputError
+        (an OSError) For a source that cannot be read.
+    hr.ColumnNotFoundError
+        (a KeyError) For a column that the file does not have.
+
+    Notes
+    -----
+    `hr.fallbacks` counts the time, since this is not the engine's own reader. What pyarrow
+    allocates is not in the budget; joined chunks are.
+
+    >>> import headrace as hr
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
+    >>> hr.read_parquet("/tmp/hr-doc.parquet", columns=["s"]).to_dict()
+    {'s': ['a', None]}
+    """
+    return _frame("read_parquet", source, columns, now=True)
+
+
+def scan_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:
+    """The same, deferred: names, dtypes and rows now, and the columns that are looked at later.
+
+    A file that changes between this call and the read is an error.
+
+    >>> import headrace as hr
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
+    >>> frame = hr.scan_parquet("/tmp/hr-doc.parquet")
+    >>> frame.dtypes["s"], frame.x.sum().item()
+    (dtype('string'), 3)
+    """
+    return _frame("scan_parquet", source, columns, now=False)
+
+
+def write_parquet(
+    frame: DataFrame, path: str | os.PathLike[str], *, compression: str = "snappy"
+) -> None:
+    """Write a frame as a Parquet file, for now by pyarrow; also ``DataFrame.to_parquet``.
+
+    The file is replaced whole or not at all. Labels are columns of it.
+
+    Parameters
+    ----------
+    path : path
+        File to write.
+    compression : {"snappy", "gzip", "zstd", "lz4", "none"}
+        Codec of the pages.
+
+    Raises
+    ------
+    hr.UnsupportedError
+        Without pyarrow (install ``headrace[parquet]``), and under `hr.strict`.
+    hr.InputError
+        (an OSError) When the system refuses; the old file is untouched.
+    """
+    mark("to_parquet")
+    parquet = _pyarrow("to_parquet")
+    target = os.fspath(path)
+    part = f"{target}.{os.getpid()}.part"
+
+    def write() -> None:
+        try:
+            parquet.write_table(frame.reset_index().to_arrow(), part, compression=compression)
+            os.replace(part, target)
+        finally:
+            if os.path.exists(part):
+                os.unlink(part)
+
+    _call("to_parquet", target, write)

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows of rows: `rolling` of series, frames and groups, and what groups know of each row."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.deferred import Deferred, mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+
+if TYPE_CHECKING:
+    from headrace.series import Series
+
+_NUMBERS = "biuf"
+#: Methods of groups that `transform` knows by name.
+ROW_FUNCTIONS = (
+    *("cumsum", "cumprod", "cummin", "cummax"),
+    *("cumcount", "rank", "shift", "diff"),
+)
+
+
+def rows_of_groups(
+    make: Callable[..., _core.Node],
+    keys: list[_core.Node],
+    columns: Mapping[str, _core.Node],
+    *words: Any,
+) -> dict[str, _core.Node]:
+    """Columns that the engine makes of each row and its group, in the rows of `columns`."""
+    table = make(keys, list(columns.values()), *words)
+    return {
+        name: _core.in_domain(_core.part(table, place), node.domain)
+        for place, (name, node) in enumerate(columns.items())
+    }
+
+
+class Rolling:
+    """Aggregates of the last rows up to each one, from `rolling` of series, frames and groups.
+
+    Null and NaN take no part; a row whose window has fewer than `min_periods` values gets null.
+    Integers stay integers in sums, minima and maxima, which pandas makes floats. A value that left
+    the window leaves no rounding error and no NaN behind.
+
+    >>> import headrace as hr
+    >>> s = hr.Series([1.0, 2.0, None, 4.0, 8.0])
+    >>> s.rolling(2).sum().to_list(), s.rolling(2, min_periods=1).mean().to_list()
+    ([None, 3.0, None, None, 12.0], [1.0, 1.5, 2.0, 4.0, 6.0])
+    """
+
+    __slots__ = ("_center", "_columns", "_dropna", "_finish", "_keys", "_min_periods", "_window")
+
+    def __init__(
+        self,
+        columns: Mapping[str, _core.Node],
+        finish: Callable[[dict[str, _core.Node]], Any],
+        window: int,
+        min_periods: int | None,
+        center: bool,
+        keys: list[_core.Node] | None = None,
+        dropna: bool = True,
+    ) -> None:
+        try:
+            self._window = operator.index(window)
+        except TypeError:
+            raise TypeMismatchError(
+                f"rolling: a window is a number of rows: window={window!r}"
+            ) from None
+        if self._window < 1:
+            raise InvalidArgumentError(
+                f"rolling: the window is too short: window={window}; pass 1 row or more"
+            )
+        if min_periods is not None and not 0 <= min_periods <= self._window:
+            raise InvalidArgumentError(
+                f"rolling: min_periods is out of range: min_periods={min_periods}, "
+                f"window={window}; pass 0 to the window"
+            )
+        self._columns = dict(columns)
+        self._finish = finish
+        self._min_periods = min_periods
+        self._center = center
+        self._keys = keys or []
+        self._dropna = dropna
+
+    def _made(
+        self, aggregate: str, ddof: int = 1, columns: dict[str, _core.Node] | None = None
+    ) -> Any:
+        mark("rolling")
+        columns = self._columns if columns is None else columns
+        few = self._window if self._min_periods is None else self._min_periods
+        words = (aggregate, self._window, few, self._center, ddof)
+        if self._keys:
+            made = rows_of_groups(_core.group_rolling, self._keys, columns, self._dropna, *words)
+        else:
+            made = {name: _core.rolling(node, *words) for name, node in columns.items()}
+        return self._finish(made)
+
+    def sum(self) -> Any:
+        """Sums; with ``min_periods=0`` of no value 0."""
+        return self._made("sum")
+
+    def mean(self) -> Any:
+        """Means."""
+        return self._made("mean")
+
+    def min(self) -> Any:
+        """Least values."""
+        return self._made("min")
+
+    def max(self) -> Any:
+        """Greatest values."""
+        return self._made("max")
+
+    def var(self, ddof: int = 1) -> Any:
+        """Variances; null of `ddof` values and fewer."""
+        return self._made("var", ddof)
+
+    def std(self, ddof: int = 1) -> Any:
+        """Standard deviations; null of `ddof` values and fewer."""
+        return self._made("std", ddof)
+
+    def median(self) -> Any:
+        """Medians; the time grows with the window."""
+        return self._made("median")
+
+    def count(self) -> Any:
+        """Numbers of values that are not missing; null where the window has too few rows."""
+        from headrace.series import Series
+
+        there = {n: Series(node).notna().astype("int64")._node for n, node in self._columns.items()}
+        return self._made("sum", columns=there)
+
+
+def rolling_series(series: Series, window: int, min_periods: int | None, center: bool) -> Rolling:
+    """``series.rolling(...)``."""
+    nodes = {series.name or "value": series._node}
+
+    def finish(made: dict[str, _core.Node]) -> Any:
+        (node,) = made.values()
+        return series._like(node)
+
+    return Rolling(nodes, finish, window, min_periods, center)
+
+
+def numbers_of(frame: Any, op: str) -> dict[str, _core.Node]:
+    """The columns of numbers of a frame that are no labels."""
+    names = [name for name in frame._unlabelled() if frame[name].dtype.kind in _NUMBERS]
+    if not names:
+        raise TypeMismatchError(f"{op}: no column of numbers: columns={frame.columns}")
+    return {name: frame._nodes[name] for name in names}
+
+
+def rolling_frame(frame: Any, window: int, min_periods: int | None, center: bool) -> Rolling:
+    """``frame.rolling(...)``: of each column of numbers."""
+
+    def finish(made: dict[str, _core.Node]) -> Any:
+        labels = {name: node for name, node in frame._nodes.items() if name in frame._labels}
+        return type(frame)._of({**labels, **made}, frame._labels)
+
+    return Rolling(numbers_of(frame, "rolling"), finish, window, min_periods, center)
+
+
+class SeriesWindows(Deferred):
+    """The part of `Series` where a row looks at the rows around it."""
+
+    __slots__ = ()
+
+    def shift(self: Any, periods: int = 1) -> Series:
+        """Row r becomes row ``r - periods``; rows that there are not are null.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 3]).shift().to_list()
+        [None, 1, 2]
+        """
+        mark("shift")
+        made: Series = self._like(_core.shift(self._node, periods))
+        return made
+
+    def diff(self: Any, periods: int = 1) -> Series:
+        """Each value less the one `periods` rows before; null where there is none."""
+        change: Series = self - self.shift(periods)
+        return change
+
+    def rank(
+        self: Any,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+    ) -> Series:
+        """The place of each value in their order, from 1 on; missing ones have none.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max", "first", "dense"}
+            What equal values get: the mean of their places, the least, the greatest, each its own
+            in row order, or the number of distinct values up to it.
+        ascending : bool
+            Whether the least value has place 1.
+
+        >>> import headrace as hr
+        >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
+        [2.5, 1.0, 2.5]
+        """
+        mark("rank")
+        made: Series = self._like(_core.rank(self._node, method, not ascending))
+        return made
+
+    def _cumulate(self: Any, name: str) -> Series:
+        mark(name)
+        made: Series = self._like(_core.cumulate(name, self._node))
+        return made
+
+    def cumsum(self: Any) -> Series:
+        """Running sum; missing rows stay as they are and take no part.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, None, 3]).cumsum().to_list()
+        [1, None, 4]
+        """
+        return self._cumulate("cumsum")  # type: ignore[no-any-return]
+
+    def cumprod(self: Any) -> Series:
+        """Running product; missing rows stay as they are and take no part."""
+        return self._cumulate("cumprod")  # type: ignore[no-any-return]
+
+    def cummin(self: Any) -> Series:
+        """Running minimum; missing rows stay as they are and take no part."""
+        return self._cumulate("cummin")  # type: ignore[no-any-return]
+
+    def cummax(self: Any) -> Series:
+        """Running maximum; missing rows stay as they are and take no part."""
+        return self._cumulate("cummax")  # type: ignore[no-any-return]
+
+    def rolling(
+        self: Any, window: int, min_periods: int | None = None, center: bool = False
+    ) -> Rolling:
+        """Windows of the last `window` rows up to each one, for `sum`, `mean`, `median`, ...
+
+        Parameters
+        ----------
+        window : int
+            Rows of a window, fewer at the beginning.
+        min_periods : int, optional
+            A window with fewer values that are not missing gives null; as many as `window`.
+        center : bool
+            The row stands in the middle of its window, else at its end.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4, 8]).rolling(3, center=True).max().to_list()
+        [None, 4, 8, None]
+        """
+        return rolling_series(self, window, min_periods, center)
+
+
+class GroupRows:
+    """The part of `GroupBy` whose results have the rows of the frame."""
+
+    __slots__ = ()
+
+    def _finish_rows(self: Any, made: dict[str, _core.Node]) -> Any:
+        from headrace.frame import DataFrame
+        from headrace.group import SeriesGroupBy
+        from headrace.series import Series
+
+        if isinstance(self, SeriesGroupBy):
+            ((name, node),) = made.items()
+            return Series(node, name)
+        return DataFrame._of(made)
+
+    def _rows(
+        self: Any, op: str, make: Callable[..., _core.Node], *words: Any, kinds: str | None = None
+    ) -> Any:
+        mark(op)
+        keys = [node for _, node in self._keys]
+        return self._finish_rows(
+            rows_of_groups(make, keys, self._picked(op, kinds), self._dropna, *words)
+        )
+
+    def _picked(self: Any, op: str, kinds: str | None) -> dict[str, _core.Node]:
+        """The columns of these kinds; one that was picked by name, whatever it is."""
+        from headrace.group import SeriesGroupBy
+        from headrace.series import Series
+
+        values: dict[str, _core.Node] = self._values()
+        if kinds is None or isinstance(self, SeriesGroupBy):
+            return values
+        picked = {n: node for n, node in values.items() if Series(node).dtype.kind in kinds}
+        if not picked:
+            raise TypeMismatchError(f"{op}: no column of numbers: columns={list(values)}")
+        return picked
+
+    def rolling(
+        self: Any, window: int, min_periods: int | None = None, center: bool = False
+    ) -> Rolling:
+        """Windows of rows within each group; see `Series.rolling`. Rows keep their order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
+        >>> df.groupby("id").x.rolling(2).sum().to_list()
+        [None, None, 3, 6]
+        """
+        keys = [node for _, node in self._keys]
+        columns = self._picked("rolling", _NUMBERS)
+        return Rolling(columns, self._finish_rows, window, min_periods, center, keys, self._dropna)
+
+    def cumsum(self: Any) -> Any:
+        """Running sums within each group, in the order of the rows.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> df.groupby("id").x.cumsum().to_list()
+        [1, 5, 3]
+        """
+        return self._rows("cumsum", _core.group_cumulate, "cumsum", kinds=_NUMBERS)
+
+    def cumprod(self: Any) -> Any:
+        """Running products within each group."""
+        return self._rows("cumprod", _core.group_cumulate, "cumprod", kinds=_NUMBERS)
+
+    def cummin(self: Any) -> Any:
+        """Running minima within each group."""
+        return self._rows("cummin", _core.group_cumulate, "cummin", kinds="iuf")
+
+    def cummax(self: Any) -> Any:
+        """Running maxima within each group."""
+        return self._rows("cummax", _core.group_cumulate, "cummax", kinds="iuf")
+
+    def cumcount(self: Any) -> Series:
+        """The place of each row in its group, from 0 on; null where the key is missing.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
+        [0, 0, 1]
+        """
+        from headrace.series import Series
+
+        mark("cumcount")
+        keys = [node for _, node in self._keys]
+        node = _core.part(_core.group_places(keys, self._dropna), 0)
+        return Series(_core.in_domain(node, keys[0].domain))
+
+    def rank(
+        self: Any,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+    ) -> Any:
+        """The place of each value in the order of its group, from 1 on; see `Series.rank`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [7, 5, 2]})
+        >>> df.groupby("id").x.rank().to_list()
+        [2.0, 1.0, 1.0]
+        """
+        return self._rows("rank", _core.group_rank, method, not ascending)
+
+    def shift(self: Any, periods: int = 1) -> Any:
+        """Each row's value `periods` rows before in its group (behind, when negative), else null.
+
+        In the order of the rows. Costs a sort by the keys and one of positions.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
+        >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
+        ([None, None, 1, 2], [3, 4, None, None])
+        """
+        return self._rows("shift", _core.group_shift, operator.index(periods))
+
+    def diff(self: Any, periods: int = 1) -> Any:
+        """Each value less the one `periods` rows before in its group; null where there is none.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1, 2, 4]})
+        >>> df.groupby("id").x.diff().to_list()
+        [None, None, 3]
+        """
+        from headrace.series import Series
+
+        mark("diff")
+        keys = [node for _, node in self._keys]
+        columns = self._picked("diff", "iufmM")
+        before = rows_of_groups(
+            _core.group_shift, keys, columns, self._dropna, operator.index(periods)
+        )
+        made = {n: (Series(node) - Series(before[n]))._node for n, node in columns.items()}
+        return self._finish_rows(made)
