@@ -14,6 +14,7 @@
 #include "headrace/plan/view.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace hr {
@@ -59,6 +60,44 @@ struct Needle {
   bool is_inline() const { return text.size() <= sizeof(StringView::inlined); }
 };
 
+// Which rows' texts are that of a needle that does not stand in its view. A block's views tell of
+// most rows that they differ; the bytes of the others, which lie far from each other, are fetched
+// before the first is looked at.
+Buffer match_long(const Column& column, const Needle& needle, const Mask* where) {
+  const int64_t rows = column.num_rows();
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows == 0) return bits;
+  uint8_t* const out = bits.mutable_as<uint8_t>();
+  const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());
+  const Nulls null(column);
+  parallel_morsels(rows, {reads(column)}, [&, first = needle.words[0]](Morsel morsel) {
+    uint16_t places[kBlockRows];
+    const char* bytes[kBlockRows];
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
+      const int64_t end = std::min(begin + kBlockRows, morsel.end);
+      int64_t found = 0;
+      for (int64_t row = begin; row < end; row += 64) {
+        const int64_t count = std::min<int64_t>(64, end - row);
+        uint64_t close = where ? where->word(row, count) : ~uint64_t{0} >> (64 - count);
+        if (close == 0) continue;
+        uint64_t same = 0;
+        for (int64_t i = 0; i < count; ++i) same |= uint64_t{words[2 * (row + i)] == first} << i;
+        for (close &= same; close; close &= close - 1) {
+          const int64_t place = row + std::countr_zero(close);
+          if (null(place)) continue;
+          places[found] = static_cast<uint16_t>(place - begin);
+          bytes[found] = column.string(place).data();
+          __builtin_prefetch(bytes[found++]);
+        }
+      }
+      for (int64_t i = 0; i < found; ++i)
+        if (std::memcmp(bytes[i], needle.text.data(), needle.text.size()) == 0)
+          set_bit(out, begin + places[i], true);
+    }
+  });
+  return bits;
+}
+
 // Which rows' texts are one of `texts`; of null rows it says anything.
 Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts,
                      const Mask* where) {
@@ -79,18 +118,7 @@ Buffer match_strings(const Column& column, const std::vector<std::string_view>& 
       return same(a, row) || same(b, row);
     });
   const Nulls null(column);
-  if (needles.size() == 1) {  // by views first, which tells of most rows that they differ
-    Buffer close =
-        each([words, word = needles[0].words[0]](int64_t row) { return words[2 * row] == word; });
-    const Column candidates(TypeId::kBool, column.num_rows(), std::move(close));
-    const Mask mask(candidates);
-    return bits_of(
-        column.num_rows(), touches,
-        [&, text = needles[0].text](int64_t row) {
-          return !null(row) && column.string(row) == text;
-        },
-        &mask);
-  }
+  if (needles.size() == 1) return match_long(column, needles[0], where);
   return bits_of(
       column.num_rows(), touches,
       [&](int64_t row) {
