@@ -2,6 +2,7 @@
 // Folds: what groups keep of their rows while they are read.
 #include "headrace/algo/group_fold.h"
 
+#include "headrace/algo/fold_sums.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
 
@@ -156,18 +157,6 @@ void fold_present(const FoldInput& input, bool second, const FoldRows& r, FoldSt
         break;
     }
   }
-}
-
-// Whether all are finite: a product with 0 is 0 for no others.
-bool all_finite(const double* x, int64_t count) {
-  double zeros[8] = {};
-  int64_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    for (int k = 0; k < 8; ++k) zeros[k] += x[i + k] * 0.0;
-  for (; i < count; ++i) zeros[0] += x[i] * 0.0;
-  bool finite = true;
-  for (const double zero : zeros) finite &= zero == 0;
-  return finite;
 }
 
 // Which rows have no value: bytes, and whether there are any.

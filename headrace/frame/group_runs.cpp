@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group-by of few groups: each run of rows has states of its own.
+#include "headrace/algo/fold_sums.h"
 #include "headrace/base/checked.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
@@ -135,13 +136,28 @@ class RunFolder {
   void fold_block(FoldReader& reader, int64_t row, int64_t count, bool second, GroupPart& part) {
     uint32_t slots[kBlockRows];
     reader.read(row, count, slots);
-    auto* sizes = part.sizes.mutable_as<uint32_t>();
-    if (!second)
-      for (int64_t i = 0; i < count; ++i) ++sizes[slots[i]];
+    std::vector<const double*> values;
+    std::vector<double*> sums;
     for (size_t k = 0; k < plan_.inputs.size(); ++k) {
-      if (second && !plan_.inputs[k].needs_second()) continue;
-      fold_rows(plan_.inputs[k], slots_, second, reader.rows(k, slots), part.states[k]);
+      const FoldInput& input = plan_.inputs[k];
+      if (second && !input.needs_second()) continue;
+      const FoldRows rows = reader.rows(k, slots);
+      const auto* x = static_cast<const double*>(rows.values);
+      if (!second && is_sum(input) && all_finite(x, count)) {
+        values.push_back(x);
+        sums.push_back(part.states[k].values[0].mutable_as<double>());
+        continue;
+      }
+      fold_rows(input, slots_, second, rows, part.states[k]);
     }
+    if (!second) fold_sums(slots, count, part.sizes.mutable_as<uint32_t>(), values, sums);
+  }
+
+  // In the first walk a sum of floats and nothing else.
+  static bool is_sum(const FoldInput& input) {
+    return input.lane == Lane::kFloating && !input.has_other && !input.folds.empty() &&
+           input.folds[0] == Fold::kSum &&
+           std::all_of(input.folds.begin() + 1, input.folds.end(), is_second);
   }
 
   // The states of all runs into those of the first, in order.
