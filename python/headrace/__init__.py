@@ -18,6 +18,7 @@ from headrace import demo, fft, learn, memory, plot, signal
 from headrace import errors as errors  # first: the engine's errors become these classes
 from headrace._core import version as __version__
 from headrace.array import Array, asarray
+from headrace.concatenation import concat
 from headrace.deferred import eval
 from headrace.errors import (
     ColumnNotFoundError,
@@ -32,7 +33,7 @@ from headrace.errors import (
     UnsupportedError,
 )
 from headrace.exchange import from_arrow, from_dlpack, from_pandas
-from headrace.frame import DataFrame, concat
+from headrace.frame import DataFrame
 from headrace.io import read_csv, scan_csv
 from headrace.joining import merge
 from headrace.memory import no_copies

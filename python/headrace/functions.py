@@ -86,7 +86,8 @@ def _traced(function: Callable[[Any], Any], argument: Any, rows: _core.Node) -> 
 def map_series(series: Series, arg: Any) -> Series:
     """``series.map(arg)``: by a mapping, a labelled series or a function."""
     from headrace.frame import DataFrame
-    from headrace.labels import LabelledSeries, plain
+    from headrace.labels import LabelledSeries
+    from headrace.locators import plain
     from headrace.series import Series
 
     mark("map")
@@ -178,7 +179,7 @@ class FrameFunctions:
         """
         from headrace.array import Array
         from headrace.frame import DataFrame
-        from headrace.labels import Row
+        from headrace.rows import Row
         from headrace.series import Series
 
         mark("apply")
@@ -234,7 +235,7 @@ class FrameFunctions:
 
 
 def _rows_of(frame: DataFrame) -> Iterator[tuple[Any, Any]]:
-    from headrace.labels import Row
+    from headrace.rows import Row
     from headrace.series import Series
 
     columns = frame.to_dict()

@@ -101,7 +101,7 @@ def factorize(values: Any, *, sort: bool = False) -> tuple[Series, Series]:
     """
     from headrace.frame import DataFrame
     from headrace.functions import with_rows_of
-    from headrace.labels import positions
+    from headrace.locators import positions
     from headrace.series import Series
 
     mark("factorize")
@@ -404,7 +404,8 @@ class FrameShapes:
         >>> hr.DataFrame({"id": [1, 2], "a": [3, 4], "b": [5, 6]}).melt("id").to_dict()
         {'id': [1, 2, 1, 2], 'variable': ['a', 'a', 'b', 'b'], 'value': [3, 4, 5, 6]}
         """
-        from headrace.frame import DataFrame, concat
+        from headrace.concatenation import concat
+        from headrace.frame import DataFrame
         from headrace.series import Series
 
         mark("melt")

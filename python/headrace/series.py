@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
+from headrace.categories import CategoryAccessor
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
-from headrace.times import TimeAccessor, aggregate, converted, is_time, times_node
-from headrace.windows import SeriesWindows
+from headrace.times import TimeAccessor, converted, is_time, times_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,46 +24,8 @@ if TYPE_CHECKING:
 
     from headrace.array import Array
     from headrace.frame import DataFrame
-    from headrace.group import GroupBy
-    from headrace.labels import LabelledSeries, SeriesLocator
+    from headrace.labels import SeriesLocator
     from headrace.sorting import NaPosition
-
-
-class CategoryAccessor:
-    """What `Series.cat` gives: the parts of a column of categories."""
-
-    __slots__ = ("_series",)
-
-    def __init__(self, series: Series) -> None:
-        self._series = series
-
-    @property
-    def categories(self) -> Series:
-        """The distinct strings in the order of their codes; runs the plan."""
-        return Series(_core.data(self._series._value().categories))
-
-    @property
-    def codes(self) -> Series:
-        """The codes on the same memory: int32, null where the value is null (pandas says -1)."""
-        mark("codes")
-        return Series(_core.retype(self._series._node, "int32"), self._series.name)
-
-    def as_ordered(self) -> Series:
-        """The same column, whose categories compare and sort by their order.
-
-        >>> import headrace as hr
-        >>> size = hr.Series(["low", "high"], dtype="category").cat.as_ordered()
-        >>> size.sort_values(ascending=False).to_list()
-        ['high', 'low']
-        """
-        mark("as_ordered")
-        made: Series = self._series._like(_core.ordered_categories(self._series._node))
-        return made
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of the categories has a meaning; runs the plan."""
-        return bool(self._series._value().is_ordered)
 
 
 def _looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
@@ -72,14 +34,7 @@ def _looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
     return [value.item() if hasattr(value, "item") else value for value in values]
 
 
-def _without_nulls(condition: Any) -> Any:
-    """A mask in which null is false."""
-    if isinstance(condition, Series) and condition.dtype == "bool":
-        return condition.fill_null(False)
-    return condition
-
-
-class Series(SeriesWindows):
+class Series(SeriesReductions):
     """A column of values and nulls, usually of a frame.
 
     Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take
@@ -373,65 +328,6 @@ class Series(SeriesWindows):
         """
         return TimeAccessor(self)
 
-    # ---- rows against values -----------------------------------------------------------------
-    def isin(self, values: Any) -> Series:
-        """True where the value is one of `values` (a list, a series, an array); never null.
-
-        Null is one of values with a null in them, and NaN one of values with a NaN.
-
-        >>> import headrace as hr
-        >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
-        [False, True, False]
-        """
-        mark("isin")
-        if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-            raise TypeMismatchError(f"isin: a list of values is wanted: values={values!r}")
-        if not isinstance(values, Deferred) and not hasattr(values, "__array_interface__"):
-            values = list(values)
-        if isinstance(values, list) and all(value is None for value in values):
-            return self.is_null() if values else self.is_null() & False
-        made: Series = self._like(_core.is_in(self._node, Series(values)._node))
-        return made
-
-    def between(
-        self,
-        left: Any,
-        right: Any,
-        inclusive: Literal["both", "neither", "left", "right"] = "both",
-    ) -> Series:
-        """True where ``left <= value <= right``; `inclusive` says which ends count."""
-        if inclusive not in ("both", "neither", "left", "right"):
-            raise InvalidArgumentError(
-                f"between: no such word: inclusive={inclusive!r}; pass both, neither, left or right"
-            )
-        low = self >= left if inclusive in ("both", "left") else self > left
-        high = self <= right if inclusive in ("both", "right") else self < right
-        both: Series = low & high
-        return both
-
-    def where(self, condition: Any, other: Any = None) -> Series:
-        """The values where `condition` is true, else `other` (null if it is not given).
-
-        Null in the condition is false.
-        """
-        if other is None:
-            other = self.shift(1 << 62)  # nulls of this dtype
-        condition = _without_nulls(condition)
-        kept: Series = self._elementwise("where", condition, self, other)
-        return kept
-
-    def mask(self, condition: Any, other: Any = None) -> Series:
-        """The values where `condition` is false, else `other` (null if it is not given)."""
-        return self.where(~_without_nulls(condition), other)
-
-    def replace(self, to_replace: Any, value: Any = None) -> Series:
-        """Values equal to `to_replace` become `value`; a mapping replaces each of its keys."""
-        pairs = to_replace if isinstance(to_replace, Mapping) else {to_replace: value}
-        result = self
-        for old, new in pairs.items():
-            result = result._elementwise("where", self == old, new, result)
-        return result
-
     # ---- order -------------------------------------------------------------------------------
     def sort_values(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Series:
         """The values in order; equal ones stay in theirs, null and NaN come last (or first).
@@ -466,168 +362,6 @@ class Series(SeriesWindows):
         from headrace.sorting import first_of_series
 
         return first_of_series("nsmallest", self, n, False)
-
-    # ---- missing values ----------------------------------------------------------------------
-    def is_null(self) -> Self:
-        """True where there is no value (NaN is a value)."""
-        return self._elementwise("is_null", self)
-
-    def isna(self) -> Self:
-        """True where the value is null or NaN."""
-        null = self.is_null()
-        return (
-            null | (self._elementwise("isnan", self)).fill_null(False) if self._floating() else null
-        )
-
-    def notna(self) -> Self:
-        """False where the value is null or NaN."""
-        return ~self.isna()
-
-    def fill_null(self, value: Any) -> Self:
-        """Nulls replaced by `value`; NaN stays."""
-        return self._elementwise("fill_null", self, value)
-
-    def fillna(self, value: Any) -> Self:
-        """Nulls and NaN replaced by `value`."""
-        filled = self.fill_null(value)
-        if not self._floating():
-            return filled
-        return self._elementwise("where", filled.is_nan(), value, filled)
-
-    def dropna(self) -> Series:
-        """The rows that are neither null nor NaN, in order."""
-        present: Series = self[self.notna()]
-        return present
-
-    def _floating(self) -> bool:
-        return self.dtype.kind == "f"
-
-    # ---- reductions --------------------------------------------------------------------------
-    def _total(self, kind: builtins.str) -> Any:
-        """A reduction; of times and texts a value, looked at here."""
-        if is_time(self):
-            return aggregate(self, kind)
-        if kind in ("min", "max") and is_text(self):
-            first = self.dropna().sort_values(ascending=kind == "min").head(1).to_list()
-            return first[0] if first else None
-        return self._reduce(kind, skip_nan=True)
-
-    def sum(self) -> Array:
-        """Sum of the values that are not missing; 0 for none."""
-        return self._reduce("sum", skip_nan=True)
-
-    def mean(self) -> Any:
-        """Mean of the values that are not missing; NaN for none. Of times one, as `min` gives."""
-        return self._total("mean")
-
-    def var(self, ddof: int = 1) -> Array:
-        """Variance with pandas' default of `ddof=1`."""
-        return self._reduce("var", ddof, skip_nan=True)
-
-    def std(self, ddof: int = 1) -> Array:
-        """Standard deviation with pandas' default of `ddof=1`."""
-        return self._reduce("std", ddof, skip_nan=True)
-
-    def min(self) -> Any:
-        """Smallest value that is not missing; NaN for none.
-
-        Of numbers an array of one element, deferred. Of dates, times and texts a Python value
-        (`numpy.datetime64` for nanoseconds), None for none: these are looked at here.
-
-        >>> import datetime
-        >>> import headrace as hr
-        >>> hr.Series(["b", None, "a"]).min(), hr.Series([datetime.date(2024, 2, 29)]).max()
-        ('a', datetime.date(2024, 2, 29))
-        """
-        return self._total("min")
-
-    def max(self) -> Any:
-        """Largest value that is not missing; see `min`."""
-        return self._total("max")
-
-    def count(self) -> Array:
-        """Number of values that are not missing."""
-        return self._reduce("count", skip_nan=True)
-
-    def any(self) -> Array:
-        """True if some value is true."""
-        return self._reduce("any", skip_nan=True)
-
-    def all(self) -> Array:
-        """True if all values are true."""
-        return self._reduce("all", skip_nan=True)
-
-    def quantile(self, q: float | list[float] = 0.5) -> Array:
-        """Quantiles of the values that are not missing, linear between ranks as in pandas.
-
-        Parameters
-        ----------
-        q : float or list of float
-            Between 0 and 1. A float gives a number, a list an array.
-        """
-        from headrace.array import Array
-
-        mark("quantile")
-        levels = q if isinstance(q, list) else [float(q)]
-        result = Array(_core.quantile(self._node, levels))
-        return result if isinstance(q, list) else result[0]
-
-    def median(self) -> Array:
-        """The middle of the values that are not missing."""
-        return self.quantile(0.5)
-
-    # ---- groups ------------------------------------------------------------------------------
-    def groupby(
-        self, by: Any, *, sort: bool = True, dropna: bool = True, order: bool = True
-    ) -> GroupBy:
-        """The values by the key `by`, a series of the same rows or a list of them.
-
-        See `DataFrame.groupby`.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1.0, 2.0, 3.0]})
-        >>> df.x.groupby(df.id).sum().to_dict()
-        {1: 4.0, 2: 2.0}
-        """
-        from headrace.group import SeriesGroupBy, group_order, keys_of
-
-        nodes = {self.name or "value": self._node}
-        return SeriesGroupBy(keys_of(None, by), nodes, group_order(sort, order), dropna)
-
-    def unique(self) -> Series:
-        """The distinct values in the order in which they are first seen, null and NaN included."""
-        mark("unique")
-        table = _core.group_by([(self.name or "", self._node)], [], "first", False)
-        return Series(_core.part(table, 0), self.name)
-
-    def value_counts(self, *, sort: bool = True, dropna: bool = True) -> LabelledSeries:
-        """How often each value occurs, the most frequent first, of equals the one seen first.
-
-        >>> import headrace as hr
-        >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
-        {'b': 2, 'a': 1}
-        """
-        from headrace.group import SeriesGroupBy, keys_of
-
-        groups = SeriesGroupBy(keys_of(None, self), {}, "first", dropna)
-        counted: LabelledSeries = groups.size().rename_values("count")
-        return counted.sort_values(ascending=False) if sort else counted
-
-    def nunique(self, dropna: bool = True) -> Array:
-        """The number of distinct values; null and NaN count with ``dropna=False``."""
-        from headrace.array import Array
-        from headrace.group import Words
-
-        mark("nunique")
-        words = [Words("size", "size")]
-        table = _core.group_by([("key", self._node)], words, "any", dropna)
-        return Array(_core.reduction("count", _core.part(table, 1)))
-
-    def describe(self) -> DataFrame:
-        """Count, mean, std, min, quartiles and max, as a frame of one column."""
-        from headrace.frame import DataFrame
-
-        return DataFrame({self.name or "value": self}).describe()
 
     # ---- looking -----------------------------------------------------------------------------
     def to_list(self) -> list[Any]:

@@ -177,7 +177,7 @@ def converted(column: Deferred, dtype: str) -> _core.Node:
     return _core.retype(whole.astype("int32" if unit == "D" else "int64")._node, dtype)
 
 
-def aggregate(series: Series, kind: str) -> Any:
+def aggregate(series: Deferred, kind: str) -> Any:
     """An aggregate of dates or times as a value; None of no value."""
     from headrace.series import Series
 

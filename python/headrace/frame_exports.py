@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `DataFrame` that hands its values to files and other libraries."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import ExchangeError
+from headrace.series import Series
+from headrace.text import is_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class FrameExports:
+    """What a frame looks like elsewhere."""
+
+    __slots__ = ()
+
+    # ---- looking -----------------------------------------------------------------------------
+    def _table(self: Any) -> _core.Table:
+        nodes = list(self._nodes.values())
+        _core.force(nodes)
+        return _core.Table(self.columns, [node.value() for node in nodes])
+
+    def explain(self: Any, analyze: bool = False) -> str:
+        """The steps that a look at all columns would take, with the passes over the data.
+
+        With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
+        a memory limit moved.
+        """
+        from headrace.profiling import explain
+
+        return explain(list(self._nodes.values()), analyze)
+
+    def to_dict(self: Any) -> dict[str, list[Any]]:
+        """Lists of Python values by name."""
+        self._table()
+        return {name: Series(node).to_list() for name, node in self._nodes.items()}
+
+    def to_csv(self: Any, path: str | PathLike[str], **options: Any) -> None:
+        """Write a CSV file; see `headrace.io.write_csv`."""
+        from headrace.io import write_csv
+
+        write_csv(self, path, **options)
+
+    def to_parquet(self: Any, path: str | PathLike[str], **options: Any) -> None:
+        """Write a Parquet file; see `headrace.parquet.write_parquet`."""
+        from headrace.parquet import write_parquet
+
+        write_parquet(self, path, **options)
+
+    def to_numpy(self: Any) -> np.ndarray[Any, Any]:
+        """A two-dimensional NumPy array of all columns but labels, by a copy in the ledger.
+
+        Its dtype is the one that NumPy promotes the columns to; object when there are strings,
+        categories, or times beside numbers.
+        """
+        import numpy as np
+
+        self._table()
+        nodes = [self._nodes[name] for name in self._unlabelled()]
+        columns = [Series(node).to_numpy() for node in nodes]
+        try:
+            dtype = np.result_type(*columns) if columns else np.dtype("float64")
+        except TypeError:  # times and numbers
+            dtype = np.dtype(object)
+        for i, (column, node) in enumerate(zip(columns, nodes, strict=True)):
+            # NumPy itself would make integers of nanoseconds.
+            if dtype.kind == "O" and column.dtype.kind == "M":
+                columns[i] = np.empty(len(column), object)
+                columns[i][:] = Series(node).to_list()
+        size = len(self) * len(columns) * dtype.itemsize
+        _core.record_copy("to_numpy", "columns become one array", size, False)
+        if not columns:
+            return np.empty((0, 0))
+        return np.column_stack([column.astype(dtype, copy=False) for column in columns])
+
+    def __array__(
+        self: Any, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ExchangeError("__array__: a frame becomes one array by a copy; pass copy=None")
+        return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype)  # type: ignore[no-any-return]
+
+    def to_arrow(self: Any) -> Any:
+        """A pyarrow table on the same memory."""
+        import pyarrow as pa
+
+        return pa.table(self)
+
+    def to_pandas(self: Any) -> Any:
+        """A pandas frame; numbers without nulls stay on the same memory. Labels are its index."""
+        import pandas as pd
+
+        self._table()
+        columns = {n: Series(self._nodes[n], n).to_pandas() for n in self._unlabelled()}
+        made = pd.DataFrame(columns, copy=False) if columns else pd.DataFrame()
+        labels = {name: Series(node) for name, node in self._labels.items()}
+        if labels:  # pandas looks up objects, not texts of Arrow
+            found = [v.to_numpy() if is_text(v) else v.to_pandas() for v in labels.values()]
+            many = len(found) > 1
+            made.index = (
+                pd.MultiIndex.from_arrays(found, names=list(labels))
+                if many
+                else pd.Index(found[0], name=next(iter(labels)))
+            )
+        return made
+
+    def __arrow_c_schema__(self: Any) -> Any:
+        return self._table().__arrow_c_schema__()
+
+    def __arrow_c_device_array__(self: Any, requested_schema: Any = None, **kwargs: Any) -> Any:
+        nodes = list(self._nodes.values())
+        _core.force(nodes)
+        table = _core.Table(self.columns, [_core.value_there(node) for node in nodes])
+        return table.__arrow_c_device_array__(requested_schema)
+
+    def __arrow_c_stream__(self: Any, requested_schema: Any = None) -> Any:
+        return self._table().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self: Any) -> str:
+        from headrace.display import frame_text
+
+        return frame_text(self)
+
+    def _repr_html_(self: Any) -> str:
+        from headrace.display import frame_html
+
+        return frame_html(self)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `DataFrame` that picks, orders and joins rows."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.deferred import caller_variables, mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+    from headrace.sorting import NaPosition
+
+
+class FrameRows:
+    """Rows of a frame by what they hold and in which order."""
+
+    __slots__ = ()
+
+    # ---- rows by what they hold --------------------------------------------------------------
+    def query(self: Any, text: str) -> DataFrame:
+        """The rows for which an expression over columns, given as text, is true.
+
+        The text is parsed, never run as code: names are columns (in backticks where they are no
+        words), ``@name`` is a variable of the caller; arithmetic, comparisons (chained too), ``in``
+        with a list, ``and``, ``or``, ``not``, and the methods ``abs between clip is_nan is_null
+        isin isna notna round`` work.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
+        >>> least = 2
+        >>> df.query("x >= @least and `a b` in ['v']").x.to_list()
+        [2, 3]
+        """
+        from headrace.frame import DataFrame
+        from headrace.query import evaluate
+
+        mark("query")
+        mask = evaluate(text, self, caller_variables())
+        if not isinstance(mask, Series) or mask.dtype.kind != "b":
+            raise TypeMismatchError(f"query: the text is no condition on rows: text={text!r}")
+        return DataFrame(self[mask])
+
+    def isna(self: Any) -> DataFrame:
+        """True where a value is null or NaN, column by column."""
+        from headrace.frame import DataFrame
+
+        found = {name: self[name].isna()._node for name in self._unlabelled()}
+        return DataFrame._of({**self._nodes, **found}, self._labels)
+
+    def fillna(self: Any, value: Any) -> DataFrame:
+        """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``.
+
+        A frame of one row, as ``df.mean()`` is, gives its columns' values too.
+        """
+        from headrace.frame import DataFrame
+
+        mark("fillna")
+        if isinstance(value, DataFrame):
+            firsts = {name: value[name].to_list()[0] for name in value._unlabelled()}
+            value = {name: first for name, first in firsts.items() if first is not None}
+        values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
+        for name in values:
+            self._find(name)
+        filled = {name: self[name].fillna(each)._node for name, each in values.items()}
+        return DataFrame._of({**self._nodes, **filled}, self._labels)
+
+    def dropna(
+        self: Any, subset: str | list[str] | None = None, how: Literal["any", "all"] = "any"
+    ) -> DataFrame:
+        """The rows without null and NaN in `subset` (all columns); `how="all"`: with some value."""
+        from headrace.frame import DataFrame
+
+        mark("dropna")
+        if how not in ("any", "all"):
+            raise InvalidArgumentError(f"dropna: no such word: how={how!r}; pass any or all")
+        names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
+        present = [self[self._find(name)].notna() for name in names]
+        if not present:
+            return DataFrame(self)
+        kept = functools.reduce(operator.and_ if how == "any" else operator.or_, present)
+        return DataFrame(self[kept])
+
+    def astype(self: Any, dtype: Any) -> DataFrame:
+        """Columns as another dtype, or by column from a mapping ``{name: dtype}``."""
+        from headrace.frame import DataFrame
+
+        mark("astype")
+        wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(self._unlabelled(), dtype)
+        for name in wanted:
+            self._find(name)
+        cast = {name: self[name].astype(each)._node for name, each in wanted.items()}
+        return DataFrame._of({**self._nodes, **cast}, self._labels)
+
+    def merge(
+        self: Any,
+        right: DataFrame,
+        how: str = "inner",
+        on: str | list[str] | None = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+        indicator: bool | str = False,
+        validate: str | None = None,
+    ) -> DataFrame:
+        """Rows of both frames whose keys are equal, side by side.
+
+        Left rows in order, of each its partners in order; of an outer join then the right rows
+        without one; of a right join right rows in order. Null equals null, and NaN equals NaN.
+        Columns of the side without a row are null, and stay of their dtype.
+
+        Parameters
+        ----------
+        right : DataFrame
+            The other frame.
+        how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
+            Which rows stay; semi and anti: left rows that have a partner, or none.
+        on : str or list of str, optional
+            Names of the keys in both frames; all names they share when no key is given.
+        left_on, right_on : str, Series or list of these, optional
+            Keys of each side; integers and floats of any width agree.
+        suffixes : tuple
+            Appended to other columns that both frames have.
+        indicator : bool or str
+            A last column (named `_merge`, or this) of the side that the row is from.
+        validate : {"1:1", "1:m", "m:1", "m:m"}, optional
+            Raise when keys of a side come twice and should not; pandas' long words work too.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            For a name that is no column.
+        TypeMismatchError
+            For keys of dtypes that are never equal.
+        InvalidArgumentError
+            For options that do not fit, and, when it runs, for keys against `validate` or a result
+            of 2^31 rows.
+
+        Notes
+        -----
+        Keys from a range of at most four times the right rows take a few ns a row and core, others
+        about 40. Where every left row has one partner, the left columns are shared. The table of
+        the right keys follows Birler, Schmidt, Fent and Neumann, "Simple, efficient, and robust
+        hash tables for join processing", DaMoN 2024.
+
+        >>> import headrace as hr
+        >>> loans = hr.DataFrame({"id": [1, 2, 2], "paid": [5.0, 6.0, 7.0]})
+        >>> people = hr.DataFrame({"id": [2, 1], "name": ["Bo", "Al"]})
+        >>> loans.merge(people, on="id").to_dict()
+        {'id': [1, 2, 2], 'paid': [5.0, 6.0, 7.0], 'name': ['Al', 'Bo', 'Bo']}
+        """
+        from headrace.joining import merge
+
+        return merge(self, right, how, on, left_on, right_on, suffixes, indicator, validate)
+
+    def head(self: Any, rows: int = 5) -> DataFrame:
+        """The first rows, computed from no more than these where the plan allows it.
+
+        All but the last ``-rows`` when `rows` is negative, as in pandas.
+        """
+        from headrace.frame import DataFrame
+
+        mark("head")
+        if rows < 0:
+            return DataFrame(self[:rows])
+        domain = _core.new_domain()
+        every = self._everything()
+        nodes = _core.prefix(list(every.values()), rows)
+        return self._of_rows(list(every), [_core.in_domain(node, domain) for node in nodes])  # type: ignore[no-any-return]
+
+    def tail(self: Any, rows: int = 5) -> DataFrame:
+        """The last rows; all but the first ``-rows`` when `rows` is negative."""
+        from headrace.frame import DataFrame
+
+        length = len(self)
+        return DataFrame(self[max(length - rows, 0) if rows >= 0 else -rows : length])
+
+    # ---- order -------------------------------------------------------------------------------
+    def sort_values(
+        self: Any,
+        by: str | Sequence[str],
+        *,
+        ascending: bool | Sequence[bool] = True,
+        na_position: NaPosition = "last",
+    ) -> DataFrame:
+        """The rows in the order of columns, as a new frame; equal rows stay in their order.
+
+        Only the keys and the columns that somebody looks at are sorted; `head` of the result takes
+        the first rows without sorting the others. Under a memory limit the sort spills by itself.
+
+        Parameters
+        ----------
+        by : str or list of str
+            Columns; the first one counts most. Strings compare by their bytes, categories by their
+            text unless they are ordered, false before true.
+        ascending : bool or list of bool
+            One for all keys, or one a key.
+        na_position : {"last", "first"}
+            Where rows with a null or NaN in a key go, whatever its direction.
+
+        Returns
+        -------
+        DataFrame
+            Deferred. Rows without labels do not remember their old places, as pandas' do.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            For a name that the frame does not have.
+        InvalidArgumentError
+            When `ascending` has another length than `by`.
+
+        Examples
+        --------
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["b", "a", "b"], "v": [1, 2, 3]})
+        >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
+        {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
+        """
+        from headrace.sorting import sort_frame
+
+        return sort_frame(self, by, ascending, na_position)
+
+    def nlargest(self: Any, n: int, columns: str | Sequence[str]) -> DataFrame:
+        """The `n` rows with the greatest values in `columns`, greatest first, without a full sort.
+
+        Rows with missing values come last; of equal rows the first ones are taken.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
+        ['b', 'c']
+        """
+        from headrace.sorting import first_of_frame
+
+        return first_of_frame("nlargest", self, n, columns, True)
+
+    def nsmallest(self: Any, n: int, columns: str | Sequence[str]) -> DataFrame:
+        """The `n` rows with the least values in `columns`, least first; see `nlargest`."""
+        from headrace.sorting import first_of_frame
+
+        return first_of_frame("nsmallest", self, n, columns, False)

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows picked by label and by position: what `loc` and `iloc` give."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import Deferred, mark
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
+from headrace.rows import Row
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+_SHOWN = 5
+
+
+def positions(rows: int) -> Series:
+    """0, 1, 2, ..., the labels of rows that have none."""
+    import numpy as np
+
+    return Series(np.arange(rows), "index")
+
+
+def _no_label(op: str, wanted: Any, labels: Iterable[str], fix: str = "") -> ColumnNotFoundError:
+    names = ", ".join(labels) or "the positions of the rows"
+    return ColumnNotFoundError(
+        f"{op}: no row has this label: label={wanted!r}; the labels are {names}{fix}"
+    )
+
+
+def is_mask(key: Any) -> bool:
+    """Whether this is a column, an array or a list of bools."""
+    if isinstance(key, Deferred) or hasattr(key, "__array_interface__"):
+        return str(key.dtype) == "bool"
+    return isinstance(key, list) and bool(key) and all(isinstance(each, bool) for each in key)
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or (isinstance(label, float) and math.isnan(label))
+
+
+def is_several(key: Any) -> bool:
+    """Whether this is a list of labels or positions."""
+    return isinstance(key, list | range | Deferred) or bool(getattr(key, "ndim", 0))
+
+
+def plain(column: Series) -> Series:
+    """Categories as strings, which other strings are equal to; without labels of their own."""
+    column = Series(column._node)
+    return column.astype("string") if column.dtype == "category" else column
+
+
+def _row_of(frame: DataFrame) -> Row:
+    return Row({name: values[0] for name, values in frame.to_dict().items()})
+
+
+class Locator:
+    """What ``frame.loc`` gives: rows by their labels or a mask, then columns by their names."""
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+
+    # ---- the two halves of a key -------------------------------------------------------------
+    def _halves(self, key: Any) -> tuple[Any, Any]:
+        labels = len(self._frame._labels)
+        if not isinstance(key, tuple):
+            return key, None
+        if labels > 1 and not (len(key) == 2 and (isinstance(key[0], tuple | slice | list))):
+            if len(key) == 2 and is_mask(key[0]):
+                return key
+            return key, None
+        if len(key) != 2:
+            raise InvalidArgumentError(f"loc: rows and columns are wanted: key={key!r}")
+        return key
+
+    def _names(self, columns: Any) -> list[str]:
+        frame = self._frame
+        if columns is None:
+            return frame.columns
+        if isinstance(columns, slice):
+            names = frame.columns
+            first = 0 if columns.start is None else names.index(frame._find(columns.start))
+            last = (
+                len(names) if columns.stop is None else names.index(frame._find(columns.stop)) + 1
+            )
+            return names[first : last : columns.step]
+        return [frame._find(name) for name in columns]
+
+    # ---- rows --------------------------------------------------------------------------------
+    def _slice_mask(self, key: slice) -> Series | None:
+        """The rows whose label is between both ends; None for all rows."""
+        if key.step is not None:
+            raise InvalidArgumentError(f"loc: a slice of labels takes no step: step={key.step!r}")
+        if key.start is None and key.stop is None:
+            return None
+        labels = self._label_columns()
+        if len(labels) != 1:
+            raise InvalidArgumentError(
+                f"loc: a slice wants one label: labels={list(self._frame._labels)}; use a mask"
+            )
+        (label,) = labels
+        ends = []
+        if key.start is not None:
+            ends.append(label >= key.start)
+        if key.stop is not None:
+            ends.append(label <= key.stop)
+        mask: Series = functools.reduce(operator.and_, ends)
+        return mask
+
+    def _label_columns(self) -> list[Series]:
+        frame = self._frame
+        if frame._labels:
+            return [Series(node, name) for name, node in frame._labels.items()]
+        return [Series(frame._aligned(positions(len(frame))), "index")]
+
+    def _equal_mask(self, key: Any) -> Series:
+        """The rows with this label, or with these first labels of several."""
+        wanted = key if isinstance(key, tuple) else (key,)
+        labels = self._label_columns()
+        if len(wanted) > len(labels):
+            raise InvalidArgumentError(
+                f"loc: more labels than the frame has: key={key!r}, "
+                f"labels={list(self._frame._labels)}"
+            )
+        tests = [
+            label.isna() if _is_missing(each) else label == each
+            for label, each in zip(labels, wanted, strict=False)
+        ]
+        mask: Series = functools.reduce(operator.and_, tests).fill_null(False)
+        return mask
+
+    def _places(self, key: Any) -> Any:
+        """The positions of the rows with these labels, in the order of `key`; they all exist."""
+        from headrace.frame import DataFrame
+
+        labels = self._label_columns()
+        several = len(labels) > 1
+        wanted = list(zip(*key, strict=True)) if several else [key]
+        if several and len(wanted) != len(labels):
+            raise InvalidArgumentError(f"loc: tuples of all labels are wanted: key={key!r}")
+        names = [f"label {i}" for i in range(len(labels))]
+        left = DataFrame(
+            {
+                n: Series(list(w) if isinstance(w, tuple | range) else w)
+                for n, w in zip(names, wanted, strict=True)
+            }
+        )
+        if len(left) == 0:
+            return []
+        right = DataFrame({n: plain(label) for n, label in zip(names, labels, strict=True)})
+        right["place"] = Series(right._aligned(positions(len(right))))
+        found = left.merge(right, on=names, how="left")
+        absent = found[found.place.is_null()]
+        if len(absent):
+            values = list(zip(*absent[names].to_dict().values(), strict=True))[:_SHOWN]
+            shown = values if several else [value for (value,) in values]
+            raise _no_label("loc", shown, self._frame._labels)
+        return found.place.to_numpy()
+
+    def _rows(self, key: Any) -> tuple[DataFrame, bool]:
+        """The rows, and whether it is one that was asked for by its label."""
+        frame = self._frame
+        if isinstance(key, slice):
+            if not frame._labels and key.step is None and key.stop is not None and key.stop >= 0:
+                return frame[key.start : key.stop + 1], False
+            mask = self._slice_mask(key)
+            return (frame if mask is None else frame[mask]), False
+        if is_mask(key):
+            return frame[key], False
+        if is_several(key):
+            import numpy as np
+
+            return frame[np.asarray(self._places(key), np.int64)], False
+        if not frame._labels:
+            row = key if isinstance(key, int) else -1
+            if not 0 <= row < len(frame):
+                raise _no_label("loc", key, [])
+            return frame[row : row + 1], True
+        found = frame[self._equal_mask(key)]
+        if len(found) == 0:
+            raise _no_label("loc", key, frame._labels)
+        wanted = len(key) if isinstance(key, tuple) else 1
+        return found, len(found) == 1 and wanted == len(frame._labels)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Rows by label, list of labels, slice of labels (both ends count) or mask."""
+        mark("loc")
+        return self.pick(*self._halves(key))
+
+    def pick(self, rows: Any, columns: Any) -> Any:
+        """The rows and columns that the two halves of a key mean."""
+        found, single = self._rows(rows(self._frame) if callable(rows) else rows)
+        if isinstance(columns, str):
+            series = found[columns]
+            return series.to_list()[0] if single else series
+        picked = found if columns is None else found[self._names(columns)]
+        return _row_of(picked) if single else picked
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Values of some rows: ``frame.loc[frame.x > 3, "y"] = 0``; other rows stay as they are."""
+        mark("loc")
+        frame = self._frame
+        rows, columns = self._halves(key)
+        if callable(rows):
+            rows = rows(frame)
+        names = [columns] if isinstance(columns, str) else self._names(columns)
+        mask = self._mask(rows)
+        for name in names:
+            if mask is None:
+                frame[name] = value
+                continue
+            if value is None:
+                frame[name] = frame[name].where(~mask)
+            elif name in frame:
+                frame[name] = frame[name].where(~mask, value)
+            else:
+                filled = value if isinstance(value, Series) else _core.repeat(mask._node, value)
+                frame[name] = Series(filled).where(mask)
+
+    def _mask(self, rows: Any) -> Series | None:
+        """The rows that are meant; None for all."""
+        if isinstance(rows, slice):
+            return self._slice_mask(rows)
+        if is_mask(rows):
+            node = self._frame._aligned(Series(rows))
+            mask: Series = Series(node).fill_null(False)
+            return mask
+        if is_several(rows):
+            (label,) = self._label_columns()
+            self._places(rows)  # an error for those that are not there
+            return label.isin(rows)
+        mask = self._equal_mask(rows)
+        if not bool(mask.any().item()):
+            raise _no_label("loc", rows, self._frame._labels, "; concat adds rows")
+        return mask
+
+
+class PositionLocator:
+    """What ``frame.iloc`` gives: rows and columns by their positions."""
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+
+    def __getitem__(self, key: Any) -> Any:
+        """One row by its position, or rows by a slice, a list or a mask; then columns likewise."""
+        mark("iloc")
+        frame = self._frame
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if callable(rows):
+            rows = rows(frame)
+        single_column = not isinstance(columns, slice | list) and not getattr(columns, "ndim", 0)
+        names = frame.columns
+        if single_column:
+            at = operator.index(columns)
+            if not -len(names) <= at < len(names):
+                raise IndexError(f"iloc: column out of range: column={at}, columns={len(names)}")
+            picked = [names[at]]
+        elif isinstance(columns, slice):
+            picked = names[columns]
+        else:
+            picked = [names[operator.index(at)] for at in columns]
+        if isinstance(rows, slice) or is_mask(rows):
+            found = frame[picked][rows]
+        elif is_several(rows):
+            found = frame[picked][self._checked(rows)]
+        else:
+            at, length = operator.index(rows), len(frame)
+            if not -length <= at < length:
+                raise IndexError(f"iloc: row out of range: row={at}, rows={length}")
+            row = _row_of(frame[picked][at % length : at % length + 1])
+            return row[picked[0]] if single_column else row
+        return found[picked[0]] if single_column else found
+
+    def _checked(self, rows: Any) -> Any:
+        import numpy as np
+
+        at, length = np.asarray(rows), len(self._frame)
+        if at.size and at.dtype.kind not in "iu":
+            raise TypeMismatchError(f"iloc: positions are integers: dtype={str(at.dtype)!r}")
+        at = at.astype(np.int64)
+        if at.size and not (-length <= at.min() and at.max() < length):
+            raise IndexError(f"iloc: row out of range: rows={length}")
+        return np.where(at < 0, at + length, at)

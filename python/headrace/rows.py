@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of columns, and one row as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from headrace import _core
+
+
+class Names(list[str]):
+    """Names of columns: a list with the few words of pandas' index that programs use on them.
+
+    >>> Names(["x", "y", "z"]).difference(["y"])
+    ['x', 'z']
+    """
+
+    def difference(self, other: Iterable[str]) -> Names:
+        """The names that are not in `other`, sorted."""
+        gone = set(other)
+        return Names(sorted(name for name in self if name not in gone))
+
+    def tolist(self) -> list[str]:
+        """A plain list."""
+        return list(self)
+
+    to_list = tolist
+
+
+class Row(Mapping[str, Any]):
+    """One row: its values by name of their column, as items and as attributes.
+
+    >>> import headrace as hr
+    >>> row = hr.DataFrame({"a": [1, 2], "b": ["x", None]}).iloc[1]
+    >>> row["a"], row.b, dict(row)
+    (2, None, {'a': 2, 'b': None})
+    """
+
+    __slots__ = ("_row",)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._row = values
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._row:
+            _core.no_such_column("row", list(self._row), str(name))
+        return self._row[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._row:
+            raise AttributeError(f"this row has no column {name!r}")
+        return self._row[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._row)
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Values by name."""
+        return dict(self._row)
+
+    def __repr__(self) -> str:
+        return f"Row({', '.join(f'{name}={value!r}' for name, value in self._row.items())})"
