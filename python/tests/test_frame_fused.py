@@ -196,3 +196,41 @@ def test_what_two_lines_ask_for_is_computed_once():
     for a, b in zip(ours, alone, strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
     assert len(ours[4]) == len(ours[5]) == len(alone[4])
+
+
+def test_under_a_limit_it_is_the_same():
+    random = np.random.default_rng(3)
+    rows = 16 * MORSEL
+    begin = hr.DataFrame({name: random.random(rows) for name in "xyz"})
+    frame = hr.DataFrame({name: begin[name] * 1 for name in "xyz"})
+    frame["k"] = (frame.x * 4).astype("int64")
+    hr.eval(frame)
+    del begin
+
+    def work():
+        lines = frame[frame.y > 0.1]
+        lines["p"] = lines.x * lines.z
+        return bits(lines.groupby("k").agg(p=("p", "sum"), z=("z", "mean"), n=("p", "count")))
+
+    wanted = work()
+    with hr.memory.limit(40 << 20):
+        found = work()
+        assert hr.memory.stats().used_bytes <= 40 << 20
+    equal(found, wanted)
+
+
+def test_features_that_are_dropped_leave_no_step():
+    frame = table(1000, 0.5)
+
+    def chain(features):
+        made = frame
+        for k in range(features):
+            made = made.assign(**{f"f{k}": np.log1p(made.x * k) + np.sin(made.x)})
+            made[f"g{k}"] = made[f"f{k}"].cumsum()
+        made = made[made.pick]
+        made = made.drop(columns=[f"{c}{k}" for c in "fg" for k in range(features)])
+        return made.groupby("k").agg(x=("x", "sum"))
+
+    with_them, without = (chain(count).explain().splitlines() for count in (5, 0))
+    assert [line.split("|")[0] for line in with_them] == [line.split("|")[0] for line in without]
+    equal(bits(chain(5)), bits(chain(0)))
