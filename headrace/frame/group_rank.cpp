@@ -21,10 +21,13 @@ double quantile_of(double* values, int64_t count, double q) {
   return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
 }
 
+// Reorders the values, but keeps all of them: others are ranked after it.
 template <class T>
 int64_t distinct_of(T* values, int64_t count) {
   std::sort(values, values + count);
-  return std::unique(values, values + count) - values;
+  int64_t distinct = count > 0;
+  for (int64_t k = 1; k < count; ++k) distinct += values[k] != values[k - 1];
+  return distinct;
 }
 
 }  // namespace

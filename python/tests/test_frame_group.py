@@ -325,3 +325,9 @@ def test_more_than_the_limit() -> None:
         assert hr.memory.spill().written_bytes > start
         after = bits(result)
     assert after == before
+
+
+def test_distinct_values_and_medians_of_one_column_in_one_walk() -> None:
+    frame = hr.DataFrame({"k": [1] * 8, "x": [-55.0, -82.0, -26.0, -37.0] * 2})
+    made = frame.groupby("k").agg(n=("x", "nunique"), middle=("x", "median")).to_dict()
+    assert (made["n"], made["middle"]) == ([4], [-46.0])
