@@ -157,14 +157,31 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
   if (pass.mask) read.push_back(pass.mask->value());
   inputs.program = std::move(builder.program());
   const size_t columns = builder.inputs().size();
-  std::vector<Value> made = run_where_data_is(
-      table->op(), false, std::move(read), [&](std::span<const Value> where) -> std::vector<Value> {
-        inputs.values.assign(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(columns));
-        for (size_t i = 0; i < places.size(); ++i) inputs.given[places[i]] = where[columns + i];
-        if (pass.mask) inputs.mask = where.back();
-        inputs.rows = signature_of(inputs.given[static_cast<size_t>(inputs.keys[0])]).rows();
-        return {fields.run_rows(wanted, inputs)};
-      });
+  const auto take = [&](std::span<const Value> where) {
+    inputs.values.assign(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(columns));
+    for (size_t i = 0; i < places.size(); ++i) inputs.given[places[i]] = where[columns + i];
+    if (pass.mask) inputs.mask = where.back();
+    inputs.rows = signature_of(inputs.given[static_cast<size_t>(inputs.keys[0])]).rows();
+  };
+  std::vector<Value> made;
+  if (std::any_of(read.begin(), read.end(),
+                  [](const Value& value) { return place_of(value).is_gpu(); })) {
+    // A device has kernels for what the table would compute, and what they leave is less to copy.
+    made = run_where_data_is("evaluate", true, std::move(read), [&](std::span<const Value> where) {
+      take(where);
+      return inputs.made();
+    });
+    made = run_where_data_is(table->op(), false, std::move(made),
+                             [&](std::span<const Value> where) -> std::vector<Value> {
+                               return {fields.run_table(wanted, where)};
+                             });
+  } else {
+    made = run_where_data_is(table->op(), false, std::move(read),
+                             [&](std::span<const Value> where) -> std::vector<Value> {
+                               take(where);
+                               return {fields.run_rows(wanted, inputs)};
+                             });
+  }
   return std::get<Table>(std::move(made[0]));
 }
 
