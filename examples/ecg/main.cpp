@@ -8,6 +8,7 @@
 #include <headrace/frame/nodes.h>
 #include <headrace/io/nodes.h>
 #include <headrace/plan/array.h>
+#include <headrace/plan/placement.h>
 #include <headrace/plan/view.h>
 #include <headrace/plot/nodes.h>
 #include <headrace/signal/nodes.h>
@@ -57,8 +58,9 @@ void run(const char* path, const char* column, double rate) {
   std::printf("beats %lld\n", static_cast<long long>(positions.tensor().num_elements()));
   std::printf("kept %lld of width %lld\n", static_cast<long long>(beats.tensor().shape()[0]),
               static_cast<long long>(beats.tensor().shape()[1]));
+  const hr::Array edges = hr::to_place_node(histogram.edges, hr::host);
   std::printf("most intervals from %.17g s on\n",
-              hr::Array(histogram.edges).tensor().as<double>()[mode.item<int64_t>()]);
+              edges.tensor().as<double>()[mode.item<int64_t>()]);
   std::printf("mean square of the windows %.17g\n", (beats * beats).mean().item<double>());
 }
 

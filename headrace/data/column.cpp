@@ -5,6 +5,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/data/dictionary.h"
 
 namespace hr {
@@ -33,7 +34,7 @@ Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, in
   if (!validity_)
     null_count_ = 0;
   else if (null_count_ < 0)
-    null_count_ = num_rows_ - count_bits(validity_.as<uint8_t>(), offset_, num_rows_);
+    null_count_ = num_rows_ - count_bits_of(validity_, offset_, num_rows_);
   if (dtype.is_category()) dictionary_ = DictionaryBuilder().finish();
 }
 
@@ -97,7 +98,7 @@ Column Column::slice(int64_t begin, int64_t count) const {
   Column result = *this;
   result.offset_ += begin;
   result.num_rows_ = count;
-  if (null_count_ > 0) result.null_count_ = count - count_bits(validity(), result.offset_, count);
+  if (null_count_ > 0) result.null_count_ = count - count_bits_of(validity_, result.offset_, count);
   return result;
 }
 

@@ -168,6 +168,23 @@ Tensor output_at(std::string_view op, const Tensor& made, Place place) {
   return Tensor(made.dtype(), made.shape(), there);
 }
 
+int64_t count_bits_of(const Buffer& bitmap, int64_t offset, int64_t count) {
+  if (bitmap.place().is_host()) return count_bits(bitmap.as<uint8_t>(), offset, count);
+  if (count == 0) return 0;
+  const int64_t first = offset / 8;
+  const int64_t bytes = (offset + count + 7) / 8 - first;
+  if (bitmap.place().is_gpu()) {
+    std::vector<uint8_t> here(static_cast<size_t>(bytes));
+    DeviceCall call("null_count", bitmap.place());
+    call.reads(bitmap);
+    call.fetch(here.data(), bitmap.data() + first, bytes);
+    return count_bits(here.data(), offset % 8, count);
+  }
+  if (const auto write = last_write(bitmap.data())) synchronize({write->event.stream});
+  const void* const here = simulated_alias("null_count", bitmap.data() + first, bytes);
+  return count_bits(static_cast<const uint8_t*>(here), offset % 8, count);
+}
+
 void check_on_host(std::string_view op, Place place) {
   if (!place.is_host())
     throw_error<UnsupportedError>(op, "there is no kernel for this device",

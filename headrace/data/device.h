@@ -48,6 +48,10 @@ HR_API void hand_over(std::string_view op, const Buffer& buffer, void* stream);
 /// A small output of `op` that the host computed, on a CUDA device if `place` is one.
 HR_API Tensor output_at(std::string_view op, const Tensor& made, Place place);
 
+/// Ones among `count` bits of a bitmap from bit `offset` on. Elsewhere than on the host its bytes
+/// are fetched: waits for what writes them.
+HR_API int64_t count_bits_of(const Buffer& bitmap, int64_t offset, int64_t count);
+
 /// Throws UnsupportedError, naming `op`, unless `place` is the host: an operator without a kernel
 /// for devices must not read there.
 HR_API void check_on_host(std::string_view op, Place place);

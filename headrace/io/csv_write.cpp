@@ -7,6 +7,7 @@
 #include "headrace/io/iso_time_math.h"
 #include "headrace/io/sink.h"
 #include "headrace/io/text_arena.h"
+#include "headrace/plan/placement.h"
 
 #include <algorithm>
 #include <charconv>
@@ -158,7 +159,8 @@ class Formatter {
 
 // Formats batches of pieces on all workers and hands each batch to `write(pieces)`.
 template <class Write>
-void format_pieces(const Table& table, const CsvWriteOptions& options, Write write) {
+void format_pieces(const Table& values, const CsvWriteOptions& options, Write write) {
+  const Table table = std::get<Table>(to_place(Value(values), host));
   const Formatter formatter(table, options);
   const int64_t piece_rows =
       std::max<int64_t>(1, kPieceCells / std::max<int64_t>(1, table.num_columns()));

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -18,9 +19,16 @@ namespace hr {
 
 namespace {
 
+Place first_place() {
+  const char* const word = std::getenv("HEADRACE_DEVICE");
+  const std::string_view name(word ? word : "");
+  if (name == "cuda") return cuda_place();
+  return name.substr(0, name.find(':')) == "sim" ? simulated : host;
+}
+
 struct State {
   std::mutex mutex;
-  Place place;
+  Place place = first_place();
   std::vector<Fallback> fallbacks;
   std::atomic<bool> strict{false};
 };

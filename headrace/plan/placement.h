@@ -20,7 +20,8 @@ HR_API Value to_place(const Value& value, Place place);
 /// The same, deferred: `x.to("cuda")`. Throws DeviceError when there is no such device.
 HR_API NodePtr to_place_node(const NodePtr& input, Place place);
 
-/// Where values go that come from no input: files, made-up arrays. The host at first.
+/// Where values go that come from no input: files, made-up arrays. First value: HEADRACE_DEVICE
+/// ("cuda" or "sim"), else the host.
 HR_API Place default_place();
 HR_API void set_default_place(Place place);
 

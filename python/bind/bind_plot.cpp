@@ -2,6 +2,7 @@
 // Pictures: deferred but for the pyramid, which looks at its data.
 #include "python/bind/bind.h"
 
+#include "headrace/plan/placement.h"
 #include "headrace/plan/view.h"
 #include "headrace/plot/nodes.h"
 #include "headrace/plot/pyramid.h"
@@ -10,10 +11,11 @@ namespace {
 
 using hr::NodePtr;
 
-// The tensor of a node, run now; a column is seen as one.
+// The tensor of a node, run now and fetched where it is elsewhere; a column is seen as one.
 hr::Tensor tensor_of(const NodePtr& node) {
   const bool column = node->signature().form == hr::Form::kColumn;
-  return std::get<hr::Tensor>(hr::force(column ? hr::as_tensor_node(node) : node));
+  const hr::Value value = hr::force(column ? hr::as_tensor_node(node) : node);
+  return std::get<hr::Tensor>(hr::to_place(value, hr::host));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from headrace import memory, plot
+from headrace import _core, deferred, memory, plot
 from headrace.array import Array, asarray
 from headrace.demo import generator, job
 from headrace.demo.meter import Meter
@@ -235,9 +235,10 @@ def _scored(name: str, results: Results, score: Floats, place: Floats) -> Scored
 
 
 def _force(*arrays: Array) -> None:
-    """Run what the arrays need."""
-    for array in arrays:
-        array.to_numpy()
+    """Run what the arrays need, to its end."""
+    deferred.eval(*arrays)
+    if any(array.device.startswith("cuda") for array in arrays):
+        _core.synchronize_device()
 
 
 def _size(source: Input) -> int:
