@@ -15,7 +15,9 @@
 #include <array>
 #include <limits>
 #include <random>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace hr {
 
@@ -206,7 +208,10 @@ TEST_P(DeviceTiers, PinnedMemoryIsFollowedByTheHostAndTheDisk) {
   set_pinned_limit(2 * kMiB);
   const int64_t on_disk = spill_statistics().evicted_bytes;
   std::vector<Tensor> all;
-  for (uint64_t k = 0; k < 40; ++k) all.push_back(there(k));
+  for (uint64_t k = 0; k < 40; ++k) {
+    all.push_back(there(k));
+    synchronize(stream_);  // which holds what is sent
+  }
   EXPECT_EQ(moved().pinned_bytes, 2 * kMiB);
   EXPECT_EQ(moved().host_bytes, 30 * kMiB);
   EXPECT_GT(spill_statistics().evicted_bytes, on_disk);
@@ -222,9 +227,10 @@ TEST_P(DeviceTiers, AHostThatIsFullToo) {
   set_pinned_limit(0);
   const int64_t spill = spill_limit();
   set_spill_limit(0);
-  set_memory_limit(memory_statistics().used_bytes + 4 * kMiB);
   std::vector<Tensor> all;
   for (uint64_t k = 0; k < 8; ++k) all.push_back(there(k));
+  synchronize(stream_);  // which holds what is sent
+  set_memory_limit(memory_statistics().used_bytes + 4 * kMiB);
   std::string text;
   for (uint64_t k = 8; k < 16 && text.empty(); ++k) try {
       all.push_back(there(k));
@@ -263,6 +269,22 @@ TEST_P(DeviceTiers, ManyThreadsAgainstAModel) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   for (uint64_t k = 0; k < values.size(); ++k) EXPECT_TRUE(holds(values[k], k));
+}
+
+TEST(DeviceTier, AChildOfAForkLetsGoOfItWithoutAWord) {
+  open_simulated({.limit_bytes = kMiB, .latency_ns = 0});
+  Buffer first = Buffer::allocate(kMiB, simulated_resource());
+  first.publish();
+  Buffer second = Buffer::allocate(kMiB, simulated_resource());
+  const pid_t child = fork();
+  if (child == 0) {
+    first = Buffer();
+    second = Buffer();
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(DeviceTier, BytesThatLeftAreNotTouchedWithoutAPin) {

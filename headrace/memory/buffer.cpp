@@ -130,7 +130,7 @@ Buffer::~Buffer() {
   if (!rep_ || rep_->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   leave_buffer(*rep_);
   if (!rep_->place.is_host()) {
-    if (rep_->residency) DeviceTier::instance().leave(*rep_->residency);
+    if (rep_->residency && !DeviceTier::instance().leave(*rep_->residency)) return;
   } else if (rep_->resource) {
     const int64_t charged = rep_->residency ? SpillEngine::instance().leave(*rep_->residency)
                                             : rep_->capacity_bytes.load();

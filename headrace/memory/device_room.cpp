@@ -55,7 +55,7 @@ DeviceTier& DeviceTier::instance() {
   return *leaked;
 }
 
-DeviceTier::DeviceTier() : pinned_limit_(first_pinned_limit()) {
+DeviceTier::DeviceTier() : process_(getpid()), pinned_limit_(first_pinned_limit()) {
   lock_over_fork(mutex_);
   SpillEngine::instance().add_callback([this](int64_t bytes) { return drop_copies(bytes); });
 }
@@ -65,12 +65,22 @@ void DeviceTier::enter(Residency& residency) {
   all_.push_back(&residency);
 }
 
-void DeviceTier::leave(Residency& residency) noexcept {
+// Nobody waits here: the mover may wait for a stream whose work lets go of the buffer just now.
+bool DeviceTier::leave(Residency& residency) noexcept {
+  const bool is_child = getpid() != process_;  // after a fork a device is of no use
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !residency.moving; });
+    const std::lock_guard lock(mutex_);
+    if (residency.moving && !is_child) {
+      residency.abandoned = true;
+      return false;
+    }
     std::erase(all_, &residency);
   }
+  if (!is_child) end(residency);
+  return true;
+}
+
+void DeviceTier::end(Residency& residency) noexcept {
   Buffer::Rep& rep = residency.rep;
   if (residency.is_there())
     rep.resource->deallocate(Stream{}, rep.data, static_cast<size_t>(rep.block_bytes),
@@ -120,6 +130,12 @@ DeviceTier::Move::~Move() {
   --tier.moving_;
   --moves_of_thread();
   tier.note_change();
+  if (!residency.abandoned) return;
+  std::erase(tier.all_, &residency);
+  lock.unlock();
+  tier.end(residency);
+  delete &residency.rep;
+  lock.lock();
 }
 
 // ---- moves --------------------------------------------------------------------------------------

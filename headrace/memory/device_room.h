@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace hr {
@@ -28,8 +29,8 @@ class DeviceTier {
   static DeviceTier& instance();
 
   void enter(Residency& residency);
-  /// Gives the block and the copy back.
-  void leave(Residency& residency) noexcept;
+  /// Gives the block and the copy back. False: a thread moves it, and will end it with its buffer.
+  bool leave(Residency& residency) noexcept;
 
   void pin(Residency& residency);
   void unpin(Residency& residency) noexcept;
@@ -70,6 +71,7 @@ class DeviceTier {
 
   DeviceTier();
   void note_change() noexcept;
+  void end(Residency& residency) noexcept;
   bool wait_for_others(std::unique_lock<std::mutex>& lock, int64_t pins);
   void bring(Residency& residency);
   bool take_away(Residency& residency);
@@ -83,6 +85,7 @@ class DeviceTier {
 
   static inline constinit std::atomic<const DeviceMoves*> moves_{nullptr};
 
+  pid_t process_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Residency*> all_;
