@@ -24,6 +24,9 @@ struct Cases : F... {
   using F::operator()...;
 };
 
+template <class... F>
+Cases(F...) -> Cases<F...>;  // for compilers that do not find it by themselves
+
 constexpr std::string_view kRanks[] = {"average", "min", "max", "first", "dense"};
 
 std::string word_of(const WindowFunction& function) {
