@@ -90,7 +90,7 @@ struct BufferSource {};
 
 int get_source_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
-  PyObject* value = PyObject_CallMethod(self, "_value", nullptr);
+  PyObject* value = PyObject_CallMethod(self, "_buffer_value", nullptr);
   if (!value) return -1;
   const int result = PyObject_GetBuffer(value, view, flags);
   Py_DecRef(value);

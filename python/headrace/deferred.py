@@ -161,6 +161,14 @@ class Deferred(_core.BufferSource):
         _core.force([self._node])
         return _core.value_there(self._node)
 
+    def _buffer_value(self) -> Any:
+        """What the buffer protocol shows: Numba and others ask for it before they look further."""
+        if self.device != "host":
+            raise BufferError(
+                f"buffer: the data are on a device: place={self.device!r}; use to('cpu')"
+            )
+        return self._value()
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         there = self._value_there() if _core.cuda_device_count() else None
