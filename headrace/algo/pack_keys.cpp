@@ -179,12 +179,12 @@ bool PackedKeys::find_short_texts(Field& field) {
 }
 
 PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column,
-                                       PackOptions options) {
+                                       PackOptions options, bool short_texts) {
   Field field;
   field.column = column;
   field.dtype = column.dtype();
   field.can_miss = column.null_count() > 0;
-  if (column.dtype().is_string() && find_short_texts(field)) return field;
+  if (short_texts && column.dtype().is_string() && find_short_texts(field)) return field;
   if (column.dtype().is_string() || column.dtype().is_category()) {
     if (column.dtype().is_string()) field.column = categories_of_strings(column);
     field.kind = Kind::kNumbers;
@@ -218,10 +218,18 @@ PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& column
   if (packed.num_rows_ > UINT32_MAX)
     throw_error<InvalidArgumentError>(op, "more rows than this operator takes",
                                       {{"rows", packed.num_rows_}, {"limit", UINT32_MAX}});
+  std::vector<Field> all;
+  int wanted = 0;
+  for (const Column& column : columns) {
+    all.push_back(field_of(op, column, options, true));
+    wanted += bits_of(all.back().last());
+  }
+  // Numbered texts take fewer bits, and to join fields costs more than to number their texts.
+  for (size_t i = 0; wanted > 64 && i < all.size(); ++i)
+    if (all[i].kind == Kind::kText) all[i] = field_of(op, columns[i], options, false);
   std::vector<Field> fields;
   int bits = 0;
-  for (const Column& column : columns) {
-    Field field = field_of(op, column, options);
+  for (Field& field : all) {
     if (field.can_miss && field.top == UINT64_MAX)  // null needs a 65th bit
       field = join({field}, packed.num_rows_, options);
     int more = bits_of(field.last());

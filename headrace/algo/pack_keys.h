@@ -91,7 +91,9 @@ class HR_API PackedKeys {
   };
 
   static bool find_short_texts(Field& field);
-  static Field field_of(std::string_view op, const Column& column, PackOptions options);
+  /// `short_texts`: packs of short texts are made of their bytes, where these are near each other.
+  static Field field_of(std::string_view op, const Column& column, PackOptions options,
+                        bool short_texts);
   static Field join(std::vector<Field> fields, int64_t rows, PackOptions options);
   void place(std::vector<Field> fields);
   template <class Out>

@@ -140,6 +140,15 @@ TEST(PackKeys, TextsAreNumbersWhereShort) {
   EXPECT_LE(PackedKeys::of("test", {short_texts, ints}, {}).domain(), 1u << 7);
 }
 
+TEST(PackKeys, NumbersShortTextsWhereTheirBytesAreTooMany) {
+  const Column texts = texts_of({"a0001", "a0100", "a0100", "a0001"});
+  const Column ints = column_of<int64_t>({0, (1 << 24) - 1, 7, 7});
+  const PackedKeys packed = PackedKeys::of("test", {texts, ints, texts, ints}, {});
+  EXPECT_EQ(packed.domain(), uint64_t{1} << 50);  // side by side, not joined
+  const Column back = packed.unpack(2, packs_of(packed), 4);
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(back.string(i), texts.string(i));
+}
+
 TEST(PackKeys, RefusesComplexNumbers) {
   const Column complex(TypeId::kComplex64, 1, Buffer::allocate_zeroed(8));
   EXPECT_THROW(PackedKeys::of("test", {complex}, {}), TypeMismatchError);
