@@ -2,6 +2,7 @@
 // The fused evaluator: runs a compiled program over morsels.
 #include "headrace/plan/evaluate.h"
 
+#include "headrace/algo/value_width.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
@@ -173,11 +174,11 @@ void Run::store(size_t o, EvaluateBlock& block) {
     std::memcpy(out, values, static_cast<size_t>(block.count * width));
     return;
   }
-  visit_width(dtype, [&]<class T>(std::type_identity<T>) {
+  visit_width(dtype.size_bytes(), [&]<class T>(std::type_identity<T>) {
     const T* x = reinterpret_cast<const T*>(values);
     T* z = reinterpret_cast<T*>(out);
     for (int64_t i = 0; i < block.count; ++i)  // null slots are zero
-      z[i] = (masks[i >> 6] >> (i & 63)) & 1 ? x[i] : T{0};
+      z[i] = (masks[i >> 6] >> (i & 63)) & 1 ? x[i] : T{};
   });
 }
 

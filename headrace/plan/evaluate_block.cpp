@@ -2,6 +2,7 @@
 // A program bound to its inputs: block after block of rows.
 #include "headrace/plan/evaluate_block.h"
 
+#include "headrace/algo/value_width.h"
 #include "headrace/algo/vmath.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
@@ -118,7 +119,7 @@ void BoundProgram::load(EvaluateBlock& block) const {
       }
       default: {
         std::byte* out = home(static_cast<int>(v), block);
-        visit_width(input.dtype, [&]<class T>(std::type_identity<T>) {
+        visit_width(input.dtype.size_bytes(), [&]<class T>(std::type_identity<T>) {
           read_strided(input, shape_, block.row, block.count, reinterpret_cast<T*>(out));
         });
         block.values[v] = out;
@@ -172,7 +173,7 @@ void BoundProgram::check_exponents(const EvaluateStep& step, const EvaluateBlock
 
 void BoundProgram::fill_null(const EvaluateStep& step, EvaluateBlock& block, std::byte* out) const {
   const uint64_t* valid = block.valid[at(step.operands[0])];
-  visit_width(step.dtype, [&]<class T>(std::type_identity<T>) {
+  visit_width(step.dtype.size_bytes(), [&]<class T>(std::type_identity<T>) {
     const T* x = reinterpret_cast<const T*>(block.values[at(step.operands[0])]);
     const T* fill = reinterpret_cast<const T*>(block.values[at(step.operands[1])]);
     T* z = reinterpret_cast<T*>(out);

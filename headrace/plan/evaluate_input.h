@@ -60,21 +60,6 @@ void read_strided(const EvaluateInput& input, const Shape& shape, int64_t first,
   }
 }
 
-/// Calls `f` with the unsigned type as wide as the dtype.
-template <class F>
-void visit_width(Dtype dtype, F&& f) {
-  switch (dtype.size_bytes()) {
-    case 1:
-      return f(std::type_identity<uint8_t>{});
-    case 2:
-      return f(std::type_identity<uint16_t>{});
-    case 4:
-      return f(std::type_identity<uint32_t>{});
-    default:
-      return f(std::type_identity<uint64_t>{});
-  }
-}
-
 /// Fills a block with one value.
 inline void broadcast(const Scalar& value, Dtype dtype, void* out, int64_t count) {
   if (dtype.is_bool()) {
