@@ -82,16 +82,6 @@ uint64_t cuda_in(Place place, const Buffer& from, bool pinned, uint64_t ticket, 
 }
 
 // The simulated device is done with a copy when the call returns.
-template <class F>
-void in_pieces(const Buffer& buffer, int64_t bytes, bool write, const F& copy) {
-  constexpr int64_t kPiece = int64_t{8} << 20;
-  for (int64_t begin = 0; begin < bytes; begin += kPiece) {
-    const int64_t size = std::min(kPiece, bytes - begin);
-    const Pin pin{{&buffer, begin, begin + size, write}};
-    copy(begin, static_cast<size_t>(size));
-  }
-}
-
 void simulated_out(const std::byte* from, int64_t bytes, Buffer& to) {
   if (const auto write = last_write(from); write && write->event.number > 0)
     synchronize(Stream{write->event.stream});
@@ -99,8 +89,9 @@ void simulated_out(const std::byte* from, int64_t bytes, Buffer& to) {
   take_time(bytes, simulated_settings().to_host);
   const std::byte* const there = simulated_alias("evict", from, bytes);
   std::byte* const out = to.mutable_data();
-  in_pieces(to, bytes, true,
-            [&](int64_t begin, size_t size) { std::memcpy(out + begin, there + begin, size); });
+  in_pieces(to, 0, bytes, true, [&](int64_t at, int64_t size) {
+    std::memcpy(out + at, there + at, static_cast<size_t>(size));
+  });
   clock.stop("evict", bytes);
 }
 
@@ -108,8 +99,8 @@ void simulated_in(const Buffer& from, std::byte* to, int64_t bytes) {
   SpanClock clock(Stream{}, simulated);
   take_time(bytes, simulated_settings().to_device);
   std::byte* const there = simulated_alias("fetch", to, bytes);
-  in_pieces(from, bytes, false, [&](int64_t begin, size_t size) {
-    std::memcpy(there + begin, from.data() + begin, size);
+  in_pieces(from, 0, bytes, false, [&](int64_t at, int64_t size) {
+    std::memcpy(there + at, from.data() + at, static_cast<size_t>(size));
   });
   clock.stop("fetch", bytes);
   note_write(to, StreamEvent{}, "fetch");

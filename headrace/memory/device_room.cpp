@@ -16,7 +16,6 @@ namespace hr {
 
 namespace {
 
-constexpr int64_t kPieceBytes = int64_t{8} << 20;
 constexpr auto kPatience = std::chrono::seconds(1);  // without any change
 
 Chunk& whole(Residency& residency) {
@@ -26,16 +25,6 @@ Chunk& whole(Residency& residency) {
 int64_t first_pinned_limit() {
   if (const char* text = std::getenv("HEADRACE_PINNED_LIMIT")) return parse_bytes(text);
   return sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE) / 4;
-}
-
-// The host's bytes in pieces that are in memory meanwhile.
-template <class F>
-void in_pieces(const Buffer& buffer, int64_t begin, int64_t bytes, bool write, const F& work) {
-  for (int64_t done = 0; done < bytes; done += kPieceBytes) {
-    const int64_t size = std::min(kPieceBytes, bytes - done);
-    const Pin pin{{&buffer, begin + done, begin + done + size, write}};
-    work(done, size);
-  }
 }
 
 }  // namespace

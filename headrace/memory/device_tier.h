@@ -4,7 +4,9 @@
 #include "headrace/base/api.h"
 #include "headrace/base/place.h"
 #include "headrace/memory/buffer.h"
+#include "headrace/memory/pin.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -63,5 +65,17 @@ struct DeviceMoves {
 };
 
 HR_API void set_device_moves(const DeviceMoves* moves);
+
+/// Calls `work(at, size)` for pieces of bytes [begin, begin + bytes) of the host, `at` from `begin`
+/// on, each in memory meanwhile.
+template <class F>
+void in_pieces(const Buffer& buffer, int64_t begin, int64_t bytes, bool write, const F& work) {
+  constexpr int64_t kPieceBytes = int64_t{8} << 20;
+  for (int64_t done = 0; done < bytes; done += kPieceBytes) {
+    const int64_t size = std::min(kPieceBytes, bytes - done);
+    const Pin pin{{&buffer, begin + done, begin + done + size, write}};
+    work(done, size);
+  }
+}
 
 }  // namespace hr
