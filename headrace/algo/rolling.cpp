@@ -4,6 +4,7 @@
 
 #include "headrace/algo/reduce.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -387,11 +387,7 @@ Column roll(const Column& column, Dtype dtype, const RollingOptions& options, in
 }  // namespace
 
 RollingAggregate rolling_from_name(std::string_view name) {
-  const auto found = std::find(std::begin(kNames), std::end(kNames), name);
-  if (found == std::end(kNames))
-    throw_error<InvalidArgumentError>("rolling", "no such aggregate", {{"name", name}},
-                                      "pass sum, mean, min, max, var, std or median");
-  return static_cast<RollingAggregate>(found - std::begin(kNames));
+  return enum_from_name<RollingAggregate>("rolling", "aggregate", name, kNames);
 }
 
 std::string_view rolling_name(RollingAggregate aggregate) {

@@ -26,6 +26,10 @@ RankMethod rank_method_from_name(std::string_view name) {
   return enum_from_name<RankMethod>(kOp, "method", name, kMethods);
 }
 
+std::string_view rank_method_name(RankMethod method) {
+  return kMethods[static_cast<size_t>(method)];
+}
+
 Column rank(const Column& column, RankMethod method, bool descending) {
   const int64_t rows = column.num_rows();
   const Tensor order = argsort({column}, {{descending, false}});
@@ -73,8 +77,8 @@ NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
     throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
   signature.dtype = TypeId::kFloat64;
   signature.nullable = true;
-  return operator_node(std::string(kOp), std::string(kMethods[static_cast<size_t>(method)]),
-                       signature, {input}, 4, [=](std::span<const Value> values) -> Value {
+  return operator_node(std::string(kOp), std::string(rank_method_name(method)), signature, {input},
+                       4, [=](std::span<const Value> values) -> Value {
                          return rank(std::get<Column>(values[0]), method, descending);
                        });
 }

@@ -13,6 +13,7 @@ enum class RankMethod : uint8_t { kAverage, kMin, kMax, kFirst, kDense };
 
 /// "average", "min", "max", "first", "dense"; throws InvalidArgumentError for another word.
 HR_API RankMethod rank_method_from_name(std::string_view name);
+HR_API std::string_view rank_method_name(RankMethod method);
 
 /// The place of each value, from 1 on: float64; null and NaN have none, which is null. About 40 ns
 /// a row beside the sort. Errors as of argsort.

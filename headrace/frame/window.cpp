@@ -27,8 +27,6 @@ struct Cases : F... {
 template <class... F>
 Cases(F...) -> Cases<F...>;  // for compilers that do not find it by themselves
 
-constexpr std::string_view kRanks[] = {"average", "min", "max", "first", "dense"};
-
 std::string word_of(const WindowFunction& function) {
   return std::visit(Cases{[](const RollingFunction&) { return std::string("rolling"); },
                           [](Cumulation each) { return std::string(cumulation_name(each)); },
@@ -47,7 +45,7 @@ std::string detail_of(const WindowFunction& function) {
   return std::visit(
       Cases{[](const RollingFunction& each) { return detail_of(each); },
             [](ShiftFunction each) { return std::to_string(each.periods); },
-            [](RankFunction each) { return std::string(kRanks[static_cast<size_t>(each.method)]); },
+            [](RankFunction each) { return std::string(rank_method_name(each.method)); },
             [](auto) { return std::string(); }},
       function);
 }
