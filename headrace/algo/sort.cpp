@@ -20,6 +20,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 namespace hr {
 
@@ -204,7 +205,10 @@ class Sorter {
     });
   }
 
-  /// Calls `visit(morsel, first, words, count)` with the first words of all rows, block by block.
+  /// Whether one word a row says all of its keys.
+  bool has_one_word() const { return sort_.is_exact() && sort_.num_words() == 1; }
+
+  /// Calls `visit(first, words, count)` with the first words of all rows, block by block.
   template <class F>
   void visit_words(F&& visit) const {
     const std::vector<KeyRows> keys = keys_at(inputs());
@@ -213,7 +217,7 @@ class Sorter {
       for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
         const int64_t end = std::min(row + kBlockRows, morsel.end);
         sort_.words(0, keys, row, end, words.data());
-        visit(morsel, row, words.data(), end - row);
+        visit(row, words.data(), end - row);
       }
     });
   }
@@ -617,36 +621,56 @@ Tensor numbers_of(const std::vector<int64_t>& numbers) {
   return Tensor(TypeId::kInt64, {count}, std::move(buffer));
 }
 
-/// The `count`th least word of all: what workers kept below a bound that falls.
-class LeastWords {
+/// The rows that may be among the `count` first by their first words, kept below a bound that
+/// falls.
+class FirstCandidates {
  public:
-  explicit LeastWords(int64_t count) : count_(static_cast<size_t>(count)) {}
+  /// Rows of equal words come in their order if `exact`; else more than words decides.
+  FirstCandidates(int64_t count, int64_t most, bool exact)
+      : count_(static_cast<size_t>(count)), most_(static_cast<size_t>(most)), exact_(exact) {}
 
-  uint64_t bound() const { return bound_.load(std::memory_order_relaxed); }
-
-  void add(const std::vector<uint64_t>& words) {
+  /// Keeps what may be wanted of a block of words, which begins at row `first`.
+  void add(int64_t first, const uint64_t* words, int64_t size) {
+    if (too_many_ || cpu::word_range(words, size).least > least_bound_) return;
     const std::lock_guard lock(mutex_);
-    words_.insert(words_.end(), words.begin(), words.end());
-    if (words_.size() >= 2 * count_ + kBlockRows) cut();
+    for (int64_t i = 0; i < size; ++i)
+      if (const Candidate each{words[i], first + i}; each <= bound_) kept_.push_back(each);
+    if (kept_.size() >= room_) cut();
   }
 
-  uint64_t last() {
-    if (words_.size() >= count_) cut();
-    return bound();
+  /// Their numbers in order, or none when more tie than are worth keeping.
+  std::optional<std::vector<int64_t>> rows() {
+    cut();
+    if (too_many_) return std::nullopt;
+    std::vector<int64_t> rows;
+    for (const Candidate& each : kept_) rows.push_back(each.second);
+    std::sort(rows.begin(), rows.end());
+    return rows;
   }
 
  private:
+  using Candidate = std::pair<uint64_t, int64_t>;  // word and row
+
   void cut() {
-    const auto last = words_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
-    std::nth_element(words_.begin(), last, words_.end());
-    bound_ = std::min(bound_.load(), *last);
-    words_.resize(count_);
+    if (kept_.size() <= count_) return;
+    const auto last = kept_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
+    std::nth_element(kept_.begin(), last, kept_.end());
+    bound_ = {last->first, exact_ ? last->second : std::numeric_limits<int64_t>::max()};
+    least_bound_ = bound_.first;
+    std::erase_if(kept_, [&](const Candidate& each) { return each > bound_; });
+    too_many_ = kept_.size() > most_;
+    room_ = 2 * kept_.size() + kBlockRows;
   }
 
   size_t count_;
-  std::atomic<uint64_t> bound_{std::numeric_limits<uint64_t>::max()};
+  size_t most_;
+  bool exact_;
   std::mutex mutex_{};
-  std::vector<uint64_t> words_{};
+  std::vector<Candidate> kept_{};
+  size_t room_ = 2 * count_ + kBlockRows;
+  Candidate bound_{std::numeric_limits<uint64_t>::max(), std::numeric_limits<int64_t>::max()};
+  std::atomic<uint64_t> least_bound_{bound_.first};  // its word, read outside the lock
+  std::atomic<bool> too_many_{false};
 };
 
 }  // namespace
@@ -658,35 +682,14 @@ Tensor first_rows(const std::vector<Column>& keys, const std::vector<SortOrder>&
   count = std::clamp<int64_t>(count, 0, rows);
   if (count == 0) return numbers_of({});
   if (count <= kMostFirst && count <= rows / 8) {
-    LeastWords least(count);
-    sorter.visit_words([&](Morsel, int64_t, const uint64_t* words, int64_t size) {
-      const uint64_t bound = least.bound();
-      std::vector<uint64_t> kept;
-      for (int64_t i = 0; i < size; ++i)
-        if (words[i] < bound) kept.push_back(words[i]);
-      if (!kept.empty()) least.add(kept);
-    });
-    const uint64_t last = least.last();
-    // All rows that may be among them, and not too many.
-    const int64_t most = std::max(4 * count, rows / 8);
-    std::vector<std::vector<int64_t>> found(static_cast<size_t>(num_morsels(rows)));
-    std::atomic<int64_t> total{0};
-    sorter.visit_words([&](Morsel morsel, int64_t first, const uint64_t* words, int64_t size) {
-      if (total > most) return;
-      std::vector<int64_t>& mine = found[static_cast<size_t>(morsel.index)];
-      const size_t before = mine.size();
-      for (int64_t i = 0; i < size; ++i)
-        if (words[i] <= last) mine.push_back(first + i);
-      total += static_cast<int64_t>(mine.size() - before);
-    });
-    if (total <= most) {
-      std::vector<int64_t> all;
-      for (const std::vector<int64_t>& each : found)
-        all.insert(all.end(), each.begin(), each.end());
-      const Tensor candidates = numbers_of(all);
+    FirstCandidates first(count, std::max(4 * count, rows / 8), sorter.has_one_word());
+    sorter.visit_words(
+        [&](int64_t begin, const uint64_t* words, int64_t size) { first.add(begin, words, size); });
+    if (const auto candidates = first.rows()) {
+      const Tensor numbers = numbers_of(*candidates);
       std::vector<Column> few;
-      for (const Column& key : keys) few.push_back(gather(key, candidates));
-      return gather(candidates, cut(argsort(few, orders), count));
+      for (const Column& key : keys) few.push_back(gather(key, numbers));
+      return gather(numbers, cut(argsort(few, orders), count));
     }
   }
   return cut(argsort(keys, orders), count);

@@ -16,6 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
 template <class T>
 uint64_t ordered(T value) {
   using U = std::make_unsigned_t<T>;
@@ -83,8 +85,19 @@ void floats_of(Dtype dtype, const std::byte* values, int64_t rows, bool descendi
 }
 
 cpu::WordRange range_of(const uint64_t* words, int64_t rows) {
-  cpu::WordRange range{~uint64_t{0}, 0};
-  for (int64_t i = 0; i < rows; ++i) {
+  const hn::ScalableTag<uint64_t> tag;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(tag));
+  auto least = hn::Set(tag, ~uint64_t{0});
+  auto greatest = hn::Zero(tag);
+  int64_t i = 0;
+  for (; i + lanes <= rows; i += lanes) {
+    const auto value = hn::LoadU(tag, words + i);
+    least = hn::Min(least, value);
+    greatest = hn::Max(greatest, value);
+  }
+  cpu::WordRange range{hn::GetLane(hn::MinOfLanes(tag, least)),
+                       hn::GetLane(hn::MaxOfLanes(tag, greatest))};
+  for (; i < rows; ++i) {
     range.least = std::min(range.least, words[i]);
     range.greatest = std::max(range.greatest, words[i]);
   }
