@@ -45,17 +45,16 @@ def _body(frame: DataFrame) -> tuple[int, list[str], list[str], list[list[str]]]
     picked = frame[[name for name in shown if name != "…" or name in names]]
     nodes = list(frame._nodes.values())
     rows = int(nodes[0].shape[0]) if nodes else 0
-    if rows < 0 or rows > ROWS:
-        head = picked.head(ROWS // 2 if rows > ROWS else ROWS).to_dict()
-        tail = (
-            picked.tail(ROWS // 2).to_dict()
-            if rows > ROWS and all(n.is_ready for n in picked._nodes.values())
-            else None
-        )
-        if rows > ROWS and tail is None:
-            head = picked.head(ROWS).to_dict()
+    tail = None
+    if rows < 0:  # one more than is shown tells whether these are all
+        head = picked.head(ROWS + 1).to_dict()
+        found = len(next(iter(head.values())))
+        rows = found if found <= ROWS else -1
+        head = {name: values[:ROWS] for name, values in head.items()}
+    elif rows > ROWS and all(n.is_ready for n in picked._nodes.values()):
+        head, tail = picked.head(ROWS // 2).to_dict(), picked.tail(ROWS // 2).to_dict()
     else:
-        head, tail = picked.to_dict(), None
+        head = picked.head(ROWS).to_dict()
     cells: list[list[str]] = []
     for part in (head, tail):
         if part is None:
@@ -64,7 +63,7 @@ def _body(frame: DataFrame) -> tuple[int, list[str], list[str], list[list[str]]]
             cells.append(["…"] * len(shown))
         count = len(next(iter(part.values()), []))
         cells += [[_cell(part[n][r]) if n in part else "…" for n in shown] for r in range(count)]
-    if tail is None and (rows > ROWS or (rows < 0 and len(cells) == ROWS)):
+    if tail is None and (rows > ROWS or rows < 0):
         cells.append(["…"] * len(shown))
     dtypes = [str(frame[n].dtype) if n in frame else "…" for n in shown]
     return rows, shown, dtypes, cells

@@ -389,6 +389,17 @@ def test_looking_at_the_head_reads_only_the_head(tmp_path: Any) -> None:
     assert repr(df).splitlines()[0] == "shape: (200,000, 2)"
 
 
+def test_a_frame_that_is_shown_whole_tells_its_rows() -> None:
+    df = hr.DataFrame({"x": range(40)})
+    for rows in (0, 1, 9, 10):
+        text = repr(df[df.x < rows]).splitlines()
+        assert text[0] == f"shape: ({rows}, 1)"
+        assert len(text) == 6 + rows
+    text = repr(df[df.x < 11])
+    assert text.startswith("shape: (?, 1)")
+    assert "…" in text
+
+
 @pytest.mark.parametrize("kind", ["sum", "mean", "median", "std", "var", "min", "max", "count"])
 def test_frame_reductions_are_one_row_of_what_pandas_gives(kind: str) -> None:
     data = {"i": [1, 5, 9, 2], "f": [0.5, math.nan, 2.5, 4.0], "s": ["a", None, "b", "c"]}
