@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one memory: its budget, its statistics, who holds it, and the ledger of copies."""
 
+from headrace.memory.adaptors import (
+    AlignAdaptor,
+    DelayAdaptor,
+    FaultAdaptor,
+    LimitAdaptor,
+    LiveBlock,
+    LogAdaptor,
+    PressureAdaptor,
+    RateLimitAdaptor,
+    ResourceStatistics,
+    StatisticsAdaptor,
+    TrackAdaptor,
+)
 from headrace.memory.budget import Limit, Statistics, limit, stats, trim
 from headrace.memory.external import UseFor, alloc_v1, use_for
 from headrace.memory.leaks import Holder, Holders, LeakCheck, leak_check, leaks
 from headrace.memory.ledger import Ledger, LedgerEntry, ledger, no_copies
 from headrace.memory.log import Log, MemoryEvent, log, trace
+from headrace.memory.managed import advise, managed_resource, prefetch
 from headrace.memory.offload import offload_saved_tensors
 from headrace.memory.replay import Replayed, replay
 from headrace.memory.report import MemoryReport, Peak, Share, Tier, report
 from headrace.memory.resources import (
-    AlignAdaptor,
     BinningResource,
     CallbackResource,
-    DelayAdaptor,
-    FaultAdaptor,
     FixedSizeResource,
-    LimitAdaptor,
-    LiveBlock,
-    LogAdaptor,
     PoolResource,
-    PressureAdaptor,
-    RateLimitAdaptor,
     Resource,
-    ResourceStatistics,
-    StatisticsAdaptor,
-    TrackAdaptor,
-    advise,
     current_resource,
-    managed_resource,
-    prefetch,
     set_current_resource,
     system_resource,
     use_resource,

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Managed memory of CUDA: pages that move between the host and a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError
+from headrace.memory.resources import Resource
+
+if TYPE_CHECKING:
+    from headrace.array import Array
+    from headrace.series import Series
+
+
+def managed_resource(device: int = 0) -> Resource:
+    """Give the resource of CUDA's managed memory: pages that move between the host and a GPU.
+
+    For those who ask for it: `hr.memory.limit` with ``device="cuda"`` moves whole results ahead of
+    need, where managed memory moves pages when somebody touches them. New blocks are fetched to the
+    GPU at once, and are charged to its budget.
+
+    Parameters
+    ----------
+    device : int
+        The GPU that the memory prefers.
+
+    Returns
+    -------
+    Resource
+        For `use_resource`. A request beyond what the card has free is refused with
+        `OutOfMemoryError`.
+
+    Raises
+    ------
+    DeviceError
+        Where there is no such GPU.
+
+    See Also
+    --------
+    prefetch, advise
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.memory.use_resource(hr.memory.managed_resource()):  # doctest: +SKIP
+    ...     x = hr.eval(hr.asarray([1.0, 2.0]).to("cuda"))
+    """
+    return _core.managed_resource(device)
+
+
+def prefetch(x: Array | Series, device: str) -> None:
+    """Move the pages of managed memory to ``"cuda"`` or ``"cpu"`` ahead of use.
+
+    Parameters
+    ----------
+    x : Array or Series
+        Made while a `managed_resource` was in use.
+    device : str
+        Where to. The call returns at once; work of the GPU comes behind it.
+
+    Examples
+    --------
+    >>> hr.memory.prefetch(x, "cuda")  # doctest: +SKIP
+    """
+    _core.prefetch_managed(x._value_there(), device)
+
+
+Advice = Literal[
+    "read_mostly", "not_read_mostly", "preferred", "not_preferred", "accessed", "not_accessed"
+]
+
+
+def advise(x: Array | Series, advice: Advice, by: str = "cuda") -> None:
+    """Tell CUDA how managed memory will be used.
+
+    Parameters
+    ----------
+    x : Array or Series
+        Made while a `managed_resource` was in use.
+    advice : str
+        ``"read_mostly"``: readers get copies; ``"preferred"``: pages stay with `by`;
+        ``"accessed"``: `by` reads them where they are. With ``"not_"`` in front it is taken back.
+    by : str
+        ``"cuda"`` or ``"cpu"``.
+
+    Examples
+    --------
+    >>> hr.memory.advise(x, "read_mostly")  # doctest: +SKIP
+    """
+    known = get_args(Advice)
+    if advice not in known:
+        raise InvalidArgumentError(
+            f"advise: no such advice: advice={advice!r}; use one of {', '.join(known)}"
+        )
+    _core.advise_managed(x._value_there(), known.index(advice) + 1, by)
