@@ -9,6 +9,7 @@
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/dlpack.h"
 #include "headrace/exchange/protocol.h"
+#include "headrace/exchange/records.h"
 #include "headrace/exchange/strided.h"
 
 #include <memory>
@@ -315,4 +316,15 @@ void bind_exchange(nb::module_& m) {
   m.def(
       "arrow_column_schema",
       [](std::string_view dtype) { return arrow_schema(hr::dtype_from_name(dtype)); }, "dtype"_a);
+  m.def(
+      "split_records",
+      [](std::string_view op, uintptr_t address, int64_t rows, int64_t stride, int64_t record_bytes,
+         const std::vector<std::pair<std::string, int64_t>>& fields) {
+        std::vector<hr::RecordField> known;
+        for (const auto& [typestr, offset] : fields)
+          known.push_back({hr::from_typestr(op, typestr), offset});
+        return hr::split_records(op, reinterpret_cast<const std::byte*>(address), rows, stride,
+                                 record_bytes, known);
+      },
+      "op"_a, "address"_a, "rows"_a, "stride"_a, "record_bytes"_a, "fields"_a, Unlocked());
 }

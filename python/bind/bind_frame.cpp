@@ -10,6 +10,7 @@
 #include "headrace/frame/strings_regex.h"
 #include "headrace/frame/text.h"
 #include "headrace/frame/text_numbers.h"
+#include "headrace/frame/text_of_values.h"
 
 #include <nanobind/stl/variant.h>
 
@@ -88,6 +89,14 @@ void bind_frame(nb::module_& m) {
         return hr::numbers_of_texts_node(column, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "dtype"_a, "or_null"_a, Unlocked());
+  m.def("texts_of_values", &hr::texts_of_values_node, "column"_a, Unlocked());
+  m.def("texts_of_times", &hr::texts_of_times_node, "column"_a, "pattern"_a, Unlocked());
+  m.def(
+      "times_of_texts",
+      [](const NodePtr& column, const std::string& pattern, std::string_view dtype, bool or_null) {
+        return hr::times_of_texts_node(column, pattern, hr::dtype_from_name(dtype), or_null);
+      },
+      "column"_a, "pattern"_a, "dtype"_a, "or_null"_a, Unlocked());
   m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
   m.def(
       "cumulate",

@@ -34,17 +34,19 @@ from headrace.errors import (
 )
 from headrace.exchange import from_arrow, from_dlpack, from_pandas
 from headrace.frame import DataFrame
+from headrace.group_picks import NamedAgg
 from headrace.io import read_csv, scan_csv
 from headrace.joining import merge
 from headrace.memory import no_copies
 from headrace.parquet import read_parquet, scan_parquet
 from headrace.profiling import profile
-from headrace.reshaping import cut, factorize
+from headrace.reshaping import cut, factorize, qcut
 from headrace.series import Series
 from headrace.settings import advice, device, fallbacks, info, strict, threads
 from headrace.sharing import SharedHandle, attach, share, sharing
 from headrace.sorting import argsort, sort
 from headrace.text import to_numeric
+from headrace.time_texts import to_datetime
 
 __all__ = [
     "Array",
@@ -56,6 +58,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "InvalidArgumentError",
+    "NamedAgg",
     "OutOfMemoryError",
     "Series",
     "SharedHandle",
@@ -85,6 +88,7 @@ __all__ = [
     "no_copies",
     "plot",
     "profile",
+    "qcut",
     "read_csv",
     "read_parquet",
     "report",
@@ -96,6 +100,7 @@ __all__ = [
     "sort",
     "strict",
     "threads",
+    "to_datetime",
     "to_numeric",
 ]
 

@@ -247,7 +247,10 @@ class Array(Deferred):
         return int(self.item())
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.ndim == 0 else format(repr(self), spec)
+        return format(self.item() if self.ndim == 0 else repr(self), spec)
+
+    def __str__(self) -> str:
+        return str(self.item()) if self.ndim == 0 else repr(self)
 
     def __repr__(self) -> str:
         from headrace.display import array_text

@@ -1,34 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hr.concat`: rows of several frames or series, one behind the other."""
+"""`hr.concat`: rows of several frames or series, one behind the other, or columns side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 from headrace import _core
+from headrace.construction import repeated
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
 from headrace.functions import grows
+from headrace.labels import without_labels
 from headrace.series import Series
 
 
-def concat(frames: Iterable[DataFrame | Series]) -> Any:
+def concat(
+    frames: Iterable[DataFrame | Series | None],
+    *,
+    axis: int | str = 0,
+    join: Literal["outer", "inner"] = "outer",
+    ignore_index: bool = False,
+) -> Any:
     """The rows of all frames, or of all series, one after the other.
 
-    Columns are those of the first frame; the others have the same names in any order. Numbers of
-    different dtypes take the one they have in common; categories get one dictionary.
+    Parameters
+    ----------
+    frames : list of DataFrame or of Series
+        None among them is left out.
+    axis : {0, 1}
+        1 puts columns side by side: of the same rows, or of as many.
+    join : {"outer", "inner"}
+        Of frames with different columns all, with null where a frame has none, or those that all
+        have.
+    ignore_index : bool
+        Without the columns that are labels.
+
+    Notes
+    -----
+    Columns stand in the order in which they are first seen. Numbers of different dtypes take the
+    one they have in common; categories get one dictionary.
 
     >>> import headrace as hr
-    >>> hr.concat([hr.DataFrame({"x": [1]}), hr.DataFrame({"x": [2.5]})]).x.to_list()
-    [1.0, 2.5]
+    >>> hr.concat([hr.DataFrame({"x": [1]}), hr.DataFrame({"x": [2.5], "y": [1]})]).to_dict()
+    {'x': [1.0, 2.5], 'y': [None, 1]}
     """
     mark("concat")
     grows("concat", "collect the parts in a list and concat them once, behind the loop")
-    parts = list(frames)
+    if isinstance(frames, Mapping):
+        raise TypeMismatchError(
+            "concat: a list of frames is wanted: frames=dict; name their rows by a column first: "
+            "[frame.assign(key=key) for key, frame in frames.items()]"
+        )
+    parts = [part for part in frames if part is not None]
     if not parts:
         raise InvalidArgumentError("concat: there is nothing to join")
+    if join not in ("outer", "inner"):
+        raise InvalidArgumentError(f"concat: no such word: join={join!r}; pass outer or inner")
+    if axis in (1, "columns"):
+        return _side_by_side(parts)
     series = [part for part in parts if isinstance(part, Series)]
     tables = [part for part in parts if isinstance(part, DataFrame)]
     if len(series) == len(parts):
@@ -38,18 +69,47 @@ def concat(frames: Iterable[DataFrame | Series]) -> Any:
             "concat: frames or series are wanted, not both: "
             f"types={sorted({type(part).__name__ for part in parts})}"
         )
-    names = tables[0].columns
-    for at, part in enumerate(tables):
-        if sorted(part.columns) != sorted(names):
-            raise InvalidArgumentError(
-                f"concat: frames have different columns: at={at}, columns={part.columns}, "
-                f"first={names}"
-            )
+    return without_labels(_rows(tables, join), ignore_index)
+
+
+def _rows(tables: list[DataFrame], join: str) -> DataFrame:
+    named = [part for part in tables if part._nodes] or tables[:1]
+    names = list(dict.fromkeys(name for part in named for name in part.columns))
+    if join == "inner":
+        names = [name for name in names if all(name in part for part in named)]
     domain = _core.new_domain()
-    joined = {
-        name: _core.in_domain(_core.concat([part._nodes[name] for part in tables]), domain)
-        for name in names
-    }
-    labels = list(tables[0]._labels)
-    kept = all(list(part._labels) == labels and not part._hidden() for part in tables)
+    joined = {name: _core.in_domain(_core.concat(_parts(named, name)), domain) for name in names}
+    labels = list(named[0]._labels)
+    kept = all(list(part._labels) == labels and not part._hidden() for part in named)
     return DataFrame._of(joined, {name: joined[name] for name in labels} if kept else None)
+
+
+def _parts(tables: list[DataFrame], name: str) -> list[_core.Node]:
+    """A column of all frames, without those of empty lists, whose dtype means nothing."""
+    nodes = [_column(part, name, tables) for part in tables]
+    there = [n for n in nodes if not (n.shape[0] == 0 and n.dtype == "float64")]
+    return there or nodes[:1]
+
+
+def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
+    """A column of a frame; nulls of its dtype elsewhere where the frame has none."""
+    if name in part:
+        return part._nodes[name]
+    dtype = next(each[name].dtype for each in tables if name in each)
+    rows = next(iter(part._nodes.values()))
+    return repeated(rows, Series([None], dtype=dtype))
+
+
+def _side_by_side(parts: list[Any]) -> DataFrame:
+    made = DataFrame()
+    for at, part in enumerate(parts):
+        columns = part._nodes if isinstance(part, DataFrame) else {part.name or str(at): part._node}
+        for name, node in columns.items():
+            if name in made:
+                raise InvalidArgumentError(
+                    f"concat: a column name is there twice: name={name!r}; rename one"
+                )
+            made._put(name, node)
+    if isinstance(parts[0], DataFrame):
+        made._labels = dict(parts[0]._labels)
+    return made

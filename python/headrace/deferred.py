@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from headrace.array import Array
     from headrace.frame import DataFrame
+    from headrace.profiling import Explanation
 
 
 def _stack(frame: FrameType) -> str:
@@ -61,6 +62,13 @@ _UFUNC_REDUCTIONS = {
     "logical_and": "all",
     "logical_or": "any",
 }
+
+#: What Python and NumPy ask the other side for when we do not know it.
+_OPERATORS = (
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+)
 
 
 def operand(value: Any) -> _core.Node | None:
@@ -103,7 +111,7 @@ class Deferred(_core.BufferSource):
         """Element type, known before anything runs."""
         return DType(self._node.dtype)
 
-    def explain(self, analyze: bool = False) -> str:
+    def explain(self, analyze: bool = False) -> Explanation:
         """The steps that a look would take, with the number of passes over the data.
 
         With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
@@ -216,6 +224,11 @@ class Deferred(_core.BufferSource):
         for value in values:
             node = operand(value)
             if node is None:
+                if op not in _OPERATORS:  # Python has nobody else to ask
+                    raise TypeMismatchError(
+                        f"{op}: no column, no array and no value: type={type(value).__name__!r}; "
+                        "make a Series of it first"
+                    )
                 return NotImplemented  # type: ignore[no-any-return]
             nodes.append(node)
             if isinstance(value, Deferred) and value._rank() > best._rank():

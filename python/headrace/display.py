@@ -36,25 +36,39 @@ def _cell(value: Any) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
-def _body(frame: DataFrame) -> tuple[int, list[str], list[str], list[list[str]]]:
+def _with_labels(frame: DataFrame) -> DataFrame:
+    """The frame with labels of columns that are not shown before its columns."""
+    return frame.reset_index() if frame._hidden() else frame
+
+
+def _body(
+    frame: DataFrame, whole: bool = False
+) -> tuple[int, list[str], list[str], list[list[str]]]:
     """Rows (-1: not known yet), shown names, their dtypes, shown cells with … for a cut."""
     names = frame.columns
     shown = (
-        names if len(names) <= COLUMNS else [*names[: COLUMNS // 2], "…", *names[-COLUMNS // 2 :]]
+        names
+        if whole or len(names) <= COLUMNS
+        else [*names[: COLUMNS // 2], "…", *names[-COLUMNS // 2 :]]
     )
     picked = frame[[name for name in shown if name != "…" or name in names]]
     nodes = list(frame._nodes.values())
+    most = len(frame) if whole else ROWS
     rows = int(nodes[0].shape[0]) if nodes else 0
     tail = None
-    if rows < 0:  # one more than is shown tells whether these are all
-        head = picked.head(ROWS + 1).to_dict()
-        found = len(next(iter(head.values())))
-        rows = found if found <= ROWS else -1
-        head = {name: values[:ROWS] for name, values in head.items()}
-    elif rows > ROWS and all(n.is_ready for n in picked._nodes.values()):
-        head, tail = picked.head(ROWS // 2).to_dict(), picked.tail(ROWS // 2).to_dict()
-    else:
-        head = picked.head(ROWS).to_dict()
+    if rows < 0:
+        head = picked.head(most + 1).to_dict()
+        found = len(next(iter(head.values()), []))
+        # An operator that ran as a whole tells; what came is all when it is no more than is shown.
+        rows = max(int(node.shape[0]) for node in nodes)
+        rows = found if rows < 0 and found <= most else rows
+        head = {name: values[:most] for name, values in head.items()}
+    if 0 <= rows <= most:
+        head = picked.to_dict()
+    elif rows > most and all(node.is_ready for node in picked._nodes.values()):
+        head, tail = picked.head(most // 2).to_dict(), picked.tail(most // 2).to_dict()
+    elif rows > most:
+        head = picked.head(most).to_dict()
     cells: list[list[str]] = []
     for part in (head, tail):
         if part is None:
@@ -63,17 +77,19 @@ def _body(frame: DataFrame) -> tuple[int, list[str], list[str], list[list[str]]]
             cells.append(["…"] * len(shown))
         count = len(next(iter(part.values()), []))
         cells += [[_cell(part[n][r]) if n in part else "…" for n in shown] for r in range(count)]
-    if tail is None and (rows > ROWS or rows < 0):
+    if tail is None and (rows < 0 or rows > most):
         cells.append(["…"] * len(shown))
     dtypes = [str(frame[n].dtype) if n in frame else "…" for n in shown]
     return rows, shown, dtypes, cells
 
 
-def frame_text(frame: DataFrame) -> str:
-    """A box of at most ten rows and eight columns under the shape."""
+def frame_text(frame: DataFrame, whole: bool = False) -> str:
+    """A box of at most ten rows and eight columns under the shape, or of all of them."""
+    width = len(frame.columns)
+    frame = _with_labels(frame)
     if not frame.columns:
         return "shape: (0, 0)"
-    rows, names, dtypes, cells = _body(frame)
+    rows, names, dtypes, cells = _body(frame, whole)
     widths = [max(len(row[i]) for row in (names, dtypes, *cells)) for i in range(len(names))]
 
     def line(left: str, fill: str, middle: str, right: str) -> str:
@@ -95,7 +111,7 @@ def frame_text(frame: DataFrame) -> str:
     ]
     return "\n".join(
         [
-            f"shape: ({_rows_word(rows)}, {len(frame.columns)})",
+            f"shape: ({_rows_word(rows)}, {width})",
             line("┌", "─", "┬", "┐"),
             text(names, False),
             text(dtypes, False),
@@ -106,18 +122,20 @@ def frame_text(frame: DataFrame) -> str:
     )
 
 
-def frame_html(frame: DataFrame) -> str:
+def frame_html(frame: DataFrame, whole: bool = False) -> str:
     """A table with escaped cells, dtypes and a shape caption."""
+    width = len(frame.columns)
+    frame = _with_labels(frame)
     if not frame.columns:
         return "<p>shape: (0, 0)</p>"
-    rows, names, dtypes, cells = _body(frame)
+    rows, names, dtypes, cells = _body(frame, whole)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     types = "".join(f"<td><small>{html.escape(dtype)}</small></td>" for dtype in dtypes)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
     )
     return (
-        f"<table><caption>shape: ({_rows_word(rows)}, {len(frame.columns)})</caption>"
+        f"<table><caption>shape: ({_rows_word(rows)}, {width})</caption>"
         f"<thead><tr>{head}</tr><tr>{types}</tr></thead><tbody>{body}</tbody></table>"
     )
 

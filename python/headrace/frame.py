@@ -7,20 +7,22 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.construction import columns_from, put_columns
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame_arithmetic import FrameArithmetic
+from headrace.frame_columns import FrameColumns
 from headrace.frame_exports import FrameExports
-from headrace.frame_reductions import FrameReductions
+from headrace.frame_groups import FrameGroups
 from headrace.frame_rows import FrameRows
 from headrace.functions import FrameFunctions
 from headrace.labels import FrameLabels, LabelledSeries, relabelled
-from headrace.reshaping import FrameShapes, columns_of_rows, split_columns
+from headrace.reshaping import FrameShapes
 from headrace.rows import Names
 from headrace.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from headrace.dtypes import DType
 
@@ -42,8 +44,9 @@ def _frame_from(data: Any) -> DataFrame:
 
 
 class DataFrame(
+    FrameColumns,
     FrameRows,
-    FrameReductions,
+    FrameGroups,
     FrameArithmetic,
     FrameExports,
     FrameLabels,
@@ -58,10 +61,13 @@ class DataFrame(
     >>> df[df.x > 1].z.to_list()
     [4, 6]
 
-    Lists of rows (with the names of their columns) and of dictionaries work too:
+    Rows (lists, generators, NumPy's records), dictionaries, arrays of two dimensions, tables of
+    pandas, pyarrow and Polars work too; `index` gives labels, `dtype` is for all columns:
 
     >>> hr.DataFrame([[1, "a"], [2, "b"]], columns=["x", "s"]).s.to_list()
     ['a', 'b']
+    >>> hr.DataFrame((n, n * n) for n in range(3)).to_dict()
+    {'0': [0, 1, 2], '1': [0, 1, 4]}
     """
 
     __slots__ = ("__weakref__", "_labels", "_nodes", "rejects")
@@ -71,7 +77,11 @@ class DataFrame(
     rejects: DataFrame | None
 
     def __init__(
-        self, data: Mapping[str, Any] | Any = None, columns: Iterable[str] | None = None
+        self,
+        data: Mapping[str, Any] | Any = None,
+        columns: Iterable[str] | None = None,
+        index: Any = None,
+        dtype: Any = None,
     ) -> None:
         self._nodes: dict[str, _core.Node] = {}
         self._labels = {}
@@ -80,30 +90,38 @@ class DataFrame(
         if isinstance(data, DataFrame):
             picked = data if columns is None else data[list(columns)]
             self._nodes, self._labels = dict(picked._nodes), dict(picked._labels)
-            return
-        if data is None:
-            return
-        if isinstance(data, list):
-            data = columns_of_rows(data, columns)
-        elif columns is not None and isinstance(data, Mapping):
-            data = {name: data[name] for name in columns}
-        elif columns is not None:
-            data = dict(zip(columns, split_columns(data), strict=True))
-        if not isinstance(data, Mapping):
-            self._nodes = _frame_from(data)._nodes
-            return
-        domain = _core.new_domain()
-        single = {name: v for name, v in data.items() if isinstance(v, bool | int | float | str)}
-        for name, values in data.items():
-            if name in single and len(single) < len(data):
-                continue
-            node = Series(values)._node
-            if not isinstance(values, Series):
-                node = _core.in_domain(node, domain)
-            self._put(str(name), node)
-        for name, value in single.items():
-            self[str(name)] = value
-        self._nodes = {str(name): self._nodes[str(name)] for name in data}
+        elif data is not None or columns is not None or index is not None:
+            found = columns_from(data, columns)
+            if found is None:
+                made = _frame_from(data)
+                self._nodes = (made if columns is None else made[list(columns)])._nodes
+            else:
+                put_columns(self, found, index)
+        if dtype is not None:
+            self._nodes = self.astype(dtype)._nodes
+
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[Any, Any], orient: str = "columns", columns: Iterable[str] | None = None
+    ) -> DataFrame:
+        """A frame of columns by name, or, with ``orient="index"``, of rows by label.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame.from_dict({"r": [1, 2]}, orient="index", columns=["a", "b"]).b.to_list()
+        [2]
+        """
+        if orient not in ("columns", "index"):
+            raise InvalidArgumentError(
+                f"from_dict: no such word: orient={orient!r}; pass columns or index"
+            )
+        if orient == "columns":
+            return cls(data, columns)
+        return cls(list(data.values()), columns, index=list(data))
+
+    @classmethod
+    def from_records(cls, data: Any, columns: Iterable[str] | None = None) -> DataFrame:
+        """A frame of rows: lists, tuples, dictionaries, or NumPy's records."""
+        return cls(data, columns)
 
     @classmethod
     def _of(
@@ -173,8 +191,19 @@ class DataFrame(
     # ---- shape -------------------------------------------------------------------------------
     @property
     def columns(self) -> Names:
-        """Names, in order."""
+        """Names, in order; ``df.columns = [...]`` gives all of them new ones."""
         return Names(self._nodes)
+
+    @columns.setter
+    def columns(self, names: Iterable[str]) -> None:
+        fresh = [str(name) for name in names]
+        if len(fresh) != len(self._nodes):
+            raise InvalidArgumentError(
+                f"columns: as many names as columns are wanted: names={len(fresh)}, "
+                f"columns={len(self._nodes)}"
+            )
+        renamed = self.rename(dict(zip(self._nodes, fresh, strict=True)))
+        self._nodes, self._labels = renamed._nodes, renamed._labels
 
     @property
     def dtypes(self) -> dict[str, DType]:
@@ -198,6 +227,21 @@ class DataFrame(
         raise InvalidArgumentError(
             "bool: a frame is neither true nor false; use len(df) > 0 or a reduction"
         )
+
+    @property
+    def ndim(self) -> int:
+        """Always 2."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return len(self) * len(self._nodes)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no value."""
+        return self.size == 0
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
@@ -259,39 +303,3 @@ class DataFrame(
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
-
-    def __setitem__(self, name: str, values: Any) -> None:
-        """Bind a column: the handle points at a new node, published columns are never written."""
-        mark("setitem")
-        if isinstance(values, bool | int | float | str) and self._nodes:
-            values = Series(_core.repeat(next(iter(self._nodes.values())), values))
-        self._put(name, Series(values)._node)
-
-    def _find(self, name: str) -> str:
-        if name not in self._nodes:
-            _core.no_such_column("DataFrame", self.columns, name)
-        return name
-
-    def assign(self, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
-        """A new frame with columns added or replaced; callables get the frame."""
-        result = DataFrame(self)
-        for name, values in columns.items():
-            result[name] = values(result) if callable(values) else values
-        return result
-
-    def drop(self, columns: str | list[str]) -> DataFrame:
-        """A new frame without these columns."""
-        gone = {self._find(name) for name in ([columns] if isinstance(columns, str) else columns)}
-        kept = {name: node for name, node in self._nodes.items() if name not in gone}
-        labels = {name: node for name, node in self._labels.items() if name not in gone}
-        return DataFrame._of(kept, labels)
-
-    def rename(self, columns: Mapping[str, str]) -> DataFrame:
-        """A new frame with columns renamed by `{old: new}`."""
-        for name in columns:
-            self._find(name)
-        names = [columns.get(name, name) for name in self._nodes]
-        if len(set(names)) < len(names):
-            raise InvalidArgumentError(f"rename: a column name would be repeated: columns={names}")
-        labels = {columns.get(name, name): node for name, node in self._labels.items()}
-        return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)), labels)

@@ -251,28 +251,64 @@ class FrameArithmetic:
             found = {n: self[n].isin(values) for n in self._unlabelled()}
         return self._made_of(found)  # type: ignore[no-any-return]
 
-    def replace(self: Any, to_replace: Any, value: Any = None) -> DataFrame:
-        """Values equal to `to_replace` become `value`; a mapping replaces each of its keys.
+    def replace(self: Any, to_replace: Any, value: Any = None, *, regex: bool = False) -> DataFrame:
+        """Values equal to `to_replace` become `value`; see `Series.replace`.
 
-        A value that a column's dtype cannot hold is not looked for in it.
+        A value that a column's dtype cannot hold is not looked for in it. A mapping of mappings
+        says what to replace by column.
         """
+        if isinstance(to_replace, Mapping) and any(
+            isinstance(v, Mapping) for v in to_replace.values()
+        ):
+            asked = {self._find(n): each for n, each in to_replace.items()}
+            return self._made_of({n: self[n].replace(each) for n, each in asked.items()})  # type: ignore[no-any-return]
 
         def replaced(column: Any) -> Any:
             try:
-                return column.replace(to_replace, value)
+                return column.replace(to_replace, value, regex=regex)
             except (TypeMismatchError, UnsupportedError):
                 return column
 
         return self._of_each(replaced)  # type: ignore[no-any-return]
+
+    def ffill(self) -> DataFrame:
+        """Null and NaN replaced by the last value before them in their column."""
+        return self._of_each(lambda column: column.ffill())
+
+    def bfill(self) -> DataFrame:
+        """Null and NaN replaced by the next value behind them in their column."""
+        return self._of_each(lambda column: column.bfill())
+
+    def combine_first(self: Any, other: Any) -> DataFrame:
+        """The values, and those of `other` where they are null or NaN."""
+        theirs = _operands(self, other, "combine_first")
+        return self._made_of({n: self[n].combine_first(v) for n, v in theirs.items()})  # type: ignore[no-any-return]
+
+    def equals(self: Any, other: Any) -> bool:
+        """Whether both have the same names, dtypes and values, null equal to null; looks."""
+        if type(other) is not type(self) or other.columns != self.columns:
+            return False
+        return all(self[name].equals(other[name]) for name in self.columns)
+
+    def notnull(self: Any) -> DataFrame:
+        """The same as `notna`."""
+        return self.notna()  # type: ignore[no-any-return]
 
     def notna(self: Any) -> DataFrame:
         """False where a value is null or NaN, column by column."""
         return self._of_each(lambda column: column.notna())  # type: ignore[no-any-return]
 
     # ---- rows beside others ------------------------------------------------------------------
-    def shift(self, periods: int = 1) -> DataFrame:
-        """Row r becomes row ``r - periods``; rows that there are not are null. Labels stay."""
-        return self._of_each(lambda column: column.shift(periods))
+    def shift(self, periods: int = 1, *, fill_value: Any = None) -> DataFrame:
+        """Row r becomes row ``r - periods``; rows that there are not are null, or `fill_value`.
+
+        Labels stay.
+        """
+        return self._of_each(lambda column: column.shift(periods, fill_value=fill_value))
+
+    def pct_change(self: Any, periods: int = 1) -> DataFrame:
+        """Each value relative to the one `periods` rows before: ``df / df.shift() - 1``."""
+        return self._of_each(lambda column: column.pct_change(periods))  # type: ignore[no-any-return]
 
     def diff(self, periods: int = 1) -> DataFrame:
         """Each value less the one `periods` rows before; null where there is none."""
@@ -282,9 +318,11 @@ class FrameArithmetic:
         self,
         method: Literal["average", "min", "max", "first", "dense"] = "average",
         ascending: bool = True,
+        *,
+        pct: bool = False,
     ) -> DataFrame:
         """The place of each value in the order of its column; see `Series.rank`."""
-        return self._of_each(lambda column: column.rank(method, ascending))
+        return self._of_each(lambda column: column.rank(method, ascending, pct=pct))
 
     def cumsum(self) -> DataFrame:
         """Running sums of each column."""

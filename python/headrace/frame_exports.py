@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
+import tempfile
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import ExchangeError
+from headrace.errors import ExchangeError, InvalidArgumentError
+from headrace.memory.tables import size_text
+from headrace.rows import Row
 from headrace.series import Series
 from headrace.text import is_text
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from headrace.profiling import Explanation
 
 
 class FrameExports:
@@ -27,7 +33,7 @@ class FrameExports:
         _core.force(nodes)
         return _core.Table(self.columns, [node.value() for node in nodes])
 
-    def explain(self: Any, analyze: bool = False) -> str:
+    def explain(self: Any, analyze: bool = False) -> Explanation:
         """The steps that a look at all columns would take, with the passes over the data.
 
         With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
@@ -37,16 +43,103 @@ class FrameExports:
 
         return explain(list(self._nodes.values()), analyze)
 
-    def to_dict(self: Any) -> dict[str, list[Any]]:
-        """Lists of Python values by name."""
-        self._table()
-        return {name: Series(node).to_list() for name, node in self._nodes.items()}
+    def to_dict(self: Any, orient: str = "list") -> Any:
+        """Python values: lists by name, or in the form that `orient` names.
 
-    def to_csv(self: Any, path: str | PathLike[str], **options: Any) -> None:
-        """Write a CSV file; see `headrace.io.write_csv`."""
+        Parameters
+        ----------
+        orient : {"list", "records", "dict", "index", "split"}
+            ``{name: [value]}``; a dictionary a row; ``{name: {label: value}}``; ``{label: {name:
+            value}}``; columns, index and data apart.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_dict("records")
+        [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
+        """
+        self._table()
+        lists = {name: Series(node).to_list() for name, node in self._nodes.items()}
+        if orient == "list":
+            return lists
+        rows = zip(*lists.values(), strict=True)
+        if orient == "records":
+            return [dict(zip(lists, row, strict=True)) for row in rows]
+        index = [Series(node).to_list() for node in self._labels.values()]
+        several = list(zip(*index, strict=True)) if len(index) > 1 else None
+        plain: list[Any] = index[0] if index else [*range(len(self))]
+        labels: list[Any] = several or plain
+        shown = {name: values for name, values in lists.items() if name not in self._labels}
+        if orient == "dict":
+            return {n: dict(zip(labels, values, strict=True)) for n, values in shown.items()}
+        rows = zip(*shown.values(), strict=True)
+        if orient == "index":
+            each = (dict(zip(shown, row, strict=True)) for row in rows)
+            return dict(zip(labels, each, strict=True))
+        if orient == "split":
+            return {"index": labels, "columns": list(shown), "data": [list(row) for row in rows]}
+        raise InvalidArgumentError(
+            f"to_dict: no such form: orient={orient!r}; pass list, records, dict, index or split"
+        )
+
+    def to_csv(
+        self: Any,
+        path: str | PathLike[str] | None = None,
+        *,
+        index: bool | None = None,
+        **options: Any,
+    ) -> str | None:
+        r"""Write a CSV file; see `headrace.io.write_csv`. Without a path the text is returned.
+
+        Labels are written as the columns that they are; with ``index=True`` also those of columns
+        that are not shown, with ``index=False`` none.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_csv()
+        'a,b\n1,x\n2,\n'
+        """
         from headrace.io import write_csv
 
-        write_csv(self, path, **options)
+        frame = self if index is None else self.reset_index(drop=not index)
+        if path is not None:
+            write_csv(frame, path, **options)
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "text.csv"
+            write_csv(frame, file, durable=False, **options)
+            return file.read_bytes().decode()
+
+    @property
+    def values(self: Any) -> np.ndarray[Any, Any]:
+        """The same as `to_numpy`."""
+        return self.to_numpy()  # type: ignore[no-any-return]
+
+    def to_string(self: Any) -> str:
+        """All rows and columns as the text that `print` shows of the first ones."""
+        from headrace.display import frame_text
+
+        return frame_text(self, whole=True)
+
+    def to_html(self: Any) -> str:
+        """All rows and columns as an HTML table."""
+        from headrace.display import frame_html
+
+        return frame_html(self, whole=True)
+
+    def memory_usage(self: Any) -> Row:
+        """Bytes of each column: values, validity and text; looks."""
+        self._table()
+        return Row({name: self[name].nbytes for name in self._nodes})
+
+    def info(self: Any) -> None:
+        """Print names, dtypes, how many values are there, and the bytes of all; looks."""
+        self._table()
+        counts = {name: self[name].count() for name in self._nodes}
+        width = max((len(name) for name in counts), default=0)
+        print(f"DataFrame: {len(self):,} rows, {len(counts)} columns")
+        for name, count in counts.items():
+            present = f"{int(count):,} non-null"
+            label = ", label" if name in self._labels else ""
+            print(f"  {name.ljust(width)}  {present.rjust(16)}  {self[name].dtype}{label}")
+        print(f"memory: {size_text(sum(self.memory_usage().values()))}")
 
     def to_parquet(self: Any, path: str | PathLike[str], **options: Any) -> None:
         """Write a Parquet file; see `headrace.parquet.write_parquet`."""

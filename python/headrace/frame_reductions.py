@@ -1,139 +1,325 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `DataFrame` that groups rows and sums them up."""
+"""The part of `DataFrame` that makes one value a column, or one a row."""
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
-from headrace.errors import TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
-    from headrace.group import GroupBy
+    from headrace.series import Series
+
+Axis = int | str
+
+
+def _least(a: Series, b: Series) -> Series:
+    return a._elementwise("minimum", a, b).where(a.notna() & b.notna(), a.combine_first(b))
+
+
+def _greatest(a: Series, b: Series) -> Series:
+    return a._elementwise("maximum", a, b).where(a.notna() & b.notna(), a.combine_first(b))
+
+
+def _counts(columns: list[Series]) -> Series:
+    return functools.reduce(operator.add, (c.notna().astype("int64") for c in columns))
+
+
+def _mean(columns: list[Series]) -> Series:
+    there = _counts(columns)
+    total: Series = functools.reduce(operator.add, (c.fillna(0) for c in columns)) / there
+    return total.where(there > 0)
+
+
+def _var(columns: list[Series], ddof: int) -> Series:
+    mean, there = _mean(columns), _counts(columns)
+    squares = [((c - mean) ** 2).fillna(0.0) for c in columns]
+    made: Series = functools.reduce(operator.add, squares) / (there - ddof)
+    return made.where(there > ddof)
+
+
+_ACROSS: dict[str, Callable[..., Any]] = {
+    "sum": lambda columns: functools.reduce(operator.add, (c.fillna(0) for c in columns)),
+    "prod": lambda columns: functools.reduce(operator.mul, (c.fillna(1) for c in columns)),
+    "mean": _mean,
+    "var": lambda columns, ddof=1: _var(columns, ddof),
+    "std": lambda columns, ddof=1: _var(columns, ddof) ** 0.5,
+    "min": lambda columns: functools.reduce(_least, columns),
+    "max": lambda columns: functools.reduce(_greatest, columns),
+    "any": lambda columns: functools.reduce(operator.or_, (c.astype("bool") for c in columns)),
+    "all": lambda columns: functools.reduce(operator.and_, (c.astype("bool") for c in columns)),
+}
 
 
 class FrameReductions:
-    """Groups, distinct rows and reductions of a frame."""
+    """Reductions of a frame: of the columns, one row; of the rows (``axis=1``), one series.
+
+    Columns of other dtypes than an aggregate takes are left out; ``numeric_only=False`` makes them
+    an error.
+
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+    >>> df.mean().to_dict(), df.sum(axis=1).to_list()
+    ({'x': [3.0], 'y': [2.0]}, [2.5, 2.0, 8.5])
+    """
 
     __slots__ = ()
 
-    # ---- groups ------------------------------------------------------------------------------
-    def groupby(
-        self: Any,
-        by: Any,
-        *,
-        as_index: bool = True,
-        sort: bool = True,
-        dropna: bool = True,
-        order: bool = True,
-    ) -> GroupBy:
-        """The rows by key. Aggregates are frames with the keys as their first columns.
-
-        An aggregate of one column picked by name is a series that knows its keys.
-
-        Parameters
-        ----------
-        by : str, Series or list of these
-            Column names, or series and expressions over rows of this frame.
-        as_index : bool
-            Whether the keys are labels of the aggregates; without, that of one column is a frame.
-        sort : bool
-            Groups in the order of their keys; else in the order of their first rows.
-        dropna : bool
-            Leave out rows with null or NaN in a key; else null and NaN are keys, at the end.
-        order : bool
-            False with ``sort=False``: groups in whatever order is cheapest, the same in each run.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
-        >>> df.groupby("id").x.mean().to_dict()
-        {'a': 2.0, 'b': 2.0}
-        """
-        from headrace.group import GroupBy, group_order, keys_of
-
-        keys = keys_of(self, by)
-        return GroupBy(keys, self._nodes, group_order(sort, order), dropna, as_index)
-
-    def drop_duplicates(self: Any, subset: str | list[str] | None = None) -> DataFrame:
-        """The first of the rows that are equal in the columns of `subset` (all columns), in order.
-
-        Null equals null, and NaN equals NaN.
-        """
-        from headrace.group import Words, keys_of
-
-        keys = keys_of(self, subset if subset is not None else self._unlabelled())
-        mark("drop_duplicates")
-        table = _core.group_by(keys, [Words("", "first_row")], "first", False)
-        rows = _core.part(table, len(keys))
-        nodes = self._everything()
-        return self._of_rows(list(nodes), [_core.take(node, rows) for node in nodes.values()])  # type: ignore[no-any-return]
-
-    def describe(self: Any) -> DataFrame:
-        """Count, mean, std, min, quartiles and max of each numeric column.
-
-        The first column, `statistic`, names the rows.
-        """
-        from headrace.frame import DataFrame
-
-        table: dict[str, Any] = {
-            "statistic": ["count", "mean", "std", "min", "25%", "50%", "75%", "max"]
-        }
-        todo: dict[str, list[Any]] = {}
-        for name in self._unlabelled():
-            column = self[name]
-            if column.dtype.kind not in "iuf":
-                continue
-            column = column.astype("float64")  # the least of no integers is NaN
-            parts = [column.count(), column.mean(), column.std(), column.min(), column.max()]
-            todo[name] = [*parts, column.quantile([0.25, 0.5, 0.75])]
-        if not todo:
-            raise TypeMismatchError(f"describe: no numeric column: columns={self.columns}")
-        _core.force([part._node for parts in todo.values() for part in parts])
-        for name, (count, mean, std, least, most, quartiles) in todo.items():
-            table[name] = [float(x) for x in (count, mean, std, least, *quartiles.tolist(), most)]
-        return DataFrame(table)
-
-    # ---- reductions: one row, a value for each column of numbers -----------------------------
-    def _each(self: Any, kind: str, kinds: str = "biuf", **options: Any) -> DataFrame:
-        from headrace.frame import DataFrame
-
-        columns = [self[name] for name in self._unlabelled() if self[name].dtype.kind in kinds]
+    def _taken(self: Any, kind: str, kinds: str, numeric_only: bool) -> list[Series]:
+        names = self._unlabelled()
+        columns = [self[name] for name in names if self[name].dtype.kind in kinds]
+        if len(columns) < len(names) and not numeric_only:
+            others = [name for name in names if self[name].dtype.kind not in kinds]
+            raise TypeMismatchError(
+                f"{kind}: columns that it does not take: columns={others}; "
+                "pick others, or pass numeric_only=True"
+            )
         if not columns:
             raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
-        return DataFrame(
-            {str(c.name): getattr(c, kind)(**options).reshape(1) for c in columns},
-        )
+        return columns
 
-    def sum(self) -> DataFrame:
+    def _each(
+        self: Any,
+        kind: str,
+        axis: Axis = 0,
+        numeric_only: bool = True,
+        kinds: str = "biuf",
+        **options: Any,
+    ) -> Any:
+        from headrace.frame import DataFrame
+
+        columns = self._taken(kind, kinds, numeric_only)
+        if axis in (1, "columns"):
+            if kind not in _ACROSS:
+                raise UnsupportedError(f"{kind}: not along rows: axis={axis!r}; pass axis=0")
+            mark(kind)
+            made = _ACROSS[kind]([type(c)._plain(c) for c in columns], **options)
+            return self._of_each_row(kind, made)
+        if axis not in (0, "index"):
+            raise InvalidArgumentError(f"{kind}: an axis is 0 or 1: axis={axis!r}")
+        return DataFrame({str(c.name): _row(getattr(c, kind)(**options)) for c in columns})
+
+    def _of_each_row(self: Any, name: str, made: Series) -> Series:
+        """A value a row, with the labels of the rows."""
+        from headrace.frame import DataFrame
+        from headrace.labels import LabelledSeries
+        from headrace.series import Series
+
+        if not self._labels:
+            return Series(made._node)
+        while name in self._labels:
+            name += "_"
+        nodes = {**self._labels, name: made._node}
+        return LabelledSeries(DataFrame._of(nodes, self._labels), None)
+
+    def sum(self, axis: Axis = 0, *, numeric_only: bool = True, min_count: int = 0) -> Any:
         """Sums, nulls and NaN left out."""
-        return self._each("sum")
+        if min_count == 0:
+            return self._each("sum", axis, numeric_only)
+        return self._each("sum", axis, numeric_only, min_count=min_count)
 
-    def mean(self) -> DataFrame:
+    def prod(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
+        """Products, nulls and NaN left out."""
+        return self._each("prod", axis, numeric_only)
+
+    product = prod
+
+    def mean(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
         """Means, nulls and NaN left out."""
-        return self._each("mean")
+        return self._each("mean", axis, numeric_only)
 
-    def median(self) -> DataFrame:
+    def median(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
         """Medians, nulls and NaN left out."""
-        return self._each("median", "iuf")
+        return self._each("median", axis, numeric_only, "iuf")
 
-    def std(self, ddof: int = 1) -> DataFrame:
+    def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = True) -> Any:
         """Standard deviations, dividing by the count less `ddof`."""
-        return self._each("std", ddof=ddof)
+        return self._each("std", axis, numeric_only, ddof=ddof)
 
-    def var(self, ddof: int = 1) -> DataFrame:
+    def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = True) -> Any:
         """Variances, dividing by the count less `ddof`."""
-        return self._each("var", ddof=ddof)
+        return self._each("var", axis, numeric_only, ddof=ddof)
 
-    def min(self) -> DataFrame:
+    def min(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
         """Least values, nulls and NaN left out."""
-        return self._each("min")
+        return self._each("min", axis, numeric_only)
 
-    def max(self) -> DataFrame:
+    def max(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
         """Greatest values, nulls and NaN left out."""
-        return self._each("max")
+        return self._each("max", axis, numeric_only)
 
-    def count(self) -> DataFrame:
+    def any(self, axis: Axis = 0) -> Any:
+        """Whether some value is true (not 0)."""
+        return self._each("any", axis)
+
+    def all(self, axis: Axis = 0) -> Any:
+        """Whether all values are true (not 0), missing ones left out."""
+        return self._each("all", axis)
+
+    def count(self: Any, axis: Axis = 0) -> Any:
         """Numbers of values that are neither null nor NaN, of all columns but complex ones."""
-        return self._each("count", "biufMOU")
+        if axis in (1, "columns"):
+            columns = [self[name] for name in self._unlabelled()]
+            return self._of_each_row("count", _counts(columns))
+        return self._each("count", kinds="biufmMOU")
+
+    def idxmin(self) -> Any:
+        """Label, or position, of the first least value of each column."""
+        return self._each("idxmin", kinds="biuf")
+
+    def idxmax(self) -> Any:
+        """Label, or position, of the first greatest value of each column."""
+        return self._each("idxmax", kinds="biuf")
+
+    def agg(self: Any, func: Any) -> DataFrame:
+        """Aggregates of the columns by name: one for all, several, or by column from a mapping.
+
+        Several are rows, labelled by their names; a column has null where it was not asked.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
+        >>> df.agg({"x": "sum", "y": "max"}).to_dict()
+        {'x': [3], 'y': [5]}
+        >>> df.agg(["min", "max"]).loc["max", "y"]
+        5
+        """
+        from headrace.frame import DataFrame
+        from headrace.group import aggregate_name
+
+        mark("agg")
+        if not isinstance(func, Mapping | list):
+            name = aggregate_name(func, "func")
+            return getattr(self, name)()  # type: ignore[no-any-return]
+        asked = (
+            dict(func)
+            if isinstance(func, Mapping)
+            else {str(c.name): func for c in self._taken("agg", "biuf", True)}
+        )
+        columns = {self._find(n): self[n] for n in asked}
+        words = {
+            n: [aggregate_name(one, n) for one in (each if isinstance(each, list) else [each])]
+            for n, each in asked.items()
+        }
+        if not any(isinstance(each, list) for each in asked.values()):
+            return DataFrame({n: _row(c.agg(words[n][0])) for n, c in columns.items()})
+        rows = list(dict.fromkeys(one for each in words.values() for one in each))
+        made = {
+            n: [c.agg(one) if one in words[n] else None for one in rows] for n, c in columns.items()
+        }
+        return DataFrame(made, index=rows)
+
+    aggregate = agg
+
+    def _pairs(self: Any, kind: str) -> DataFrame:
+        from headrace.frame import DataFrame
+
+        columns = [type(c)._plain(c) for c in self._taken(kind, "iuf", True)]
+        mark(kind)
+        known: dict[tuple[int, int], Any] = {}
+        for i, a in enumerate(columns):
+            for j, b in enumerate(columns[: i + 1]):
+                known[i, j] = known[j, i] = getattr(a, kind)(b)
+        names = [str(c.name) for c in columns]
+        _core.force([each._node for each in known.values()])
+        made = {n: [float(known[i, j]) for i in range(len(names))] for j, n in enumerate(names)}
+        return DataFrame(made, index=names)
+
+    def corr(self) -> DataFrame:
+        """Pearson's correlation of each two columns of numbers, where both are there; looks.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [3.0, 2.0, 1.0]})
+        >>> round(df.corr().loc["x", "y"], 12)
+        -1.0
+        """
+        return self._pairs("corr")
+
+    def cov(self) -> DataFrame:
+        """Covariance of each two columns of numbers, where both are there; looks."""
+        return self._pairs("cov")
+
+    def describe(
+        self: Any, percentiles: list[float] | None = None, include: Any = None
+    ) -> DataFrame:
+        """Count, mean, std, min, quartiles and max of each column of numbers; looks.
+
+        Of a frame without numbers count, unique, top and freq of each column, as texts; with
+        ``include="all"`` all of these. The first column, `statistic`, labels the rows.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1.0, 3.0]}).describe().loc["mean", "x"]
+        2.0
+        """
+        from headrace.frame import DataFrame
+
+        names = self._unlabelled()
+        numbers = [name for name in names if self[name].dtype.kind in "iuf"]
+        others = [name for name in names if name not in numbers]
+        if include not in (None, "all"):
+            raise InvalidArgumentError(
+                f"describe: no such word: include={include!r}; pass 'all', or pick columns first"
+            )
+        levels = sorted(set(percentiles)) if percentiles is not None else [0.25, 0.5, 0.75]
+        found: dict[str, dict[str, Any]] = {}
+        if numbers:
+            found |= _numbers_described(self, numbers, levels)
+        if others and (include == "all" or not numbers):
+            found |= {name: _values_described(self[name]) for name in others}
+        if not found:
+            raise TypeMismatchError(f"describe: there is no column: columns={self.columns}")
+        texts = ["count", "unique", "top", "freq"] if len(found) > len(numbers) else ["count"]
+        rows = [*texts, "mean", "std", "min", *map(_percent, levels), "max"]
+        if not numbers:
+            rows = texts
+        table: dict[str, Any] = {"statistic": rows}
+        for name in names:
+            if name in found:
+                table[name] = [found[name].get(row) for row in rows]
+        return DataFrame(table).set_index("statistic")
+
+
+def _row(value: Any) -> Any:
+    """A value as a column of one row; bools are bits there, so they are looked at."""
+    deferred = hasattr(value, "reshape") and value.dtype != "bool"
+    return value.reshape(1) if deferred else [value]
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:.6g}%"
+
+
+def _numbers_described(frame: Any, names: list[str], levels: list[float]) -> dict[str, Any]:
+    todo: dict[str, list[Any]] = {}
+    for name in names:
+        column = frame[name].astype("float64")  # the least of no integers is NaN
+        parts = [column.count(), column.mean(), column.std(), column.min(), column.max()]
+        todo[name] = [*parts, column.quantile(levels)]
+    _core.force([part._node for parts in todo.values() for part in parts])
+    made: dict[str, Any] = {}
+    for name, (count, mean, std, least, most, quantiles) in todo.items():
+        made[name] = dict(
+            zip(
+                ["count", "mean", "std", "min", *map(_percent, levels), "max"],
+                [float(x) for x in (count, mean, std, least, *quantiles.tolist(), most)],
+                strict=True,
+            )
+        )
+    return made
+
+
+def _values_described(column: Series) -> dict[str, str | None]:
+    counted = column.value_counts().head(1).to_dict()
+    top, times = next(iter(counted.items()), (None, 0))
+    values = {
+        "count": int(column.count()),
+        "unique": int(column.nunique()),
+        "top": top,
+        "freq": times,
+    }
+    return {word: None if value is None else str(value) for word, value in values.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
@@ -28,9 +28,10 @@ class FrameRows:
         """The rows for which an expression over columns, given as text, is true.
 
         The text is parsed, never run as code: names are columns (in backticks where they are no
-        words), ``@name`` is a variable of the caller; arithmetic, comparisons (chained too), ``in``
-        with a list, ``and``, ``or``, ``not``, and the methods ``abs between clip is_nan is_null
-        isin isna notna round`` work.
+        words; ``index`` is the label), ``@name`` is a variable of the caller; arithmetic,
+        comparisons (chained too), ``in`` with a list, ``and``, ``or``, ``not`` (``&`` and ``|``
+        bind as weakly as these), the methods of `.str` and `.dt`, tests and reductions of a column,
+        and the functions ``abs exp log sqrt sin ...`` work.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
@@ -46,6 +47,25 @@ class FrameRows:
         if not isinstance(mask, Series) or mask.dtype.kind != "b":
             raise TypeMismatchError(f"query: the text is no condition on rows: text={text!r}")
         return DataFrame(self[mask])
+
+    def eval(self: Any, text: str) -> Any:
+        """The column that an expression over columns stands for; ``"z = ..."`` gives a frame.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
+        >>> df.eval("x + y").to_list(), df.eval("z = y - x").z.to_list()
+        ([4, 7], [2, 3])
+        """
+        from headrace.query import evaluate, target_of
+
+        mark("eval")
+        name, expression = target_of(text)
+        made = evaluate(expression, self, caller_variables())
+        return made if name is None else self.assign(**{name: made})
+
+    def isnull(self: Any) -> DataFrame:
+        """The same as `isna`."""
+        return self.isna()  # type: ignore[no-any-return]
 
     def isna(self: Any) -> DataFrame:
         """True where a value is null or NaN, column by column."""
@@ -72,20 +92,51 @@ class FrameRows:
         return DataFrame._of({**self._nodes, **filled}, self._labels)
 
     def dropna(
-        self: Any, subset: str | list[str] | None = None, how: Literal["any", "all"] = "any"
+        self: Any,
+        subset: str | list[str] | None = None,
+        how: Literal["any", "all"] = "any",
+        *,
+        axis: int | str = 0,
+        thresh: int | None = None,
+        ignore_index: bool = False,
     ) -> DataFrame:
-        """The rows without null and NaN in `subset` (all columns); `how="all"`: with some value."""
+        """The rows without null and NaN in `subset` (all columns).
+
+        With ``how="all"`` those with some value, with `thresh` those with so many values. With
+        ``axis=1`` the columns, which looks at them.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1, None, 3], "b": [4, None, None]})
+        >>> df.dropna().a.to_list(), df.dropna(how="all").a.to_list()
+        ([1], [1, 3])
+        """
         from headrace.frame import DataFrame
+        from headrace.labels import without_labels
 
         mark("dropna")
         if how not in ("any", "all"):
             raise InvalidArgumentError(f"dropna: no such word: how={how!r}; pass any or all")
         names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
+        if axis in (1, "columns"):
+            return self._whole_columns(how, thresh)  # type: ignore[no-any-return]
         present = [self[self._find(name)].notna() for name in names]
         if not present:
             return DataFrame(self)
-        kept = functools.reduce(operator.and_ if how == "any" else operator.or_, present)
-        return DataFrame(self[kept])
+        if thresh is not None:
+            counts = [mask.astype("int64") for mask in present]
+            kept = functools.reduce(operator.add, counts) >= thresh
+        else:
+            kept = functools.reduce(operator.and_ if how == "any" else operator.or_, present)
+        return without_labels(DataFrame(self[kept]), ignore_index)
+
+    def _whole_columns(self: Any, how: str, thresh: int | None) -> DataFrame:
+        """The columns without missing values, with some value, or with `thresh` values."""
+        names = self._unlabelled()
+        counts = [self[name].count() for name in names]
+        _core.force([count._node for count in counts])
+        least = thresh if thresh is not None else len(self) if how == "any" else 1
+        found = {name for name, count in zip(names, counts, strict=True) if int(count) >= least}
+        return self[[n for n in self.columns if n in found or n in self._labels]]  # type: ignore[no-any-return]
 
     def astype(self: Any, dtype: Any) -> DataFrame:
         """Columns as another dtype, or by column from a mapping ``{name: dtype}``."""
@@ -108,6 +159,9 @@ class FrameRows:
         suffixes: tuple[str | None, str | None] = ("_x", "_y"),
         indicator: bool | str = False,
         validate: str | None = None,
+        left_index: bool = False,
+        right_index: bool = False,
+        sort: bool = False,
     ) -> DataFrame:
         """Rows of both frames whose keys are equal, side by side.
 
@@ -131,6 +185,10 @@ class FrameRows:
             A last column (named `_merge`, or this) of the side that the row is from.
         validate : {"1:1", "1:m", "m:1", "m:m"}, optional
             Raise when keys of a side come twice and should not; pandas' long words work too.
+        left_index, right_index : bool
+            Take the labels of a side as its keys; those of the left one are labels of the result.
+        sort : bool
+            The result in the order of its keys.
 
         Raises
         ------
@@ -157,29 +215,85 @@ class FrameRows:
         """
         from headrace.joining import merge
 
-        return merge(self, right, how, on, left_on, right_on, suffixes, indicator, validate)
+        words = (how, on, left_on, right_on, suffixes, indicator, validate)
+        return merge(self, right, *words, left_index, right_index, sort)
 
-    def head(self: Any, rows: int = 5) -> DataFrame:
-        """The first rows, computed from no more than these where the plan allows it.
+    def join(
+        self: Any,
+        other: DataFrame,
+        on: str | list[str] | None = None,
+        how: str = "left",
+        lsuffix: str = "",
+        rsuffix: str = "",
+        *,
+        sort: bool = False,
+        validate: str | None = None,
+    ) -> DataFrame:
+        """Columns of a labelled frame beside those of this one, by labels or by columns `on`.
 
-        All but the last ``-rows`` when `rows` is negative, as in pandas.
+        >>> import headrace as hr
+        >>> names = hr.DataFrame({"id": [1, 2], "name": ["Al", "Bo"]}).set_index("id")
+        >>> hr.DataFrame({"id": [2, 3], "x": [5, 6]}).join(names, on="id").to_dict()
+        {'id': [2, 3], 'x': [5, 6], 'name': ['Bo', None]}
+        """
+        mine = list(other._labels)
+        both = [n for n in other.columns if n in self.columns and n not in mine]
+        if both and not (lsuffix or rsuffix):
+            raise InvalidArgumentError(
+                f"join: both frames have columns of these names: columns={both}; pass rsuffix"
+            )
+        return self.merge(  # type: ignore[no-any-return]
+            other,
+            how,
+            left_on=on,
+            left_index=on is None,
+            right_index=True,
+            suffixes=(lsuffix, rsuffix),
+            validate=validate,
+            sort=sort,
+        )
+
+    def append(self: Any, other: Any, ignore_index: bool = False) -> DataFrame:
+        """The rows of this frame and of another, or one row from a mapping, as a new frame.
+
+        In a loop all rows are copied each time, so `hr.advice` names the line then.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1]}).append({"x": 2}, ignore_index=True).x.to_list()
+        [1, 2]
+        """
+        from headrace.concatenation import concat
+        from headrace.frame import DataFrame
+        from headrace.functions import grows
+
+        mark("append")
+        grows("append", "collect the rows in a list and make one frame of it, behind the loop")
+        if isinstance(other, Mapping):
+            other = [dict(other)]
+        rows = other if isinstance(other, DataFrame) else DataFrame(other)
+        return concat([self, rows], ignore_index=ignore_index)  # type: ignore[no-any-return]
+
+    def head(self: Any, n: int = 5) -> DataFrame:
+        """The first `n` rows, computed from no more than these where the plan allows it.
+
+        All but the last ``-n`` when `n` is negative, as in pandas.
         """
         from headrace.frame import DataFrame
 
         mark("head")
-        if rows < 0:
-            return DataFrame(self[:rows])
+        if n < 0:
+            return DataFrame(self[:n])
         domain = _core.new_domain()
         every = self._everything()
-        nodes = _core.prefix(list(every.values()), rows)
+        nodes = _core.prefix(list(every.values()), n)
         return self._of_rows(list(every), [_core.in_domain(node, domain) for node in nodes])  # type: ignore[no-any-return]
 
-    def tail(self: Any, rows: int = 5) -> DataFrame:
-        """The last rows; all but the first ``-rows`` when `rows` is negative."""
+    def tail(self: Any, n: int = 5) -> DataFrame:
+        """The last `n` rows; all but the first ``-n`` when `n` is negative."""
         from headrace.frame import DataFrame
 
         length = len(self)
-        return DataFrame(self[max(length - rows, 0) if rows >= 0 else -rows : length])
+        return DataFrame(self[max(length - n, 0) if n >= 0 else -n : length])
 
     # ---- order -------------------------------------------------------------------------------
     def sort_values(
@@ -188,6 +302,9 @@ class FrameRows:
         *,
         ascending: bool | Sequence[bool] = True,
         na_position: NaPosition = "last",
+        ignore_index: bool = False,
+        kind: str | None = None,
+        key: Callable[[Series], Series] | None = None,
     ) -> DataFrame:
         """The rows in the order of columns, as a new frame; equal rows stay in their order.
 
@@ -203,6 +320,12 @@ class FrameRows:
             One for all keys, or one a key.
         na_position : {"last", "first"}
             Where rows with a null or NaN in a key go, whatever its direction.
+        ignore_index : bool
+            Without the columns that are labels.
+        kind : str, optional
+            Without a meaning: the sort is always stable.
+        key : function, optional
+            Of each column, what is compared: ``key=lambda column: column.str.lower()``.
 
         Returns
         -------
@@ -223,14 +346,20 @@ class FrameRows:
         >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
         {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
         """
+        from headrace.labels import without_labels
         from headrace.sorting import sort_frame
 
-        return sort_frame(self, by, ascending, na_position)
+        return without_labels(sort_frame(self, by, ascending, na_position, key), ignore_index)
 
-    def nlargest(self: Any, n: int, columns: str | Sequence[str]) -> DataFrame:
+    def nlargest(
+        self: Any,
+        n: int,
+        columns: str | Sequence[str],
+        keep: Literal["first", "last"] = "first",
+    ) -> DataFrame:
         """The `n` rows with the greatest values in `columns`, greatest first, without a full sort.
 
-        Rows with missing values come last; of equal rows the first ones are taken.
+        Rows with missing values come last; of equal rows the first ones are taken, or the last.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
@@ -238,10 +367,15 @@ class FrameRows:
         """
         from headrace.sorting import first_of_frame
 
-        return first_of_frame("nlargest", self, n, columns, True)
+        return first_of_frame("nlargest", self, n, columns, True, keep)
 
-    def nsmallest(self: Any, n: int, columns: str | Sequence[str]) -> DataFrame:
+    def nsmallest(
+        self: Any,
+        n: int,
+        columns: str | Sequence[str],
+        keep: Literal["first", "last"] = "first",
+    ) -> DataFrame:
         """The `n` rows with the least values in `columns`, least first; see `nlargest`."""
         from headrace.sorting import first_of_frame
 
-        return first_of_frame("nsmallest", self, n, columns, False)
+        return first_of_frame("nsmallest", self, n, columns, False, keep)

@@ -36,6 +36,15 @@ def row_by_row(op: str, fix: str) -> None:
     _core.give_advice(op, _user_line(), f"Python code ran for each row; {fix}")
 
 
+def group_by_group(op: str, fix: str) -> None:
+    """Advise against Python code for each group; an error under `hr.strict`."""
+    from headrace.settings import is_strict
+
+    if is_strict():
+        raise UnsupportedError(f"{op}: Python code for each group, and hr.strict() is on; {fix}")
+    _core.give_advice(op, _user_line(), f"Python code ran for each group; {fix}")
+
+
 _REPEATS = 8
 _seen: dict[str, int] = {}
 

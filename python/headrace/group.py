@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headrace import _core
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.group_picks import GroupPicks, one_quantile
 from headrace.labels import LabelledSeries
 from headrace.series import Series
-from headrace.windows import ROW_FUNCTIONS, GroupRows
+from headrace.windows import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -70,6 +71,21 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
     return keys
 
 
+def level_keys(frame: DataFrame | None, level: Any) -> list[tuple[str, _core.Node]]:
+    """The labels that `level` means, by place or name, as keys."""
+    labels = dict(frame._labels) if frame is not None else {}
+    names = list(labels)
+    keys: list[tuple[str, _core.Node]] = []
+    for each in level if isinstance(level, list | tuple) else [level]:
+        name = names[each] if isinstance(each, int) and -len(names) <= each < len(names) else each
+        if name not in labels:
+            raise InvalidArgumentError(
+                f"groupby: no such label: level={each!r}, labels={names}; use set_index first"
+            )
+        keys.append((name, labels[name]))
+    return keys
+
+
 def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
     """The engine's word for an aggregate: itself, or the name of NumPy's and Python's functions."""
     if isinstance(aggregate, str):
@@ -83,7 +99,8 @@ def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
     if callable(aggregate):
         raise UnsupportedError(
             f"{op}: a function of your own is no aggregate: {place}={name or aggregate!r}; "
-            "compute a column first (df.assign) and name its aggregate: sum, mean, max, ..."
+            "compute a column first (df.assign) and name its aggregate: sum, mean, max, ...; "
+            "apply() calls a function group by group"
         )
     raise TypeMismatchError(f"{op}: the name of an aggregate is wanted: {place}={aggregate!r}")
 
@@ -98,7 +115,7 @@ class GroupSeries(LabelledSeries):
         return self._node.value()
 
 
-class GroupBy(GroupRows):
+class GroupBy(GroupPicks):
     """The rows of a frame by key, from `DataFrame.groupby` or `Series.groupby`.
 
     Aggregates give a frame: the keys as its first columns, then a column for each aggregate; those
@@ -176,8 +193,17 @@ class GroupBy(GroupRows):
         """An aggregate of one column; a frame when the keys are no labels."""
         return GroupSeries(made, name) if self._labelled else made
 
-    def _each(self, aggregate: str, **options: Any) -> Any:
-        kinds = _PICKED.get(aggregate, _NUMBERS)
+    def _each(
+        self, aggregate: str, numeric_only: bool = True, kinds: str | None = None, **options: Any
+    ) -> Any:
+        kinds = kinds or _PICKED.get(aggregate, _NUMBERS)
+        if not numeric_only:
+            others = [n for n, v in self._values().items() if Series(v).dtype.kind not in kinds]
+            if others:
+                raise TypeMismatchError(
+                    f"groupby: columns that {aggregate} does not take: columns={others}; "
+                    "pick others, or pass numeric_only=True"
+                )
         columns = [
             Words(name, aggregate, node, **options)
             for name, node in self._values().items()
@@ -189,49 +215,49 @@ class GroupBy(GroupRows):
             )
         return self._frame(columns)
 
-    def sum(self, min_count: int = 0) -> Any:
+    def sum(self, numeric_only: bool = True, min_count: int = 0) -> Any:
         """Sums; null where fewer than `min_count` values are there."""
-        return self._each("sum", min_count=min_count)
+        return self._each("sum", numeric_only, min_count=min_count)
 
-    def prod(self, min_count: int = 0) -> Any:
+    def prod(self, numeric_only: bool = True, min_count: int = 0) -> Any:
         """Products; null where fewer than `min_count` values are there."""
-        return self._each("prod", min_count=min_count)
+        return self._each("prod", numeric_only, min_count=min_count)
 
-    def mean(self) -> Any:
+    def mean(self, numeric_only: bool = True) -> Any:
         """Means; null for no value."""
-        return self._each("mean")
+        return self._each("mean", numeric_only)
 
-    def median(self) -> Any:
+    def median(self, numeric_only: bool = True) -> Any:
         """Medians; null for no value."""
-        return self._each("median")
+        return self._each("median", numeric_only)
 
-    def quantile(self, q: float = 0.5) -> Any:
+    def quantile(self, q: float = 0.5, numeric_only: bool = True) -> Any:
         """Quantiles, linear between ranks; null for no value."""
-        return self._each("quantile", q=q)
+        return self._each("quantile", numeric_only, q=one_quantile(q))
 
-    def var(self, ddof: int = 1) -> Any:
+    def var(self, ddof: int = 1, numeric_only: bool = True) -> Any:
         """Variances; null for `ddof` values and fewer."""
-        return self._each("var", ddof=ddof)
+        return self._each("var", numeric_only, ddof=ddof)
 
-    def std(self, ddof: int = 1) -> Any:
+    def std(self, ddof: int = 1, numeric_only: bool = True) -> Any:
         """Standard deviations; null for `ddof` values and fewer."""
-        return self._each("std", ddof=ddof)
+        return self._each("std", numeric_only, ddof=ddof)
 
-    def min(self) -> Any:
+    def min(self, numeric_only: bool = False) -> Any:
         """Least values: of numbers and times, of strings and categories by their text."""
-        return self._each("min")
+        return self._each("min", kinds=_NUMBERS if numeric_only else None)
 
-    def max(self) -> Any:
+    def max(self, numeric_only: bool = False) -> Any:
         """Greatest values."""
-        return self._each("max")
+        return self._each("max", kinds=_NUMBERS if numeric_only else None)
 
-    def first(self) -> Any:
+    def first(self, numeric_only: bool = False) -> Any:
         """The first values that are not missing."""
-        return self._each("first")
+        return self._each("first", kinds=_NUMBERS if numeric_only else None)
 
-    def last(self) -> Any:
+    def last(self, numeric_only: bool = False) -> Any:
         """The last values that are not missing."""
-        return self._each("last")
+        return self._each("last", kinds=_NUMBERS if numeric_only else None)
 
     def any(self) -> Any:
         """Whether some value is true (not 0)."""
@@ -245,9 +271,18 @@ class GroupBy(GroupRows):
         """Numbers of values that are not missing."""
         return self._each("count")
 
-    def nunique(self) -> Any:
-        """Numbers of distinct values, missing ones left out."""
-        return self._each("nunique")
+    def nunique(self, dropna: bool = True) -> Any:
+        """Numbers of distinct values, missing ones left out; with ``dropna=False`` they are one."""
+        if dropna:
+            return self._each("nunique")
+        words = []
+        for name, node in self._values().items():
+            gone = Series(node).isna().astype("int64")._node
+            words += [Words(name, "nunique", node), Words(f"{name} missing", "max", gone)]
+        made = self._frame(words)
+        for name in self._values():
+            made[name] = made[name] + made.pop(f"{name} missing")
+        return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
 
     def idxmin(self) -> Any:
         """Positions of the rows with the least values, the first of equals."""
@@ -321,6 +356,8 @@ class GroupBy(GroupRows):
             ]
         )
 
+    aggregate = agg
+
     def _named(self, name: str, pair: Any) -> Words:
         if isinstance(pair, tuple) and len(pair) == 2:
             column, aggregate = pair
@@ -368,7 +405,9 @@ class SeriesGroupBy(GroupBy):
     def _values(self) -> dict[str, _core.Node]:
         return self._nodes
 
-    def _each(self, aggregate: str, **options: Any) -> Any:
+    def _each(
+        self, aggregate: str, numeric_only: bool = True, kinds: str | None = None, **options: Any
+    ) -> Any:
         ((name, node),) = self._nodes.items()
         taken = {key for key, _ in self._keys}
         own = f"{name}_{aggregate}" if name in taken else name

@@ -79,6 +79,9 @@ def merge(
     suffixes: tuple[str | None, str | None] = ("_x", "_y"),
     indicator: bool | str = False,
     validate: str | None = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    sort: bool = False,
 ) -> DataFrame:
     """Rows of two frames whose keys are equal, side by side: ``left.merge(right, ...)``.
 
@@ -93,6 +96,9 @@ def merge(
         raise TypeMismatchError(f"merge: a frame is wanted: right={type(right).__name__!r}")
     if not left.columns or not right.columns:
         raise InvalidArgumentError("merge: a frame without columns has no rows to join")
+    if left_index or right_index:
+        options = (how, suffixes, indicator, validate, sort)
+        return _by_labels(left, right, left_on, right_on, left_index, right_index, options)
     unique = _UNIQUE.get(validate or "m:m")
     if unique is None:
         raise InvalidArgumentError(
@@ -132,4 +138,43 @@ def merge(
         columns = [(name, b, a) for name, a, b in columns]
     table = _core.join(rows, pairs, columns, kind, unique, word, how)
     names = [*(name for name, _, _ in columns), *([word] if word else [])]
-    return DataFrame._of_parts(table, names)
+    made = DataFrame._of_parts(table, names)
+    if not sort:
+        return made
+    found = [a[0] if a[0] in names else b[0] for a, b in keys]
+    return made.sort_values([name for name in found if name in names])
+
+
+def _labels_of(frame: DataFrame, side: str) -> list[str]:
+    if not frame._labels:
+        raise InvalidArgumentError(
+            f"merge: the {side} frame has no labels: {side}_index=True; use set_index first"
+        )
+    return list(frame._labels)
+
+
+def _by_labels(
+    left: DataFrame,
+    right: DataFrame,
+    left_on: Any,
+    right_on: Any,
+    left_index: bool,
+    right_index: bool,
+    options: tuple[Any, ...],
+) -> DataFrame:
+    """Rows by the labels of one side or of both; those of the left side stay labels."""
+    how, suffixes, indicator, validate, sort = options
+    mine = _labels_of(left, "left") if left_index else left_on
+    theirs = _labels_of(right, "right") if right_index else right_on
+    made = merge(
+        left.reset_index() if left_index else left,
+        right.reset_index() if right_index else right,
+        *(how, None, mine, theirs, suffixes, indicator, validate),
+        sort=sort,
+    )
+    if right_index and how in ("left", "inner"):  # the left keys say the same
+        ours = set(left.reset_index().columns)
+        gone = [name for name in right._labels if name in made and name not in ours]
+        made = made.drop(columns=gone)
+    kept = mine if left_index else list(left._labels)
+    return made.set_index(kept) if kept and all(name in made for name in kept) else made

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.deferred import mark
@@ -41,7 +41,15 @@ class FrameLabels:
 
         return DataFrame._of(dict(self._labels))
 
-    def set_index(self: Any, keys: Any, *, append: bool = False) -> DataFrame:
+    @index.setter
+    def index(self: Any, labels: Any) -> None:
+        name = getattr(labels, "name", None) or "index"
+        node = self._aligned(labels if isinstance(labels, Series) else Series(list(labels)))
+        self._labels = {name: node}
+        if name in self._nodes:
+            self._nodes[name] = node
+
+    def set_index(self: Any, keys: Any, *, drop: bool = False, append: bool = False) -> DataFrame:
         """The same frame with columns remembered as the labels of its rows.
 
         Nothing is computed, sorted or looked up before `loc` asks. Labels may repeat.
@@ -50,6 +58,8 @@ class FrameLabels:
         ----------
         keys : str, Series or list of these
             Columns by name (they stay columns), or series of the same rows, which become columns.
+        drop : bool
+            Whether the columns are columns no longer, as in pandas. They stay by default.
         append : bool
             Behind the labels that are there.
 
@@ -74,6 +84,8 @@ class FrameLabels:
             raise InvalidArgumentError("set_index: there is no label; name a column")
         kept = {**self._labels, **result._nodes}
         result._labels = {name: kept[name] for name in names}
+        if drop:
+            result._nodes = {n: node for n, node in result._nodes.items() if n not in names}
         return result
 
     def reset_index(self: Any, *, drop: bool = False) -> DataFrame:
@@ -112,6 +124,16 @@ class FrameLabels:
         >>> df.iloc[-1].y, df.iloc[:2, 0].to_list(), df.iloc[0, 1]
         (6, [1, 2], 4)
         """
+        return PositionLocator(self)
+
+    @property
+    def at(self: Any) -> Locator:
+        """One value by label and name of its column: the same as `loc`."""
+        return Locator(self)
+
+    @property
+    def iat(self: Any) -> PositionLocator:
+        """One value by its row and column: the same as `iloc`."""
         return PositionLocator(self)
 
     def sort_index(
@@ -203,22 +225,29 @@ class LabelledSeries(Series):
             return self._of_rows(self._frame[key])
         return super().__getitem__(key)
 
-    def head(self, rows: int = 5) -> LabelledSeries:
+    def head(self, n: int = 5) -> LabelledSeries:
         """The first rows; see `Series.head`."""
-        return self._of_rows(self._frame.head(rows))
+        return self._of_rows(self._frame.head(n))
 
-    def tail(self, rows: int = 5) -> LabelledSeries:
+    def tail(self, n: int = 5) -> LabelledSeries:
         """The last rows; see `Series.tail`."""
-        return self._of_rows(self._frame.tail(rows))
+        return self._of_rows(self._frame.tail(n))
 
     def sort_values(
-        self, *, ascending: bool = True, na_position: NaPosition = "last"
-    ) -> LabelledSeries:
+        self,
+        *,
+        ascending: bool = True,
+        na_position: NaPosition = "last",
+        ignore_index: bool = False,
+        kind: str | None = None,
+        key: Callable[[Series], Series] | None = None,
+    ) -> Series:
         """The values in order, with their labels; see `Series.sort_values`."""
         last = self._frame.columns[-1]
-        return self._of_rows(
-            self._frame.sort_values(last, ascending=ascending, na_position=na_position)
+        ordered = self._of_rows(
+            self._frame.sort_values(last, ascending=ascending, na_position=na_position, key=key)
         )
+        return Series(ordered._node, self.name) if ignore_index else ordered
 
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
@@ -226,13 +255,13 @@ class LabelledSeries(Series):
         """The values in the order of their labels."""
         return self._of_rows(self._frame.sort_index(ascending=ascending, na_position=na_position))
 
-    def nlargest(self, n: int = 5) -> LabelledSeries:
+    def nlargest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> LabelledSeries:
         """The `n` greatest values with their labels; see `Series.nlargest`."""
-        return self._of_rows(self._frame.nlargest(n, self._frame.columns[-1]))
+        return self._of_rows(self._frame.nlargest(n, self._frame.columns[-1], keep))
 
-    def nsmallest(self, n: int = 5) -> LabelledSeries:
+    def nsmallest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> LabelledSeries:
         """The `n` least values with their labels; see `Series.nsmallest`."""
-        return self._of_rows(self._frame.nsmallest(n, self._frame.columns[-1]))
+        return self._of_rows(self._frame.nsmallest(n, self._frame.columns[-1], keep))
 
     def to_pandas(self) -> Any:
         """A pandas series with the labels as its index."""
@@ -269,6 +298,28 @@ class SeriesLocator:
         if not isinstance(found, Series):
             return found
         return found.rename(series.name) if series.name else Series(found)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Values of some rows; the series then stands for others, what it was made of stays."""
+        from headrace.frame import DataFrame
+
+        series = self._series
+        frame = DataFrame(framed(series))
+        name = frame.columns[-1]
+        if self._by_position:
+            frame.iloc[key, len(frame.columns) - 1] = value
+        elif isinstance(key, slice) and not frame._labels:
+            frame.iloc[key, 0] = value  # as brackets read it
+        else:
+            frame.loc[key, name] = value
+        series._node = frame._nodes[name]
+        if isinstance(series, LabelledSeries):
+            series._frame = frame
+
+
+def without_labels(frame: DataFrame, ignore_index: bool) -> DataFrame:
+    """The frame, with ``ignore_index=True`` without the columns that are labels."""
+    return frame.reset_index(drop=True) if ignore_index and frame._labels else frame
 
 
 def framed(series: Series) -> DataFrame:

@@ -42,7 +42,8 @@ def is_mask(key: Any) -> bool:
     return isinstance(key, list) and bool(key) and all(isinstance(each, bool) for each in key)
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Whether this is None or NaN."""
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
@@ -132,7 +133,7 @@ class Locator:
                 f"labels={list(self._frame._labels)}"
             )
         tests = [
-            label.isna() if _is_missing(each) else label == each
+            label.isna() if is_missing(each) else label == each
             for label, each in zip(labels, wanted, strict=False)
         ]
         mask: Series = functools.reduce(operator.and_, tests).fill_null(False)
@@ -281,6 +282,22 @@ class PositionLocator:
             row = _row_of(frame[picked][at % length : at % length + 1])
             return row[picked[0]] if single_column else row
         return found[picked[0]] if single_column else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Values of some rows by position: ``frame.iloc[0, 2] = 5``; other rows stay."""
+        import numpy as np
+
+        mark("iloc")
+        frame = self._frame
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        names = frame.columns
+        picked = names[columns] if isinstance(columns, slice) else np.array(names)[columns].tolist()
+        chosen = np.zeros(len(frame), bool)
+        try:
+            chosen[np.asarray(rows) if is_several(rows) or is_mask(rows) else rows] = True
+        except IndexError:
+            raise IndexError(f"iloc: row out of range: row={rows}, rows={len(frame)}") from None
+        frame.loc[Series(chosen), [picked] if isinstance(picked, str) else picked] = value
 
     def _checked(self, rows: Any) -> Any:
         import numpy as np

@@ -31,6 +31,15 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     return owner._elementwise("where", condition, x, y)
 
 
+def _select(conditions: Any, values: Any, default: Any = 0) -> Any:
+    made = default
+    for condition, value in zip(reversed(list(conditions)), reversed(list(values)), strict=True):
+        owner = next(v for v in (condition, value, made) if isinstance(v, Deferred))
+        kept = condition.fill_null(False) if hasattr(condition, "fill_null") else condition
+        made = owner._elementwise("where", kept, value, made)
+    return made
+
+
 def _diff(x: Any, n: int = 1) -> Any:
     from headrace.signal import diff
 
@@ -97,6 +106,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "count_nonzero": lambda x: (x if x.dtype == "bool" else x != 0).sum(),
     "shape": lambda x: x.shape,
     "ndim": lambda x: x.ndim,
+    "select": _select,
     "size": lambda x: x.size,
     "reshape": lambda x, shape: asarray(x).reshape(shape),
     "transpose": lambda x, axes=None: asarray(x).transpose(*(axes or ())),

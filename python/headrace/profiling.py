@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from pathlib import Path
@@ -168,11 +169,32 @@ def profile() -> Profile:
     return Profile()
 
 
-def explain(nodes: list[_core.Node], analyze: bool) -> str:
+class Explanation(str):
+    """The steps of a plan: a text, and a table in a notebook."""
+
+    __slots__ = ()
+
+    _HEADER = ("step", "what", "predicted", "passes", "line", "measured")
+
+    def _repr_html_(self) -> str:
+        first, *lines = self.rstrip("\n").split("\n")
+        rows = []
+        for line in lines:
+            what, *rest = line.strip().split(" | ")
+            number, _, does = what.partition(" ")
+            does, _, predicted = does.rpartition(" -> ")
+            passes = rest[0].removeprefix("passes ") if rest else ""
+            where = rest[1] if len(rest) > 1 and not rest[1].endswith(("B", "moved")) else ""
+            measured = rest[-1] if len(rest) > (2 if where else 1) else ""
+            rows.append((number, does or what, predicted, passes, where, measured))
+        return f"<p>{html.escape(first)}</p>{html_table(self._HEADER, rows) if rows else ''}"
+
+
+def explain(nodes: list[_core.Node], analyze: bool) -> Explanation:
     """The plan as text; `analyze` runs it, and says what each step took."""
     text: str = _core.explain(nodes)[0]
     if not analyze:
-        return text
+        return Explanation(text)
     with profile() as seen:
         _core.force(nodes)
     lines, steps = text.split("\n"), iter(seen.steps)
@@ -181,6 +203,7 @@ def explain(nodes: list[_core.Node], analyze: bool) -> str:
             disk = step.written_bytes + step.fetched_bytes
             lines[at] += (
                 f" | {step.seconds * 1e3:.2f} ms, {step.rows:,} rows, "
-                f"{size_text(step.result_bytes)}" + (f", {size_text(disk)} moved" if disk else "")
+                f"{size_text(step.result_bytes)}, {size_text(step.used_bytes)} in memory"
+                + (f", {size_text(disk)} moved" if disk else "")
             )
-    return "\n".join(lines)
+    return Explanation("\n".join(lines))

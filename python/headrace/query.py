@@ -15,8 +15,10 @@ from headrace.series import Series
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
-#: Strings are left alone; then names in backticks, and variables of the caller.
-_PARTS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`|@([A-Za-z_]\w*)""")
+#: Strings are left alone; then names in backticks, variables of the caller, and signs for words.
+_PARTS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`|@([A-Za-z_]\w*)|([&|])""")
+_WORDS = {"&": " and ", "|": " or "}
+_TARGET = re.compile(r"\s*(?:`([^`]+)`|([A-Za-z_]\w*))\s*=(?!=)(.*)", re.DOTALL)
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -37,13 +39,22 @@ _COMPARE: dict[type, Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_EQUAL = (ast.Eq, ast.NotEq)
 _UNARY: dict[type, Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Invert: operator.invert,
     ast.Not: operator.invert,
 }
-_METHODS = ("abs", "between", "clip", "is_nan", "is_null", "isin", "isna", "notna", "round")
+_METHODS = (
+    *("abs", "between", "clip", "fillna", "round", "shift", "diff", "rank", "duplicated"),
+    *("is_nan", "is_null", "isin", "isna", "isnull", "notna", "notnull"),
+    *("sum", "mean", "median", "min", "max", "std", "var", "count", "quantile"),
+)
+_FUNCTIONS = (
+    *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arctan2"),
+    *("exp", "expm1", "log", "log1p", "log10", "sqrt", "abs", "floor", "ceil"),
+)
 
 
 class _Walk:
@@ -63,9 +74,11 @@ class _Walk:
         return self._value(tree.body)
 
     def _stand_in(self, match: re.Match[str]) -> str:
-        literal, column, variable = match.groups()
+        literal, column, variable, sign = match.groups()
         if literal is not None:
             return literal
+        if sign is not None:
+            return _WORDS[sign]
         names, text = (self.names, column) if column is not None else (self.values, variable)
         word = f"_{'column' if names is self.names else 'variable'}_{len(names)}_"
         names[word] = text
@@ -102,6 +115,8 @@ class _Walk:
             return self._compare(node)
         elif isinstance(node, ast.Call):
             return self._call(node)
+        elif isinstance(node, ast.Attribute):
+            return self._attribute(node)
         raise self._refuse(type(node).__name__, node)
 
     def _name(self, name: str) -> Any:
@@ -112,7 +127,10 @@ class _Walk:
                     f"query: no such variable: name={variable!r}, text={self.text!r}"
                 )
             return self.variables[variable]
-        return self.frame[self.names.get(name, name)]
+        name = self.names.get(name, name)
+        if name == "index" and name not in self.frame:
+            return self.frame.index
+        return self.frame[name]
 
     def _compare(self, node: ast.Compare) -> Any:
         result = None
@@ -124,6 +142,9 @@ class _Walk:
                     raise self._refuse("in without a column on its left", node)
                 found = left.isin(right)
                 part = ~found if isinstance(op, ast.NotIn) else found
+            elif isinstance(right, list) and isinstance(left, Series) and type(op) in _EQUAL:
+                found = left.isin(right)
+                part = ~found if isinstance(op, ast.NotEq) else found
             elif type(op) in _COMPARE and right is not None and left is not None:
                 part = _COMPARE[type(op)](left, right)
             else:
@@ -132,16 +153,45 @@ class _Walk:
             left = right
         return result
 
+    def _attribute(self, node: ast.Attribute) -> Any:
+        """What a column has by name: `.str`, `.dt` and the fields of these."""
+        owner = self._value(node.value)
+        if isinstance(owner, Series) and node.attr in ("str", "dt"):
+            return getattr(owner, node.attr)
+        if _is_accessor(owner) and not node.attr.startswith("_") and hasattr(owner, node.attr):
+            return getattr(owner, node.attr)
+        raise self._refuse(f"{node.attr} of this", node)
+
     def _call(self, node: ast.Call) -> Any:
         target = node.func
-        if not isinstance(target, ast.Attribute) or target.attr not in _METHODS:
-            raise self._refuse(f"a call of anything but {', '.join(_METHODS)}", node)
         values = [self._value(each) for each in node.args]
         options = {each.arg: self._value(each.value) for each in node.keywords if each.arg}
+        if isinstance(target, ast.Name) and target.id in _FUNCTIONS and not options:
+            import numpy as np
+
+            return getattr(np, target.id)(*values)
+        if not isinstance(target, ast.Attribute):
+            raise self._refuse(f"a call of anything but {', '.join(_FUNCTIONS)}", node)
         owner = self._value(target.value)
-        if not isinstance(owner, Series):
-            raise self._refuse(f"{target.attr} of what is no column", node)
-        return getattr(owner, target.attr)(*values, **options)
+        if isinstance(owner, Series) and target.attr in _METHODS:
+            return getattr(owner, target.attr)(*values, **options)
+        if _is_accessor(owner):
+            method = self._attribute(target)
+            if callable(method):
+                return method(*values, **options)
+        raise self._refuse(f"a call of anything but {', '.join(_METHODS)}", node)
+
+
+def _is_accessor(value: Any) -> bool:
+    return type(value).__name__ in ("TextAccessor", "TimeAccessor", "DurationAccessor")
+
+
+def target_of(text: str) -> tuple[str | None, str]:
+    """The name before ``=`` in a text, if there is one, and the expression."""
+    match = _TARGET.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        return None, text
+    return match[1] or match[2], match[3]
 
 
 def evaluate(text: str, frame: DataFrame, variables: Mapping[str, Any]) -> Any:

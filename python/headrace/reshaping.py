@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows in other forms: samples, bins, codes, pivot tables; frames from rows."""
+"""Rows in other forms: samples, bins, codes, pivot tables."""
 
 from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -17,39 +17,23 @@ if TYPE_CHECKING:
     from headrace.series import Series
 
 
-# ---- frames from rows ----------------------------------------------------------------------------
-def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
-    """Columns by name of a list of dictionaries, or of one of lists, tuples or numbers."""
-    names = None if columns is None else [str(name) for name in columns]
-    if all(isinstance(row, Mapping) for row in rows):
-        found = names if names is not None else list(dict.fromkeys(n for row in rows for n in row))
-        return {name: [row.get(name) for row in rows] for name in found}
-    if not all(isinstance(row, list | tuple) for row in rows):
-        kinds = sorted({type(row).__name__ for row in rows})
-        raise TypeMismatchError(
-            f"DataFrame: these values are no rows: types={kinds}; "
-            "pass columns by name, or a list of lists, of tuples or of dictionaries"
-        )
-    width = len(rows[0]) if names is None else len(names)
-    for at, row in enumerate(rows):
-        if len(row) != width:
-            raise InvalidArgumentError(
-                f"DataFrame: rows are of different lengths: row={at}, values={len(row)}, "
-                f"columns={width}"
-            )
-    names = [str(i) for i in range(width)] if names is None else names
-    turned = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return {name: list(values) for name, values in zip(names, turned, strict=True)}
+# ---- rows that come again ------------------------------------------------------------------------
+def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
+    """The node of a mask of rows whose keys are in another row that counts more."""
+    from headrace.group import Words
+    from headrace.series import Series
 
-
-def split_columns(values: Any) -> list[Any]:
-    """The columns of an array of two dimensions."""
-    if getattr(values, "ndim", 0) != 2:
-        raise TypeMismatchError(
-            f"DataFrame: names for columns want rows: type={type(values).__name__!r}; "
-            "pass a list of rows or an array of two dimensions"
+    if keep not in ("first", "last", False):
+        raise InvalidArgumentError(
+            f"duplicated: no such word: keep={keep!r}; pass first, last or False"
         )
-    return [values[:, i] for i in range(values.shape[1])]
+    place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
+    if keep == "first":
+        return (Series(place) > 0)._node
+    rows = Series(_core.group_transform(keys, Words("rows", "size", keys[0]), False))
+    if keep == "last":
+        return (Series(place) < rows - 1)._node
+    return (rows > 1)._node
 
 
 # ---- samples -------------------------------------------------------------------------------------
@@ -148,7 +132,8 @@ def cut(
     labels: Sequence[str] | bool | None = None,
     include_lowest: bool = False,
     precision: int = 3,
-) -> Series:
+    retbins: bool = False,
+) -> Any:
     """The bin that each number falls into, as ordered categories.
 
     Parameters
@@ -166,11 +151,14 @@ def cut(
         Whether the first bin holds its left edge too.
     precision : int
         Digits of the names behind the point.
+    retbins : bool
+        Return the edges as well.
 
     Returns
     -------
     Series
-        Of the same rows, null for what is missing or in no bin.
+        Of the same rows, null for what is missing or in no bin; with `retbins` a pair of it and the
+        edges, a NumPy array.
 
     Raises
     ------
@@ -200,7 +188,7 @@ def cut(
         edges, whole = _equal_edges(values, bins, right), False
     else:
         edges = np.asarray(bins)
-        whole = edges.dtype.kind in "iu"
+        whole = edges.dtype.kind in "iu" and values.dtype.kind in "iu"
     if edges.ndim != 1 or len(edges) < 2 or not (edges[1:] > edges[:-1]).all():
         raise InvalidArgumentError(
             f"cut: edges increase, and there are two at least: bins={bins!r}"
@@ -214,7 +202,8 @@ def cut(
         number = number + test.astype("int64")
     inside = (passed[0] & ~passed[-1]).fill_null(False)
     if labels is False:
-        return values._like(number.where(inside)._node)  # type: ignore[no-any-return]
+        made = values._like(number.where(inside)._node)
+        return (made, edges) if retbins else made
     names: list[Any] = (
         _bin_names(edges.tolist(), whole, right, lowest, precision)
         if labels is None or labels is True
@@ -228,10 +217,52 @@ def cut(
         raise InvalidArgumentError(f"cut: labels repeat: labels={names}")
     at = number.where(inside, count).fill_null(count)
     entries = _core.ordered_categories(Series([*names, None], dtype="category")._node)
-    made = Series(_core.take(entries, at._node))
     from headrace.functions import with_rows_of
 
-    return values._like(with_rows_of(made, values._node)._node)  # type: ignore[no-any-return]
+    found = Series(_core.take(entries, at._node))
+    made = values._like(with_rows_of(found, values._node)._node)
+    return (made, edges) if retbins else made
+
+
+def qcut(
+    x: Any,
+    q: int | Sequence[float],
+    *,
+    labels: Sequence[str] | bool | None = None,
+    precision: int = 3,
+    retbins: bool = False,
+) -> Any:
+    """The bin between quantiles that each number falls into; see `hr.cut`.
+
+    Parameters
+    ----------
+    x : Series, or what `hr.Series` takes
+        Numbers, of which the quantiles are looked at.
+    q : int or list of float
+        So many bins of about as many rows, or the quantiles themselves.
+
+    Raises
+    ------
+    InvalidArgumentError
+        When quantiles are equal, since so many rows are.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.qcut(hr.Series([1, 2, 3, 9]), 2, labels=["low", "high"]).to_list()
+    ['low', 'low', 'high', 'high']
+    """
+    import numpy as np
+
+    from headrace.series import Series
+
+    mark("qcut")
+    values = Series(x)
+    levels = np.linspace(0, 1, q + 1).tolist() if isinstance(q, int) else list(q)
+    edges = values.quantile(levels).tolist()
+    return cut(
+        values, edges, labels=labels, include_lowest=True, precision=precision, retbins=retbins
+    )
 
 
 def _equal_edges(values: Series, bins: int, right: bool) -> Any:
@@ -289,19 +320,24 @@ class FrameShapes:
     def value_counts(
         self: Any,
         subset: str | list[str] | None = None,
-        *,
+        normalize: bool = False,
         sort: bool = True,
+        ascending: bool = False,
         dropna: bool = True,
     ) -> Any:
         """How often each row occurs (in the columns of `subset`), the most frequent first.
+
+        With `normalize` the share of all rows that are counted.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
         {(1, 'x'): 2, (2, 'y'): 1}
         """
         names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
+        from headrace.series_reductions import counted_values
+
         counted = self.groupby(names, dropna=dropna).size().rename_values("count")
-        return counted.sort_values(ascending=False) if sort else counted
+        return counted_values(counted, normalize, sort, ascending)
 
     def nunique(self: Any, dropna: bool = True) -> DataFrame:
         """The number of distinct values of each column, as one row.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from headrace import _core
 from headrace.categories import CategoryAccessor
@@ -17,7 +17,7 @@ from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     import numpy.typing as npt
@@ -77,11 +77,16 @@ class Series(SeriesReductions):
     def _rank(self) -> int:
         return 1
 
+    def _plain(self) -> Series:
+        """The same values without labels."""
+        return Series(self._node, self.name)
+
     def astype(self, dtype: npt.DTypeLike) -> Self:
         """Values as another dtype; asked for, so it may copy (the ledger shows a copy).
 
-        Texts become numbers (one that is no number is an error when it runs; see `hr.to_numeric`),
-        dates and times change their unit, rounded down.
+        Texts become numbers and times (one that is none is an error when it runs; see
+        `hr.to_numeric`, `hr.to_datetime`), values become texts as Python's ``str`` has them, dates
+        and times change their unit, rounded down.
 
         >>> import headrace as hr
         >>> hr.Series(["1", " 2.5e3"]).astype("float64").to_list()
@@ -91,6 +96,12 @@ class Series(SeriesReductions):
         if word != own and word.startswith("date") and own.startswith("date"):
             mark("astype")
             return self._like(converted(self, word))  # type: ignore[no-any-return]
+        if word == "string" and own not in ("string", "category", "complex64", "complex128"):
+            mark("astype")
+            return self._like(_core.texts_of_values(self._node))  # type: ignore[no-any-return]
+        if own in ("string", "category") and word.startswith("date"):
+            mark("astype")
+            return self._like(_core.times_of_texts(self._node, "", word, False))  # type: ignore[no-any-return]
         if own in ("string", "category") and word[:3] in ("int", "uin", "flo"):
             mark("astype")
             return self._like(_core.numbers_of_texts(self._node, word, False))  # type: ignore[no-any-return]
@@ -137,6 +148,11 @@ class Series(SeriesReductions):
         return len(self)
 
     @property
+    def empty(self) -> bool:
+        """Whether there is no row."""
+        return len(self) == 0
+
+    @property
     def nbytes(self) -> int:
         """Bytes of values, validity and text."""
         return int(self._value().nbytes)
@@ -172,21 +188,21 @@ class Series(SeriesReductions):
             raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
         return self[index % length : index % length + 1].to_list()[0]
 
-    def head(self, rows: int = 5) -> Series:
-        """The first rows, computed from no more than these where the plan allows it.
+    def head(self, n: int = 5) -> Series:
+        """The first `n` rows, computed from no more than these where the plan allows it.
 
-        All but the last ``-rows`` when `rows` is negative, as in pandas.
+        All but the last ``-n`` when `n` is negative, as in pandas.
         """
         mark("head")
-        if rows < 0:
-            kept: Series = self[:rows]
+        if n < 0:
+            kept: Series = self[:n]
             return kept
-        return Series(_core.prefix([self._node], rows)[0], self.name)
+        return Series(_core.prefix([self._node], n)[0], self.name)
 
-    def tail(self, rows: int = 5) -> Series:
-        """The last rows; all but the first ``-rows`` when `rows` is negative."""
+    def tail(self, n: int = 5) -> Series:
+        """The last `n` rows; all but the first ``-n`` when `n` is negative."""
         length = len(self)
-        return Series(self[max(length - rows, 0) if rows >= 0 else -rows : length])
+        return Series(self[max(length - n, 0) if n >= 0 else -n : length])
 
     # ---- labels ------------------------------------------------------------------------------
     @property
@@ -216,6 +232,15 @@ class Series(SeriesReductions):
 
         return SeriesLocator(self, by_position=True)
 
+    at, iat = loc, iloc
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Values of rows by mask, label or position: this handle then stands for other values.
+
+        What was published is never written, so a frame that the series is from stays as it is.
+        """
+        self.loc[key] = value
+
     def reset_index(self, *, drop: bool = False) -> Any:
         """A frame of the labels and the values; with ``drop=True`` the values alone."""
         return Series(self) if drop else self.to_frame()
@@ -242,13 +267,13 @@ class Series(SeriesReductions):
         """``function(series, *args, **kwargs)``."""
         return function(self, *args, **kwargs)
 
-    def map(self, arg: Any) -> Series:
+    def map(self, arg: Any, na_action: Literal["ignore"] | None = None) -> Series:
         """Each value by a mapping, by a labelled series, or by a Python function.
 
         Of a mapping and a series: null where nothing is said of a value. A function of numbers is
         first called with the whole column; where that works (arithmetic), the plan has it. Else it
-        runs here once a row, in Python, without the nulls, which stay: `hr.advice` and
-        `hr.fallbacks` tell, and `hr.strict` refuses.
+        runs here once a row, in Python, without the nulls, which stay (whatever `na_action` says):
+        `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
 
         >>> import headrace as hr
         >>> hr.Series(["a", "b", "c"]).map({"a": 1, "b": 2}).to_list()
@@ -292,10 +317,6 @@ class Series(SeriesReductions):
 
         return factorize(self, sort=sort)
 
-    def drop_duplicates(self) -> Series:
-        """The first of equal values, in order; null and NaN count."""
-        return self.unique()
-
     @property
     def cat(self) -> CategoryAccessor:
         """The parts of a column of categories: ``cat.categories``, ``cat.codes``, ``cat.ordered``.
@@ -329,8 +350,18 @@ class Series(SeriesReductions):
         return TimeAccessor(self)
 
     # ---- order -------------------------------------------------------------------------------
-    def sort_values(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Series:
+    def sort_values(
+        self,
+        *,
+        ascending: bool = True,
+        na_position: NaPosition = "last",
+        ignore_index: bool = False,
+        kind: builtins.str | None = None,
+        key: Callable[[Series], Series] | None = None,
+    ) -> Series:
         """The values in order; equal ones stay in theirs, null and NaN come last (or first).
+
+        `key` makes of the series what is compared. The sort is always stable, whatever `kind`.
 
         >>> import headrace as hr
         >>> hr.Series([2.0, None, 1.0]).sort_values(ascending=False).to_list()
@@ -338,7 +369,7 @@ class Series(SeriesReductions):
         """
         from headrace.sorting import sort_series
 
-        return sort_series(self, ascending, na_position)
+        return sort_series(self, ascending, na_position, key)
 
     def argsort(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Array:
         """The positions that sort the values: ``s[s.argsort()]`` is in order.
@@ -351,17 +382,20 @@ class Series(SeriesReductions):
 
         return argsort_series(self, ascending, na_position)
 
-    def nlargest(self, n: int = 5) -> Series:
-        """The `n` greatest values, greatest first, without a full sort; missing ones come last."""
+    def nlargest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> Series:
+        """The `n` greatest values, greatest first, without a full sort; missing ones come last.
+
+        Of equal ones the first rows are taken, or with ``keep="last"`` the last ones.
+        """
         from headrace.sorting import first_of_series
 
-        return first_of_series("nlargest", self, n, True)
+        return first_of_series("nlargest", self, n, True, keep)
 
-    def nsmallest(self, n: int = 5) -> Series:
+    def nsmallest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> Series:
         """The `n` least values, least first; see `nlargest`."""
         from headrace.sorting import first_of_series
 
-        return first_of_series("nsmallest", self, n, False)
+        return first_of_series("nsmallest", self, n, False, keep)
 
     # ---- looking -----------------------------------------------------------------------------
     def to_list(self) -> list[Any]:
@@ -372,6 +406,27 @@ class Series(SeriesReductions):
         """
         values: list[Any] = self._value().to_list()
         return values
+
+    tolist = to_list
+
+    def item(self) -> Any:
+        """The only value."""
+        if len(self) != 1:
+            raise InvalidArgumentError(f"item: one row is wanted: rows={len(self)}")
+        return self.to_list()[0]
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Values by label; by position where there are no labels."""
+        return dict(enumerate(self.to_list()))
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of label and value."""
+        return iter(self.to_dict().items())
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:
+        """The same as `to_numpy`."""
+        return self.to_numpy()
 
     def to_array(self) -> Array:
         """The same memory as an array; an error names fillna or dropna if there are nulls."""

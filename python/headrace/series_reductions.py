@@ -7,16 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError
 from headrace.series_values import SeriesValues
 from headrace.text import is_text
 from headrace.times import aggregate, is_time
 
 if TYPE_CHECKING:
     from headrace.array import Array
-    from headrace.frame import DataFrame
     from headrace.group import GroupBy
     from headrace.labels import LabelledSeries
     from headrace.series import Series
+
+
+def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascending: bool) -> Any:
+    """Counts in order, or as shares."""
+    made = counted.sort_values(ascending=ascending) if sort else counted
+    if not normalize:
+        return made
+    shares = made / made.sum()
+    return shares.rename_values("proportion")
 
 
 class SeriesReductions(SeriesValues):
@@ -35,23 +44,50 @@ class SeriesReductions(SeriesValues):
             return first[0] if first else None
         return self._reduce(kind, skip_nan=True)
 
-    def sum(self) -> Array:
-        """Sum of the values that are not missing; 0 for none."""
-        return self._reduce("sum", skip_nan=True)
+    def _unless(self: Any, total: Any, skipna: bool, min_count: int = 0) -> Any:
+        """NaN instead of a total of too few values, or of missing ones that are not skipped."""
+        if not skipna:
+            total = total._elementwise("where", self.isna().any(), float("nan"), total)
+        if min_count > 0:
+            few = self.count() < min_count
+            total = total._elementwise("where", few, float("nan"), total)
+        return total
 
-    def mean(self) -> Any:
+    def sum(self, *, skipna: bool = True, min_count: int = 0) -> Any:
+        """Sum of the values that are not missing; 0 for none, NaN for less than `min_count`.
+
+        NaN with ``skipna=False`` where one is missing; so with the other reductions.
+        """
+        return self._unless(self._reduce("sum", skip_nan=True), skipna, min_count)
+
+    def prod(self, *, skipna: bool = True, min_count: int = 0) -> Any:
+        """Product of the values that are not missing; 1 for none, NaN for less than `min_count`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).prod().item()
+        10
+        """
+        return self._unless(self._reduce("prod", skip_nan=True), skipna, min_count)
+
+    product = prod
+
+    def mean(self, *, skipna: bool = True) -> Any:
         """Mean of the values that are not missing; NaN for none. Of times one, as `min` gives."""
-        return self._total("mean")
+        return self._unless(self._total("mean"), skipna)
 
-    def var(self, ddof: int = 1) -> Array:
+    def var(self, ddof: int = 1, *, skipna: bool = True) -> Any:
         """Variance with pandas' default of `ddof=1`."""
-        return self._reduce("var", ddof, skip_nan=True)
+        return self._unless(self._reduce("var", ddof, skip_nan=True), skipna)
 
-    def std(self, ddof: int = 1) -> Array:
+    def std(self, ddof: int = 1, *, skipna: bool = True) -> Any:
         """Standard deviation with pandas' default of `ddof=1`."""
-        return self._reduce("std", ddof, skip_nan=True)
+        return self._unless(self._reduce("std", ddof, skip_nan=True), skipna)
 
-    def min(self) -> Any:
+    def sem(self, ddof: int = 1) -> Any:
+        """Standard error of the mean: the deviation over the root of the count."""
+        return self.std(ddof) / self.count() ** 0.5
+
+    def min(self, *, skipna: bool = True) -> Any:
         """Smallest value that is not missing; NaN for none.
 
         Of numbers an array of one element, deferred. Of dates, times and texts a Python value
@@ -62,11 +98,121 @@ class SeriesReductions(SeriesValues):
         >>> hr.Series(["b", None, "a"]).min(), hr.Series([datetime.date(2024, 2, 29)]).max()
         ('a', datetime.date(2024, 2, 29))
         """
-        return self._total("min")
+        return self._unless(self._total("min"), skipna)
 
-    def max(self) -> Any:
+    def max(self, *, skipna: bool = True) -> Any:
         """Largest value that is not missing; see `min`."""
-        return self._total("max")
+        return self._unless(self._total("max"), skipna)
+
+    def argmin(self) -> Any:
+        """Position of the first smallest value, missing ones left out."""
+        return self._place("argmin")
+
+    def argmax(self) -> Any:
+        """Position of the first greatest value, missing ones left out."""
+        return self._place("argmax")
+
+    def _place(self: Any, kind: str) -> Any:
+        if self.dtype.kind in "biuf":
+            return self._reduce(kind, skip_nan=True)
+        return self.argsort(ascending=kind == "argmin")[0]
+
+    def _label_of(self: Any, kind: str) -> Any:
+        place = self._place(kind)
+        index = self.index if getattr(self, "_frame", None) is not None else None
+        return place if index is None else index.iloc[int(place)]
+
+    def idxmin(self) -> Any:
+        """Label of the first smallest value, or its position where there are no labels.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b"], "x": [2, 1]})
+        >>> df.x.idxmin().item(), df.set_index("id").x.idxmin()
+        (1, 'b')
+        """
+        return self._label_of("argmin")
+
+    def idxmax(self) -> Any:
+        """Label of the first greatest value, or its position where there are no labels."""
+        return self._label_of("argmax")
+
+    def mode(self: Any) -> Series:
+        """The most frequent values, in their order; looks at the data.
+
+        >>> import headrace as hr
+        >>> hr.Series(["b", "a", "b", "a", None]).mode().to_list()
+        ['a', 'b']
+        """
+        from headrace.series import Series
+
+        counted = self.value_counts().to_frame()
+        value, count = (Series(node) for node in counted._nodes.values())
+        return value[count == count.max()].sort_values().rename(self.name)  # type: ignore[no-any-return]
+
+    def cov(self: Any, other: Any, ddof: int = 1) -> Any:
+        """Covariance with another series of the same rows, where both are there."""
+        both = self.notna() & other.notna()
+        mine, theirs = self.where(both), other.where(both)
+        product = (mine - mine.mean()) * (theirs - theirs.mean())
+        return product.sum() / (product.count() - ddof)
+
+    def corr(self: Any, other: Any) -> Any:
+        """Pearson's correlation with another series of the same rows, where both are there.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
+        >>> round(df.x.corr(df.y), 12)
+        1.0
+        """
+        both = self.notna() & other.notna()
+        return self.cov(other) / (self.where(both).std() * other.where(both).std())
+
+    def agg(self: Any, func: Any) -> Any:
+        """An aggregate by name or function; of a list of names a series labelled by them.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 3]).agg(["sum", "max"]).to_dict()
+        {'sum': 4, 'max': 3}
+        """
+        from headrace.frame import DataFrame
+        from headrace.group import aggregate_name
+
+        if isinstance(func, list):
+            names = [aggregate_name(each, "func") for each in func]
+            made = [self.agg(name) for name in names]
+            return DataFrame({self.name or "value": made}, index=names)[self.name or "value"]
+        if callable(func) and not isinstance(func, str):
+            return func(self)
+        method = getattr(self, func, None) if isinstance(func, str) else None
+        if method is None:
+            raise InvalidArgumentError(f"agg: no such aggregate: func={func!r}")
+        return method() if callable(method) else method
+
+    aggregate = agg
+
+    @property
+    def is_unique(self: Any) -> bool:
+        """Whether no value comes twice; looks at the data."""
+        return int(self.nunique(dropna=False)) == len(self)
+
+    @property
+    def hasnans(self: Any) -> bool:
+        """Whether a value is null or NaN; looks at the data."""
+        return bool(self.isna().any())
+
+    @property
+    def is_monotonic_increasing(self: Any) -> bool:
+        """Whether no value is less than the one before it, and none is missing; looks."""
+        return bool(self._ordered("less"))
+
+    @property
+    def is_monotonic_decreasing(self: Any) -> bool:
+        """Whether no value is greater than the one before it, and none is missing; looks."""
+        return bool(self._ordered("greater"))
+
+    def _ordered(self: Any, wrong: str) -> bool:
+        falls = self._elementwise(wrong, self, self.shift()).fill_null(False)
+        return not bool((falls | self.isna()).any())
 
     def count(self) -> Array:
         """Number of values that are not missing."""
@@ -101,7 +247,15 @@ class SeriesReductions(SeriesValues):
 
     # ---- groups ------------------------------------------------------------------------------
     def groupby(
-        self, by: Any, *, sort: bool = True, dropna: bool = True, order: bool = True
+        self: Any,
+        by: Any = None,
+        *,
+        level: Any = None,
+        sort: bool = True,
+        dropna: bool = True,
+        order: bool = True,
+        observed: bool = True,
+        group_keys: bool = True,
     ) -> GroupBy:
         """The values by the key `by`, a series of the same rows or a list of them.
 
@@ -112,10 +266,12 @@ class SeriesReductions(SeriesValues):
         >>> df.x.groupby(df.id).sum().to_dict()
         {1: 4.0, 2: 2.0}
         """
-        from headrace.group import SeriesGroupBy, group_order, keys_of
+        from headrace.group import SeriesGroupBy, group_order, keys_of, level_keys
 
         nodes = {self.name or "value": self._node}
-        return SeriesGroupBy(keys_of(None, by), nodes, group_order(sort, order), dropna)
+        frame = getattr(self, "_frame", None)
+        keys = keys_of(None, by) if level is None else level_keys(frame, level)
+        return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna)
 
     def unique(self) -> Series:
         """The distinct values in the order in which they are first seen, null and NaN included."""
@@ -125,8 +281,17 @@ class SeriesReductions(SeriesValues):
         table = _core.group_by([(self.name or "", self._node)], [], "first", False)
         return Series(_core.part(table, 0), self.name)
 
-    def value_counts(self, *, sort: bool = True, dropna: bool = True) -> LabelledSeries:
+    def value_counts(
+        self,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        *,
+        dropna: bool = True,
+    ) -> Any:
         """How often each value occurs, the most frequent first, of equals the one seen first.
+
+        With `normalize` the share of all rows that are counted.
 
         >>> import headrace as hr
         >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
@@ -136,7 +301,7 @@ class SeriesReductions(SeriesValues):
 
         groups = SeriesGroupBy(keys_of(None, self), {}, "first", dropna)
         counted: LabelledSeries = groups.size().rename_values("count")
-        return counted.sort_values(ascending=False) if sort else counted
+        return counted_values(counted, normalize, sort, ascending)
 
     def nunique(self, dropna: bool = True) -> Array:
         """The number of distinct values; null and NaN count with ``dropna=False``."""
@@ -148,8 +313,15 @@ class SeriesReductions(SeriesValues):
         table = _core.group_by([("key", self._node)], words, "any", dropna)
         return Array(_core.reduction("count", _core.part(table, 1)))
 
-    def describe(self) -> DataFrame:
-        """Count, mean, std, min, quartiles and max, as a frame of one column."""
+    def describe(self: Any, percentiles: list[float] | None = None) -> Any:
+        """Count, mean, std, min, quartiles and max, labelled; see `DataFrame.describe`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a", "b", "a"]).describe().to_dict()
+        {'count': '3', 'unique': '2', 'top': 'a', 'freq': '2'}
+        """
         from headrace.frame import DataFrame
 
-        return DataFrame({self.name or "value": self}).describe()
+        name = self.name or "value"
+        frame = DataFrame._of({name: self._node})
+        return frame.describe(percentiles, include="all")[name]

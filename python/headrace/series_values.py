@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.windows import SeriesWindows
+from headrace.series_arithmetic import SeriesArithmetic
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -22,10 +23,42 @@ def _without_nulls(condition: Any) -> Any:
     return condition
 
 
-class SeriesValues(SeriesWindows):
+def _times_of(texts: list[Any], dtype: str) -> Series:
+    """ISO texts as times of a dtype."""
+    from headrace.series import Series
+    from headrace.times import converted
+
+    parsed = [None if t is None else datetime.datetime.fromisoformat(t) for t in texts]
+    times = Series(parsed)
+    return times if dtype == "date" else Series(converted(times, dtype))
+
+
+class SeriesValues(SeriesArithmetic):
     """Tests, choices and missing values of a column."""
 
     __slots__ = ()
+
+    # ---- rows against rows -------------------------------------------------------------------
+    def duplicated(self: Any, keep: Literal["first", "last", False] = "first") -> Series:
+        """True where the value was there before (or comes again, or both); null is a value.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["a", "b", "a"])
+        >>> s.duplicated().to_list(), s.duplicated(keep="last").to_list()
+        ([False, False, True], [True, False, False])
+        """
+        from headrace.reshaping import repeated_rows
+
+        mark("duplicated")
+        made: Series = self._like(repeated_rows([self._node], keep))
+        return made
+
+    def drop_duplicates(self: Any, *, keep: Literal["first", "last", False] = "first") -> Series:
+        """One of each value, the first or the last, in order; with ``keep=False`` no repeated one.
+
+        Null and NaN count as values.
+        """
+        return self.unique() if keep == "first" else self[~self.duplicated(keep)]  # type: ignore[no-any-return]
 
     # ---- rows against values -----------------------------------------------------------------
     def isin(self: Any, values: Any) -> Series:
@@ -47,7 +80,18 @@ class SeriesValues(SeriesWindows):
         if isinstance(values, list) and all(value is None for value in values):
             none: Series = self.is_null() if values else self.is_null() & False
             return none
-        made: Series = self._like(_core.is_in(self._node, Series(values)._node))
+        if isinstance(values, list) and len({isinstance(v, str) for v in values} - {None}) > 1:
+            # texts and others are never equal to one value, so the others are left out
+            texts = self.dtype in ("string", "category")
+            values = [v for v in values if v is None or isinstance(v, str) == texts]
+            if not values:
+                return self.is_null() & False  # type: ignore[no-any-return]
+        wanted = Series(values)
+        if wanted.dtype == "string" and self.dtype == "category":
+            wanted = wanted.astype("category")
+        elif wanted.dtype == "string" and self.dtype.kind == "M":
+            wanted = _times_of(list(values), str(self.dtype))
+        made: Series = self._like(_core.is_in(self._node, wanted._node))
         return made
 
     def between(
@@ -69,24 +113,62 @@ class SeriesValues(SeriesWindows):
     def where(self: Any, condition: Any, other: Any = None) -> Series:
         """The values where `condition` is true, else `other` (null if it is not given).
 
-        Null in the condition is false.
+        Null in the condition is false. Functions of the series may stand for both.
         """
+        condition = condition(self) if callable(condition) else condition
+        other = other(self) if callable(other) else other
         if other is None:
             other = self.shift(1 << 62)  # nulls of this dtype
         condition = _without_nulls(condition)
         kept: Series = self._elementwise("where", condition, self, other)
         return kept
 
-    def mask(self, condition: Any, other: Any = None) -> Series:
+    def mask(self: Any, condition: Any, other: Any = None) -> Series:
         """The values where `condition` is false, else `other` (null if it is not given)."""
-        return self.where(~_without_nulls(condition), other)
+        condition = condition(self) if callable(condition) else condition
+        if not isinstance(condition, Deferred):
+            import numpy as np
 
-    def replace(self: Any, to_replace: Any, value: Any = None) -> Series:
-        """Values equal to `to_replace` become `value`; a mapping replaces each of its keys."""
-        pairs = to_replace if isinstance(to_replace, Mapping) else {to_replace: value}
+            condition = np.asarray(condition)
+        return self.where(~_without_nulls(condition), other)  # type: ignore[no-any-return]
+
+    def replace(self: Any, to_replace: Any, value: Any = None, *, regex: bool = False) -> Series:
+        """Values equal to `to_replace` become `value`; null and NaN are equal to None and NaN.
+
+        A list replaces each of its values (by the value at its place, when `value` is a list too),
+        a mapping each of its keys. All are looked for in the values as they were. With `regex`,
+        matches within texts become `value`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["a", "b", "c"])
+        >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
+        (['x', 'x', 'c'], ['b', 'a', 'c'])
+        """
+        from headrace.locators import is_missing
+
+        several = isinstance(to_replace, list | tuple)
+        if isinstance(to_replace, Mapping):
+            pairs = list(to_replace.items())
+        elif several and isinstance(value, list | tuple):
+            if len(to_replace) != len(value):
+                raise InvalidArgumentError(
+                    "replace: as many new values as old ones are wanted: "
+                    f"old={len(to_replace)}, new={len(value)}"
+                )
+            pairs = list(zip(to_replace, value, strict=True))
+        else:
+            pairs = [(old, value) for old in (to_replace if several else [to_replace])]
         result: Series = self
-        for old, new in pairs.items():
-            result = result._elementwise("where", self == old, new, result)
+        for old, new in pairs:
+            if regex:
+                result = result.str.replace(old, new, regex=True)
+            elif is_missing(old):
+                result = result._elementwise("where", self.isna(), new, result)
+            elif new is None:
+                result = result.mask(self == old)
+            else:
+                found = _without_nulls(self == old)
+                result = result._elementwise("where", found, new, result)
         return result
 
     # ---- missing values ----------------------------------------------------------------------
@@ -105,16 +187,55 @@ class SeriesValues(SeriesWindows):
         """False where the value is null or NaN."""
         return ~self.isna()
 
+    isnull, notnull = isna, notna
+
     def fill_null(self, value: Any) -> Self:
         """Nulls replaced by `value`; NaN stays."""
         return self._elementwise("fill_null", self, value)
 
     def fillna(self, value: Any) -> Self:
-        """Nulls and NaN replaced by `value`."""
+        """Nulls and NaN replaced by `value`, one for all rows or a series of the same rows."""
+        if isinstance(value, Mapping | list | tuple):
+            raise TypeMismatchError(
+                f"fillna: one value or a series is wanted: value={value!r}; "
+                "make a series of the values, or fill the columns of a frame by a mapping"
+            )
         filled = self.fill_null(value)
         if not self._floating():
             return filled
         return self._elementwise("where", filled.is_nan(), value, filled)
+
+    def ffill(self: Any) -> Series:
+        """Null and NaN replaced by the last value before them that is neither.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([None, 1.0, None, 3.0, None])
+        >>> s.ffill().to_list(), s.bfill().to_list()
+        ([None, 1.0, 1.0, 3.0, 3.0], [1.0, 1.0, 3.0, 3.0, None])
+        """
+        from headrace.functions import with_rows_of
+        from headrace.series import Series
+
+        mark("ffill")
+        last = self._places().where(self.notna(), 0).cummax()
+        found = Series(_core.take(self._node, last._node))
+        return self._like(with_rows_of(found, self._node)._node)  # type: ignore[no-any-return]
+
+    def bfill(self: Any) -> Series:
+        """Null and NaN replaced by the next value behind them that is neither; see `ffill`."""
+        from headrace.functions import with_rows_of
+        from headrace.series import Series
+
+        mark("bfill")
+        turned = Series(self._node)[::-1].ffill()[::-1]
+        return self._like(with_rows_of(turned, self._node)._node)  # type: ignore[no-any-return]
+
+    def _places(self: Any) -> Series:
+        """0, 1, 2, ... for the rows, without asking how many there are."""
+        from headrace.series import Series
+
+        ones = Series(self._node).is_null().astype("int64") * 0 + 1
+        return ones.cumsum() - 1
 
     def dropna(self: Any) -> Series:
         """The rows that are neither null nor NaN, in order."""

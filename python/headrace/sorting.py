@@ -14,7 +14,7 @@ from headrace.frame import DataFrame
 from headrace.series import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 NaPosition = Literal["first", "last"]
 
@@ -52,10 +52,14 @@ def sort_frame(
     by: str | Sequence[str],
     ascending: bool | Sequence[bool],
     na_position: NaPosition,
+    key: Callable[[Series], Series] | None = None,
 ) -> DataFrame:
-    """The rows of a frame by some of its columns."""
+    """The rows of a frame by some of its columns, or by what `key` makes of each."""
     mark("sort_values")
     keys = _keys("sort_values", frame, by)
+    if key is not None:
+        names = [by] if isinstance(by, str) else by
+        keys = [frame._aligned(Series(key(frame[name]))) for name in names]
     return sort_by_nodes("sort_values", frame, keys, ascending, na_position)
 
 
@@ -74,26 +78,47 @@ def sort_by_nodes(
     return frame._of_rows(list(nodes), [_core.part(table, i) for i in range(len(nodes))])
 
 
+def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: str) -> _core.Node:
+    """The positions of the `n` first rows by keys; of equal ones the first or the last rows."""
+    if keep not in ("first", "last"):
+        raise InvalidArgumentError(f"{op}: no such word: keep={keep!r}; pass first or last")
+    first = max(operator.index(n), 0)
+    directions = [largest] * len(keys)
+    if keep == "first":
+        return _core.argsort(keys, directions, False, first)
+    places = Series(keys[0])._places()  # the later row first
+    return _core.argsort([*keys, places._node], [*directions, True], False, first)
+
+
 def first_of_frame(
-    op: str, frame: DataFrame, n: int, columns: str | Sequence[str], largest: bool
+    op: str,
+    frame: DataFrame,
+    n: int,
+    columns: str | Sequence[str],
+    largest: bool,
+    keep: str = "first",
 ) -> DataFrame:
     """The `n` first rows by some columns."""
     mark(op)
-    keys = _keys(op, frame, columns)
-    first = max(operator.index(n), 0)
-    rows = _core.argsort(keys, [largest] * len(keys), False, first)
+    rows = _first_rows(op, _keys(op, frame, columns), n, largest, keep)
     domain = _core.new_domain()
     nodes = frame._everything()
     taken = [_core.in_domain(_core.take(node, rows), domain) for node in nodes.values()]
     return frame._of_rows(list(nodes), taken)
 
 
-def sort_series(series: Series, ascending: bool, na_position: NaPosition) -> Series:
+def sort_series(
+    series: Series,
+    ascending: bool,
+    na_position: NaPosition,
+    key: Callable[[Series], Series] | None = None,
+) -> Series:
     """The values of a series in order."""
     mark("sort_values")
     descending = _descending("sort_values", ascending, 1)
     missing_first = _missing_first("sort_values", na_position)
-    table = _core.sort([series._node], descending, missing_first, ["value"], [series._node])
+    by = series._node if key is None else Series(key(series))._node
+    table = _core.sort([by], descending, missing_first, ["value"], [series._node])
     return Series(_core.part(table, 0), series.name)
 
 
@@ -104,10 +129,10 @@ def argsort_series(series: Series, ascending: bool, na_position: NaPosition) -> 
     return Array(_core.argsort([series._node], descending, _missing_first("argsort", na_position)))
 
 
-def first_of_series(op: str, series: Series, n: int, largest: bool) -> Series:
+def first_of_series(op: str, series: Series, n: int, largest: bool, keep: str = "first") -> Series:
     """The `n` first values."""
     mark(op)
-    rows = _core.argsort([series._node], [largest], False, max(operator.index(n), 0))
+    rows = _first_rows(op, [series._node], n, largest, keep)
     return Series(_core.take(series._node, rows), series.name)
 
 

@@ -334,13 +334,37 @@ class TextAccessor:
             pieces += [column if na_rep is None else column.fill_null(na_rep), sep]
         return self._made(_together(pieces[:-1]))
 
-    def startswith(self, pat: str | tuple[str, ...]) -> Series:
-        """True where a text begins with `pat`, or one of several."""
-        return self._any("startswith", pat)
+    def startswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
+        """True where a text begins with `pat`, or one of several; `na` for a null."""
+        return self._filled(self._any("startswith", pat), na)
 
-    def endswith(self, pat: str | tuple[str, ...]) -> Series:
-        """True where a text ends with `pat`, or one of several."""
-        return self._any("endswith", pat)
+    def endswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
+        """True where a text ends with `pat`, or one of several; `na` for a null."""
+        return self._filled(self._any("endswith", pat), na)
+
+    def removeprefix(self, prefix: str) -> Series:
+        """Without `prefix` where a text begins with it.
+
+        >>> import headrace as hr
+        >>> hr.Series(["id_7", "7"]).str.removeprefix("id_").to_list()
+        ['7', '7']
+        """
+        return self._series.where(~self.startswith(prefix), self.slice(len(prefix)))
+
+    def removesuffix(self, suffix: str) -> Series:
+        """Without `suffix` where a text ends with it."""
+        if not suffix:
+            return self._series
+        return self._series.where(~self.endswith(suffix), self.slice(0, -len(suffix)))
+
+    def capitalize(self) -> Series:
+        """The first character in upper case, the others in lower case."""
+        return self[:1].str.upper() + self[1:].str.lower()
+
+    def get(self, i: int) -> Series:
+        """The character at place `i`, from the end when negative; null where there is none."""
+        found = self[i]
+        return found.where(found.str.len() > 0)
 
     def _any(self, test: str, patterns: str | tuple[str, ...]) -> Series:
         if not isinstance(patterns, tuple):

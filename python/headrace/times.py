@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.time_texts import TimeTexts
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -191,7 +192,7 @@ def aggregate(series: Deferred, kind: str) -> Any:
     return Series(_core.retype(column._node, dtype)).to_list()[0]
 
 
-class TimeAccessor:
+class TimeAccessor(TimeTexts):
     """What the calendar says of each date or timestamp; null where it is null.
 
     Numbers are int32, as in pandas. Timestamps have no zone.

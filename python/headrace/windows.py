@@ -83,6 +83,9 @@ class Rolling:
         self._keys = keys or []
         self._dropna = dropna
 
+    def __repr__(self) -> str:
+        return f"Rolling(window: {self._window} rows; columns: {', '.join(self._columns)})"
+
     def _made(
         self, aggregate: str, ddof: int = 1, columns: dict[str, _core.Node] | None = None
     ) -> Any:
@@ -123,6 +126,30 @@ class Rolling:
     def median(self) -> Any:
         """Medians; the time grows with the window."""
         return self._made("median")
+
+    def agg(self, func: str | list[str]) -> Any:
+        """An aggregate by name; of one column a list of them too, as columns of a frame.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).agg(["sum", "max"]).to_dict()
+        {'sum': [None, 3, 6], 'max': [None, 2, 4]}
+        """
+        from headrace.frame import DataFrame
+
+        known = ("sum", "mean", "min", "max", "var", "std", "median", "count")
+        names = [func] if isinstance(func, str) else func
+        for name in names:
+            if name not in known:
+                raise InvalidArgumentError(
+                    f"agg: no such aggregate of a window: func={name!r}; pass {', '.join(known)}"
+                )
+        if isinstance(func, str):
+            return getattr(self, func)()
+        if len(self._columns) != 1:
+            raise InvalidArgumentError(
+                f"agg: several aggregates want one column: columns={list(self._columns)}"
+            )
+        return DataFrame({name: getattr(self, name)() for name in names})
 
     def count(self) -> Any:
         """Numbers of values that are not missing; null where the window has too few rows."""
@@ -166,16 +193,20 @@ class SeriesWindows(Deferred):
 
     __slots__ = ()
 
-    def shift(self: Any, periods: int = 1) -> Series:
-        """Row r becomes row ``r - periods``; rows that there are not are null.
+    def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Series:
+        """Row r becomes row ``r - periods``; rows that there are not are null, or `fill_value`.
 
         >>> import headrace as hr
-        >>> hr.Series([1, 2, 3]).shift().to_list()
-        [None, 1, 2]
+        >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
+        ([None, 1, 2], [0, 1])
         """
         mark("shift")
         made: Series = self._like(_core.shift(self._node, periods))
-        return made
+        if fill_value is None or periods == 0:
+            return made
+        places = type(self)._plain(self)._places()
+        there = places >= periods if periods > 0 else places < places.count() + periods
+        return made.where(there, fill_value)
 
     def diff(self: Any, periods: int = 1) -> Series:
         """Each value less the one `periods` rows before; null where there is none."""
@@ -186,6 +217,8 @@ class SeriesWindows(Deferred):
         self: Any,
         method: Literal["average", "min", "max", "first", "dense"] = "average",
         ascending: bool = True,
+        *,
+        pct: bool = False,
     ) -> Series:
         """The place of each value in their order, from 1 on; missing ones have none.
 
@@ -196,6 +229,8 @@ class SeriesWindows(Deferred):
             in row order, or the number of distinct values up to it.
         ascending : bool
             Whether the least value has place 1.
+        pct : bool
+            Places as shares of the last place.
 
         >>> import headrace as hr
         >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
@@ -203,7 +238,9 @@ class SeriesWindows(Deferred):
         """
         mark("rank")
         made: Series = self._like(_core.rank(self._node, method, not ascending))
-        return made
+        if not pct:
+            return made
+        return made / (made.max() if method == "dense" else self.count())  # type: ignore[no-any-return]
 
     def _cumulate(self: Any, name: str) -> Series:
         mark(name)
@@ -343,6 +380,8 @@ class GroupRows:
         self: Any,
         method: Literal["average", "min", "max", "first", "dense"] = "average",
         ascending: bool = True,
+        *,
+        pct: bool = False,
     ) -> Any:
         """The place of each value in the order of its group, from 1 on; see `Series.rank`.
 
@@ -351,9 +390,12 @@ class GroupRows:
         >>> df.groupby("id").x.rank().to_list()
         [2.0, 1.0, 1.0]
         """
-        return self._rows("rank", _core.group_rank, method, not ascending)
+        places = self._rows("rank", _core.group_rank, method, not ascending)
+        if not pct:
+            return places
+        return places / self.transform("nunique" if method == "dense" else "count")
 
-    def shift(self: Any, periods: int = 1) -> Any:
+    def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Any:
         """Each row's value `periods` rows before in its group (behind, when negative), else null.
 
         In the order of the rows. Costs a sort by the keys and one of positions.
@@ -363,7 +405,12 @@ class GroupRows:
         >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
         ([None, None, 1, 2], [3, 4, None, None])
         """
-        return self._rows("shift", _core.group_shift, operator.index(periods))
+        periods = operator.index(periods)
+        made = self._rows("shift", _core.group_shift, periods)
+        if fill_value is None or periods == 0:
+            return made
+        there = self.cumcount() >= periods if periods > 0 else self._behind() >= -periods
+        return made.where(there, fill_value)
 
     def diff(self: Any, periods: int = 1) -> Any:
         """Each value less the one `periods` rows before in its group; null where there is none.

@@ -166,7 +166,6 @@ def test_what_does_not_work_says_so() -> None:
         lambda: (kind < kind.astype("string")).to_list(),
         lambda: kind.fillna(1),
         lambda: hr.Series([1]).astype("category"),
-        lambda: kind.describe(),
     ):
         with pytest.raises((hr.TypeMismatchError, hr.UnsupportedError)):
             wrong()

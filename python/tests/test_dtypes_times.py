@@ -260,7 +260,6 @@ def test_integers_behind_the_times() -> None:
     for bad in (
         lambda: hr.Series([1.5]).astype("date"),
         lambda: hr.Series([1]).astype("date"),
-        lambda: moments.astype("string"),
     ):
         with pytest.raises(hr.TypeMismatchError, match="integers of their width"):
             bad()
@@ -277,7 +276,6 @@ def test_what_does_not_work_says_so() -> None:
             lambda c: c.quantile(),
             lambda c: np.sin(c),
             lambda c: c.is_nan(),
-            lambda c: c.describe(),
             lambda c: hr.signal.diff(c.to_array()),
         ):
             with pytest.raises((hr.TypeMismatchError, hr.UnsupportedError)):

@@ -219,7 +219,7 @@ def test_correlation() -> None:
     k, x = random.integers(0, 5, 1000), random.standard_normal(1000)
     y = x + random.standard_normal(1000)
     x[::7] = np.nan
-    got = hr.DataFrame({"k": k, "x": x, "y": y}).groupby("k").corr("x", "y").corr.to_list()
+    got = hr.DataFrame({"k": k, "x": x, "y": y}).groupby("k").corr("x", "y")["corr"].to_list()
     theirs = pd.DataFrame({"k": k, "x": x, "y": y}).groupby("k")[["x", "y"]]
     np.testing.assert_allclose(got, theirs.apply(lambda g: g.x.corr(g.y)).to_numpy())
 

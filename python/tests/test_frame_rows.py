@@ -246,7 +246,6 @@ def test_concat() -> None:
     [
         ([], "nothing"),
         ([hr.DataFrame({"x": [1]}), hr.Series([1])], r"DataFrame.*Series"),
-        ([hr.DataFrame({"x": [1]}), hr.DataFrame({"y": [1]})], r"at=1.*\['y'\]"),
         ([hr.Series([1]), hr.Series(["a"])], "int64.*string"),
     ],
 )

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames from what is no table yet: rows, records, arrays, dictionaries, single values."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+#: What stands for all rows of a column.
+_SINGLE = bool | int | float | str | datetime.date | datetime.timedelta
+#: Kinds of fields of records that are numbers or times of a unit that columns have.
+_PLAIN_FIELDS = "biufc"
+
+
+def is_single(value: Any) -> bool:
+    """Whether this is one value, not a column of them."""
+    return (
+        value is None
+        or isinstance(value, _SINGLE)
+        or (
+            type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0  # NumPy's scalars
+        )
+    )
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
+    """Columns by name of a list of dictionaries, of one of lists or tuples, or of values."""
+    names = None if columns is None else [str(name) for name in columns]
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        found = names if names is not None else list(dict.fromkeys(n for row in rows for n in row))
+        return {str(name): [row.get(name) for row in rows] for name in found}
+    if rows and all(is_single(row) for row in rows):
+        rows = [(row,) for row in rows]
+    if not all(isinstance(row, list | tuple) for row in rows):
+        kinds = sorted({type(row).__name__ for row in rows})
+        raise TypeMismatchError(
+            f"DataFrame: these values are no rows: types={kinds}; "
+            "pass columns by name, or a list of lists, of tuples or of dictionaries"
+        )
+    width = len(names) if names is not None else len(rows[0]) if rows else 0
+    for at, row in enumerate(rows):
+        if len(row) != width:
+            raise InvalidArgumentError(
+                f"DataFrame: rows are of different lengths: row={at}, values={len(row)}, "
+                f"columns={width}"
+            )
+    # The fields of named tuples are names.
+    fields = getattr(rows[0], "_fields", None) if rows else None
+    names = list(fields or map(str, range(width))) if names is None else names
+    turned = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return {name: list(values) for name, values in zip(names, turned, strict=True)}
+
+
+def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
+    """The columns of an array of one or two dimensions, or the fields of one of records."""
+    if getattr(values.dtype, "names", None):
+        return _fields(values, columns)
+    if values.ndim == 1:
+        values = values.reshape(-1, 1)
+    if values.ndim != 2:
+        raise TypeMismatchError(
+            f"DataFrame: an array of one or two dimensions is wanted: dimensions={values.ndim}"
+        )
+    width = values.shape[1]
+    names = list(map(str, range(width) if columns is None else columns))
+    if len(names) != width:
+        raise InvalidArgumentError(
+            f"DataFrame: as many names as columns are wanted: names={len(names)}, columns={width}"
+        )
+    return {name: values[:, i] for i, name in enumerate(names)}
+
+
+def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
+    """Fields of NumPy's records as columns: numbers and times in one walk over the memory."""
+    from headrace.deferred import mark
+    from headrace.series import Series
+
+    if values.ndim != 1:
+        raise TypeMismatchError(
+            f"DataFrame: records in one dimension are wanted: dimensions={values.ndim}"
+        )
+    names = list(values.dtype.names if columns is None else columns)
+    for name in names:
+        if name not in values.dtype.names:
+            _core.no_such_column("DataFrame", list(values.dtype.names), str(name))
+        if values.dtype[name].shape or values.dtype[name].names:
+            raise TypeMismatchError(
+                f"DataFrame: a field of several values: name={name!r}; make it fields of its own"
+            )
+    mark("DataFrame")
+    plain = [n for n in names if _is_plain(values.dtype[n])]
+    made: dict[str, Any] = {}
+    if plain:
+        fields = [(values.dtype[n].str, values.dtype.fields[n][1]) for n in plain]
+        place = values.__array_interface__["data"][0]
+        width = values.dtype.itemsize
+        split = _core.split_records(
+            "DataFrame", place, len(values), values.strides[0], width, fields
+        )
+        made = {n: Series(_core.data(column)) for n, column in zip(plain, split, strict=True)}
+    for name in names:
+        if name not in made:  # texts
+            field = values[name]
+            made[name] = field.astype("U") if field.dtype.kind == "S" else field
+    return {name: made[name] for name in names}
+
+
+def _is_plain(dtype: Any) -> bool:
+    swapped = dtype.str[0] == ">"
+    if dtype.kind == "M":
+        return not swapped and dtype.str.endswith(("[s]", "[ms]", "[us]", "[ns]"))
+    return not swapped and dtype.kind in _PLAIN_FIELDS and dtype.itemsize in (1, 2, 4, 8)
+
+
+# ---- the whole -----------------------------------------------------------------------------------
+def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] | None:
+    """The columns of whatever was given, by name; None of what is a table of another library."""
+    if data is None:
+        return {} if columns is None else {str(name): [] for name in columns}
+    if isinstance(data, Mapping):
+        return data if columns is None else {name: data.get(name) for name in columns}
+    if hasattr(data, "__array_interface__") and hasattr(data, "dtype"):
+        return columns_of_array(data, columns)
+    if isinstance(data, list | tuple | range | Iterator):
+        return columns_of_rows(list(data), columns)
+    if columns is not None and getattr(data, "ndim", 0) == 2 and not hasattr(data, "columns"):
+        return columns_of_array(data, columns)
+    return None
+
+
+def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
+    """Bind columns to a new frame: those with rows first, then single values for all rows."""
+    from headrace.series import Series
+
+    domain = _core.new_domain()
+    label = None
+    if index is not None:
+        label = getattr(index, "name", None) or "index"
+        labels = index if isinstance(index, Series) else Series(list(index))
+        frame._put(label, _core.in_domain(labels._node, domain))
+        frame._labels = {label: frame._nodes[label]}
+    single = {name: value for name, value in data.items() if is_single(value)}
+    spread = len(single) < len(data) or index is not None
+    for name, values in data.items():
+        if name in single and spread:
+            continue
+        node = Series(values)._node
+        if not isinstance(values, Series):
+            node = _core.in_domain(node, domain)
+        frame._put(str(name), node)
+    for name, value in single.items() if spread else ():
+        frame[str(name)] = value
+    hidden = dict(frame._labels)
+    frame._nodes = {str(name): frame._nodes[str(name)] for name in data}
+    frame._labels = hidden
+
+
+def repeated(like: _core.Node, value: Any) -> _core.Node:
+    """One value, or the only one of a series, in as many rows as `like` has."""
+    from headrace.functions import with_rows_of
+    from headrace.series import Series
+
+    if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":
+        return _core.repeat(like, value)
+    one = (value if isinstance(value, Series) else Series([value]))._node
+    return with_rows_of(Series(_core.take(one, _core.repeat(like, 0))), like)._node

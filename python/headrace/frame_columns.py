@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `DataFrame` that binds, picks, drops and names columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.construction import is_single, repeated
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+_COLUMNS = (1, "columns")
+_KINDS = {"number": "iufm", "bool": "b", "object": "UO", "string": "U", "str": "U"}
+_MORE_KINDS = {"category": "O", "datetime": "M", "datetime64": "M", "float": "f", "int": "i"}
+
+
+def _names(columns: Any) -> list[str]:
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+def _is_of(column: Series, kind: Any) -> bool:
+    """Whether a dtype is, or is among, what `select_dtypes` was asked for."""
+    from headrace.dtypes import dtype_word
+
+    letters = {**_KINDS, **_MORE_KINDS}.get(kind) if isinstance(kind, str) else None
+    if letters is not None:
+        return column.dtype.kind in letters
+    return str(column.dtype) == dtype_word(kind)
+
+
+class FrameColumns:
+    """Columns of a frame by their names."""
+
+    __slots__ = ()
+
+    def __setitem__(self: Any, name: Any, values: Any) -> None:
+        """Bind a column: the handle points at a new node, published columns are never written.
+
+        A list of names takes a frame of as many columns, or one value for all. A mask of bools, or
+        a frame of them, sets the values of its rows.
+        """
+        from headrace.frame import DataFrame
+
+        mark("setitem")
+        if isinstance(name, list) and all(isinstance(each, str) for each in name):
+            parts = [values[n] for n in values.columns] if isinstance(values, DataFrame) else values
+            if is_single(parts) or isinstance(parts, Series):
+                parts = [parts] * len(name)
+            if len(parts) != len(name):
+                raise InvalidArgumentError(
+                    f"setitem: as many columns as names are wanted: names={len(name)}, "
+                    f"columns={len(parts)}"
+                )
+            for each, part in zip(name, parts, strict=True):
+                self[each] = part
+            return
+        if isinstance(name, DataFrame):
+            self._nodes = self.mask(name, values)._nodes
+            return
+        if isinstance(name, Series) and name.dtype == "bool":
+            self.loc[name] = values
+            return
+        if not isinstance(name, str):
+            raise TypeMismatchError(
+                f"setitem: a column has a text as its name: name={name!r}; "
+                "use df.loc[rows, name] = value for some rows"
+            )
+        if is_single(values):
+            rows = next(iter(self._nodes.values()), None)
+            values = [values] if rows is None else Series(repeated(rows, values))
+        self._put(name, Series(values)._node)
+
+    def __setattr__(self: Any, name: str, values: Any) -> None:
+        if name.startswith("_") or name in ("rejects", "columns", "index"):
+            object.__setattr__(self, name, values)
+        elif name in self._nodes:
+            self[name] = values
+        else:
+            raise AttributeError(f"a new column wants brackets: df[{name!r}] = ...")
+
+    def __delitem__(self: Any, name: str) -> None:
+        mark("delitem")
+        del self._nodes[self._find(name)]
+        self._labels.pop(name, None)
+
+    def _find(self: Any, name: str) -> str:
+        if not isinstance(name, str):
+            raise TypeMismatchError(
+                f"DataFrame: a column has a text as its name: name={name!r}; "
+                f"the columns are {', '.join(self._nodes)}"
+            )
+        if name not in self._nodes:
+            _core.no_such_column("DataFrame", self.columns, name)
+        return name
+
+    def pop(self: Any, name: str) -> Series:
+        """Take a column out of this frame and return it."""
+        column: Series = self[name]
+        del self[name]
+        return column
+
+    def insert(self: Any, loc: int, column: str, value: Any) -> None:
+        """Put a new column at the place `loc` of this frame.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2]})
+        >>> df.insert(0, "id", ["a", "b"])
+        >>> df.columns
+        ['id', 'x']
+        """
+        if column in self._nodes:
+            raise InvalidArgumentError(f"insert: the frame has this column: column={column!r}")
+        names = list(self._nodes)
+        self[column] = value
+        names.insert(loc, column)
+        self._nodes = {name: self._nodes[name] for name in names}
+
+    def get(self: Any, name: str, default: Any = None) -> Any:
+        """A column by name, or `default` where there is none."""
+        return self[name] if name in self._nodes else default
+
+    def keys(self: Any) -> Any:
+        """The names, as `columns`."""
+        return self.columns
+
+    def items(self: Any) -> Iterator[tuple[str, Series]]:
+        """Pairs of name and column."""
+        return iter([(name, self[name]) for name in self._nodes])
+
+    # ---- other columns -----------------------------------------------------------------------
+    def assign(self: Any, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
+        """A new frame with columns added or replaced; callables get the frame."""
+        from headrace.frame import DataFrame
+
+        result = DataFrame(self)
+        for name, values in columns.items():
+            result[name] = values(result) if callable(values) else values
+        return result
+
+    def drop(
+        self: Any,
+        labels: Any = None,
+        *,
+        axis: int | str = 1,
+        columns: str | list[str] | None = None,
+        index: Any = None,
+        errors: str = "raise",
+    ) -> DataFrame:
+        """A new frame without columns, or, with `index` or ``axis=0``, without rows by their label.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
+        >>> df.drop(columns="x").columns, df.drop(index=[0]).x.to_list()
+        (['y'], [2, 3])
+        """
+        from headrace.frame import DataFrame
+
+        mark("drop")
+        if errors not in ("raise", "ignore"):
+            raise InvalidArgumentError(
+                f"drop: no such word: errors={errors!r}; pass raise or ignore"
+            )
+        if labels is not None:
+            texts = isinstance(labels, str) or all(isinstance(each, str) for each in labels)
+            if axis in _COLUMNS and (texts or columns is not None):
+                columns = labels
+            else:  # names are texts, so that others mean rows
+                index = labels
+        made = DataFrame(self)
+        if columns is not None:
+            ignored = errors == "ignore"
+            gone = {n for n in _names(columns) if not ignored or n in self._nodes}
+            for name in gone:
+                self._find(name)
+            kept = {name: node for name, node in self._nodes.items() if name not in gone}
+            left = {name: node for name, node in self._labels.items() if name not in gone}
+            made = DataFrame._of(kept, left)
+        if index is not None:
+            several = isinstance(index, list | range | Series) or hasattr(index, "ndim")
+            if errors == "raise":
+                self.loc[index if several else [index]]  # an error for those that are not there
+            found = made.index.isin(list(index) if several else [index])
+            made = made[~found]
+        return made
+
+    def rename(
+        self: Any,
+        mapper: Mapping[str, str] | Callable[[str], str] | None = None,
+        *,
+        columns: Mapping[str, str] | Callable[[str], str] | None = None,
+        axis: int | str = 1,
+        errors: str = "raise",
+    ) -> DataFrame:
+        """A new frame with columns renamed by ``{old: new}`` or a function of names.
+
+        A name that there is not is an error, unless ``errors="ignore"``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1], "y": [2]})
+        >>> df.rename({"x": "a"}).columns, df.rename(columns=str.upper).columns
+        (['a', 'y'], ['X', 'Y'])
+        """
+        from headrace.frame import DataFrame
+
+        words = mapper if columns is None else columns
+        if words is None or axis not in _COLUMNS:
+            raise InvalidArgumentError(
+                f"rename: names of columns are wanted: axis={axis!r}; "
+                "labels are values, set them with set_index"
+            )
+        if callable(words):
+            words = {name: words(name) for name in self._nodes}
+        for name in words if errors != "ignore" else ():
+            self._find(name)
+        names = [words.get(name, name) for name in self._nodes]
+        if len(set(names)) < len(names):
+            raise InvalidArgumentError(f"rename: a column name would be repeated: columns={names}")
+        labels = {words.get(name, name): node for name, node in self._labels.items()}
+        return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)), labels)
+
+    def add_prefix(self: Any, prefix: str) -> DataFrame:
+        """A new frame with `prefix` before each name."""
+        return self.rename(lambda name: f"{prefix}{name}")  # type: ignore[no-any-return]
+
+    def add_suffix(self: Any, suffix: str) -> DataFrame:
+        """A new frame with `suffix` behind each name."""
+        return self.rename(lambda name: f"{name}{suffix}")  # type: ignore[no-any-return]
+
+    def filter(
+        self: Any,
+        items: Iterable[str] | None = None,
+        *,
+        like: str | None = None,
+        regex: str | None = None,
+    ) -> DataFrame:
+        """Columns by their names: those of `items`, with `like` in them, or matching `regex`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x_1": [1], "y": [2], "x_2": [3]}).filter(like="x_").columns
+        ['x_1', 'x_2']
+        """
+        if sum(each is not None for each in (items, like, regex)) != 1:
+            raise InvalidArgumentError("filter: pass one of items, like and regex")
+        if items is not None:
+            return self[[name for name in items if name in self._nodes]]  # type: ignore[no-any-return]
+        if like is not None:
+            return self[[name for name in self._nodes if like in name]]  # type: ignore[no-any-return]
+        assert regex is not None
+        return self[[name for name in self._nodes if re.search(regex, name)]]  # type: ignore[no-any-return]
+
+    def select_dtypes(self: Any, include: Any = None, exclude: Any = None) -> DataFrame:
+        """Columns of some dtypes: dtypes, or ``"number"``, ``"string"``, ``"datetime"``, ...
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1], "s": ["a"], "y": [0.5]}).select_dtypes("number").columns
+        ['x', 'y']
+        """
+        if include is None and exclude is None:
+            raise InvalidArgumentError("select_dtypes: pass include or exclude")
+
+        def among(name: str, kinds: Any) -> bool:
+            several = kinds if isinstance(kinds, list | tuple) else [kinds]
+            return any(_is_of(self[name], kind) for kind in several)
+
+        names = [n for n in self._nodes if include is None or among(n, include)]
+        return self[[n for n in names if exclude is None or not among(n, exclude)]]  # type: ignore[no-any-return]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `DataFrame` that groups rows and finds equal ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.frame_reductions import FrameReductions
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+    from headrace.group import GroupBy
+    from headrace.series import Series
+
+
+class FrameGroups(FrameReductions):
+    """Groups and distinct rows of a frame, beside its reductions."""
+
+    __slots__ = ()
+
+    # ---- groups ------------------------------------------------------------------------------
+    def groupby(
+        self: Any,
+        by: Any = None,
+        *,
+        level: Any = None,
+        as_index: bool = True,
+        sort: bool = True,
+        dropna: bool = True,
+        order: bool = True,
+        observed: bool = True,
+        group_keys: bool = True,
+    ) -> GroupBy:
+        """The rows by key. Aggregates are frames with the keys as their first columns.
+
+        An aggregate of one column picked by name is a series that knows its keys.
+
+        Parameters
+        ----------
+        by : str, Series or list of these
+            Column names, or series and expressions over rows of this frame.
+        level : int, str or list of these, optional
+            Labels by their place or name, instead of `by`.
+        as_index : bool
+            Whether the keys are labels of the aggregates; without, that of one column is a frame.
+        sort : bool
+            Groups in the order of their keys; else in the order of their first rows.
+        dropna : bool
+            Leave out rows with null or NaN in a key; else null and NaN are keys, at the end.
+        order : bool
+            False with ``sort=False``: groups in whatever order is cheapest, the same in each run.
+        observed, group_keys : bool
+            For programs written for pandas. Only categories that occur are groups, and keys are
+            always columns, whatever they say.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
+        >>> df.groupby("id").x.mean().to_dict()
+        {'a': 2.0, 'b': 2.0}
+        """
+        from headrace.group import GroupBy, group_order, keys_of, level_keys
+
+        keys = keys_of(self, by) if level is None else level_keys(self, level)
+        return GroupBy(keys, self._nodes, group_order(sort, order), dropna, as_index)
+
+    def duplicated(
+        self: Any, subset: Any = None, keep: Literal["first", "last", False] = "first"
+    ) -> Series:
+        """True where a row was there before (or comes again, or both); null equals null.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": [3, 3, 3]}).duplicated().to_list()
+        [False, True, False]
+        """
+        from headrace.group import keys_of
+        from headrace.reshaping import repeated_rows
+        from headrace.series import Series
+
+        keys = keys_of(self, subset if subset is not None else self._unlabelled())
+        mark("duplicated")
+        return Series(repeated_rows([node for _, node in keys], keep))
+
+    def drop_duplicates(
+        self: Any,
+        subset: str | list[str] | None = None,
+        *,
+        keep: Literal["first", "last", False] = "first",
+        ignore_index: bool = False,
+    ) -> DataFrame:
+        """The first of the rows that are equal in the columns of `subset` (all columns), in order.
+
+        The last ones with ``keep="last"``, none of them with ``keep=False``. Null equals null, and
+        NaN equals NaN.
+        """
+        from headrace.group import Words, keys_of
+        from headrace.labels import without_labels
+
+        keys = keys_of(self, subset if subset is not None else self._unlabelled())
+        if keep != "first":
+            return without_labels(self[~self.duplicated(subset, keep)], ignore_index)
+        mark("drop_duplicates")
+        table = _core.group_by(keys, [Words("", "first_row")], "first", False)
+        rows = _core.part(table, len(keys))
+        nodes = self._everything()
+        made = self._of_rows(list(nodes), [_core.take(node, rows) for node in nodes.values()])
+        return without_labels(made, ignore_index)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `Series` that has operators as methods, and choices among columns."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError
+from headrace.windows import SeriesWindows
+
+if TYPE_CHECKING:
+    from headrace.series import Series
+
+
+def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
+    def method(self: Any, other: Any, fill_value: Any = None) -> Series:
+        mark(name)
+        mine, theirs = self, other
+        if fill_value is not None:
+            gone = self.isna() & other.isna() if hasattr(other, "isna") else None
+            mine = self.fillna(fill_value)
+            theirs = other.fillna(fill_value) if hasattr(other, "fillna") else other
+            made = function(mine, theirs)
+            return made if gone is None else made.where(~gone)  # type: ignore[no-any-return]
+        return function(mine, theirs)  # type: ignore[no-any-return]
+
+    method.__name__ = name
+    method.__qualname__ = f"SeriesArithmetic.{name}"
+    method.__doc__ = f"{text}; with `fill_value` for what one side misses."
+    return method
+
+
+def _turned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda mine, theirs: function(theirs, mine)
+
+
+class SeriesArithmetic(SeriesWindows):
+    """Operators as methods: ``s.add(1)`` is ``s + 1``, ``s.rsub(1)`` is ``1 - s``.
+
+    >>> import headrace as hr
+    >>> s = hr.Series([1, None, 3])
+    >>> s.add(s.shift(), fill_value=0).to_list(), s.rsub(10).to_list(), s.ge(2).to_list()
+    ([1, 1, 3], [9, None, 7], [False, None, True])
+    """
+
+    __slots__ = ()
+
+    add = _method("add", operator.add, "Sums")
+    sub = subtract = _method("sub", operator.sub, "Differences")
+    mul = multiply = _method("mul", operator.mul, "Products")
+    div = divide = truediv = _method("div", operator.truediv, "Quotients")
+    floordiv = _method("floordiv", operator.floordiv, "Quotients, rounded down")
+    mod = _method("mod", operator.mod, "Remainders")
+    pow = _method("pow", operator.pow, "Powers")
+    radd = _method("radd", _turned(operator.add), "Sums, `other` first")
+    rsub = _method("rsub", _turned(operator.sub), "Differences, `other` first")
+    rmul = _method("rmul", _turned(operator.mul), "Products, `other` first")
+    rdiv = rtruediv = _method("rdiv", _turned(operator.truediv), "Quotients, `other` first")
+    rfloordiv = _method("rfloordiv", _turned(operator.floordiv), "Rounded quotients, `other` first")
+    rmod = _method("rmod", _turned(operator.mod), "Remainders, `other` first")
+    rpow = _method("rpow", _turned(operator.pow), "Powers, `other` first")
+    eq = _method("eq", operator.eq, "True where the values are equal")
+    ne = _method("ne", operator.ne, "True where the values differ")
+    lt = _method("lt", operator.lt, "True where the values are less")
+    le = _method("le", operator.le, "True where the values are not greater")
+    gt = _method("gt", operator.gt, "True where the values are greater")
+    ge = _method("ge", operator.ge, "True where the values are not less")
+
+    def __divmod__(self: Any, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __round__(self: Any, digits: int | None = None) -> Any:
+        return self.round(digits or 0)
+
+    # ---- choices -----------------------------------------------------------------------------
+    def case_when(self: Any, caselist: Sequence[tuple[Any, Any]]) -> Series:
+        """The value of the first condition that is true, else the series' own.
+
+        Parameters
+        ----------
+        caselist : list of (condition, value)
+            Conditions are masks, or functions of the series that give one; values are series or
+            single values. Null in a condition is false.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1, 5, 9])
+        >>> s.case_when([(s > 8, 0), (s > 4, s * 10)]).to_list()
+        [1, 50, 0]
+        """
+        mark("case_when")
+        pairs = list(caselist)
+        if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            raise InvalidArgumentError(
+                f"case_when: pairs of condition and value are wanted: caselist={caselist!r}"
+            )
+        made: Series = self
+        for condition, value in reversed(pairs):
+            mask = condition(self) if callable(condition) else condition
+            made = made.mask(mask, value(self) if callable(value) else value)
+        return made
+
+    def combine_first(self: Any, other: Any) -> Series:
+        """The values, and those of `other` where they are null or NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series([1.0, None]).combine_first(hr.Series([5.0, 6.0])).to_list()
+        [1.0, 6.0]
+        """
+        mark("combine_first")
+        made: Series = self.where(self.notna(), other)
+        return made
+
+    def pct_change(self: Any, periods: int = 1) -> Series:
+        """Each value relative to the one `periods` rows before: ``s / s.shift() - 1``.
+
+        >>> import headrace as hr
+        >>> hr.Series([4.0, 5.0]).pct_change().to_list()
+        [None, 0.25]
+        """
+        change: Series = self / self.shift(periods) - 1
+        return change
+
+    def dot(self: Any, other: Any) -> Any:
+        """The sum of the products of both."""
+        return (self * other).sum()
+
+    def equals(self: Any, other: Any) -> bool:
+        """Whether both have the same dtype and values, null equal to null and NaN to NaN; looks.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, None]).equals(hr.Series([1, None]))
+        True
+        """
+        from headrace.series import Series
+
+        if not isinstance(other, Series) or self.dtype != other.dtype or len(self) != len(other):
+            return False
+        mine, theirs = (Series(_core.data(each._value())) for each in (self, other))
+        alike = (mine == theirs).fill_null(False) | (mine.is_null() & theirs.is_null())
+        if self.dtype.kind == "f":
+            alike = alike | (mine.is_nan() & theirs.is_nan()).fill_null(False)
+        return bool(alike.all().item()) if len(self) else True

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times as text and from text: `hr.to_datetime`, `Series.dt.strftime`, names, ends of periods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+
+if TYPE_CHECKING:
+    from headrace.series import Series
+
+_UNITS = ("D", "s", "ms", "us", "ns")
+
+
+def to_datetime(
+    values: Any,
+    *,
+    format: str | None = None,
+    errors: str = "raise",
+    unit: str | None = None,
+    dtype: str = "datetime64[us]",
+) -> Any:
+    """The times that texts or numbers are, as ``datetime64[us]`` or another `dtype`.
+
+    Parameters
+    ----------
+    values : Series, or what `hr.Series` takes
+        Texts; numbers with `unit`; dates and times.
+    format : str, optional
+        A pattern of ``%Y %y %m %d %H %I %M %S %f %p %b %B %F %T``; all else stands for itself.
+        Without it texts are ``YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]``.
+    errors : {"raise", "coerce"}
+        A text that is no such time is an error, or null.
+    unit : {"D", "s", "ms", "us", "ns"}, optional
+        What numbers count from 1970 on.
+    dtype : str
+        ``date`` or ``datetime64`` with a unit.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For a letter of `format` that has no meaning, and, when it runs, for a text that does not
+        fit: it names row and text.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.to_datetime(["29.02.2024"], format="%d.%m.%Y", dtype="date").to_list()
+    [datetime.date(2024, 2, 29)]
+    """
+    from headrace.dtypes import dtype_word
+    from headrace.series import Series
+    from headrace.text import is_text
+
+    mark("to_datetime")
+    if errors not in ("raise", "coerce"):
+        raise InvalidArgumentError(
+            f"to_datetime: no such word: errors={errors!r}; pass raise or coerce"
+        )
+    column = Series([values] if isinstance(values, str) else values)
+    word = dtype_word(dtype)
+    if is_text(column):
+        node = _core.times_of_texts(column._node, format or "", word, errors == "coerce")
+        made: Series = column._like(node)
+        return made.to_list()[0] if isinstance(values, str) else made
+    if column.dtype.kind in "iuf":
+        if unit not in _UNITS:
+            raise InvalidArgumentError(
+                f"to_datetime: a unit of the numbers is wanted: unit={unit!r}; "
+                f"pass {', '.join(_UNITS)}"
+            )
+        days = unit == "D"
+        whole = column.astype("int64")
+        times = whole * 86_400 if days else whole
+        counted = column._like(_core.retype(times._node, f"datetime64[{'s' if days else unit}]"))
+        return counted.astype(word)
+    if column.dtype.kind != "M":
+        raise TypeMismatchError(
+            f"to_datetime: texts, numbers or times are wanted: dtype={str(column.dtype)!r}"
+        )
+    return column.astype(word)
+
+
+class TimeTexts:
+    """The part of `Series.dt` that writes texts, and tests where in a period a day is."""
+
+    __slots__ = ()
+
+    def strftime(self: Any, date_format: str) -> Series:
+        """Each time as text by a pattern, in English; null stays null.
+
+        The letters are ``%Y %y %m %d %H %I %M %S %f %p %j %a %A %b %B %F %T``.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 2, 29)]).dt.strftime("%d %b %Y, a %A").to_list()
+        ['29 Feb 2024, a Thursday']
+        """
+        mark("strftime")
+        return self._made(_core.texts_of_times(self._series._node, date_format))  # type: ignore[no-any-return]
+
+    def day_name(self) -> Series:
+        """Monday to Sunday."""
+        return self.strftime("%A")
+
+    def month_name(self) -> Series:
+        """January to December."""
+        return self.strftime("%B")
+
+    def normalize(self: Any) -> Series:
+        """Midnight of the same day; the dtype stays."""
+        return self.floor("D")  # type: ignore[no-any-return]
+
+    @property
+    def daysinmonth(self: Any) -> Series:
+        """The same as `days_in_month`."""
+        return self.days_in_month  # type: ignore[no-any-return]
+
+    @property
+    def is_month_start(self: Any) -> Series:
+        """True on the first day of a month."""
+        return self.day == 1  # type: ignore[no-any-return]
+
+    @property
+    def is_month_end(self: Any) -> Series:
+        """True on the last day of a month.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 2, 28), None]).dt.is_month_end.to_list()
+        [False, None]
+        """
+        return self.day == self.days_in_month  # type: ignore[no-any-return]
+
+    @property
+    def is_quarter_start(self: Any) -> Series:
+        """True on the first day of a quarter."""
+        return self.is_month_start & (self.month % 3 == 1)  # type: ignore[no-any-return]
+
+    @property
+    def is_quarter_end(self: Any) -> Series:
+        """True on the last day of a quarter."""
+        return self.is_month_end & (self.month % 3 == 0)  # type: ignore[no-any-return]
+
+    @property
+    def is_year_start(self: Any) -> Series:
+        """True on the first of January."""
+        return self.is_month_start & (self.month == 1)  # type: ignore[no-any-return]
+
+    @property
+    def is_year_end(self: Any) -> Series:
+        """True on the last of December."""
+        return self.is_month_end & (self.month == 12)  # type: ignore[no-any-return]
+
+    @property
+    def is_leap_year(self: Any) -> Series:
+        """True in a year that has a 29th of February."""
+        year = self.year
+        return (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))  # type: ignore[no-any-return]

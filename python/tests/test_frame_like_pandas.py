@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forms that pandas users write, run by pandas and by us: the same values, names and order."""
+
+import datetime as dt
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import headrace as hr
+
+NAN = float("nan")
+
+
+def frames(m):
+    """The same data in a library."""
+    columns = {
+        "k": ["b", "a", "b", None, "a", "c"],
+        "j": [1, 2, 1, 2, 1, 2],
+        "x": [1.0, NAN, 3.0, 4.0, -2.5, 6.0],
+        "i": [5, 3, 5, -1, 0, 9],
+        "b": [True, False, True, True, False, False],
+    }
+    other = {
+        "k": ["a", "b", "b", "d", None],
+        "y": [10, 20, 21, 40, 50],
+        "x": [0.5, 1.5, 2.5, 3.5, 4.5],
+        "j": [1, 1, 2, 2, 2],
+    }
+    times = ["2024-02-28T09:30:15", "2023-12-31T23:59:59", "NaT", "2020-02-29T00:00:00"]
+    return {
+        "m": m,
+        "np": np,
+        "dt": dt,
+        "nan": NAN,
+        "df": m.DataFrame(columns),
+        "n2": m.DataFrame({name: columns[name] for name in ("x", "i")}),
+        "g": m.DataFrame(other),
+        "s": m.Series([3.0, NAN, 1.0, 2.0, 2.0, -7.5], name="s"),
+        "n": m.Series([3, 1, 4, 1, 5, 9], name="n"),
+        "t": m.Series(["Apple pie", " banana ", "cherry", None, "Emile Zola", "a.b.c"], name="t"),
+        "when": m.Series(np.array(times, "datetime64[us]"), name="when"),
+        "c": m.Series(["lo", "hi", "lo", None, "mid"], dtype="category", name="c"),
+    }
+
+
+def plain(value):
+    """A value as Python's own; every missing one is None."""
+    if value is None or value is pd.NaT or value is pd.NA:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item() if value.dtype.kind != "M" else pd.Timestamp(value)
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(f"{value:.9g}")
+    if isinstance(value, dt.date):
+        return pd.Timestamp(value).isoformat()
+    if isinstance(value, pd.Interval):
+        return str(value)
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+
+def shown(value):
+    """What a user sees: columns by name, lists of values, single values."""
+    if isinstance(value, pd.DataFrame):
+        if any(name is not None for name in value.index.names):
+            value = value.reset_index()
+        return {str(n): [plain(v) for v in value[n].tolist()] for n in value.columns}
+    if isinstance(value, hr.DataFrame):
+        return {n: [plain(v) for v in vs] for n, vs in value.reset_index().to_dict().items()}
+    if isinstance(value, hr.Array):
+        value = value.tolist()
+    if isinstance(value, pd.Series | pd.Index | hr.Series | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: shown(each) for key, each in value.items()}
+    return [shown(each) for each in value] if isinstance(value, list | tuple) else plain(value)
+
+
+def run(m, text):
+    """The value of an expression, or of `r` behind statements that are parted by ``;;``."""
+    names = frames(m)
+    if ";;" not in text:
+        return eval(text, names)
+    exec("\n".join(part.strip() for part in text.split(";;")), names)
+    return names["r"]
+
+
+def rows(text):
+    return [line.strip() for line in text.strip().splitlines() if line.strip()]
+
+
+EQUAL = rows(r"""
+m.DataFrame(((i, i * i) for i in range(3)), columns=["a", "b"])
+m.DataFrame({"a": i} for i in range(3))
+m.DataFrame(zip([1, 2], ["a", "b"]), columns=["n", "t"])
+m.DataFrame(np.arange(6).reshape(2, 3))
+m.DataFrame(np.arange(6).reshape(2, 3), columns=list("abc"))
+m.DataFrame(np.arange(3))
+m.DataFrame([1, 2, 3], columns=["a"])
+m.DataFrame({"a": [1, 2], "b": "q", "c": None, "d": dt.datetime(2020, 1, 1)})
+m.DataFrame({"a": [1, 2]}, index=["x", "y"]).loc["y"].a
+m.DataFrame(columns=["a", "b"])
+m.DataFrame([], columns=["a", "b"])
+m.DataFrame({"a": [1, 2]}, dtype="float64").a
+m.DataFrame.from_dict({"a": [1, 2]})
+m.DataFrame.from_records([(1, "a")], columns=["n", "t"])
+m.DataFrame(np.array([(1, 2.5, "ab"), (2, 3, "c")], dtype=[("a", "i4"), ("b", "f8"), ("c", "U2")]))
+m.DataFrame(np.array([(1, 2.5)] * 3, dtype=[("a", "i4"), ("b", "f8")]).view(np.recarray))
+m.DataFrame(np.array([(1, "NaT")], dtype=[("a", "?"), ("b", "M8[ms]")])[::-1])
+df["z"] = 1;; r = df
+df["z"] = None;; r = df
+df["z"] = dt.datetime(2024, 1, 1);; r = df
+df[["z", "w"]] = df[["x", "i"]];; r = df
+df[["x", "i"]] = 0;; r = df
+df.x = df.x * 2;; r = df
+df.loc[df.i > 3, ["x", "i"]] = 0;; r = df
+df.iloc[0, 2] = 9.0;; r = df
+df.iloc[1:3, 2] = 9.0;; r = df
+df.at[0, "x"] = 9.0;; r = df
+n2[n2.i > 3] = 0;; r = n2
+n2[n2 > 3] = 0;; r = n2
+del df["x"];; r = df
+z = df.pop("x");; r = [z, df]
+df.insert(1, "z", df.x);; r = df
+df.columns = [c.upper() for c in df.columns];; r = df
+s[0] = 9;; r = s
+s[s > 2] = 0.0;; r = s
+df.get("x")
+df.get("zz")
+df.filter(like="x")
+df.filter(regex="^[xi]$")
+df.select_dtypes("number")
+df.select_dtypes(include=["float64"])
+df.select_dtypes(exclude="number")
+df.drop("x", axis=1)
+df.drop(columns=["zz"], errors="ignore")
+df.drop(index=[0, 1])
+df.drop([0, 1])
+df.rename(columns=str.upper)
+df.rename({"x": "X"}, axis=1)
+df.add_prefix("p_")
+df.add_suffix("_s")
+df.i.astype(str)
+df.x.dropna().astype(str)
+m.Series([1e16, 1e-5, 0.1, 123456.0, 1e300, -0.0, float("inf")]).astype(str)
+df.b.astype(str)
+when.dropna().astype(str)
+m.Series([True, False]).astype(str)
+df.x.where(lambda s: s > 1, -1.0)
+df.i.replace([5, 9], 0)
+df.i.replace([5, 9], [50, 90])
+df.i.replace({5: 9, 9: 5})
+df.k.replace("[ab]", "Q", regex=True)
+df.replace({"k": {"a": "z"}})
+df.replace([5, 9], 0)
+df.x.replace(nan, 7.0)
+df.x.ffill()
+df.x.bfill()
+df.k.ffill()
+df.ffill()
+df.bfill()
+df.dropna(thresh=5)
+df.dropna(axis=1)
+df.x.isnull()
+df.isnull()
+df.x.notnull()
+df.isin([5, "a"])
+c.isin(["lo"])
+df.nlargest(2, "i", keep="last")
+df.i.nlargest(n=2, keep="last")
+df.nsmallest(3, "j", keep="last")
+df.head(n=2)
+df.tail(n=2)
+df.sort_values("x", ignore_index=True)
+df.sort_values("x", kind="stable")
+df.sort_values("k", key=lambda s: s.str.upper())
+s.sort_values(ignore_index=True)
+s.sort_values(key=lambda s: -s)
+s.rank(pct=True)
+s.rank(method="dense", pct=True)
+df.duplicated("k")
+df.duplicated(subset=["k"], keep="last")
+df.duplicated("k", keep=False)
+s.duplicated()
+df.drop_duplicates("k", keep="last")
+df.drop_duplicates("k", keep=False)
+df.drop_duplicates("k", ignore_index=True)
+s.drop_duplicates(keep="last")
+df.query("x > 1 & k == 'b'")
+df.query("(x > 1) | (k == 'b')")
+df.query("k == ['a', 'c']")
+df.query("k != ['a', 'c'] and k.notnull()")
+df.query("k.str.startswith('a')")
+df.query("k.isnull()")
+df.query("index > 2")
+df.query("i == i.max()")
+df.query("x > x.mean()")
+df.query("sqrt(i) > 2")
+df.eval("x + i")
+df.eval("z = x + i")
+float(df.mean(numeric_only=True)["x"].item())
+n2.sum(axis=1)
+n2.mean(axis=1)
+n2.max(axis=1)
+n2.min(axis="columns")
+n2.std(axis=1)
+n2.count(axis=1)
+n2.prod(axis=1)
+(n2 > 2).any(axis=1)
+(n2 > 2).all(axis=1)
+[float(v) for v in (n2.corr().loc["x", "i"], n2.cov().loc["x", "i"], n2.cov().loc["x", "x"])]
+s.agg("mean")
+s.agg(["mean", "sum"]).to_dict()
+df.agg({"x": ["min", "max"], "i": "sum"}).loc["sum", "i"]
+s.prod()
+s.sum(min_count=9)
+s.sum(skipna=False)
+s.mean(skipna=False)
+s.idxmin()
+s.idxmax()
+s.argmin()
+s.argmax()
+df.set_index("k").i.idxmax()
+s.mode()
+t.mode()
+s.sem()
+s.corr(n.astype("float64"))
+s.cov(n.astype("float64"))
+s.is_unique
+n.is_monotonic_increasing
+s.hasnans
+[df.empty, df.size, df.ndim, s.empty]
+n.values
+s.value_counts(normalize=True)
+s.value_counts(ascending=True, sort=False).sum()
+s.describe().to_dict()
+s.describe(percentiles=[0.1]).to_dict()
+n2.describe().loc["75%", "i"]
+m.cut(n, 3, retbins=True)[1]
+m.cut(s, [0, 2, 5]).astype(str).tolist()[0]
+m.qcut(n, 3, labels=False)
+m.qcut(n, 4).dropna().astype(str)
+m.qcut(n, [0, 0.5, 1.0], labels=["a", "b"])
+n.shift(1, fill_value=0)
+n.shift(-2, fill_value=0)
+t.shift(1, fill_value="?")
+n.pct_change()
+n.rolling(3).agg("sum")
+df.to_dict("list")
+df.to_dict("records")
+df.dropna(subset="x").set_index("x").to_dict("index")[6.0]["k"]
+n2.to_dict("split")["data"]
+df.to_csv(index=False).splitlines()[0]
+df.equals(df.copy())
+s.equals(s)
+s.equals(s + 1)
+df.i.to_dict()
+list(df.i.items())
+df.x.add(1)
+df.x.sub(df.i)
+df.x.add(df.i, fill_value=0)
+df.x.rsub(1)
+df.x.floordiv(2)
+df.x.mod(2)
+df.x.pow(2)
+df.i.ge(3)
+df.x.combine_first(df.i)
+n2.combine_first(n2 * 2)
+np.select([df.i > 5, df.i > 3], [1, 2], 0)
+df.i.case_when([(df.i > 5, 1), (df.i > 3, 2)])
+df.x.case_when([(df.i > 5, df.x * 2), (lambda x: x > 3, 0.0)])
+divmod(df.i, 4)
+round(df.x, 1)
+str(df.i.sum())
+f"{df.i.sum()}"
+df.k.map(len, na_action="ignore")
+df.groupby("k").mean(numeric_only=True)
+df.groupby(["k", "j"]).sum(numeric_only=True)
+df.groupby("k").x.nunique(dropna=False)
+df.groupby("k").x.value_counts()
+df.groupby("k").x.value_counts(normalize=True)
+df.groupby("k").x.describe()
+df.groupby("k").head(1)
+df.groupby("k").tail(1)
+df.groupby("k").nth(0)
+df.groupby("k").nth(-1)
+df.groupby("k").x.head(1)
+df.groupby("k").ngroup().dropna()
+df.groupby("k").ngroups
+df.groupby("k").get_group("a")
+[(key, len(rows)) for key, rows in df.groupby("k")]
+[(key, rows.i.tolist()) for key, rows in df.groupby(["k", "j"])]
+df.groupby("k").x.apply(lambda x: x.max() - x.min())
+df.groupby("k").filter(lambda rows: len(rows) > 1)
+df.groupby("k").x.shift(fill_value=0.0).dropna()
+df.groupby("j").x.ffill()
+df.groupby("j").x.bfill()
+df.groupby("j").k.ffill()
+df.groupby("j").x.pct_change()
+df.groupby("j").x.rank(pct=True)
+df.groupby("k").agg(top=m.NamedAgg("x", "max"))
+df.groupby("k").aggregate({"x": "mean"})
+df.groupby("k", group_keys=False, observed=True).x.mean()
+df.set_index("k").groupby(level=0).x.sum()
+df.set_index("k").groupby(level="k").x.sum()
+df.merge(g.set_index("k"), left_on="k", right_index=True)
+df.set_index("k").merge(g.set_index("k"), left_index=True, right_index=True)
+df.set_index("k").join(g.set_index("k"), rsuffix="_r")
+df.join(g.set_index("k"), on="k", rsuffix="_r")
+df.merge(g, on="k", sort=True)
+m.concat([df, df], ignore_index=True)
+m.concat([df, g], ignore_index=True)
+m.concat([df, g], join="inner")
+m.concat([df[["x"]], df[["i"]]], axis=1)
+m.concat([df.x, df.i], axis=1)
+m.concat([df, None])
+t.str.startswith("A", na=False)
+t.str.endswith(("c", "a"), na=False)
+t.str.removeprefix("A")
+t.str.removesuffix("c")
+t.str.capitalize()
+t.str.get(0)
+t.str.get(20)
+when.dt.daysinmonth
+when.dropna().dt.is_month_start
+when.dropna().dt.is_month_end
+when.dropna().dt.is_quarter_start
+when.dropna().dt.is_quarter_end
+when.dropna().dt.is_year_start
+when.dropna().dt.is_year_end
+when.dropna().dt.is_leap_year
+when.dt.normalize()
+when.dt.month_name()
+when.dt.day_name()
+when.dt.strftime("%Y-%m-%d %H:%M:%S")
+when.dt.strftime("%d.%m.%y %I:%M %p %f %j %b %a %%")
+when.dt.strftime("%F at %T, %B %A")
+m.to_datetime(m.Series(["2024-01-02", "2023-05-06"]))
+m.to_datetime(m.Series(["2024-01-02", "bad", None]), errors="coerce")
+m.to_datetime(m.Series(["02/01/2024", "06/05/2023"]), format="%d/%m/%Y")
+m.to_datetime(m.Series(["Feb 3 2024 1:05 PM"]), format="%b %d %Y %I:%M %p")
+m.to_datetime(m.Series([0, 86400]), unit="s")
+m.to_datetime("2024-01-02")
+m.Series(["2024-01-02", "2023-05-06 07:08:09.5"]).astype("datetime64[us]")
+""")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", EQUAL)
+def test_the_same_as_pandas(text):
+    assert shown(run(hr, text)) == shown(run(pd, text))
