@@ -79,6 +79,7 @@ class Streams {
     const CudaScope on("device", device);
     void* handle = nullptr;
     check_cuda("device", cuda_functions()->make_stream(&handle, 1));
+    note_lasting_stream(handle);
     const Stream stream{reinterpret_cast<uint64_t>(handle)};
     const std::lock_guard lock(mutex_);
     adopt(stream, device);

@@ -254,10 +254,7 @@ AnyResource cuda_resource(int device) {
   const std::lock_guard lock(*mutex);
   const auto found = leaked->find(device);
   if (found != leaked->end()) return found->second;
-  if (device < 0 || device >= cuda_device_count())
-    throw_error<DeviceError>("device", "there is no such CUDA device",
-                             {{"device", device}, {"devices", cuda_device_count()}},
-                             "hr.info() says what is here");
+  check_cuda_device("device", device);
   return leaked->emplace(device, AnyResource(std::make_shared<CudaResource>(device))).first->second;
 }
 
@@ -268,14 +265,18 @@ AnyResource pinned_resource() {
 
 Stream own_stream(int device) {
   OwnStreams& own = own_streams();
-  const std::lock_guard lock(own.mutex);
-  const auto found = own.streams.find(device);
-  if (found != own.streams.end()) return found->second;
-  const CudaFunctions& cuda = functions_or_throw("device");
-  const CudaScope on("device", device);
   void* stream = nullptr;
-  check_cuda("device", cuda.make_stream(&stream, 1));  // does not wait for the legacy stream
-  return own.streams[device] = Stream{reinterpret_cast<uint64_t>(stream)};
+  {
+    const std::lock_guard lock(own.mutex);
+    const auto found = own.streams.find(device);
+    if (found != own.streams.end()) return found->second;
+    const CudaFunctions& cuda = functions_or_throw("device");
+    const CudaScope on("device", device);
+    check_cuda("device", cuda.make_stream(&stream, 1));  // does not wait for the legacy stream
+    own.streams[device] = Stream{reinterpret_cast<uint64_t>(stream)};
+  }
+  note_lasting_stream(stream);
+  return Stream{reinterpret_cast<uint64_t>(stream)};
 }
 
 Stream current_stream(Place place) {

@@ -57,8 +57,12 @@ const hr_alloc_v1* hr_alloc_v1_functions() {
   return &kFunctions;
 }
 
+void* hr_torch_pool_alloc(size_t bytes, int device, void* stream) {
+  return hr::device_allocate(bytes, device, stream, hr::line_tag("torch"));
+}
+
 void* hr_torch_alloc(size_t bytes, int device, void* stream) {
-  void* const pointer = hr::device_allocate(bytes, device, stream, hr::line_tag("torch"));
+  void* const pointer = hr_torch_pool_alloc(bytes, device, stream);
   if (!pointer && bytes > 0) throw std::runtime_error(hr::last_refusal());
   return pointer;
 }

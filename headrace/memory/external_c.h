@@ -39,9 +39,13 @@ struct hr_alloc_v1 {
 
 HR_API const struct hr_alloc_v1* hr_alloc_v1_functions(void);
 
-/// For torch.cuda.memory.CUDAPluggableAllocator. PyTorch cannot read a null pointer as a refusal,
-/// so `hr_torch_alloc` throws std::runtime_error, which becomes its RuntimeError.
+/// For torch.cuda.memory.CUDAPluggableAllocator. As the current allocator PyTorch cannot read a
+/// null pointer as a refusal, so `hr_torch_alloc` throws std::runtime_error, which becomes its
+/// RuntimeError.
 HR_API void* hr_torch_alloc(size_t bytes, int device, void* stream);
+/// The same behind a torch.cuda.MemPool, which can: null becomes torch.OutOfMemoryError, once
+/// PyTorch has given back what it caches.
+HR_API void* hr_torch_pool_alloc(size_t bytes, int device, void* stream);
 HR_API void hr_torch_free(void* pointer, size_t bytes, int device, void* stream);
 
 /// For cupy.cuda.CFunctionAllocator, which knows no streams: memory is made and freed in the order

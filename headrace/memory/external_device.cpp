@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/cuda_device.h"
+#include "headrace/memory/device_blocks.h"
 #include "headrace/memory/device_room.h"
 #include "headrace/memory/event_log.h"
 #include "headrace/memory/external.h"
@@ -22,17 +23,6 @@ namespace hr {
 
 namespace {
 
-struct Block {
-  size_t bytes = 0;
-  int device = 0;
-  void* stream = nullptr;  // that it was allocated on
-  Tag tag = 0;
-  uint64_t serial = 0;
-  bool own = false;            // a buffer stands for it in the registry
-  bool managed = false;        // not of the pool
-  std::vector<void*> used_on;  // other streams
-};
-
 struct Account {
   hr_alloc_statistics_v1 external{};
   MemoryStatistics all{.limit_bytes = std::numeric_limits<int64_t>::max()};
@@ -47,7 +37,8 @@ constexpr int kUsedBytes = 7;
 
 struct Devices {
   std::mutex mutex;
-  std::map<const void*, Block> blocks;
+  DeviceBlocks blocks;
+  FreeDeviceBlocks free;
   std::map<int, Account> accounts;
 
   Devices() { lock_over_fork(mutex); }
@@ -140,12 +131,52 @@ void open_pool(int device, int64_t limit) {
   check_cuda("memory.limit", cuda.set_pool_attribute(pool, kReleaseThreshold, &keep));
 }
 
-void discharge_block(Account& account, const Block& block) {
+void charge_block(Account& account, int64_t bytes, bool own) {
+  account.all.used_bytes += bytes;
+  if (own) return;
+  account.all.external_bytes += bytes;
+  account.external.used_bytes += bytes;
+}
+
+// It is somebody's from here on.
+void* enter_block(Devices& all, Account& account, DeviceBlockNode node) {
+  void* const pointer = const_cast<void*>(node.key());
+  const DeviceBlock& block = node.mapped();
   const auto bytes = static_cast<int64_t>(block.bytes);
-  account.all.used_bytes -= bytes;
-  if (block.own) return;
-  account.all.external_bytes -= bytes;
-  account.external.used_bytes -= bytes;
+  ++account.all.allocations;
+  account.all.allocated_bytes += bytes;
+  account.all.peak_bytes = std::max(account.all.peak_bytes, account.all.used_bytes);
+  if (!block.own) {
+    ++account.external.allocations;
+    account.external.peak_bytes =
+        std::max(account.external.peak_bytes, account.external.used_bytes);
+  }
+  all.blocks.insert(std::move(node));
+  return pointer;
+}
+
+// Free blocks go back to the driver's pool; their bytes.
+int64_t give_back(int device, const std::vector<DeviceBlockNode>& blocks) noexcept {
+  const CudaDriver* const driver = blocks.empty() ? nullptr : cuda_driver();
+  if (!driver) return 0;
+  const OnDevice on(*driver, device);
+  if (on.status() != 0) return 0;
+  int64_t bytes = 0;
+  for (const DeviceBlockNode& block : blocks) {
+    driver->free(reinterpret_cast<uintptr_t>(block.key()), block.mapped().stream);
+    bytes += static_cast<int64_t>(device_block_size(block.mapped().bytes));
+  }
+  return bytes;
+}
+
+int64_t give_back_all(int device) noexcept {
+  Devices& all = devices();
+  std::vector<DeviceBlockNode> blocks;
+  {
+    const std::lock_guard lock(all.mutex);
+    blocks = all.free.take_all(device);
+  }
+  return give_back(device, blocks);
 }
 
 // `how` if not from the driver's pool.
@@ -160,21 +191,44 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own,
   const auto check_status = [&](int status) {
     if (status != 0) check_cuda(op(), status);
   };
-  const Block block{bytes, device, stream, tag, present_serial(), own, how != nullptr, {}};
   Devices& all = devices();
+  void* pointer = nullptr;
   try {
     const CudaDriver* const found = cuda_driver();
     const CudaDriver& driver = found ? *found : driver_or_throw(op().c_str());
     MemoryStatistics now;
     bool first = false;
+    bool is_kept_size = false;
+    std::vector<DeviceBlockNode> gone;
+    const auto fill = [&](DeviceBlock& block) {
+      block.bytes = bytes;
+      block.device = device;
+      block.stream = stream;
+      block.tag = tag;
+      block.serial = present_serial();
+      block.own = own;
+      block.managed = how != nullptr;
+      block.rounded = is_kept_size;
+    };
     const auto try_charge_block = [&] {
       const std::lock_guard lock(all.mutex);
       Account& account = all.accounts[device];
+      if (counted > account.all.limit_bytes - account.all.used_bytes) {
+        now = account.all;
+        return false;
+      }
+      charge_block(account, counted, own);
+      is_kept_size = !how && all.free.takes(stream, bytes);
+      if (DeviceBlockNode block =
+              is_kept_size ? all.free.take(device, stream, bytes) : DeviceBlockNode()) {
+        fill(block.mapped());
+        pointer = enter_block(all, account, std::move(block));
+        return true;
+      }
       now = account.all;
-      if (counted > account.all.limit_bytes - account.all.used_bytes) return false;
-      account.all.used_bytes += counted;
-      if (!own) account.all.external_bytes += counted;
-      if (!own) account.external.used_bytes += counted;
+      // What is kept is within the limit too.
+      if (now.used_bytes > now.limit_bytes - all.free.bytes(device))
+        gone = all.free.take_all(device);
       first = !std::exchange(account.is_open, cuda_functions() != nullptr);
       return true;
     };
@@ -182,50 +236,45 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own,
       throw_out_of_device_memory(op(), place, counted, now, "",
                                  fix + " or drop what you no longer need");
     };
-    DeviceTier& tier = DeviceTier::instance();
     // Charged first: the limit holds at every instant.
     while (!try_charge_block())
-      if (!tier.make_room(place, now.used_bytes - now.limit_bytes + counted))
+      if (!DeviceTier::instance().make_room(place, now.used_bytes - now.limit_bytes + counted))
         refuse("raise hr.memory.limit(..., device='cuda') to at least " +
                format_bytes(now.used_bytes + counted) + ",");
-    unsigned long long address = 0;
-    try {
-      const OnDevice on(driver, device);
-      check_status(on.status());
-      if (first && cuda_functions())
-        open_pool(device, device_memory_statistics(device).limit_bytes);
-      const auto ask = [&] {
-        return how ? (*how)(&address) : driver.allocate(&address, bytes, stream);
-      };
-      int status = ask();
-      while (status == kOutOfMemory && tier.make_room(place, counted)) status = ask();
-      if (status == kOutOfMemory) refuse("the card is full: end what else runs on it,");
-      check_status(status);
-    } catch (...) {
-      const std::lock_guard lock(all.mutex);
-      discharge_block(all.accounts[device], block);
-      throw;
-    }
-    auto* const pointer = reinterpret_cast<void*>(address);
-    {
-      const std::lock_guard lock(all.mutex);
-      all.blocks[pointer] = block;
-      Account& account = all.accounts[device];
-      ++account.all.allocations;
-      account.all.allocated_bytes += counted;
-      account.all.peak_bytes = std::max(account.all.peak_bytes, account.all.used_bytes);
-      if (!own) {
-        ++account.external.allocations;
-        account.external.peak_bytes =
-            std::max(account.external.peak_bytes, account.external.used_bytes);
+    if (!pointer) {
+      unsigned long long address = 0;
+      try {
+        give_back(device, gone);
+        const OnDevice on(driver, device);
+        check_status(on.status());
+        if (first && cuda_functions())
+          open_pool(device, device_memory_statistics(device).limit_bytes);
+        const size_t asked = is_kept_size ? device_block_size(bytes) : bytes;
+        const auto ask = [&] {
+          return how ? (*how)(&address) : driver.allocate(&address, asked, stream);
+        };
+        int status = ask();
+        while (status == kOutOfMemory &&
+               (give_back_all(device) > 0 || DeviceTier::instance().make_room(place, counted)))
+          status = ask();
+        if (status == kOutOfMemory) refuse("the card is full: end what else runs on it,");
+        check_status(status);
+        DeviceBlocks made;
+        fill(made[reinterpret_cast<const void*>(address)]);
+        const std::lock_guard lock(all.mutex);
+        pointer = enter_block(all, all.accounts[device], made.extract(made.begin()));
+      } catch (...) {
+        const std::lock_guard lock(all.mutex);
+        charge_block(all.accounts[device], -counted, own);
+        throw;
       }
     }
-    log_memory_event(MemoryAction::kAllocate, pointer, counted, tag, place);
-    return pointer;
   } catch (...) {
     log_memory_event(MemoryAction::kAllocateFailure, nullptr, counted, tag, place);
     throw;
   }
+  log_memory_event(MemoryAction::kAllocate, pointer, counted, tag, place);
+  return pointer;
 }
 
 }  // namespace
@@ -237,6 +286,8 @@ const CudaDriver* cuda_driver() {
 }
 
 void set_cuda_driver(const CudaDriver* driver) {
+  if (cuda_driver())
+    for (int device = 0; device < cuda_device_count(); ++device) give_back_all(device);
   driver_of_tests = driver;
 }
 
@@ -244,6 +295,14 @@ int cuda_device_count() {
   const CudaDriver* const driver = cuda_driver();
   int count = 0;
   return driver && driver->device_count(&count) == 0 ? count : 0;
+}
+
+void check_cuda_device(std::string_view op, int device) {
+  const int devices = cuda_device_count();
+  if (device < 0 || device >= devices)
+    throw_error<DeviceError>(op, "there is no such CUDA device",
+                             {{"device", device}, {"devices", devices}},
+                             "hr.info() says what is here");
 }
 
 std::pair<int64_t, int64_t> device_memory(int device) {
@@ -286,7 +345,7 @@ void note_device_use(const void* pointer, void* stream) {
   const std::lock_guard lock(all.mutex);
   auto block = all.blocks.upper_bound(pointer);
   if (block == all.blocks.begin()) return;
-  Block& found = (--block)->second;
+  DeviceBlock& found = (--block)->second;
   const auto end = static_cast<const std::byte*>(block->first) + found.bytes;
   if (pointer >= end || found.stream == stream) return;
   if (std::find(found.used_on.begin(), found.used_on.end(), stream) == found.used_on.end())
@@ -295,36 +354,51 @@ void note_device_use(const void* pointer, void* stream) {
 
 void device_free(void* pointer, void* stream) noexcept {
   Devices& all = devices();
-  Block block;
+  DeviceBlockNode node;
   {
     const std::lock_guard lock(all.mutex);
-    const auto found = all.blocks.find(pointer);
-    if (found == all.blocks.end()) return;
-    block = std::move(found->second);
-    all.blocks.erase(found);
-    discharge_block(all.accounts[block.device], block);
+    node = all.blocks.extract(pointer);
+    if (!node) return;
+    const DeviceBlock& block = node.mapped();
+    charge_block(all.accounts[block.device], -static_cast<int64_t>(block.bytes), block.own);
   }
+  DeviceBlock& block = node.mapped();
   // Before the bytes go: else another thread's event of the same address could come first.
   log_memory_event(MemoryAction::kFree, pointer, static_cast<int64_t>(block.bytes), block.tag,
                    {PlaceKind::kCuda, block.device});
-  if (!stream) stream = block.stream;
+  if (stream) block.stream = stream;
   // At the end of the process the driver may be gone: then the memory is, too.
   const CudaDriver* const driver = cuda_driver();
   if (!driver) return;
-  const OnDevice on(*driver, block.device);
-  if (on.status() != 0) return;
-  if (const CudaFunctions* const cuda = block.used_on.empty() ? nullptr : cuda_functions())
+  if (const CudaFunctions* const cuda = block.used_on.empty() ? nullptr : cuda_functions()) {
+    const OnDevice on(*driver, block.device);
+    if (on.status() != 0) return;
     for (void* const other : block.used_on) {
       void* event = nullptr;
       if (cuda->make_event(&event, 2) != 0) continue;  // without a time
       cuda->record_event(event, other);
-      cuda->wait_event(stream, event, 0);
+      cuda->wait_event(block.stream, event, 0);
       cuda->end_event(event);
     }
-  if (block.managed)
-    managed_functions()->free(reinterpret_cast<uintptr_t>(pointer));  // waits for all work
-  else
-    driver->free(reinterpret_cast<uintptr_t>(pointer), stream);
+  }
+  block.used_on.clear();
+  if (block.managed) {
+    const OnDevice on(*driver, block.device);
+    if (on.status() == 0)
+      managed_functions()->free(reinterpret_cast<uintptr_t>(pointer));  // waits for all work
+    return;
+  }
+  const int device = block.device;
+  std::vector<DeviceBlockNode> gone;
+  try {
+    const std::lock_guard lock(all.mutex);
+    if (block.rounded && all.free.takes(block.stream, block.bytes))
+      all.free.keep(std::move(node), gone);
+    else
+      gone.push_back(std::move(node));
+  } catch (const std::bad_alloc&) {  // then it is nobody's to the end
+  }
+  give_back(device, gone);
 }
 
 size_t device_block_bytes(const void* pointer) noexcept {
@@ -347,8 +421,9 @@ MemoryStatistics device_memory_statistics(int device) {
   {
     const std::lock_guard lock(all.mutex);
     statistics = all.accounts[device].all;
+    statistics.cached_bytes = all.free.bytes(device);  // which the pool counts as used
   }
-  statistics.cached_bytes = pooled_bytes(device);
+  statistics.cached_bytes += pooled_bytes(device);
   return statistics;
 }
 
@@ -359,6 +434,7 @@ void set_device_limit(int device, int64_t bytes) {
     const std::lock_guard lock(all.mutex);
     all.accounts[device].all.limit_bytes = bytes;
   }
+  give_back_all(device);
   if (cuda_functions()) open_pool(device, bytes);
   const int64_t over = device_memory_statistics(device).used_bytes - bytes;
   if (over > 0) DeviceTier::instance().make_room({PlaceKind::kCuda, device}, over);
@@ -366,26 +442,33 @@ void set_device_limit(int device, int64_t bytes) {
 
 int64_t trim_devices() noexcept {
   Devices& all = devices();
-  std::vector<int> open;
+  std::vector<std::pair<int, bool>> found;
   {
     const std::lock_guard lock(all.mutex);
-    for (const auto& [device, account] : all.accounts)
-      if (account.is_open) open.push_back(device);
+    for (const auto& [device, account] : all.accounts) found.emplace_back(device, account.is_open);
   }
   int64_t freed = 0;
-  for (const int device : open) {
+  for (const auto& [device, is_open] : found) {
+    const int64_t before = is_open ? pooled_bytes(device) : 0;
+    freed += before + give_back_all(device);
+    if (!is_open) continue;
     const OnDevice on(*cuda_driver(), device);
     void* pool = nullptr;
-    const int64_t before = pooled_bytes(device);
-    if (on.status() != 0 || cuda_functions()->default_pool(&pool, device) != 0) continue;
-    cuda_functions()->trim_pool(pool, 0);
-    freed += before - pooled_bytes(device);
+    if (on.status() == 0 && cuda_functions()->default_pool(&pool, device) == 0)
+      cuda_functions()->trim_pool(pool, 0);
+    freed -= pooled_bytes(device);
   }
   return freed;
 }
 
+void note_lasting_stream(void* stream) {
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  all.free.add_lasting_stream(stream);
+}
+
 std::vector<Holder> device_holders(uint64_t serial) {
-  std::vector<Block> blocks;
+  std::vector<DeviceBlock> blocks;
   {
     Devices& all = devices();
     const std::lock_guard lock(all.mutex);
@@ -393,7 +476,7 @@ std::vector<Holder> device_holders(uint64_t serial) {
       if (!block.own && (serial == 0 || block.serial > serial)) blocks.push_back(block);
   }
   std::vector<Holder> holders;
-  for (const Block& block : blocks) {
+  for (const DeviceBlock& block : blocks) {
     Holder& holder = holders.emplace_back();
     holder.serial = block.serial;
     holder.bytes = static_cast<int64_t>(block.bytes);

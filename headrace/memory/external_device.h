@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,8 @@ HR_API const CudaDriver* cuda_driver();
 HR_API void set_cuda_driver(const CudaDriver* driver);
 /// How many CUDA devices there are; 0 without a driver.
 HR_API int cuda_device_count();
+/// Throws DeviceError, naming `op`, unless there is this one.
+void check_cuda_device(std::string_view op, int device);
 /// Free and total bytes of a device; throws DeviceError.
 HR_API std::pair<int64_t, int64_t> device_memory(int device);
 
@@ -59,10 +62,13 @@ HR_API hr_alloc_statistics_v1 device_statistics(int device);
 /// All of a device: our own blocks and those of other libraries, its limit, and what the pool
 /// keeps.
 HR_API MemoryStatistics device_memory_statistics(int device);
-/// Both count against it. The driver's pool keeps freed blocks up to it.
+/// Both count against it. Freed blocks are kept up to it, by us and by the driver's pool.
 HR_API void set_device_limit(int device, int64_t bytes);
-/// Gives what the pools keep back to the driver; the bytes.
+/// Gives what we and the driver's pools keep back to the system; the bytes.
 HR_API int64_t trim_devices() noexcept;
+/// Blocks that are freed on this stream, which lives as long as the process, may be kept for the
+/// next request on it: one of ours, or the device's null stream, which is known.
+HR_API void note_lasting_stream(void* stream);
 /// Live blocks of other libraries on devices made after `serial`.
 HR_API std::vector<Holder> device_holders(uint64_t serial = 0);
 

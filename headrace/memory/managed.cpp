@@ -95,9 +95,7 @@ void set_managed_functions(const ManagedFunctions* functions) {
 
 AnyResource managed_resource(int device) {
   functions_or_throw("managed_resource");
-  if (device < 0 || device >= cuda_device_count())
-    throw_error<DeviceError>("managed_resource", "there is no such CUDA device",
-                             {{"device", device}, {"devices", cuda_device_count()}});
+  check_cuda_device("managed_resource", device);
   return AnyResource(std::make_shared<ManagedResource>(device));
 }
 

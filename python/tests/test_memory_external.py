@@ -612,13 +612,15 @@ def test_numba_memory_manager(driver):
     manager = MemoryManager(context=context)
     manager.initialize()
     assert manager.interface_version == 1
-    pointer = manager.memalloc(4000)
-    assert (pointer.size, *driver.live.values()) == (4000, (4000, 1, None))
-    assert tuple(manager.get_memory_info()) == (MB - 4000, MB)
+    pointer = manager.memalloc(4096)
+    assert (pointer.size, *driver.live.values()) == (4096, (4096, 1, None))
+    assert tuple(manager.get_memory_info()) == (MB - 4096, MB)
     with pytest.raises(hr.OutOfMemoryError, match="numba"):
         manager.memalloc(2 * MB)
     with pytest.raises(hr.UnsupportedError):
         manager.get_ipc_handle(pointer)
     del pointer
     gc.collect()
+    assert hr.memory.stats("cuda:1").used_bytes == 0
+    assert hr.memory.trim() >= 4096  # kept for the next one until then
     assert driver.live == {}
