@@ -200,26 +200,11 @@ Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask, const Plac
   return buffer;
 }
 
-/// Rows of `width` bytes from byte `begin` on, made of words of `word` bytes, on a device.
-Buffer take_there(const Buffer& rows, int64_t begin, int64_t width, int64_t word,
-                  const Tensor& positions) {
-  if constexpr (built_with_cuda)
-    return cuda::take_rows(rows, begin, width, std::min<int64_t>(word, 8), positions);
-  check_on_host("getitem", rows.place());
-  return {};
-}
-
 Column compress_there(const Column& column, const Mask& mask) {
   check_rows(mask, column.num_rows());
-  if (column.null_count() > 0 || column.dtype().is_bool())
-    throw_error<UnsupportedError>("getitem", "bits and nulls have no kernel on a device",
-                                  {{"dtype", column.dtype().name()}},
-                                  "move the values first: x.to('cpu')");
-  const Tensor positions = mask.positions();
-  const int64_t width = column.dtype().size_bytes();
-  Buffer values =
-      take_there(column.values_buffer(), column.offset() * width, width, width, positions);
-  return column.with_rows(positions.num_elements(), std::move(values), Buffer(), 0);
+  if constexpr (built_with_cuda) return cuda::take_rows("getitem", column, mask.positions());
+  check_on_host("getitem", column.place());
+  return column;
 }
 
 }  // namespace
@@ -253,11 +238,14 @@ Tensor compress(const Tensor& tensor, const Mask& mask) {
   for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
   if (rows.place().is_gpu()) {
     check_rows(mask, shape[0]);
-    const Tensor positions = mask.positions();
-    shape[0] = positions.num_elements();
-    Buffer taken =
-        take_there(rows.buffer(), rows.byte_offset(), width, rows.dtype().size_bytes(), positions);
-    return Tensor(rows.dtype(), std::move(shape), std::move(taken));
+    if constexpr (built_with_cuda) {
+      const Tensor positions = mask.positions();
+      shape[0] = positions.num_elements();
+      Buffer taken = cuda::take_rows("getitem", rows.buffer(), rows.byte_offset(), width,
+                                     std::min<int64_t>(rows.dtype().size_bytes(), 8), positions);
+      return Tensor(rows.dtype(), std::move(shape), std::move(taken));
+    }
+    check_on_host("getitem", rows.place());
   }
   const Places places = count_rows(mask, shape[0]);
   shape[0] = places.total();

@@ -2,10 +2,12 @@
 // Running results: what each morsel gives alone, then what all before it give.
 #include "headrace/algo/cumulate.h"
 
+#include "headrace/algo/cumulate_kernels.h"
 #include "headrace/algo/reduce.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
@@ -132,11 +134,15 @@ Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
 }
 
 Column cumulate(Cumulation cumulation, const Column& column) {
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu())
+      return cuda::cumulate(cumulation, column, cumulation_dtype(cumulation, column.dtype()));
   return cumulate(cumulation, column, Segments(column.num_rows()));
 }
 
 Column cumulate(Cumulation cumulation, const Column& column, const Segments& segments) {
   const Dtype dtype = cumulation_dtype(cumulation, column.dtype());
+  check_on_host(cumulation_name(cumulation), column.place());
   if (column.dtype().is_bool())
     return run<int64_t, int64_t>(cumulation, column, segments, dtype, [&](int64_t row) {
       return int64_t{get_bit(column.bits(), column.offset() + row)};

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of this room have the host's bits on every device.
 #include "headrace/algo/compress.h"
+#include "headrace/algo/cumulate.h"
 #include "headrace/algo/diff.h"
+#include "headrace/algo/gather.h"
 #include "headrace/algo/histogram.h"
 #include "headrace/algo/index_of_true.h"
+#include "headrace/algo/sort.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device_testing.h"
 #include "headrace/data/tensor_testing.h"
@@ -25,7 +29,34 @@ using testing::tensor_of;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-class AlgoDevices : public testing::OnDevices {};
+class AlgoDevices : public testing::OnDevices {
+ protected:
+  static Column sent(const Column& column) {
+    return to_place(column, GetParam(), current_stream(GetParam()));
+  }
+
+  /// Rows of a device and of the host: the same nulls, the same bits where there is a value.
+  static void expect_same_column(const Column& there, const Column& here) {
+    EXPECT_EQ(there.place(), GetParam());
+    const Column back = to_place(there, host, current_stream(GetParam()));
+    ASSERT_EQ(back.num_rows(), here.num_rows());
+    ASSERT_EQ(back.null_count(), here.null_count());
+    ASSERT_EQ(back.dtype(), here.dtype());
+    const int64_t width = here.dtype().size_bytes();
+    const auto at = [&](const Column& column, int64_t row) {
+      return column.values_buffer().data() + (column.offset() + row) * width;
+    };
+    for (int64_t row = 0; row < here.num_rows(); ++row) {
+      ASSERT_EQ(back.is_null(row), here.is_null(row)) << row;
+      if (here.is_null(row)) continue;
+      if (here.dtype().is_bool())
+        ASSERT_EQ(back.bit(row), here.bit(row)) << row;
+      else
+        ASSERT_EQ(std::memcmp(at(back, row), at(here, row), static_cast<size_t>(width)), 0)
+            << here.dtype().name() << " row " << row;
+    }
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(Device, AlgoDevices, ::testing::ValuesIn(testing::device_places()),
                          AlgoDevices::name);
@@ -52,6 +83,42 @@ void each_dtype(F&& f) {
   f(int64_t{});
   f(uint16_t{});
   f(uint64_t{});
+}
+
+Buffer random_bits(int64_t rows, uint32_t seed) {
+  std::mt19937 random(seed);
+  Buffer bits = Buffer::allocate((rows + 7) / 8 + 8);
+  for (int64_t i = 0; i < bits.size_bytes(); ++i)
+    bits.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(random());
+  return bits;
+}
+
+Column bools(int64_t rows, uint32_t seed, bool nulls) {
+  return Column(TypeId::kBool, rows, random_bits(rows, seed),
+                nulls ? random_bits(rows, seed + 1) : Buffer(), nulls ? -1 : 0);
+}
+
+template <class T>
+Column with_nulls(const std::vector<T>& values, uint32_t seed) {
+  const Tensor tensor = tensor_of(values);
+  const auto rows = static_cast<int64_t>(values.size());
+  return Column(tensor.dtype(), rows, tensor.buffer(), random_bits(rows, seed), -1);
+}
+
+/// Of few different values, among them what has an order of its own.
+template <class T>
+std::vector<T> repeating(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<T> values(static_cast<size_t>(count));
+  for (T& value : values) {
+    value = static_cast<T>(static_cast<int>(random() % 9) - (std::is_signed_v<T> ? 4 : 0));
+    if constexpr (std::is_floating_point_v<T>) {
+      if (value == 4) value = static_cast<T>(kNan);
+      if (value == 3) value = static_cast<T>(-kInf);
+      if (value == 2) value = static_cast<T>(-0.0);
+    }
+  }
+  return values;
 }
 
 std::vector<int64_t> sizes() {
@@ -93,11 +160,7 @@ TEST_P(AlgoDevices, IndexOfTrue) {
 TEST_P(AlgoDevices, IndexOfTrueOfColumns) {
   if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
   for (const int64_t rows : {0, 1, 31, 32, 33, 100'000}) {
-    std::mt19937 random(4);
-    Buffer bits = Buffer::allocate((rows + 7) / 8 + 8);
-    for (int64_t i = 0; i < bits.size_bytes(); ++i)
-      bits.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(random());
-    const Column whole(TypeId::kBool, rows, bits);
+    const Column whole = bools(rows, 4, false);
     for (const int64_t begin : {0, 1, 7, 8, 13}) {
       if (begin > rows) continue;
       const Column part = whole.slice(begin, rows - begin);
@@ -126,26 +189,147 @@ TEST_P(AlgoDevices, Compress) {
 
 TEST_P(AlgoDevices, CompressOfColumns) {
   if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
-  std::mt19937 random(11);
   const int64_t rows = 100'003;
-  Buffer bits = Buffer::allocate((rows + 7) / 8 + 8);
-  for (int64_t i = 0; i < bits.size_bytes(); ++i)
-    bits.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(random());
   const Tensor values = tensor_of(mixed<double>(rows, 12));
   const Column column = Column(TypeId::kFloat64, rows, values.buffer()).slice(5, rows - 9);
-  const Column mask = Column(TypeId::kBool, rows, bits).slice(7, rows - 9);
-  const auto there = [&](const Column& one) {
-    return to_place(one, GetParam(), current_stream(GetParam()));
+  const Column mask = bools(rows, 11, false).slice(7, rows - 9);
+  const Column gate = sent(mask);
+  expect_same_column(compress(sent(column), Mask(gate)), compress(column, Mask(mask)));
+  expect_same_column(compress(gate, Mask(gate)), compress(mask, Mask(mask)));
+  const Column nullable = with_nulls(mixed<float>(rows, 13), 14).slice(5, rows - 9);
+  expect_same_column(compress(sent(nullable), Mask(gate)), compress(nullable, Mask(mask)));
+  EXPECT_THROW(compress(gate, Mask(sent(bools(rows - 9, 15, true)))), UnsupportedError);
+  EXPECT_THROW(compress(sent(column).slice(0, 3), Mask(gate)), InvalidArgumentError);
+}
+
+TEST_P(AlgoDevices, Argsort) {
+  for (const bool descending : {false, true})
+    for (const bool missing_first : {false, true}) {
+      const auto work = [=](std::span<const Tensor> in) {
+        return argsort({as_column(in[0])}, {{descending, missing_first}});
+      };
+      each_dtype([&]<class T>(T) {
+        for (const int64_t size : sizes()) {
+          expect_same({tensor_of(mixed<T>(size, 20))}, work);
+          expect_same({tensor_of(repeating<T>(size, 21))}, work);
+        }
+      });
+    }
+  expect_same({tensor_of<int64_t>({INT64_MAX, INT64_MIN, 0, -1, 1, INT64_MIN})},
+              [](std::span<const Tensor> in) { return argsort({as_column(in[0])}, {{}}); });
+}
+
+TEST_P(AlgoDevices, SortOfSeveralKeysAndNulls) {
+  if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
+  const int64_t rows = 200'003;
+  const std::vector<Column> keys{with_nulls(repeating<int32_t>(rows + 3, 22), 23).slice(3, rows),
+                                 bools(rows + 1, 24, true).slice(1, rows),
+                                 with_nulls(repeating<double>(rows, 26), 27),
+                                 with_nulls(mixed<uint16_t>(rows, 28), 29)};
+  std::vector<Column> moved;
+  for (const Column& key : keys) moved.push_back(sent(key));
+  const Stream stream = current_stream(GetParam());
+  for (int way = 0; way < 16; ++way) {
+    const SortOrder order{(way & 1) != 0, (way & 2) != 0}, other{(way & 4) != 0, (way & 8) != 0};
+    for (const size_t count : {size_t{1}, size_t{2}, keys.size()}) {
+      std::vector<SortOrder> orders(count, other);
+      orders[0] = order;
+      const auto some = [&](const std::vector<Column>& all) {
+        return std::vector<Column>(all.begin(), all.begin() + static_cast<int64_t>(count));
+      };
+      EXPECT_TRUE(testing::same_bits(to_place(argsort(some(moved), orders), host, stream),
+                                     argsort(some(keys), orders)));
+      if (count == 2) {
+        const std::vector<Column> there = sort_rows(some(moved), orders, moved);
+        const std::vector<Column> here = sort_rows(some(keys), orders, keys);
+        for (size_t c = 0; c < here.size(); ++c) expect_same_column(there[c], here[c]);
+        EXPECT_TRUE(testing::same_bits(to_place(first_rows(some(moved), orders, 77), host, stream),
+                                       first_rows(some(keys), orders, 77)));
+      }
+    }
+  }
+  EXPECT_THROW(argsort(moved, {}), InvalidArgumentError);
+  EXPECT_THROW(argsort({moved[0], moved[1].slice(0, 5)}, {{}, {}}), InvalidArgumentError);
+}
+
+TEST_P(AlgoDevices, Gather) {
+  const auto work = [](std::span<const Tensor> in) { return gather(in[0], in[1]); };
+  std::mt19937 random(30);
+  const auto positions = [&]<class P>(P, int64_t count, int64_t rows, int64_t stride) {
+    std::vector<P> at(static_cast<size_t>(count));
+    for (P& each : at) {
+      each = static_cast<P>(random() % static_cast<unsigned>(rows));
+      if (std::is_signed_v<P> && random() % 2) each = static_cast<P>(each - rows);
+    }
+    return tensor_of(at, stride);
   };
-  const Column here = compress(column, Mask(mask));
-  const Column moved = there(column), gate = there(mask);
-  const Column back = to_place(compress(moved, Mask(gate)), host, current_stream(GetParam()));
-  ASSERT_EQ(back.num_rows(), here.num_rows());
-  EXPECT_EQ(std::memcmp(back.values_buffer().data(), here.values_buffer().data(),
-                        static_cast<size_t>(8 * here.num_rows())),
-            0);
-  EXPECT_THROW(compress(gate, Mask(gate)), UnsupportedError);
-  EXPECT_THROW(compress(moved.slice(0, 3), Mask(gate)), InvalidArgumentError);
+  each_dtype([&]<class T>(T) {
+    const Tensor x = tensor_of(mixed<T>(3 * 120, 31));
+    for (const int64_t count : {0, 1, 31, 32, 33, 10'000}) {
+      expect_same({x, positions(int64_t{}, count, 360, 1)}, work);
+      expect_same({Tensor(x.dtype(), {120, 3}, x.buffer()), positions(int8_t{}, count, 120, 1)},
+                  work);
+    }
+    expect_same({x, positions(uint64_t{}, 999, 360, 3)}, work);
+    expect_same({x, positions(int16_t{}, 999, 360, -2)}, work);
+  });
+}
+
+TEST_P(AlgoDevices, GatherOfColumns) {
+  if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
+  std::vector<int32_t> at = mixed<int32_t>(50'001, 32);
+  for (int32_t& each : at) each = each % 3000;
+  const Tensor positions = tensor_of(at);
+  for (int32_t& each : at) each = std::max(each, -1);
+  const Tensor or_none = tensor_of(at);
+  for (const Column& column : {with_nulls(mixed<double>(3007, 33), 34).slice(7, 3000),
+                               bools(3007, 35, true).slice(7, 3000), bools(3000, 37, false)}) {
+    expect_same_column(gather(sent(column), testing::sent(positions, GetParam())),
+                       gather(column, positions));
+    expect_same_column(gather_or_null(sent(column), testing::sent(or_none, GetParam())),
+                       gather_or_null(column, or_none));
+  }
+  const Column few = sent(bools(5, 38, false));
+  try {
+    gather(few, testing::sent(tensor_of<int16_t>({4, -5, 5, 7, -6}), GetParam()));
+    FAIL();
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_STREQ(error.what(), "take: position out of range: at=2, position='5', rows=5");
+  }
+  EXPECT_THROW(gather(few, testing::sent(tensor_of<uint64_t>({UINT64_MAX}), GetParam())),
+               InvalidArgumentError);
+}
+
+TEST_P(AlgoDevices, Cumulate) {
+  for (const Cumulation how :
+       {Cumulation::kSum, Cumulation::kProduct, Cumulation::kMin, Cumulation::kMax}) {
+    const auto work = [=](std::span<const Tensor> in) {
+      return as_tensor(cumulate(how, as_column(in[0])));
+    };
+    each_dtype([&]<class T>(T) {
+      for (const int64_t size : sizes()) expect_same({tensor_of(mixed<T>(size, 40))}, work);
+      // 0 * inf is a NaN, and which one differs.
+      if (how != Cumulation::kProduct) expect_same({tensor_of(repeating<T>(1000, 41))}, work);
+    });
+    expect_same({tensor_of(mixed<float>(1'000'003, 42))}, work);
+    expect_same({tensor_of(mixed<double>(1'000'003, 43))}, work);
+    expect_same({tensor_of<double>({-0.0, 0.0, kNan, -0.0, 7, 1})}, work);
+    expect_same({tensor_of<double>({-0.0, kInf, kNan, kInf, 1, -3})}, work);
+  }
+}
+
+TEST_P(AlgoDevices, CumulateOfColumns) {
+  if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
+  const int64_t rows = 300'001;
+  for (const Cumulation how :
+       {Cumulation::kSum, Cumulation::kProduct, Cumulation::kMin, Cumulation::kMax}) {
+    const auto expect = [&](const Column& column) {
+      expect_same_column(cumulate(how, sent(column)), cumulate(how, column));
+    };
+    each_dtype([&]<class T>(T) { expect(with_nulls(mixed<T>(rows, 44), 45).slice(3, rows - 4)); });
+    if (how == Cumulation::kSum || how == Cumulation::kProduct)
+      expect(bools(rows, 46, true).slice(5, rows - 9));
+  }
 }
 
 TEST_P(AlgoDevices, Histogram) {

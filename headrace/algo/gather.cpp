@@ -2,12 +2,16 @@
 // Rows picked by position.
 #include "headrace/algo/gather.h"
 
+#include "headrace/algo/compress_kernels.h"
+#include "headrace/algo/gather_kernels.h"
 #include "headrace/algo/value_width.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -31,6 +35,27 @@ class Positions {
   int64_t count() const { return tensor_.num_elements(); }
 
   bool or_none() const { return or_none_; }
+
+  Place place() const { return tensor_.place(); }
+
+  /// As int64 rows, or -1 for none, on the CUDA device where they are.
+  Tensor there() const {
+    if constexpr (built_with_cuda) {
+      int64_t bad = -1;
+      Tensor rows = cuda::rows_at(tensor_, num_rows_, or_none_, bad);
+      if (bad < 0) return rows;
+      const Stream stream = current_stream(tensor_.place());
+      const int64_t width = tensor_.dtype().size_bytes();
+      const int64_t at = tensor_.byte_offset() + bad * tensor_.strides()[0] * width;
+      const Tensor one =
+          to_place(Tensor(tensor_.dtype(), {1}, {1}, tensor_.buffer(), at), host, stream);
+      visit_real(one.dtype(), [&]<class T>(std::type_identity<T>) {
+        fail(bad, std::to_string(one.as<T>()[0]));
+      });
+    }
+    check_on_host("take", tensor_.place());
+    return tensor_;
+  }
 
   Touch touch() const { return reads(tensor_); }
 
@@ -97,7 +122,14 @@ Buffer gather_bits(const uint8_t* in, int64_t offset, const Positions& positions
   return buffer;
 }
 
+Column gather_there(const Column& column, const Positions& positions) {
+  const Tensor rows = positions.there();
+  if constexpr (built_with_cuda) return cuda::take_rows("take", column, rows, positions.or_none());
+  return column;
+}
+
 Column gather_column(const Column& column, const Positions& positions) {
+  if (column.place().is_gpu() || positions.place().is_gpu()) return gather_there(column, positions);
   const int64_t rows = positions.count();
   const bool nullable = column.null_count() > 0 || positions.or_none();
   Buffer validity;
@@ -132,6 +164,13 @@ Tensor gather(const Tensor& tensor, const Tensor& at) {
   int64_t width = source.dtype().size_bytes();
   for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
   shape[0] = positions.count();
+  if (source.place().is_gpu() || positions.place().is_gpu()) {
+    const Tensor rows = positions.there();
+    if constexpr (built_with_cuda)
+      return Tensor(source.dtype(), std::move(shape),
+                    cuda::take_rows("take", source.buffer(), source.byte_offset(), width,
+                                    std::min<int64_t>(source.dtype().size_bytes(), 8), rows));
+  }
   Buffer buffer = Buffer::allocate_paged(shape[0] * width);
   if (buffer.size_bytes() > 0) gather_rows(source.data(), buffer, width, positions);
   return Tensor(source.dtype(), std::move(shape), std::move(buffer));

@@ -2,12 +2,14 @@
 // Rows in order of keys: buckets between splitters, then each bucket in cache.
 #include "headrace/algo/sort.h"
 
+#include "headrace/algo/compress_kernels.h"
 #include "headrace/algo/gather.h"
 #include "headrace/algo/partition.h"
 #include "headrace/algo/sort_bucket.h"
 #include "headrace/algo/sort_kernels.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget.h"
@@ -551,14 +553,36 @@ class Sorter {
 
 }  // namespace
 
+namespace {
+
+bool is_there(const std::vector<Column>& keys) {
+  return !keys.empty() && keys[0].place().is_gpu();
+}
+
+Tensor argsort_there(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {
+  if constexpr (built_with_cuda) return cuda::argsort(keys, orders);
+  check_on_host("sort", keys[0].place());
+  return {};
+}
+
+}  // namespace
+
 std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector<SortOrder>& orders,
                               const std::vector<Column>& columns) {
-  Sorter sorter(keys, orders);
+  check_sort_keys(keys, orders);
   const int64_t rows = keys[0].num_rows();
   for (const Column& column : columns)
     if (column.num_rows() != rows)
       throw_error<InvalidArgumentError>("sort", "keys and columns differ in length",
                                         {{"keys", rows}, {"column", column.num_rows()}});
+  if (is_there(keys)) {
+    const Tensor order = argsort_there(keys, orders);
+    std::vector<Column> result;
+    if constexpr (built_with_cuda)
+      for (const Column& column : columns) result.push_back(cuda::take_rows("sort", column, order));
+    return result;
+  }
+  Sorter sorter(keys, orders);
   if (columns.empty() || sorter.is_sorted()) return columns;
   struct Lanes {
     size_t values;
@@ -586,6 +610,8 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
 }
 
 Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {
+  check_sort_keys(keys, orders);
+  if (is_there(keys)) return argsort_there(keys, orders);
   Sorter sorter(keys, orders);
   const int64_t rows = keys[0].num_rows();
   if (!sorter.is_sorted()) {
@@ -677,9 +703,11 @@ class FirstCandidates {
 
 Tensor first_rows(const std::vector<Column>& keys, const std::vector<SortOrder>& orders,
                   int64_t count) {
-  Sorter sorter(keys, orders);
+  check_sort_keys(keys, orders);
   const int64_t rows = keys[0].num_rows();
   count = std::clamp<int64_t>(count, 0, rows);
+  if (is_there(keys)) return cut(argsort_there(keys, orders), count);
+  Sorter sorter(keys, orders);
   if (count == 0) return numbers_of({});
   if (count <= kMostFirst && count <= rows / 8) {
     FirstCandidates first(count, std::max(4 * count, rows / 8), sorter.has_one_word());

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of sort: ordered words, splitters, and sorting in cache.
+// Kernels of sort: ordered words, splitters, and sorting in cache; on a CUDA device the whole
+// order.
 #pragma once
+#include "headrace/algo/sort_key.h"
 #include "headrace/base/dtype.h"
+#include "headrace/data/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace hr::cpu {
 
@@ -45,3 +49,11 @@ void pick_values(const std::byte* values, const uint32_t* at, int64_t rows, int6
 void reverse_values(const std::byte* values, int64_t rows, int64_t width, std::byte* out);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// The rows' numbers in the order of the keys, int64; the keys are checked and not empty. Waits for
+/// the range of each key. Throws UnsupportedError for strings and categories, and for 2^32 rows.
+Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders);
+
+}  // namespace hr::cuda

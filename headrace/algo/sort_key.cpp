@@ -97,20 +97,26 @@ Buffer bits_of_bytes(const Buffer& bytes, int64_t rows) {
   return bitmap;
 }
 
-SortKeys::SortKeys(const std::vector<Column>& columns, const std::vector<SortOrder>& orders) {
-  if (columns.empty() || columns.size() != orders.size())
+void check_sort_keys(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {
+  if (keys.empty() || keys.size() != orders.size())
     throw_error<InvalidArgumentError>("sort", "keys and orders differ in number",
-                                      {{"keys", columns.size()}, {"orders", orders.size()}});
+                                      {{"keys", keys.size()}, {"orders", orders.size()}});
+  for (const Column& key : keys) {
+    if (key.num_rows() != keys[0].num_rows())
+      throw_error<InvalidArgumentError>(
+          "sort", "keys differ in length",
+          {{"rows", keys[0].num_rows()}, {"other_rows", key.num_rows()}});
+    if (key.dtype().is_complex())
+      throw_error<TypeMismatchError>("sort", "complex numbers have no order",
+                                     {{"dtype", key.dtype().name()}}, "sort by abs() or .real");
+  }
+}
+
+SortKeys::SortKeys(const std::vector<Column>& columns, const std::vector<SortOrder>& orders) {
+  check_sort_keys(columns, orders);
   keys_.resize(columns.size());
   for (size_t k = 0; k < columns.size(); ++k) {
     const Column& column = columns[k];
-    if (column.num_rows() != columns[0].num_rows())
-      throw_error<InvalidArgumentError>(
-          "sort", "keys differ in length",
-          {{"rows", columns[0].num_rows()}, {"other_rows", column.num_rows()}});
-    if (column.dtype().is_complex())
-      throw_error<TypeMismatchError>("sort", "complex numbers have no order",
-                                     {{"dtype", column.dtype().name()}}, "sort by abs() or .real");
     Key& key = keys_[k];
     key.dtype = column.dtype();
     key.order = orders[k];

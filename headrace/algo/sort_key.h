@@ -24,6 +24,10 @@ struct KeyRows {
   const uint8_t* valid = nullptr;
 };
 
+/// Throws TypeMismatchError for complex numbers, InvalidArgumentError when the counts of keys and
+/// orders differ or are 0, or rows differ.
+void check_sort_keys(const std::vector<Column>& keys, const std::vector<SortOrder>& orders);
+
 /// The keys of a sort, first key first, normalised: row a comes before row b if its words do, taken
 /// in order. Several small keys share a word: integers take the bits of their range. Values that
 /// compare equal (0.0 and -0.0, all missing ones) give equal words. Strings give up to four words
@@ -32,8 +36,7 @@ struct KeyRows {
 class HR_API SortKeys {
  public:
   /// One pass over strings, over nullable integers, and over integers when there are several keys.
-  /// Throws TypeMismatchError for complex numbers, InvalidArgumentError when the counts of columns
-  /// and orders differ or are 0, or rows differ.
+  /// Throws as check_sort_keys.
   SortKeys(const std::vector<Column>& columns, const std::vector<SortOrder>& orders);
 
   int64_t num_words() const { return static_cast<int64_t>(words_.size()); }

@@ -76,13 +76,14 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
   Signature signature = rows->signature();
   signature.shape[0] = at.rows();
   signature.domain = at.rows() == kUnknown ? at.domain : 0;
-  return operator_node("take", "", signature, {rows, positions}, 1,
-                       [](std::span<const Value> inputs) -> Value {
-                         const Tensor where = positions_of(inputs[1]);
-                         if (const auto* column = std::get_if<Column>(&inputs[0]))
-                           return gather(*column, where);
-                         return gather(tensor(inputs[0]), where);
-                       });
+  return operator_node(
+      "take", "", signature, {rows, positions}, 1,
+      [](std::span<const Value> inputs) -> Value {
+        const Tensor where = positions_of(inputs[1]);
+        if (const auto* column = std::get_if<Column>(&inputs[0])) return gather(*column, where);
+        return gather(tensor(inputs[0]), where);
+      },
+      nullptr, true);
 }
 
 NodePtr concat_node(const std::vector<NodePtr>& columns) {
@@ -152,10 +153,12 @@ NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column) {
   const NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
   Signature signature = input->signature();
   signature.dtype = cumulation_dtype(cumulation, signature.dtype);
-  return operator_node(name, "", signature, {input}, 2,
-                       [cumulation](std::span<const Value> values) -> Value {
-                         return cumulate(cumulation, std::get<Column>(values[0]));
-                       });
+  return operator_node(
+      name, "", signature, {input}, 2,
+      [cumulation](std::span<const Value> values) -> Value {
+        return cumulate(cumulation, std::get<Column>(values[0]));
+      },
+      nullptr, true);
 }
 
 NodePtr quantile_node(const NodePtr& column, std::vector<double> q) {

@@ -68,6 +68,7 @@ struct SortPlan {
     table.rows = keys[0]->signature().rows();
     if (first >= 0 && table.rows != kUnknown) table.rows = std::min(table.rows, first);
     table.passes = first < 0 ? 3 : 2;
+    table.has_kernels = true;
     table.inputs = keys;
     for (size_t c = 0; c < columns.size(); ++c) {
       table.reads.push_back({static_cast<int64_t>(keys.size() + c)});
@@ -115,7 +116,8 @@ NodePtr argsort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrd
       [orders, first](std::span<const Value> inputs) -> Value {
         const std::vector<Column> columns = columns_in(inputs);
         return first < 0 ? argsort(columns, orders) : first_rows(columns, orders, first);
-      });
+      },
+      nullptr, true);
 }
 
 }  // namespace hr

@@ -59,10 +59,11 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (std::find(step.inputs.begin(), step.inputs.end(), fields.inputs[i]) != step.inputs.end())
       inputs[i] = fields.inputs[i]->value();
-  std::vector<Value> made = run_where_data_is(
-      node.op(), false, std::move(inputs), [&](std::span<const Value> where) -> std::vector<Value> {
-        return {fields.run_table(wanted, where)};
-      });
+  std::vector<Value> made =
+      run_where_data_is(node.op(), fields.has_kernels, std::move(inputs),
+                        [&](std::span<const Value> where) -> std::vector<Value> {
+                          return {fields.run_table(wanted, where)};
+                        });
   return std::get<Table>(std::move(made[0]));
 }
 

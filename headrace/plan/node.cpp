@@ -196,6 +196,7 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.row_values = std::move(table.row_values);
   made.partners = std::move(table.partners);
   made.among = std::move(table.among);
+  made.has_kernels = table.has_kernels;
   return make_node(std::move(made));
 }
 

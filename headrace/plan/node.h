@@ -129,6 +129,7 @@ struct TableOperator {
   };
   std::vector<Partners> partners{};
   Node::Among among{};
+  bool has_kernels = false;  ///< `run` takes inputs on a CUDA device
 };
 
 /// A deferred table, run for the columns that a plan wants.

@@ -111,6 +111,40 @@ def test_the_operators_of_a_signal(device, noise):
     assert hr.fallbacks() == ()
 
 
+def test_order_positions_and_running_results(device, noise):
+    numbers = (noise * 1000).astype("i8")
+    for values in (noise, numbers, noise.astype("f4"), numbers > 0):
+        x, here = there(values, device), hr.asarray(values)
+        same(hr.sort(x), hr.sort(here))
+        same(hr.argsort(x, descending=True), hr.argsort(here, descending=True))
+    x, here = there(noise, device), hr.asarray(noise)
+    at = there(np.arange(-5, 5000), device)
+    same(x[at], here[hr.asarray(np.arange(-5, 5000))])
+    with pytest.raises(hr.InvalidArgumentError, match="position out of range: at=1, position='9'"):
+        hr.eval(x[:9][there([0, 9], device)])
+    for name in ("cumsum", "cumprod", "cummin", "cummax"):
+        ours, theirs = (getattr(v.to_series(), name)() for v in (x, here))
+        assert ours.device == f"{device}:0"
+        same(ours, theirs)
+    assert hr.fallbacks() == ()
+
+
+def test_rows_of_a_frame_in_order(device, noise):
+    whole = (noise * 3).astype("i4")
+    words = [None if i % 7 == 0 else f"text of some length {i % 1000}" for i in range(20_000)]
+    columns = {"k": whole[:20_000], "x": noise[:20_000], "b": noise[:20_000] > 0}
+    here = hr.DataFrame({**columns, "w": words})
+    moved = hr.DataFrame({name: here[name].to(device) for name in here.columns})
+    for by, ascending in (("k", True), (["b", "k"], False), (["k", "x"], [True, False])):
+        ours, theirs = (f.sort_values(by, ascending=ascending) for f in (moved, here))
+        for name in here.columns:
+            assert ours[name].device == f"{device}:0"
+            assert ours[name].to_list() == theirs[name].to_list()
+        ours, theirs = (f.sort_values(by, ascending=ascending).head(9) for f in (moved, here))
+        assert ours["w"].to_list() == theirs["w"].to_list()
+    assert hr.fallbacks() == ()
+
+
 def test_the_whole_job_of_beats(device):
     rate = 360.0
     with hr.device("cpu"):
