@@ -47,10 +47,3 @@ def read(path: Path, dtype: str) -> Any:
     data = column.data()
     memory = cp.cuda.UnownedMemory(data.ptr, data.size, column)
     return cp.ndarray((column.size(),), dtype, cp.cuda.MemoryPointer(memory, 0))
-
-
-def allocate_and_free(times: int, size_bytes: int) -> None:
-    """Take a block of the pool and give it back, again and again."""
-    pool, stream = rmm.mr.get_current_device_resource(), rmm.pylibrmm.stream.DEFAULT_STREAM
-    for _ in range(times):
-        pool.deallocate(pool.allocate(size_bytes, stream), size_bytes, stream)

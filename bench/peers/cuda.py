@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,7 @@ try:
 except ImportError:
     sys.exit("cuda: CuPy is not installed, and nothing is to be measured beside")
 import cudf_reader
+import device_blocks
 import measure
 import numpy as np
 from cupyx.scipy.signal import fftconvolve, oaconvolve
@@ -260,8 +262,6 @@ def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
                 rival("cudf, cupy and kernels by hand", lambda: with_cudf(cp.std), 2.5),
                 rival("the same, quick deviation", lambda: with_cudf(short_deviation), 2.5),
             ]
-            pooled = measure.time_of(lambda: cudf_reader.allocate_and_free(1000, 2**20), 5)[0]
-            bench.value("allocate + free 1 MiB", "rmm's pool (from Python)", pooled * 1e3, "us")
         bench.step(
             f"CSV of {size / 1e6:.0f} MB in the page cache to a column there",
             lambda: read("float64"),
@@ -272,6 +272,35 @@ def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
         )
         hr.DataFrame({"ecg": hr.asarray(beats())}).to_csv(path, **text)
         bench.step("steps 1 and 3 to 6, from the text on", whole_job, jobs, same_job, rows=ROWS)
+
+
+def blocks(bench: measure.Bench) -> None:
+    """Measure a block of 1 MiB and its end: one at a time, and 64 that are held at once."""
+    size, what = 1 << 20, "allocate + free 1 MiB"
+    with tempfile.TemporaryDirectory() as folder:
+        program, missing = device_blocks.build(Path(folder))
+        if missing:
+            bench.left_out(what, "cudaMalloc, rmm", missing)
+        for held in (1, 64):
+            step = what if held == 1 else f"{what}, {held} at once"
+            rounds = 10_000 // held
+
+            def ours(whole: bool, rounds: int = rounds, held: int = held) -> float:
+                """The least nanoseconds of nine runs."""
+                work = functools.partial(_core.device_allocate_many, rounds, size, held, whole)
+                return 1e9 * min(measure.time_of(work, 1)[0] for _ in range(9)) / rounds / held
+
+            block = ours(False)
+            bench.value(step, measure.OURS, block, "ns")
+            bench.value(f"{step}, as a buffer", measure.OURS, ours(True), "ns")
+            if program is None:
+                continue
+            rivals = device_blocks.nanoseconds(program, size, held)
+            for engine, took in rivals.items():
+                bench.value(step, engine, took, "ns")
+            for engine, least in (("cudaMalloc", 100), ("rmm", 1)):
+                ratio = rivals[engine] / block
+                bench.value(f"{step}, {engine}'s / ours", measure.OURS, ratio, "x", least=least)
 
 
 def main() -> None:
@@ -496,26 +525,7 @@ def main() -> None:
         rows=int(begins.size),
     )
 
-    block = _core.device_allocate_many
-    pool = cp.get_default_memory_pool()
-
-    def cuda_malloc() -> None:
-        for _ in range(20):
-            cp.cuda.runtime.free(cp.cuda.runtime.malloc(1 << 20))
-
-    def cupy_pool() -> None:
-        for _ in range(1000):
-            pool.malloc(1 << 20)
-
-    seconds = min(measure.time_of(lambda: block(1000, 1 << 20), 1)[0] for _ in range(9)) / 1000
-    bench.value("allocate + free 1 MiB", measure.OURS, seconds * 1e6, "us")
-    plain = min(measure.time_of(cuda_malloc, 1)[0] for _ in range(9)) / 20
-    bench.value("allocate + free 1 MiB", "cudaMalloc", plain * 1e6, "us")
-    bench.value(
-        "allocate + free 1 MiB, cudaMalloc's / ours", measure.OURS, plain / seconds, "x", least=100
-    )
-    pooled = min(measure.time_of(cupy_pool, 1)[0] for _ in range(9)) / 1000
-    bench.value("allocate + free 1 MiB", "cupy's pool (from Python)", pooled * 1e6, "us")
+    blocks(bench)
 
     host = np.random.default_rng(5).random(ROWS)
     source = measure.shared(host)

@@ -186,12 +186,23 @@ void bind_plan(nb::module_& m) {
   m.def("why_no_cuda", &hr::why_no_cuda);
   m.def("synchronize_device", [] { hr::synchronize(hr::own_stream(0)); }, Unlocked());
   m.def(
-      "device_allocate_many",  // for the benchmark: an allocation and its free, so often
-      [](int64_t count, int64_t bytes) {
+      "device_allocate_many",  // for the benchmark: so often `held` blocks, or buffers, at once
+      [](int64_t count, int64_t bytes, size_t held, bool as_buffers) {
         const hr::AnyResource resource = hr::cuda_resource(0);
-        for (int64_t i = 0; i < count; ++i) hr::Buffer::allocate(bytes, resource);
+        const auto size = static_cast<size_t>(bytes);
+        std::vector<hr::Buffer> buffers(held);
+        std::vector<void*> blocks(held);
+        for (int64_t i = 0; i < count; ++i) {
+          if (as_buffers) {
+            for (hr::Buffer& each : buffers) each = hr::Buffer::allocate(bytes, resource);
+            for (hr::Buffer& each : buffers) each = {};
+          } else {
+            for (void*& each : blocks) each = resource.allocate(hr::Stream{}, size, 64);
+            for (void* const each : blocks) resource.deallocate(hr::Stream{}, each, size, 64);
+          }
+        }
       },
-      "count"_a, "bytes"_a, Unlocked());
+      "count"_a, "bytes"_a, "held"_a, "as_buffers"_a, Unlocked());
   m.def("cuda_device_name", &hr::cuda_device_name, "device"_a);
   m.def("new_domain", &hr::new_domain);
   m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
