@@ -200,7 +200,7 @@ void bind_data(nb::module_& m) {
           },
           nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
           "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const hr::Column&) { return std::pair(1, 0); })
+      .def("__dlpack_device__", [](const hr::Column& self) { return dlpack_device(self.place()); })
       .def("__arrow_c_schema__", [](const hr::Column& self) { return arrow_schema(self); })
       .def(
           "__arrow_c_array__", [](const hr::Column& self, nb::handle) { return arrow_array(self); },
@@ -246,9 +246,7 @@ void bind_data(nb::module_& m) {
       .def_prop_ro("place", [](const hr::Tensor& self) { return self.place().name(); })
       .def("__dlpack__", dlpack_capsule, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const hr::Tensor& self) {
-        return self.place().is_gpu() ? std::pair(2, self.place().index) : std::pair(1, 0);
-      });
+      .def("__dlpack_device__", [](const hr::Tensor& self) { return dlpack_device(self.place()); });
   m.def("scalar_tensor", scalar_tensor, "value"_a, "dtype"_a);
 
   nb::class_<hr::Table>(m, "Table")

@@ -14,6 +14,11 @@ nb::dict array_interface(const hr::Tensor& tensor);
 // Throws AttributeError unless the data are on a CUDA device.
 nb::dict cuda_array_interface(const hr::Tensor& tensor);
 
+/// DLPack's words for a place: kDLCPU or kDLCUDA, and the number.
+inline std::pair<int32_t, int32_t> dlpack_device(hr::Place place) {
+  return place.is_gpu() ? std::pair(2, place.index) : std::pair(1, 0);
+}
+
 /// `__dlpack__` of a tensor, with the standard's keywords.
 nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
                           nb::handle dl_device, nb::handle copy);

@@ -163,6 +163,11 @@ class TestOnGpu:
         with pytest.raises(TypeError, match="read only"):  # PyTorch takes such memory by DLPack
             torch.as_tensor(x, device="cuda")
         np.testing.assert_array_equal(tensor.cpu().numpy(), x.to_numpy())
+        series = hr.Series(noise).to("cuda")
+        column = torch.from_dlpack(series)
+        assert series.__dlpack_device__() == (2, 0)
+        assert column.data_ptr() == address(series)
+        assert (column.cpu().numpy() == noise).all()
         with torch.cuda.stream(torch.cuda.Stream()):
             side = torch.from_dlpack(there(noise, "cuda") + 1)
             assert (side.cpu().numpy() == noise + 1).all()

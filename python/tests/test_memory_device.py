@@ -145,3 +145,25 @@ def test_managed_memory_of_a_gpu():
         hr.memory.managed_resource().allocate(_core.device_memory(0)[1])
     with pytest.raises(hr.InvalidArgumentError, match="no managed memory"):
         hr.memory.prefetch(hr.asarray([1.0]).to("cuda"), "cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not CUDA, reason="no GPU here")
+def test_pytorch_raises_its_own_error_when_we_refuse():
+    torch = pytest.importorskip("torch")
+    used = _core.memory_statistics("cuda").used_bytes
+    with hr.memory.limit(used + 64 * 10**6, device="cuda"):
+        with pytest.raises(torch.OutOfMemoryError) as caught, hr.memory.use_for("torch"):
+            torch.empty(10**8, device="cuda")
+        assert "torch: out of memory on the device" in "".join(caught.value.__notes__)
+        with hr.memory.use_for("torch"):
+            assert torch.ones(1000, device="cuda").sum().item() == 1000
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not CUDA, reason="no GPU here")
+def test_freed_memory_of_a_device_is_kept_and_trimmed():
+    hr.eval(hr.asarray(np.arange(100_000.0)).to("cuda") + 1)
+    assert _core.memory_statistics("cuda").cached_bytes >= 800_000
+    _core.synchronize_device()
+    assert hr.memory.trim() >= 800_000

@@ -54,7 +54,7 @@ def _use_torch() -> Undo:
     torch = _import("torch")
     library = Path(_core.__file__).with_name("libheadrace.so")
     memory = torch.cuda.memory
-    allocator = memory.CUDAPluggableAllocator(str(library), "hr_torch_alloc", "hr_torch_free")
+    allocator = memory.CUDAPluggableAllocator(str(library), "hr_torch_pool_alloc", "hr_torch_free")
     pool = torch.cuda.MemPool(allocator.allocator())
     scope = torch.cuda.use_mem_pool(pool)
     scope.__enter__()
@@ -135,12 +135,17 @@ class UseFor:
     def __enter__(self) -> UseFor:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
         self.close()
-        # The library words its error without knowing why; ours says who holds the memory.
-        if isinstance(error, MemoryError) and not isinstance(error, OutOfMemoryError):
+        # The library words its error without knowing why; ours says who holds the memory. PyTorch's
+        # is no MemoryError.
+        if isinstance(error, OutOfMemoryError):
+            return
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
             text = _core.last_refusal()
-            if text:
+            if text and error is not None:
                 error.add_note(text)
 
     def __repr__(self) -> str:
@@ -152,8 +157,9 @@ def use_for(*libraries: str) -> UseFor:
     """Let other libraries allocate from Headrace: one budget, one log, one report.
 
     Their memory counts as used and as external: it creates pressure on ours, and never moves.
-    What does not fit raises the library's own ``MemoryError``; when that leaves the ``with`` block,
-    our text about who holds the memory is added to it as a note.
+    What does not fit raises the library's own error (``MemoryError``, ``torch.OutOfMemoryError``);
+    when that leaves the ``with`` block, our text about who holds the memory is added to it as a
+    note.
 
     Parameters
     ----------
