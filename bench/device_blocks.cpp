@@ -63,8 +63,8 @@ int main(int count, char** words) {
   rmm::mr::pool_memory_resource pooled(rmm::mr::cuda_memory_resource{}, size_t{1} << 32);
   const cuda::stream_ref order(stream);
   const double rmm = nanoseconds(
-      rounds, held, [&] { return pooled.allocate(order, bytes); },
-      [&](void* block) { pooled.deallocate(order, block, bytes); });
+      rounds, held, [&] { return pooled.allocate(order, bytes, 256); },
+      [&](void* block) { pooled.deallocate(order, block, bytes, 256); });
   std::printf("{\"cudaMalloc\": %.1f, \"cudaMallocAsync\": %.1f, \"rmm\": %.1f}\n", plain, ordered,
               rmm);
   return 0;

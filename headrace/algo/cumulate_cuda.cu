@@ -226,15 +226,21 @@ void scan_words(DeviceCall& call, const Rows& rows, Cumulation cumulation, Dtype
   Joined how = std::is_floating_point_v<T> ? Joined::kLeastDouble : Joined::kLeastWord;
   if (cumulation == Cumulation::kSum) how = Joined::kSum;
   if (cumulation == Cumulation::kProduct) how = Joined::kProduct;
+  const auto scan = [&](const Word* from, Word* to) {
+    size_t bytes = 0;
+    check_cuda("cumulate", cub::DeviceScan::InclusiveScan(nullptr, bytes, from, to, Join{how},
+                                                          rows.count, stream));
+    const Buffer scratch = call.scratch(static_cast<int64_t>(bytes));
+    check_cuda("cumulate", cub::DeviceScan::InclusiveScan(call.writes(scratch), bytes, from, to,
+                                                          Join{how}, rows.count, stream));
+  };
+  // Words as they stand need no other pass.
+  if (std::is_integral_v<T> && sizeof(T) == 8 && how != Joined::kLeastWord && !rows.valid)
+    return scan(static_cast<const Word*>(rows.values) + rows.offset, call.writes_as<Word>(out));
   const Buffer room = call.scratch(rows.count * 8);
   auto* const words = reinterpret_cast<Word*>(call.writes(room));
   words_kernel<T><<<blocks, kThreads, 0, stream>>>(rows, how, greatest, words);
-  size_t bytes = 0;
-  check_cuda("cumulate", cub::DeviceScan::InclusiveScan(nullptr, bytes, words, words, Join{how},
-                                                        rows.count, stream));
-  const Buffer scratch = call.scratch(static_cast<int64_t>(bytes));
-  check_cuda("cumulate", cub::DeviceScan::InclusiveScan(call.writes(scratch), bytes, words, words,
-                                                        Join{how}, rows.count, stream));
+  scan(words, words);
   const auto write = [&]<class Out>(std::type_identity<Out>) {
     values_kernel<T, Out>
         <<<blocks, kThreads, 0, stream>>>(rows, how, greatest, words, call.writes_as<Out>(out));

@@ -10,6 +10,8 @@
 #include "headrace/memory/tag.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <dlfcn.h>
 #include <map>
@@ -179,7 +181,11 @@ class PinnedResource {
 
 constinit thread_local ScopedStream* innermost = nullptr;
 
-// One stream a device, for work that nobody gave another one.
+// One stream a device, for work that nobody gave another one. Those of the first devices are found
+// without the lock, which every allocation would take.
+constexpr int kQuick = 16;
+constinit std::array<std::atomic<uint64_t>, kQuick> quick_streams{};
+
 struct OwnStreams {
   std::mutex mutex;
   std::map<int32_t, Stream> streams;
@@ -264,6 +270,10 @@ AnyResource pinned_resource() {
 }
 
 Stream own_stream(int device) {
+  const bool is_quick = device >= 0 && device < kQuick;
+  const auto place = static_cast<size_t>(is_quick ? device : 0);
+  if (is_quick)
+    if (const uint64_t id = quick_streams[place].load(std::memory_order_acquire)) return {id};
   OwnStreams& own = own_streams();
   void* stream = nullptr;
   {
@@ -276,7 +286,9 @@ Stream own_stream(int device) {
     own.streams[device] = Stream{reinterpret_cast<uint64_t>(stream)};
   }
   note_lasting_stream(stream);
-  return Stream{reinterpret_cast<uint64_t>(stream)};
+  const Stream made{reinterpret_cast<uint64_t>(stream)};
+  if (is_quick) quick_streams[place].store(made.id, std::memory_order_release);
+  return made;
 }
 
 Stream current_stream(Place place) {

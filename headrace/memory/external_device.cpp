@@ -169,14 +169,23 @@ int64_t give_back(int device, const std::vector<DeviceBlockNode>& blocks) noexce
   return bytes;
 }
 
-int64_t give_back_all(int device) noexcept {
+// `waits`: the memory is the pool's when this returns, and can be trimmed.
+int64_t give_back_all(int device, bool waits = false) noexcept {
   Devices& all = devices();
   std::vector<DeviceBlockNode> blocks;
   {
     const std::lock_guard lock(all.mutex);
     blocks = all.free.take_all(device);
   }
-  return give_back(device, blocks);
+  const int64_t bytes = give_back(device, blocks);
+  const CudaFunctions* const cuda = waits && bytes > 0 ? cuda_functions() : nullptr;
+  if (!cuda) return bytes;
+  const OnDevice on(*cuda_driver(), device);
+  void* last = nullptr;
+  for (size_t i = 0; i < blocks.size(); ++i)  // in the order of their streams
+    if (void* const stream = blocks[i].mapped().stream; i == 0 || stream != last)
+      cuda->synchronize_stream(last = stream);
+  return bytes;
 }
 
 // `how` if not from the driver's pool.
@@ -450,7 +459,7 @@ int64_t trim_devices() noexcept {
   int64_t freed = 0;
   for (const auto& [device, is_open] : found) {
     const int64_t before = is_open ? pooled_bytes(device) : 0;
-    freed += before + give_back_all(device);
+    freed += before + give_back_all(device, is_open);
     if (!is_open) continue;
     const OnDevice on(*cuda_driver(), device);
     void* pool = nullptr;

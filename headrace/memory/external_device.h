@@ -64,7 +64,8 @@ HR_API hr_alloc_statistics_v1 device_statistics(int device);
 HR_API MemoryStatistics device_memory_statistics(int device);
 /// Both count against it. Freed blocks are kept up to it, by us and by the driver's pool.
 HR_API void set_device_limit(int device, int64_t bytes);
-/// Gives what we and the driver's pools keep back to the system; the bytes.
+/// Gives what we and the driver's pools keep back to the system; the bytes. Waits for the streams
+/// on which blocks of ours were freed.
 HR_API int64_t trim_devices() noexcept;
 /// Blocks that are freed on this stream, which lives as long as the process, may be kept for the
 /// next request on it: one of ours, or the device's null stream, which is known.

@@ -621,6 +621,5 @@ def test_numba_memory_manager(driver):
         manager.get_ipc_handle(pointer)
     del pointer
     gc.collect()
-    assert hr.memory.stats("cuda:1").used_bytes == 0
     assert hr.memory.trim() >= 4096  # kept for the next one until then
     assert driver.live == {}
