@@ -22,7 +22,7 @@ namespace {
 Place first_place() {
   const char* const word = std::getenv("HEADRACE_DEVICE");
   const std::string_view name(word ? word : "");
-  if (name == "cuda") return cuda_place();
+  if (name == "cuda" || (name == "auto" && why_no_cuda().empty())) return cuda_place();
   return name.substr(0, name.find(':')) == "sim" ? simulated : host;
 }
 

@@ -21,7 +21,7 @@ HR_API Value to_place(const Value& value, Place place);
 HR_API NodePtr to_place_node(const NodePtr& input, Place place);
 
 /// Where values go that come from no input: files, made-up arrays. First value: HEADRACE_DEVICE
-/// ("cuda" or "sim"), else the host.
+/// ("cuda", "sim", or "auto": a GPU where there is one), else the host.
 HR_API Place default_place();
 HR_API void set_default_place(Place place);
 

@@ -72,7 +72,7 @@ _DEVICES = ("cpu", "cuda", "sim", "auto")
 
 
 class _State:
-    device: Device = "auto"  # HEADRACE_DEVICE and HEADRACE_STRICT say the first values
+    device: Device = "cpu"  # HEADRACE_DEVICE and HEADRACE_STRICT say the first values
     strict: bool = os.environ.get("HEADRACE_STRICT", "") not in ("", "0")
 
 
@@ -92,13 +92,19 @@ def _set_device(name: Device) -> None:
         raise DeviceError(
             f"device: {_no_cuda_reason()}: device='cuda'; use device('auto') or device('cpu')"
         )
-    # Not all of a job has kernels yet, so a GPU works for those who ask for it.
-    _core.set_default_place("cpu" if name == "auto" else name)
+    _core.set_default_place(_found(name))
     _State.device = name
 
 
+def _found(name: Device) -> str:
+    """What "auto" finds here."""
+    if name != "auto":
+        return name
+    return "cpu" if _no_cuda_reason() else "cuda"
+
+
 # "sim:limit=256MB" has the simulated device's settings behind its name.
-_set_device((os.environ.get("HEADRACE_DEVICE") or "auto").partition(":")[0])  # type: ignore[arg-type]
+_set_device((os.environ.get("HEADRACE_DEVICE") or "cpu").partition(":")[0])  # type: ignore[arg-type]
 
 
 @overload
@@ -109,8 +115,10 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
     """Say where new work runs, or set it: ``"cpu"``, ``"cuda"``, ``"sim"`` or ``"auto"``.
 
     Work follows the place of its data; the setting decides for data that come new from a file or a
-    formula. The first value comes from ``HEADRACE_DEVICE``. ``"auto"`` is the CPU so far. ``"sim"``
-    is the simulated device, memory that the host cannot touch: for tests of what a GPU needs.
+    formula. The first value comes from ``HEADRACE_DEVICE``, else it is the CPU, since not all
+    operators have kernels: those without run on the host between two copies, as `fallbacks` tells.
+    ``"auto"`` is the GPU where one can be used, and else the CPU. ``"sim"`` is the simulated
+    device, memory that the host cannot touch: for tests of what a GPU needs.
 
     Parameters
     ----------
@@ -252,7 +260,7 @@ class Info(dict[str, str]):
 
 
 def _device_text() -> str:
-    name = "cpu" if _State.device == "auto" else _State.device
+    name = _found(_State.device)
     if reason := _no_cuda_reason():
         return f"{name} ({reason})"
     return f"{name} ({_core.cuda_device_name(0)} is here: device('cuda'))"
