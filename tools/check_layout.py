@@ -38,7 +38,7 @@ README_LINES = 12
 ONLY_IN = [
     (
         r"#include\s*<(cuda|cub/|cufft|cublas|nvrtc|thrust)",
-        r"_cuda\.(cu|cpp)$|^headrace/data/device_launch\.h$",
+        r"_cuda\.(cu|cpp)$|^headrace/data/device_launch\.h$|^bench/",
         "CUDA header outside *_cuda files and what they share",
     ),
     (
@@ -59,7 +59,7 @@ ONLY_IN = [
     ),
     (
         r"#include\s*<iostream>|(?<![\w.:>])(?:std::)?(printf|puts|exit|abort|_exit)\s*\(",
-        r"^python/|^examples/|^tools/|_(test|bench|fuzz)\.cpp$",
+        r"^python/|^examples/|^tools/|^bench/|_(test|bench|fuzz)\.cpp$",
         "printing or exit in the engine",
     ),
 ]
