@@ -12,6 +12,7 @@
 #include "headrace/memory/spill_engine.h"
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <sys/mman.h>
 #include <utility>
@@ -64,7 +65,9 @@ Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged)
   rep->size_bytes = size_bytes;
   rep->capacity_bytes = rep->block_bytes = capacity;
   if (capacity > 0) {
-    const bool movable = capacity >= kLeastMovable && resource.properties().movable;
+    const bool alone = paged && capacity >= kLeastPaged && capacity < kLeastMovable &&
+                       memory_limit() != std::numeric_limits<int64_t>::max();
+    const bool movable = (alone || capacity >= kLeastMovable) && resource.properties().movable;
     paged &= movable;
     bool paid = false;
     try {
@@ -72,7 +75,7 @@ Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged)
       paid = paged && try_charge(capacity);
       if (!paid && (!paged || spill_limit() == 0)) charge_or_throw(capacity), paid = true;
       // In fresh pages then: those of a cached block would be in nobody's count.
-      rep->resource = paid ? resource : system_resource();
+      rep->resource = paid && !alone ? resource : system_resource();
       rep->data = static_cast<std::byte*>(
           rep->resource->allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));
       if (movable) rep->residency = std::make_unique<Residency>(*rep);

@@ -12,6 +12,9 @@ namespace hr {
 
 /// From here on blocks are mapped alone, so they can leave memory and come back at their address.
 inline constexpr int64_t kLeastMovable = int64_t{256} << 10;
+/// Under a limit those whose maker says what it writes are from here on: many small files of
+/// columns would hold all memory otherwise.
+inline constexpr int64_t kLeastPaged = int64_t{64} << 10;
 
 struct Buffer::Rep {
   Rep();

@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kAlignment = 64;
-constexpr size_t kLarge = kLeastMovable;
+constexpr size_t kLarge = kLeastPaged;
 
 class SystemResource {
  public:

@@ -271,3 +271,17 @@ def test_report_has_the_disk(signal):
         assert host.used <= host.limit
     del arrays
     assert hr.memory.report().tiers[1].used < disk.used
+
+
+def test_many_small_files_take_more_than_the_limit(tmp_path):
+    """Columns of one file are far below what leaves memory without a limit."""
+    values = np.random.default_rng(3).integers(0, 1 << 40, (15_000, 4))
+    text = "a,b,c,d\n" + "\n".join(",".join(map(str, row)) for row in values.tolist()) + "\n"
+    path = tmp_path / "part.csv"
+    path.write_text(text)
+    before = used()
+    with hr.memory.limit(before + 24 * MIB), hr.memory.stats() as stats:
+        parts = [hr.read_csv(path) for _ in range(80)]  # 38 MB
+        assert stats.peak_bytes <= before + 24 * MIB
+        assert hr.memory.spill().evicted_bytes > 0
+        assert [int(part.c.sum()) for part in parts] == [int(values[:, 2].sum())] * 80

@@ -91,7 +91,8 @@ def spill(
 
     Under `hr.memory.limit`, results that fit no more leave memory in pieces of up to 2 MiB, those
     first that the plan needs last, and come back when they are looked at. Addresses and values
-    stay as they are. Arrays below 256 KiB, what is in use, and memory of other libraries stays.
+    stay as they are. Arrays below 256 KiB (columns: 64), what is in use, and memory of other
+    libraries stays.
 
     Under ``hr.memory.limit(size, device="cuda")`` results leave the GPU for pinned memory of the
     host, and from there for other memory and the disk, and are back before work reads them. What
