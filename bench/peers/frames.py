@@ -388,6 +388,39 @@ def rolling(bench: Bench, rows: int) -> None:
         )
 
 
+def records(bench: Bench, rows: int) -> None:
+    """Take NumPy's records of three numbers apart, beside a copy of as many bytes."""
+    step = "records to columns"
+    if not bench.wants(step):
+        return
+    table = np.zeros(rows, dtype=[("x", "f8"), ("y", "f8"), ("z", "f8")])
+    random = np.random.default_rng(31)
+    for name in table.dtype.names or ():
+        table[name] = random.standard_normal(rows)
+    target = np.empty_like(table)
+
+    def same(ours: Any, theirs: Any) -> str:
+        for name in table.dtype.names or ():
+            np.testing.assert_array_equal(ours[name].to_numpy(), theirs[name])
+        return "equal"
+
+    def copied() -> Any:
+        target[:] = table
+        return target
+
+    bench.step(
+        step,
+        lambda: evaluated(hr.DataFrame(table)),
+        [
+            Rival("numpy copy, one core", copied, 0.6),
+            Rival("pandas", lambda: pd.DataFrame(table), 1),
+        ],
+        same,
+        2 * table.nbytes,
+        rows,
+    )
+
+
 def steps(bench: Bench, rows: int) -> None:
     """Measure each operator."""
     sorts(bench, rows)
@@ -398,6 +431,7 @@ def steps(bench: Bench, rows: int) -> None:
     optimiser(bench, rows)
     first_operation(bench)
     rolling(bench, rows)
+    records(bench, rows)
 
 
 if __name__ == "__main__":

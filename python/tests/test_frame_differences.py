@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The written differences from pandas (docs/reference/pandas.md), one test a number."""
+
+import datetime as dt
+import math
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import headrace as hr
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "pandas.md"
+NAN = float("nan")
+
+
+def test_each_number_of_the_page_has_a_test() -> None:
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. ", PAGE.read_text(), re.MULTILINE)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    tests = {int(name[5:7]) for name in globals() if re.fullmatch(r"test_\d\d_\w+", name)}
+    assert tests == set(numbers)
+
+
+@pytest.fixture
+def df() -> hr.DataFrame:
+    return hr.DataFrame({"k": ["b", "a", "b", None], "x": [1, None, 3, 4], "f": [0.5, NAN, 2, 1]})
+
+
+def test_01_comparisons_with_null(df: hr.DataFrame) -> None:
+    assert (df.x != 1).to_list() == [False, None, True, True]
+    assert df[df.x != 1].x.to_list() == [3, 4]
+    assert (df.f != 0.5).to_list() == [False, True, True, True]  # NaN is a value
+    assert df.k.str.contains("b").to_list() == [True, False, True, None]
+    assert df.k.str.contains("b", na=False).to_list() == [True, False, True, False]
+
+
+def test_02_dtypes_stay(df: hr.DataFrame) -> None:
+    assert df.x.shift().dtype == "int64"
+    joined = df.merge(hr.DataFrame({"k": ["a", "z"], "y": [1, 2]}), on="k", how="outer")
+    assert (joined.x.dtype, joined.y.dtype) == ("int64", "int64")
+    assert hr.Series([1, 2]).rolling(2).sum().dtype == "int64"
+    assert pd.Series([1, 2]).shift().dtype == "float64"
+
+
+def test_03_aggregates_of_nothing_are_null() -> None:
+    groups = hr.DataFrame({"k": [1], "x": [NAN]}).groupby("k").x
+    for name in ("min", "max", "mean", "median", "first", "last", "std", "var"):
+        assert getattr(groups, name)().to_list() == [None]
+    assert groups.sum().to_list() == [0.0]
+    assert groups.prod().to_list() == [1.0]
+    assert hr.Series([NAN]).rolling(1).mean().to_list() == [None]
+
+
+def test_04_division_by_zero() -> None:
+    whole = hr.Series([1, -1, 0])
+    assert (whole // 0).to_list() == [0, 0, 0]
+    assert (whole % 0).to_list() == [0, 0, 0]
+    assert (whole / 0).to_list()[:2] == [math.inf, -math.inf]
+
+
+def test_05_strings() -> None:
+    assert hr.Series(["é", "z", "Z"]).sort_values().to_list() == ["Z", "z", "é"]
+    with pytest.raises(hr.TypeMismatchError, match="strings and other values"):
+        hr.Series([1, "a"])
+
+
+def test_06_categories() -> None:
+    sizes = hr.Series(["lo", "hi", None, "lo"], dtype="category")
+    assert sizes.cat.categories.to_list() == ["lo", "hi"]
+    assert sizes.cat.codes.to_list() == [0, 1, None, 0]
+    assert (sizes == "no").to_list() == [False, False, None, False]
+    assert sizes.sort_values().to_list() == ["hi", "lo", "lo", None]
+    assert sizes.cat.as_ordered().sort_values().to_list() == ["lo", "lo", "hi", None]
+
+
+def test_07_an_empty_list() -> None:
+    assert hr.Series([]).dtype == "float64"
+    assert hr.DataFrame(columns=["a"]).a.dtype == "float64"
+
+
+def test_08_nothing_changes_in_place(df: hr.DataFrame) -> None:
+    with pytest.raises(TypeError, match="inplace"):
+        df.sort_values("x", inplace=True)
+    other, column = df.copy(), df.x
+    df.loc[df.x == 1, "x"] = 9
+    column[0] = 7
+    assert (df.x.to_list()[0], other.x.to_list()[0], column.to_list()[0]) == (9, 1, 7)
+
+
+def test_09_reductions_are_deferred(df: hr.DataFrame) -> None:
+    assert df[["x"]].sum().to_dict() == {"x": [8]}
+    total = df.x.sum()
+    assert isinstance(total, hr.Array)
+    assert (int(total), total.item(), f"{total:03}", str(total), total + 1 == 9) == (
+        *(8, 8, "008", "8"),
+        True,
+    )
+    assert df.k.max() == "b"
+    assert hr.Series([dt.date(2024, 1, 2), None]).min() == dt.date(2024, 1, 2)
+
+
+def test_10_columns_that_an_aggregate_does_not_take(df: hr.DataFrame) -> None:
+    assert df.mean().columns == ["x", "f"]
+    assert df.groupby("x").mean().columns == ["x", "f"]
+    with pytest.raises(hr.TypeMismatchError, match=r"mean: columns that it does not take.*'k'"):
+        df.mean(numeric_only=False)
+    with pytest.raises(hr.TypeMismatchError, match="numeric_only"):
+        df.groupby("x").mean(numeric_only=False)
+
+
+def test_11_any_and_all_skip_nan() -> None:
+    assert not bool(hr.Series([0.0, NAN]).any())
+    assert bool(pd.Series([0.0, NAN]).any(skipna=False))
+    groups = hr.DataFrame({"k": [1, 1], "x": [0.0, NAN]}).groupby("k").x
+    assert groups.any().to_list() == [False]
+
+
+def test_12_describe(df: hr.DataFrame) -> None:
+    assert df.describe().columns == ["statistic", "x", "f"]
+    assert df.describe().loc["max", "x"] == 4.0
+    assert df[["k"]].describe().k.to_list() == ["3", "2", "b", "2"]
+
+
+def test_13_integers_with_nulls(df: hr.DataFrame) -> None:
+    with pytest.raises(hr.ExchangeError, match="fillna"):
+        df.x.to_numpy()
+    assert math.isnan(df.x.astype("float64").to_numpy()[1])
+
+
+def test_14_labels_stay_columns(df: hr.DataFrame) -> None:
+    labelled = df.set_index("k")
+    assert labelled.columns == ["k", "x", "f"]
+    assert df.set_index("k", drop=True).columns == ["x", "f"]
+    assert labelled.sum().columns == ["x", "f"]
+    assert labelled.fillna(0).to_numpy().shape == (4, 2)
+    assert labelled.to_pandas().index.name == "k"
+
+
+def test_15_nothing_is_aligned(df: hr.DataFrame) -> None:
+    other = hr.DataFrame({"x": [1, 2]})
+    with pytest.raises(hr.Error):
+        df.x + other.x
+    with pytest.raises(hr.InvalidArgumentError, match="different columns"):
+        df[["x"]] + df[["f"]]
+    with pytest.raises(hr.TypeMismatchError, match="axis=0"):
+        df[["x"]] + df.x
+    assert df[["x"]].add(df.x, axis=0).x.to_list() == [2, None, 6, 8]
+
+
+def test_16_positions_are_labels_now(df: hr.DataFrame) -> None:
+    assert df[df.x > 1].index.to_list() == [0, 1]
+    assert df.sort_values("x").reset_index().columns == df.columns
+    made = df.set_index("k").sort_values("x", ignore_index=True)
+    assert made.columns == ["x", "f"]
+
+
+def test_17_a_slice_of_labels(df: hr.DataFrame) -> None:
+    assert df.set_index("k").loc["a":"b"].k.to_list() == ["b", "a", "b"]
+    with pytest.raises(hr.InvalidArgumentError, match="one label"):
+        df.set_index(["k", "x"]).loc["a":"b"]
+
+
+def test_18_one_row(df: hr.DataFrame) -> None:
+    row = df.set_index("k").loc["a"]
+    assert (row.x, dict(row)["k"]) == (None, "a")
+    assert len(df.set_index("k").loc["b"]) == 2
+    with pytest.raises(KeyError):
+        df.set_index("k").loc["z"]
+
+
+def test_19_a_new_label_is_an_error(df: hr.DataFrame) -> None:
+    with pytest.raises(hr.ColumnNotFoundError, match="concat"):
+        df.loc[9, "x"] = 1
+
+
+def test_20_brackets_of_a_series(df: hr.DataFrame) -> None:
+    labelled = df.set_index("k").x
+    assert (labelled[2], labelled["a"]) == (3, None)
+    assert df.set_index("k").merge(df, on="k")._labels == {}
+    both = hr.concat([df.set_index("k"), df.set_index("k")])
+    assert both.loc["a"].x.to_list() == [None, None]
+
+
+def test_21_names_are_texts(df: hr.DataFrame) -> None:
+    assert hr.DataFrame({1: [2]}).columns == ["1"]
+    for call in (lambda: df.rename(columns={"z": "y"}), lambda: df.drop(columns="z")):
+        with pytest.raises(hr.ColumnNotFoundError):
+            call()
+    assert df.rename(columns={"z": "y"}, errors="ignore").columns == df.columns
+    assert df.drop(columns="z", errors="ignore").columns == df.columns
+
+
+def test_22_keys_are_columns(df: hr.DataFrame) -> None:
+    assert df.groupby("k").x.sum().reset_index().columns == ["k", "x"]
+    assert df.groupby("k").sum().columns == ["k", "x", "f"]
+    assert df.groupby("x").agg({"x": ["sum"], "f": ["min", "max"]}).columns == [
+        *("x", "x_sum"),
+        *("f_min", "f_max"),
+    ]
+
+
+def test_23_null_and_nan_are_two_keys() -> None:
+    frame = hr.DataFrame({"k": hr.Series([NAN, None, 1.0, None]), "x": [1, 2, 3, 4]})
+    got = frame.groupby("k", dropna=False).x.sum().to_list()
+    assert len(got) == 3
+    assert got[0] == 3
+    assert sorted(got[1:]) == [1, 6]
+
+
+def test_24_positions_of_extremes(df: hr.DataFrame) -> None:
+    assert df.groupby("k").x.idxmax().to_dict() == {"a": None, "b": 2}
+    assert df.groupby("k").corr("x", "f").columns == ["k", "corr"]
+
+
+def test_25_categories_as_keys() -> None:
+    frame = hr.DataFrame({"c": hr.Series(["v", "u", "w"], dtype="category"), "x": [1, 2, 3]})
+    assert frame[frame.x < 3].groupby("c").x.sum().to_dict() == {"u": 2, "v": 1}
+
+
+def test_26_functions_of_groups(df: hr.DataFrame) -> None:
+    groups = df.groupby("k").x
+    for name in ("agg", "transform"):
+        with pytest.raises(hr.UnsupportedError, match=r"apply\(\)"):
+            getattr(groups, name)(lambda x: x.max() - x.min())
+    assert groups.apply(lambda x: len(x)).to_dict() == {"a": 1, "b": 2}
+    assert any(op == "apply" for op, _, _ in hr.advice())
+    with hr.strict(), pytest.raises(hr.UnsupportedError, match="each group"):
+        groups.apply(lambda x: len(x))
+
+
+def test_27_rolling_of_groups(df: hr.DataFrame) -> None:
+    assert df.groupby("k").x.rolling(2, min_periods=1).sum().to_list() == [1, None, 4, None]
+
+
+def test_28_rows_with_a_missing_key(df: hr.DataFrame) -> None:
+    groups = df.groupby("k")
+    assert groups.x.transform("sum").to_list() == [4, 0, 4, None]
+    assert groups.cumcount().to_list() == [0, 0, 1, None]
+
+
+def test_29_sorts_are_stable(df: hr.DataFrame) -> None:
+    mixed = hr.Series([NAN, 2.0, None, 1.0])
+    assert [str(v) for v in mixed.sort_values(ascending=False).to_list()] == [
+        *("2.0", "1.0"),
+        *("nan", "None"),
+    ]
+    assert isinstance(mixed.argsort(), hr.Array)
+
+
+def test_30_windows_are_rows(df: hr.DataFrame) -> None:
+    with pytest.raises(hr.TypeMismatchError, match="number of rows"):
+        df.x.rolling("2D")
+    assert df.rolling(1).sum().columns == ["x", "f"]
+
+
+def test_31_outer_joins_keep_the_order() -> None:
+    left, right = hr.DataFrame({"k": [3, 1]}), hr.DataFrame({"k": [2, 1], "y": [5, 6]})
+    assert left.merge(right, on="k", how="outer").k.to_list() == [3, 1, 2]
+    assert left.merge(right, on="k", how="semi").k.to_list() == [1]
+    assert left.merge(right, on="k", how="anti").k.to_list() == [3]
+
+
+def test_32_concat() -> None:
+    made = hr.concat([hr.DataFrame({"b": [1]}), hr.DataFrame({"a": [2]})])
+    assert made.to_dict() == {"b": [1, None], "a": [None, 2]}
+    with pytest.raises(TypeError, match="keys"):
+        hr.concat([made], keys=["u"])
+
+
+def test_33_bins_and_pivot_tables() -> None:
+    bins = hr.cut(hr.Series([5, 30]), [0, 18, 65])
+    assert (bins.dtype, bins.to_list()) == ("category", ["(0, 18]", "(18, 65]"])
+    frame = hr.DataFrame({"d": [1, 2], "c": [10, 9], "x": [1.0, None]})
+    table = frame.pivot_table(values="x", index="d", columns="c")
+    assert table.to_dict() == {"d": [1, 2], "9": [None, None], "10": [1.0, None]}
+    assert [type(each) for each in hr.factorize(["a"])] == [hr.Series, hr.Series]
+
+
+def test_34_functions_see_columns_and_no_null(df: hr.DataFrame) -> None:
+    seen: list[object] = []
+    assert df.x.map(lambda v: seen.append(v) or v * 2).to_list() == [2, None, 6, 8]
+    assert isinstance(seen[0], hr.Series)
+    assert df.k.map(lambda text: text + "!").to_list() == ["b!", "a!", "b!", None]
+
+
+def test_35_dictionaries(df: hr.DataFrame) -> None:
+    assert df[["x"]].to_dict() == {"x": [1, None, 3, 4]}
+    assert df[["x"]].to_dict("dict") == {"x": {0: 1, 1: None, 2: 3, 3: 4}}
+    with pytest.raises(hr.InvalidArgumentError, match="orient"):
+        df.to_dict("tight")
+
+
+def test_36_regular_expressions() -> None:
+    texts = hr.Series(["é1", "ab"])
+    assert texts.str.contains(r"^\w").to_list() == [False, True]
+    assert texts.str.extract(r"(\d)").columns == ["0"]
+    with pytest.raises(hr.InvalidArgumentError):
+        texts.str.contains(r"(a)\1").to_list()
+
+
+def test_37_lower_and_replace() -> None:
+    assert hr.Series(["ΣΑΣ"]).str.lower().to_list() == ["σασ"]
+    assert "ΣΑΣ".lower() == "σας"
+    with pytest.raises(hr.UnsupportedError, match="a text is wanted"):
+        hr.Series(["a"]).str.replace("a", lambda match: "b")
+
+
+def test_38_dates(df: hr.DataFrame) -> None:
+    days = hr.Series([dt.date(2024, 2, 29)])
+    assert days.dtype == "date"
+    times = days.astype("datetime64[us]")
+    assert times.dt.floor("QS").to_list() == [dt.date(2024, 1, 1)]
+    assert times.isin(["2024-02-29"]).to_list() == [True]
+
+
+def test_39_to_datetime_never_guesses() -> None:
+    with pytest.raises(hr.InvalidArgumentError, match=r"row=1, text='29/02/2024'.*format="):
+        hr.to_datetime(hr.Series(["2024-02-29", "29/02/2024"])).to_list()
+
+
+def test_40_queries_are_no_code(df: hr.DataFrame) -> None:
+    for text in ("__import__('os')", "x.__class__", "k.str.__init__()", "open('a')", "x.to_list()"):
+        with pytest.raises(hr.Error):
+            df.query(text)
