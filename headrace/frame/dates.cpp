@@ -107,10 +107,12 @@ NodePtr date_field_node(const NodePtr& column, DateField field) {
   Signature signature = column->signature();
   check(signature.dtype);
   signature.dtype = dtype_of_field(field);
-  return operator_node("dt", std::string(kNames[static_cast<size_t>(field)]), signature, {column},
-                       1, [field](std::span<const Value> values) -> Value {
-                         return date_field(std::get<Column>(values[0]), field);
-                       });
+  const std::string name(kNames[static_cast<size_t>(field)]);
+  return with_traits(operator_node("dt", name, signature, {column}, 1,
+                                   [field](std::span<const Value> values) -> Value {
+                                     return date_field(std::get<Column>(values[0]), field);
+                                   }),
+                     {.row_inputs = 1, .same = "dt " + name});
 }
 
 }  // namespace hr

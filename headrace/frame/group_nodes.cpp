@@ -10,8 +10,10 @@
 #include "headrace/exec/workers.h"
 #include "headrace/frame/group_among.h"
 #include "headrace/frame/operator_inputs.h"
+#include "headrace/plan/same_words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace hr {
@@ -117,6 +119,22 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   }
   table.inputs = inputs.nodes;
   table.passes = 2;
+  table.guess = [](std::span<const int64_t> rows) {
+    return rows[0] == kUnknown
+               ? kUnknown
+               : std::min(rows[0],
+                          static_cast<int64_t>(10 * std::sqrt(static_cast<double>(rows[0]))));
+  };
+  SameWords same;
+  same.add_all(key_places).add(options.order).add(options.drop_missing);
+  for (const GroupColumn& column : columns) {
+    const AggregateRequest& each = column.request;
+    same.add(each.aggregate).add(each.column).add(each.other).add(each.quantile);
+    same.add(each.ddof).add(each.min_count).add(each.rank);
+  }
+  for (const KeySetPlace& set : sets) same.add(set.key).add(set.place);
+  for (const std::string& name : table.names) same.add(name);
+  table.same = same.add(columns.size()).take();
   const size_t num_keys = keys.size();
   const auto requests_of = [=](const std::vector<bool>& wanted) {
     std::vector<AggregateRequest> requests;
@@ -146,15 +164,11 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
     for (const int64_t place : {column.request.column, column.request.other})
       if (place >= 0) table.row_values.push_back(place);
   for (GroupKey& key : keys) key.values = nullptr;
-  if (std::all_of(columns.begin(), columns.end(), forgets_rows))
-    table.among = [=](std::span<const NodePtr> nodes, int64_t column,
-                      const NodePtr& values) -> NodePtr {
+  if (std::all_of(columns.begin(), columns.end(), forgets_rows)) {
+    const auto made_of = [=](std::span<const NodePtr> nodes, std::vector<WantedKeys> more) {
       const auto at = [&](int64_t place) {
         return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
       };
-      if (column >= static_cast<int64_t>(num_keys)) return nullptr;
-      const auto key = static_cast<size_t>(column);
-      if (at(key_places[key])->signature().dtype != values->signature().dtype) return nullptr;
       std::vector<GroupKey> own_keys = keys;
       std::vector<GroupColumn> own = columns;
       std::vector<WantedKeys> known;
@@ -167,9 +181,33 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
         const auto found = std::find(key_places.begin(), key_places.end(), set.key);
         known.push_back({static_cast<size_t>(found - key_places.begin()), at(set.place)});
       }
-      known.push_back({key, values});
+      known.insert(known.end(), more.begin(), more.end());
       return make_group_by(std::move(own_keys), std::move(own), options, known);
     };
+    table.among = [=](std::span<const NodePtr> nodes, int64_t column,
+                      const NodePtr& values) -> NodePtr {
+      if (column >= static_cast<int64_t>(num_keys)) return nullptr;
+      const auto key = static_cast<size_t>(column);
+      const NodePtr& own = nodes[static_cast<size_t>(key_places[key])];
+      if (own->signature().dtype != values->signature().dtype) return nullptr;
+      return made_of(nodes, {{key, values}});
+    };
+    table.ignores_order =
+        options.order != GroupOrder::kFirstSeen &&
+        std::none_of(columns.begin(), columns.end(), [](const GroupColumn& column) {
+          return column.request.aggregate == Aggregate::kFirst ||
+                 column.request.aggregate == Aggregate::kLast;
+        });
+    RowSource& rows = table.sources.emplace_back();
+    for (size_t place = 0; place < table.inputs.size() - sets.size(); ++place)
+      rows.inputs.push_back(static_cast<int64_t>(place));
+    rows.columns.assign(num_keys + columns.size(), -1);
+    for (size_t k = 0; k < num_keys; ++k)
+      if (!table.dtypes[k].is_floating()) rows.columns[k] = key_places[k];  // -0.0 becomes 0.0
+    table.remade = [=](std::span<const NodePtr> nodes, const std::vector<bool>&) {
+      return made_of(nodes, {});
+    };
+  }
   return table_node(std::string(kOp), std::move(detail), std::move(table));
 }
 

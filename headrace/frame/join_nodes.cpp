@@ -9,6 +9,7 @@
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/operator_inputs.h"
+#include "headrace/plan/same_words.h"
 
 #include <algorithm>
 #include <array>
@@ -84,21 +85,63 @@ Column origin_of(const JoinedRows& joined, bool turned) {
 
 }  // namespace
 
+namespace {
+
+/// The inputs of a join: columns of each side, each once.
+class SideInputs {
+ public:
+  /// The place of the node; -1 for none.
+  int64_t add(const NodePtr& node, bool is_right) {
+    if (!node) return -1;
+    for (const int64_t place : of(is_right))
+      if (nodes_[static_cast<size_t>(place)] == node) return place;
+    nodes_.push_back(node);
+    auto& places = is_right ? right_ : left_;
+    places.push_back(static_cast<int64_t>(nodes_.size()) - 1);
+    return places.back();
+  }
+
+  const std::vector<NodePtr>& nodes() const { return nodes_; }
+
+  const std::vector<int64_t>& of(bool is_right) const { return is_right ? right_ : left_; }
+
+ private:
+  std::vector<NodePtr> nodes_{};
+  std::vector<int64_t> left_{};
+  std::vector<int64_t> right_{};
+};
+
+// A join of which only rows with one of each `required` side are wanted; none for one that there is
+// not.
+std::optional<JoinKind> kind_without(JoinKind kind, const std::vector<bool>& required) {
+  const bool left = required[0], right = required[1];
+  if (kind == JoinKind::kLeft && right) return JoinKind::kInner;
+  if (kind != JoinKind::kOuter || (!left && !right)) return kind;
+  if (!left) return {};
+  return right ? JoinKind::kInner : JoinKind::kLeft;
+}
+
+}  // namespace
+
 NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
                   JoinUnique unique, const std::string& indicator, const std::string& how) {
   TableOperator table;
-  OperatorInputs inputs;
-  const Inlet rows{inputs.add(column_node(kOp, sides.left_rows)),
-                   inputs.add(column_node(kOp, sides.right_rows))};
+  SideInputs inputs;
   std::vector<Inlet> keys;
   for (size_t i = 0; i < sides.left_keys.size(); ++i) {
     NodePtr left = column_node(kOp, sides.left_keys[i]),
             right = column_node(kOp, sides.right_keys[i]);
     agree(kOp, left, right);
-    keys.push_back({inputs.add(left), inputs.add(right)});
+    keys.push_back({inputs.add(left, false), inputs.add(right, true)});
   }
-  const auto always = static_cast<int64_t>(inputs.nodes.size());
+  const Inlet rows = keys.empty() ? Inlet{inputs.add(column_node(kOp, sides.left_rows), false),
+                                          inputs.add(column_node(kOp, sides.right_rows), true)}
+                                  : keys[0];
+  const auto always = static_cast<int64_t>(inputs.nodes().size());
   std::vector<Inlet> inlets;
+  RowSource of_left{.optional = kind == JoinKind::kOuter},
+      of_right{.optional = kind != JoinKind::kInner};
+  bool joins_categories = false;  // of both sides
   const auto add = [&](const std::string& name, Dtype dtype, Inlet inlet) {
     if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
       throw_error<InvalidArgumentError>(kOp, "a column name would be repeated", {{"name", name}},
@@ -106,6 +149,8 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     table.names.push_back(name);
     table.dtypes.push_back(dtype);
     inlets.push_back(inlet);
+    of_left.columns.push_back(inlet.right < 0 ? inlet.left : -1);
+    of_right.columns.push_back(inlet.left < 0 ? inlet.right : -1);
     std::vector<int64_t>& needs = table.reads.emplace_back();
     for (const int64_t at : {inlet.left, inlet.right})
       if (at >= always) needs.push_back(at);
@@ -114,17 +159,58 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     NodePtr left = column.left ? column_node(kOp, column.left) : nullptr;
     NodePtr right = column.right ? column_node(kOp, column.right) : nullptr;
     if (left && right) agree(kOp, left, right);
+    joins_categories |= left && right && left->signature().dtype.is_category();
     add(column.name, (left ? left : right)->signature().dtype,
-        {inputs.add(left), inputs.add(right)});
+        {inputs.add(left, false), inputs.add(right, true)});
   }
   if (!indicator.empty()) add(indicator, TypeId::kCategory, {});
-  table.inputs = inputs.nodes;
+  table.inputs = inputs.nodes();
   table.passes = 2;
-  if (kind != JoinKind::kOuter && !unique.left && !unique.right)
-    for (const Inlet& key : keys) {
-      table.partners.push_back({key.right, key.left});
-      if (kind == JoinKind::kInner) table.partners.push_back({key.left, key.right});
-    }
+  table.guess = [=, a = rows.left, b = rows.right,
+                 cross = keys.empty()](std::span<const int64_t> sizes) -> int64_t {
+    const int64_t left = sizes[static_cast<size_t>(a)], right = sizes[static_cast<size_t>(b)];
+    if (left == kUnknown || right == kUnknown) return kUnknown;
+    if (cross) return left * right;
+    if (kind == JoinKind::kSemi || kind == JoinKind::kAnti) return (left + 1) / 2;
+    return kind == JoinKind::kLeft ? left : std::max(left, right);
+  };
+  SameWords same;
+  same.add(kind).add(unique.left).add(unique.right).add(how).add(indicator);
+  for (const std::vector<Inlet>* places : {&keys, &inlets})
+    for (const Inlet& each : *places) same.add(each.left).add(each.right);
+  for (const std::string& name : table.names) same.add(name);
+  table.same = same.add(keys.size()).take();
+  if (!unique.left && !unique.right) {
+    if (kind != JoinKind::kOuter)
+      for (const Inlet& key : keys) {
+        table.partners.push_back({key.right, key.left});
+        if (kind == JoinKind::kInner) table.partners.push_back({key.left, key.right});
+      }
+    of_left.inputs = inputs.of(false);
+    of_right.inputs = inputs.of(true);
+    table.sources = {of_left, of_right};
+    table.remade = [=, names = table.names, count = columns.size()](
+                       std::span<const NodePtr> nodes,
+                       const std::vector<bool>& required) -> NodePtr {
+      const std::optional<JoinKind> own = kind_without(kind, required);
+      if (!own || (*own != kind && joins_categories)) return nullptr;
+      const auto at = [&](int64_t place) {
+        return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
+      };
+      JoinSides made{at(rows.left), at(rows.right), {}, {}};
+      for (const Inlet& key : keys) {
+        made.left_keys.push_back(at(key.left));
+        made.right_keys.push_back(at(key.right));
+      }
+      std::vector<JoinColumn> kept;
+      for (size_t i = 0; i < count; ++i)
+        kept.push_back({names[i], at(inlets[i].left), at(inlets[i].right)});
+      const std::string word = *own == kind               ? how
+                               : *own == JoinKind::kInner ? "inner, made of " + how
+                                                          : "left, made of " + how;
+      return join_node(made, kept, *own, unique, indicator, word);
+    };
+  }
   const auto joined = std::make_shared<std::optional<JoinedRows>>();
   table.run = [=, names = table.names](const std::vector<bool>& wanted,
                                        std::span<const Value> given) {
@@ -172,7 +258,8 @@ NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
   return test_node("isin", "", signature, {left, right},
                    [](std::span<const Value> given, const Mask* where) {
                      return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]), where);
-                   });
+                   },
+                   {.row_inputs = 1, .same = "isin"});
 }
 
 }  // namespace hr

@@ -205,11 +205,12 @@ NodePtr repeated(const NodePtr& like, Dtype dtype, std::function<Column(int64_t 
   signature.dtype = dtype;
   signature.nullable = false;
   const bool known = signature.rows() != kUnknown;
-  return operator_node(
+  NodePtr made = operator_node(
       "assign", "one value", signature, known ? std::vector<NodePtr>{} : std::vector{like}, 1,
       [make = std::move(make), rows = signature.rows()](std::span<const Value> inputs) -> Value {
         return make(inputs.empty() ? rows : signature_of(inputs[0]).rows());
       });
+  return known ? made : with_traits(std::move(made), {.row_inputs = 1});
 }
 
 template <class T>

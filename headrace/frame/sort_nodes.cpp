@@ -5,6 +5,7 @@
 #include "headrace/algo/gather.h"
 #include "headrace/algo/sort.h"
 #include "headrace/base/error.h"
+#include "headrace/plan/same_words.h"
 
 #include <algorithm>
 
@@ -90,7 +91,24 @@ struct SortPlan {
       for (Column& column : carried) column = gather(column, rows);
       return Table(carried_names, std::move(carried));
     };
-    if (first < 0) table.prefix = [plan = *this](int64_t rows) { return plan.node(rows); };
+    SameWords same;
+    for (const SortOrder& order : orders) same.add(order.descending).add(order.missing_first);
+    for (const std::string& name : names) same.add(name);
+    table.same = same.add(orders.size()).add(first).take();
+    if (first < 0) {
+      table.orders_rows = true;
+      table.prefix = [plan = *this](int64_t rows) { return plan.node(rows); };
+      RowSource& rows = table.sources.emplace_back();
+      for (size_t i = 0; i < table.inputs.size(); ++i)
+        rows.inputs.push_back(static_cast<int64_t>(i));
+      for (size_t c = 0; c < columns.size(); ++c)
+        rows.columns.push_back(static_cast<int64_t>(keys.size() + c));
+      table.remade = [names = names, orders = orders](std::span<const NodePtr> nodes,
+                                                      const std::vector<bool>&) {
+        const auto values = nodes.begin() + static_cast<std::ptrdiff_t>(orders.size());
+        return SortPlan{{nodes.begin(), values}, orders, names, {values, nodes.end()}}.node(-1);
+      };
+    }
     return table_node("sort_values",
                       orders_text(orders) + (first < 0 ? "" : ", first " + std::to_string(first)),
                       std::move(table));

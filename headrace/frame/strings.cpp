@@ -176,12 +176,13 @@ Column text_length(const Column& column) {
 }
 
 NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern) {
-  return test_node("str",
-                   std::string(kTests[static_cast<size_t>(test)]) + " " + pattern.substr(0, 40),
-                   text_signature(column, TypeId::kBool), {column},
+  const std::string word(kTests[static_cast<size_t>(test)]);
+  return test_node("str", word + " " + pattern.substr(0, 40), text_signature(column, TypeId::kBool),
+                   {column},
                    [test, pattern](std::span<const Value> values, const Mask* where) {
                      return test_text(test, std::get<Column>(values[0]), pattern, where);
-                   });
+                   },
+                   {.row_inputs = 1, .same = word + " " + pattern});
 }
 
 NodePtr slice_text_node(const NodePtr& column, int64_t begin, int64_t end) {

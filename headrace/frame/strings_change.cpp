@@ -273,7 +273,8 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
     signature.nullable |= other.nullable;
   }
   signature.dtype = TypeId::kString;
-  return operator_node(
+  const auto columns_in = static_cast<int64_t>(inputs.size());
+  NodePtr made = operator_node(
       "str", "concatenate", signature, inputs, 1, [order](std::span<const Value> values) -> Value {
         std::vector<Column> columns;
         std::vector<Touch> touches;
@@ -299,6 +300,7 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
           };
         });
       });
+  return with_traits(std::move(made), {.row_inputs = columns_in});
 }
 
 }  // namespace hr

@@ -222,7 +222,8 @@ NodePtr test_regex_node(RegexAnchor anchor, const NodePtr& column, const RegexPa
       text_signature(column, TypeId::kBool), {column},
       [anchor, pattern](std::span<const Value> values, const Mask* where) {
         return test_regex(anchor, std::get<Column>(values[0]), pattern, where);
-      });
+      },
+      {.row_inputs = 1});
 }
 
 Column replace_regex(const Column& column, const RegexPattern& pattern, const std::string& fresh,

@@ -267,7 +267,8 @@ NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text)
   return test_node(name, text.substr(0, 40), bool_signature(text_column(name, column)), {column},
                    [op, text](std::span<const Value> values, const Mask* where) {
                      return compare_text(op, std::get<Column>(values[0]), text, where);
-                   });
+                   },
+                   {.row_inputs = 1, .same = "text " + text});
 }
 
 NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
@@ -275,10 +276,12 @@ NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
   check_same_rows(name, text_column(name, left), text_column(name, right));
   Signature signature = bool_signature(left);
   signature.nullable |= right->signature().nullable;
-  return operator_node(
-      name, "", signature, {left, right}, 1, [op](std::span<const Value> values) -> Value {
-        return compare_text(op, std::get<Column>(values[0]), std::get<Column>(values[1]));
-      });
+  return with_traits(operator_node(name, "", signature, {left, right}, 1,
+                                   [op](std::span<const Value> values) -> Value {
+                                     return compare_text(op, std::get<Column>(values[0]),
+                                                         std::get<Column>(values[1]));
+                                   }),
+                     {.row_inputs = 2, .same = "texts"});
 }
 
 NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
@@ -297,7 +300,7 @@ NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const Nod
   }
   Signature signature = a->signature();
   signature.nullable |= b->signature().nullable || test->signature().nullable;
-  return operator_node(
+  NodePtr made = operator_node(
       "where", "", signature, {test, a, b}, 2, [](std::span<const Value> values) -> Value {
         const auto& wanted = std::get<Column>(values[0]);
         const auto &left = std::get<Column>(values[1]), &right = std::get<Column>(values[2]);
@@ -314,6 +317,7 @@ NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const Nod
         const Column both = concatenate("where", left.dtype(), std::array{left, right});
         return wanted.null_count() > 0 ? gather_or_null(both, rows_of) : gather(both, rows_of);
       });
+  return with_traits(std::move(made), {.row_inputs = 3, .same = "texts"});
 }
 
 }  // namespace hr

@@ -52,8 +52,9 @@ inline Signature text_signature(const NodePtr& column, Dtype dtype) {
 /// An operator on one column of texts.
 inline NodePtr text_operator(const NodePtr& column, Dtype dtype, std::string detail,
                              Node::Run run) {
-  return operator_node("str", std::move(detail), text_signature(column, dtype), {column}, 1,
-                       std::move(run));
+  return with_traits(operator_node("str", std::move(detail), text_signature(column, dtype),
+                                   {column}, 1, std::move(run)),
+                     {.row_inputs = 1});
 }
 
 /// The view of `part`, which is a piece of the text that `whole` is the view of.

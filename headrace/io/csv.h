@@ -5,6 +5,7 @@
 #include "headrace/io/source.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,15 @@ struct CsvResult {
   Table rejects{};
 };
 
+/// Rows that are wanted of a scan.
+struct CsvFilter {
+  /// Schema columns that `test` reads.
+  std::vector<bool> reads{};
+  /// Which of some rows are wanted: a bool column, in which null is false. Gets the columns that it
+  /// reads, in order; called for a batch of rows after the other.
+  std::function<Column(const Table&)> test{};
+};
+
 /// A CSV source that is stamped and sniffed but not read: what a deferred scan holds. The schema is
 /// fixed here from the head and from samples at places that the size alone decides; a later row
 /// that does not fit it is a bad row. Copies share the state; `read` may be called again and again.
@@ -97,6 +107,13 @@ class HR_API CsvScan {
   /// OutOfMemoryError when the budget is too small.
   CsvResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1,
                  Place place = host) const;
+
+  /// Reads only the rows that a filter wants, on the host. The columns that it reads, and
+  /// categories, are parsed for all rows; of the others only the fields of wanted rows are looked
+  /// at, and only these are checked. Batches of rows are resident, and what is wanted of them.
+  /// Throws as `read`, for the first bad row of those that it looks at; InvalidArgumentError for a
+  /// scan that sets bad rows aside.
+  CsvResult read_where(const CsvFilter& filter, const std::vector<bool>& wanted = {}) const;
 
   struct State;
 

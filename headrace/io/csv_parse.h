@@ -43,6 +43,15 @@ struct CsvPiece {
   std::vector<Part> parts{};  ///< one a column of the result
   std::vector<CsvBadRow> bad_rows{};
   TextArena bad_text{};
+  Buffer begins{};  ///< int32 offsets of the good rows, if they are noted
+};
+
+/// Rows of a range that are wanted: a bit a good row, of which so many are known.
+struct CsvKeep {
+  const uint8_t* bits = nullptr;
+  int64_t first = 0;  ///< bit of the range's first row
+  int64_t rows = 0;
+  const int32_t* begins = nullptr;  ///< of each row in the text of the range; null: not known
 };
 
 struct CsvParseJob {
@@ -51,15 +60,18 @@ struct CsvParseJob {
   int64_t num_columns;                    ///< of the result
   int64_t max_rows;                       ///< good rows wanted of a range
   bool stop_at_bad_row;
+  bool notes_rows = false;  ///< where each begins
 };
 
 namespace cpu {
 
 /// Parses the rows in [text, text + size), where text[size] is a line end and kCsvPadding bytes
 /// follow and stand before. Values go to the slots from `first_slot` on (the range's max_rows of
-/// them), one a good row, without gaps; string views name their text buffer `text_buffer`.
+/// them), one a good row, without gaps; string views name their text buffer `text_buffer`. With
+/// `keep` only these rows are parsed and get slots, `max_rows` of the range are as many, and the
+/// columns are those of a file with more than one.
 CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-                     int64_t first_slot, uint32_t text_buffer);
+                     int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep = nullptr);
 
 }  // namespace cpu
 

@@ -25,12 +25,14 @@ namespace {
 #include "headrace/io/decimal_number_math.h"
 
 constexpr int64_t kOtherShapes = 16;  // then a range is taken to have another shape
+constexpr int64_t kFewRows = 8;       // one of so many is wanted: not worth another index
 
 class RangeParser : CsvPieceWriter {
  public:
   RangeParser(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-              int64_t first_slot, uint32_t text_buffer)
+              int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep)
       : CsvPieceWriter(job, text, range, first_slot, text_buffer),
+        keep_(keep),
         text_(text),
         end_(text + size),
         most_(std::min(job.max_rows, range.max_rows)),
@@ -42,10 +44,14 @@ class RangeParser : CsvPieceWriter {
       others_ =
           Buffer::allocate(cpu::csv_fields_most(bytes) * static_cast<int64_t>(sizeof(int32_t)));
       is_odd_.resize(targets_.size());
+      if (keep_) kept_ = Buffer::allocate(cpu::csv_fields_room(bytes));
     }
+    if (job.notes_rows && size <= INT32_MAX)
+      piece_.begins = Buffer::allocate(range.max_rows * static_cast<int64_t>(sizeof(int32_t)));
   }
 
   CsvPiece parse() {
+    if (keep_ && keep_->begins && most_ * kFewRows < keep_->rows) return parse_few();
     const char* p = text_;
     const bool alone = targets_.size() == 1 && targets_[0].column == 0 && syntax_.plain_numbers;
     while (p < end_ && piece_.rows < most_) {
@@ -59,12 +65,19 @@ class RangeParser : CsvPieceWriter {
         p = after;
         continue;
       }
+      if (keep_ && !is_kept(seen_)) {
+        p = skip_row(p);
+        ++seen_;
+        continue;
+      }
       const char* after = parse_row(p);
       if (!after) {
         after = reject(p, end_);
         if (job_.stop_at_bad_row) break;
       } else {
+        note_begin(piece_.rows, p);
         ++piece_.rows;
+        ++seen_;
       }
       p = after;
     }
@@ -72,6 +85,27 @@ class RangeParser : CsvPieceWriter {
   }
 
  private:
+  // Some rows here and there.
+  CsvPiece parse_few() {
+    for (int64_t at = 0; at < keep_->rows && piece_.rows < most_; at += 56) {
+      const int64_t count = std::min<int64_t>(56, keep_->rows - at);
+      for (uint64_t bits = load_bits(keep_->bits, keep_->first + at, count); bits;
+           bits &= bits - 1) {
+        const char* const row = text_ + keep_->begins[at + std::countr_zero(bits)];
+        if (!parse_row(row)) {
+          reject(row, end_);
+          return finish();
+        }
+        ++piece_.rows;
+      }
+    }
+    return finish();
+  }
+
+  void note_begin(int64_t row, const char* p) {
+    if (piece_.begins) piece_.begins.mutable_as<int32_t>()[row] = static_cast<int32_t>(p - text_);
+  }
+
   // Lines that hold one number and nothing else, as far as they have the shape of "%.18e".
   const char* number_lines(const char* p) {
     begin_row();
@@ -90,9 +124,12 @@ class RangeParser : CsvPieceWriter {
   // are left to be parsed row by row, so that the first bad field is the one that is told.
   const char* parse_tile(const char* p) {
     fields_ = cpu::index_fields(syntax_, static_cast<int64_t>(targets_.size()), p, rows_end_,
-                                most_ - piece_.rows, room_.mutable_as<int32_t>());
+                                keep_ ? keep_->rows - seen_ : most_ - piece_.rows,
+                                room_.mutable_as<int32_t>());
     row_by_row_until_ = fields_.looked;
     if (fields_.rows == 0) return p;
+    const int64_t indexed = fields_.rows;
+    if (keep_) keep_rows();
     note_arenas();
     for (size_t f = 0; f < targets_.size(); ++f) {
       if (parse_column(f)) continue;
@@ -100,8 +137,36 @@ class RangeParser : CsvPieceWriter {
       row_by_row_until_ = std::max(fields_.next, fields_.looked);
       return p;
     }
+    if (piece_.begins)
+      for (int64_t row = 0; row < fields_.rows; ++row)
+        note_begin(piece_.rows + row, fields_.text + fields_.begin(row, 0));
     piece_.rows += fields_.rows;
+    seen_ += indexed;
     return fields_.next;
+  }
+
+  bool is_kept(int64_t row) const { return get_bit(keep_->bits, keep_->first + row); }
+
+  // Takes the rows of the tile that are wanted; where they begin is one field more.
+  void keep_rows() {
+    auto* out = kept_.mutable_as<int32_t>();
+    int64_t rows = 0;
+    for (int64_t row = 0; row < fields_.rows; ++row) {
+      if (!is_kept(seen_ + row)) continue;
+      *out++ = static_cast<int32_t>(fields_.begin(row, 0) - 1);
+      out = std::copy_n(fields_.ends + row * fields_.fields, fields_.fields, out);
+      ++rows;
+    }
+    fields_.ends = kept_.mutable_as<int32_t>();
+    fields_.fields += 1;
+    fields_.rows = rows;
+  }
+
+  const char* skip_row(const char* p) const {
+    for (;; ++p) {
+      p = scan_field(syntax_, p, end_).next;
+      if (*p != syntax_.delimiter) return next_row(syntax_, p);
+    }
   }
 
   // One field of all rows of the tile; false when one of them is bad.
@@ -109,14 +174,15 @@ class RangeParser : CsvPieceWriter {
     const CsvTarget& target = targets_[f];
     if (target.column < 0) return true;
     auto* const others = others_.mutable_as<int32_t>();
+    const int64_t field = static_cast<int64_t>(f) + (keep_ ? 1 : 0);
     begin_row();
-    int64_t count = is_odd_[f] ? -1 : parse_common_fields(target, static_cast<int64_t>(f), others);
+    int64_t count = is_odd_[f] ? -1 : parse_common_fields(target, field, others);
     if (2 * count > fields_.rows) is_odd_[f] = true;
     const bool all = count < 0;
     if (all) count = fields_.rows;
     for (int64_t k = 0; k < count; ++k) {
       const int64_t row = all ? k : others[k];
-      const char* const begin = fields_.text + fields_.begin(row, static_cast<int64_t>(f));
+      const char* const begin = fields_.text + fields_.begin(row, field);
       if (targets_.size() == 1 && skip_empty_row(syntax_, begin) != begin) {
         row_by_row_until_ = std::max(fields_.next, fields_.looked);
         fields_.rows = row;  // an empty line is no row: the tile ends before it
@@ -124,8 +190,7 @@ class RangeParser : CsvPieceWriter {
         return true;
       }
       row_ = piece_.rows + row;
-      if (parse_field(target, begin) != fields_.text + fields_.end(row, static_cast<int64_t>(f)))
-        return false;
+      if (parse_field(target, begin) != fields_.text + fields_.end(row, field)) return false;
     }
     return true;
   }
@@ -336,6 +401,8 @@ class RangeParser : CsvPieceWriter {
     });
   }
 
+  const CsvKeep* keep_;
+  int64_t seen_ = 0;  // rows of the range, where not all are kept
   const char* text_;
   const char* end_;
   int64_t most_;          // rows wanted of the range
@@ -343,14 +410,15 @@ class RangeParser : CsvPieceWriter {
   CsvFields fields_{};
   Buffer room_{};
   Buffer others_{};
+  Buffer kept_{};               // fields of the rows of a tile that are wanted
   std::vector<bool> is_odd_{};  // fields of another shape than the kernels'
   const char* row_by_row_until_ = nullptr;
   int64_t other_shapes_ = 0;  // times in a row that lines were not of the shape of number_lines
 };
 
 CsvPiece parse(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-               int64_t first_slot, uint32_t text_buffer) {
-  return RangeParser(job, text, size, range, first_slot, text_buffer).parse();
+               int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep) {
+  return RangeParser(job, text, size, range, first_slot, text_buffer, keep).parse();
 }
 
 }  // namespace
@@ -362,8 +430,8 @@ HWY_AFTER_NAMESPACE();
 namespace hr::cpu {
 
 CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-                     int64_t first_slot, uint32_t text_buffer) {
-  return HR_SIMD(parse)(job, text, size, range, first_slot, text_buffer);
+                     int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep) {
+  return HR_SIMD(parse)(job, text, size, range, first_slot, text_buffer, keep);
 }
 
 }  // namespace hr::cpu

@@ -2,8 +2,11 @@
 // The CSV reader against hand-made answers: syntax, dtypes, nulls, bad rows, limits.
 #include "headrace/io/csv.h"
 
+#include "headrace/algo/compress.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_read.h"
 #include "headrace/io/csv_testing.h"
@@ -11,8 +14,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -258,6 +263,138 @@ TEST(Csv, TilesTellTheSameAsRows) {
     }
     set_simd_level(best_simd_level());
   }
+}
+
+// Which rows have a first read column whose text hashes to an even number; nulls are left null.
+Column even_texts(const Table& table) {
+  const std::vector<std::string> texts = cells(table.column(0));
+  const auto rows = static_cast<int64_t>(texts.size());
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows)),
+         valid = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  for (int64_t row = 0; row < rows; ++row) {
+    const std::string& text = texts[static_cast<size_t>(row)];
+    set_bit(bits.mutable_as<uint8_t>(), row, std::hash<std::string>()(text) % 2 == 0);
+    set_bit(valid.mutable_as<uint8_t>(), row, text != "null");
+  }
+  return Column(TypeId::kBool, rows, std::move(bits), std::move(valid), -1);
+}
+
+// What a filtered read tells: cells, or the error.
+std::vector<std::string> outcome_where(const std::string& text, const CsvOptions& options,
+                                       int64_t chunk, size_t by, bool with_it) {
+  std::vector<std::string> told;
+  try {
+    const CsvScan scan(text_source(text), options);
+    const size_t columns = scan.schema().names.size();
+    CsvFilter filter{.reads = std::vector<bool>(columns), .test = even_texts};
+    filter.reads[by] = true;
+    std::vector<bool> wanted(columns, true);
+    wanted[by] = with_it;
+    const Table table = read_in_chunks(scan, wanted, -1, chunk, host, &filter).table;
+    for (int64_t c = 0; c < table.num_columns(); ++c)
+      for (std::string& cell : cells(table.column(c))) told.push_back(std::move(cell));
+  } catch (const Error& error) {
+    told.push_back(error.what());
+  }
+  return told;
+}
+
+TEST(Csv, AFilterLeavesTheRowsThatItWants) {
+  static constexpr const char* kFields[] = {
+      "7",         "-12",       "0.5", "NA", "word", "\"q\"", "\"6\"", "a longer text field",
+      "\"a,\nb\"", "\"d\"\"d\""};
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 300; ++round) {
+    const size_t columns = 2 + random() % 4;
+    const bool regular = round % 2, broken = round % 5 == 0;
+    std::vector<size_t> kinds;
+    std::string text;
+    for (size_t c = 0; c < columns; ++c) {
+      kinds.push_back(random() % 3);
+      text += std::string(c ? "," : "") + static_cast<char>('a' + c);
+    }
+    text += "\n";
+    CsvOptions options;
+    for (size_t c = 0; c < columns; ++c)
+      options.dtypes.emplace_back(std::string(1, static_cast<char>('a' + c)),
+                                  regular && kinds[c] != 2 ? TypeId::kFloat64 : TypeId::kString);
+    for (size_t row = random() % 3000; row > 0; --row) {
+      for (size_t c = 0; c < columns; ++c) {
+        if (regular)
+          text += kinds[c] == 2 ? kFields[random() % std::size(kFields)] : kFields[random() % 4];
+        else
+          text += kFields[random() % std::size(kFields)];
+        if (broken && random() % 2000 == 0) text += "x";
+        text += c + 1 < columns ? "," : random() % 50 ? "\n" : "\n\n";
+      }
+    }
+    if (round % 11 == 0) options.num_rows = static_cast<int64_t>(random() % 2000);
+    const size_t by = random() % columns;
+    const bool with_it = random() % 2;
+    const auto told = outcome_where(text, options, kCsvChunkBytes, by, with_it);
+    EXPECT_EQ(told, outcome_where(text, options, 5000, by, with_it)) << "round " << round;
+    EXPECT_EQ(told, outcome_where(text, options, 64, by, with_it)) << "round " << round;
+    set_simd_level(SimdLevel::kBase);
+    EXPECT_EQ(told, outcome_where(text, options, kCsvChunkBytes, by, with_it)) << "round " << round;
+    set_simd_level(best_simd_level());
+    if (broken) continue;
+    const Table all = read(text, options);
+    const Column test = even_texts(Table({"by"}, {all.column(static_cast<int64_t>(by))}));
+    std::vector<std::string> expected;
+    for (int64_t c = 0; c < all.num_columns(); ++c)
+      if (with_it || c != static_cast<int64_t>(by))
+        for (std::string& cell : cells(compress(all.column(c), Mask(test))))
+          expected.push_back(std::move(cell));
+    EXPECT_EQ(told, expected) << "round " << round;
+  }
+}
+
+TEST(Csv, AFilterKeepsTheCodesOfCategories) {
+  std::string text = "a,b\n";
+  for (int row = 0; row < 3000; ++row)
+    text += std::to_string(row % 7) + ",word" + std::to_string(row * row % 101) + "\n";
+  const CsvScan scan(text_source(text), {.dtypes = {{"b", TypeId::kCategory}}});
+  const CsvFilter filter{.reads = {true, false}, .test = even_texts};
+  const Table all = scan.read().table;
+  const Column expected = compress(all.column(1), Mask(even_texts(Table({"a"}, {all.column(0)}))));
+  for (const int64_t chunk : {int64_t{100}, kCsvChunkBytes}) {
+    const Table some = read_in_chunks(scan, {}, -1, chunk, host, &filter).table;
+    const Column& codes = some.column(1);
+    ASSERT_EQ(codes.num_rows(), expected.num_rows());
+    EXPECT_EQ(codes.dictionary()->size(), expected.dictionary()->size());
+    EXPECT_TRUE(std::equal(codes.values<int32_t>().begin(), codes.values<int32_t>().end(),
+                           expected.values<int32_t>().begin()));
+  }
+}
+
+TEST(Csv, AFilterTellsOfTheFirstBadRowThatItLooksAt) {
+  const std::string text = "a,b\n1,x\n2,1\n3,y\n4\n";
+  const CsvScan scan(text_source(text),
+                     {.dtypes = {{"a", TypeId::kInt64}, {"b", TypeId::kInt64}}, .num_rows = -1});
+  const auto where = [&](int64_t value) {
+    return CsvFilter{.reads = {true, false}, .test = [value](const Table& table) {
+                       const int64_t rows = table.num_rows();
+                       Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows) + 1);
+                       for (int64_t row = 0; row < rows; ++row)
+                         set_bit(
+                             bits.mutable_as<uint8_t>(), row,
+                             table.column(0).values<int64_t>()[static_cast<size_t>(row)] == value);
+                       return Column(TypeId::kBool, rows, std::move(bits));
+                     }};
+  };
+  const auto line = [&](int64_t value) {
+    try {
+      scan.read_where(where(value));
+    } catch (const InputError& error) {
+      return error.line;
+    }
+    return int64_t{0};
+  };
+  EXPECT_EQ(line(1), 2);  // a value of a row that is wanted
+  EXPECT_EQ(line(2), 5);  // the number of fields counts in all rows
+  EXPECT_EQ(line(3), 4);  // and comes behind what is bad before
+  EXPECT_THROW(CsvScan(text_source(text), {.on_bad = BadRows::kReject}).read_where(where(1)),
+               InvalidArgumentError);
 }
 
 TEST(Csv, KeepsNulBytesInText) {

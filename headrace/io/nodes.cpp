@@ -3,24 +3,85 @@
 #include "headrace/io/nodes.h"
 
 #include "headrace/plan/placement.h"
+#include "headrace/plan/row_predicate.h"
+
+#include <algorithm>
 
 namespace hr {
 
 namespace {
 
+using Predicates = std::vector<std::shared_ptr<const RowPredicate>>;
+
+CsvFilter filter_of(const Predicates& predicates, size_t columns, std::span<const Value> others) {
+  CsvFilter filter;
+  filter.reads.assign(columns, false);
+  for (const auto& each : predicates)
+    for (const int64_t column : each->columns()) filter.reads[static_cast<size_t>(column)] = true;
+  filter.test = [predicates, others, reads = filter.reads](const Table& table) {
+    return rows_for_which(
+        predicates,
+        [&](int64_t column) {
+          return table.column(
+              std::count(reads.begin(), reads.begin() + static_cast<std::ptrdiff_t>(column), true));
+        },
+        others);
+  };
+  return filter;
+}
+
+NodePtr scan_where(const CsvScan& scan, const Predicates& predicates);
+
 NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
   const CsvSchema& schema = scan.schema();
-  std::function<NodePtr(int64_t)> prefix;
-  if (max_rows < 0) prefix = [scan](int64_t rows) { return scan_prefix(scan, rows); };
-  return table_node("read_csv", scan.source().name(),
-                    {.names = schema.names,
-                     .dtypes = schema.dtypes,
-                     .passes = 2,
-                     .run =
-                         [scan, max_rows](const std::vector<bool>& wanted, std::span<const Value>) {
-                           return scan.read(wanted, max_rows, default_place()).table;
-                         },
-                     .prefix = std::move(prefix)});
+  TableOperator table;
+  table.names = schema.names;
+  table.dtypes = schema.dtypes;
+  table.passes = 2;
+  table.run = [scan, max_rows](const std::vector<bool>& wanted, std::span<const Value>) {
+    return scan.read(wanted, max_rows, default_place()).table;
+  };
+  table.guess = [rows = schema.estimated_rows, max_rows](std::span<const int64_t>) {
+    return max_rows < 0 ? rows : rows < 0 ? max_rows : std::min(rows, max_rows);
+  };
+  if (max_rows < 0) {
+    table.prefix = [scan](int64_t rows) { return scan_prefix(scan, rows); };
+    table.filtered = [scan](const Predicates& predicates) -> NodePtr {
+      // A GPU has kernels for texts of numbers, and filters quickly; rejects count all rows.
+      if (!default_place().is_host() || scan.options().on_bad == BadRows::kReject) return nullptr;
+      return scan_where(scan, predicates);
+    };
+  }
+  return table_node("read_csv", scan.source().name(), std::move(table));
+}
+
+// The rows for which all predicates are true.
+NodePtr scan_where(const CsvScan& scan, const Predicates& predicates) {
+  const CsvSchema& schema = scan.schema();
+  TableOperator table;
+  table.names = schema.names;
+  table.dtypes = schema.dtypes;
+  table.passes = 2;
+  std::string text = scan.source().name();
+  for (const auto& each : predicates) {
+    text += (&each == &predicates[0] ? " where " : " and ") + each->text();
+    table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
+  }
+  table.guess = [rows = schema.estimated_rows,
+                 count = predicates.size()](std::span<const int64_t>) {
+    int64_t left = rows;
+    for (size_t i = 0; i < count && left > 0; ++i) left = (left + 2) / 3;
+    return left;
+  };
+  table.run = [scan, predicates](const std::vector<bool>& wanted, std::span<const Value> others) {
+    return scan.read_where(filter_of(predicates, wanted.size(), others), wanted).table;
+  };
+  table.filtered = [scan, predicates](const Predicates& more) {
+    Predicates all = predicates;
+    all.insert(all.end(), more.begin(), more.end());
+    return scan_where(scan, all);
+  };
+  return table_node("read_csv", std::move(text), std::move(table));
 }
 
 }  // namespace

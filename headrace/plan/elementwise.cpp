@@ -92,12 +92,15 @@ NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
 NodePtr recode_node(const NodePtr& input, Dtype dtype) {
   Signature signature = input->signature();
   signature.dtype = dtype;
-  return operator_node("astype", std::string(dtype.name()), signature, {input}, 1,
-                       [dtype](std::span<const Value> inputs) -> Value {
-                         const auto& column = std::get<Column>(inputs[0]);
-                         return dtype.is_category() ? categories_of_strings(column)
-                                                    : strings_of_categories(column);
-                       });
+  NodePtr made = operator_node("astype", std::string(dtype.name()), signature, {input}, 1,
+                               [dtype](std::span<const Value> inputs) -> Value {
+                                 const auto& column = std::get<Column>(inputs[0]);
+                                 return dtype.is_category() ? categories_of_strings(column)
+                                                            : strings_of_categories(column);
+                               });
+  // Codes follow the order in which the texts come, so those of some rows are others.
+  return with_traits(std::move(made),
+                     {.row_inputs = dtype.is_category() ? 0 : 1, .same = "recode"});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Nodes of a plan that have the same value.
 #include "headrace/plan/equal_nodes.h"
 
+#include "headrace/data/dictionary.h"
 #include "headrace/plan/node_fields.h"
 
 #include <string>
@@ -15,8 +16,19 @@ void append(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// A number by its value, others by who they are.
+// A number by its value, a column that is there by its memory, others by who they are.
 void append_input(std::string& key, const NodePtr& node) {
+  const auto* column = node->is_ready() ? std::get_if<Column>(&node->value()) : nullptr;
+  if (column && column->num_rows() > 0) {
+    key += 'c';
+    key += column->dtype().name();
+    append(key, column->values_buffer().data());
+    append(key, column->offset());
+    append(key, column->num_rows());
+    append(key, column->validity());
+    if (column->dtype().is_category()) append(key, column->dictionary()->id());
+    return;
+  }
   const auto* scalar = node->is_ready() ? std::get_if<Scalar>(&node->value()) : nullptr;
   if (!scalar || !(scalar->dtype().is_real() || scalar->dtype().is_bool())) {
     key += 'n';
@@ -37,9 +49,16 @@ void append_input(std::string& key, const NodePtr& node) {
 
 // What a node does with what; empty for those of which only they themselves know.
 std::string key_of(const Node::Fields& fields) {
-  const bool is_known = fields.is_fusable() || fields.picks || fields.renames;
+  const bool is_known = fields.is_fusable() || fields.picks || fields.renames ||
+                        fields.kind == NodeKind::kPart || !fields.traits.same.empty();
   if (!is_known) return {};
   std::string key;
+  if (!fields.traits.same.empty()) {
+    key += fields.op;
+    key += fields.traits.same;
+    append(key, fields.masked);
+  }
+  append(key, fields.part);
   append(key, fields.kind);
   append(key, fields.operation);
   append(key, fields.picks);

@@ -10,7 +10,8 @@
 namespace hr {
 
 /// For nodes that do the same with the same inputs as an earlier one (element-wise operations,
-/// reductions, rows that a mask picks, the same rows in another domain), that one; who read them
+/// reductions, rows that a mask picks, the same rows in another domain, operators and tables with
+/// `same` words, columns of equal tables), that one; who read them
 /// reads it from now on. `order`: the nodes of a plan, inputs before users. Call with the plan's
 /// mutex held.
 std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order);

@@ -84,10 +84,69 @@ class FullSize {
 // Arguments and choices of an operator that has some.
 std::string detail_text(const Node& node) {
   const auto& fields = const_cast<Node&>(node).fields();
+  if (!fields.choice && fields.masked && !node.is_ready())
+    return " [" + fields.detail + " (where a mask is true)]";
   if (!fields.choice)
     return fields.detail.empty() || node.is_ready() ? "" : " [" + fields.detail + "]";
   return " [" + fields.detail + "; " + fields.choice(fields.inputs) + "]";
 }
+
+/// Rows of values that are not there yet, guessed: a condition is thought to hold in a third of
+/// them.
+class Guesses {
+ public:
+  int64_t rows(const NodePtr& node) {
+    const Signature& signature = node->signature();
+    if (signature.rows() != kUnknown) return signature.rows();
+    if (const auto it = known_.find(node.get()); it != known_.end()) return it->second;
+    known_.emplace(node.get(), kUnknown);
+    if (depth_ > kDeepest) return kUnknown;
+    ++depth_;
+    const int64_t guessed = guess(node->fields());
+    --depth_;
+    known_[node.get()] = guessed;
+    return guessed;
+  }
+
+  Explanation::Guess of(const PlanStep& step) {
+    Explanation::Guess result{.rows = kUnknown, .bytes = 0};
+    for (const NodePtr& node : step.outputs) {
+      const Signature& signature = node->signature();
+      if (signature.form == Form::kTable && step.outputs.size() > 1) continue;
+      int64_t elements = 1;
+      for (size_t d = 1; d < signature.shape.size(); ++d) elements *= signature.shape[d];
+      const int64_t count = rows(node);
+      result.rows = std::max(result.rows, count);
+      if (count == kUnknown || signature.form == Form::kTable || elements < 0)
+        result.bytes = kUnknown;
+      if (result.bytes == kUnknown) continue;
+      elements *= count;
+      const bool bits = signature.form == Form::kColumn && signature.dtype.is_bool();
+      result.bytes += bits ? (elements + 7) / 8 : elements * signature.dtype.size_bytes();
+    }
+    return result;
+  }
+
+ private:
+  int64_t guess(const Node::Fields& fields) {
+    if (fields.inputs.empty() && !fields.guess) return kUnknown;
+    if (fields.picks) {
+      const int64_t all = rows(fields.inputs[0]);
+      return all == kUnknown ? all : (all + 2) / 3;
+    }
+    if (fields.kind == NodeKind::kPart || fields.kind == NodeKind::kOperator)
+      return rows(fields.inputs[0]);
+    std::vector<int64_t> each;
+    for (const NodePtr& input : fields.inputs) each.push_back(rows(input));
+    if (fields.guess) return fields.guess(each);
+    return *std::max_element(each.begin(), each.end());
+  }
+
+  static constexpr int kDeepest = 1000;  // bounds the recursion
+
+  int depth_ = 0;
+  std::unordered_map<const Node*, int64_t> known_{};
+};
 
 class Writer {
  public:
@@ -95,12 +154,14 @@ class Writer {
     const std::vector<PlanStep> steps = plan_steps(roots);
     const FullSize full(steps);
     Explanation result;
+    Guesses guesses;
     result.steps = static_cast<int64_t>(steps.size());
     std::string body;
     for (size_t i = 0; i < steps.size(); ++i) {
       const PlanStep& step = steps[i];
       if (full.reads_or_writes(step)) result.full_passes += step.passes;
       body += step_text(static_cast<int64_t>(i) + 1, step);
+      result.guesses.push_back(guesses.of(step));
       for (const NodePtr& node : step.outputs) names_[node.get()] = "#" + std::to_string(i + 1);
     }
     for (const NodePtr& root : roots)

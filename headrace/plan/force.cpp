@@ -130,6 +130,11 @@ void tell(StepClock& clock, const PlanStep& step) {
   clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes);
 }
 
+void finish_same(const PlanStep& step) {
+  for (const auto& [node, from] : step.same)
+    if (!node->is_ready()) node->finish(from->value());
+}
+
 }  // namespace
 
 // One plan runs at a time; it uses all workers.
@@ -147,13 +152,20 @@ void force(std::span<const NodePtr> nodes) {
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
     run_step(steps[i]);
-    for (const auto& [node, from] : steps[i].same)
-      if (!node->is_ready()) node->finish(from->value());
+    finish_same(steps[i]);
     tell(clock, steps[i]);
     for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
     steps[i] = {};  // lets go of what nobody else holds, before the next step allocates
   }
   uses.begin(steps.size());
+}
+
+const Value& compute_inside(const NodePtr& node) {
+  for (const PlanStep& step : plan_steps(std::span(&node, 1))) {
+    run_step(step);
+    finish_same(step);
+  }
+  return node->value();
 }
 
 }  // namespace hr

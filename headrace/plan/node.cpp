@@ -85,6 +85,8 @@ void Node::finish(Value value) {
   fields_->run_table = nullptr;
   fields_->run_rows = nullptr;
   fields_->among = nullptr;
+  fields_->remade = nullptr;
+  fields_->filtered = nullptr;
   fields_->inputs.clear();
 }
 
@@ -130,11 +132,12 @@ NodePtr operator_node(std::string op, std::string detail, Signature signature,
   return make_node(std::move(made));
 }
 
-NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask) {
+NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask,
+                    std::string detail) {
   Node::Fields made;
   made.kind = NodeKind::kOperator;
   made.op = "getitem";
-  made.detail = "mask";
+  made.detail = std::move(detail);
   made.signature = std::move(signature);
   made.passes = 1;
   made.inputs = {rows, mask};
@@ -149,8 +152,14 @@ NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mas
   return make_node(std::move(made));
 }
 
+NodePtr with_traits(NodePtr node, NodeTraits traits) {
+  node->fields().traits = std::move(traits);
+  return node;
+}
+
 NodePtr test_node(std::string op, std::string detail, Signature signature,
-                  std::vector<NodePtr> inputs, RowTest test, const NodePtr& where) {
+                  std::vector<NodePtr> inputs, RowTest test, NodeTraits traits,
+                  const NodePtr& where) {
   // Other threads may ask when the node ran and let go of its inputs, so these are not held here.
   std::vector<std::weak_ptr<Node>> known(inputs.begin(), inputs.end());
   const auto narrowed = [=, mask = std::weak_ptr(where),
@@ -159,19 +168,22 @@ NodePtr test_node(std::string op, std::string detail, Signature signature,
     for (const std::weak_ptr<Node>& each : known) held.push_back(each.lock());
     const NodePtr also = mask.lock();
     if (std::count(held.begin(), held.end(), nullptr) > 0 || (masked && !also)) return nullptr;
-    return test_node(op, detail, signature, std::move(held), test,
+    return test_node(op, detail, signature, std::move(held), test, traits,
                      masked ? elementwise_node(Op::kBitwiseAnd, {also, more}) : more);
   };
   if (where) inputs.push_back(where);
-  const NodePtr node = operator_node(
-      std::move(op), detail + (where ? " (where a mask is true)" : ""), std::move(signature),
-      std::move(inputs), 1,
-      [test = std::move(test), masked = where != nullptr](std::span<const Value> values) -> Value {
-        if (!masked) return test(values, nullptr);
-        const Mask mask(std::get<Column>(values.back()));
-        return test(values.first(values.size() - 1), &mask);
-      });
-  node->fields().narrowed = narrowed;
+  const NodePtr node =
+      operator_node(std::move(op), std::move(detail), std::move(signature), std::move(inputs), 1,
+                    [test, masked = where != nullptr](std::span<const Value> values) -> Value {
+                      if (!masked) return test(values, nullptr);
+                      const Mask mask(std::get<Column>(values.back()));
+                      return test(values.first(values.size() - 1), &mask);
+                    });
+  Node::Fields& fields = node->fields();
+  fields.narrowed = narrowed;
+  fields.test = std::move(test);
+  fields.masked = where != nullptr;
+  fields.traits = std::move(traits);
   return node;
 }
 
@@ -197,6 +209,13 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.partners = std::move(table.partners);
   made.among = std::move(table.among);
   made.has_kernels = table.has_kernels;
+  made.sources = std::move(table.sources);
+  made.remade = std::move(table.remade);
+  made.filtered = std::move(table.filtered);
+  made.traits.same = std::move(table.same);
+  made.guess = std::move(table.guess);
+  made.orders_rows = table.orders_rows;
+  made.ignores_order = table.ignores_order;
   return make_node(std::move(made));
 }
 

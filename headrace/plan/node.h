@@ -16,6 +16,7 @@
 namespace hr {
 
 class Node;
+class RowPredicate;
 using NodePtr = std::shared_ptr<Node>;
 struct RowInputs;
 
@@ -45,6 +46,12 @@ class HR_API Node {
   /// The same table, made only of the rows whose `column`, a key, is one of `values`.
   using Among = std::function<NodePtr(std::span<const NodePtr> inputs, int64_t column,
                                       const NodePtr& values)>;
+  /// The same table of other inputs, without the rows that lack one of a source with true in
+  /// `required`; null where there is no such table.
+  using Remade =
+      std::function<NodePtr(std::span<const NodePtr> inputs, const std::vector<bool>& required)>;
+  using Filtered =
+      std::function<NodePtr(const std::vector<std::shared_ptr<const RowPredicate>>& predicates)>;
   /// Says how an operator works on these inputs, which may not have run yet; there are none left
   /// once it ran itself.
   using Choice = std::function<std::string(std::span<const NodePtr> inputs)>;
@@ -92,15 +99,38 @@ HR_API NodePtr operator_node(std::string op, std::string detail, Signature signa
                              std::vector<NodePtr> inputs, int passes, Node::Run run,
                              Node::Choice choice = nullptr, bool has_kernels = false);
 
+/// What the planner may know of an operator.
+struct NodeTraits {
+  /// Each row of the result follows from the same row of so many of the first inputs, which have
+  /// its rows or are scalars; the other inputs are read whole. 0: it is not so.
+  int64_t row_inputs = 0;
+  /// Beside the operator's word, dtype and inputs what tells it from others: nodes that agree in
+  /// all of it are run once. Empty: it is not compared.
+  std::string same{};
+};
+
+/// The node, which was just made, with these traits.
+HR_API NodePtr with_traits(NodePtr node, NodeTraits traits);
+
 /// The rows that `mask` picks; both have the same rows, and the result those of `signature`.
-HR_API NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask);
+HR_API NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask,
+                           std::string detail = "mask");
 
 /// A test of rows: a bool column without nulls where the signature has none. An `&` with other
 /// bools runs it after them, and only where they are true: `test` gets these rows as a mask (null:
 /// all) and says false for others.
 using RowTest = std::function<Column(std::span<const Value> inputs, const Mask* where)>;
 HR_API NodePtr test_node(std::string op, std::string detail, Signature signature,
-                         std::vector<NodePtr> inputs, RowTest test, const NodePtr& where = nullptr);
+                         std::vector<NodePtr> inputs, RowTest test, NodeTraits traits,
+                         const NodePtr& where = nullptr);
+
+/// Rows that those of a table are made of: one side of a join, what is sorted or grouped. Without
+/// one of them the rows of the table that have it are not there, and the others as before.
+struct RowSource {
+  std::vector<int64_t> inputs{};   ///< places of all inputs that have these rows
+  std::vector<int64_t> columns{};  ///< by column: the input whose values it repeats; -1: none
+  bool optional = false;           ///< rows of the table may have none of them: null stands there
+};
 
 /// What a table node yields, reads and does.
 struct TableOperator {
@@ -130,6 +160,18 @@ struct TableOperator {
   std::vector<Partners> partners{};
   Node::Among among{};
   bool has_kernels = false;  ///< `run` takes inputs on a CUDA device
+  /// For filters that move before the table: its sources, and the table of other inputs.
+  std::vector<RowSource> sources{};
+  Node::Remade remade{};
+  /// Of a table that is read: the same with only the rows for which all are true.
+  Node::Filtered filtered{};
+  /// As of NodeTraits.
+  std::string same{};
+  /// Rows, guessed from those of the inputs (kUnknown where nobody can say); none: the most of
+  /// them.
+  std::function<int64_t(std::span<const int64_t> inputs)> guess{};
+  bool orders_rows = false;    ///< the rows of its inputs, in another order
+  bool ignores_order = false;  ///< of the rows of its inputs
 };
 
 /// A deferred table, run for the columns that a plan wants.
@@ -176,10 +218,17 @@ inline const Value& force(const NodePtr& node) {
 }
 
 struct Explanation {
+  /// What a step is thought to yield: guesses from known sizes; kUnknown where there is none.
+  struct Guess {
+    int64_t rows = kUnknown;
+    int64_t bytes = kUnknown;
+  };
+
   std::string text;
   int64_t steps = 0;
   /// Passes that read or write a value as large as the largest source.
   int64_t full_passes = 0;
+  std::vector<Guess> guesses{};  ///< one a step
 };
 
 /// The steps that `force` would take (and those already taken, with what they measured).

@@ -22,7 +22,10 @@ struct Node::Fields {
   std::optional<Value> value{};
   Run run{};
   Choice choice{};
-  /// Of a test of rows: the same where a mask is true; null once it let go of its inputs.
+  NodeTraits traits{};
+  RowTest test{};       // of a test of rows
+  bool masked = false;  // whose last input is a mask that says where it looks
+  /// The same where a mask is true; null once it let go of its inputs.
   std::function<NodePtr(const NodePtr& where)> narrowed{};
   RunTable run_table{};
   RunRows run_rows{};
@@ -30,6 +33,16 @@ struct Node::Fields {
   std::vector<int64_t> row_values{};
   std::vector<TableOperator::Partners> partners{};
   Among among{};
+  std::vector<RowSource> sources{};
+  Remade remade{};
+  Filtered filtered{};
+  std::function<int64_t(std::span<const int64_t> inputs)> guess{};
+  bool orders_rows = false;
+  bool ignores_order = false;
+  // For some plan, which made another table instead: that one, if it is there, and the mask.
+  bool was_filtered = false;
+  std::weak_ptr<Node> filtered_to{};
+  std::weak_ptr<Node> filtered_by{};
   std::function<NodePtr(int64_t)> prefix{};
   std::vector<std::string> names{};  // of a table node
   std::vector<Dtype> dtypes{};

@@ -3,7 +3,9 @@
 #include "headrace/plan/planner.h"
 
 #include "headrace/plan/equal_nodes.h"
+#include "headrace/plan/needless_order.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/push_filters.h"
 #include "headrace/plan/push_keys.h"
 #include "headrace/plan/row_pass.h"
 
@@ -117,16 +119,15 @@ class Planner {
   explicit Planner(std::span<const NodePtr> given) {
     std::vector<NodePtr> roots(given.begin(), given.end());
     read(roots);
-    const auto same = merge_equal_nodes(order_);
-    for (NodePtr& root : roots) {
-      const auto found = same.find(root.get());
-      if (found == same.end()) continue;
-      same_[found->second.get()].push_back(root);
-      root = found->second;
+    merge(roots);
+    bool pushed = false;
+    while (push_filter(order_, users_, roots_)) {
+      pushed = true;
+      read(roots);
     }
-    if (!same.empty()) read(roots);
-    for (const NodePtr& root : roots) roots_.insert(root.get());
+    if (pushed) merge(roots);
     if (push_keys(order_, users_, roots_)) read(roots);
+    advise_on_order(order_, users_, roots_);
     targets_ = roots_;
     find_row_passes();
     for (const NodePtr& node : order_) mark_targets(node);
@@ -154,6 +155,24 @@ class Planner {
     for (const NodePtr& node : order_)
       for (const NodePtr& input : inputs_of(*node, needs_))
         users_[input.get()].push_back(node.get());
+  }
+
+  // Equal nodes become one.
+  void merge(std::vector<NodePtr>& roots) {
+    const auto same = merge_equal_nodes(order_);
+    for (NodePtr& root : roots) {
+      const auto found = same.find(root.get());
+      if (found == same.end()) continue;
+      std::vector<NodePtr> ended = std::move(same_[root.get()]);
+      ended.push_back(root);
+      std::vector<NodePtr>& all = same_[found->second.get()];
+      all.insert(all.end(), ended.begin(), ended.end());
+      same_.erase(root.get());
+      root = found->second;
+    }
+    if (!same.empty()) read(roots);
+    roots_.clear();
+    for (const NodePtr& root : roots) roots_.insert(root.get());
   }
 
   void find_row_passes() {

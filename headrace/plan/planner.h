@@ -36,4 +36,8 @@ std::recursive_mutex& plan_mutex();
 /// Steps in the order of execution. Depends on the graph alone. Call with `plan_mutex` held.
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots);
 
+/// The value of a node that an operator wants while it runs: part of its step. Call with
+/// `plan_mutex` held.
+const Value& compute_inside(const NodePtr& node);
+
 }  // namespace hr

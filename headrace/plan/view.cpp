@@ -164,14 +164,15 @@ NodePtr retype_node(const NodePtr& input, Dtype dtype) {
                                    {{"from", signature.dtype.name()}, {"to", dtype.name()}});
   if (signature.dtype == dtype) return input;
   signature.dtype = dtype;
-  return operator_node("astype", std::string(dtype.name()), signature, {input}, 0,
-                       [dtype](std::span<const Value> inputs) -> Value {
-                         if (const auto* column = std::get_if<Column>(&inputs[0]))
-                           return column->with_dtype(dtype);
-                         const auto& tensor = std::get<Tensor>(inputs[0]);
-                         return Tensor(dtype, tensor.shape(), tensor.strides(), tensor.buffer(),
-                                       tensor.byte_offset());
-                       });
+  NodePtr made = operator_node("astype", std::string(dtype.name()), signature, {input}, 0,
+                               [dtype](std::span<const Value> inputs) -> Value {
+                                 if (const auto* column = std::get_if<Column>(&inputs[0]))
+                                   return column->with_dtype(dtype);
+                                 const auto& tensor = std::get<Tensor>(inputs[0]);
+                                 return Tensor(dtype, tensor.shape(), tensor.strides(),
+                                               tensor.buffer(), tensor.byte_offset());
+                               });
+  return with_traits(std::move(made), {.row_inputs = 1, .same = "retype"});
 }
 
 }  // namespace hr

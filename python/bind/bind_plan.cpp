@@ -273,7 +273,9 @@ void bind_plan(nb::module_& m) {
       "explain",
       [](const std::vector<NodePtr>& nodes) {
         const hr::Explanation explanation = hr::explain(nodes);
-        return std::tuple(explanation.text, explanation.steps, explanation.full_passes);
+        std::vector<std::pair<int64_t, int64_t>> guesses;
+        for (const auto& [rows, bytes] : explanation.guesses) guesses.emplace_back(rows, bytes);
+        return std::tuple(explanation.text, explanation.steps, explanation.full_passes, guesses);
       },
       "nodes"_a, Unlocked());
 }

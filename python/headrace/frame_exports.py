@@ -36,8 +36,10 @@ class FrameExports:
     def explain(self: Any, analyze: bool = False) -> Explanation:
         """The steps that a look at all columns would take, with the passes over the data.
 
-        With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
-        a memory limit moved.
+        Filters stand where they are applied: ``read_csv [file where (x > 5)]``, ``getitem [mask,
+        before merge]``. With `analyze` the steps run, and each line says what its step took: time,
+        rows, bytes (and what was predicted of both), the memory then in use, and what a memory
+        limit moved. Notebooks show the steps as a table.
         """
         from headrace.profiling import explain
 

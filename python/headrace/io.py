@@ -93,6 +93,10 @@ def scan_csv(
     The source is stamped at the call (size, time, inode); if it changes before it is read, that is
     an error. Parameters are those of `read_csv`, without ``on_bad``.
 
+    Where only some rows are wanted (``df[df.a > 5]``), the others are not kept: `explain` shows the
+    filter in the line of ``read_csv``. Rows that it leaves out are checked for their number of
+    fields and in the columns that the filter reads, not in the others.
+
     >>> import headrace as hr
     >>> df = hr.scan_csv(b"a,b\n1,x\n2,y\n")
     >>> df.columns, int(df.a.sum())

@@ -184,26 +184,35 @@ class Explanation(str):
             number, _, does = what.partition(" ")
             does, _, predicted = does.rpartition(" -> ")
             passes = rest[0].removeprefix("passes ") if rest else ""
-            where = rest[1] if len(rest) > 1 and not rest[1].endswith(("B", "moved")) else ""
+            where = rest[1] if len(rest) > 1 and " ms, " not in rest[1] else ""
             measured = rest[-1] if len(rest) > (2 if where else 1) else ""
             rows.append((number, does or what, predicted, passes, where, measured))
         return f"<p>{html.escape(first)}</p>{html_table(self._HEADER, rows) if rows else ''}"
 
 
+def _guessed(rows: int, size: int) -> str:
+    """What was thought of a step before it ran."""
+    if rows < 0:
+        return "not predicted"
+    return f"predicted {rows:,} rows" + (f", {size_text(size)}" if size >= 0 else "")
+
+
 def explain(nodes: list[_core.Node], analyze: bool) -> Explanation:
     """The plan as text; `analyze` runs it, and says what each step took."""
-    text: str = _core.explain(nodes)[0]
+    text, _, _, guesses = _core.explain(nodes)
     if not analyze:
         return Explanation(text)
     with profile() as seen:
         _core.force(nodes)
-    lines, steps = text.split("\n"), iter(seen.steps)
+    lines, steps = text.split("\n"), iter(zip(seen.steps, guesses, strict=False))
     for at, line in enumerate(lines):
-        if line.startswith("  #") and (step := next(steps, None)):
+        if line.startswith("  #") and (pair := next(steps, None)):
+            step, guess = pair
             disk = step.written_bytes + step.fetched_bytes
             lines[at] += (
                 f" | {step.seconds * 1e3:.2f} ms, {step.rows:,} rows, "
-                f"{size_text(step.result_bytes)}, {size_text(step.used_bytes)} in memory"
+                f"{size_text(step.result_bytes)} ({_guessed(*guess)}), "
+                f"{size_text(step.used_bytes)} in memory"
                 + (f", {size_text(disk)} moved" if disk else "")
             )
     return Explanation("\n".join(lines))

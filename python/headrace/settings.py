@@ -233,7 +233,8 @@ def advice() -> Advice:
     """List what the engine saw while it ran that you could do better.
 
     So far: work that was evicted to the disk and fetched again more than twice, Python code
-    that ran for each row, and frames that grow by `concat` in a loop.
+    that ran for each row, frames that grow by `concat` in a loop, and rows that are sorted though
+    nothing depends on their order.
 
     Returns
     -------

@@ -74,8 +74,30 @@ def test_a_plan_says_what_its_steps_took_and_moved() -> None:
     with hr.memory.limit(hr.memory.stats().used_bytes + 40_000_000):
         text = plan.explain(analyze=True)
     (line,) = (line for line in text.split("\n") if "sort_values" in line)
-    assert re.search(r"\d ms, 4,000,000 rows, 64.0 MB, .* moved$", line), line
+    wanted = r"\d ms, 4,000,000 rows, 64.0 MB \(predicted 4,000,000 rows, 64.0 MB\), .* moved$"
+    assert re.search(wanted, line), line
     assert "sort_values" not in plan[["k"]].explain().split("ready")[0]
+
+
+def test_a_plan_predicts_rows_and_is_a_table_in_a_notebook() -> None:
+    frame = hr.DataFrame({"k": np.arange(9000) % 30, "x": np.arange(9000.0)})
+    plan = frame[frame.x > 10].groupby("k", as_index=False).x.sum()
+    text = plan.explain(analyze=True)
+    assert "30 rows" in text and "predicted" in text and "in memory" in text, text
+    assert text._repr_html_().count("<tr>") == text.count("  #") + 1
+    scanned = hr.scan_csv(b"a,b\n" + b"1,2\n" * 300)
+    assert "300 rows, 2.4 kB (predicted 300 rows" in scanned[["a"]].explain(analyze=True)
+
+
+def test_rows_sorted_for_nothing_are_told() -> None:
+    frame = hr.DataFrame({"k": [2, 1, 2], "x": [3.0, 2.0, 1.0]})
+    hr._core.clear_advice()
+    frame.sort_values("x").groupby("k").x.first().to_dict()
+    frame.sort_values("x").x.to_list()
+    assert not hr.advice()
+    frame.sort_values("x").groupby("k").x.sum().to_dict()
+    ((op, line, text),) = hr.advice()
+    assert op == "sort_values" and "test_plan_profile.py" in line and "sorted" in text
 
 
 def test_a_timeline_has_the_work_of_devices(

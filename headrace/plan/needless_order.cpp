@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorted rows of which nobody asks the order.
+#include "headrace/plan/needless_order.h"
+
+#include "headrace/memory/advice.h"
+#include "headrace/plan/clone_rows.h"
+#include "headrace/plan/node_fields.h"
+
+namespace hr {
+
+namespace {
+
+// Whether what reads the rows of `table` may get them in any order.
+bool is_needless(const NodePtr& table, const NodeUsers& users,
+                 const std::unordered_set<const Node*>& roots) {
+  std::vector<const Node*> stack{table.get()};
+  std::unordered_set<const Node*> seen{table.get()};
+  while (!stack.empty()) {
+    const Node* const node = stack.back();
+    stack.pop_back();
+    const auto found = users.find(node);
+    if (roots.contains(node) || found == users.end()) return false;
+    for (const Node* user : found->second) {
+      const Node::Fields& fields = const_cast<Node*>(user)->fields();
+      if (fields.kind == NodeKind::kReduction || fields.ignores_order) continue;
+      const bool has_its_rows =
+          fields.kind == NodeKind::kPart || fields.picks || is_row_by_row(*user);
+      if (!has_its_rows) return false;
+      if (seen.insert(user).second) stack.push_back(user);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void advise_on_order(std::span<const NodePtr> order, const NodeUsers& users,
+                     const std::unordered_set<const Node*>& roots) {
+  for (const NodePtr& node : order)
+    if (node->fields().orders_rows && is_needless(node, users, roots))
+      give_advice(
+          node->tag(),
+          "rows are sorted, and nothing that reads them depends on their order; leave it out");
+}
+
+}  // namespace hr

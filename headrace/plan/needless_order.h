@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorted rows of which nobody asks the order.
+#pragma once
+#include "headrace/plan/row_pass.h"
+
+#include <span>
+#include <unordered_set>
+
+namespace hr {
+
+/// Gives advice (memory/advice.h) about each table of sorted rows that only reductions and tables
+/// read whose results do not depend on the order of rows.
+void advise_on_order(std::span<const NodePtr> order, const NodeUsers& users,
+                     const std::unordered_set<const Node*>& roots);
+
+}  // namespace hr
