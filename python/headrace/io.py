@@ -28,6 +28,46 @@ __all__ = ["read_csv", "scan_csv", "write_csv"]
 _HEADERS = {"infer": "infer", True: "yes", False: "no", None: "no"}
 
 
+#: Words of pandas for options that are called otherwise here.
+_PANDAS = {
+    "sep": "delimiter",
+    "usecols": "columns",
+    "dtype": "dtypes",
+    "na_values": "null_words",
+    "skiprows": "skip_rows",
+    "nrows": "num_rows",
+    "quotechar": "quote",
+}
+#: Options of pandas that are not needed, or done by another line.
+_INSTEAD = {
+    "parse_dates": "dates and times are found by themselves; dtypes={name: 'date'} asks for them",
+    "index_col": "call set_index(name) on the frame",
+    "encoding": "text is UTF-8; convert the file first",
+    "chunksize": "scan_csv reads only what somebody looks at",
+    "low_memory": "leave it out",
+    "engine": "leave it out",
+}
+
+
+def _in_our_words(op: str, given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Options with those that were given by their words in pandas."""
+    for word, value in given.items():
+        if word not in _PANDAS:
+            from difflib import get_close_matches
+
+            known = [*options, *_PANDAS, *_INSTEAD]
+            close = get_close_matches(word, known, 1)
+            meant = f"; did you mean {close[0]!r}?" if close and word not in _INSTEAD else ""
+            fix = f"; {_INSTEAD[word]}" if word in _INSTEAD else ""
+            raise TypeMismatchError(f"{op}: no such option: option={word!r}{fix}{meant}")
+        if word == "na_values":
+            own = [value] if isinstance(value, str) else list(value)
+            options["null_words"] = [*options["null_words"], *map(str, own)]
+        else:
+            options[_PANDAS[word]] = value
+    return options
+
+
 def _words(op: str, option: str, value: Any) -> list[str]:
     """A list of text; one text alone would be taken letter by letter."""
     words = [] if isinstance(value, str | bytes) else list(value)
@@ -44,9 +84,12 @@ def _count(op: str, option: str, value: Any) -> int:
         raise TypeMismatchError(message) from None
 
 
-def _scan(op: str, source: Any, options: dict[str, Any]) -> _core.CsvScan:
+def _scan(op: str, source: Any, pandas: dict[str, Any], options: dict[str, Any]) -> _core.CsvScan:
     mark(op)
+    options = _in_our_words(op, pandas, options)
     dtypes, columns, header = (options.pop(name) for name in ("dtypes", "columns", "header"))
+    if type(header) is int and header == 0:  # the first row, as pandas says it
+        header = True
     if not isinstance(header, str | bool | None) or header not in _HEADERS:
         raise InvalidArgumentError(
             f"{op}: an option has no such value: header={header!r}; use 'infer', True or False"
@@ -87,6 +130,7 @@ def scan_csv(
     skip_rows: int = 0,
     num_rows: int | None = None,
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+    **pandas: Any,
 ) -> DataFrame:
     r"""A deferred frame over a CSV source: sniffed now, read when somebody looks, as far as needed.
 
@@ -105,6 +149,7 @@ def scan_csv(
     scan = _scan(
         "scan_csv",
         source,
+        pandas,
         {
             "delimiter": delimiter,
             "quote": quote,
@@ -139,6 +184,7 @@ def read_csv(
     num_rows: int | None = None,
     on_bad: Literal["error", "reject"] = "error",
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+    **pandas: Any,
 ) -> DataFrame:
     r"""Read CSV text straight into columns, on all cores.
 
@@ -170,6 +216,9 @@ def read_csv(
         file, line, column and text; or it goes to ``result.rejects``, a frame of line, column, text
         and reason. Rows in = rows out + rejects.
     compression : {"infer", "none", "gzip", "zstd"}
+    **pandas
+        The same by pandas' words: ``sep``, ``usecols``, ``dtype``, ``na_values`` (beside the words
+        above), ``skiprows``, ``nrows``, ``quotechar``.
 
     Raises
     ------
@@ -197,6 +246,7 @@ def read_csv(
     scan = _scan(
         "read_csv",
         source,
+        pandas,
         {
             "delimiter": delimiter,
             "quote": quote,
@@ -227,6 +277,8 @@ def write_csv(
     float_format: str = "shortest",
     null_word: str = "",
     durable: bool = True,
+    sep: str | None = None,
+    na_rep: str | None = None,
 ) -> None:
     """Write a frame as CSV text, formatted on all cores; also ``DataFrame.to_csv``.
 
@@ -244,6 +296,8 @@ def write_csv(
         Stands for null; NaN is ``nan``.
     durable : bool
         Wait until the bytes are on the disk.
+    sep, na_rep : str, optional
+        Pandas' words for `delimiter` and `null_word`.
 
     Raises
     ------
@@ -251,6 +305,8 @@ def write_csv(
         (an OSError) When the system refuses; the old file is untouched.
     """
     mark("to_csv")
+    delimiter = delimiter if sep is None else sep
+    null_word = null_word if na_rep is None else na_rep
     _core.write_csv(
         frame._table(), os.fspath(path), delimiter, header, float_format, null_word, durable
     )

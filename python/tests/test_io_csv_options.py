@@ -313,3 +313,20 @@ def test_delimiters_that_numbers_may_hold(delimiter):
     assert (
         len(read_csv(b"a\n2.5\n-3\n", delimiter=delimiter, on_bad="reject", dtypes="float64")) < 3
     )
+
+
+def test_words_of_pandas(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x;y;z\n1;-;a\n2;5;b\n3;6;c\n")
+    got = hr.read_csv(
+        path, sep=";", header=0, usecols=["y", "x"], dtype={"x": "int8"}, na_values="-", nrows=2
+    )
+    assert got.to_dict() == {"y": [None, 5], "x": [1, 2]}
+    assert got.x.dtype == "int8"
+    assert hr.scan_csv(path, sep=";", skiprows=1, names=["a", "b", "c"]).a.to_list() == [1, 2, 3]
+    got.to_csv(tmp_path / "b.csv", sep="|", na_rep="?")
+    assert (tmp_path / "b.csv").read_text() == "y|x\n?|1\n5|2\n"
+    with pytest.raises(TypeError, match="set_index"):
+        hr.read_csv(path, index_col=0)
+    with pytest.raises(TypeError, match="did you mean 'delimiter'"):
+        hr.read_csv(path, delimeter=";")
