@@ -69,10 +69,11 @@ def concat(
             "concat: frames or series are wanted, not both: "
             f"types={sorted({type(part).__name__ for part in parts})}"
         )
-    return without_labels(_rows(tables, join), ignore_index)
+    return without_labels(rows_of(tables, join), ignore_index)
 
 
-def _rows(tables: list[DataFrame], join: str) -> DataFrame:
+def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
+    """The rows of frames one behind the other; see `concat`."""
     named = [part for part in tables if part._nodes] or tables[:1]
     names = list(dict.fromkeys(name for part in named for name in part.columns))
     if join == "inner":

@@ -385,9 +385,11 @@ def from_pandas(values: Any) -> DataFrame | Series:
     """
     from headrace.deferred import mark
     from headrace.frame import DataFrame
+    from headrace.functions import came_back
     from headrace.series import Series
 
     mark("from_pandas")
+    came_back("from_pandas", values)
     if type(values).__module__.partition(".")[0] != "pandas":
         raise TypeMismatchError(
             f"from_pandas: this is not of pandas: type={type(values).__name__!r}; "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import ExchangeError, InvalidArgumentError
+from headrace.functions import sent
 from headrace.memory.tables import size_text
 from headrace.rows import Row
 from headrace.series import Series
@@ -204,7 +205,7 @@ class FrameExports:
                 if many
                 else pd.Index(found[0], name=next(iter(labels)))
             )
-        return made
+        return sent(made)
 
     def __arrow_c_schema__(self: Any) -> Any:
         return self._table().__arrow_c_schema__()

@@ -262,16 +262,17 @@ class FrameRows:
         >>> hr.DataFrame({"x": [1]}).append({"x": 2}, ignore_index=True).x.to_list()
         [1, 2]
         """
-        from headrace.concatenation import concat
+        from headrace.concatenation import rows_of
         from headrace.frame import DataFrame
         from headrace.functions import grows
+        from headrace.labels import without_labels
 
         mark("append")
         grows("append", "collect the rows in a list and make one frame of it, behind the loop")
         if isinstance(other, Mapping):
             other = [dict(other)]
         rows = other if isinstance(other, DataFrame) else DataFrame(other)
-        return concat([self, rows], ignore_index=ignore_index)  # type: ignore[no-any-return]
+        return without_labels(rows_of([self, rows]), ignore_index)
 
     def head(self: Any, n: int = 5) -> DataFrame:
         """The first `n` rows, computed from no more than these where the plan allows it.

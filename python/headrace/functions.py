@@ -57,6 +57,24 @@ def grows(op: str, fix: str) -> None:
         _core.give_advice(op, line, f"called {_REPEATS} times and more by one line; {fix}")
 
 
+#: Where pandas keeps what is said of a frame.
+_FROM_HERE = "headrace"
+
+
+def sent(made: Any) -> Any:
+    """A pandas object that remembers the line which made it."""
+    made.attrs[_FROM_HERE] = _user_line()
+    return made
+
+
+def came_back(op: str, values: Any) -> None:
+    """Advise when values of ours come back from pandas."""
+    line = getattr(values, "attrs", {}).get(_FROM_HERE)
+    if line is not None:
+        text = f"these values went to pandas at {line} and come back; do what is between on frames"
+        _core.give_advice(op, _user_line(), text)
+
+
 def with_rows_of(made: Series, like: _core.Node) -> Series:
     """A result that has a row for each of `like`, told so."""
     from headrace.series import Series

@@ -459,8 +459,9 @@ class Series(SeriesReductions):
         ``date32[day][pyarrow]``, whose ``.dt`` works.
         """
         from headrace.exchange import column_to_pandas
+        from headrace.functions import sent
 
-        return column_to_pandas(self._value(), self.name)
+        return sent(column_to_pandas(self._value(), self.name))
 
     def to_torch(self) -> Any:
         """A PyTorch tensor on the same memory; nulls are an error."""

@@ -232,9 +232,9 @@ class Advice(tuple[tuple[str, str, str], ...]):
 def advice() -> Advice:
     """List what the engine saw while it ran that you could do better.
 
-    So far: work that was evicted to the disk and fetched again more than twice, Python code
-    that ran for each row, frames that grow by `concat` in a loop, and rows that are sorted though
-    nothing depends on their order.
+    So far: work that was evicted to the disk and fetched again more than twice, Python code that
+    ran for each row or group, frames that grow by `concat` or `append` in a loop, values that went
+    to pandas and came back, and rows sorted for what does not look at their order.
 
     Returns
     -------

@@ -305,3 +305,24 @@ def test_growing_a_frame_is_advised_against() -> None:
     for i in range(10):
         frame = hr.concat([frame, hr.DataFrame({"a": [i]})])
     assert [op for op, _, _ in hr.advice()] == ["concat"]
+
+
+def test_advice_on_values_that_come_back_from_pandas() -> None:
+    hr._core.clear_advice()
+    away = hr.DataFrame({"x": [3, 1, 2]}).to_pandas()
+    assert hr.DataFrame(pd.DataFrame({"x": [1]})).x.to_list() == [1]
+    assert not hr.advice()
+    assert hr.DataFrame(away[away.x > 1]).x.to_list() == [3, 2]
+    ((op, _, text),) = hr.advice()
+    assert op == "from_pandas"
+    assert "went to pandas at test_frame_reshaping.py:" in text
+
+
+def test_a_frame_that_grows_by_append_is_named() -> None:
+    """The slow method of figure 5.3 of the report."""
+    hr._core.clear_advice()
+    frame = hr.DataFrame(columns=["latitude", "sample", "name"])
+    for at in range(9):
+        frame = frame.append({"latitude": at / 2, "sample": at, "name": "n"}, ignore_index=True)
+    assert frame.tail(1).to_dict() == {"latitude": [4.0], "sample": [8], "name": ["n"]}
+    assert [op for op, _, _ in hr.advice()] == ["append"]
