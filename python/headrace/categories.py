@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -46,6 +48,82 @@ class CategoryAccessor:
         mark("as_ordered")
         made: Series = self._series._like(_core.ordered_categories(self._series._node))
         return made
+
+    def set_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
+        """The same texts over other categories, in this order; null where a text is none of them.
+
+        >>> import headrace as hr
+        >>> size = hr.Series(["M", "S", "L", "M"], dtype="category")
+        >>> size.cat.set_categories(["S", "M", "L"], ordered=True).sort_values().to_list()
+        ['S', 'M', 'M', 'L']
+        """
+        from headrace.frame import DataFrame
+        from headrace.functions import with_rows_of
+        from headrace.locators import plain
+        from headrace.series import Series
+
+        mark("set_categories")
+        names = list(new_categories)
+        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+            raise InvalidArgumentError(
+                f"set_categories: distinct texts are wanted: new_categories={names!r}"
+            )
+        entries = Series([*names, None], dtype="category")._node
+        if ordered:
+            entries = _core.ordered_categories(entries)
+        known = DataFrame({"key": Series(names, dtype="string"), "code": range(len(names))})
+        rows = DataFrame._of({"key": plain(self._series)._node})
+        codes = rows.merge(known, on="key", how="left").code.fill_null(len(names))
+        made = Series(_core.take(entries, codes._node))
+        found: Series = self._series._like(with_rows_of(made, self._series._node)._node)
+        return found
+
+    def reorder_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
+        """The same categories in another order; an error when they are not the same ones."""
+        now, names = self.categories.to_list(), list(new_categories)
+        if sorted(now) != sorted(names):
+            raise InvalidArgumentError(
+                f"reorder_categories: the categories are others: now={now}, "
+                f"new_categories={names}; set_categories adds and drops some"
+            )
+        return self.set_categories(names, ordered=ordered)
+
+    def add_categories(self, new_categories: str | Sequence[str]) -> Series:
+        """Further categories behind those that there are."""
+        more = [new_categories] if isinstance(new_categories, str) else list(new_categories)
+        return self.set_categories([*self.categories.to_list(), *more], ordered=self.ordered)
+
+    def remove_categories(self, removals: str | Sequence[str]) -> Series:
+        """Without some categories: their values are null."""
+        gone = {removals} if isinstance(removals, str) else set(removals)
+        kept = [name for name in self.categories.to_list() if name not in gone]
+        return self.set_categories(kept, ordered=self.ordered)
+
+    def remove_unused_categories(self) -> Series:
+        """Only the categories that occur, in their order."""
+        used = set(self._series.unique().to_list())
+        kept = [name for name in self.categories.to_list() if name in used]
+        return self.set_categories(kept, ordered=self.ordered)
+
+    def rename_categories(self, new_categories: Mapping[str, str] | Sequence[str]) -> Series:
+        """Other texts for the categories: by ``{old: new}``, or a list in their order.
+
+        >>> import headrace as hr
+        >>> size = hr.Series(["M", "S"], dtype="category")
+        >>> size.cat.rename_categories({"M": "medium"}).to_list()
+        ['medium', 'S']
+        """
+        now = self.categories.to_list()
+        if not isinstance(new_categories, Mapping):
+            new_categories = dict(zip(now, new_categories, strict=True))
+        names = [new_categories.get(name, name) for name in now]
+        pairs = {old: new for old, new in zip(now, names, strict=True) if old != new}
+        renamed: Series = self._series.astype("string").replace(pairs).astype("category")
+        return renamed.cat.set_categories(names, ordered=self.ordered)
+
+    def as_unordered(self) -> Series:
+        """The same column, whose categories compare and sort by their text."""
+        return self.set_categories(self.categories.to_list())
 
     @property
     def ordered(self) -> bool:
