@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -105,6 +103,9 @@ class FrameExports:
         if path is not None:
             write_csv(frame, path, **options)
             return None
+        import tempfile
+        from pathlib import Path
+
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "text.csv"
             write_csv(frame, file, durable=False, **options)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts of values, times by patterns and back: as Python and pandas write and read them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace as hr
+
+PATTERN = "%Y-%m-%d %H:%M:%S.%f %y %I %p %j %a %A %b %B %F %T %% x"
+BACK = "%d.%m.%Y %H:%M:%S.%f"
+
+
+@given(st.lists(st.none() | st.floats(), max_size=80))
+def test_floats_are_written_as_python_does(values: list[float | None]) -> None:
+    got = hr.Series(values, dtype="float64").astype("string").to_list()
+    assert got == [None if v is None else repr(v) for v in values]
+
+
+@given(st.lists(st.none() | st.floats(width=32), max_size=40))
+def test_single_floats_are_written_as_numpy_does(values: list[float | None]) -> None:
+    got = hr.Series(values, dtype="float32").astype(str).to_list()
+    for text, value in zip(got, values, strict=True):
+        assert (text is None) == (value is None)
+        if text is not None and value is not None:
+            assert np.float32(text) == np.float32(value) or value != value
+            assert len(text) <= len(repr(value))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_integers_and_bools(dtype: str) -> None:
+    info = np.iinfo(dtype)
+    values = [info.min, info.max, 0, 7, None]
+    got = hr.Series(values, dtype=dtype).astype("string").to_list()
+    assert got == [None if v is None else str(v) for v in values]
+    assert hr.Series([True, None, False]).astype("string").to_list() == ["True", None, "False"]
+
+
+@given(st.lists(st.none() | st.datetimes(min_value=dt.datetime(1000, 1, 1)), max_size=70))
+def test_times_are_written_as_python_does(values: list[dt.datetime | None]) -> None:
+    column = hr.Series(values, dtype="datetime64[us]")
+    assert column.dt.strftime(PATTERN).to_list() == [
+        None if v is None else v.strftime(PATTERN) for v in values
+    ]
+    assert column.astype("string").to_list() == [None if v is None else str(v) for v in values]
+    texts = column.dt.strftime(BACK)
+    assert hr.to_datetime(texts, format=BACK).to_list() == values
+    assert hr.to_datetime(column.astype("string")).to_list() == values
+
+
+@given(st.lists(st.none() | st.dates(min_value=dt.date(1000, 1, 1)), max_size=40))
+def test_dates(values: list[dt.date | None]) -> None:
+    column = hr.Series(values, dtype="date")
+    assert column.astype("string").to_list() == [None if v is None else str(v) for v in values]
+    assert column.astype("string").astype("date").to_list() == values
+    ends = column.dt.is_month_end.to_list()
+    assert ends == [
+        None if v is None else v == dt.date.max or (v + dt.timedelta(1)).day == 1 for v in values
+    ]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_units(unit: str) -> None:
+    times = np.array(["2024-02-29T23:59:58.5", "1969-12-31T23:59:59", "NaT"], f"M8[{unit}]")
+    column = hr.Series(times)
+    texts = column.astype("string")
+    expected = [None if np.isnat(t) else str(t).replace("T", " ") for t in times]
+    trimmed = [
+        None if t is None else t.rstrip("0").rstrip(".") if "." in t else t for t in expected
+    ]
+    got = [
+        None if t is None else t.rstrip("0").rstrip(".") if "." in t else t for t in texts.to_list()
+    ]
+    assert got == trimmed
+    assert texts.astype(f"datetime64[{unit}]").to_list() == column.to_list()
+
+
+WRONG = [
+    *("2024-02-30", "2024-13-01", "2024-00-01", "24-01-01", "2024-01-01 24:00", "2024-01-01 10:60"),
+    *("", "x", "2024-01-01Z", "2024-01-01 10:00:00.", "2024-01-01  10:00", "2024/01/01"),
+]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_no_time(text: str) -> None:
+    column = hr.Series(["2024-01-01", None, text])
+    assert hr.to_datetime(column, errors="coerce").to_list() == [
+        *(dt.datetime(2024, 1, 1), None),
+        None,
+    ]
+    with pytest.raises(hr.InvalidArgumentError, match=r"row=2"):
+        hr.to_datetime(column).to_list()
+
+
+def test_what_a_dtype_does_not_hold() -> None:
+    texts = hr.Series(["2024-01-01 10:00"])
+    with pytest.raises(hr.InvalidArgumentError, match="dtype='date'"):
+        texts.astype("date").to_list()
+    fine = hr.Series(["2024-01-01 10:00:00.5"])
+    assert hr.to_datetime(fine, dtype="datetime64[s]", errors="coerce").to_list() == [None]
+    far = hr.Series(["9999-01-01"])
+    assert hr.to_datetime(far, dtype="datetime64[ns]", errors="coerce").to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda s: hr.to_datetime(s, format="%Q"), "%Q"),
+        (lambda s: hr.to_datetime(s, format="%A"), "%A"),
+        (lambda s: hr.to_datetime(s, format="%"), "letter"),
+        (lambda s: hr.to_datetime(s, errors="ignore"), "coerce"),
+        (lambda s: hr.to_datetime(s.str.len()), "unit"),
+        (lambda s: s.dt.strftime("%d"), "not a column of dates"),
+        (lambda s: hr.Series([dt.date(2024, 1, 1)]).dt.strftime("%k"), "%k"),
+    ],
+)
+def test_wrong_patterns_are_refused_at_their_line(call: Any, text: str) -> None:
+    with pytest.raises(hr.Error, match=text):
+        call(hr.Series(["2024-01-01"]))
+
+
+def test_the_same_texts_for_any_threads() -> None:
+    random = np.random.default_rng(5)
+    frame = hr.DataFrame(
+        {
+            "f": random.standard_normal(300_001) * 10.0 ** random.integers(-20, 20, 300_001),
+            "t": random.integers(-(10**15), 10**15, 300_001).astype("M8[us]"),
+        }
+    )
+    made = []
+    for threads in (1, 2, 4):
+        with hr.threads(threads):
+            texts = frame.f.astype("string")
+            back = hr.to_datetime(frame.t.dt.strftime(BACK), format=BACK)
+            assert (texts.astype("float64") == frame.f).all().item()
+            assert (back == frame.t).all().item()
+            made.append(texts.to_list())
+    assert made[0] == made[1] == made[2]
