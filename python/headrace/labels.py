@@ -168,9 +168,15 @@ class LabelledSeries(Series):
 
     __slots__ = ("_frame",)
 
-    def __init__(self, frame: DataFrame, name: str | None) -> None:
+    def __init__(
+        self, frame: Any, name: str | None = None, dtype: Any = None, index: Any = None
+    ) -> None:
+        from headrace.frame import DataFrame
+
+        if not isinstance(frame, DataFrame):
+            frame = _labelled_values(frame, name, dtype, index)
         super().__init__(list(frame._nodes.values())[-1], name)
-        self._frame = frame  # the labels as its first columns, then the values
+        self._frame: DataFrame = frame  # the labels as its first columns, then the values
 
     def _like(self, node: _core.Node) -> LabelledSeries:
         from headrace.frame import DataFrame
@@ -275,6 +281,28 @@ class LabelledSeries(Series):
 
     def _repr_html_(self) -> str:
         return self._frame._repr_html_()
+
+
+def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> DataFrame:
+    """A frame of a label and values: of a dictionary, or of as many as there are labels."""
+    from headrace.construction import is_single, repeated
+    from headrace.frame import DataFrame
+
+    if isinstance(values, dict):
+        if index is not None:
+            raise InvalidArgumentError("Series: a dictionary has its labels; pass no index")
+        index, values = list(values), list(values.values())
+    labels = index if isinstance(index, Series) else Series(list(index))
+    own = labels.name or "index"
+    made = DataFrame({own: labels})
+    word = name or "value"
+    if word == own:
+        word = f"{word}_value"
+    if is_single(values):
+        values = Series(repeated(made._nodes[own], values))
+    column = Series(values, dtype=dtype)
+    made[word] = Series(_core.in_domain(column._node, made._nodes[own].domain))
+    return made.set_index(own)
 
 
 class SeriesLocator:

@@ -34,6 +34,14 @@ def _looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
     return [value.item() if hasattr(value, "item") else value for value in values]
 
 
+def _converts(values: Any, word: str | None) -> bool:
+    """Whether a list of plain texts is to be numbers, or one of numbers texts."""
+    if word == "string":
+        return all(isinstance(value, bool | int | float | None) for value in values)
+    numbers = word is not None and word[:3] in ("int", "uin", "flo")
+    return numbers and all(isinstance(value, str | None) for value in values)
+
+
 class Series(SeriesReductions):
     """A column of values and nulls, usually of a frame.
 
@@ -45,14 +53,33 @@ class Series(SeriesReductions):
     >>> s = hr.Series([1.0, None, 3.0], name="x")
     >>> float(s.sum()), int(s.count())
     (4.0, 2)
+
+    With `index`, and of a dictionary, the values have labels:
+
+    >>> hr.Series({"a": 1, "b": 2})["b"], hr.Series([5, 6], index=["x", "y"]).to_dict()
+    (2, {'x': 5, 'y': 6})
     """
 
     __slots__ = ("name",)
     name: builtins.str | None
     _kind: ClassVar[str] = "series"
 
+    def __new__(
+        cls, values: Any = (), name: Any = None, dtype: Any = None, index: Any = None
+    ) -> Series:
+        """A series that knows labels, when there are some."""
+        if cls is Series and (index is not None or isinstance(values, dict)):
+            from headrace.labels import LabelledSeries
+
+            return super().__new__(LabelledSeries)
+        return super().__new__(cls)
+
     def __init__(
-        self, values: Any, name: builtins.str | None = None, dtype: npt.DTypeLike | None = None
+        self,
+        values: Any = (),
+        name: builtins.str | None = None,
+        dtype: npt.DTypeLike | None = None,
+        index: Any = None,
     ) -> None:
         if isinstance(values, _core.Node):
             node = values
@@ -65,7 +92,12 @@ class Series(SeriesReductions):
             if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
                 values = _looked_at(values)
             word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
-            node = column_node(values, dtype=word)
+            try:
+                node = column_node(values, dtype=word)
+            except TypeMismatchError:
+                if not _converts(values, word):
+                    raise
+                node = column_node(values)  # as what they are, converted below
         super().__init__(node)
         self.name = name
         if dtype is not None:

@@ -108,6 +108,15 @@ m.DataFrame.from_records([(1, "a")], columns=["n", "t"])
 m.DataFrame(np.array([(1, 2.5, "ab"), (2, 3, "c")], dtype=[("a", "i4"), ("b", "f8"), ("c", "U2")]))
 m.DataFrame(np.array([(1, 2.5)] * 3, dtype=[("a", "i4"), ("b", "f8")]).view(np.recarray))
 m.DataFrame(np.array([(1, "NaT")], dtype=[("a", "?"), ("b", "M8[ms]")])[::-1])
+m.Series({"a": 1, "b": 2})
+m.Series({"a": 1, "b": 2})["b"]
+m.Series([1, 2], index=["a", "b"], name="z").to_dict()
+m.Series(5, index=[3, 4]).to_dict()
+m.Series([1, 2], dtype=str)
+m.Series(["1", "2"], dtype=int)
+m.Series(dtype="float64")
+m.Series({"a": 1, "b": 2}).sort_values(ascending=False).index
+df.k.map(m.Series({"a": 10, "b": 20}))
 df["z"] = 1;; r = df
 df["z"] = None;; r = df
 df["z"] = dt.datetime(2024, 1, 1);; r = df
