@@ -248,6 +248,66 @@ PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& column
   return packed;
 }
 
+bool PackedKeys::packs_by_value(Dtype dtype) {
+  return dtype.is_bool() || dtype.is_floating() ||
+         (dtype.storage().is_integer() && !dtype.is_category());
+}
+
+// Makes two fields of one kind pack alike.
+void PackedKeys::widen(Field& a, Field& b) {
+  a.can_miss = b.can_miss = a.can_miss || b.can_miss;
+  if (a.kind != Kind::kInteger) return;
+  if (a.column.num_rows() == 0) a.least = b.least, a.top = b.top;
+  if (b.column.num_rows() == 0) b.least = a.least, b.top = a.top;
+  // The order of signed values is that of their bits with the sign turned.
+  const uint64_t turn = a.dtype.storage().is_signed() ? uint64_t{1} << 63 : 0;
+  const uint64_t least = std::min(a.least ^ turn, b.least ^ turn),
+                 most = std::max((a.least + a.top) ^ turn, (b.least + b.top) ^ turn);
+  a.least = b.least = least ^ turn;
+  a.top = b.top = most - least;
+}
+
+std::optional<std::array<PackedKeys, 2>> PackedKeys::of_two(std::string_view op,
+                                                            const std::vector<Column>& left,
+                                                            const std::vector<Column>& right,
+                                                            const std::vector<Column>& both) {
+  const PackOptions options{.ordered = false};
+  const int64_t left_rows = left[0].num_rows(), right_rows = right[0].num_rows();
+  if (std::max(left_rows, right_rows) > UINT32_MAX) return {};
+  std::vector<Field> of_left(left.size()), of_right(left.size());
+  const auto take_both = [&](size_t i, bool short_texts) {
+    const Field field = field_of(op, both[i], options, short_texts);
+    of_left[i] = of_right[i] = field;
+    of_left[i].column = field.column.slice(0, left_rows);
+    of_right[i].column = field.column.slice(left_rows, right_rows);
+  };
+  const auto bits = [&] {
+    int sum = 0;
+    for (const Field& field : of_left) sum += bits_of(field.last());
+    return sum;
+  };
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (packs_by_value(left[i].dtype())) {
+      of_left[i] = field_of(op, left[i], options, false);
+      of_right[i] = field_of(op, right[i], options, false);
+      widen(of_left[i], of_right[i]);
+    } else {
+      take_both(i, true);
+    }
+    if (of_left[i].can_miss && of_left[i].top == UINT64_MAX) return {};
+  }
+  for (size_t i = 0; i < left.size() && bits() > 64; ++i)
+    if (of_left[i].kind == Kind::kText) take_both(i, false);  // numbers take fewer bits
+  if (bits() > 64) return {};
+  std::array<PackedKeys, 2> packed;
+  for (PackedKeys& each : packed) each.options_ = options;
+  packed[0].num_rows_ = left_rows;
+  packed[1].num_rows_ = right_rows;
+  packed[0].place(std::move(of_left));
+  packed[1].place(std::move(of_right));
+  return packed;
+}
+
 void PackedKeys::place(std::vector<Field> fields) {
   fields_ = std::move(fields);
   int shift = 0;

@@ -5,9 +5,11 @@
 #include "headrace/data/column.h"
 #include "headrace/memory/pin.h"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +33,18 @@ class HR_API PackedKeys {
   /// Throws TypeMismatchError for complex numbers, InvalidArgumentError for 2^32 rows and more.
   static PackedKeys of(std::string_view op, const std::vector<Column>& columns,
                        PackOptions options);
+
+  /// Whether columns of this dtype are packed by their values alone, so that those of two tables
+  /// need not be one column.
+  static bool packs_by_value(Dtype dtype);
+
+  /// Equal packs for equal keys of two tables, unordered, null and NaN as keys. `both`: of columns
+  /// that do not pack by value the rows of the left table, then those of the right one; others are
+  /// not looked at. None where the keys do not fit into 64 bits.
+  static std::optional<std::array<PackedKeys, 2>> of_two(std::string_view op,
+                                                         const std::vector<Column>& left,
+                                                         const std::vector<Column>& right,
+                                                         const std::vector<Column>& both);
 
   int64_t num_rows() const { return num_rows_; }
 
@@ -94,6 +108,7 @@ class HR_API PackedKeys {
   /// `short_texts`: packs of short texts are made of their bytes, where these are near each other.
   static Field field_of(std::string_view op, const Column& column, PackOptions options,
                         bool short_texts);
+  static void widen(Field& a, Field& b);
   static Field join(std::vector<Field> fields, int64_t rows, PackOptions options);
   void place(std::vector<Field> fields);
   template <class Out>

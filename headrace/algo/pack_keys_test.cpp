@@ -53,6 +53,41 @@ TEST(PackKeys, OrdersAsTheKeysDo) {
   EXPECT_EQ(back.null_count(), 1);
 }
 
+TEST(PackKeys, TwoTablesPackAlike) {
+  const auto check = [](const std::vector<Column>& left, const std::vector<Column>& right,
+                        bool fits) {
+    const auto two = PackedKeys::of_two("test", left, right, std::vector<Column>(left.size()));
+    ASSERT_EQ(two.has_value(), fits);
+    if (!fits) return;
+    const Buffer a = packs_of((*two)[0]), b = packs_of((*two)[1]);
+    const auto same = [](const Column& x, int64_t i, const Column& y, int64_t j) {
+      if (x.is_null(i) || y.is_null(j)) return x.is_null(i) && y.is_null(j);
+      return visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
+        const T p = x.values<T>()[static_cast<size_t>(i)],
+                q = y.values<T>()[static_cast<size_t>(j)];
+        return p == q || (p != p && q != q);
+      });
+    };
+    for (int64_t i = 0; i < left[0].num_rows(); ++i)
+      for (int64_t j = 0; j < right[0].num_rows(); ++j) {
+        bool equal = true;
+        for (size_t k = 0; k < left.size(); ++k) equal &= same(left[k], i, right[k], j);
+        EXPECT_EQ(a.as<uint64_t>()[i] == b.as<uint64_t>()[j], equal) << i << " " << j;
+      }
+  };
+  const Column few = column_of<int64_t>({-5, 3, -5, 100}),
+               more = column_of<int64_t>({3, -700, 100});
+  const Column bytes = column_of<uint8_t>({200, 7, 9, 0}, {true, true, true, false});
+  const Column others = column_of<uint8_t>({7, 255, 0}, {true, true, false});
+  check({few, bytes}, {more, others}, true);
+  check({few, bytes}, {more.slice(1, 2), others.slice(1, 2)}, true);
+  check({few, bytes}, {more.slice(0, 0), others.slice(0, 0)}, true);
+  check({column_of<float>({0.0f, -0.0f, NAN, 2})}, {column_of<float>({2, NAN, 0.0f})}, true);
+  check({column_of<uint64_t>({0, UINT64_MAX})}, {column_of<uint64_t>({5, UINT64_MAX})}, true);
+  check({column_of<int64_t>({INT64_MIN, 1}), few.slice(0, 2)},
+        {column_of<int64_t>({INT64_MAX, 1}), more.slice(0, 2)}, false);
+}
+
 TEST(PackKeys, SeveralColumnsBesideEachOther) {
   const Column a = column_of<int64_t>({-5, 3, -5, 100});
   const Column b = column_of<uint8_t>({200, 7, 9, 0}, {true, true, true, false});

@@ -5,7 +5,9 @@
 #include "headrace/algo/number_keys.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
+#include "headrace/exec/workers.h"
 #include "headrace/frame/group_ways.h"
+#include "headrace/memory/budget.h"
 
 #include <algorithm>
 #include <cstring>
@@ -79,7 +81,13 @@ bool has_many_keys(const PackedKeys& packed) {
   const int64_t rows = packed.num_rows(), step = rows / kSample;
   if (step < 64) return false;  // numbering them costs little
   std::vector<uint64_t> keys(static_cast<size_t>(kSample));
-  for (int64_t i = 0; i < kSample; ++i) packed.read(i * step, 1, &keys[static_cast<size_t>(i)]);
+  const std::vector<Touch> touches = packed.touches();
+  const bool may_be_gone = memory_limit() != INT64_MAX;
+  for (int64_t i = 0; i < kSample; ++i) {
+    const Pin pin(may_be_gone ? ranges_of(touches, i * step, i * step + 1)
+                              : std::vector<PinnedRange>());
+    packed.read(i * step, 1, &keys[static_cast<size_t>(i)]);
+  }
   std::sort(keys.begin(), keys.end());
   const auto distinct = std::unique(keys.begin(), keys.end()) - keys.begin();
   return kSample - distinct < kSample * kSample / (2 * kFewSlots);

@@ -53,9 +53,17 @@ std::array<JoinKeys, 2> keys_of(const std::vector<Column>& left, int64_t left_ro
     };
     return {ready(left[0]), ready(right[0])};
   }
-  std::vector<Column> both;
+  std::vector<Column> both(left.size());
+  const auto bring_together = [&](size_t i) {
+    if (both[i].num_rows() < left_rows + right_rows)
+      both[i] = concatenate(kOp, left[i].dtype(), std::array{left[i], right[i]});
+  };
   for (size_t i = 0; i < left.size(); ++i)
-    both.push_back(concatenate(kOp, left[i].dtype(), std::array{left[i], right[i]}));
+    if (!PackedKeys::packs_by_value(left[i].dtype())) bring_together(i);
+  if (const auto two = PackedKeys::of_two(kOp, left, right, both))
+    return {JoinKeys{(*two)[0].to_buffer(0, left_rows), 0, left_rows, {}},
+            JoinKeys{(*two)[1].to_buffer(0, right_rows), 0, right_rows, {}}};
+  for (size_t i = 0; i < left.size(); ++i) bring_together(i);
   const PackedKeys packed = PackedKeys::of(kOp, both, {.ordered = false});
   return {JoinKeys{packed.to_buffer(0, left_rows), 0, left_rows, {}},
           JoinKeys{packed.to_buffer(left_rows, right_rows), 0, right_rows, {}}};

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from typing import Any
@@ -154,7 +155,8 @@ def test_a_test_of_nulls_stays_null_beside_others() -> None:
     assert "where a mask is true" not in frame[mask].explain()
     whole = hr.DataFrame({"text": ["a", "c", "b"], "number": [1, 1, 2]})
     mask = (whole.text == "a") & (whole.number == 1)
-    assert "where a mask is true" in whole[mask].explain()
+    if os.environ.get("HEADRACE_EAGER") != "1":  # then the mask is there
+        assert "where a mask is true" in whole[mask].explain()
     assert whole[mask].number.to_list() == [1]
 
 
