@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -94,7 +95,13 @@ def machine() -> dict[str, Any]:
             model = line.partition(":")[2].strip()
             break
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "memory_gb": round(memory / 1e9)}
+    found = {"cpu": model, "cores": len(os.sched_getaffinity(0)), "memory_gb": round(memory / 1e9)}
+    if smi := shutil.which("nvidia-smi"):
+        line = [smi, "--query-gpu=name,driver_version", "--format=csv,noheader"]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        if name := done.stdout.strip():
+            found["gpu"] = name.replace(", ", ", driver ")
+    return found
 
 
 def commit() -> str:
