@@ -219,6 +219,20 @@ TEST_P(AlgoDevices, Argsort) {
               [](std::span<const Tensor> in) { return argsort({as_column(in[0])}, {{}}); });
 }
 
+TEST_P(AlgoDevices, SortOfOneColumn) {
+  for (const bool descending : {false, true}) {
+    const auto work = [=](std::span<const Tensor> in) {
+      const Column column = as_column(in[0]);
+      return as_tensor(sort_rows({column}, {{descending, false}}, {column})[0]);
+    };
+    each_dtype([&]<class T>(T) {
+      for (const int64_t size : sizes()) expect_same({tensor_of(mixed<T>(size, 50))}, work);
+      expect_same({tensor_of(repeating<T>(3000, 51))}, work);
+      expect_same({tensor_of(std::vector<T>(3000, T{5}))}, work);
+    });
+  }
+}
+
 TEST_P(AlgoDevices, SortOfSeveralKeysAndNulls) {
   if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
   const int64_t rows = 200'003;

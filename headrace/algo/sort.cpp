@@ -559,6 +559,14 @@ bool is_there(const std::vector<Column>& keys) {
   return !keys.empty() && keys[0].place().is_gpu();
 }
 
+// Only the order of equal values of such a column could tell that its rows were not moved.
+bool are_own_keys(const std::vector<Column>& keys, const Column& column) {
+  return keys.size() == 1 && keys[0].values_buffer() == column.values_buffer() &&
+         keys[0].offset() == column.offset() && keys[0].dtype() == column.dtype() &&
+         column.null_count() == 0 && column.dtype().storage().is_integer() &&
+         !column.dtype().is_category();
+}
+
 Tensor argsort_there(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {
   if constexpr (built_with_cuda) return cuda::argsort(keys, orders);
   check_on_host("sort", keys[0].place());
@@ -576,6 +584,9 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
       throw_error<InvalidArgumentError>("sort", "keys and columns differ in length",
                                         {{"keys", rows}, {"column", column.num_rows()}});
   if (is_there(keys)) {
+    if constexpr (built_with_cuda)
+      if (columns.size() == 1 && are_own_keys(keys, columns[0]))
+        return {cuda::sort_integers(columns[0], orders[0])};
     const Tensor order = argsort_there(keys, orders);
     std::vector<Column> result;
     if constexpr (built_with_cuda)

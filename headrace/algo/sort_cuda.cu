@@ -95,7 +95,7 @@ __global__ void keys_kernel(Rows rows, const Word* __restrict__ words, Word leas
   if (i >= count) return;
   const int64_t row = is_first ? i : order[i];
   keys[i] = has_nulls && !rows.is_valid(row) ? Key{0} : static_cast<Key>(words[i] - least);
-  if (is_first) order[i] = static_cast<unsigned>(i);
+  if (is_first && order) order[i] = static_cast<unsigned>(i);
 }
 
 /// Keys that bring nulls to one end.
@@ -106,6 +106,19 @@ __global__ void nulls_kernel(Rows rows, int64_t count, unsigned* __restrict__ ke
   const int64_t row = is_first ? i : order[i];
   keys[i] = rows.is_valid(row) == rows.missing_first;
   if (is_first) order[i] = static_cast<unsigned>(i);
+}
+
+/// Integers of the words that begin at `least`; all of them that one, without keys.
+template <class T, class Key>
+__global__ void integers_kernel(const Key* __restrict__ keys, Word least, bool descending,
+                                int64_t count, T* __restrict__ out) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= count) return;
+  using Bits = std::make_unsigned_t<T>;
+  auto bits = static_cast<Bits>(keys ? least + keys[i] : least);
+  if (descending) bits = static_cast<Bits>(~bits);
+  if constexpr (std::is_signed_v<T>) bits ^= static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
+  out[i] = static_cast<T>(bits);
 }
 
 __global__ void widen_kernel(const unsigned* __restrict__ order, int64_t count,
@@ -120,16 +133,50 @@ void visit_key(Dtype dtype, F&& f) {
   visit_real(dtype.storage(), f);
 }
 
+cudaStream_t stream_of(const DeviceCall& call) {
+  return static_cast<cudaStream_t>(call.stream());
+}
+
+/// The words of a key, and their range, for which it waits.
+struct Words {
+  Word* words;
+  Word least;
+  int bits;
+};
+
+template <class T>
+Words find_words(DeviceCall& call, Place place, const Rows& rows, const unsigned* order,
+                 int64_t count, const Buffer& room) {
+  const Buffer range = call.scratch(16);
+  std::byte* const least = call.writes(range);
+  call.fill(least, 0xFF, 8);
+  call.fill(least + 8, 0, 8);
+  auto* const words = call.writes_as<Word>(room);
+  const unsigned blocks = blocks_in_turn(count, kThreads, place.index, kBlocksAProcessor);
+  words_kernel<T><<<blocks, kThreads, 0, stream_of(call)>>>(rows, order, count, words,
+                                                            reinterpret_cast<Word*>(least));
+  Word found[2];
+  call.fetch(found, least, sizeof found);
+  const Word width = found[0] < found[1] ? found[1] - found[0] : 0;
+  return {words, found[0], static_cast<int>(std::bit_width(width))};
+}
+
+/// Calls one of CUB's functions for the room that it needs, and then to work there.
+template <class F>
+void with_room(DeviceCall& call, F&& work) {
+  size_t bytes = 0;
+  check_cuda("sort", work(nullptr, bytes));
+  const Buffer room = call.scratch(static_cast<int64_t>(bytes));
+  check_cuda("sort", work(call.writes(room), bytes));
+}
+
 /// The order so far, and room for the next one.
 class Order {
  public:
-  Order(DeviceCall& call, Place place, int64_t rows)
-      : call_(call), stream_(static_cast<cudaStream_t>(call.stream())), rows_(rows) {
+  Order(DeviceCall& call, Place place, int64_t rows) : call_(call), place_(place), rows_(rows) {
     for (Buffer& each : order_) each = call.scratch(rows * 4);
     words_ = call.scratch(rows * 8);
     keys_ = call.scratch(rows * 8);
-    range_ = call.scratch(16);
-    blocks_ = blocks_in_turn(rows, kThreads, place.index, kBlocksAProcessor);
   }
 
   void sort_by(const Column& key, SortOrder how) {
@@ -138,32 +185,25 @@ class Order {
     if (has_nulls) call_.reads(key.validity_buffer());
     const Rows rows{key.values_buffer().data(), key.validity(), key.offset(), how.descending,
                     how.missing_first};
-    auto* const words = reinterpret_cast<Word*>(call_.writes(words_));
-    auto* const range = reinterpret_cast<Word*>(call_.writes(range_));
-    call_.fill(reinterpret_cast<std::byte*>(range), 0xFF, 8);
-    call_.fill(reinterpret_cast<std::byte*>(range + 1), 0, 8);
+    Words words{};
     visit_key(key.dtype(), [&]<class T>(std::type_identity<T>) {
-      words_kernel<T><<<blocks_, kThreads, 0, stream_>>>(rows, is_first_ ? nullptr : order(), rows_,
-                                                         words, range);
+      words = find_words<T>(call_, place_, rows, is_first_ ? nullptr : order(), rows_, words_);
     });
-    Word found[2];
-    call_.fetch(found, range, sizeof found);
-    const int bits = found[0] < found[1] ? std::bit_width(found[1] - found[0]) : 0;
     const bool apart = has_nulls && !key.dtype().is_floating();
-    if (bits > 32)
-      sort<Word>(rows, found[0], bits, apart);
-    else if (bits > 0)
-      sort<unsigned>(rows, found[0], bits, apart);
+    if (words.bits > 32)
+      sort<Word>(rows, words, apart);
+    else if (words.bits > 0)
+      sort<unsigned>(rows, words, apart);
     if (!apart) return;
     auto* const keys = reinterpret_cast<unsigned*>(call_.writes(keys_));
-    nulls_kernel<<<blocks_of(rows_, kThreads), kThreads, 0, stream_>>>(rows, rows_, keys, order(),
-                                                                       is_first_);
+    nulls_kernel<<<blocks_of(rows_, kThreads), kThreads, 0, stream_of(call_)>>>(rows, rows_, keys,
+                                                                                order(), is_first_);
     pass<unsigned>(1);
   }
 
   Buffer rows(Place place) {
     const Buffer out = allocate_result(rows_ * 8, place);
-    widen_kernel<<<blocks_of(rows_, kThreads), kThreads, 0, stream_>>>(
+    widen_kernel<<<blocks_of(rows_, kThreads), kThreads, 0, stream_of(call_)>>>(
         is_first_ ? nullptr : order(), rows_, call_.writes_as<int64_t>(out));
     return out;
   }
@@ -172,46 +212,87 @@ class Order {
   unsigned* order() { return reinterpret_cast<unsigned*>(call_.writes(order_[at_])); }
 
   template <class Key>
-  void sort(const Rows& rows, Word least, int bits, bool has_nulls) {
-    auto* const keys = reinterpret_cast<Key*>(call_.writes(keys_));
-    keys_kernel<Key><<<blocks_of(rows_, kThreads), kThreads, 0, stream_>>>(
-        rows, words_.as<Word>(), least, rows_, keys, order(), is_first_, has_nulls);
-    pass<Key>(bits);
+  void sort(const Rows& rows, const Words& words, bool has_nulls) {
+    keys_kernel<Key><<<blocks_of(rows_, kThreads), kThreads, 0, stream_of(call_)>>>(
+        rows, words.words, words.least, rows_, call_.writes_as<Key>(keys_), order(), is_first_,
+        has_nulls);
+    pass<Key>(words.bits);
   }
 
   template <class Key>
   void pass(int bits) {
-    auto* const a = reinterpret_cast<Key*>(call_.writes(keys_));
-    auto* const b = reinterpret_cast<Key*>(call_.writes(words_));
-    cub::DoubleBuffer<Key> keys(a, b);
-    cub::DoubleBuffer<unsigned> order(reinterpret_cast<unsigned*>(call_.writes(order_[at_])),
-                                      reinterpret_cast<unsigned*>(call_.writes(order_[1 - at_])));
-    const auto count = static_cast<unsigned>(rows_);
-    size_t bytes = 0;
-    int status =
-        cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, order, count, 0, bits, stream_);
-    check_cuda("sort", status);
-    const Buffer room = call_.scratch(static_cast<int64_t>(bytes));
-    status = cub::DeviceRadixSort::SortPairs(call_.writes(room), bytes, keys, order, count, 0, bits,
-                                             stream_);
-    check_cuda("sort", status);
+    cub::DoubleBuffer<Key> keys(call_.writes_as<Key>(keys_), call_.writes_as<Key>(words_));
+    cub::DoubleBuffer<unsigned> order(call_.writes_as<unsigned>(order_[at_]),
+                                      call_.writes_as<unsigned>(order_[1 - at_]));
+    with_room(call_, [&](void* room, size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, static_cast<unsigned>(rows_),
+                                             0, bits, stream_of(call_));
+    });
     if (order.selector == 1) at_ = 1 - at_;
     is_first_ = false;
   }
 
   DeviceCall& call_;
-  cudaStream_t stream_;
+  Place place_;
   int64_t rows_;
-  unsigned blocks_;
   bool is_first_ = true;  // the rows are as they stand
   int at_ = 0;
   Buffer order_[2];
   Buffer words_;  // and room for keys, once these are made
   Buffer keys_;
-  Buffer range_;
 };
 
+/// Keys of words in order.
+template <class Key>
+const Key* sort_keys(DeviceCall& call, const Rows& rows, const Words& words, const Buffer& room,
+                     int64_t count) {
+  auto* const first = call.writes_as<Key>(room);
+  keys_kernel<Key><<<blocks_of(count, kThreads), kThreads, 0, stream_of(call)>>>(
+      rows, words.words, words.least, count, first, nullptr, true, false);
+  cub::DoubleBuffer<Key> keys(first, reinterpret_cast<Key*>(words.words));
+  with_room(call, [&](void* space, size_t& bytes) {
+    return cub::DeviceRadixSort::SortKeys(space, bytes, keys, static_cast<unsigned>(count), 0,
+                                          words.bits, stream_of(call));
+  });
+  return keys.Current();
+}
+
+void check_rows(int64_t rows) {
+  if (rows > std::numeric_limits<unsigned>::max())
+    throw_error<UnsupportedError>("sort", "so many rows have no kernel on a CUDA device",
+                                  {{"rows", rows}}, "move the values first: x.to('cpu')");
+}
+
 }  // namespace
+
+Column sort_integers(const Column& values, SortOrder order) {
+  const Place place = values.place();
+  const int64_t count = values.num_rows();
+  check_rows(count);
+  DeviceCall call("sort", place);
+  call.reads(values.values_buffer());
+  const Rows rows{values.values_buffer().data(), nullptr, values.offset(), order.descending, false};
+  const Buffer space = call.scratch(count * 8);
+  const Buffer room = call.scratch(count * 8);
+  const Buffer out = allocate_result(count * values.dtype().size_bytes(), place);
+  visit_real(values.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      const Words words = find_words<T>(call, place, rows, nullptr, count, space);
+      const auto write = [&]<class Key>(const Key* keys) {
+        integers_kernel<T, Key><<<blocks_of(count, kThreads), kThreads, 0, stream_of(call)>>>(
+            keys, words.least, order.descending, count, call.writes_as<T>(out));
+      };
+      if (words.bits > 32)
+        write(sort_keys<Word>(call, rows, words, room, count));
+      else if (words.bits > 0)
+        write(sort_keys<unsigned>(call, rows, words, room, count));
+      else
+        write(static_cast<const unsigned*>(nullptr));
+    }
+  });
+  call.finish(cudaGetLastError());
+  return values.with_rows(count, out, Buffer(), 0);
+}
 
 Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {
   const Place place = keys[0].place();
@@ -221,9 +302,7 @@ Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& or
       throw_error<UnsupportedError>("sort", "keys of text have no kernel on a CUDA device",
                                     {{"dtype", key.dtype().name()}},
                                     "move the values first: x.to('cpu')");
-  if (rows > std::numeric_limits<unsigned>::max())
-    throw_error<UnsupportedError>("sort", "so many rows have no kernel on a CUDA device",
-                                  {{"rows", rows}}, "move the values first: x.to('cpu')");
+  check_rows(rows);
   DeviceCall call("sort", place);
   Order order(call, place, rows);
   for (size_t k = keys.size(); k-- > 0;) order.sort_by(keys[k], orders[k]);

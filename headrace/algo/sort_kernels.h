@@ -56,4 +56,7 @@ namespace hr::cuda {
 /// the range of each key. Throws UnsupportedError for strings and categories, and for 2^32 rows.
 Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders);
 
+/// Integers without nulls (times and days too) in order: they are their own keys.
+Column sort_integers(const Column& values, SortOrder order);
+
 }  // namespace hr::cuda

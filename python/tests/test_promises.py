@@ -318,7 +318,9 @@ def test_direct_storage(tmp_path):
     hr.DataFrame({"x": np.arange(100_000)}).to_parquet(tmp_path / "x.parquet")
     with hr.device("cuda"):
         hr.memory.ledger().clear()
-        assert int(hr.read_parquet(tmp_path / "x.parquet").x.sum()) == 4_999_950_000
+        x = hr.read_parquet(tmp_path / "x.parquet").x
+        assert x.device == "cuda:0"
+        assert int(x.sum()) == 4_999_950_000
         assert hr.memory.ledger().total_bytes == 0
 
 
