@@ -321,6 +321,7 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     >>> np.asarray(a).ctypes.data == n.ctypes.data
     True
     """
+    from headrace.frame import DataFrame
     from headrace.series import Series
 
     mark("asarray")
@@ -328,6 +329,8 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
         result = values
     elif isinstance(values, Series):
         result = Array(_core.as_tensor(values._node))
+    elif isinstance(values, DataFrame):
+        result = values.to_array()
     else:
         from headrace.exchange import tensor_from
 

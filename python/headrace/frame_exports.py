@@ -7,7 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import ExchangeError, InvalidArgumentError
+from headrace.deferred import mark
+from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.functions import sent
 from headrace.memory.tables import size_text
 from headrace.rows import Row
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from headrace.array import Array
     from headrace.profiling import Explanation
 
 
@@ -175,7 +177,57 @@ class FrameExports:
         _core.record_copy("to_numpy", "columns become one array", size, False)
         if not columns:
             return np.empty((0, 0))
-        return np.column_stack([column.astype(dtype, copy=False) for column in columns])
+        made = np.empty((len(self), len(columns)), dtype)
+        for i, column in enumerate(columns):
+            made[:, i] = column
+        return made
+
+    def to_array(self: Any) -> Array:
+        """All columns of numbers but labels as one array of two dimensions, deferred.
+
+        Its dtype is the one that NumPy promotes the columns to; nulls become NaN in floats, and are
+        an error in integers. One copy for several columns, column behind column, none for one.
+        `hr.asarray`, DLPack and `to_torch` take it too.
+
+        >>> import headrace as hr
+        >>> x = hr.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5]}).to_array()
+        >>> x.shape, x[:, 0].tolist()
+        ((3, 2), [1.0, 2.0, 3.0])
+        """
+        import numpy as np
+
+        from headrace.array import Array
+
+        mark("to_array")
+        columns = [Series(self._nodes[name], name) for name in self._unlabelled()]
+        wrong = [str(c.name) for c in columns if c.dtype.kind not in "biuf"]
+        if wrong or not columns:
+            raise TypeMismatchError(
+                f"to_array: columns of numbers are wanted: others={wrong}; pick them: df[[...]]"
+            )
+        dtype = np.result_type(*(np.dtype(c.dtype) for c in columns))
+        word = "uint8" if dtype.kind == "b" else dtype.name
+        cast = [c.astype(word) for c in columns]
+        if dtype.kind == "f":
+            cast = [c.fill_null(float("nan")) if c._node.nullable else c for c in cast]
+        nodes = [c._node for c in cast]
+        if len(nodes) > 1:
+            rows = nodes[0].shape[0]
+            size = max(rows, 0) * len(nodes) * dtype.itemsize
+            _core.record_copy("to_array", "columns become one array", size, False)
+            nodes = [_core.concat(nodes)]
+        made: Array = Array(_core.as_tensor(nodes[0])).reshape(len(columns), -1).T
+        return made.astype("bool") if dtype.kind == "b" else made
+
+    def to_torch(self: Any) -> Any:
+        """A PyTorch tensor of two dimensions on the memory of `to_array`."""
+        return self.to_array().to_torch()
+
+    def __dlpack__(self: Any, **options: Any) -> Any:
+        return self.to_array().__dlpack__(**options)
+
+    def __dlpack_device__(self: Any) -> tuple[int, int]:
+        return self.to_array().__dlpack_device__()  # type: ignore[no-any-return]
 
     def __array__(
         self: Any, dtype: npt.DTypeLike | None = None, copy: bool | None = None

@@ -433,3 +433,26 @@ def test_pandas_blocks_are_shared_and_writes_to_them_change_no_result() -> None:
     matrix = pd.DataFrame(np.arange(6.0).reshape(2, 3))
     assert hr.asarray(matrix).tolist() == [[0, 1, 2], [3, 4, 5]]
     assert hr.from_pandas(matrix).columns == ["0", "1", "2"]
+
+
+def test_a_frame_of_numbers_is_one_array() -> None:
+    frame = hr.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5], "c": [True, False, True]})
+    expected = np.array([[1, 0.5, 1], [2, np.nan, 0], [3, 2.5, 1]])
+    hr.memory.ledger().clear()
+    made = frame.to_array()
+    np.testing.assert_array_equal(np.asarray(made), expected)
+    assert hr.memory.ledger().total_bytes == 72
+    for other in (np.from_dlpack(frame), np.asarray(hr.asarray(frame)), frame.to_numpy()):
+        np.testing.assert_array_equal(other, expected)
+    whole = frame[["a"]].to_array()
+    assert (whole.dtype, whole.tolist()) == ("int64", [[1], [2], [3]])
+    assert whole.to_numpy().ctypes.data == frame.a.to_numpy().ctypes.data
+    assert frame[["c"]].to_array().dtype == "bool"
+    assert frame[frame.a > 1][["a", "b"]].to_array().shape == (2, 2)
+    assert frame[frame.a > 9][["a", "b"]].to_array().shape == (0, 2)
+    labelled = frame.assign(k=["x", "y", "z"]).set_index("k")
+    assert labelled.to_array().shape == (3, 3)
+    with pytest.raises(hr.TypeMismatchError, match=r"others=\['k'\]"):
+        labelled.reset_index().to_array()
+    with pytest.raises(hr.Error, match="null"):
+        hr.DataFrame({"a": [1, None], "b": [2, 3]}).to_array().to_numpy()
