@@ -18,7 +18,7 @@ from headrace.frame_rows import FrameRows
 from headrace.functions import FrameFunctions
 from headrace.labels import FrameLabels, LabelledSeries, relabelled
 from headrace.reshaping import FrameShapes
-from headrace.rows import Names
+from headrace.rows import Names, no_attribute
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -297,9 +297,7 @@ class DataFrame(
         nodes: dict[str, _core.Node] = object.__getattribute__(self, "_nodes")
         if name in nodes:
             return self._series(name)
-        raise AttributeError(
-            f"DataFrame has no column or method {name!r}; the columns are {', '.join(nodes)}"
-        )
+        raise no_attribute("DataFrame has no column or method", name, nodes, DataFrame)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]

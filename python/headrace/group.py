@@ -11,6 +11,7 @@ from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.group_picks import GroupPicks, one_quantile
 from headrace.labels import LabelledSeries
+from headrace.rows import no_attribute
 from headrace.series import Series
 from headrace.windows import ROW_FUNCTIONS
 
@@ -160,7 +161,8 @@ class GroupBy(GroupPicks):
             raise AttributeError(name)
         if name in object.__getattribute__(self, "_nodes"):
             return self[name]
-        raise AttributeError(f"groupby has no column or aggregate {name!r}")
+        nodes = object.__getattribute__(self, "_nodes")
+        raise no_attribute("groupby has no column or aggregate", name, nodes, GroupBy)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]

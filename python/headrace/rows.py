@@ -9,6 +9,16 @@ from typing import Any
 from headrace import _core
 
 
+def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:
+    """An error that names what was meant, else the columns."""
+    from difflib import get_close_matches
+
+    words = [*columns, *(word for word in dir(kind) if not word.startswith("_"))]
+    close = get_close_matches(name, words, 1)
+    fix = f"did you mean {close[0]!r}?" if close else f"the columns are {', '.join(columns)}"
+    return AttributeError(f"{what} {name!r}; {fix}")
+
+
 class Names(list[str]):
     """Names of columns: a list with the few words of pandas' index that programs use on them.
 

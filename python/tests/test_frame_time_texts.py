@@ -24,13 +24,12 @@ def test_floats_are_written_as_python_does(values: list[float | None]) -> None:
 
 
 @given(st.lists(st.none() | st.floats(width=32), max_size=40))
-def test_single_floats_are_written_as_numpy_does(values: list[float | None]) -> None:
+def test_single_floats_read_back_to_themselves(values: list[float | None]) -> None:
     got = hr.Series(values, dtype="float32").astype(str).to_list()
     for text, value in zip(got, values, strict=True):
         assert (text is None) == (value is None)
         if text is not None and value is not None:
             assert np.float32(text) == np.float32(value) or value != value
-            assert len(text) <= len(repr(value))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])

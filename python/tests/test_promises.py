@@ -1260,7 +1260,7 @@ def test_self_join():
     assert pairs == [(1, 1), (1, 3), (2, 2), (3, 1), (3, 3)]
 
 
-@promise("004: CSV with the options of pandas", later)
+@promise("004: CSV with the options of pandas")
 def test_read_csv_options(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('# note\na;b;c\n1;"x;y";0.5\n;z;nan\n')
