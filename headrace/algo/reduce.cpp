@@ -206,7 +206,8 @@ Dtype reduction_dtype(Reduction reduction, Dtype dtype) {
   if (!dtype.is_real() && !dtype.is_bool())
     throw_error<TypeMismatchError>(
         reduction_name(reduction), "the values are not numbers", {{"dtype", dtype.name()}},
-        dtype.is_temporal() ? "use astype('int64') first" : "select a numeric column");
+        dtype.is_temporal() || dtype.is_duration() ? "use astype('int64') first"
+                                                   : "select a numeric column");
   switch (reduction) {
     case Reduction::kSum:
     case Reduction::kProduct:

@@ -30,9 +30,10 @@ enum class TypeId : uint8_t {
   kDate,
   kTimestamp,
   kCategory,
+  kDuration,
 };
 
-/// What a timestamp counts.
+/// What timestamps and durations count.
 enum class TimeUnit : uint8_t { kSecond, kMilli, kMicro, kNano };
 
 constexpr int64_t units_per_second(TimeUnit unit) {
@@ -43,13 +44,14 @@ constexpr int64_t units_per_second(TimeUnit unit) {
 /// The type of one element. A bool takes one bit in a column and one byte in a tensor; a string is
 /// a 16-byte Arrow Utf8View in a column and cannot stand in a tensor. A date is an int32 of days
 /// and a timestamp an int64 of its unit, both since 1970-01-01 in the proleptic Gregorian calendar
-/// without leap seconds and without a zone. A category is an int32 code into the column's
-/// dictionary of strings. Dates and categories stand in columns only.
+/// without leap seconds and without a zone. A duration is an int64 of its unit. A category is an
+/// int32 code into the column's dictionary of strings. Dates and categories stand in columns only.
 class Dtype {
  public:
   constexpr Dtype() = default;
 
-  /// A timestamp counts microseconds; `timestamp(unit)` makes the others.
+  /// Timestamps and durations count microseconds; `timestamp(unit)` and `duration(unit)` make the
+  /// others.
   constexpr Dtype(TypeId id) : id_(id) {}  // NOLINT(google-explicit-constructor)
 
   static constexpr Dtype timestamp(TimeUnit unit) {
@@ -58,19 +60,26 @@ class Dtype {
     return dtype;
   }
 
+  static constexpr Dtype duration(TimeUnit unit) {
+    Dtype dtype(TypeId::kDuration);
+    dtype.unit_ = unit;
+    return dtype;
+  }
+
   constexpr TypeId id() const { return id_; }
 
-  /// Of a timestamp.
+  /// Of a timestamp or duration.
   constexpr TimeUnit unit() const { return unit_; }
 
-  /// The dtype of the integers that dates, timestamps and categories are kept in; else the dtype
-  /// itself.
+  /// The dtype of the integers that dates, times, durations and categories are kept in; else the
+  /// dtype itself.
   constexpr Dtype storage() const {
     switch (id_) {
       case TypeId::kDate:
       case TypeId::kCategory:
         return TypeId::kInt32;
       case TypeId::kTimestamp:
+      case TypeId::kDuration:
         return TypeId::kInt64;
       default:
         return *this;
@@ -98,6 +107,7 @@ class Dtype {
       case TypeId::kFloat64:
       case TypeId::kComplex64:
       case TypeId::kTimestamp:
+      case TypeId::kDuration:
         return 8;
       case TypeId::kComplex128:
       case TypeId::kString:
@@ -131,17 +141,23 @@ class Dtype {
 
   constexpr bool is_category() const { return id_ == TypeId::kCategory; }
 
+  constexpr bool is_duration() const { return id_ == TypeId::kDuration; }
+
+  /// True for timestamps and durations: an int64 of a unit, and NumPy's NaT where it is null.
+  constexpr bool has_unit() const { return is_timestamp() || is_duration(); }
+
   /// True for dates and timestamps.
   constexpr bool is_temporal() const { return is_date() || is_timestamp(); }
 
-  /// The word of NumPy and pandas: "float64", "bool", "string", "date", "datetime64[us]".
+  /// The word of NumPy and pandas: "float64", "bool", "string", "date", "datetime64[us]",
+  /// "timedelta64[us]".
   HR_API std::string_view name() const;
 
   friend constexpr bool operator==(Dtype, Dtype) = default;
 
  private:
   TypeId id_ = TypeId::kFloat64;
-  TimeUnit unit_ = TimeUnit::kMicro;  // as it is here for all but timestamps
+  TimeUnit unit_ = TimeUnit::kMicro;  // as it is here for all but timestamps and durations
 };
 
 /// The dtype with the word `name` ("float" and "int" mean 64 bits, "str" means string). Throws

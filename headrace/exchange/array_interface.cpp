@@ -31,7 +31,11 @@ constexpr Words kWords[] = {{TypeId::kBool, "|b1", "?"},        {TypeId::kInt8, 
 constexpr Words kTimes[] = {{Dtype::timestamp(TimeUnit::kSecond), "<M8[s]", nullptr},
                             {Dtype::timestamp(TimeUnit::kMilli), "<M8[ms]", nullptr},
                             {Dtype::timestamp(TimeUnit::kMicro), "<M8[us]", nullptr},
-                            {Dtype::timestamp(TimeUnit::kNano), "<M8[ns]", nullptr}};
+                            {Dtype::timestamp(TimeUnit::kNano), "<M8[ns]", nullptr},
+                            {Dtype::duration(TimeUnit::kSecond), "<m8[s]", nullptr},
+                            {Dtype::duration(TimeUnit::kMilli), "<m8[ms]", nullptr},
+                            {Dtype::duration(TimeUnit::kMicro), "<m8[us]", nullptr},
+                            {Dtype::duration(TimeUnit::kNano), "<m8[ns]", nullptr}};
 
 const Words& words_of(Dtype dtype) {
   for (const Words& words : kWords)
@@ -53,7 +57,7 @@ std::string_view remedy(char kind) {
     case 'M':
       return "use astype('datetime64[s]'), or [ms], [us] or [ns]";
     case 'm':
-      return "pass the numbers behind the differences: x.view('int64')";
+      return "use astype('timedelta64[s]'), or [ms], [us] or [ns]";
     case 'f':
       return "use astype('float32') or astype('float64')";
     case 'V':
@@ -76,7 +80,7 @@ const char* to_typestr(Dtype dtype) {
 const char* to_buffer_format(Dtype dtype) {
   const Words& words = words_of(dtype);
   if (!words.format)
-    throw_error<ExchangeError>("buffer", "the buffer protocol has no timestamps",
+    throw_error<ExchangeError>("buffer", "the buffer protocol has no times",
                                {{"dtype", dtype.name()}}, "use to_numpy() or to_arrow()");
   return words.format;
 }

@@ -48,6 +48,10 @@ const char* arrow_format(Dtype dtype) {
       constexpr const char* kFormats[] = {"tss:", "tsm:", "tsu:", "tsn:"};
       return kFormats[static_cast<size_t>(dtype.unit())];
     }
+    case TypeId::kDuration: {
+      constexpr const char* kFormats[] = {"tDs", "tDm", "tDu", "tDn"};
+      return kFormats[static_cast<size_t>(dtype.unit())];
+    }
     case TypeId::kCategory:
       return "i";
     case TypeId::kComplex64:

@@ -114,6 +114,9 @@ Dtype format_dtype(const Context& context) {
   constexpr std::string_view kTimes[] = {"tss:", "tsm:", "tsu:", "tsn:"};
   for (size_t unit = 0; unit < std::size(kTimes); ++unit)
     if (format == kTimes[unit]) return Dtype::timestamp(static_cast<TimeUnit>(unit));
+  constexpr std::string_view kDurations[] = {"tDs", "tDm", "tDu", "tDn"};
+  for (size_t unit = 0; unit < std::size(kDurations); ++unit)
+    if (format == kDurations[unit]) return Dtype::duration(static_cast<TimeUnit>(unit));
   if (format.size() == 1) switch (format[0]) {
       case 'b':
         return TypeId::kBool;

@@ -21,7 +21,7 @@ DLDataType data_type(Dtype dtype) {
   if (dtype.is_floating()) return {kDLFloat, bits, 1};
   if (dtype.is_complex()) return {kDLComplex, bits, 1};
   throw_error<UnsupportedError>("to_dlpack", "DLPack has no such dtype", {{"dtype", dtype.name()}},
-                                dtype.is_timestamp() ? "use astype('int64') first" : "");
+                                dtype.has_unit() ? "use astype('int64') first" : "");
 }
 
 Dtype dtype_of_data_type(std::string_view op, DLDataType type) {

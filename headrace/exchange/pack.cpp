@@ -197,11 +197,13 @@ class Reader {
   Dtype dtype() {
     const auto id = get<uint8_t>();
     const auto unit = get<uint8_t>();
-    if (id > static_cast<uint8_t>(TypeId::kCategory) ||
+    if (id > static_cast<uint8_t>(TypeId::kDuration) ||
         unit > static_cast<uint8_t>(TimeUnit::kNano))
       refuse("an unknown dtype");
     const auto type = static_cast<TypeId>(id);
-    return type == TypeId::kTimestamp ? Dtype::timestamp(static_cast<TimeUnit>(unit)) : type;
+    if (type == TypeId::kTimestamp) return Dtype::timestamp(static_cast<TimeUnit>(unit));
+    if (type == TypeId::kDuration) return Dtype::duration(static_cast<TimeUnit>(unit));
+    return type;
   }
 
   Kind head(std::optional<std::string>& label) {

@@ -84,7 +84,7 @@ Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape s
 
 Tensor dense(std::string_view op, const Column& column) {
   require_array_form(op, column.dtype());
-  if (column.dtype().is_timestamp()) return times_of(op, column);
+  if (column.dtype().has_unit()) return times_of(op, column);
   if (column.dtype().is_floating() && column.null_count() > 0) {
     record_copy(op, "nulls become NaN", column.num_rows() * column.dtype().size_bytes(), false);
     return visit_floating(column.dtype(), [&](auto type) {
@@ -109,7 +109,7 @@ Tensor dense_view(std::string_view op, const Column& column) {
 }
 
 Column column_of(std::string_view op, const Tensor& tensor) {
-  if (tensor.dtype().is_timestamp()) return column_of_times(op, tensor);
+  if (tensor.dtype().has_unit()) return column_of_times(op, tensor);
   if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)
     return as_column(tensor.num_dimensions() == 1 ? contiguous(tensor, op) : tensor);
   const int64_t rows = tensor.num_elements();

@@ -61,9 +61,9 @@ Tensor widened(const Column& column, Dtype dtype) {
 }  // namespace
 
 Column column_of_times(std::string_view op, const Tensor& times) {
-  if (times.num_dimensions() != 1 || !times.dtype().is_timestamp())
+  if (times.num_dimensions() != 1 || !times.dtype().has_unit())
     throw_error<TypeMismatchError>(
-        op, "only a 1-D array of timestamps is a column of them",
+        op, "only a 1-D array of times or durations is a column of them",
         {{"dimensions", times.num_dimensions()}, {"dtype", times.dtype().name()}});
   const Tensor dense = contiguous(times, op);
   const int64_t rows = dense.num_elements();

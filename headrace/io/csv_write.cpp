@@ -2,6 +2,7 @@
 // The CSV writer: rows formatted in pieces by all workers, written in order.
 #include "headrace/io/csv_write.h"
 
+#include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/iso_time_math.h"
@@ -44,6 +45,31 @@ FloatFormat parse_format(const std::string& text) {
   }
   throw_error<InvalidArgumentError>(kOp, "an unknown float format", {{"float_format", text}},
                                     "pass shortest, or %.<n>e, %.<n>f or %.<n>g with n to 64");
+}
+
+// As pandas writes it: "2 days 03:04:05.250000"; the days of a negative one are negative alone.
+char* write_duration(int64_t value, TimeUnit unit, char* out) {
+  constexpr int kDigits[] = {0, 3, 6, 9};
+  const int64_t units = units_per_second(unit);
+  const int64_t seconds = floor_divide(value, units), part = floor_modulo(value, units);
+  const int64_t days = floor_divide(seconds, 86'400), second = floor_modulo(seconds, 86'400);
+  const auto padded = [&](int64_t number, int width) {
+    for (int i = width - 1; i >= 0; --i, number /= 10)
+      out[i] = static_cast<char>('0' + number % 10);
+    out += width;
+  };
+  out = std::to_chars(out, out + 24, days).ptr;
+  for (const char c : std::string_view(days < 0 ? " days +" : " days ")) *out++ = c;
+  padded(second / 3600, 2);
+  *out++ = ':';
+  padded(second / 60 % 60, 2);
+  *out++ = ':';
+  padded(second % 60, 2);
+  if (part != 0) {
+    *out++ = '.';
+    padded(part, kDigits[static_cast<size_t>(unit)]);
+  }
+  return out;
 }
 
 class Formatter {
@@ -94,6 +120,12 @@ class Formatter {
           dtype.is_date() ? write_iso_date(column.values<int32_t>()[at], begin)
                           : write_iso_time(column.values<int64_t>()[at], dtype.unit(), begin);
       return out.advance(end - begin);
+    }
+    if (dtype.is_duration()) {
+      char* const begin = out.reserve(kMaxNumber);
+      return out.advance(
+          write_duration(column.values<int64_t>()[static_cast<size_t>(row)], dtype.unit(), begin) -
+          begin);
     }
     visit_real(dtype, [&]<class T>(std::type_identity<T>) {
       const T value = column.values<T>().data()[row];

@@ -130,18 +130,20 @@ NodePtr cast_node(const NodePtr& input, Dtype dtype) {
   if (from.form == Form::kColumn && (from.dtype.is_string() || from.dtype.is_category()) &&
       (dtype.is_string() || dtype.is_category()))
     return recode_node(input, dtype);
-  if (from.form != Form::kTable && from.dtype.is_temporal() && dtype.is_real())
+  const bool from_time = from.dtype.is_temporal() || from.dtype.is_duration();
+  const bool to_time = dtype.is_temporal() || dtype.is_duration();
+  if (from.form != Form::kTable && from_time && dtype.is_real())
     return cast_node(retype_node(input, from.dtype.storage()), dtype);
-  if (dtype.is_temporal() && !(from.form == Form::kTensor && dtype.is_date()) &&
-      from.dtype.is_integer() && promote(from.dtype, dtype.storage()) == dtype.storage())
+  if (to_time && !(from.form == Form::kTensor && dtype.is_date()) && from.dtype.is_integer() &&
+      promote(from.dtype, dtype.storage()) == dtype.storage())
     return retype_node(cast_node(input, dtype.storage()), dtype);
   if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
       !(dtype.is_real() || dtype.is_bool()))
     throw_error<TypeMismatchError>(
         "astype", "no conversion between these dtypes",
         {{"from", from.dtype.name()}, {"to", dtype.name()}},
-        from.dtype.is_temporal() || dtype.is_temporal()
-            ? "dates and timestamps go to and from integers of their width, or to pandas"
+        from_time || to_time
+            ? "dates, timestamps and durations go to and from integers of their width, or to pandas"
             : "");
   Signature signature = from;
   signature.dtype = dtype;

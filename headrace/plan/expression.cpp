@@ -117,7 +117,8 @@ constexpr Alias kAliases[] = {
 
 // What to do with a column that takes no part in arithmetic and comparison.
 std::string_view remedy(Dtype dtype) {
-  if (dtype.is_temporal()) return "use astype('int64') first, or to_pandas() or to_arrow()";
+  if (dtype.is_temporal() || dtype.is_duration())
+    return "use astype('int64') first, or to_pandas() or to_arrow()";
   if (dtype.is_category()) return "use cat.codes, or to_pandas() or to_arrow()";
   return "use numbers or bools";
 }

@@ -122,10 +122,10 @@ NodePtr reshape_node(const NodePtr& array, Shape shape) {
 NodePtr as_column_node(const NodePtr& array) {
   Signature signature = array->signature();
   if (signature.form == Form::kColumn) return array;
-  const bool times = signature.dtype.is_timestamp();
+  const bool times = signature.dtype.has_unit();
   if (signature.shape.size() != 1 || !(signature.dtype.is_real() || times))
     throw_error<TypeMismatchError>(
-        "to_series", "only a 1-D array of numbers or timestamps is a column",
+        "to_series", "only a 1-D array of numbers, times or durations is a column",
         {{"shape", shape_text(signature.shape)}, {"dtype", signature.dtype.name()}});
   signature.form = Form::kColumn;
   signature.nullable = times;  // NaT becomes null
@@ -144,7 +144,7 @@ NodePtr as_tensor_node(const NodePtr& column) {
     return data_node(as_tensor(std::get<Column>(column->value())), column->detail(),
                      signature.domain, column->fields().live);
   const Dtype dtype = signature.dtype;
-  if (!dtype.is_real() && !dtype.is_timestamp())
+  if (!dtype.is_real() && !dtype.has_unit())
     throw_error<TypeMismatchError>("to_array", "the dtype has no array form",
                                    {{"dtype", dtype.name()}},
                                    dtype.is_category() ? "use cat.codes"

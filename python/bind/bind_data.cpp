@@ -31,7 +31,8 @@ nb::object python_number(hr::Dtype dtype, const std::byte* data) {
     }
     case hr::TypeId::kDate:
       return python_time(dtype, *static_cast<const int32_t*>(address));
-    case hr::TypeId::kTimestamp: {
+    case hr::TypeId::kTimestamp:
+    case hr::TypeId::kDuration: {
       const int64_t value = *static_cast<const int64_t*>(address);
       return value == hr::kNotATime ? nb::none() : python_time(dtype, value);
     }

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::string_view kOp = "Series";
 
-enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText, kDate, kTime };
+enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText, kDate, kTime, kSpan };
 
 [[noreturn]] void refuse_value(nb::handle value, int64_t row) {
   hr::throw_error<hr::TypeMismatchError>(
       kOp, "a list value that no column holds",
       {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
-      "use bool, int, float, str, date, datetime or None");
+      "use bool, int, float, str, date, datetime, timedelta or None");
 }
 
 [[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
@@ -62,7 +62,9 @@ Kind kind_of(nb::handle value, int64_t row) {
   if (!PyLong_Check(value.ptr())) {
     if (is_numpy_bool(value)) return Kind::kBool;
     if (const TimeKind time = time_kind(value); time != TimeKind::kNone)
-      return time == TimeKind::kDate ? Kind::kDate : Kind::kTime;
+      return time == TimeKind::kDate       ? Kind::kDate
+             : time == TimeKind::kDatetime ? Kind::kTime
+                                           : Kind::kSpan;
   }
   const nb::object number = as_number(value);
   if (!number.is_valid()) refuse_value(value, row);
@@ -73,17 +75,20 @@ Kind kind_of(nb::handle value, int64_t row) {
 }
 
 hr::Dtype infer(const nb::list& values) {
-  bool seen[8] = {};
+  bool seen[9] = {};
   int64_t row = 0;
   for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
   const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
   const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
-  if (has(Kind::kDate) || has(Kind::kTime)) {
-    if (numbers || has(Kind::kBool) || has(Kind::kText) || (has(Kind::kDate) && has(Kind::kTime)))
+  const int times = has(Kind::kDate) + has(Kind::kTime) + has(Kind::kSpan);
+  if (times > 0) {
+    if (numbers || has(Kind::kBool) || has(Kind::kText) || times > 1)
       hr::throw_error<hr::TypeMismatchError>(
           kOp, "a list of dates and other values", {},
-          "make all of them dates, or all datetimes, or give a dtype");
-    return has(Kind::kDate) ? hr::TypeId::kDate : hr::TypeId::kTimestamp;
+          "make all of them dates, or datetimes, or timedeltas, or give a dtype");
+    return has(Kind::kDate)   ? hr::TypeId::kDate
+           : has(Kind::kTime) ? hr::TypeId::kTimestamp
+                              : hr::TypeId::kDuration;
   }
   if (has(Kind::kText)) {
     if (numbers || has(Kind::kBool))
@@ -247,7 +252,7 @@ hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view>
   if (dtype.is_string()) return builder.strings();
   if (dtype.is_category()) return builder.categories();
   if (dtype.is_date()) return builder.times<int32_t>(dtype);
-  if (dtype.is_timestamp()) return builder.times<int64_t>(dtype);
+  if (dtype.has_unit()) return builder.times<int64_t>(dtype);
   if (!dtype.is_real())
     hr::throw_error<hr::UnsupportedError>(kOp, "a list of complex numbers", {},
                                           "make a NumPy array of them first");

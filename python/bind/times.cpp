@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dates and timestamps as Python's datetime values, and back.
+// Dates, timestamps and durations as Python's datetime values, and back.
 #include "python/bind/times.h"
 
 #include "headrace/base/civil_date.h"
@@ -18,9 +18,42 @@ int64_t number(nb::handle value, const char* name) {
   return nb::cast<int64_t>(value.attr(name));
 }
 
+nb::object python_duration(hr::Dtype dtype, int64_t value) {
+  constexpr int64_t kMostDays = 999'999'999;  // of Python
+  const int64_t units = hr::units_per_second(dtype.unit());
+  const int64_t seconds = hr::floor_divide(value, units);
+  const int64_t days = hr::floor_divide(seconds, kSecondsPerDay);
+  if (dtype.unit() == hr::TimeUnit::kNano || days < -kMostDays || days > kMostDays) {
+    const std::string name(dtype.name());
+    const std::string unit = name.substr(12, name.size() - 13);
+    return nb::module_::import_("numpy").attr("timedelta64")(value, unit);
+  }
+  const int64_t micro = hr::floor_modulo(value, units) * (1'000'000 / units);
+  return nb::module_::import_("datetime")
+      .attr("timedelta")(days, hr::floor_modulo(seconds, kSecondsPerDay), micro);
+}
+
+// So many of the dtype's units; none when they do not fit or a finer part is left.
+std::optional<int64_t> units_of(int64_t seconds, int64_t nanos, hr::Dtype dtype) {
+  const int64_t units = hr::units_per_second(dtype.unit());
+  const int64_t nanos_per_unit = 1'000'000'000 / units;
+  int64_t result;
+  if (nanos % nanos_per_unit != 0 || __builtin_mul_overflow(seconds, units, &result) ||
+      __builtin_add_overflow(result, nanos / nanos_per_unit, &result))
+    return {};
+  return result;
+}
+
+std::optional<int64_t> duration_from_python(nb::handle value, hr::Dtype dtype) {
+  int64_t nanos = number(value, "microseconds") * 1000;
+  if (nb::hasattr(value, "nanoseconds")) nanos += number(value, "nanoseconds");  // pandas' own
+  return units_of(number(value, "days") * kSecondsPerDay + number(value, "seconds"), nanos, dtype);
+}
+
 }  // namespace
 
 nb::object python_time(hr::Dtype dtype, int64_t value) {
+  if (dtype.is_duration()) return python_duration(dtype, value);
   int64_t days = value, second = 0, micro = 0;
   if (dtype.is_timestamp()) {
     if (dtype.unit() == hr::TimeUnit::kNano) return numpy_time(dtype, value);
@@ -44,12 +77,14 @@ TimeKind time_kind(nb::handle value) {
   const nb::module_ datetime = nb::module_::import_("datetime");
   if (nb::isinstance(value, datetime.attr("datetime"))) return TimeKind::kDatetime;
   if (nb::isinstance(value, datetime.attr("date"))) return TimeKind::kDate;
+  if (nb::isinstance(value, datetime.attr("timedelta"))) return TimeKind::kTimedelta;
   return TimeKind::kNone;
 }
 
 std::optional<int64_t> time_from_python(nb::handle value, hr::Dtype dtype) {
   const TimeKind kind = time_kind(value);
-  if (kind == TimeKind::kNone) return {};
+  if (kind == TimeKind::kNone || (kind == TimeKind::kTimedelta) != dtype.is_duration()) return {};
+  if (kind == TimeKind::kTimedelta) return duration_from_python(value, dtype);
   const int64_t days =
       hr::days_from_civil({number(value, "year"), static_cast<int32_t>(number(value, "month")),
                            static_cast<int32_t>(number(value, "day"))});
@@ -61,12 +96,5 @@ std::optional<int64_t> time_from_python(nb::handle value, hr::Dtype dtype) {
     if (nb::hasattr(value, "nanosecond")) nanos += number(value, "nanosecond");  // pandas' own
   }
   if (dtype.is_date()) return seconds || nanos ? std::nullopt : std::optional(days);
-  const int64_t units = hr::units_per_second(dtype.unit());
-  const int64_t nanos_per_unit = 1'000'000'000 / units;
-  int64_t result;
-  if (nanos % nanos_per_unit != 0 ||
-      __builtin_mul_overflow(days * kSecondsPerDay + seconds, units, &result) ||
-      __builtin_add_overflow(result, nanos / nanos_per_unit, &result))
-    return {};
-  return result;
+  return units_of(days * kSecondsPerDay + seconds, nanos, dtype);
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import math
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,18 @@ def _cell(value: Any) -> str:
         return f"{value:.6g}" if value != int(value) or abs(value) >= 1e15 else f"{value:.1f}"
     if type(value).__name__ == "datetime64":
         return str(value).replace("T", " ")
+    if type(value).__name__ == "timedelta64":
+        return _duration(value)
     text = str(value).replace("\n", "\\n")
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+def _duration(value: Any) -> str:
+    """NumPy's timedelta as Python writes its own, with all digits."""
+    nanoseconds = int(value.astype("timedelta64[ns]").astype("int64"))
+    whole, rest = divmod(nanoseconds, 10**9)
+    text = str(datetime.timedelta(seconds=whole))
+    return f"{text}.{rest:09}".rstrip("0") if rest else text
 
 
 def _with_labels(frame: DataFrame) -> DataFrame:

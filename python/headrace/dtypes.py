@@ -11,9 +11,10 @@ from headrace.errors import TypeMismatchError
 FLOATS = ("float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 TIMESTAMPS = ("datetime64[s]", "datetime64[ms]", "datetime64[us]", "datetime64[ns]")
+DURATIONS = ("timedelta64[s]", "timedelta64[ms]", "timedelta64[us]", "timedelta64[ns]")
 WORDS = (
     *("bool", *INTEGERS, *FLOATS, "complex64", "complex128", "string"),
-    *("date", *TIMESTAMPS, "category"),
+    *("date", *TIMESTAMPS, *DURATIONS, "category"),
 )
 _PYTHON: dict[type, str] = {
     bool: "bool",
@@ -23,6 +24,7 @@ _PYTHON: dict[type, str] = {
     str: "string",
     datetime.date: "date",
     datetime.datetime: "datetime64[us]",
+    datetime.timedelta: "timedelta64[us]",
 }
 
 
@@ -31,8 +33,8 @@ class DType(str):
 
     The words are NumPy's and pandas': ``bool``, ``int8`` to ``uint64``, ``float32``, ``float64``,
     ``complex64``, ``complex128``, ``string``; ``date`` (days, 32 bits, NumPy's ``datetime64[D]``),
-    ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]`` (without a zone); ``category`` (strings from
-    a dictionary). ``datetime64`` alone is refused, as pandas 3 refuses it: give the unit.
+    ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]`` (without a zone); ``timedelta64[s]`` to ``[ns]``;
+    ``category`` (strings from a dictionary). ``datetime64`` alone is refused, as pandas 3 refuses it: give the unit.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))
@@ -48,10 +50,10 @@ class DType(str):
 
     @property
     def kind(self) -> str:
-        """NumPy's letter: b, i, u, f, c, M for dates and times, O for categories, else U."""
+        """NumPy's letter: b, i, u, f, c, M for times, m for durations, O for categories, else U."""
         if self == "category":
             return "O"
-        letters = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c", "d": "M"}
+        letters = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c", "d": "M", "t": "m"}
         return letters.get(self[0], "U")
 
     @property
@@ -101,10 +103,10 @@ def dtype_word(dtype: Any) -> str:
             word = "string"
         elif word == "datetime64[D]":
             word = "date"
-    if word == "datetime64":
+    if word in ("datetime64", "timedelta64"):
         raise TypeMismatchError(
-            f"dtype: datetime64 has no unit: dtype={word!r}; "
-            "use 'datetime64[us]', or s, ms or ns for the unit"
+            f"dtype: {word} has no unit: dtype={word!r}; "
+            f"use '{word}[us]', or s, ms or ns for the unit"
         )
     if word not in WORDS:
         raise TypeMismatchError(

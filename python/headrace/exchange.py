@@ -83,7 +83,7 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     import numpy as np
 
     array = np.asarray(values)
-    if array.dtype.kind not in "biufcM":
+    if array.dtype.kind not in "biufcMm":
         raise TypeMismatchError(
             f"asarray: these values are no array of numbers: type={type(values).__name__!r}; "
             "pass numbers or bools, or make a Series of texts and of values with None"
@@ -130,7 +130,7 @@ def column_from(
         _refuse_mask(values, op)
         return _array_column(values, op)
     module = type(values).__module__.partition(".")[0]
-    if module == "pandas" and kind in tuple("biufM") and _is_numpy_backed(values):
+    if module == "pandas" and kind in tuple("biufMm") and _is_numpy_backed(values):
         # pandas shows its blocks read-only, yet writes to them itself.
         return _array_column(values.to_numpy(), op)[0], True
     if _has_arrow(values):
@@ -152,8 +152,18 @@ def _is_numpy_time(value: Any) -> bool:
     return type(value).__module__ == "numpy" and type(value).__name__ == "datetime64"
 
 
+def _numpy_durations(values: Any, dtype: str | None) -> Any:
+    """A NumPy array of a list with a timedelta64 in it, in a unit that a column has."""
+    import numpy as np
+
+    spans = [np.timedelta64("NaT") if value is None else np.timedelta64(value) for value in values]
+    return np.array(spans).astype(dtype) if dtype else np.array(spans)
+
+
 def _list_column(values: Any, op: str, dtype: str | None) -> _core.Column:
     first = next((value for value in values if value is not None), None)
+    if type(first).__module__ == "numpy" and type(first).__name__ == "timedelta64":
+        return _array_column(_numpy_durations(values, dtype), op)[0]
     timely = isinstance(first, datetime.date) or _is_numpy_time(first)
     if not timely or not any(_is_numpy_time(value) for value in values):
         return _core.column_from_list(values, dtype)
@@ -176,6 +186,12 @@ def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
     if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
         days = _core.from_array(values.view("int64"), op)[0]
         return _core.dates_of_days(days, op), False
+    if getattr(getattr(values, "dtype", None), "kind", None) == "m" and not (
+        values.dtype.name.endswith("s]")  # days, hours, minutes
+    ):
+        seconds = values.astype("timedelta64[s]")
+        _core.record_copy(op, f"{values.dtype.name} becomes seconds", seconds.nbytes, False)
+        values = seconds
     tensor, live = _core.from_array(values, op)
     return _core.column_of(tensor, op), live
 
@@ -253,7 +269,7 @@ def column_to_pandas(column: _core.Column, name: str | None) -> Any:
     """Give a pandas series: on the same memory, of NumPy's dtype where there are no nulls."""
     import pandas as pd
 
-    if _is_view(column) or column.dtype.startswith("datetime64"):
+    if _is_view(column) or column.dtype.startswith(("datetime64", "timedelta64")):
         return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
     if column.dtype == "category":
         return pd.Series(_pandas_categories(column), name=name, copy=False)
@@ -408,7 +424,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
     nodes: dict[str, _core.Node] = {}
     for i, name in enumerate(names):
         column = values.iloc[:, i]
-        if _is_numpy_backed(column) and column.dtype.kind in "biufM":
+        if _is_numpy_backed(column) and column.dtype.kind in "biufMm":
             nodes[name] = column_node(column, "from_pandas", domain)
         else:  # as a table, so that errors name the column
             columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")

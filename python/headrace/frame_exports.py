@@ -170,7 +170,7 @@ class FrameExports:
             dtype = np.dtype(object)
         for i, (column, node) in enumerate(zip(columns, nodes, strict=True)):
             # NumPy itself would make integers of nanoseconds.
-            if dtype.kind == "O" and column.dtype.kind == "M":
+            if dtype.kind == "O" and column.dtype.kind in "mM":
                 columns[i] = np.empty(len(column), object)
                 columns[i][:] = Series(node).to_list()
         size = len(self) * len(columns) * dtype.itemsize

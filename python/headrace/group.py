@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 _NUMBERS = "biuf"
 #: Kinds of dtypes that an aggregate of a whole frame picks.
 _PICKED = {
-    "count": "biufMOU",
-    "nunique": "biufMOU",
-    "first": "biufMOU",
-    "last": "biufMOU",
-    "min": "biufMOU",
-    "max": "biufMOU",
+    "count": "biufmMOU",
+    "nunique": "biufmMOU",
+    "first": "biufmMOU",
+    "last": "biufmMOU",
+    "min": "biufmMOU",
+    "max": "biufmMOU",
 }
 
 

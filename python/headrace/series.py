@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.categories import CategoryAccessor
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
+from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
@@ -125,7 +126,8 @@ class Series(SeriesReductions):
         [1.0, 2500.0]
         """
         word, own = dtype_word(dtype), self._node.dtype
-        if word != own and word.startswith("date") and own.startswith("date"):
+        timely = word.startswith(("date", "timedelta")) and own.startswith(("date", "timedelta"))
+        if word != own and timely and word[:4] == own[:4]:
             mark("astype")
             return self._like(converted(self, word))  # type: ignore[no-any-return]
         if word == "string" and own not in ("string", "category", "complex64", "complex128"):
@@ -143,7 +145,7 @@ class Series(SeriesReductions):
         node = None
         if op not in ("is_null", "cast"):
             mark(op)
-            if any(map(is_time, values)):
+            if any(is_time(value) or is_duration(value) for value in values):
                 node = times_node(op, values)
             elif any(map(is_text, values)):
                 node = text_node(op, values)
@@ -371,15 +373,17 @@ class Series(SeriesReductions):
         return TextAccessor(self)
 
     @property
-    def dt(self) -> TimeAccessor:
+    def dt(self) -> Any:
         """What the calendar says of dates and timestamps: year, month, day, hour, floor, ...
+
+        Of durations: days, seconds, microseconds, nanoseconds, total_seconds().
 
         >>> import datetime
         >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 29), None]).dt.year.to_list()
         [2024, None]
         """
-        return TimeAccessor(self)
+        return DurationAccessor(self) if is_duration(self) else TimeAccessor(self)
 
     # ---- order -------------------------------------------------------------------------------
     def sort_values(

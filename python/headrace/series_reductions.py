@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.durations import aggregate, is_duration
 from headrace.errors import InvalidArgumentError
 from headrace.series_values import SeriesValues
 from headrace.text import is_text
-from headrace.times import aggregate, is_time
+from headrace.times import is_time
 
 if TYPE_CHECKING:
     from headrace.array import Array
@@ -35,17 +36,20 @@ class SeriesReductions(SeriesValues):
     name: str | None
 
     # ---- reductions --------------------------------------------------------------------------
-    def _total(self, kind: str) -> Any:
+    def _total(self, kind: str, ddof: int = 0) -> Any:
         """A reduction; of times and texts a value, looked at here."""
-        if is_time(self):
-            return aggregate(self, kind)
+        if is_duration(self) or (kind in ("min", "max", "mean") and is_time(self)):
+            return aggregate(self, kind, **({"ddof": ddof} if kind == "std" else {}))
         if kind in ("min", "max") and is_text(self):
             first = self.dropna().sort_values(ascending=kind == "min").head(1).to_list()
             return first[0] if first else None
-        return self._reduce(kind, skip_nan=True)
+        return self._reduce(kind, ddof, skip_nan=True)
 
     def _unless(self: Any, total: Any, skipna: bool, min_count: int = 0) -> Any:
         """NaN instead of a total of too few values, or of missing ones that are not skipped."""
+        if not hasattr(total, "_elementwise"):  # a value that was looked at
+            gone = not skipna and self.isna().any().item()
+            return None if gone or int(self.count()) < min_count else total
         if not skipna:
             total = total._elementwise("where", self.isna().any(), float("nan"), total)
         if min_count > 0:
@@ -56,9 +60,10 @@ class SeriesReductions(SeriesValues):
     def sum(self, *, skipna: bool = True, min_count: int = 0) -> Any:
         """Sum of the values that are not missing; 0 for none, NaN for less than `min_count`.
 
-        NaN with ``skipna=False`` where one is missing; so with the other reductions.
+        NaN with ``skipna=False`` where one is missing; so with the other reductions. Of durations a
+        timedelta, None instead of NaN.
         """
-        return self._unless(self._reduce("sum", skip_nan=True), skipna, min_count)
+        return self._unless(self._total("sum"), skipna, min_count)
 
     def prod(self, *, skipna: bool = True, min_count: int = 0) -> Any:
         """Product of the values that are not missing; 1 for none, NaN for less than `min_count`.
@@ -81,7 +86,7 @@ class SeriesReductions(SeriesValues):
 
     def std(self, ddof: int = 1, *, skipna: bool = True) -> Any:
         """Standard deviation with pandas' default of `ddof=1`."""
-        return self._unless(self._reduce("std", ddof, skip_nan=True), skipna)
+        return self._unless(self._total("std", ddof), skipna)
 
     def sem(self, ddof: int = 1) -> Any:
         """Standard error of the mean: the deviation over the root of the count."""

@@ -8,19 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
+from headrace.durations import (
+    DAY,
+    UNITS,
+    coarsest,
+    counts,
+    durations_node,
+    is_duration,
+    is_span,
+    scale,
+    span,
+    span_counts,
+    span_unit,
+    unit_of,
+)
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.time_texts import TimeTexts
 
 if TYPE_CHECKING:
     from headrace.series import Series
 
-#: Units of a second; a date counts days.
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_UNITS = ("D", *_PER_SECOND)
-_DAY = 86_400
 #: Nanoseconds of what `floor` takes.
 _STEPS = {
-    "D": _DAY * 10**9,
+    "D": DAY * 10**9,
     "h": 3600 * 10**9,
     "min": 60 * 10**9,
     "s": 10**9,
@@ -35,24 +45,8 @@ _CHOICES = ("where", "fill_null", "maximum", "minimum")
 _MONDAY = 3  # 1970-01-01 was a Thursday
 
 
-def _unit(dtype: str) -> str:
-    return "D" if dtype == "date" else dtype.removeprefix("datetime64[").removesuffix("]")
-
-
 def _dtype(unit: str) -> str:
     return "date" if unit == "D" else f"datetime64[{unit}]"
-
-
-def _scale(unit: str, finer: str) -> int:
-    """How many of `finer` one of `unit` is."""
-    if unit == "D":
-        return 1 if finer == "D" else _DAY * _PER_SECOND[finer]
-    return _PER_SECOND[finer] // _PER_SECOND[unit]
-
-
-def _coarsest(nanoseconds: int) -> str:
-    """The coarsest unit in which this is a whole number."""
-    return next(u for u in _UNITS if nanoseconds % _scale(u, "ns") == 0)
 
 
 def _moment(value: Any) -> tuple[int, str] | None:
@@ -68,9 +62,9 @@ def _moment(value: Any) -> tuple[int, str] | None:
         if np.isnat(value):
             return None
         unit = np.datetime_data(value.dtype)[0]
-        if unit not in _UNITS:
+        if unit not in UNITS:
             value, unit = value.astype("datetime64[D]"), "D"
-        return int(value.astype("int64")) * _scale(unit, "ns"), unit
+        return int(value.astype("int64")) * scale(unit, "ns"), unit
     if isinstance(value, datetime.datetime):
         if value.tzinfo is not None:
             raise TypeMismatchError(
@@ -81,15 +75,8 @@ def _moment(value: Any) -> tuple[int, str] | None:
         since = value - datetime.date(1970, 1, 1)
     else:
         return None
-    ns = _span(since)
-    return ns, _coarsest(ns)
-
-
-def _span(value: Any) -> int:
-    """Nanoseconds of a timedelta."""
-    if isinstance(value, datetime.timedelta):
-        return ((value.days * _DAY + value.seconds) * 10**6 + value.microseconds) * 1000
-    return int(value.astype("timedelta64[ns]").astype("int64"))
+    ns = span(since)
+    return ns, coarsest(ns)
 
 
 def is_time(value: Any) -> bool:
@@ -97,42 +84,25 @@ def is_time(value: Any) -> bool:
     return isinstance(value, Deferred) and value._node.dtype.startswith(("date",))
 
 
-def _is_span(value: Any) -> bool:
-    """A timedelta of Python or NumPy."""
-    import numpy as np
-
-    return isinstance(value, datetime.timedelta | np.timedelta64)
-
-
-def _counts(column: Deferred, unit: str) -> Any:
-    """The integers of a column in a unit as fine as its own, or finer."""
-    from headrace.series import Series
-
-    own = _unit(column._node.dtype)
-    whole = Series(_core.retype(column._node, "int32" if own == "D" else "int64"))
-    factor = _scale(own, unit)
-    return whole.astype("int64") * factor if factor > 1 or own == "D" else whole
-
-
 def _as_it_is(column: Deferred, unit: str) -> Any:
     """The same to be compared and chosen from, not computed with: days stay int32."""
     from headrace.series import Series
 
-    days = unit == "D" and _unit(column._node.dtype) == "D"
-    return Series(_core.retype(column._node, "int32")) if days else _counts(column, unit)
+    days = unit == "D" and unit_of(column._node.dtype) == "D"
+    return Series(_core.retype(column._node, "int32")) if days else counts(column, unit)
 
 
-def _in_common(sides: tuple[Any, ...]) -> tuple[list[_core.Node], str] | None:
+def _in_common(sides: tuple[Any, ...], least: str = "D") -> tuple[list[_core.Node], str] | None:
     """Counts of times in the coarsest unit that holds all of them; None where a side is no time."""
     moments = [None if is_time(side) else _moment(side) for side in sides]
-    units = []
+    units = [least]
     for moment, side in zip(moments, sides, strict=True):
         if moment is None and not is_time(side):
             return None
-        units.append(moment[1] if moment else _unit(side._node.dtype))
-    unit = max(units, key=_UNITS.index)
+        units.append(moment[1] if moment else unit_of(side._node.dtype))
+    unit = max(units, key=UNITS.index)
     counts = [
-        _core.scalar(moment[0] // _scale(unit, "ns")) if moment else _as_it_is(side, unit)._node
+        _core.scalar(moment[0] // scale(unit, "ns")) if moment else _as_it_is(side, unit)._node
         for moment, side in zip(moments, sides, strict=True)
     ]
     return counts, unit
@@ -140,10 +110,20 @@ def _in_common(sides: tuple[Any, ...]) -> tuple[list[_core.Node], str] | None:
 
 def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     """The node of an operator on dates and timestamps, or None for what takes none."""
-    if op == "add" and _is_span(values[0]):
+    if not any(map(is_time, values)):
+        return durations_node(op, values)
+    if op == "add" and (is_span(values[0]) or is_duration(values[0])):
         values = values[::-1]
-    if op in ("add", "subtract") and _is_span(values[1]):
+    if op in ("add", "subtract") and is_span(values[1]):
         return _moved(values[0], values[1], 1 if op == "add" else -1)
+    if op in ("add", "subtract") and is_duration(values[1]):
+        return _moved_each(values[0], values[1], 1 if op == "add" else -1)
+    if op == "subtract":
+        found = _in_common(values, "s")
+        if not found:
+            return None
+        counted, unit = found
+        return _core.retype(_core.elementwise(op, counted, None), f"timedelta64[{unit}]")
     if op not in _COMPARISONS and op not in _CHOICES:
         return None
     found = _in_common(values[-2:])
@@ -160,9 +140,9 @@ def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
 
 def _moved(column: Deferred, span: Any, sign: int) -> _core.Node:
     """The node of a column of times that much later; dates stay dates for whole days."""
-    ns = _span(span)
-    unit = max(_unit(column._node.dtype), _coarsest(ns), key=_UNITS.index)
-    moved = _counts(column, unit) + sign * (ns // _scale(unit, "ns"))
+    ns = span(span)
+    unit = max(unit_of(column._node.dtype), coarsest(ns), key=UNITS.index)
+    moved = counts(column, unit) + sign * (ns // scale(unit, "ns"))
     if unit == "D":
         moved = moved.astype("int32")
     return _core.retype(moved._node, _dtype(unit))
@@ -170,26 +150,24 @@ def _moved(column: Deferred, span: Any, sign: int) -> _core.Node:
 
 def converted(column: Deferred, dtype: str) -> _core.Node:
     """The node of dates or times in another unit; a coarser one rounds down."""
-    own, unit = _unit(column._node.dtype), _unit(dtype)
-    if _UNITS.index(unit) >= _UNITS.index(own):
-        whole = _counts(column, unit)
+    own, unit = unit_of(column._node.dtype), unit_of(dtype)
+    if UNITS.index(unit) >= UNITS.index(own):
+        whole = counts(column, unit)
     else:
-        whole = _counts(column, own) // _scale(unit, own)
+        whole = counts(column, own) // scale(unit, own)
     return _core.retype(whole.astype("int32" if unit == "D" else "int64")._node, dtype)
 
 
-def aggregate(series: Deferred, kind: str) -> Any:
-    """An aggregate of dates or times as a value; None of no value."""
-    from headrace.series import Series
-
-    mark(kind)
-    dtype = series._node.dtype
-    whole = _counts(series, _unit(dtype))
-    if not whole.count().item():
+def _moved_each(times: Any, durations: Any, sign: int) -> _core.Node | None:
+    """The node of times that much later each; dates become timestamps."""
+    moment = None if is_time(times) else _moment(times)
+    if moment is None and not is_time(times):
         return None
-    found = round(getattr(whole, kind)().item())
-    column = Series([found], dtype="int32" if dtype == "date" else "int64")
-    return Series(_core.retype(column._node, dtype)).to_list()[0]
+    own = moment[1] if moment else unit_of(times._node.dtype)
+    unit = max(own, span_unit(durations), key=UNITS.index)
+    start = moment[0] // scale(unit, "ns") if moment else counts(times, unit)
+    moved = start + sign * span_counts(durations, unit)
+    return _core.retype(moved._node, _dtype(unit))
 
 
 class TimeAccessor(TimeTexts):
@@ -207,7 +185,7 @@ class TimeAccessor(TimeTexts):
                 "use astype('date') first"
             )
         self._series = series
-        self._unit = _unit(series._node.dtype)
+        self._unit = unit_of(series._node.dtype)
 
     def _made(self, node: _core.Node) -> Series:
         series: Series = self._series._like(node)
@@ -220,8 +198,8 @@ class TimeAccessor(TimeTexts):
     def _part(self, step: int, count: int) -> Series:
         """How many steps of nanoseconds the time of day has, modulo `count`."""
         mark("dt")
-        own = _scale(self._unit, "ns")
-        whole = _counts(self._series, self._unit)
+        own = scale(self._unit, "ns")
+        whole = counts(self._series, self._unit)
         steps = whole // (step // own) if step >= own else whole * (own // step)
         return self._made((steps % count).astype("int32")._node)
 
@@ -261,8 +239,8 @@ class TimeAccessor(TimeTexts):
     def day_of_week(self) -> Series:
         """The day of the week: 0 is Monday, 6 Sunday."""
         mark("dt")
-        per_day = _scale("D", self._unit)
-        days = _counts(self._series, self._unit) // per_day
+        per_day = scale("D", self._unit)
+        days = counts(self._series, self._unit) // per_day
         return self._made(((days + _MONDAY) % 7).astype("int32")._node)
 
     dayofweek = weekday = day_of_week
@@ -298,7 +276,7 @@ class TimeAccessor(TimeTexts):
         mark("dt")
         if self._unit == "D":
             return self._series
-        days = _counts(self._series, self._unit) // _scale("D", self._unit)
+        days = counts(self._series, self._unit) // scale("D", self._unit)
         node = _core.retype(days.astype("int32")._node, "date")
         return self._made(node)
 
@@ -322,10 +300,10 @@ class TimeAccessor(TimeTexts):
                 f"floor: no such period: freq={freq!r}; pass {', '.join((*_STEPS, *_STARTS))}"
             )
         mark("dt")
-        own = _scale(self._unit, "ns")
+        own = scale(self._unit, "ns")
         by = _STEPS[freq] // own
         if by <= 1:
             return self._series
-        whole = _counts(self._series, self._unit)
+        whole = counts(self._series, self._unit)
         node = (whole - whole % by)._node
         return self._made(_core.retype(node, self._series._node.dtype))

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Durations: what they are as operands, `Series.dt` of them, and aggregates of times."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import Deferred, mark
+
+if TYPE_CHECKING:
+    from headrace.series import Series
+
+#: Units of a second; a date counts days.
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+UNITS = ("D", *PER_SECOND)
+DAY = 86_400
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+#: Operators that give one of their last two values.
+_CHOICES = ("where", "fill_null", "maximum", "minimum")
+
+
+def unit_of(dtype: str) -> str:
+    """The unit that a dtype of dates, times or durations counts."""
+    return "D" if dtype == "date" else dtype.rpartition("[")[2].removesuffix("]")
+
+
+def scale(unit: str, finer: str) -> int:
+    """How many of `finer` one of `unit` is."""
+    if unit == "D":
+        return 1 if finer == "D" else DAY * PER_SECOND[finer]
+    return PER_SECOND[finer] // PER_SECOND[unit]
+
+
+def coarsest(nanoseconds: int) -> str:
+    """The coarsest unit in which this is a whole number."""
+    return next(u for u in UNITS if nanoseconds % scale(u, "ns") == 0)
+
+
+def is_duration(value: Any) -> bool:
+    """A column of durations."""
+    return isinstance(value, Deferred) and value._node.dtype.startswith("timedelta")
+
+
+def is_span(value: Any) -> bool:
+    """A timedelta of Python, pandas or NumPy."""
+    import numpy as np
+
+    return isinstance(value, datetime.timedelta | np.timedelta64)
+
+
+def span(value: Any) -> int:
+    """Nanoseconds of a timedelta."""
+    if isinstance(value, datetime.timedelta):
+        micro = (value.days * DAY + value.seconds) * 10**6 + value.microseconds
+        return micro * 1000 + int(getattr(value, "nanoseconds", 0))
+    return int(value.astype("timedelta64[ns]").astype("int64"))
+
+
+def counts(column: Deferred, unit: str) -> Any:
+    """The integers of a column in a unit as fine as its own, or finer."""
+    from headrace.series import Series
+
+    own = unit_of(column._node.dtype)
+    whole = Series(_core.retype(column._node, "int32" if own == "D" else "int64"))
+    factor = scale(own, unit)
+    return whole.astype("int64") * factor if factor > 1 or own == "D" else whole
+
+
+def span_unit(value: Any) -> str:
+    """The unit of a column of durations, or the coarsest one of a timedelta, seconds at most."""
+    unit = unit_of(value._node.dtype) if is_duration(value) else coarsest(span(value))
+    return "s" if unit == "D" else unit
+
+
+def span_counts(value: Any, unit: str) -> Any:
+    """The integers of a column of durations, or the integer of a timedelta."""
+    return counts(value, unit) if is_duration(value) else span(value) // scale(unit, "ns")
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Deferred):
+        return value.dtype.kind in "biuf"
+    return isinstance(value, int | float) or hasattr(value, "__float__")
+
+
+def _durations(whole: Any, unit: str) -> _core.Node:
+    return _core.retype(whole.astype("int64")._node, f"timedelta64[{unit}]")
+
+
+def _whole(value: Any) -> bool:
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    return kind in tuple("biu") if kind else isinstance(value, int)
+
+
+def durations_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
+    """The node of an operator on durations and what goes with them, or None."""
+    sides = values[-2:]
+    spans = [is_duration(side) or is_span(side) for side in sides]
+    if op in ("negative", "abs", "absolute") and is_duration(values[0]):
+        unit = span_unit(values[0])
+        whole = counts(values[0], unit)
+        return _durations(-whole if op == "negative" else abs(whole), unit)
+    if len(sides) == 2 and all(spans):
+        unit = max(map(span_unit, sides), key=UNITS.index)
+        return _two(op, values[:-2], [span_counts(side, unit) for side in sides], unit)
+    if op == "multiply" and any(spans) and _is_number(sides[spans.index(False)]):
+        ours, factor = sides if spans[0] else sides[::-1]
+        unit = span_unit(ours)
+        product = span_counts(ours, unit) * factor
+        return _durations(product if _whole(factor) else product.round(), unit)
+    if op in ("divide", "floor_divide") and spans == [True, False] and _is_number(sides[1]):
+        unit = span_unit(sides[0])
+        whole = span_counts(sides[0], unit)
+        if not _whole(sides[1]):
+            parts = whole / sides[1]
+            return _durations(parts._elementwise("floor" if "_" in op else "trunc", parts), unit)
+        lower = whole // sides[1]
+        if op == "floor_divide":
+            return _durations(lower, unit)
+        left = (whole - lower * sides[1]) != 0  # towards zero, as NumPy does
+        signs = (whole < 0) ^ (sides[1] < 0)
+        return _durations(lower + (left & signs).astype("int64"), unit)
+    return None
+
+
+def _two(op: str, before: tuple[Any, ...], sides: list[Any], unit: str) -> _core.Node | None:
+    """The node of an operator on two durations as integers of one unit."""
+    from headrace.series import Series
+
+    nodes = [_core.scalar(side) if isinstance(side, int) else side._node for side in sides]
+    if op in (*_COMPARISONS, "divide", "floor_divide"):
+        return _core.elementwise(op, nodes, None)
+    if op in ("add", "subtract", "remainder", *_CHOICES):
+        whole = _core.elementwise(op, [*(value._node for value in before), *nodes], None)
+        return _durations(Series(whole), unit)
+    return None
+
+
+class DurationAccessor:
+    """The parts of each duration, as Python's timedelta has them; null where it is null."""
+
+    __slots__ = ("_series", "_unit")
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+        self._unit = span_unit(series)
+
+    def _part(self, step: str, count: int) -> Series:
+        mark("dt")
+        whole = counts(self._series, self._unit)
+        if UNITS.index(step) > UNITS.index(self._unit):
+            whole = whole * scale(self._unit, step)
+        else:
+            whole = whole // scale(step, self._unit)
+        made: Series = self._series._like((whole % count if count else whole)._node)
+        return made
+
+    @property
+    def days(self) -> Series:
+        """Whole days, rounded down."""
+        return self._part("D", 0)
+
+    @property
+    def seconds(self) -> Series:
+        """Seconds of the day, 0 to 86,399."""
+        return self._part("s", DAY)
+
+    @property
+    def microseconds(self) -> Series:
+        """Microseconds of the second, 0 to 999,999."""
+        return self._part("us", 10**6)
+
+    @property
+    def nanoseconds(self) -> Series:
+        """Nanoseconds of the microsecond, 0 to 999."""
+        return self._part("ns", 1000)
+
+    def total_seconds(self) -> Series:
+        """All of it in seconds, as float64.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> span = datetime.timedelta(minutes=2, milliseconds=500)
+        >>> hr.Series([span]).dt.total_seconds().to_list()
+        [120.5]
+        """
+        mark("dt")
+        made: Series = self._series._like(
+            (counts(self._series, self._unit) / PER_SECOND[self._unit])._node
+        )
+        return made
+
+
+def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
+    """An aggregate of dates, times or durations as a value; None of no value."""
+    from headrace.series import Series
+
+    mark(kind)
+    dtype = series._node.dtype
+    whole = counts(series, unit_of(dtype))
+    if not whole.count().item() and kind != "sum":
+        return None
+    found = getattr(whole, kind)(**options).item()
+    if math.isnan(found):
+        return None
+    column = Series([round(found)], dtype="int32" if dtype == "date" else "int64")
+    return Series(_core.retype(column._node, dtype)).to_list()[0]
