@@ -4,6 +4,12 @@
 
 #include "headrace/base/error.h"
 
+#include <charconv>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
 namespace hr {
 
 namespace {
@@ -16,10 +22,115 @@ constexpr std::string_view kTimestamps[] = {"datetime64[s]", "datetime64[ms]", "
                                             "datetime64[ns]"};
 constexpr std::string_view kDurations[] = {"timedelta64[s]", "timedelta64[ms]", "timedelta64[us]",
                                            "timedelta64[ns]"};
+constexpr std::string_view kUnits[] = {"s", "ms", "us", "ns"};
+
+constexpr int kMostDigits = 38;  // of a decimal
+
+// Zones that this process has heard of, by number. They are few and are never forgotten.
+constexpr size_t kMostZones = 4096, kLongestZone = 64;
+
+struct Zone {
+  std::string name;
+  std::string dtypes[std::size(kUnits)];
+};
+
+struct Zones {
+  std::mutex mutex;
+  std::deque<Zone> all;
+};
+
+Zones& zones() {
+  static auto* const leaked = new Zones;
+  return *leaked;
+}
+
+bool can_be_zone(std::string_view name) {
+  constexpr std::string_view kOthers = "/_+-:";
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter && !(c >= '0' && c <= '9') && kOthers.find(c) == kOthers.npos) return false;
+  }
+  return !name.empty() && name.size() <= kLongestZone;
+}
+
+uint16_t number_of_zone(std::string_view name) {
+  if (!can_be_zone(name))
+    throw_error<InvalidArgumentError>("dtype", "this is no name of a time zone",
+                                      {{"zone", name.substr(0, kLongestZone)}},
+                                      "use a name such as Europe/Berlin, UTC or +05:30");
+  Zones& known = zones();
+  const std::lock_guard lock(known.mutex);
+  for (size_t i = 0; i < known.all.size(); ++i)
+    if (known.all[i].name == name) return static_cast<uint16_t>(i + 1);
+  if (known.all.size() == kMostZones)
+    throw_error<UnsupportedError>("dtype", "too many time zones in one process",
+                                  {{"zone", name}, {"zones", kMostZones}});
+  Zone& zone = known.all.emplace_back();
+  zone.name = name;
+  for (size_t unit = 0; unit < std::size(kUnits); ++unit)
+    zone.dtypes[unit] = "datetime64[" + std::string(kUnits[unit]) + ", " + std::string(name) + "]";
+  return static_cast<uint16_t>(known.all.size());
+}
+
+std::string_view name_of_decimal(int precision, int scale) {
+  static const auto* const leaked = [] {
+    auto* const names = new std::vector<std::string>;
+    for (int p = 0; p <= kMostDigits; ++p)
+      for (int s = 0; s <= kMostDigits; ++s)
+        names->push_back("decimal128(" + std::to_string(p) + ", " + std::to_string(s) + ")");
+    return names;
+  }();
+  return (*leaked)[static_cast<size_t>(precision * (kMostDigits + 1) + scale)];
+}
+
+// The dtype with the name "decimal128(p, s)" or "decimal128(p,s)"; another dtype for other words.
+Dtype decimal_from_name(std::string_view name) {
+  constexpr std::string_view kBegin = "decimal128(";
+  if (!name.starts_with(kBegin) || !name.ends_with(')')) return {};
+  name.remove_prefix(kBegin.size());
+  const char *at = name.data(), *const end = at + name.size() - 1;
+  int precision = 0, scale = 0;
+  const auto [comma, bad] = std::from_chars(at, end, precision);
+  if (bad != std::errc() || comma == end || *comma != ',') return {};
+  at = comma + 1;
+  while (at < end && *at == ' ') ++at;
+  const auto [stop, also_bad] = std::from_chars(at, end, scale);
+  if (also_bad != std::errc() || stop != end) return {};
+  return Dtype::decimal(precision, scale);
+}
+
+const Zone& zone_of(uint16_t number) {
+  Zones& known = zones();
+  const std::lock_guard lock(known.mutex);
+  return known.all[number - 1u];
+}
 
 }  // namespace
 
+Dtype Dtype::timestamp(TimeUnit unit, std::string_view zone) {
+  Dtype dtype = timestamp(unit);
+  dtype.parameter_ = number_of_zone(zone);
+  return dtype;
+}
+
+std::string_view Dtype::zone() const {
+  if (!has_zone()) return {};
+  return zone_of(parameter_).name;
+}
+
+Dtype Dtype::decimal(int precision, int scale) {
+  if (precision < 1 || precision > kMostDigits || scale < 0 || scale > precision)
+    throw_error<InvalidArgumentError>(
+        "dtype", "no decimal has these digits", {{"precision", precision}, {"scale", scale}},
+        "use a precision of 1 to 38 and a scale of 0 to the precision");
+  Dtype dtype(TypeId::kDecimal);
+  dtype.parameter_ = static_cast<uint16_t>(precision << 8 | scale);
+  return dtype;
+}
+
 std::string_view Dtype::name() const {
+  if (is_decimal()) return name_of_decimal(precision(), scale());
+  if (has_zone()) return zone_of(parameter_).dtypes[static_cast<size_t>(unit_)];
   if (is_timestamp()) return kTimestamps[static_cast<size_t>(unit_)];
   if (is_duration()) return kDurations[static_cast<size_t>(unit_)];
   return kNames[static_cast<size_t>(id_)];
@@ -35,6 +146,13 @@ Dtype dtype_from_name(std::string_view name) {
     if (kTimestamps[i] == name) return Dtype::timestamp(static_cast<TimeUnit>(i));
   for (size_t i = 0; i < std::size(kDurations); ++i)
     if (kDurations[i] == name) return Dtype::duration(static_cast<TimeUnit>(i));
+  for (size_t i = 0; i < std::size(kUnits); ++i) {
+    const std::string begin = "datetime64[" + std::string(kUnits[i]) + ", ";
+    if (name.starts_with(begin) && name.ends_with(']'))
+      return Dtype::timestamp(static_cast<TimeUnit>(i),
+                              name.substr(begin.size(), name.size() - begin.size() - 1));
+  }
+  if (const Dtype decimal = decimal_from_name(name); decimal.is_decimal()) return decimal;
   if (name == "datetime64" || name == "timedelta64")
     throw_error<TypeMismatchError>(
         "dtype", std::string(name) + " has no unit", {{"dtype", name}},
@@ -42,7 +160,8 @@ Dtype dtype_from_name(std::string_view name) {
   throw_error<TypeMismatchError>("dtype", "unknown dtype", {{"dtype", name}},
                                  "use one of bool, int8 to int64, uint8 to uint64, float32, "
                                  "float64, complex64, complex128, string, date, category, "
-                                 "datetime64[s], [ms], [us] or [ns], timedelta64[s], ...");
+                                 "datetime64[s], [ms], [us] or [ns], datetime64[us, UTC], "
+                                 "timedelta64[s], ...");
 }
 
 void refuse_unreal(Dtype dtype) {

@@ -31,6 +31,7 @@ enum class TypeId : uint8_t {
   kTimestamp,
   kCategory,
   kDuration,
+  kDecimal,
 };
 
 /// What timestamps and durations count.
@@ -44,8 +45,11 @@ constexpr int64_t units_per_second(TimeUnit unit) {
 /// The type of one element. A bool takes one bit in a column and one byte in a tensor; a string is
 /// a 16-byte Arrow Utf8View in a column and cannot stand in a tensor. A date is an int32 of days
 /// and a timestamp an int64 of its unit, both since 1970-01-01 in the proleptic Gregorian calendar
-/// without leap seconds and without a zone. A duration is an int64 of its unit. A category is an
-/// int32 code into the column's dictionary of strings. Dates and categories stand in columns only.
+/// without leap seconds. A timestamp with a zone counts in UTC and is shown by the clocks of its
+/// zone (`data/zone_rules.h`). A duration is an int64 of its unit. A decimal is a 128-bit integer
+/// of units of 10^-scale, of at most `precision` digits. A category is an int32 code into the
+/// column's dictionary of strings. Dates, decimals, categories and timestamps with a zone stand in
+/// columns only.
 class Dtype {
  public:
   constexpr Dtype() = default;
@@ -60,16 +64,34 @@ class Dtype {
     return dtype;
   }
 
+  /// An instant, shown in the zone of this name. Throws InvalidArgumentError for what can be no
+  /// name of a zone.
+  HR_API static Dtype timestamp(TimeUnit unit, std::string_view zone);
+
   static constexpr Dtype duration(TimeUnit unit) {
     Dtype dtype(TypeId::kDuration);
     dtype.unit_ = unit;
     return dtype;
   }
 
+  /// Throws InvalidArgumentError unless 1 <= precision <= 38 and 0 <= scale <= precision.
+  HR_API static Dtype decimal(int precision, int scale);
+
   constexpr TypeId id() const { return id_; }
 
   /// Of a timestamp or duration.
   constexpr TimeUnit unit() const { return unit_; }
+
+  /// The name of a timestamp's zone; empty for one without.
+  HR_API std::string_view zone() const;
+
+  /// The number of that name in this process, from 1; 0 without a zone.
+  constexpr uint16_t zone_number() const { return parameter_; }
+
+  /// Digits of a decimal, and those of them behind the point.
+  constexpr int precision() const { return parameter_ >> 8; }
+
+  constexpr int scale() const { return parameter_ & 0xFF; }
 
   /// The dtype of the integers that dates, times, durations and categories are kept in; else the
   /// dtype itself.
@@ -111,6 +133,7 @@ class Dtype {
         return 8;
       case TypeId::kComplex128:
       case TypeId::kString:
+      case TypeId::kDecimal:
         return 16;
     }
     return 0;
@@ -139,7 +162,11 @@ class Dtype {
 
   constexpr bool is_timestamp() const { return id_ == TypeId::kTimestamp; }
 
+  constexpr bool has_zone() const { return is_timestamp() && parameter_ != 0; }
+
   constexpr bool is_category() const { return id_ == TypeId::kCategory; }
+
+  constexpr bool is_decimal() const { return id_ == TypeId::kDecimal; }
 
   constexpr bool is_duration() const { return id_ == TypeId::kDuration; }
 
@@ -150,7 +177,7 @@ class Dtype {
   constexpr bool is_temporal() const { return is_date() || is_timestamp(); }
 
   /// The word of NumPy and pandas: "float64", "bool", "string", "date", "datetime64[us]",
-  /// "timedelta64[us]".
+  /// "datetime64[us, Europe/Berlin]", "timedelta64[us]", "decimal128(15, 2)".
   HR_API std::string_view name() const;
 
   friend constexpr bool operator==(Dtype, Dtype) = default;
@@ -158,6 +185,7 @@ class Dtype {
  private:
   TypeId id_ = TypeId::kFloat64;
   TimeUnit unit_ = TimeUnit::kMicro;  // as it is here for all but timestamps and durations
+  uint16_t parameter_ = 0;            // the number of a zone; precision and scale
 };
 
 /// The dtype with the word `name` ("float" and "int" mean 64 bits, "str" means string). Throws

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace hr {
 
@@ -26,6 +27,44 @@ TEST(Dtype, WordsGoBothWays) {
   EXPECT_EQ(dtype_from_name("datetime64[us]"), Dtype(TypeId::kTimestamp));
   for (const char* word :
        {"datetime64", "datetime64[D]", "datetime64[h]", "timedelta64", "time", ""})
+    EXPECT_THROW(dtype_from_name(word), TypeMismatchError) << word;
+}
+
+TEST(Dtype, ZonesArePartOfTimestamps) {
+  const Dtype berlin = Dtype::timestamp(TimeUnit::kMilli, "Europe/Berlin");
+  EXPECT_EQ(berlin.name(), "datetime64[ms, Europe/Berlin]");
+  EXPECT_EQ(berlin.zone(), "Europe/Berlin");
+  EXPECT_EQ(dtype_from_name(berlin.name()), berlin);
+  EXPECT_NE(berlin, Dtype::timestamp(TimeUnit::kMilli));
+  EXPECT_NE(berlin, Dtype::timestamp(TimeUnit::kMilli, "UTC"));
+  EXPECT_NE(berlin, Dtype::timestamp(TimeUnit::kMicro, "Europe/Berlin"));
+  EXPECT_EQ(berlin.storage(), Dtype(TypeId::kInt64));
+  EXPECT_EQ(Dtype::timestamp(TimeUnit::kMilli).zone(), "");
+  EXPECT_TRUE(berlin.has_zone() && berlin.has_unit() && berlin.is_temporal());
+  EXPECT_EQ(Dtype::timestamp(TimeUnit::kNano, "+05:30").name(), "datetime64[ns, +05:30]");
+  const std::string longest(64, 'a');
+  EXPECT_EQ(Dtype::timestamp(TimeUnit::kNano, longest).zone(), longest);
+  for (const std::string& wrong : {std::string(), longest + "a", std::string("a b"),
+                                   std::string("a\0b", 3), std::string("Zürich")})
+    EXPECT_THROW(Dtype::timestamp(TimeUnit::kNano, wrong), InvalidArgumentError) << wrong;
+  EXPECT_THROW(dtype_from_name("datetime64[us, ]"), InvalidArgumentError);
+  EXPECT_THROW(dtype_from_name("datetime64[D, UTC]"), TypeMismatchError);
+}
+
+TEST(Dtype, DecimalsHaveDigits) {
+  const Dtype price = Dtype::decimal(15, 2);
+  EXPECT_EQ(price.name(), "decimal128(15, 2)");
+  EXPECT_EQ(dtype_from_name("decimal128(15, 2)"), price);
+  EXPECT_EQ(dtype_from_name("decimal128(15,2)"), price);
+  EXPECT_EQ(Dtype::decimal(38, 38).name(), "decimal128(38, 38)");
+  EXPECT_NE(price, Dtype::decimal(15, 3));
+  EXPECT_TRUE(price.is_decimal());
+  EXPECT_FALSE(price.is_real() || price.has_zone() || price.has_unit());
+  EXPECT_EQ(price.size_bytes(), 16);
+  EXPECT_EQ(price.zone(), "");
+  for (const auto& [precision, scale] : {std::pair{0, 0}, {39, 0}, {5, 6}, {5, -1}})
+    EXPECT_THROW(Dtype::decimal(precision, scale), InvalidArgumentError);
+  for (const char* word : {"decimal128", "decimal128()", "decimal128(3)", "decimal128(3;1)"})
     EXPECT_THROW(dtype_from_name(word), TypeMismatchError) << word;
 }
 

@@ -58,11 +58,13 @@ Tensor::Tensor(Dtype dtype, Shape shape, Shape strides, Buffer buffer, int64_t b
 
 Tensor as_tensor(const Column& column) {
   const Dtype dtype = column.dtype();
-  if (dtype.is_string() || dtype.is_bool() || dtype.is_date() || dtype.is_category())
+  if (dtype.is_string() || dtype.is_bool() || dtype.is_date() || dtype.is_category() ||
+      dtype.has_zone())
     throw_error<TypeMismatchError>("as_tensor", "the dtype has no tensor form",
                                    {{"dtype", dtype.name()}},
                                    dtype.is_bool()     ? "use astype('uint8')"
                                    : dtype.is_date()   ? "use astype('int32')"
+                                   : dtype.has_zone()  ? "use dt.tz_convert(None) for UTC"
                                    : dtype.is_string() ? "select a numeric column"
                                                        : "use cat.codes");
   if (column.null_count() > 0)

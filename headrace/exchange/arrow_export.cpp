@@ -16,7 +16,7 @@ namespace {
 // Some consumers refuse null pointers, even for no rows.
 alignas(64) constexpr std::byte kNothing[64] = {};
 
-const char* arrow_format(Dtype dtype) {
+std::string arrow_format(Dtype dtype) {
   switch (dtype.id()) {
     case TypeId::kBool:
       return "b";
@@ -46,7 +46,7 @@ const char* arrow_format(Dtype dtype) {
       return "tdD";
     case TypeId::kTimestamp: {
       constexpr const char* kFormats[] = {"tss:", "tsm:", "tsu:", "tsn:"};
-      return kFormats[static_cast<size_t>(dtype.unit())];
+      return kFormats[static_cast<size_t>(dtype.unit())] + std::string(dtype.zone());
     }
     case TypeId::kDuration: {
       constexpr const char* kFormats[] = {"tDs", "tDm", "tDu", "tDn"};
@@ -54,6 +54,7 @@ const char* arrow_format(Dtype dtype) {
     }
     case TypeId::kCategory:
       return "i";
+    case TypeId::kDecimal:
     case TypeId::kComplex64:
     case TypeId::kComplex128:
       break;
@@ -65,6 +66,7 @@ const char* arrow_format(Dtype dtype) {
 
 struct SchemaNode {
   std::string name;
+  std::string format{};
   std::vector<ArrowSchema> children;
   std::vector<ArrowSchema*> pointers;
   ArrowSchema dictionary{};
@@ -89,10 +91,11 @@ std::unique_ptr<SchemaNode> schema_node(std::string_view name) {
   return node;
 }
 
-void fill_schema(const char* format, int64_t flags, std::unique_ptr<SchemaNode> node,
+void fill_schema(std::string format, int64_t flags, std::unique_ptr<SchemaNode> node,
                  ArrowSchema* schema) {
   *schema = {};
-  schema->format = format;
+  node->format = std::move(format);
+  schema->format = node->format.c_str();
   schema->name = node->name.c_str();
   schema->flags = flags;
   schema->n_children = static_cast<int64_t>(node->pointers.size());
@@ -220,11 +223,12 @@ void fill_stream(std::unique_ptr<StreamNode> node, ArrowArrayStream* stream) {
 namespace {
 
 void fill_column_schema(Dtype dtype, std::string_view name, bool ordered, ArrowSchema* schema) {
-  const char* format = arrow_format(dtype);
+  std::string format = arrow_format(dtype);
   auto node = schema_node(name);
   if (dtype.is_category()) fill_schema("u", 0, schema_node({}), &node->dictionary);
-  fill_schema(format, ARROW_FLAG_NULLABLE | (ordered ? ARROW_FLAG_DICTIONARY_ORDERED : 0),
-              std::move(node), schema);
+  fill_schema(std::move(format),
+              ARROW_FLAG_NULLABLE | (ordered ? ARROW_FLAG_DICTIONARY_ORDERED : 0), std::move(node),
+              schema);
 }
 
 // A struct of columns, each filled by `fill(i, schema)`.

@@ -89,9 +89,7 @@ std::string_view text_or_empty(const char* text) {
 }
 
 std::string_view remedy(std::string_view format) {
-  if (format.starts_with("ts"))
-    return "zones are not read: drop the zone (pandas: dt.tz_localize(None)), or leave the column "
-           "out";
+  if (format.starts_with("ts")) return "use another name for the zone, or leave the column out";
   switch (format.empty() ? '?' : format[0]) {
     case 't':
       return "cast it to int64 first, or leave the column out";
@@ -107,13 +105,24 @@ std::string_view remedy(std::string_view format) {
   }
 }
 
+Dtype timestamp_of(const Context& context, TimeUnit unit, std::string_view zone) {
+  if (zone.empty()) return Dtype::timestamp(unit);
+  try {
+    return Dtype::timestamp(unit, zone);
+  } catch (const Error& error) {
+    throw_error<UnsupportedError>(context.op, error.what(), {{"column", context.name}},
+                                  remedy(context.format));
+  }
+}
+
 Dtype format_dtype(const Context& context) {
   const std::string_view format = context.format;
   if (format == "u" || format == "U" || format == "vu") return TypeId::kString;
   if (format == "tdD" || format == "tdm") return TypeId::kDate;
   constexpr std::string_view kTimes[] = {"tss:", "tsm:", "tsu:", "tsn:"};
   for (size_t unit = 0; unit < std::size(kTimes); ++unit)
-    if (format == kTimes[unit]) return Dtype::timestamp(static_cast<TimeUnit>(unit));
+    if (format.starts_with(kTimes[unit]))
+      return timestamp_of(context, static_cast<TimeUnit>(unit), format.substr(4));
   constexpr std::string_view kDurations[] = {"tDs", "tDm", "tDu", "tDn"};
   for (size_t unit = 0; unit < std::size(kDurations); ++unit)
     if (format == kDurations[unit]) return Dtype::duration(static_cast<TimeUnit>(unit));

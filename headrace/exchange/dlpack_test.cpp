@@ -152,7 +152,7 @@ TEST(ArrayInterface, WordsOfDtypes) {
   EXPECT_EQ(from_buffer_format("asarray", "<q", 8), Dtype(TypeId::kInt64));
   EXPECT_EQ(from_buffer_format("asarray", nullptr, 1), Dtype(TypeId::kUInt8));
   for (const char* word :
-       {">f8", "|O", "<U5", "<M8[D]", ">M8[us]", "<m8[s]", "<f2", "|V8", "", "<f16"})
+       {">f8", "|O", "<U5", "<M8[D]", ">M8[us]", "<m8[h]", "<f2", "|V8", "", "<f16"})
     EXPECT_THROW(from_typestr("asarray", word), UnsupportedError) << word;
   for (const char* word : {">d", "e", "g", "T{i:a:}", "s", "i i"})
     EXPECT_THROW(from_buffer_format("asarray", word, 8), UnsupportedError) << word;

@@ -20,7 +20,7 @@ namespace hr {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x314B434150'5248;  // "HRPACK1" in memory
+constexpr uint64_t kMagic = 0x324B434150'5248;  // "HRPACK2" in memory
 constexpr uint32_t kNone = 0xFFFFFFFF;
 // Slices begin at such rows, so values and validity both begin at a multiple of 64 bytes.
 constexpr int64_t kRowGrain = 512;
@@ -45,6 +45,7 @@ class Writer {
   void dtype(Dtype dtype) {
     put(dtype.id());
     put(dtype.unit());
+    if (dtype.is_timestamp()) text(dtype.zone());
   }
 
   // The number of the piece; equal ones are one.
@@ -201,7 +202,11 @@ class Reader {
         unit > static_cast<uint8_t>(TimeUnit::kNano))
       refuse("an unknown dtype");
     const auto type = static_cast<TypeId>(id);
-    if (type == TypeId::kTimestamp) return Dtype::timestamp(static_cast<TimeUnit>(unit));
+    if (type == TypeId::kTimestamp) {
+      const std::string zone = text();
+      return zone.empty() ? Dtype::timestamp(static_cast<TimeUnit>(unit))
+                          : Dtype::timestamp(static_cast<TimeUnit>(unit), zone);
+    }
     if (type == TypeId::kDuration) return Dtype::duration(static_cast<TimeUnit>(unit));
     return type;
   }
@@ -280,7 +285,7 @@ class Reader {
 
   Tensor tensor() {
     const Dtype type = dtype();
-    if (type.is_string() || type.is_date() || type.is_category())
+    if (type.is_string() || type.is_date() || type.is_category() || type.has_zone())
       refuse("a dtype that no array has");
     Shape shape(count(sizeof(int64_t)));
     for (int64_t& size : shape) size = get<int64_t>();

@@ -39,8 +39,11 @@ Tensor nulls_as_nan(const Column& column) {
   return Tensor(column.dtype(), {column.num_rows()}, std::move(buffer));
 }
 
-// Strings, categories and dates of 32 bits are no elements of arrays.
+// Strings, categories, dates of 32 bits and times with a zone are no elements of arrays.
 void require_array_form(std::string_view op, Dtype dtype) {
+  if (dtype.has_zone())
+    throw_error<ExchangeError>(op, "arrays have no time zones", {{"dtype", dtype.name()}},
+                               "use dt.tz_convert(None) for UTC, or dt.tz_localize(None)");
   if (dtype.is_string() || dtype.is_category() || dtype.is_date())
     throw_error<ExchangeError>(op, "the dtype has no form as an array of numbers",
                                {{"dtype", dtype.name()}},

@@ -7,6 +7,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/frame/text_rows.h"
 #include "headrace/frame/time_pattern.h"
+#include "headrace/frame/zones.h"
 
 #include <charconv>
 #include <cmath>
@@ -84,7 +85,7 @@ Column bools_as_text(const Column& column) {
   });
 }
 
-// The texts of a column of times by `write(moment, maker)`.
+// The texts of a column of times by `write(row, moment, maker)`.
 template <class Write>
 Column times_as_text(const Column& column, Write&& write) {
   const int64_t rows = column.num_rows();
@@ -94,19 +95,39 @@ Column times_as_text(const Column& column, Write&& write) {
   const int64_t* const times = is_date ? nullptr : column.values<int64_t>().data();
   return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
     return [&](int64_t row, TextMaker& maker) {
-      write(days ? moment_of_days(days[row]) : moment_of_time(times[row], column.dtype().unit()),
+      write(row,
+            days ? moment_of_days(days[row]) : moment_of_time(times[row], column.dtype().unit()),
             maker);
     };
   });
 }
 
 void check_times(std::string_view op, Dtype dtype) {
+  if (dtype.has_zone())
+    throw_error<TypeMismatchError>(op, "times without a zone are wanted", {{"dtype", dtype.name()}},
+                                   "use dt.tz_localize on times without one, and back");
   if (!dtype.is_date() && !dtype.is_timestamp())
     throw_error<TypeMismatchError>(op, "a column of dates or timestamps is wanted",
                                    {{"dtype", dtype.name()}}, "use astype('date')");
 }
 
-Column iso_texts(const Column& column) {
+// "+HH:MM", with ":SS" where there are seconds.
+char* put_offset(int64_t seconds, char* out) {
+  const int64_t size = seconds < 0 ? -seconds : seconds;
+  const auto pair = [&](char before, int64_t part) {
+    *out++ = before;
+    *out++ = static_cast<char>('0' + part / 10);
+    *out++ = static_cast<char>('0' + part % 10);
+  };
+  pair(seconds < 0 ? '-' : '+', size / 3600);
+  pair(':', size / 60 % 60);
+  if (size % 60 != 0) pair(':', size % 60);
+  return out;
+}
+
+// By the clocks of the zone, if there is one, with what they are ahead.
+Column iso_texts(const Column& given) {
+  const Column column = given.dtype().has_zone() ? local_times(given) : given;
   const TimePattern day("astype", "%F", false), second("astype", "%F %T", false);
   const Dtype dtype = column.dtype();
   const int places = dtype.is_date()                          ? 0
@@ -114,9 +135,10 @@ Column iso_texts(const Column& column) {
                      : units_per_second(dtype.unit()) == 1000 ? 3
                      : dtype.unit() == TimeUnit::kMicro       ? 6
                                                               : 9;
-  return times_as_text(column, [&](const Moment& moment, TextMaker& maker) {
+  const auto* const instants = given.dtype().has_zone() ? given.values<int64_t>().data() : nullptr;
+  return times_as_text(column, [&](int64_t row, const Moment& moment, TextMaker& maker) {
     const TimePattern& pattern = dtype.is_date() ? day : second;
-    char* const begin = maker.reserve(pattern.most_bytes() + 10);
+    char* const begin = maker.reserve(pattern.most_bytes() + 20);
     char* end = pattern.write(moment, begin);
     if (moment.nanos != 0) {
       *end++ = '.';
@@ -124,6 +146,10 @@ Column iso_texts(const Column& column) {
       for (int i = 9; i-- > 0; rest /= 10)
         if (i < places) end[i] = static_cast<char>('0' + rest % 10);
       end += places;
+    }
+    if (instants) {
+      const int64_t local = column.values<int64_t>()[static_cast<size_t>(row)];
+      end = put_offset((local - instants[row]) / units_per_second(dtype.unit()), end);
     }
     maker.used(static_cast<size_t>(end - begin));
   });
@@ -228,7 +254,8 @@ NodePtr texts_of_values_node(const NodePtr& column) {
       !(dtype.is_real() || dtype.is_bool() || dtype.is_string() || dtype.is_category() ||
         dtype.is_date() || dtype.is_timestamp()))
     throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
-                                   {{"from", dtype.name()}, {"to", "string"}});
+                                   {{"from", dtype.name()}, {"to", "string"}},
+                                   dtype.is_duration() ? "use dt.total_seconds()" : "");
   signature.dtype = TypeId::kString;
   return operator_node("astype", "string", signature, {column}, 1,
                        [](std::span<const Value> values) -> Value {
@@ -239,7 +266,7 @@ NodePtr texts_of_values_node(const NodePtr& column) {
 Column texts_of_times(const Column& column, const std::string& pattern) {
   check_times("strftime", column.dtype());
   const TimePattern wanted("strftime", pattern, false);
-  return times_as_text(column, [&](const Moment& moment, TextMaker& maker) {
+  return times_as_text(column, [&](int64_t, const Moment& moment, TextMaker& maker) {
     char* const begin = maker.reserve(wanted.most_bytes());
     maker.used(static_cast<size_t>(wanted.write(moment, begin) - begin));
   });

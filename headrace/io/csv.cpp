@@ -48,6 +48,7 @@ CsvSyntax checked_syntax(const CsvOptions& options) {
       throw_error<TypeMismatchError>(kOp, "durations are not read from text",
                                      {{"dtype", dtype.name()}},
                                      "read a number and cast it: astype('timedelta64[s]')");
+    if (dtype.has_zone()) zone_rules(kOp, dtype);  // throws where they are not known
     if (dtype.is_complex())
       throw_error<TypeMismatchError>(kOp, "complex numbers are not read from text",
                                      {{"column", name}, {"dtype", dtype.name()}},

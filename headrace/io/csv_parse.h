@@ -2,11 +2,13 @@
 // Second pass over CSV text: the rows of one range parsed into their places in the columns.
 #pragma once
 #include "headrace/data/column.h"
+#include "headrace/data/zone_rules.h"
 #include "headrace/io/csv_chunks.h"
 #include "headrace/io/csv_syntax.h"
 #include "headrace/io/text_arena.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +20,8 @@ struct CsvTarget {
   int64_t column = -1;  ///< column of the result; -1: only its borders matter
   Dtype dtype{};
   std::string name{};
-  std::byte* values = nullptr;  ///< first slot of the whole column; null for bools
+  std::byte* values = nullptr;              ///< first slot of the whole column; null for bools
+  std::shared_ptr<const ZoneRules> zone{};  ///< of a timestamp with a zone
 };
 
 struct CsvBadRow {

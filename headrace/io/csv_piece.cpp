@@ -18,6 +18,9 @@ constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
 const char* fitting_time(const CsvField& field) {
   const IsoTime time = parse_iso_time(field.begin);
   int64_t value;
+  if (time.end && time.end != field.end && time.has_time &&
+      parse_iso_offset(time.end, &value) == field.end)
+    return time.nanos % 1000 == 0 ? "datetime64[us, UTC]" : "datetime64[ns, UTC]";
   if (time.end != field.end) return "string";
   if (fit_time(time, TimeUnit::kMicro, &value)) return "datetime64[us]";
   return fit_time(time, TimeUnit::kNano, &value) ? "datetime64[ns]" : "string";
@@ -101,7 +104,7 @@ const char* CsvPieceWriter::misfit(const CsvTarget& target, const CsvField& fiel
   if (target.dtype.is_integer() && !text.empty() &&
       parse_float(field.begin, field.end, &number) == field.end)
     fits = "float64";
-  if (target.dtype.is_temporal()) fits = fitting_time(field);
+  if (target.dtype.is_temporal() && !target.dtype.has_zone()) fits = fitting_time(field);
   const std::string name = printable(target.name);
   trouble_ = {.what = "a value of column '" + name + "' is not " +
                       (target.dtype.is_integer() ? "an " : "a ") +

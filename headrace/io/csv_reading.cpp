@@ -42,6 +42,7 @@ CsvReading::Wanted CsvReading::want(const std::vector<bool>& columns) const {
     CsvTarget& target = wanted.targets[static_cast<size_t>(state_.fields[c])];
     target.column = static_cast<int64_t>(wanted.schema.names.size());
     target.dtype = state_.schema.dtypes[c];
+    if (target.dtype.has_zone()) target.zone = zone_rules(kOp, target.dtype);
     wanted.schema.names.push_back(target.name);
     wanted.schema.dtypes.push_back(target.dtype);
   }

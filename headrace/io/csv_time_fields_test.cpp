@@ -92,7 +92,8 @@ TEST(CsvTimes, MisfitsNameWhatFits) {
               HasSubstr("\"d\": \"datetime64[ns]\""));
   EXPECT_THAT(reason("d\n1500-01-01\n", given(Dtype::timestamp(TimeUnit::kNano))),
               HasSubstr("\"d\": \"datetime64[us]\""));
-  EXPECT_THAT(reason("d\n2023-02-28T01:00:00Z\n", micro), HasSubstr("\"d\": \"string\""));
+  EXPECT_THAT(reason("d\n2023-02-28T01:00:00Z\n", micro),
+              HasSubstr("\"d\": \"datetime64[us, UTC]\""));
 }
 
 TEST(CsvCategories, StringsInTheOrderSeenFirst) {

@@ -4,6 +4,7 @@
 
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
+#include "headrace/data/zone_rules.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/iso_time_math.h"
 #include "headrace/io/sink.h"
@@ -72,6 +73,17 @@ char* write_duration(int64_t value, TimeUnit unit, char* out) {
   return out;
 }
 
+// By the clocks of the zone, with what they are ahead: "2024-03-31 03:00:00+02:00".
+char* write_zoned(int64_t value, TimeUnit unit, const ZoneRules& zone, char* out) {
+  const int64_t units = units_per_second(unit);
+  const int32_t offset = ZoneClock(zone).offset_at(floor_divide(value, units));
+  int64_t local;
+  if (__builtin_add_overflow(value, offset * units, &local))
+    throw_error<InvalidArgumentError>(kOp, "a time that does not fit in its zone",
+                                      {{"value", value}}, "use a coarser unit");
+  return write_iso_offset(offset, write_iso_time(local, unit, out));
+}
+
 class Formatter {
  public:
   Formatter(const Table& table, const CsvWriteOptions& options)
@@ -87,6 +99,8 @@ class Formatter {
         throw_error<TypeMismatchError>(kOp, "complex numbers are not written as text",
                                        {{"dtype", column.dtype().name()}},
                                        "write the real and the imaginary part");
+    for (const Column& column : table.columns())
+      zones_.push_back(column.dtype().has_zone() ? zone_rules(kOp, column.dtype()) : nullptr);
   }
 
   void header(TextArena& out) const {
@@ -101,14 +115,14 @@ class Formatter {
     for (int64_t row = begin; row < end; ++row) {
       for (int64_t c = 0; c < table_.num_columns(); ++c) {
         if (c > 0) out.append(options_.delimiter);
-        cell(table_.column(c), row, out);
+        cell(table_.column(c), zones_[static_cast<size_t>(c)].get(), row, out);
       }
       out.append(options_.line_end);
     }
   }
 
  private:
-  void cell(const Column& column, int64_t row, TextArena& out) const {
+  void cell(const Column& column, const ZoneRules* zone, int64_t row, TextArena& out) const {
     if (column.is_null(row)) return out.append(options_.null_word);
     const Dtype dtype = column.dtype();
     if (dtype.is_string() || dtype.is_category()) return text(column.string(row), out);
@@ -116,6 +130,9 @@ class Formatter {
     if (dtype.is_temporal()) {
       char* const begin = out.reserve(kMaxIsoTime);
       const auto at = static_cast<size_t>(row);
+      if (zone)
+        return out.advance(write_zoned(column.values<int64_t>()[at], dtype.unit(), *zone, begin) -
+                           begin);
       const char* const end =
           dtype.is_date() ? write_iso_date(column.values<int32_t>()[at], begin)
                           : write_iso_time(column.values<int64_t>()[at], dtype.unit(), begin);
@@ -187,6 +204,7 @@ class Formatter {
   const Table& table_;
   CsvWriteOptions options_;
   FloatFormat format_;
+  std::vector<std::shared_ptr<const ZoneRules>> zones_{};
 };
 
 // Formats batches of pieces on all workers and hands each batch to `write(pieces)`.

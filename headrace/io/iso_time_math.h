@@ -95,6 +95,31 @@ inline IsoTime parse_iso_time(const char* p) {
   return time;
 }
 
+/// "Z", or "+HH:MM:SS", "+HH:MM", "+HHMM" or "+HH" with either sign, all behind one blank or none:
+/// `seconds` gets what that is ahead of UTC. Gives the end, or null for other text.
+inline const char* parse_iso_offset(const char* p, int64_t* seconds) {
+  p += *p == ' ';
+  if (*p == 'Z' || *p == 'z') {
+    *seconds = 0;
+    return p + 1;
+  }
+  if (*p != '+' && *p != '-') return nullptr;
+  const auto digit = [](char c) { return static_cast<uint8_t>(c - '0') <= 9; };
+  if (!digit(p[1]) || !digit(p[2])) return nullptr;
+  const int hours = (p[1] - '0') * 10 + p[2] - '0';
+  const char* end = p + 3;
+  int parts[] = {0, 0};
+  for (int& part : parts) {
+    const char* const at = end + (*end == ':');
+    if (!digit(at[0]) || !digit(at[1])) break;
+    part = (at[0] - '0') * 10 + at[1] - '0';
+    end = at + 2;
+  }
+  if (hours > 23 || parts[0] > 59 || parts[1] > 59) return nullptr;
+  *seconds = (*p == '-' ? -1 : 1) * (hours * 3600 + parts[0] * 60 + parts[1]);
+  return end;
+}
+
 /// The time in units; false when it is finer than the unit or does not fit.
 inline bool fit_time(const IsoTime& time, TimeUnit unit, int64_t* value) {
   const int64_t units = units_per_second(unit);
@@ -104,8 +129,8 @@ inline bool fit_time(const IsoTime& time, TimeUnit unit, int64_t* value) {
          !__builtin_add_overflow(*value, time.nanos / nanos_per_unit, value);
 }
 
-/// Room that a date or time takes at most.
-inline constexpr int64_t kMaxIsoTime = 48;
+/// Room that a date or time takes at most, an offset included.
+inline constexpr int64_t kMaxIsoTime = 64;
 
 /// Writes "YYYY-MM-DD", with more digits or a minus for years that four digits do not hold; gives
 /// the end.
@@ -148,6 +173,20 @@ inline char* write_iso_time(int64_t value, TimeUnit unit, char* out) {
   const int places = unit == TimeUnit::kMilli ? 3 : unit == TimeUnit::kMicro ? 6 : 9;
   for (int i = places; i-- > 0; fraction /= 10) out[i] = static_cast<char>('0' + fraction % 10);
   return out + places;
+}
+
+/// Writes "+HH:MM", with ":SS" where the offset has seconds.
+inline char* write_iso_offset(int64_t seconds, char* out) {
+  const int64_t size = seconds < 0 ? -seconds : seconds;
+  const auto pair = [&](char before, int64_t part) {
+    *out++ = before;
+    *out++ = static_cast<char>('0' + part / 10);
+    *out++ = static_cast<char>('0' + part % 10);
+  };
+  pair(seconds < 0 ? '-' : '+', size / 3600);
+  pair(':', size / 60 % 60);
+  if (size % 60 != 0) pair(':', size % 60);
+  return out;
 }
 
 }  // namespace hr

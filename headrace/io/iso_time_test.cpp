@@ -115,6 +115,26 @@ TEST(IsoTime, TextGoesBothWays) {
   }
 }
 
+TEST(IsoOffset, GoesBothWays) {
+  for (const int64_t seconds : {0, 3600, -12600, 20700, 3208, -86'399, 86'399}) {
+    char text[16] = {};
+    *write_iso_offset(seconds, text) = '|';
+    int64_t back = -1;
+    EXPECT_EQ(*parse_iso_offset(text, &back), '|') << text;
+    EXPECT_EQ(back, seconds);
+  }
+  const auto read = [](std::string text) {
+    text.resize(16);
+    int64_t seconds = -1;
+    return parse_iso_offset(text.data(), &seconds) ? seconds : -1;
+  };
+  EXPECT_EQ(read("Z"), 0);
+  EXPECT_EQ(read(" +0530"), 19'800);
+  EXPECT_EQ(read("-03"), -10'800);
+  for (const char* wrong : {"", "x", "+", "+1", "+24:00", "+01:60", "  Z"})
+    EXPECT_EQ(read(wrong), -1) << wrong;
+}
+
 }  // namespace
 
 }  // namespace hr

@@ -134,8 +134,8 @@ NodePtr cast_node(const NodePtr& input, Dtype dtype) {
   const bool to_time = dtype.is_temporal() || dtype.is_duration();
   if (from.form != Form::kTable && from_time && dtype.is_real())
     return cast_node(retype_node(input, from.dtype.storage()), dtype);
-  if (to_time && !(from.form == Form::kTensor && dtype.is_date()) && from.dtype.is_integer() &&
-      promote(from.dtype, dtype.storage()) == dtype.storage())
+  if (to_time && !(from.form == Form::kTensor && (dtype.is_date() || dtype.has_zone())) &&
+      from.dtype.is_integer() && promote(from.dtype, dtype.storage()) == dtype.storage())
     return retype_node(cast_node(input, dtype.storage()), dtype);
   if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
       !(dtype.is_real() || dtype.is_bool()))

@@ -144,11 +144,12 @@ NodePtr as_tensor_node(const NodePtr& column) {
     return data_node(as_tensor(std::get<Column>(column->value())), column->detail(),
                      signature.domain, column->fields().live);
   const Dtype dtype = signature.dtype;
-  if (!dtype.is_real() && !dtype.has_unit())
+  if (dtype.has_zone() || (!dtype.is_real() && !dtype.has_unit()))
     throw_error<TypeMismatchError>("to_array", "the dtype has no array form",
                                    {{"dtype", dtype.name()}},
                                    dtype.is_category() ? "use cat.codes"
                                    : dtype.is_date()   ? "use astype('int32')"
+                                   : dtype.has_zone()  ? "use dt.tz_convert(None) for UTC"
                                                        : "");
   return operator_node("to_array", "", signature, {column}, 0,
                        [](std::span<const Value> inputs) -> Value {
@@ -159,7 +160,7 @@ NodePtr as_tensor_node(const NodePtr& column) {
 NodePtr retype_node(const NodePtr& input, Dtype dtype) {
   Signature signature = input->signature();
   if (signature.form == Form::kTable || signature.dtype.storage() != dtype.storage() ||
-      dtype.is_category())
+      dtype.is_category() || (signature.form == Form::kTensor && dtype.has_zone()))
     throw_error<TypeMismatchError>("astype", "the dtypes differ in layout",
                                    {{"from", signature.dtype.name()}, {"to", dtype.name()}});
   if (signature.dtype == dtype) return input;

@@ -2,6 +2,7 @@
 // Deferred operations on rows.
 #include "python/bind/bind.h"
 
+#include "headrace/data/zone_rules.h"
 #include "headrace/frame/dates.h"
 #include "headrace/frame/nodes.h"
 #include "headrace/frame/rank.h"
@@ -11,6 +12,7 @@
 #include "headrace/frame/text.h"
 #include "headrace/frame/text_numbers.h"
 #include "headrace/frame/text_of_values.h"
+#include "headrace/frame/zones.h"
 
 #include <nanobind/stl/variant.h>
 
@@ -40,6 +42,22 @@ void bind_frame(nb::module_& m) {
         return hr::date_field_node(column, hr::date_field_from_name(field));
       },
       "column"_a, "field"_a, Unlocked());
+  m.def(
+      "set_zone_rules",
+      [](std::string_view dtype, std::vector<int64_t> changes, std::vector<int32_t> offsets) {
+        hr::set_zone_rules(hr::dtype_from_name(dtype), {std::move(changes), std::move(offsets)});
+      },
+      "dtype"_a, "changes"_a, "offsets"_a);
+  m.def("local_times", &hr::local_times_node, "instants"_a, Unlocked());
+  m.def(
+      "instants_of_local",
+      [](const NodePtr& local, std::string_view dtype, std::string_view ambiguous,
+         std::string_view nonexistent) {
+        return hr::instants_of_local_node(local, hr::dtype_from_name(dtype),
+                                          hr::ambiguous_from_name(ambiguous),
+                                          hr::nonexistent_from_name(nonexistent));
+      },
+      "local"_a, "dtype"_a, "ambiguous"_a, "nonexistent"_a, Unlocked());
   m.def(
       "test_text",
       [](std::string_view test, const NodePtr& column, const std::string& pattern) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kOp = "Series";
 
-enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText, kDate, kTime, kSpan };
+enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText, kDate, kTime, kInstant, kSpan };
 
 [[noreturn]] void refuse_value(nb::handle value, int64_t row) {
   hr::throw_error<hr::TypeMismatchError>(
@@ -34,7 +34,8 @@ enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText, kDate, kTime
   hr::throw_error<hr::InvalidArgumentError>(
       kOp, "a time that the dtype does not hold",
       {{"row", row}, {"value", nb::cast<std::string>(nb::str(value))}, {"dtype", dtype.name()}},
-      "give a finer unit, and times without a zone");
+      dtype.has_zone() ? "give a finer unit, and times with a tzinfo"
+                       : "give a finer unit, and times without a zone");
 }
 
 // A Python int or float, also for NumPy's scalars; null for anything else.
@@ -64,6 +65,7 @@ Kind kind_of(nb::handle value, int64_t row) {
     if (const TimeKind time = time_kind(value); time != TimeKind::kNone)
       return time == TimeKind::kDate       ? Kind::kDate
              : time == TimeKind::kDatetime ? Kind::kTime
+             : time == TimeKind::kInstant  ? Kind::kInstant
                                            : Kind::kSpan;
   }
   const nb::object number = as_number(value);
@@ -74,18 +76,38 @@ Kind kind_of(nb::handle value, int64_t row) {
   return overflow > 0 ? Kind::kUnsigned : Kind::kInteger;
 }
 
+// The zone that all of the times have.
+hr::Dtype instants_of_one_zone(const nb::list& values) {
+  std::string zone;
+  int64_t row = 0;
+  for (const nb::handle value : values) {
+    if (!value.is_none()) {
+      const std::string own = zone_from_python(value);
+      if (!zone.empty() && own != zone)
+        hr::throw_error<hr::TypeMismatchError>(kOp, "a list of times of several zones",
+                                               {{"row", row}, {"zone", zone}, {"other", own}},
+                                               "give a dtype, for example 'datetime64[us, UTC]'");
+      zone = own;
+    }
+    ++row;
+  }
+  return hr::Dtype::timestamp(hr::TimeUnit::kMicro, zone);
+}
+
 hr::Dtype infer(const nb::list& values) {
-  bool seen[9] = {};
+  bool seen[10] = {};
   int64_t row = 0;
   for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
   const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
   const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
-  const int times = has(Kind::kDate) + has(Kind::kTime) + has(Kind::kSpan);
+  const int times = has(Kind::kDate) + has(Kind::kTime) + has(Kind::kInstant) + has(Kind::kSpan);
   if (times > 0) {
     if (numbers || has(Kind::kBool) || has(Kind::kText) || times > 1)
       hr::throw_error<hr::TypeMismatchError>(
           kOp, "a list of dates and other values", {},
-          "make all of them dates, or datetimes, or timedeltas, or give a dtype");
+          "make all of them dates, or datetimes without a zone, or with one, or timedeltas, or "
+          "give a dtype");
+    if (has(Kind::kInstant)) return instants_of_one_zone(values);
     return has(Kind::kDate)   ? hr::TypeId::kDate
            : has(Kind::kTime) ? hr::TypeId::kTimestamp
                               : hr::TypeId::kDuration;

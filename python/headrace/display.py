@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.zones import ClockText, clock_texts, zone_in
 
 if TYPE_CHECKING:
     from headrace.array import Array
@@ -35,6 +36,8 @@ def _cell(value: Any) -> str:
         return str(value).replace("T", " ")
     if type(value).__name__ == "timedelta64":
         return _duration(value)
+    if isinstance(value, ClockText):
+        return value
     text = str(value).replace("\n", "\\n")
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
@@ -45,6 +48,15 @@ def _duration(value: Any) -> str:
     whole, rest = divmod(nanoseconds, 10**9)
     text = str(datetime.timedelta(seconds=whole))
     return f"{text}.{rest:09}".rstrip("0") if rest else text
+
+
+def _values(frame: DataFrame) -> dict[str, list[Any]]:
+    zoned = [name for name in frame.columns if zone_in(frame[name].dtype)]
+    if not zoned:
+        made: dict[str, list[Any]] = frame.to_dict()
+        return made
+    others = frame[[name for name in frame.columns if name not in zoned]]
+    return {**others.to_dict(), **{name: clock_texts(frame[name]) for name in zoned}}
 
 
 def _with_labels(frame: DataFrame) -> DataFrame:
@@ -68,18 +80,18 @@ def _body(
     rows = int(nodes[0].shape[0]) if nodes else 0
     tail = None
     if rows < 0:
-        head = picked.head(most + 1).to_dict()
+        head = _values(picked.head(most + 1))
         found = len(next(iter(head.values()), []))
         # An operator that ran as a whole tells; what came is all when it is no more than is shown.
         rows = max(int(node.shape[0]) for node in nodes)
         rows = found if rows < 0 and found <= most else rows
         head = {name: values[:most] for name, values in head.items()}
     if 0 <= rows <= most:
-        head = picked.to_dict()
+        head = _values(picked)
     elif rows > most and all(node.is_ready for node in picked._nodes.values()):
-        head, tail = picked.head(most // 2).to_dict(), picked.tail(most // 2).to_dict()
+        head, tail = _values(picked.head(most // 2)), _values(picked.tail(most // 2))
     elif rows > most:
-        head = picked.head(most).to_dict()
+        head = _values(picked.head(most))
     cells: list[list[str]] = []
     for part in (head, tail):
         if part is None:

@@ -33,8 +33,9 @@ class DType(str):
 
     The words are NumPy's and pandas': ``bool``, ``int8`` to ``uint64``, ``float32``, ``float64``,
     ``complex64``, ``complex128``, ``string``; ``date`` (days, 32 bits, NumPy's ``datetime64[D]``),
-    ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]`` (without a zone); ``timedelta64[s]`` to ``[ns]``;
-    ``category`` (strings from a dictionary). ``datetime64`` alone is refused, as pandas 3 refuses it: give the unit.
+    ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]``, and with a zone ``datetime64[us, UTC]``;
+    ``timedelta64[s]`` to ``[ns]``; ``category`` (strings from a dictionary). ``datetime64`` alone
+    is refused, as pandas 3 refuses it: give the unit.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))
@@ -60,7 +61,8 @@ class DType(str):
     def itemsize(self) -> int:
         """Bytes of one element (16 for a string view, 4 for a date or the code of a category)."""
         fixed = {"bool": 1, "string": 16, "date": 4, "category": 4}
-        return fixed.get(str(self)) or int("".join(filter(str.isdigit, self))) // 8
+        digits = filter(str.isdigit, self.partition("[")[0])
+        return fixed.get(str(self)) or int("".join(digits)) // 8
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
@@ -108,6 +110,12 @@ def dtype_word(dtype: Any) -> str:
             f"dtype: {word} has no unit: dtype={word!r}; "
             f"use '{word}[us]', or s, ms or ns for the unit"
         )
+    if word not in WORDS and word.startswith("datetime64["):
+        from headrace.zones import zoned_word
+
+        word = zoned_word(word) or word
+        if "," in word:
+            return word
     if word not in WORDS:
         raise TypeMismatchError(
             f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"

@@ -24,7 +24,7 @@ _CHOICES = ("where", "fill_null", "maximum", "minimum")
 
 def unit_of(dtype: str) -> str:
     """The unit that a dtype of dates, times or durations counts."""
-    return "D" if dtype == "date" else dtype.rpartition("[")[2].removesuffix("]")
+    return "D" if dtype == "date" else dtype.partition("[")[2].removesuffix("]").partition(",")[0]
 
 
 def scale(unit: str, finer: str) -> int:

@@ -14,6 +14,7 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from headrace.zones import zone_in, zone_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -228,12 +229,19 @@ def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[
         return result
     if column.dtype == "date":
         return np.asarray(column.days(op)).view("datetime64[D]")
+    if zone_in(column.dtype):
+        _core.record_copy(op, "times with a zone become objects", column.num_rows * 8, False)
+        result = np.empty(column.num_rows, dtype=object)
+        result[:] = column.to_list()
+        return result
     return np.asarray(column.dense(op))
 
 
 def _is_view(value: _core.Column | _core.Tensor) -> bool:
     return isinstance(value, _core.Tensor) or not (
-        value.null_count or value.dtype in ("bool", "string", "date", "category")
+        value.null_count
+        or value.dtype in ("bool", "string", "date", "category")
+        or zone_in(value.dtype)
     )
 
 
@@ -269,6 +277,11 @@ def column_to_pandas(column: _core.Column, name: str | None) -> Any:
     """Give a pandas series: on the same memory, of NumPy's dtype where there are no nulls."""
     import pandas as pd
 
+    if zone := zone_in(column.dtype):
+        node = _core.retype(_core.data(column), f"{column.dtype.partition(',')[0]}]")
+        _core.force([node])
+        utc = column_to_pandas(node.value(), name)
+        return utc.dt.tz_localize("UTC").dt.tz_convert(zone_of(zone))
     if _is_view(column) or column.dtype.startswith(("datetime64", "timedelta64")):
         return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
     if column.dtype == "category":
@@ -384,8 +397,8 @@ def from_pandas(values: Any) -> DataFrame | Series:
     Parameters
     ----------
     values : pandas.DataFrame or pandas.Series
-        Numbers and times without a zone stay where they are; strings, categories and nullable
-        columns come through Arrow. NaT becomes null.
+        Numbers and times without a zone stay where they are; strings, categories, times with a
+        zone and nullable columns come through Arrow. NaT becomes null.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from headrace.deferred import mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
+from headrace.zones import know_zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,10 +106,14 @@ def _scan(op: str, source: Any, pandas: dict[str, Any], options: dict[str, Any])
     options["skip_rows"] = _count(op, "skip_rows", options["skip_rows"])
     most = options["num_rows"]
     options["num_rows"] = -1 if most is None else _count(op, "num_rows", most)
+    given = {name: dtype_word(dtype) for name, dtype in each.items()}
+    for_all = None if dtypes is None or isinstance(dtypes, Mapping) else dtype_word(dtypes)
+    for word in (*given.values(), for_all or ""):
+        know_zone(word)
     return _core.CsvScan(
         os.fspath(source) if isinstance(source, str | os.PathLike) else source,
-        dtypes={name: dtype_word(dtype) for name, dtype in each.items()},
-        dtype=None if dtypes is None or isinstance(dtypes, Mapping) else dtype_word(dtypes),
+        dtypes=given,
+        dtype=for_all,
         columns=names,
         column_indices=places,
         header=_HEADERS[header],
@@ -283,7 +288,9 @@ def write_csv(
     """Write a frame as CSV text, formatted on all cores; also ``DataFrame.to_csv``.
 
     A regular file is replaced whole or not at all. Strings are quoted where needed. Dates are
-    ``YYYY-MM-DD``, times ``YYYY-MM-DD HH:MM:SS`` with the digits of their unit if a part is left.
+    ``YYYY-MM-DD``, times ``YYYY-MM-DD HH:MM:SS`` with the digits of their unit if a part is left;
+    with a zone as its clocks show them, with the offset: ``2024-07-01 12:00:00+02:00``. Durations
+    are ``1 days 02:00:00``, as pandas writes them.
 
     Parameters
     ----------
@@ -307,6 +314,8 @@ def write_csv(
     mark("to_csv")
     delimiter = delimiter if sep is None else sep
     null_word = null_word if na_rep is None else na_rep
+    for node in frame._nodes.values():
+        know_zone(node.dtype)
     _core.write_csv(
         frame._table(), os.fspath(path), delimiter, header, float_format, null_word, durable
     )

@@ -16,6 +16,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
+from headrace.zones import know_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,6 +133,7 @@ class Series(SeriesReductions):
             return self._like(converted(self, word))  # type: ignore[no-any-return]
         if word == "string" and own not in ("string", "category", "complex64", "complex128"):
             mark("astype")
+            know_zone(own)
             return self._like(_core.texts_of_values(self._node))  # type: ignore[no-any-return]
         if own in ("string", "category") and word.startswith("date"):
             mark("astype")

@@ -11,6 +11,8 @@ from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series_arithmetic import SeriesArithmetic
+from headrace.times import in_one_unit
+from headrace.zones import zone_in, zone_of
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -29,6 +31,10 @@ def _times_of(texts: list[Any], dtype: str) -> Series:
     from headrace.times import converted
 
     parsed = [None if t is None else datetime.datetime.fromisoformat(t) for t in texts]
+    if zone := zone_in(dtype):  # what its clocks show
+        tz = zone_of(zone)
+        aware = [t if t is None or t.tzinfo else t.replace(tzinfo=tz) for t in parsed]
+        return Series(aware, dtype=f"datetime64[us, {zone}]")
     times = Series(parsed)
     return times if dtype == "date" else Series(converted(times, dtype))
 
@@ -91,7 +97,10 @@ class SeriesValues(SeriesArithmetic):
             wanted = wanted.astype("category")
         elif wanted.dtype == "string" and self.dtype.kind == "M":
             wanted = _times_of(list(values), str(self.dtype))
-        made: Series = self._like(_core.is_in(self._node, wanted._node))
+        ours, theirs = self._node, wanted._node
+        if ours.dtype != theirs.dtype and (found := in_one_unit("isin", self, wanted)):
+            ours, theirs = found
+        made: Series = self._like(_core.is_in(ours, theirs))
         return made
 
     def between(

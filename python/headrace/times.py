@@ -24,6 +24,7 @@ from headrace.durations import (
 )
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.time_texts import TimeTexts
+from headrace.zones import know_zone, localized, name_of, zone_in, zone_of
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -45,12 +46,17 @@ _CHOICES = ("where", "fill_null", "maximum", "minimum")
 _MONDAY = 3  # 1970-01-01 was a Thursday
 
 
-def _dtype(unit: str) -> str:
-    return "date" if unit == "D" else f"datetime64[{unit}]"
+def _dtype(unit: str, zone: str = "") -> str:
+    if unit == "D":
+        return "date"
+    return f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
 
 
-def _moment(value: Any) -> tuple[int, str] | None:
-    """Nanoseconds since 1970 of a date or time, and its own unit; None for anything else."""
+def _moment(value: Any, zone: str = "") -> tuple[int, str] | None:
+    """Nanoseconds since 1970 of a date or time, and its own unit; None for anything else.
+
+    Beside a column with a zone a time must have one too; what a text says is meant there.
+    """
     import numpy as np
 
     if isinstance(value, str):
@@ -58,6 +64,16 @@ def _moment(value: Any) -> tuple[int, str] | None:
             value = datetime.datetime.fromisoformat(value)
         except ValueError:
             return None
+        if zone and value.tzinfo is None:
+            value = value.replace(tzinfo=zone_of(zone))
+    if zone and (
+        isinstance(value, np.datetime64 | datetime.date) and not getattr(value, "tzinfo", None)
+    ):
+        raise TypeMismatchError(
+            f"datetime: a time without a zone meets times with one: value={value!r}, "
+            f"zone={zone!r}; use replace(tzinfo=...) on the value, or dt.tz_localize(None) on the "
+            "column"
+        )
     if isinstance(value, np.datetime64):
         if np.isnat(value):
             return None
@@ -66,11 +82,12 @@ def _moment(value: Any) -> tuple[int, str] | None:
             value, unit = value.astype("datetime64[D]"), "D"
         return int(value.astype("int64")) * scale(unit, "ns"), unit
     if isinstance(value, datetime.datetime):
-        if value.tzinfo is not None:
+        if value.tzinfo is not None and not zone:
             raise TypeMismatchError(
-                f"datetime: columns have no zone: value={value!r}; use replace(tzinfo=None)"
+                f"datetime: a time with a zone meets times without one: value={value!r}; "
+                "use replace(tzinfo=None) on the value, or dt.tz_localize(zone) on the column"
             )
-        since = value - datetime.datetime(1970, 1, 1)
+        since = value - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC if zone else None)
     elif isinstance(value, datetime.date):
         since = value - datetime.date(1970, 1, 1)
     else:
@@ -92,9 +109,28 @@ def _as_it_is(column: Deferred, unit: str) -> Any:
     return Series(_core.retype(column._node, "int32")) if days else counts(column, unit)
 
 
-def _in_common(sides: tuple[Any, ...], least: str = "D") -> tuple[list[_core.Node], str] | None:
+def _common_zone(op: str, sides: tuple[Any, ...]) -> str:
+    """The zone of the first column; the other has one too, or the operator is refused."""
+    dtypes = [side._node.dtype for side in sides if is_time(side)]
+    zones = [zone_in(dtype) for dtype in dtypes]
+    if len(set(map(bool, zones))) > 1:
+        raise TypeMismatchError(
+            f"{op}: times with a zone and times without one: left={dtypes[0]!r}, "
+            f"right={dtypes[1]!r}; use dt.tz_localize(zone) on those without"
+        )
+    if op in _CHOICES and len(set(zones)) > 1:
+        raise TypeMismatchError(
+            f"{op}: times of two zones in one column: left={dtypes[0]!r}, right={dtypes[1]!r}; "
+            "use dt.tz_convert on one"
+        )
+    return zones[0]
+
+
+def _in_common(
+    sides: tuple[Any, ...], zone: str, least: str = "D"
+) -> tuple[list[_core.Node], str] | None:
     """Counts of times in the coarsest unit that holds all of them; None where a side is no time."""
-    moments = [None if is_time(side) else _moment(side) for side in sides]
+    moments = [None if is_time(side) else _moment(side, zone) for side in sides]
     units = [least]
     for moment, side in zip(moments, sides, strict=True):
         if moment is None and not is_time(side):
@@ -108,48 +144,77 @@ def _in_common(sides: tuple[Any, ...], least: str = "D") -> tuple[list[_core.Nod
     return counts, unit
 
 
+def in_one_unit(op: str, left: Deferred, right: Deferred) -> list[_core.Node] | None:
+    """Integers of two columns of times, or two of durations, that are equal where these are."""
+    sides = (left, right)
+    if all(map(is_duration, sides)):
+        unit = max(map(span_unit, sides), key=UNITS.index)
+        return [counts(side, unit)._node for side in sides]
+    if not all(map(is_time, sides)):
+        return None
+    found = _in_common(sides, _common_zone(op, sides))
+    return found[0] if found else None
+
+
 def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     """The node of an operator on dates and timestamps, or None for what takes none."""
-    if not any(map(is_time, values)):
-        return durations_node(op, values)
     if op == "add" and (is_span(values[0]) or is_duration(values[0])):
         values = values[::-1]
-    if op in ("add", "subtract") and is_span(values[1]):
-        return _moved(values[0], values[1], 1 if op == "add" else -1)
+    sign = 1 if op == "add" else -1
     if op in ("add", "subtract") and is_duration(values[1]):
-        return _moved_each(values[0], values[1], 1 if op == "add" else -1)
+        moved = _moved_each(values[0], values[1], sign)
+        if moved is not None:
+            return moved
+    if not any(map(is_time, values)):
+        return durations_node(op, values)
+    if op in ("add", "subtract") and is_span(values[1]):
+        return _moved(values[0], values[1], sign)
     if op == "subtract":
-        found = _in_common(values, "s")
+        found = _in_common(values, _common_zone(op, values), "s")
         if not found:
             return None
         counted, unit = found
         return _core.retype(_core.elementwise(op, counted, None), f"timedelta64[{unit}]")
     if op not in _COMPARISONS and op not in _CHOICES:
         return None
-    found = _in_common(values[-2:])
+    zone = _common_zone(op, values[-2:])
+    found = _in_common(values[-2:], zone)
     if not found:
         return None
-    counts, unit = found
+    counted, unit = found
     if op in _COMPARISONS:
-        return _core.elementwise(op, counts, None)
-    node = _core.elementwise(op, [*(value._node for value in values[:-2]), *counts], None)
+        return _core.elementwise(op, counted, None)
+    node = _core.elementwise(op, [*(value._node for value in values[:-2]), *counted], None)
     return _core.retype(
-        _core.elementwise("cast", [node], "int32" if unit == "D" else "int64"), _dtype(unit)
+        _core.elementwise("cast", [node], "int32" if unit == "D" else "int64"), _dtype(unit, zone)
     )
 
 
-def _moved(column: Deferred, span: Any, sign: int) -> _core.Node:
+def _moved(column: Deferred, by: Any, sign: int) -> _core.Node:
     """The node of a column of times that much later; dates stay dates for whole days."""
-    ns = span(span)
-    unit = max(unit_of(column._node.dtype), coarsest(ns), key=UNITS.index)
+    ns = span(by)
+    dtype = column._node.dtype
+    unit = max(unit_of(dtype), coarsest(ns), key=UNITS.index)
     moved = counts(column, unit) + sign * (ns // scale(unit, "ns"))
     if unit == "D":
         moved = moved.astype("int32")
-    return _core.retype(moved._node, _dtype(unit))
+    return _core.retype(moved._node, _dtype(unit, zone_in(dtype)))
 
 
-def converted(column: Deferred, dtype: str) -> _core.Node:
-    """The node of dates or times in another unit; a coarser one rounds down."""
+def converted(column: Any, dtype: str) -> _core.Node:
+    """The node of dates, times or durations in another unit; a coarser one rounds down.
+
+    Times with a zone become dates by the clocks of their zone.
+    """
+    zones = zone_in(column._node.dtype), zone_in(dtype)
+    if zones[0] and dtype == "date":
+        date: _core.Node = column.dt.date._node
+        return date
+    if bool(zones[0]) != bool(zones[1]):
+        raise TypeMismatchError(
+            f"astype: a zone is neither guessed nor dropped: from={column._node.dtype!r}, "
+            f"to={dtype!r}; use dt.tz_localize(zone), dt.tz_localize(None) or dt.tz_convert(None)"
+        )
     own, unit = unit_of(column._node.dtype), unit_of(dtype)
     if UNITS.index(unit) >= UNITS.index(own):
         whole = counts(column, unit)
@@ -160,23 +225,26 @@ def converted(column: Deferred, dtype: str) -> _core.Node:
 
 def _moved_each(times: Any, durations: Any, sign: int) -> _core.Node | None:
     """The node of times that much later each; dates become timestamps."""
-    moment = None if is_time(times) else _moment(times)
+    zone = zone_in(times._node.dtype) if is_time(times) else ""
+    if isinstance(times, datetime.datetime) and times.tzinfo:
+        zone = name_of(times.tzinfo)
+    moment = None if is_time(times) else _moment(times, zone)
     if moment is None and not is_time(times):
         return None
     own = moment[1] if moment else unit_of(times._node.dtype)
     unit = max(own, span_unit(durations), key=UNITS.index)
     start = moment[0] // scale(unit, "ns") if moment else counts(times, unit)
     moved = start + sign * span_counts(durations, unit)
-    return _core.retype(moved._node, _dtype(unit))
+    return _core.retype(moved._node, _dtype(unit, zone))
 
 
 class TimeAccessor(TimeTexts):
     """What the calendar says of each date or timestamp; null where it is null.
 
-    Numbers are int32, as in pandas. Timestamps have no zone.
+    Numbers are int32, as in pandas. Timestamps with a zone are looked at by its clocks.
     """
 
-    __slots__ = ("_series", "_unit")
+    __slots__ = ("_given", "_series", "_unit", "_zone")
 
     def __init__(self, series: Series) -> None:
         if not is_time(series):
@@ -184,8 +252,13 @@ class TimeAccessor(TimeTexts):
                 f"dt: not a column of dates or timestamps: dtype={str(series.dtype)!r}; "
                 "use astype('date') first"
             )
-        self._series = series
+        self._given = self._series = series
+        self._zone = zone_in(series._node.dtype)
         self._unit = unit_of(series._node.dtype)
+        if self._zone:
+            know_zone(series._node.dtype)
+            mark("dt")
+            self._series = series._like(_core.local_times(series._node))
 
     def _made(self, node: _core.Node) -> Series:
         series: Series = self._series._like(node)
@@ -280,13 +353,83 @@ class TimeAccessor(TimeTexts):
         node = _core.retype(days.astype("int32")._node, "date")
         return self._made(node)
 
-    def floor(self, freq: str) -> Series:
+    @property
+    def tz(self) -> datetime.tzinfo | None:
+        """The zone, as Python's zoneinfo has it; None for times without one."""
+        return zone_of(self._zone) if self._zone else None
+
+    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: str = "raise") -> Series:
+        """Times that clocks of the zone `tz` showed, as instants; or with None, the other way.
+
+        Parameters
+        ----------
+        tz : str, datetime.tzinfo or None
+            ``"Europe/Berlin"``, ``"UTC"``, ``"+05:30"``. None gives what clocks of the column's
+            zone showed, without a zone.
+        ambiguous : {"raise", "NaT", "earliest", "latest"}, bool or series of bool
+            What becomes of times that clocks show twice as they go back; a bool says whether it
+            was summer time (the earliest).
+        nonexistent : {"raise", "NaT", "shift_forward", "shift_backward"}
+            What becomes of times that clocks jump over: null, the second behind the jump, or the
+            last unit before it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            With the row of a time that is there twice or never, when it runs; for a zone that the
+            system's tz database does not have.
+
+        Examples
+        --------
+        >>> import datetime
+        >>> import headrace as hr
+        >>> noon = hr.Series([datetime.datetime(2024, 7, 1, 12)])
+        >>> berlin = noon.dt.tz_localize("Europe/Berlin")
+        >>> str(berlin.dtype), berlin.dt.tz_convert("UTC").dt.hour.to_list()
+        ('datetime64[us, Europe/Berlin]', [10])
+        """
+        mark("tz_localize")
+        if tz is None:
+            return self._series
+        if self._zone:
+            raise TypeMismatchError(
+                f"tz_localize: the times have a zone: dtype={self._given._node.dtype!r}; "
+                "use dt.tz_convert to see them in another"
+            )
+        if self._unit == "D":
+            raise TypeMismatchError(
+                "tz_localize: dates have no time that a zone could move; "
+                "use astype('datetime64[us]') first"
+            )
+        return self._made(localized(self._series, name_of(tz), ambiguous, nonexistent))
+
+    def tz_convert(self, tz: Any) -> Series:
+        """The same instants, shown in the zone `tz`; in UTC and without a zone for None.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> start = datetime.datetime(2024, 7, 1, 22, tzinfo=datetime.timezone.utc)
+        >>> hr.Series([start]).dt.tz_convert("Asia/Tokyo").dt.day.to_list()
+        [2]
+        """
+        mark("tz_convert")
+        if not self._zone:
+            raise TypeMismatchError(
+                f"tz_convert: the times have no zone: dtype={self._given._node.dtype!r}; "
+                "use dt.tz_localize to say in which they are"
+            )
+        zone = "" if tz is None else name_of(tz)
+        return self._made(_core.retype(self._given._node, _dtype(self._unit, zone)))
+
+    def floor(self, freq: str, ambiguous: Any = "raise", nonexistent: str = "raise") -> Series:
         """The start of the period that a time lies in.
 
         Parameters
         ----------
         freq : {"D", "h", "min", "s", "ms", "us", "ns", "MS", "QS", "YS"}
             Day to nanosecond: the dtype stays. Month, quarter or year: a date.
+        ambiguous, nonexistent
+            Of starts by the clocks of a zone; see `tz_localize`.
 
         >>> import datetime
         >>> import headrace as hr
@@ -303,7 +446,9 @@ class TimeAccessor(TimeTexts):
         own = scale(self._unit, "ns")
         by = _STEPS[freq] // own
         if by <= 1:
-            return self._series
+            return self._given
         whole = counts(self._series, self._unit)
-        node = (whole - whole % by)._node
-        return self._made(_core.retype(node, self._series._node.dtype))
+        made = self._made(_core.retype((whole - whole % by)._node, self._series._node.dtype))
+        if not self._zone:
+            return made
+        return self._made(localized(made, self._zone, ambiguous, nonexistent))

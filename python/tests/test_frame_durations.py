@@ -159,7 +159,8 @@ def test_parts() -> None:
         theirs = pd.Series(spans, dtype=f"m8[{unit}]").dt
         for part in ("days", "seconds", "microseconds", "nanoseconds"):
             assert getattr(ours, part).to_list() == plain(getattr(theirs, part)), part
-        assert ours.total_seconds().to_list() == plain(theirs.total_seconds())
+        for a, b in zip(ours.total_seconds().to_list(), plain(theirs.total_seconds()), strict=True):
+            assert a == b or a == pytest.approx(b)
     with pytest.raises(AttributeError):
         hr.Series(spans).dt.year
     with pytest.raises(hr.TypeMismatchError):
@@ -249,7 +250,7 @@ def test_numbers_of_texts() -> None:
         assert a == b or (b != b and (a is None or a != a)), text
     assert hr.to_numeric(hr.Series(["1", None])).to_list() == [1, None]
     assert hr.Series(["1", "2"], dtype="category").astype("int8").to_list() == [1, 2]
-    with pytest.raises(hr.InvalidArgumentError, match="row=1, text=300"):
+    with pytest.raises(hr.InvalidArgumentError, match="row=1, text='300'"):
         hr.Series(["1", "300"]).astype("int8").to_list()
     with pytest.raises(hr.InvalidArgumentError, match="errors='ignore'"):
         hr.to_numeric(s, errors="ignore")

@@ -135,7 +135,6 @@ def test_missing_and_chosen_times() -> None:
     "wrong",
     [
         lambda days: days + 1,
-        lambda days: days - days,
         lambda days: days < 3,
         lambda days: days == "no date",
         lambda days: days < dt.datetime(2020, 1, 1, tzinfo=dt.UTC),

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time zones: names, what Python's zoneinfo knows of them, and what the engine gets of that."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import itertools
+import re
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+
+if TYPE_CHECKING:
+    from headrace.deferred import Deferred
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_DAY = 86_400
+_FIXED = re.compile(r"(?:UTC)?([+-])(\d\d):?(\d\d)")
+_ZONED = re.compile(r"datetime64\[(s|ms|us|ns), *(.+)\]")
+
+
+def zone_in(dtype: str) -> str:
+    """The name of the zone in a dtype's word; empty for times without one."""
+    return dtype.partition(", ")[2].removesuffix("]") if dtype.startswith("datetime64") else ""
+
+
+def zoned_word(word: str) -> str | None:
+    """The engine's word for a dtype of times with a zone that is known here; None for others."""
+    match = _ZONED.fullmatch(word)
+    if not match:
+        return None
+    zone_of(match[2])
+    return f"datetime64[{match[1]}, {match[2]}]"
+
+
+@functools.cache
+def zone_of(name: str) -> datetime.tzinfo:
+    """Python's zone of this name: of the tz database, or fixed as in ``+05:30``."""
+    if name == "UTC":
+        return datetime.UTC
+    if fixed := _FIXED.fullmatch(name):
+        size = datetime.timedelta(hours=int(fixed[2]), minutes=int(fixed[3]))
+        if size < datetime.timedelta(days=1):
+            return datetime.timezone(-size if fixed[1] == "-" else size, name)
+    import zoneinfo
+
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidArgumentError(
+            f"time zone: no such zone in the system's tz database: zone={name!r}; use a name such "
+            "as 'Europe/Berlin', 'UTC' or '+05:30' (where the system has no database: "
+            "pip install tzdata)"
+        ) from None
+
+
+def name_of(zone: Any) -> str:
+    """The name of a zone, given by its name or as a ``tzinfo``."""
+    if isinstance(zone, str):
+        zone_of(zone)
+        return zone
+    if not isinstance(zone, datetime.tzinfo):
+        raise TypeMismatchError(f"time zone: a name or a tzinfo is wanted: zone={zone!r}")
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # of zoneinfo, of pytz
+    if name:
+        return str(name)
+    offset = zone.utcoffset(None)
+    if offset is None or offset % datetime.timedelta(minutes=1):
+        raise TypeMismatchError(
+            f"time zone: this one has no name: zone={zone!r}; use zoneinfo.ZoneInfo(name)"
+        )
+    minutes = offset // datetime.timedelta(minutes=1)
+    if not minutes:
+        return "UTC"
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+def _rules(zone: datetime.tzinfo) -> tuple[list[int], list[int]]:
+    """The seconds at which the zone's offset changes, to the year 2500, and its offsets.
+
+    zoneinfo tells offsets, not changes. Between two days with different offsets the second is
+    searched; no zone of the tz database changes twice within three days. Behind 2100 there are only
+    rules that repeat year by year.
+    """
+
+    def offset(second: int) -> int:
+        moment = datetime.datetime.fromtimestamp(second, zone)
+        return int(moment.utcoffset().total_seconds())  # type: ignore[union-attr]
+
+    years = [
+        int((datetime.datetime(year, 1, 1, tzinfo=datetime.UTC) - _EPOCH).total_seconds())
+        for year in (1840, 2100, 2500)
+    ]
+    days = itertools.chain(
+        range(years[0], years[1], 3 * _DAY), range(years[1], years[2] + 6 * _DAY, 6 * _DAY)
+    )
+    begin = years[0]
+    changes: list[int] = []
+    offsets = [offset(begin)]
+    if isinstance(zone, datetime.timezone):
+        return changes, offsets
+    for end in days:
+        if (found := offset(end)) != offsets[-1]:
+            before, after = begin, end
+            while after - before > 1:
+                middle = (before + after) // 2
+                if offset(middle) == offsets[-1]:
+                    before = middle
+                else:
+                    after = middle
+            changes.append(after)
+            offsets.append(found)
+        begin = end
+    return changes, offsets
+
+
+@functools.cache
+def _know(zone: str) -> None:
+    _core.set_zone_rules(f"datetime64[s, {zone}]", *_rules(zone_of(zone)))
+
+
+def know_zone(dtype: str) -> None:
+    """Give the engine the rules of a dtype's zone, if it has one."""
+    if zone := zone_in(dtype):
+        _know(zone)
+
+
+def localized(times: Deferred, zone: str, ambiguous: Any, nonexistent: str) -> _core.Node:
+    """The node of the instants at which clocks of the zone show these times."""
+    dtype = f"{times._node.dtype.removesuffix(']')}, {zone}]"
+    know_zone(dtype)
+
+    def node(word: str) -> _core.Node:
+        return _core.instants_of_local(times._node, dtype, word, nonexistent)
+
+    if isinstance(ambiguous, str):
+        return node(ambiguous)
+    if isinstance(ambiguous, bool):  # as pandas: whether it is summer time
+        return node("earliest" if ambiguous else "latest")
+    from headrace.series import Series
+
+    summer = Series(ambiguous)
+    chosen = Series(node("earliest")).where(summer, Series(node("latest")))
+    return chosen._node
+
+
+class ClockText(str):
+    """What is shown of a time with a zone; never cut."""
+
+    __slots__ = ()
+
+
+def clock_texts(series: Any) -> list[ClockText | None]:
+    """What is shown of times with a zone; in UTC where the zone is not known here."""
+    utc = series._like(_core.retype(series._node, f"{series.dtype.partition(',')[0]}]"))
+    try:
+        local = series.dt.tz_localize(None)
+    except InvalidArgumentError:
+        return [
+            None if time is None else ClockText(f"{time}Z".replace("T", " "))
+            for time in utc.to_list()
+        ]
+    spans = (local - utc).to_list()
+    made: list[ClockText | None] = []
+    for time, span in zip(local.to_list(), spans, strict=True):
+        if time is None:
+            made.append(None)
+            continue
+        seconds = (
+            int(span / type(span)(1, "s")) if hasattr(span, "astype") else span.total_seconds()
+        )
+        minutes = round(abs(seconds) / 60)
+        sign = "-" if seconds < 0 else "+"
+        offset = f"{sign}{minutes // 60:02}:{minutes % 60:02}"
+        made.append(ClockText(f"{time}{offset}".replace("T", " ")))
+    return made
