@@ -17,8 +17,9 @@ from headrace.frame_groups import FrameGroups
 from headrace.frame_rows import FrameRows
 from headrace.functions import FrameFunctions
 from headrace.labels import FrameLabels, LabelledSeries, relabelled
+from headrace.locators import is_mask
 from headrace.reshaping import FrameShapes
-from headrace.rows import Names, no_attribute
+from headrace.rows import Names, no_attribute, same_rows
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -279,8 +280,12 @@ class DataFrame(
             raise TypeMismatchError(
                 f"getitem: a frame takes a name, a list of names, a mask or a slice: key={key!r}"
             )
-        domain = _core.new_domain()
         nodes = self._everything()
+        if is_mask(key):  # rows that one mask picks are the same rows, whoever asks
+            mask = key if isinstance(key, Deferred) else Series(key)
+            return self._of_rows(list(nodes), [Series(n)[mask]._node for n in nodes.values()])
+        first = next(iter(nodes.values()), None)
+        domain = same_rows(first, key) if isinstance(key, slice) else _core.new_domain()
         picked = [_core.in_domain(Series(node)[key]._node, domain) for node in nodes.values()]
         return self._of_rows(list(nodes), picked)
 

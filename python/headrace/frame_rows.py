@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import caller_variables, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.rows import same_rows
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -284,8 +285,8 @@ class FrameRows:
         mark("head")
         if n < 0:
             return DataFrame(self[:n])
-        domain = _core.new_domain()
         every = self._everything()
+        domain = same_rows(next(iter(every.values()), None), n)
         nodes = _core.prefix(list(every.values()), n)
         return self._of_rows(list(every), [_core.in_domain(node, domain) for node in nodes])  # type: ignore[no-any-return]
 

@@ -8,6 +8,19 @@ from typing import Any
 
 from headrace import _core
 
+_PARTS_KEPT = 4096
+_parts: dict[tuple[Any, ...], int] = {}
+
+
+def same_rows(node: _core.Node | None, key: slice | int) -> int:
+    """The row domain of a slice, or of the first rows: the same for the same part of a domain."""
+    if node is None or not node.domain:
+        return _core.new_domain()
+    what = (key.start, key.stop, key.step) if isinstance(key, slice) else (key,)
+    if len(_parts) >= _PARTS_KEPT:
+        _parts.clear()
+    return _parts.setdefault((node.domain, *what), _core.new_domain())
+
 
 def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:
     """An error that names what was meant, else the columns."""

@@ -150,6 +150,8 @@ class SeriesReductions(SeriesValues):
         """
         from headrace.series import Series
 
+        if len(self) == 0 or int(self.count()) == 0:
+            return self.dropna()  # type: ignore[no-any-return]
         counted = self.value_counts().to_frame()
         value, count = (Series(node) for node in counted._nodes.values())
         return value[count == count.max()].sort_values().rename(self.name)  # type: ignore[no-any-return]

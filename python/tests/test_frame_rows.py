@@ -310,3 +310,21 @@ def test_query_refuses_what_it_does_not_know(text: str, says: str) -> None:
     with pytest.raises(hr.Error, match=says):
         frame.query(text)
     assert frame.query("x == 1").x.to_list() == [1]
+
+
+def test_the_same_part_of_a_frame_is_the_same_rows() -> None:
+    df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
+    mask = df.x > 1
+    assert (df[mask].x + df[mask].y).to_list() == [7, 9]
+    assert (df.x[mask] + df[mask].y).to_list() == [7, 9]
+    assert (df[1:].x + df[1:].y).to_list() == [7, 9]
+    assert (df.iloc[:2].x + df.iloc[:2].y).to_list() == [5, 7]
+    assert (df.head(2).x + df.head(2).y).to_list() == [5, 7]
+    for part in (
+        np.array([True, False, True]),
+        [True, False, True],
+        hr.asarray([True, False, True]),
+    ):
+        assert df[part].y.to_list() == [4, 6]
+    with pytest.raises(hr.InvalidArgumentError, match="different rows"):
+        df.head(2).x + df.tail(2).y
