@@ -164,26 +164,32 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
     for (const int64_t place : {column.request.column, column.request.other})
       if (place >= 0) table.row_values.push_back(place);
   for (GroupKey& key : keys) key.values = nullptr;
-  if (std::all_of(columns.begin(), columns.end(), forgets_rows)) {
-    const auto made_of = [=](std::span<const NodePtr> nodes, std::vector<WantedKeys> more) {
-      const auto at = [&](int64_t place) {
-        return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
-      };
-      std::vector<GroupKey> own_keys = keys;
-      std::vector<GroupColumn> own = columns;
-      std::vector<WantedKeys> known;
-      for (size_t k = 0; k < num_keys; ++k) own_keys[k].values = at(key_places[k]);
-      for (GroupColumn& each : own) {
-        each.values = at(each.request.column);
-        each.other = at(each.request.other);
-      }
-      for (const KeySetPlace& set : sets) {
-        const auto found = std::find(key_places.begin(), key_places.end(), set.key);
-        known.push_back({static_cast<size_t>(found - key_places.begin()), at(set.place)});
-      }
-      known.insert(known.end(), more.begin(), more.end());
-      return make_group_by(std::move(own_keys), std::move(own), options, known);
+  const auto made_of = [=](std::span<const NodePtr> nodes, std::vector<WantedKeys> more) {
+    const auto at = [&](int64_t place) {
+      return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
     };
+    std::vector<GroupKey> own_keys = keys;
+    std::vector<GroupColumn> own = columns;
+    std::vector<WantedKeys> known;
+    for (size_t k = 0; k < num_keys; ++k) own_keys[k].values = at(key_places[k]);
+    for (GroupColumn& each : own) {
+      each.values = at(each.request.column);
+      each.other = at(each.request.other);
+    }
+    for (const KeySetPlace& set : sets) {
+      const auto found = std::find(key_places.begin(), key_places.end(), set.key);
+      known.push_back({static_cast<size_t>(found - key_places.begin()), at(set.place)});
+    }
+    known.insert(known.end(), more.begin(), more.end());
+    return make_group_by(std::move(own_keys), std::move(own), options, known);
+  };
+  table.finds_first_rows =
+      columns.size() == 1 && columns[0].request.aggregate == Aggregate::kFirstRow && sets.empty();
+  if (table.finds_first_rows)
+    table.remade = [=](std::span<const NodePtr> nodes, const std::vector<bool>&) {
+      return made_of(nodes, {});
+    };
+  if (std::all_of(columns.begin(), columns.end(), forgets_rows)) {
     table.among = [=](std::span<const NodePtr> nodes, int64_t column,
                       const NodePtr& values) -> NodePtr {
       if (column >= static_cast<int64_t>(num_keys)) return nullptr;

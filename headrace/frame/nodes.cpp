@@ -76,7 +76,7 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
   Signature signature = rows->signature();
   signature.shape[0] = at.rows();
   signature.domain = at.rows() == kUnknown ? at.domain : 0;
-  return operator_node(
+  NodePtr made = operator_node(
       "take", "", signature, {rows, positions}, 1,
       [](std::span<const Value> inputs) -> Value {
         const Tensor where = positions_of(inputs[1]);
@@ -84,6 +84,7 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
         return gather(tensor(inputs[0]), where);
       },
       nullptr, true);
+  return with_traits(std::move(made), {.takes = true});
 }
 
 NodePtr concat_node(const std::vector<NodePtr>& columns) {
@@ -115,12 +116,14 @@ NodePtr concat_node(const std::vector<NodePtr>& columns) {
                              ? kUnknown
                              : signature.shape[0] + own.rows();
   }
-  return operator_node("concat", "", signature, std::move(inputs), 1,
-                       [dtype](std::span<const Value> values) -> Value {
-                         std::vector<Column> parts;
-                         for (const Value& value : values) parts.push_back(std::get<Column>(value));
-                         return concatenate("concat", dtype, parts);
-                       });
+  NodePtr made = operator_node("concat", "", signature, std::move(inputs), 1,
+                               [dtype](std::span<const Value> values) -> Value {
+                                 std::vector<Column> parts;
+                                 for (const Value& value : values)
+                                   parts.push_back(std::get<Column>(value));
+                                 return concatenate("concat", dtype, parts);
+                               });
+  return with_traits(std::move(made), {.concats = true});
 }
 
 NodePtr shift_node(const NodePtr& column, int64_t periods) {

@@ -83,6 +83,17 @@ NodePtr RowClone::make(const NodePtr& node) {
                      fields.traits);
 }
 
+NodePtr remade_operator(const Node& node, std::vector<NodePtr> inputs) {
+  const Node::Fields& fields = const_cast<Node&>(node).fields();
+  Signature signature = fields.signature;
+  signature.shape[0] = kUnknown;
+  signature.domain = new_domain();
+  return with_traits(
+      operator_node(fields.op, fields.detail, std::move(signature), std::move(inputs),
+                    fields.passes, fields.run, fields.choice, fields.has_kernels),
+      fields.traits);
+}
+
 std::string expression_text(const NodePtr& node, int depth) {
   const Node::Fields& fields = node->fields();
   if (node->is_ready()) {

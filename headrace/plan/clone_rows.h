@@ -32,6 +32,9 @@ class RowClone {
   std::unordered_map<const Node*, NodePtr> made_{};
 };
 
+/// The operator that makes `node`, of other inputs, whose rows nobody knows.
+NodePtr remade_operator(const Node& node, std::vector<NodePtr> inputs);
+
 /// The expression as text, "(x > 5)"; `depth` operations of it.
 std::string expression_text(const NodePtr& node, int depth = 4);
 

@@ -216,6 +216,7 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.guess = std::move(table.guess);
   made.orders_rows = table.orders_rows;
   made.ignores_order = table.ignores_order;
+  made.finds_first_rows = table.finds_first_rows;
   return make_node(std::move(made));
 }
 

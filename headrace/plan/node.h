@@ -107,6 +107,8 @@ struct NodeTraits {
   /// Beside the operator's word, dtype and inputs what tells it from others: nodes that agree in
   /// all of it are run once. Empty: it is not compared.
   std::string same{};
+  bool concats = false;  ///< the rows of all inputs, one after the other
+  bool takes = false;    ///< the rows of the first input at the positions in the second one
 };
 
 /// The node, which was just made, with these traits.
@@ -172,6 +174,8 @@ struct TableOperator {
   std::function<int64_t(std::span<const int64_t> inputs)> guess{};
   bool orders_rows = false;    ///< the rows of its inputs, in another order
   bool ignores_order = false;  ///< of the rows of its inputs
+  /// Its inputs are keys, and its only other column the position of the first row with each.
+  bool finds_first_rows = false;
 };
 
 /// A deferred table, run for the columns that a plan wants.

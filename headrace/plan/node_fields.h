@@ -39,6 +39,7 @@ struct Node::Fields {
   std::function<int64_t(std::span<const int64_t> inputs)> guess{};
   bool orders_rows = false;
   bool ignores_order = false;
+  bool finds_first_rows = false;
   // For some plan, which made another table instead: that one, if it is there, and the mask.
   bool was_filtered = false;
   std::weak_ptr<Node> filtered_to{};

@@ -272,3 +272,40 @@ def test_rows_that_go_take_no_memory(tmp_path: Any) -> None:
         total = float((some.b + some.c).sum())
     assert total == sum(a * 0.75 for a in range(7, rows, 1000))
     assert stats.peak_bytes < 24 * rows / 2
+
+
+def test_rows_put_one_behind_the_other(tmp_path: Any) -> None:
+    left, other = sides(7)[0], sides(8)[0]
+
+    def make() -> hr.DataFrame:
+        frame = hr.concat([left, other[other.k > 3], left.sort_values("x")])
+        return frame.assign(z=frame.x + 1)
+
+    for where in (lambda f: (f.x > 7) & (f.s != "a"), lambda f: f.z.isna(), lambda f: f.k < 0):
+        moved, stayed = looked_at(make, where)
+        assert moved == stayed
+    frame = make()
+    assert "before concat" in frame[frame.x > 7].explain()
+    paths = [tmp_path / f"{k}.csv" for k in range(3)]
+    for k, path in enumerate(paths):
+        path.write_text("a,b\n" + "".join(f"{row},{row * k}\n" for row in range(50)))
+    frame = hr.concat([hr.scan_csv(path) for path in paths])
+    some = frame[(frame.b > 40) & (frame.a < 30)]
+    assert some.explain().count(".csv where") == 3
+    assert some.a.to_list() == [a for k in range(3) for a in range(30) if a * k > 40]
+    numbers = hr.concat([left.x, other.x])
+    kept = numbers[numbers > 15]
+    values = [x for x in left.x.to_list() + other.x.to_list() if x is not None and x > 15]
+    assert kept.to_list() == values
+
+
+def test_the_first_of_equal_rows() -> None:
+    left, _ = sides(9)
+    for subset in (None, ["k"], ["k", "s"]):
+        for where in (lambda f: f.k > 7, lambda f: (f.s == "ab") & (f.k > 7), lambda f: f.x > 3):
+            moved, stayed = looked_at(lambda subset=subset: left.drop_duplicates(subset), where)
+            assert moved == stayed
+    frame = left.drop_duplicates(["k"])
+    assert "before drop_duplicates" in frame[frame.k > 7].explain()
+    frame = left.drop_duplicates(["k"])
+    assert "before drop_duplicates" not in frame[frame.x > 7].explain()

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filters moved before rows that are put one behind the other, or are the first of equal ones.
+#pragma once
+#include "headrace/plan/row_pass.h"
+
+#include <span>
+#include <unordered_set>
+
+namespace hr {
+
+/// As `push_filter` for columns that are no table's: those that concatenate the columns of the same
+/// parts, of which each is filtered then; and the first rows of groups, filtered by the groups'
+/// keys.
+bool push_past_rows(std::span<const NodePtr> order, const NodeUsers& users,
+                    const std::unordered_set<const Node*>& roots);
+
+}  // namespace hr
