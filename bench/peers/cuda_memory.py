@@ -330,7 +330,9 @@ def hooks(bench: measure.Bench) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument(
+        "--output", type=Path, default=Path(measure.ROOT / "bench/results/cuda-memory.jsonl")
+    )
     parser.add_argument("--only", default="")
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--layers", type=int, default=24)

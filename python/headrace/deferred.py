@@ -186,6 +186,10 @@ class Deferred(_core.BufferSource):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
+        # What it names must live as long as the array: a copy of a device's data would not, so
+        # NumPy goes on to `__array__`, whose result holds it.
+        if self.device != "host":
+            raise AttributeError("__array_interface__: only data of the host have it")
         interface: dict[str, Any] = self._value().__array_interface__
         return interface
 

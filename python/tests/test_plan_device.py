@@ -62,6 +62,16 @@ def test_the_buffer_protocol_copies_nothing_from_a_device(device, noise):
     same(moved, noise)
 
 
+def test_what_numpy_took_from_a_device_lives_on(device, noise):
+    for x in (there(noise, device) * 2, (hr.Series(noise).to(device) * 2)):
+        taken = np.asarray(x)
+        assert not hasattr(x, "__array_interface__")
+        del x
+        others = [np.asarray(hr.asarray(noise) + k) for k in range(8)]  # what is free is used again
+        same(taken, noise * 2)
+        del others
+
+
 def test_the_ledger_shows_every_way(device, noise):
     before = _core.ledger_bytes()
     moved = there(noise, device)
