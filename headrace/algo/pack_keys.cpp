@@ -10,6 +10,7 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/data/touch.h"
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -103,6 +104,62 @@ std::pair<Buffer, Buffer> string_ranks(const Column& strings) {
     if (prefix[a] != prefix[b]) return prefix[a] < prefix[b];
     return strings.string(a) < strings.string(b);
   });
+}
+
+// The words of decimals: the lower one as int64 where that holds all values, else the upper one as
+// int64 and the lower one as uint64.
+std::vector<Column> words_of_decimals(const Column& column) {
+  const int64_t rows = column.num_rows();
+  const auto* const in = column.values<std::array<uint64_t, 2>>().data();
+  std::atomic<bool> wide{false};
+  Buffer low = Buffer::allocate_paged(8 * rows), high;
+  if (rows > 0) {
+    auto* const out = low.mutable_as<uint64_t>();
+    parallel_morsels(rows, {reads(column), writes(low, 8)}, [&](Morsel morsel) {
+      bool mine = false;
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        out[row] = in[row][0];
+        mine |= in[row][1] != (in[row][0] >> 63 ? ~uint64_t{0} : 0);
+      }
+      if (mine) wide = true;
+    });
+    if (wide) {
+      high = Buffer::allocate_paged(8 * rows);
+      auto* const upper = high.mutable_as<uint64_t>();
+      parallel_morsels(rows, {reads(column), writes(high, 8)}, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row) upper[row] = in[row][1];
+      });
+    }
+  }
+  Buffer validity;
+  if (column.null_count() > 0) {
+    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+    for (int64_t row = 0; row < rows; ++row)
+      set_bit(validity.mutable_as<uint8_t>(), row, !column.is_null(row));
+  }
+  const auto word = [&](Dtype dtype, Buffer values) {
+    values.publish();
+    return Column(dtype, rows, std::move(values), validity, column.null_count());
+  };
+  if (!wide) return {word(TypeId::kInt64, std::move(low))};
+  return {word(TypeId::kInt64, std::move(high)), word(TypeId::kUInt64, std::move(low))};
+}
+
+// The way back; of no upper words the lower ones are signed.
+Column decimals_of_words(const Column& high, const Column& low, Dtype dtype) {
+  const int64_t rows = low.num_rows();
+  Buffer values = Buffer::allocate_paged(16 * rows);
+  if (rows > 0) {
+    const bool wide = low.dtype() == TypeId::kUInt64;
+    const auto* const lower = low.values_buffer().as<uint64_t>();
+    const auto* const upper = wide ? high.values_buffer().as<uint64_t>() : nullptr;
+    auto* const out = values.mutable_as<std::array<uint64_t, 2>>();
+    parallel_morsels(rows, {reads(low), writes(values, 16)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = {lower[row], wide ? upper[row] : lower[row] >> 63 ? ~uint64_t{0} : 0};
+    });
+  }
+  return Column(dtype, rows, std::move(values), low.validity_buffer(), low.null_count());
 }
 
 int bits_of(uint64_t last) {
@@ -210,11 +267,19 @@ PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column
   return field;
 }
 
-PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& columns,
+PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& given,
                           PackOptions options) {
   PackedKeys packed;
   packed.options_ = options;
-  packed.num_rows_ = columns.empty() ? 0 : columns[0].num_rows();
+  packed.num_rows_ = given.empty() ? 0 : given[0].num_rows();
+  std::vector<Column> columns;
+  for (const Column& column : given) {
+    const std::vector<Column> parts =
+        column.dtype().is_decimal() ? words_of_decimals(column) : std::vector<Column>{column};
+    packed.given_.push_back(
+        {column.dtype(), static_cast<int64_t>(columns.size()), static_cast<int64_t>(parts.size())});
+    columns.insert(columns.end(), parts.begin(), parts.end());
+  }
   if (packed.num_rows_ > UINT32_MAX)
     throw_error<InvalidArgumentError>(op, "more rows than this operator takes",
                                       {{"rows", packed.num_rows_}, {"limit", UINT32_MAX}});
@@ -274,6 +339,8 @@ std::optional<std::array<PackedKeys, 2>> PackedKeys::of_two(std::string_view op,
   const PackOptions options{.ordered = false};
   const int64_t left_rows = left[0].num_rows(), right_rows = right[0].num_rows();
   if (std::max(left_rows, right_rows) > UINT32_MAX) return {};
+  for (const Column& column : left)
+    if (column.dtype().is_decimal()) return {};  // whether they take one word tell both together
   std::vector<Field> of_left(left.size()), of_right(left.size());
   const auto take_both = [&](size_t i, bool short_texts) {
     const Field field = field_of(op, both[i], options, short_texts);
@@ -505,6 +572,14 @@ struct FieldPacks {
 }  // namespace
 
 Column PackedKeys::unpack(int64_t index, const Buffer& packs, int64_t rows) const {
+  const Given& given = given_[static_cast<size_t>(index)];
+  Column last = unpack_part(given.first + given.parts - 1, packs, rows);
+  if (!given.dtype.is_decimal()) return last;
+  return decimals_of_words(given.parts == 2 ? unpack_part(given.first, packs, rows) : Column(),
+                           last, given.dtype);
+}
+
+Column PackedKeys::unpack_part(int64_t index, const Buffer& packs, int64_t rows) const {
   // Joined fields stand for several columns each, from the left.
   for (const Field& field : fields_) {
     const int64_t columns =
@@ -549,7 +624,7 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
           out[row] = is_missing(row) ? 0 : known[codes[row]];
       });
     }
-    Column column = field.joined->unpack(index, inner, rows);
+    Column column = field.joined->unpack_part(index, inner, rows);
     return validity ? column.with_rows(rows, column.values_buffer(), validity, -1) : column;
   }
   const auto fill = [&]<class T>(std::type_identity<T>, auto&& value) {

@@ -30,6 +30,7 @@ class HR_API PackedKeys {
   /// Reads integers once for their range, and strings, which are numbers where all are short and
   /// near each other; others get codes (a table of the distinct ones); columns
   /// that do not fit into 64 bits together are numbered by their distinct rows, from the left.
+  /// Decimals are their words of 64 bits: one, copied, where all values fit into it, else two.
   /// Throws TypeMismatchError for complex numbers, InvalidArgumentError for 2^32 rows and more.
   static PackedKeys of(std::string_view op, const std::vector<Column>& columns,
                        PackOptions options);
@@ -117,9 +118,18 @@ class HR_API PackedKeys {
   void put(const Field& field, int64_t row, int64_t count, Out* packs, bool first, uint8_t* dropped,
            Code&& code) const;
   int64_t num_columns() const;
+  Column unpack_part(int64_t index, const Buffer& packs, int64_t rows) const;
   Column unpack_field(const Field& field, int64_t index, const Buffer& packs, int64_t rows) const;
 
+  // A column given, and where its parts begin among the columns packed: decimals are one or two.
+  struct Given {
+    Dtype dtype{};
+    int64_t first = 0;
+    int64_t parts = 1;
+  };
+
   int64_t num_rows_ = 0;
+  std::vector<Given> given_{};
   PackOptions options_{};
   std::vector<Field> fields_{};
   uint64_t domain_ = 1;

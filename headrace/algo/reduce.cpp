@@ -207,6 +207,7 @@ Dtype reduction_dtype(Reduction reduction, Dtype dtype) {
     throw_error<TypeMismatchError>(
         reduction_name(reduction), "the values are not numbers", {{"dtype", dtype.name()}},
         dtype.is_temporal() || dtype.is_duration() ? "use astype('int64') first"
+        : dtype.is_decimal()                       ? "use astype('float64') first"
                                                    : "select a numeric column");
   switch (reduction) {
     case Reduction::kSum:

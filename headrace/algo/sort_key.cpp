@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -38,6 +39,15 @@ uint64_t piece_at(std::string_view text, int64_t at) {
   if (at >= size) return 0;
   std::memcpy(&word, text.data() + at, static_cast<size_t>(std::min<int64_t>(size - at, 8)));
   return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
+}
+
+// The upper or lower word of a decimal, in the order of its values; `alone` where the lower ones
+// tell all.
+uint64_t decimal_word(const std::byte* decimal, bool upper, bool alone) {
+  uint64_t words[2];
+  std::memcpy(words, decimal, sizeof words);
+  const uint64_t sign = uint64_t{upper || alone} << (kWordBits - 1);
+  return words[upper] ^ sign;
 }
 
 int64_t common_prefix(std::string_view a, std::string_view b, int64_t most) {
@@ -125,6 +135,11 @@ SortKeys::SortKeys(const std::vector<Column>& columns, const std::vector<SortOrd
     const auto index = static_cast<int64_t>(k);
     // Floats have words to spare for what is missing.
     if (key.nullable && !key.dtype.is_floating()) add(index, Kind::kMissing, 0, 1);
+    if (key.dtype.is_decimal()) {
+      for (const int64_t piece : {0, 1})
+        if (piece == 1 || key.wide) add(index, Kind::kPiece, piece, kWordBits);
+      continue;
+    }
     if (!key.dtype.is_string()) {
       add(index, Kind::kValue, 0, key.bits);
       continue;
@@ -186,6 +201,18 @@ void SortKeys::prepare(Key& key, const Column& column, bool alone) {
     key.ranks = ranks_of(*column.dictionary());
     key.num_ranks = column.dictionary()->size();
     key.bits = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(key.num_ranks - 1, 0)));
+    return;
+  }
+  if (column.dtype().is_decimal()) {
+    std::atomic<bool> wide{false};
+    const auto* const words = column.values<std::array<int64_t, 2>>().data();
+    parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+      bool mine = false;
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        mine |= words[row][1] != words[row][0] >> (kWordBits - 1);
+      if (mine) wide = true;
+    });
+    key.wide = wide;
     return;
   }
   const auto bits = static_cast<int>(8 * column.dtype().size_bytes());
@@ -274,6 +301,14 @@ void SortKeys::part_of(const Part& part, const KeyRows& rows, int64_t begin, int
     }
     case Kind::kPiece:
     case Kind::kLength: {
+      if (key.dtype.is_decimal()) {
+        const std::byte* const decimals = rows.values + begin * 16;
+        for (int64_t i = 0; i < count; ++i) {
+          const uint64_t word = decimal_word(decimals + 16 * i, part.piece == 0, !key.wide);
+          out[i] = key.order.descending ? ~word : word;
+        }
+        break;
+      }
       const StringView* const views = reinterpret_cast<const StringView*>(rows.values) + begin;
       const int64_t at = key.skipped + 8 * part.piece;
       const bool length = part.kind == Kind::kLength;
@@ -317,6 +352,18 @@ int SortKeys::compare(std::span<const KeyRows> keys, int64_t a, int64_t b) const
     const Key& key = keys_[k];
     const KeyRows& rows = keys[k];
     const auto null = [&](int64_t row) { return rows.valid && !rows.valid[row]; };
+    if (key.dtype.is_decimal()) {
+      if (null(a) || null(b)) {
+        if (null(a) && null(b)) continue;
+        return null(a) == key.order.missing_first ? -1 : 1;
+      }
+      for (const bool upper : {true, false}) {
+        const uint64_t x = decimal_word(rows.values + 16 * a, upper, false);
+        const uint64_t y = decimal_word(rows.values + 16 * b, upper, false);
+        if (x != y) return (x < y) != key.order.descending ? -1 : 1;
+      }
+      continue;
+    }
     if (!key.dtype.is_string()) {
       const Part value{static_cast<int64_t>(k), Kind::kValue, 0, 0, key.bits, 0};
       uint64_t words[2];

@@ -64,6 +64,7 @@ class HR_API SortKeys {
     std::vector<Buffer> text_buffers{};
     int64_t skipped = 0;  // bytes that all strings begin with
     int64_t longest = 0;
+    bool wide = false;  // decimals that 64 bits do not hold
   };
 
   enum class Kind : uint8_t { kMissing, kValue, kPiece, kLength };

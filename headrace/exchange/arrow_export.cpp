@@ -55,6 +55,7 @@ std::string arrow_format(Dtype dtype) {
     case TypeId::kCategory:
       return "i";
     case TypeId::kDecimal:
+      return "d:" + std::to_string(dtype.precision()) + "," + std::to_string(dtype.scale());
     case TypeId::kComplex64:
     case TypeId::kComplex128:
       break;

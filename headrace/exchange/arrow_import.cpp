@@ -93,7 +93,6 @@ std::string_view remedy(std::string_view format) {
   switch (format.empty() ? '?' : format[0]) {
     case 't':
       return "cast it to int64 first, or leave the column out";
-    case 'd':
     case 'e':
       return "cast it to float64 first, or leave the column out";
     case 'z':
@@ -115,8 +114,22 @@ Dtype timestamp_of(const Context& context, TimeUnit unit, std::string_view zone)
   }
 }
 
+// "d:precision,scale" with perhaps ",128" behind it.
+Dtype decimal_of(const Context& context) {
+  std::string_view digits = context.format.substr(2);
+  if (digits.ends_with(",128")) digits.remove_suffix(4);
+  try {
+    return dtype_from_name("decimal128(" + std::string(digits) + ")");
+  } catch (const Error&) {
+    throw_error<UnsupportedError>(context.op, "decimals of these digits or of another width",
+                                  {{"column", context.name}, {"format", context.format}},
+                                  "cast it to decimal128(p, s) with s from 0 to p, or to float64");
+  }
+}
+
 Dtype format_dtype(const Context& context) {
   const std::string_view format = context.format;
+  if (format.starts_with("d:")) return decimal_of(context);
   if (format == "u" || format == "U" || format == "vu") return TypeId::kString;
   if (format == "tdD" || format == "tdm") return TypeId::kDate;
   constexpr std::string_view kTimes[] = {"tss:", "tsm:", "tsu:", "tsn:"};

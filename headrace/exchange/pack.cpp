@@ -46,6 +46,9 @@ class Writer {
     put(dtype.id());
     put(dtype.unit());
     if (dtype.is_timestamp()) text(dtype.zone());
+    if (!dtype.is_decimal()) return;
+    put(static_cast<uint8_t>(dtype.precision()));
+    put(static_cast<uint8_t>(dtype.scale()));
   }
 
   // The number of the piece; equal ones are one.
@@ -198,14 +201,17 @@ class Reader {
   Dtype dtype() {
     const auto id = get<uint8_t>();
     const auto unit = get<uint8_t>();
-    if (id > static_cast<uint8_t>(TypeId::kDuration) ||
-        unit > static_cast<uint8_t>(TimeUnit::kNano))
+    if (id > static_cast<uint8_t>(TypeId::kDecimal) || unit > static_cast<uint8_t>(TimeUnit::kNano))
       refuse("an unknown dtype");
     const auto type = static_cast<TypeId>(id);
     if (type == TypeId::kTimestamp) {
       const std::string zone = text();
       return zone.empty() ? Dtype::timestamp(static_cast<TimeUnit>(unit))
                           : Dtype::timestamp(static_cast<TimeUnit>(unit), zone);
+    }
+    if (type == TypeId::kDecimal) {
+      const int precision = get<uint8_t>(), scale = get<uint8_t>();
+      return Dtype::decimal(precision, scale);  // throws for what has no such digits
     }
     if (type == TypeId::kDuration) return Dtype::duration(static_cast<TimeUnit>(unit));
     return type;
@@ -260,7 +266,9 @@ class Reader {
     const auto offset = get<int64_t>();
     if (rows < 0 || offset < 0) refuse("a count of rows is negative");
     const int64_t end = checked_add(op_, checked_add(op_, rows, offset), 7) - 7;
-    const int64_t width = type.is_string() ? 4 : std::min<int64_t>(type.size_bytes(), 8);
+    const int64_t width = type.is_string()    ? 4
+                          : type.is_decimal() ? 16
+                                              : std::min<int64_t>(type.size_bytes(), 8);
     Buffer values =
         piece(type.is_bool() ? bitmap_bytes(end) : checked_multiply(op_, end, type.size_bytes()),
               type.is_bool() ? 1 : width);
@@ -285,7 +293,8 @@ class Reader {
 
   Tensor tensor() {
     const Dtype type = dtype();
-    if (type.is_string() || type.is_date() || type.is_category() || type.has_zone())
+    if (type.is_string() || type.is_date() || type.is_category() || type.has_zone() ||
+        type.is_decimal())
       refuse("a dtype that no array has");
     Shape shape(count(sizeof(int64_t)));
     for (int64_t& size : shape) size = get<int64_t>();

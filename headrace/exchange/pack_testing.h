@@ -12,8 +12,8 @@
 namespace hr::testing {
 
 inline constexpr int kFirstDictionary = 19;
-inline constexpr std::array<int, 23> kColumnKinds = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
-                                                     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22};
+inline constexpr std::array<int, 24> kColumnKinds = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
 
 inline Dtype dtype_of_kind(int kind) {
   if (kind < 13) return static_cast<TypeId>(kind);
@@ -21,12 +21,13 @@ inline Dtype dtype_of_kind(int kind) {
   if (kind < 18) return Dtype::timestamp(static_cast<TimeUnit>(kind - 14));
   if (kind == 21) return Dtype::duration(TimeUnit::kMilli);
   if (kind == 22) return Dtype::timestamp(TimeUnit::kNano, "Europe/Berlin");
+  if (kind == 23) return Dtype::decimal(38, 4);
   return kind == 18 ? TypeId::kString : TypeId::kCategory;
 }
 
 /// Rows of dtype 0 to 12 by TypeId, 13 dates, 14 to 17 timestamps, 18 strings (every second one
-/// longer than a view), 19 categories, 20 ordered ones, 21 durations, 22 timestamps with a zone;
-/// every seventh row is null if asked.
+/// longer than a view), 19 categories, 20 ordered ones, 21 durations, 22 timestamps with a zone, 23
+/// decimals; every seventh row is null if asked.
 inline Column column_of_kind(int kind, int64_t rows, bool nulls) {
   const Dtype dtype = dtype_of_kind(kind);
   Buffer validity;

@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/group_decimals.h"
 #include "headrace/frame/group_ways.h"
 #include "headrace/memory/budget.h"
 
@@ -127,10 +128,11 @@ struct OrderedStrings {
   int64_t column;
   PackedKeys packed;
   Column packs;
+  int64_t at = 0;  // place of the packs among the values
 };
 
 OrderedStrings order_strings(int64_t column, const Column& strings) {
-  OrderedStrings made{column, PackedKeys::of("groupby", {strings}, {}), {}};
+  OrderedStrings made{column, PackedKeys::of("groupby", {strings}, {}), {}, 0};
   const int64_t rows = strings.num_rows();
   Buffer packs = Buffer::allocate(8 * rows);
   if (rows > 0) {
@@ -167,13 +169,25 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
   std::vector<Column> values = given;
   std::vector<AggregateRequest> requests = given_requests;
   std::vector<OrderedStrings> ordered;
+  DecimalRequests decimals;
+  std::vector<size_t> sums;                        // of decimals
   std::vector<std::pair<size_t, size_t>> strings;  // request and its place in `ordered`
   for (size_t k = 0; k < requests.size(); ++k) {
     AggregateRequest& request = requests[k];
     const Aggregate kind = request.aggregate;
     if (request.column < 0) continue;
     const Column& column = given[static_cast<size_t>(request.column)];
-    const bool text = column.dtype().is_string();
+    const bool decimal = column.dtype().is_decimal();
+    if (goes_to_float(kind)) {
+      request.column = decimals.float_place(request.column, values);
+      if (request.other >= 0) request.other = decimals.float_place(request.other, values);
+      continue;
+    }
+    if (decimal && kind == Aggregate::kSum) {
+      sums.push_back(k);
+      continue;
+    }
+    const bool text = column.dtype().is_string() || decimal;
     const bool ranks = kind == Aggregate::kMin || kind == Aggregate::kMax;
     if (!(ranks && (text || column.dtype().is_category())) &&
         !(text && kind == Aggregate::kNunique))
@@ -182,11 +196,13 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
     while (place < ordered.size() && ordered[place].column != request.column) ++place;
     if (place == ordered.size()) {
       ordered.push_back(order_strings(request.column, column));
+      ordered.back().at = static_cast<int64_t>(values.size());
       values.push_back(ordered.back().packs);
     }
-    request.column = static_cast<int64_t>(given.size() + place);
+    request.column = ordered[place].at;
     if (ranks) strings.emplace_back(k, place);
   }
+  for (const size_t sum : sums) decimals.add_sum(sum, values, requests);
   const PackedKeys packed = PackedKeys::of(
       "groupby", keys,
       {.ordered = options.order == GroupOrder::kSorted, .drop_missing = options.drop_missing});
@@ -194,6 +210,7 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
   Found found = find_groups(packed, plan, options);
   Grouped grouped = collect_groups(packed, static_cast<int64_t>(keys.size()), plan, values,
                                    std::move(found.results), found.first_seen, options);
+  decimals.finish(grouped, given_requests.size());
   for (const auto& [request, place] : strings) {
     Column& result = grouped.values[request];
     const int64_t rows = result.num_rows();

@@ -2,6 +2,7 @@
 // What a group-by folds for its aggregates: names, dtypes, inputs.
 #include "headrace/frame/group_plan.h"
 
+#include "headrace/algo/decimal_math.h"
 #include "headrace/algo/reduce.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
@@ -32,15 +33,33 @@ Aggregate aggregate_from_name(std::string_view name) {
   return enum_from_name<Aggregate>("groupby", "aggregate", name, of_users);
 }
 
+bool goes_to_float(Aggregate aggregate) {
+  switch (aggregate) {
+    case Aggregate::kMean:
+    case Aggregate::kVariance:
+    case Aggregate::kStd:
+    case Aggregate::kMedian:
+    case Aggregate::kQuantile:
+    case Aggregate::kCorrelation:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
   const auto refuse = [&](std::string_view wanted) {
     throw_error<TypeMismatchError>(
         "groupby", wanted, {{"aggregate", aggregate_name(aggregate)}, {"dtype", dtype.name()}},
-        "select other columns, or another aggregate");
+        dtype.is_decimal() ? "use astype('float64') first"
+                           : "select other columns, or another aggregate");
   };
   if (aggregate == Aggregate::kSize || aggregate == Aggregate::kFirstRow) return TypeId::kInt64;
   if (dtype.is_complex()) refuse("complex numbers have no aggregates");
   const bool numbers = dtype.is_real() || dtype.is_bool();
+  if (dtype.is_decimal() && aggregate == Aggregate::kSum)
+    return Dtype::decimal(kMostDigits, dtype.scale());
+  if (dtype.is_decimal() && goes_to_float(aggregate)) return TypeId::kFloat64;
   switch (aggregate) {
     case Aggregate::kCount:
     case Aggregate::kNunique:
@@ -53,6 +72,7 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
     case Aggregate::kArgmin:
     case Aggregate::kArgmax:
       if (dtype.is_string()) refuse("the place of the least string is not known here");
+      if (dtype.is_decimal()) refuse("the place of the least decimal is not known here");
       return TypeId::kInt64;
     default:
       break;

@@ -33,6 +33,9 @@ struct FoldPlan {
   bool needs_second = false;
 };
 
+/// Whether decimals are folded as float64.
+bool goes_to_float(Aggregate aggregate);
+
 FoldPlan plan_folds(const std::vector<Column>& values,
                     const std::vector<AggregateRequest>& requests);
 

@@ -8,6 +8,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/decimals.h"
 #include "headrace/frame/operator_inputs.h"
 #include "headrace/plan/same_words.h"
 
@@ -26,6 +27,12 @@ constexpr std::string_view kOp = "merge";
 void agree(std::string_view op, NodePtr& left, NodePtr& right) {
   const Dtype a = left->signature().dtype, b = right->signature().dtype;
   if (a == b || (a.is_category() && b.is_category())) return;
+  if (a.is_decimal() && b.is_decimal()) {
+    const Dtype common = decimal_result(Op::kMaximum, a, b);
+    left = decimal_cast_node(left, common);
+    right = decimal_cast_node(right, common);
+    return;
+  }
   const bool numbers = (a.is_real() || a.is_bool()) && (b.is_real() || b.is_bool());
   if (!numbers)
     throw_error<TypeMismatchError>(op, "values of these dtypes are never equal",

@@ -10,7 +10,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
-#include "headrace/frame/row_bits.h"
+#include "headrace/frame/text_rows.h"
 #include "headrace/plan/view.h"
 
 #include <array>
@@ -190,17 +190,6 @@ NodePtr text_column(std::string_view op, const NodePtr& node) {
     throw_error<TypeMismatchError>(op, "a column of texts is wanted",
                                    {{"dtype", signature.dtype.name()}}, "use astype('string')");
   return node;
-}
-
-void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr& b) {
-  const Signature &left = a->signature(), &right = b->signature();
-  if (!left.same_rows(right))
-    throw_error<InvalidArgumentError>(op, "columns have different lengths or frames",
-                                      {left.rows_detail("left"), right.rows_detail("right")});
-  if (left.domain != 0 && right.domain != 0 && left.domain != right.domain)
-    throw_error<InvalidArgumentError>(op, "columns belong to different frames",
-                                      {left.rows_detail("left"), right.rows_detail("right")},
-                                      "bring them into one frame with join or align first");
 }
 
 Signature bool_signature(const NodePtr& column) {

@@ -34,6 +34,17 @@ inline size_t next_character(std::string_view text, size_t at) {
   return at;
 }
 
+inline void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr& b) {
+  const Signature &left = a->signature(), &right = b->signature();
+  if (!left.same_rows(right))
+    throw_error<InvalidArgumentError>(op, "columns have different lengths or frames",
+                                      {left.rows_detail("left"), right.rows_detail("right")});
+  if (left.domain != 0 && right.domain != 0 && left.domain != right.domain)
+    throw_error<InvalidArgumentError>(op, "columns belong to different frames",
+                                      {left.rows_detail("left"), right.rows_detail("right")},
+                                      "bring them into one frame with join or align first");
+}
+
 inline void check_text(const Signature& signature) {
   if (signature.form != Form::kColumn ||
       !(signature.dtype.is_string() || signature.dtype.is_category()))

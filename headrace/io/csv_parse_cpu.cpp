@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the rows of one range of CSV text, row by row, field by field, straight to the columns.
 #define HWY_TARGET_INCLUDE "headrace/io/csv_parse_cpu.cpp"
+#include "headrace/algo/decimal_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/simd_targets.h"
 #include "headrace/data/column.h"
@@ -249,6 +250,10 @@ class RangeParser : CsvPieceWriter {
         return time_field(target, p);
       case TypeId::kCategory:
         return category_field(target, p);
+      case TypeId::kDecimal:
+        return general_field(target, p, [&](const char* begin, const char* end) {
+          return fit_decimal(parse_decimal(begin, end), target.dtype, &slot<Int128>(target));
+        });
       default:
         return visit_real(target.dtype, [&]<class T>(std::type_identity<T>) {
           return integer_field<T>(target, p);

@@ -104,6 +104,8 @@ const char* CsvPieceWriter::misfit(const CsvTarget& target, const CsvField& fiel
   if (target.dtype.is_integer() && !text.empty() &&
       parse_float(field.begin, field.end, &number) == field.end)
     fits = "float64";
+  if (target.dtype.is_decimal() && parse_float(field.begin, field.end, &number) == field.end)
+    fits = "float64";
   if (target.dtype.is_temporal() && !target.dtype.has_zone()) fits = fitting_time(field);
   const std::string name = printable(target.name);
   trouble_ = {.what = "a value of column '" + name + "' is not " +

@@ -2,6 +2,7 @@
 // The CSV writer: rows formatted in pieces by all workers, written in order.
 #include "headrace/io/csv_write.h"
 
+#include "headrace/algo/decimal_math.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/data/zone_rules.h"
@@ -137,6 +138,11 @@ class Formatter {
           dtype.is_date() ? write_iso_date(column.values<int32_t>()[at], begin)
                           : write_iso_time(column.values<int64_t>()[at], dtype.unit(), begin);
       return out.advance(end - begin);
+    }
+    if (dtype.is_decimal()) {
+      char* const begin = out.reserve(kMaxDecimal);
+      const Int128 units = column.values<Int128>()[static_cast<size_t>(row)];
+      return out.advance(write_decimal(units, dtype.scale(), begin) - begin);
     }
     if (dtype.is_duration()) {
       char* const begin = out.reserve(kMaxNumber);

@@ -119,6 +119,7 @@ constexpr Alias kAliases[] = {
 std::string_view remedy(Dtype dtype) {
   if (dtype.is_temporal() || dtype.is_duration())
     return "use astype('int64') first, or to_pandas() or to_arrow()";
+  if (dtype.is_decimal()) return "use astype('float64') first";
   if (dtype.is_category()) return "use cat.codes, or to_pandas() or to_arrow()";
   return "use numbers or bools";
 }

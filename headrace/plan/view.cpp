@@ -147,10 +147,11 @@ NodePtr as_tensor_node(const NodePtr& column) {
   if (dtype.has_zone() || (!dtype.is_real() && !dtype.has_unit()))
     throw_error<TypeMismatchError>("to_array", "the dtype has no array form",
                                    {{"dtype", dtype.name()}},
-                                   dtype.is_category() ? "use cat.codes"
-                                   : dtype.is_date()   ? "use astype('int32')"
-                                   : dtype.has_zone()  ? "use dt.tz_convert(None) for UTC"
-                                                       : "");
+                                   dtype.is_category()  ? "use cat.codes"
+                                   : dtype.is_date()    ? "use astype('int32')"
+                                   : dtype.is_decimal() ? "use astype('float64')"
+                                   : dtype.has_zone()   ? "use dt.tz_convert(None) for UTC"
+                                                        : "");
   return operator_node("to_array", "", signature, {column}, 0,
                        [](std::span<const Value> inputs) -> Value {
                          return as_tensor(std::get<Column>(inputs[0]));

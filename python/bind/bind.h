@@ -66,6 +66,7 @@ void bind_lists(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_frame(nb::module_& m);
+void bind_decimals(nb::module_& m);
 void bind_sort(nb::module_& m);
 void bind_group(nb::module_& m);
 void bind_join(nb::module_& m);

@@ -4,6 +4,7 @@
 #include "python/bind/protocols.h"
 #include "python/bind/times.h"
 
+#include "headrace/algo/decimal_math.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/strided.h"
@@ -11,9 +12,19 @@
 #include "headrace/plan/value.h"
 
 #include <complex>
+#include <cstring>
 #include <limits>
 
 namespace {
+
+nb::object python_decimal(hr::Dtype dtype, const std::byte* data) {
+  hr::Int128 units;
+  std::memcpy(&units, data, sizeof units);
+  char text[hr::kMaxDecimal];
+  const char* const end = hr::write_decimal(units, dtype.scale(), text);
+  return nb::module_::import_("decimal").attr("Decimal")(
+      nb::str(text, static_cast<size_t>(end - text)));
+}
 
 // One element at `data`; bools here are bytes.
 nb::object python_number(hr::Dtype dtype, const std::byte* data) {
@@ -29,6 +40,8 @@ nb::object python_number(hr::Dtype dtype, const std::byte* data) {
       const auto value = *static_cast<const std::complex<double>*>(address);
       return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
     }
+    case hr::TypeId::kDecimal:
+      return python_decimal(dtype, data);
     case hr::TypeId::kDate:
       return python_time(dtype, *static_cast<const int32_t*>(address));
     case hr::TypeId::kTimestamp:

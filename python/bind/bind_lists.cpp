@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 #include "python/bind/times.h"
 
+#include "headrace/algo/decimal_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
@@ -14,13 +15,25 @@ namespace {
 
 constexpr std::string_view kOp = "Series";
 
-enum class Kind { kNone, kBool, kInteger, kUnsigned, kFloat, kText, kDate, kTime, kInstant, kSpan };
+enum class Kind {
+  kNone,
+  kBool,
+  kInteger,
+  kUnsigned,
+  kFloat,
+  kText,
+  kDate,
+  kTime,
+  kInstant,
+  kSpan,
+  kDecimal
+};
 
 [[noreturn]] void refuse_value(nb::handle value, int64_t row) {
   hr::throw_error<hr::TypeMismatchError>(
       kOp, "a list value that no column holds",
       {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
-      "use bool, int, float, str, date, datetime, timedelta or None");
+      "use bool, int, float, Decimal, str, date, datetime, timedelta or None");
 }
 
 [[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
@@ -55,6 +68,19 @@ bool is_numpy_bool(nb::handle value) {
   return name == "bool" || name == "bool_";
 }
 
+bool is_decimal(nb::handle value) {
+  return nb::isinstance(value, nb::module_::import_("decimal").attr("Decimal"));
+}
+
+// A whole number, a Decimal or a text as plain digits; nothing of other values.
+std::optional<std::string> digits_of(nb::handle value) {
+  if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
+  if (PyIndex_Check(value.ptr()))
+    return nb::cast<std::string>(nb::str(nb::steal(PyNumber_Index(value.ptr()))));
+  if (!is_decimal(value)) return {};
+  return nb::cast<std::string>(value.attr("__format__")("f"));
+}
+
 Kind kind_of(nb::handle value, int64_t row) {
   if (value.is_none()) return Kind::kNone;
   if (PyBool_Check(value.ptr())) return Kind::kBool;
@@ -62,6 +88,7 @@ Kind kind_of(nb::handle value, int64_t row) {
   if (PyFloat_Check(value.ptr())) return Kind::kFloat;
   if (!PyLong_Check(value.ptr())) {
     if (is_numpy_bool(value)) return Kind::kBool;
+    if (is_decimal(value)) return Kind::kDecimal;
     if (const TimeKind time = time_kind(value); time != TimeKind::kNone)
       return time == TimeKind::kDate       ? Kind::kDate
              : time == TimeKind::kDatetime ? Kind::kTime
@@ -94,8 +121,32 @@ hr::Dtype instants_of_one_zone(const nb::list& values) {
   return hr::Dtype::timestamp(hr::TimeUnit::kMicro, zone);
 }
 
+// Digits that hold all of the decimals and whole numbers, as they are written.
+hr::Dtype digits_of_all(const nb::list& values) {
+  int64_t before = 0, behind = 0, row = 0;
+  for (const nb::handle value : values) {
+    if (!value.is_none()) {
+      const std::string text = digits_of(value).value_or("");
+      const size_t point = std::min(text.find('.'), text.size());
+      const size_t first = std::min(text.find_first_not_of("-0"), point);
+      before = std::max(before, static_cast<int64_t>(point - first));
+      behind =
+          std::max(behind, static_cast<int64_t>(text.size() - std::min(point + 1, text.size())));
+      if (!hr::parse_decimal(text.data(), text.data() + text.size()).good ||
+          before + behind > hr::kMostDigits)
+        hr::throw_error<hr::InvalidArgumentError>(
+            kOp, "decimals of more than 38 digits together, or no number",
+            {{"row", row}, {"value", text.substr(0, 60)}},
+            "give a dtype, for example 'decimal128(38, 10)', or 'float64'");
+    }
+    ++row;
+  }
+  return hr::Dtype::decimal(static_cast<int>(std::max<int64_t>(before + behind, 1)),
+                            static_cast<int>(behind));
+}
+
 hr::Dtype infer(const nb::list& values) {
-  bool seen[10] = {};
+  bool seen[11] = {};
   int64_t row = 0;
   for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
   const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
@@ -111,6 +162,12 @@ hr::Dtype infer(const nb::list& values) {
     return has(Kind::kDate)   ? hr::TypeId::kDate
            : has(Kind::kTime) ? hr::TypeId::kTimestamp
                               : hr::TypeId::kDuration;
+  }
+  if (has(Kind::kDecimal)) {
+    if (has(Kind::kFloat) || has(Kind::kText) || has(Kind::kBool))
+      hr::throw_error<hr::TypeMismatchError>(kOp, "a list of decimals and other values", {},
+                                             "make all of them Decimal or int, or give a dtype");
+    return digits_of_all(values);
   }
   if (has(Kind::kText)) {
     if (numbers || has(Kind::kBool))
@@ -182,6 +239,22 @@ class Builder {
       ++row;
     }
     return hr::Column(hr::TypeId::kBool, rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  hr::Column decimals(hr::Dtype dtype) {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(rows_ * 16);
+    auto* out = buffer.mutable_as<hr::Int128>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) {
+        const std::optional<std::string> text = digits_of(value);
+        if (!text) refuse_value(value, row);
+        const hr::DecimalText parsed = hr::parse_decimal(text->data(), text->data() + text->size());
+        if (!hr::fit_decimal(parsed, dtype, out + row)) refuse_range(value, row, dtype);
+      }
+      ++row;
+    }
+    return hr::Column(dtype, rows_, std::move(buffer), std::move(validity_), nulls_);
   }
 
   // Dates and timestamps, T their integer.
@@ -275,6 +348,7 @@ hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view>
   if (dtype.is_category()) return builder.categories();
   if (dtype.is_date()) return builder.times<int32_t>(dtype);
   if (dtype.has_unit()) return builder.times<int64_t>(dtype);
+  if (dtype.is_decimal()) return builder.decimals(dtype);
   if (!dtype.is_real())
     hr::throw_error<hr::UnsupportedError>(kOp, "a list of complex numbers", {},
                                           "make a NumPy array of them first");

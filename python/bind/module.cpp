@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   bind_plan(m);
   bind_io(m);
   bind_frame(m);
+  bind_decimals(m);
   bind_sort(m);
   bind_group(m);
   bind_join(m);

@@ -360,7 +360,13 @@ class Deferred(_core.BufferSource):
         return result
 
     def round(self, decimals: int = 0) -> Self:
-        """Floats rounded to so many decimals, halves to even as NumPy does; integers stay."""
+        """Floats and decimals rounded to so many digits, halves to even as NumPy does.
+
+        Integers stay.
+        """
+        if self._node.dtype.startswith("decimal"):
+            rounded: Self = self._like(_core.decimal_round(self._node, decimals))
+            return rounded
         if self.dtype.kind != "f":
             if decimals >= 0:
                 return self

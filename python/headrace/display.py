@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import html
 import math
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ def _cell(value: Any) -> str:
         if math.isnan(value) or math.isinf(value):
             return str(value)
         return f"{value:.6g}" if value != int(value) or abs(value) >= 1e15 else f"{value:.1f}"
+    if isinstance(value, decimal.Decimal):
+        return f"{value:f}"
     if type(value).__name__ == "datetime64":
         return str(value).replace("T", " ")
     if type(value).__name__ == "timedelta64":

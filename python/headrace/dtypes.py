@@ -34,8 +34,9 @@ class DType(str):
     The words are NumPy's and pandas': ``bool``, ``int8`` to ``uint64``, ``float32``, ``float64``,
     ``complex64``, ``complex128``, ``string``; ``date`` (days, 32 bits, NumPy's ``datetime64[D]``),
     ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]``, and with a zone ``datetime64[us, UTC]``;
-    ``timedelta64[s]`` to ``[ns]``; ``category`` (strings from a dictionary). ``datetime64`` alone
-    is refused, as pandas 3 refuses it: give the unit.
+    ``timedelta64[s]`` to ``[ns]``; ``decimal128(15, 2)`` (15 digits, 2 of them behind the point; at
+    most 38); ``category`` (strings from a dictionary). ``datetime64`` alone is refused, as pandas 3
+    refuses it: give the unit.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))
@@ -51,8 +52,11 @@ class DType(str):
 
     @property
     def kind(self) -> str:
-        """NumPy's letter: b, i, u, f, c, M for times, m for durations, O for categories, else U."""
-        if self == "category":
+        """NumPy's letter: b, i, u, f, c, M for times, m for durations, O for objects, else U.
+
+        Categories and decimals are objects there.
+        """
+        if self == "category" or self.startswith("decimal"):
             return "O"
         letters = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c", "d": "M", "t": "m"}
         return letters.get(self[0], "U")
@@ -60,6 +64,8 @@ class DType(str):
     @property
     def itemsize(self) -> int:
         """Bytes of one element (16 for a string view, 4 for a date or the code of a category)."""
+        if self.startswith("decimal"):
+            return 16
         fixed = {"bool": 1, "string": 16, "date": 4, "category": 4}
         digits = filter(str.isdigit, self.partition("[")[0])
         return fixed.get(str(self)) or int("".join(digits)) // 8
@@ -110,6 +116,11 @@ def dtype_word(dtype: Any) -> str:
             f"dtype: {word} has no unit: dtype={word!r}; "
             f"use '{word}[us]', or s, ms or ns for the unit"
         )
+    if word.startswith("decimal"):
+        from headrace.decimals import decimal_word
+
+        if decimal := decimal_word(word):
+            return decimal
     if word not in WORDS and word.startswith("datetime64["):
         from headrace.zones import zoned_word
 

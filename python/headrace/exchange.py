@@ -229,6 +229,11 @@ def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[
         return result
     if column.dtype == "date":
         return np.asarray(column.days(op)).view("datetime64[D]")
+    if column.dtype.startswith("decimal"):
+        _core.record_copy(op, "decimals become objects", column.nbytes, False)
+        result = np.empty(column.num_rows, dtype=object)
+        result[:] = column.to_list()
+        return result
     if zone_in(column.dtype):
         _core.record_copy(op, "times with a zone become objects", column.num_rows * 8, False)
         result = np.empty(column.num_rows, dtype=object)
@@ -241,6 +246,7 @@ def _is_view(value: _core.Column | _core.Tensor) -> bool:
     return isinstance(value, _core.Tensor) or not (
         value.null_count
         or value.dtype in ("bool", "string", "date", "category")
+        or value.dtype.startswith("decimal")
         or zone_in(value.dtype)
     )
 

@@ -30,12 +30,21 @@ _PICKED = {
 }
 
 
+#: Aggregates of numbers that take decimals too.
+_OF_DECIMALS = ("sum", "mean", "median", "quantile", "var", "std")
+
 #: Functions of Python and NumPy that are aggregates, by name.
 _FUNCTIONS = {
     **{name: name for name in ("sum", "prod", "mean", "median", "var", "std", "any", "all")},
     **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
     **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
 }
+
+
+def _takes(node: _core.Node, aggregate: str, kinds: str) -> bool:
+    """Whether an aggregate of a whole frame picks this column."""
+    decimal = node.dtype.startswith("decimal") and aggregate in _OF_DECIMALS
+    return decimal or Series(node).dtype.kind in kinds
 
 
 class Words(NamedTuple):
@@ -209,7 +218,7 @@ class GroupBy(GroupPicks):
         columns = [
             Words(name, aggregate, node, **options)
             for name, node in self._values().items()
-            if Series(node).dtype.kind in kinds
+            if _takes(node, aggregate, kinds)
         ]
         if not columns:
             raise TypeMismatchError(
@@ -391,7 +400,7 @@ class GroupBy(GroupPicks):
         columns = {
             name: _core.group_transform(keys, Words(name, aggregate, node), self._dropna)
             for name, node in values.items()
-            if single or Series(node).dtype.kind in kinds
+            if single or _takes(node, aggregate, kinds)
         }
         if single:
             ((name, node),) = columns.items()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from headrace import _core
 from headrace.categories import CategoryAccessor
+from headrace.decimals import decimals_node, is_decimal
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
@@ -120,7 +121,9 @@ class Series(SeriesReductions):
 
         Texts become numbers and times (one that is none is an error when it runs; see
         `hr.to_numeric`, `hr.to_datetime`), values become texts as Python's ``str`` has them, dates
-        and times change their unit, rounded down.
+        and times change their unit, rounded down. Decimals go to and from numbers
+        and texts: fewer digits are rounded, halves to even; what does not fit is an error when it
+        runs.
 
         >>> import headrace as hr
         >>> hr.Series(["1", " 2.5e3"]).astype("float64").to_list()
@@ -131,6 +134,10 @@ class Series(SeriesReductions):
         if word != own and timely and word[:4] == own[:4]:
             mark("astype")
             return self._like(converted(self, word))  # type: ignore[no-any-return]
+        if word != own and "decimal" in (word[:7], own[:7]):
+            mark("astype")
+            plain = self.astype("string") if own == "category" else self
+            return self._like(_core.decimal_cast(plain._node, word))  # type: ignore[no-any-return]
         if word == "string" and own not in ("string", "category", "complex64", "complex128"):
             mark("astype")
             know_zone(own)
@@ -147,7 +154,9 @@ class Series(SeriesReductions):
         node = None
         if op not in ("is_null", "cast"):
             mark(op)
-            if any(is_time(value) or is_duration(value) for value in values):
+            if any(map(is_decimal, values)):
+                node = decimals_node(op, values)
+            elif any(is_time(value) or is_duration(value) for value in values):
                 node = times_node(op, values)
             elif any(map(is_text, values)):
                 node = text_node(op, values)

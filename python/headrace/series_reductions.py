@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core
+from headrace import _core, decimals
+from headrace.decimals import is_decimal
 from headrace.deferred import mark
 from headrace.durations import aggregate, is_duration
 from headrace.errors import InvalidArgumentError
@@ -29,6 +30,11 @@ def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascendi
     return shares.rename_values("proportion")
 
 
+def _floats(series: Any) -> Any:
+    """Decimals as floats, others as they are."""
+    return series.astype("float64") if is_decimal(series) else series
+
+
 class SeriesReductions(SeriesValues):
     """Reductions and groups of a column."""
 
@@ -38,6 +44,11 @@ class SeriesReductions(SeriesValues):
     # ---- reductions --------------------------------------------------------------------------
     def _total(self, kind: str, ddof: int = 0) -> Any:
         """A reduction; of times and texts a value, looked at here."""
+        if is_decimal(self):
+            if kind in ("sum", "min", "max"):
+                return decimals.aggregate(self, kind)  # type: ignore[arg-type]
+            if kind in ("mean", "std"):
+                return self.astype("float64")._total(kind, ddof)
         if is_duration(self) or (kind in ("min", "max", "mean") and is_time(self)):
             return aggregate(self, kind, **({"ddof": ddof} if kind == "std" else {}))
         if kind in ("min", "max") and is_text(self):
@@ -82,7 +93,7 @@ class SeriesReductions(SeriesValues):
 
     def var(self, ddof: int = 1, *, skipna: bool = True) -> Any:
         """Variance with pandas' default of `ddof=1`."""
-        return self._unless(self._reduce("var", ddof, skip_nan=True), skipna)
+        return self._unless(_floats(self)._reduce("var", ddof, skip_nan=True), skipna)
 
     def std(self, ddof: int = 1, *, skipna: bool = True) -> Any:
         """Standard deviation with pandas' default of `ddof=1`."""
@@ -245,7 +256,7 @@ class SeriesReductions(SeriesValues):
 
         mark("quantile")
         levels = q if isinstance(q, list) else [float(q)]
-        result = Array(_core.quantile(self._node, levels))
+        result = Array(_core.quantile(_floats(self)._node, levels))
         return result if isinstance(q, list) else result[0]
 
     def median(self) -> Array:

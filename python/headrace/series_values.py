@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
+from headrace.decimals import is_decimal
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series_arithmetic import SeriesArithmetic
@@ -92,6 +94,8 @@ class SeriesValues(SeriesArithmetic):
             values = [v for v in values if v is None or isinstance(v, str) == texts]
             if not values:
                 return self.is_null() & False  # type: ignore[no-any-return]
+        if is_decimal(self) and isinstance(values, list):
+            values = [decimal.Decimal(v) if isinstance(v, int) else v for v in values]
         wanted = Series(values)
         if wanted.dtype == "string" and self.dtype == "category":
             wanted = wanted.astype("category")

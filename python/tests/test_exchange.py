@@ -321,7 +321,7 @@ def test_arrow_forms_that_need_a_conversion_are_in_the_ledger() -> None:
     "array",
     [
         pa.array([[1], [2]]),
-        pa.array([1]).cast(pa.decimal128(30, 2)),
+        pa.array([1]).cast(pa.decimal256(40, 2)),
         pa.array([b"x"]),
     ],
     ids=["list", "decimal", "binary"],

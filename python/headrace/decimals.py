@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decimals as operands: columns of them, Python's Decimal and whole numbers."""
+
+from __future__ import annotations
+
+import decimal
+import re
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import Deferred, mark
+from headrace.errors import TypeMismatchError
+
+if TYPE_CHECKING:
+    from headrace.series import Series
+
+_WORD = re.compile(r"decimal128\((\d+), *(\d+)\)(\[pyarrow\])?")
+_EXACT = (
+    *("add", "subtract", "multiply", "minimum", "maximum"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+)
+#: Digits that hold all values of an integer dtype.
+_DIGITS = {"bool": 1, "int8": 3, "uint8": 3, "int16": 5, "uint16": 5, "int32": 10, "uint32": 10}
+
+
+def decimal_word(word: str) -> str | None:
+    """The engine's word for a dtype of decimals; None for others."""
+    match = _WORD.fullmatch(word)
+    return f"decimal128({match[1]}, {match[2]})" if match else None
+
+
+def is_decimal(value: Any) -> bool:
+    """A column of decimals, or one of Python's."""
+    if isinstance(value, Deferred):
+        return value._node.dtype.startswith("decimal")
+    return isinstance(value, decimal.Decimal)
+
+
+def _is_float(value: Any) -> bool:
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    return kind == "f" if kind else isinstance(value, float)
+
+
+def _side(op: str, value: Any) -> _core.Node | str:
+    """What the engine takes as a side: a column of decimals, or a text."""
+    if isinstance(value, decimal.Decimal):
+        if not value.is_finite():
+            raise TypeMismatchError(f"{op}: no decimal column holds this: value={value}")
+        return f"{value:f}"
+    if isinstance(value, Deferred):
+        dtype = value._node.dtype
+        if dtype.startswith("decimal"):
+            return value._node
+        if value.dtype.kind in "biu" and value._node.form == "column":
+            return _core.decimal_cast(value._node, f"decimal128({_DIGITS.get(dtype, 20)}, 0)")
+    elif hasattr(value, "__index__"):
+        return str(int(value))
+    kind = getattr(value, "dtype", type(value).__name__)
+    raise TypeMismatchError(
+        f"{op}: decimals meet other values: other={str(kind)!r}; "
+        "use decimals, whole numbers or floats"
+    )
+
+
+def decimals_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
+    """The node of an operator on decimals and what goes with them, or None for what takes none."""
+    if op in ("negative", "abs", "absolute"):
+        return _core.decimal_sign(op, values[0]._node)
+    sides = values[-2:]
+    if op in ("fill_null", "where"):
+        condition = values[0].is_null() if op == "fill_null" else values[0]
+        chosen = (values[1], values[0]) if op == "fill_null" else sides
+        if not any(map(is_decimal, chosen)) or not isinstance(condition, Deferred):
+            return None
+        node = _core.decimal_where(condition._node, *(_side(op, side) for side in chosen))
+        if op == "fill_null" and node.dtype != values[0]._node.dtype:
+            raise TypeMismatchError(
+                f"fill_null: the value has digits that the dtype has not: value={values[1]}, "
+                f"dtype={values[0]._node.dtype!r}; use astype with more digits first"
+            )
+        return node
+    if op == "divide" or (op in _EXACT and any(map(_is_float, sides))):
+        plain = [_floats(side) for side in sides]
+        made: _core.Node = (
+            next(s for s in plain if isinstance(s, Deferred))._elementwise(op, *plain)._node
+        )
+        return made
+    if op not in _EXACT:
+        return None
+    return _core.decimal(op, *(_side(op, side) for side in sides))
+
+
+def _floats(side: Any) -> Any:
+    if isinstance(side, decimal.Decimal):
+        return float(side)
+    return side.astype("float64") if is_decimal(side) else side
+
+
+def aggregate(series: Series, kind: str) -> decimal.Decimal | None:
+    """The exact sum, the least or the greatest, as a value looked at here; None of no value."""
+    from headrace.series import Series
+
+    mark(kind)
+    found: decimal.Decimal | None = Series(_core.decimal_reduction(kind, series._node)).to_list()[0]
+    return found
