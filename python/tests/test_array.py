@@ -124,7 +124,7 @@ def test_numpy_scalars_stay_alive_and_keep_their_dtype() -> None:
         (np.array([object()]), "astype"),
         (np.array(["2020-01-01"], "datetime64[D]"), "Series"),
         (np.array(["2020-01-01"], "datetime64[m]"), "astype"),
-        (np.array([1], "timedelta64[s]"), "view"),
+        (np.array([1], "timedelta64[m]"), "astype"),
         (np.array([1.0], ">f8"), "newbyteorder|astype"),
         (np.array([1.0], "float16"), "astype"),
         (np.ma.masked_array([1.0, 2.0], [True, False]), "fill"),
