@@ -385,6 +385,7 @@ def test_sizes_and_threads(rows: int) -> None:
     assert made[0][0] == Decimal(int(cents[~gone].sum())).scaleb(-2)
 
 
+@pytest.mark.pool
 def test_under_a_limit() -> None:
     cents = np.random.default_rng(3).integers(0, 10**6, 2_000_000)
 

@@ -198,6 +198,7 @@ def test_what_two_lines_ask_for_is_computed_once():
     assert len(ours[4]) == len(ours[5]) == len(alone[4])
 
 
+@pytest.mark.pool
 def test_under_a_limit_it_is_the_same():
     random = np.random.default_rng(3)
     rows = 16 * MORSEL

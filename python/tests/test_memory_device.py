@@ -76,6 +76,7 @@ def test_a_chain_over_three_times_the_device(device):
     assert run(code, device) == "same\n"
 
 
+@pytest.mark.pool
 @pytest.mark.parametrize("device", DEVICES)
 def test_pinned_memory_is_a_setting_and_the_host_and_its_disk_follow(device):
     code = """

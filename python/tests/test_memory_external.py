@@ -595,6 +595,7 @@ def test_cupy_allocator(driver, monkeypatch):
     assert driver.calls == [(3000, 33, 33)]
 
 
+@pytest.mark.pool
 def test_numba_memory_manager(driver):
     numba_driver = pytest.importorskip("numba.cuda.cudadrv.driver")
     from headrace.numba import MemoryManager, _numba_memory_manager
