@@ -65,4 +65,18 @@ class ZoneClock {
   int32_t offset_ = 0;
 };
 
+/// Writes "+HH:MM", with ":SS" where the offset has seconds.
+inline char* write_iso_offset(int64_t seconds, char* out) {
+  const int64_t size = seconds < 0 ? -seconds : seconds;
+  const auto pair = [&](char before, int64_t part) {
+    *out++ = before;
+    *out++ = static_cast<char>('0' + part / 10);
+    *out++ = static_cast<char>('0' + part % 10);
+  };
+  pair(seconds < 0 ? '-' : '+', size / 3600);
+  pair(':', size / 60 % 60);
+  if (size % 60 != 0) pair(':', size % 60);
+  return out;
+}
+
 }  // namespace hr

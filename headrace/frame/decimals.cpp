@@ -116,23 +116,6 @@ bool is_comparison(Op op) {
   return op_row(op).rule == OpRule::kCompare;
 }
 
-bool holds(Op op, int order) {
-  switch (op) {
-    case Op::kEqual:
-      return order == 0;
-    case Op::kNotEqual:
-      return order != 0;
-    case Op::kLess:
-      return order < 0;
-    case Op::kLessEqual:
-      return order <= 0;
-    case Op::kGreater:
-      return order > 0;
-    default:
-      return order >= 0;
-  }
-}
-
 bool compute(Op op, Int128 a, Int128 b, Int128* out) {
   switch (op) {
     case Op::kAdd:

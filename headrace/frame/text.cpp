@@ -25,26 +25,6 @@ bool has_text(Dtype dtype) {
   return dtype.is_string() || dtype.is_category();
 }
 
-// Whether an order (negative, 0, positive) is what `op` asks for.
-bool holds(Op op, int order) {
-  switch (op) {
-    case Op::kEqual:
-      return order == 0;
-    case Op::kNotEqual:
-      return order != 0;
-    case Op::kLess:
-      return order < 0;
-    case Op::kLessEqual:
-      return order <= 0;
-    case Op::kGreater:
-      return order > 0;
-    case Op::kGreaterEqual:
-      return order >= 0;
-    default:
-      throw_error<InternalError>("compare", "not a comparison");
-  }
-}
-
 // A text as its view would be, up to 12 bytes; behind these the text itself.
 struct Needle {
   uint64_t words[2] = {0, 0};

@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/data/touch.h"
+#include "headrace/data/zone_rules.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/text_rows.h"
 #include "headrace/frame/time_pattern.h"
@@ -111,20 +112,6 @@ void check_times(std::string_view op, Dtype dtype) {
                                    {{"dtype", dtype.name()}}, "use astype('date')");
 }
 
-// "+HH:MM", with ":SS" where there are seconds.
-char* put_offset(int64_t seconds, char* out) {
-  const int64_t size = seconds < 0 ? -seconds : seconds;
-  const auto pair = [&](char before, int64_t part) {
-    *out++ = before;
-    *out++ = static_cast<char>('0' + part / 10);
-    *out++ = static_cast<char>('0' + part % 10);
-  };
-  pair(seconds < 0 ? '-' : '+', size / 3600);
-  pair(':', size / 60 % 60);
-  if (size % 60 != 0) pair(':', size % 60);
-  return out;
-}
-
 // By the clocks of the zone, if there is one, with what they are ahead.
 Column iso_texts(const Column& given) {
   const Column column = given.dtype().has_zone() ? local_times(given) : given;
@@ -149,7 +136,7 @@ Column iso_texts(const Column& given) {
     }
     if (instants) {
       const int64_t local = column.values<int64_t>()[static_cast<size_t>(row)];
-      end = put_offset((local - instants[row]) / units_per_second(dtype.unit()), end);
+      end = write_iso_offset((local - instants[row]) / units_per_second(dtype.unit()), end);
     }
     maker.used(static_cast<size_t>(end - begin));
   });

@@ -7,6 +7,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/row_bits.h"
+#include "headrace/plan/expression.h"
 #include "headrace/plan/node.h"
 
 #include <algorithm>
@@ -32,6 +33,26 @@ inline size_t next_character(std::string_view text, size_t at) {
   do ++at;
   while (at < text.size() && !starts_character(text[at]));
   return at;
+}
+
+/// Whether an order (negative, 0, positive) is what `op` asks for.
+inline bool holds(Op op, int order) {
+  switch (op) {
+    case Op::kEqual:
+      return order == 0;
+    case Op::kNotEqual:
+      return order != 0;
+    case Op::kLess:
+      return order < 0;
+    case Op::kLessEqual:
+      return order <= 0;
+    case Op::kGreater:
+      return order > 0;
+    case Op::kGreaterEqual:
+      return order >= 0;
+    default:
+      throw_error<InternalError>("compare", "not a comparison");
+  }
 }
 
 inline void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr& b) {

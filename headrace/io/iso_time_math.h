@@ -175,18 +175,4 @@ inline char* write_iso_time(int64_t value, TimeUnit unit, char* out) {
   return out + places;
 }
 
-/// Writes "+HH:MM", with ":SS" where the offset has seconds.
-inline char* write_iso_offset(int64_t seconds, char* out) {
-  const int64_t size = seconds < 0 ? -seconds : seconds;
-  const auto pair = [&](char before, int64_t part) {
-    *out++ = before;
-    *out++ = static_cast<char>('0' + part / 10);
-    *out++ = static_cast<char>('0' + part % 10);
-  };
-  pair(seconds < 0 ? '-' : '+', size / 3600);
-  pair(':', size / 60 % 60);
-  if (size % 60 != 0) pair(':', size % 60);
-  return out;
-}
-
 }  // namespace hr

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 import test_frame_differential as basis
-from test_frame_differential import SOME, WORDS, Program, base_table, same
+from test_frame_differential import SOME, WORDS, Program, base_table, hold_against_duckdb
 
 import headrace as hr
 
@@ -348,21 +348,7 @@ def run(seed: int, base: Any, rows: int | None = None, limit: int | None = None)
             if not program.queries:
                 return []
             ours = program.frame[["r", *program.kinds]].to_dict()
-    for name, table in program.tables.items():
-        base.register(name, table)
-    theirs = base.sql(program.query()).to_arrow_table()
-    for name in program.tables:
-        base.unregister(name)
-    for name in program.kinds:
-        wanted, got = theirs[name].to_pylist(), ours[name]
-        wanted = [
-            float(v) if v is not None and not isinstance(v, str | float) else v for v in wanted
-        ]
-        if len(got) != len(wanted) or not all(map(same, got, wanted)):
-            raise AssertionError(
-                f"seed {seed}, column {name}: {program.used}\n{program.query()}\n"
-                f"ours   {got[:40]}\ntheirs {wanted[:40]}"
-            )
+    hold_against_duckdb(program, ours, base, seed)
     return program.used
 
 
