@@ -8,6 +8,7 @@
 #include "headrace/io/utf8.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace hr {
@@ -18,6 +19,8 @@ constexpr int64_t kHeadBytes = int64_t{1} << 18;
 constexpr int64_t kMaxHeadBytes = int64_t{1} << 24;
 constexpr int64_t kSampleBytes = int64_t{1} << 16;
 constexpr int64_t kSamples = 15;
+constexpr int64_t kShare = 256;  // of the text, for each of the samples that only count rows
+constexpr int64_t kLeastSampleBytes = int64_t{1} << 12;
 
 // A piece of text with a line end and padding behind it.
 class Sample {
@@ -261,21 +264,26 @@ class Sniffer {
       guess_[f] = false;
     }
 
-    const int64_t size = text_.known_size();
+    const int64_t size = head.reaches_end() ? head.size() : text_.known_size();
     const int64_t step = head.reaches_end() ? 0 : (size - head.size()) / kSamples;
+    // Where nothing is guessed the samples only estimate the number of rows.
+    const bool guesses = std::find(guess_.begin(), guess_.end(), true) != guess_.end();
+    const int64_t most =
+        guesses ? kSampleBytes : std::clamp(size / kShare, kLeastSampleBytes, kSampleBytes);
     if (step > 0) text_.load(size);
     std::vector<Looked> looked(step > 0 ? 1 + kSamples : 1);
     parallel_for(std::ssize(looked), [&](int64_t k) {
       Looked& mine = looked[static_cast<size_t>(k)];
       if (k == 0) {
-        mine = look_at(head, head.begin() + layout_.data_begin);
+        const char* const begin = head.begin() + layout_.data_begin;
+        mine = look_at(head, begin, guesses ? head.end() : std::min(head.end(), begin + most));
         return;
       }
       const int64_t offset = head.size() + (k - 1) * step;
-      const Sample sample(text_, size, offset, std::min(kSampleBytes, size - offset));
+      const Sample sample(text_, size, offset, std::min(most, size - offset));
       const char* p = sample.begin();
       while (*p != '\n' && *p != '\r') ++p;
-      mine = look_at(sample, next_row(syntax_, p));
+      mine = look_at(sample, next_row(syntax_, p), sample.end());
     });
     Looked all = std::move(looked[0]);
     for (size_t k = 1; k < looked.size(); ++k) {
@@ -286,25 +294,23 @@ class Sniffer {
     for (size_t f = 0; f < count; ++f)
       if (guess_[f]) layout_.dtypes[f] = all.guesses[f].dtype();
 
-    if (head.reaches_end()) {
-      layout_.estimated_rows = all.rows;
-    } else {
-      // What text usually shrinks to is a guess; only the size of a plain text is known.
-      const int64_t bytes = size >= 0 ? size : 4 * text_.packed_size();
-      layout_.estimated_rows =
-          bytes < 0 || all.bytes == 0
-              ? -1
-              : static_cast<int64_t>(static_cast<double>(bytes - layout_.data_begin) *
-                                     static_cast<double>(all.rows) /
-                                     static_cast<double>(all.bytes));
-    }
+    // What text usually shrinks to is a guess; only the size of a plain text is known.
+    const int64_t bytes = size >= 0 ? size : 4 * text_.packed_size();
+    if (all.bytes == 0)
+      layout_.estimated_rows = head.reaches_end() ? 0 : -1;
+    else if (bytes < 0)
+      layout_.estimated_rows = -1;
+    else
+      layout_.estimated_rows = static_cast<int64_t>(
+          std::llround(static_cast<double>(bytes - layout_.data_begin) *
+                       static_cast<double>(all.rows) / static_cast<double>(all.bytes)));
   }
 
   // Whole rows with the right number of fields count; others are dealt with when they are read.
-  Looked look_at(const Sample& sample, const char* p) const {
+  Looked look_at(const Sample& sample, const char* p, const char* end) const {
     Looked looked{.guesses = std::vector<Guess>(layout_.names.size())};
     const char* const begin = p;
-    while (p < sample.end()) {
+    while (p < end) {
       if (const char* after = skip_empty_row(syntax_, p); after != p) {
         p = after;
         continue;
