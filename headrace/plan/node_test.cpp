@@ -56,6 +56,28 @@ TEST(Node, SeveralReductionsOfOneColumnShareThePass) {
   EXPECT_EQ(item(wanted[2]), 99'999);
 }
 
+// Otherwise many small pieces leave memory under a limit before their turn comes.
+TEST(Node, PiecesThatNobodyElseHoldsArePutTogetherFirst) {
+  std::vector<std::string> ran;
+  const auto logged = [&](std::string op, std::vector<NodePtr> inputs) {
+    const Node::Run run = [&ran, op](std::span<const Value> values) {
+      ran.push_back(op);
+      return values.back();
+    };
+    const Signature signature = inputs[0]->signature();
+    return operator_node(op, "", signature, std::move(inputs), 1, run);
+  };
+  const auto joined = [&](std::string op, std::vector<NodePtr> pieces) {
+    return with_traits(logged(std::move(op), std::move(pieces)), {.concats = true});
+  };
+  const NodePtr kept = numbers(8);
+  const std::vector<NodePtr> wanted{
+      logged("last", {logged("first", {numbers(8)}), joined("of kept pieces", {kept, numbers(8)}),
+                      joined("of its own", {numbers(8), numbers(8)})})};
+  force(wanted);
+  EXPECT_EQ(ran, (std::vector<std::string>{"of its own", "first", "of kept pieces", "last"}));
+}
+
 TEST(Node, AReductionInsideAChainIsAPassOfItsOwn) {
   const NodePtr x = numbers(1000);
   const NodePtr centred = elementwise_node(Op::kSubtract, {x, reduction_node(Reduction::kMean, x)});

@@ -108,6 +108,16 @@ std::vector<NodePtr> pending_nodes(std::span<const NodePtr> roots, const Needs& 
   return order;
 }
 
+// Whether a node puts pieces together that end with it. It goes first: under a limit many small
+// pieces leave memory and come back more dearly than one column.
+bool joins_pieces_of_its_own(const NodePtr& node) {
+  const Node::Fields& fields = node->fields();
+  return fields.traits.concats &&
+         std::all_of(fields.inputs.begin(), fields.inputs.end(), [](const NodePtr& input) {
+           return input->is_ready() && input.use_count() == 1;
+         });
+}
+
 // The rows that a fusable node's pass runs over: its own, or its operand's for a reduction.
 const Signature& pass_signature(const NodePtr& node) {
   return node->kind() == NodeKind::kReduction ? node->fields().inputs[0]->signature()
@@ -151,6 +161,7 @@ class Planner {
   void read(std::span<const NodePtr> roots) {
     needs_ = table_needs(roots);
     order_ = pending_nodes(roots, needs_);
+    std::stable_partition(order_.begin(), order_.end(), joins_pieces_of_its_own);
     users_.clear();
     for (const NodePtr& node : order_)
       for (const NodePtr& input : inputs_of(*node, needs_))
