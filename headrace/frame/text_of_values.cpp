@@ -2,6 +2,7 @@
 // Texts of values, and times of texts.
 #include "headrace/frame/text_of_values.h"
 
+#include "headrace/algo/duration_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/touch.h"
 #include "headrace/data/zone_rules.h"
@@ -142,6 +143,19 @@ Column iso_texts(const Column& given) {
   });
 }
 
+Column durations_as_text(const Column& column) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  const int64_t* const values = column.values<int64_t>().data();
+  return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+    return [&](int64_t row, TextMaker& maker) {
+      char* const begin = maker.reserve(kMaxDuration);
+      const char* const end = write_duration(values[row], column.dtype().unit(), begin);
+      maker.used(static_cast<size_t>(end - begin));
+    };
+  });
+}
+
 // Seconds and fraction are not always there.
 class IsoReader {
  public:
@@ -185,6 +199,10 @@ bool fit(const Moment& moment, Dtype dtype, int64_t& value) {
          !__builtin_add_overflow(value, moment.nanos / nanos_per_unit, &value);
 }
 
+std::string_view op_of(Dtype dtype) {
+  return dtype.is_duration() ? "to_timedelta" : "to_datetime";
+}
+
 template <class T>
 Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, bool or_null) {
   const int64_t rows = texts.num_rows();
@@ -205,16 +223,22 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
           if (!null(row)) {
             const std::string_view text = stripped(texts.string(row));
             Moment moment;
-            there = (wanted ? wanted->read(text, moment) : iso.read(text, moment)) &&
-                    fit(moment, dtype, value);
+            there = dtype.is_duration()
+                        ? parse_duration(text, dtype.unit(), &value)
+                        : (wanted ? wanted->read(text, moment) : iso.read(text, moment)) &&
+                              fit(moment, dtype, value);
             if (!there && !or_null)
               throw_error<InvalidArgumentError>(
-                  "to_datetime", "a text that is no time of the dtype",
+                  op_of(dtype), "a text that is no time of the dtype",
                   {{"row", row},
                    {"text", texts.string(row).substr(0, 40)},
-                   {"format", pattern.empty() ? std::string_view("ISO 8601") : pattern},
+                   {"format", dtype.is_duration() ? std::string_view("D days HH:MM:SS.fraction")
+                              : pattern.empty()   ? std::string_view("ISO 8601")
+                                                  : pattern},
                    {"dtype", dtype.name()}},
-                  "pass format=, or errors='coerce' to make null of such texts");
+                  dtype.is_duration()
+                      ? "pass errors='coerce' to make null of such texts"
+                      : "pass format=, or errors='coerce' to make null of such texts");
           }
           out[row] = there ? static_cast<T>(value) : T{};
           set_bit(valid, row, there);
@@ -231,6 +255,7 @@ Column texts_of_values(const Column& column) {
   if (dtype.is_category()) return text_of(column);
   if (dtype.is_bool()) return bools_as_text(column);
   if (dtype.is_date() || dtype.is_timestamp()) return iso_texts(column);
+  if (dtype.is_duration()) return durations_as_text(column);
   return numbers_as_text(column);
 }
 
@@ -239,10 +264,9 @@ NodePtr texts_of_values_node(const NodePtr& column) {
   const Dtype dtype = signature.dtype;
   if (signature.form != Form::kColumn ||
       !(dtype.is_real() || dtype.is_bool() || dtype.is_string() || dtype.is_category() ||
-        dtype.is_date() || dtype.is_timestamp()))
+        dtype.is_date() || dtype.has_unit()))
     throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
-                                   {{"from", dtype.name()}, {"to", "string"}},
-                                   dtype.is_duration() ? "use dt.total_seconds()" : "");
+                                   {{"from", dtype.name()}, {"to", "string"}});
   signature.dtype = TypeId::kString;
   return operator_node("astype", "string", signature, {column}, 1,
                        [](std::span<const Value> values) -> Value {
@@ -279,10 +303,10 @@ Column times_of_texts(const Column& column, const std::string& pattern, Dtype dt
 NodePtr times_of_texts_node(const NodePtr& column, const std::string& pattern, Dtype dtype,
                             bool or_null) {
   Signature signature = text_signature(column, dtype);
-  check_times("to_datetime", dtype);
+  if (!dtype.is_duration()) check_times("to_datetime", dtype);
   if (!pattern.empty()) const TimePattern checked("to_datetime", pattern, true);
   signature.nullable |= or_null;
-  return operator_node("to_datetime", pattern, signature, {column}, 1,
+  return operator_node(std::string(op_of(dtype)), pattern, signature, {column}, 1,
                        [pattern, dtype, or_null](std::span<const Value> values) -> Value {
                          return times_of_texts(std::get<Column>(values[0]), pattern, dtype,
                                                or_null);

@@ -44,10 +44,6 @@ CsvSyntax checked_syntax(const CsvOptions& options) {
     throw_error<InvalidArgumentError>(kOp, "columns are given by name and by position", {},
                                       "pass one of the two");
   const auto check_dtype = [](std::string_view name, Dtype dtype) {
-    if (dtype.is_duration())
-      throw_error<TypeMismatchError>(kOp, "durations are not read from text",
-                                     {{"dtype", dtype.name()}},
-                                     "read a number and cast it: astype('timedelta64[s]')");
     if (dtype.has_zone()) zone_rules(kOp, dtype);  // throws where they are not known
     if (dtype.is_complex())
       throw_error<TypeMismatchError>(kOp, "complex numbers are not read from text",

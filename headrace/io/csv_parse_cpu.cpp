@@ -2,6 +2,7 @@
 // Parses the rows of one range of CSV text, row by row, field by field, straight to the columns.
 #define HWY_TARGET_INCLUDE "headrace/io/csv_parse_cpu.cpp"
 #include "headrace/algo/decimal_math.h"
+#include "headrace/algo/duration_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/simd_targets.h"
 #include "headrace/data/column.h"
@@ -253,6 +254,10 @@ class RangeParser : CsvPieceWriter {
       case TypeId::kDecimal:
         return general_field(target, p, [&](const char* begin, const char* end) {
           return fit_decimal(parse_decimal(begin, end), target.dtype, &slot<Int128>(target));
+        });
+      case TypeId::kDuration:
+        return general_field(target, p, [&](const char* begin, const char* end) {
+          return parse_duration({begin, end}, target.dtype.unit(), &slot<int64_t>(target));
         });
       default:
         return visit_real(target.dtype, [&]<class T>(std::type_identity<T>) {

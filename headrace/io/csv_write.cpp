@@ -3,6 +3,7 @@
 #include "headrace/io/csv_write.h"
 
 #include "headrace/algo/decimal_math.h"
+#include "headrace/algo/duration_math.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/data/zone_rules.h"
@@ -47,31 +48,6 @@ FloatFormat parse_format(const std::string& text) {
   }
   throw_error<InvalidArgumentError>(kOp, "an unknown float format", {{"float_format", text}},
                                     "pass shortest, or %.<n>e, %.<n>f or %.<n>g with n to 64");
-}
-
-// As pandas writes it: "2 days 03:04:05.250000"; the days of a negative one are negative alone.
-char* write_duration(int64_t value, TimeUnit unit, char* out) {
-  constexpr int kDigits[] = {0, 3, 6, 9};
-  const int64_t units = units_per_second(unit);
-  const int64_t seconds = floor_divide(value, units), part = floor_modulo(value, units);
-  const int64_t days = floor_divide(seconds, 86'400), second = floor_modulo(seconds, 86'400);
-  const auto padded = [&](int64_t number, int width) {
-    for (int i = width - 1; i >= 0; --i, number /= 10)
-      out[i] = static_cast<char>('0' + number % 10);
-    out += width;
-  };
-  out = std::to_chars(out, out + 24, days).ptr;
-  for (const char c : std::string_view(days < 0 ? " days +" : " days ")) *out++ = c;
-  padded(second / 3600, 2);
-  *out++ = ':';
-  padded(second / 60 % 60, 2);
-  *out++ = ':';
-  padded(second % 60, 2);
-  if (part != 0) {
-    *out++ = '.';
-    padded(part, kDigits[static_cast<size_t>(unit)]);
-  }
-  return out;
 }
 
 // By the clocks of the zone, with what they are ahead: "2024-03-31 03:00:00+02:00".
@@ -145,7 +121,7 @@ class Formatter {
       return out.advance(write_decimal(units, dtype.scale(), begin) - begin);
     }
     if (dtype.is_duration()) {
-      char* const begin = out.reserve(kMaxNumber);
+      char* const begin = out.reserve(kMaxDuration);
       return out.advance(
           write_duration(column.values<int64_t>()[static_cast<size_t>(row)], dtype.unit(), begin) -
           begin);

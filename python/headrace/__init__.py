@@ -46,7 +46,7 @@ from headrace.settings import advice, device, fallbacks, info, strict, threads
 from headrace.sharing import SharedHandle, attach, share, sharing
 from headrace.sorting import argsort, sort
 from headrace.text import to_numeric
-from headrace.time_texts import to_datetime
+from headrace.time_texts import to_datetime, to_timedelta
 
 __all__ = [
     "Array",
@@ -102,6 +102,7 @@ __all__ = [
     "threads",
     "to_datetime",
     "to_numeric",
+    "to_timedelta",
 ]
 
 if TYPE_CHECKING:

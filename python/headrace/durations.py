@@ -178,6 +178,33 @@ class DurationAccessor:
         """Nanoseconds of the microsecond, 0 to 999."""
         return self._part("ns", 1000)
 
+    def floor(self, freq: Any) -> Series:
+        """Rounded down to a multiple of a period such as ``"15min"``, ``"1h30min"``, a timedelta.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> str(hr.Series([datetime.timedelta(minutes=50)]).dt.floor("15min").to_list()[0])
+        '0:45:00'
+        """
+        return self._multiples("floor", freq)
+
+    def ceil(self, freq: Any) -> Series:
+        """Rounded up to a multiple of a period; see `floor`."""
+        return self._multiples("ceil", freq)
+
+    def round(self, freq: Any) -> Series:
+        """The nearest multiple of a period, of two the even one; see `floor`."""
+        return self._multiples("round", freq)
+
+    def _multiples(self, op: str, freq: Any) -> Series:
+        from headrace.rounding import multiples, step_of
+
+        mark("dt")
+        whole = counts(self._series, self._unit)
+        found = multiples(op, whole, self._unit, step_of(op, freq))
+        made: Series = self._series._like(_core.retype(found._node, self._series._node.dtype))
+        return made
+
     def total_seconds(self) -> Series:
         """All of it in seconds, as float64.
 
@@ -194,17 +221,56 @@ class DurationAccessor:
         return made
 
 
+#: Aggregates that lie between values, and so go through floats.
+BETWEEN = ("mean", "median", "quantile")
+
+
+def from_base(whole: Any) -> tuple[Any, Any]:
+    """Counts from about the least one on, which floats hold better, and that one.
+
+    From 0 on where they lie too far apart.
+    """
+    floats = whole.astype("float64")
+    least = floats.min()
+    near = (floats.max() - least) < 2.0**62
+    base = least._elementwise("where", near, least, 0.0).astype("int64")
+    return whole - base, base
+
+
+def rounded(numbers: Any, base: Any, dtype: str) -> _core.Node:
+    """Floats that count from a base on as times or durations."""
+    whole = numbers.round().astype("int64") + base
+    return _core.retype(whole.astype("int32" if dtype == "date" else "int64")._node, dtype)
+
+
+def deviation_of(dtype: str) -> str:
+    """The dtype of the standard deviation of times or durations."""
+    return f"timedelta64[{'s' if dtype == 'date' else unit_of(dtype)}]"
+
+
 def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
     """An aggregate of dates, times or durations as a value; None of no value."""
     from headrace.series import Series
 
     mark(kind)
-    dtype = series._node.dtype
-    whole = counts(series, unit_of(dtype))
+    dtype = series._node.dtype if kind != "std" else deviation_of(series._node.dtype)
+    whole, base = counts(series, unit_of(dtype)), 0
     if not whole.count().item() and kind != "sum":
         return None
+    if kind in BETWEEN:
+        whole, base = from_base(whole)
     found = getattr(whole, kind)(**options).item()
     if math.isnan(found):
         return None
-    column = Series([round(found)], dtype="int32" if dtype == "date" else "int64")
+    column = Series([round(found) + int(base)], dtype="int32" if dtype == "date" else "int64")
     return Series(_core.retype(column._node, dtype)).to_list()[0]
+
+
+def quantile(series: Deferred, q: float | list[float]) -> Any:
+    """Quantiles of dates, times or durations: a value, or a series of a list; None of no value."""
+    from headrace.series import Series
+
+    if isinstance(q, list):
+        found = [aggregate(series, "quantile", q=float(each)) for each in q]
+        return Series(found, dtype=series._node.dtype)
+    return aggregate(series, "quantile", q=float(q))

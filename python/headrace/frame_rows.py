@@ -357,11 +357,12 @@ class FrameRows:
         self: Any,
         n: int,
         columns: str | Sequence[str],
-        keep: Literal["first", "last"] = "first",
+        keep: Literal["first", "last", "all"] = "first",
     ) -> DataFrame:
         """The `n` rows with the greatest values in `columns`, greatest first, without a full sort.
 
-        Rows with missing values come last; of equal rows the first ones are taken, or the last.
+        Rows with missing values come last; of equal rows the first ones are taken, the last, or
+        all that are equal to the last one (which is looked at).
 
         >>> import headrace as hr
         >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
@@ -375,7 +376,7 @@ class FrameRows:
         self: Any,
         n: int,
         columns: str | Sequence[str],
-        keep: Literal["first", "last"] = "first",
+        keep: Literal["first", "last", "all"] = "first",
     ) -> DataFrame:
         """The `n` rows with the least values in `columns`, least first; see `nlargest`."""
         from headrace.sorting import first_of_frame

@@ -261,11 +261,15 @@ class LabelledSeries(Series):
         """The values in the order of their labels."""
         return self._of_rows(self._frame.sort_index(ascending=ascending, na_position=na_position))
 
-    def nlargest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> LabelledSeries:
+    def nlargest(
+        self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
+    ) -> LabelledSeries:
         """The `n` greatest values with their labels; see `Series.nlargest`."""
         return self._of_rows(self._frame.nlargest(n, self._frame.columns[-1], keep))
 
-    def nsmallest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> LabelledSeries:
+    def nsmallest(
+        self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
+    ) -> LabelledSeries:
         """The `n` least values with their labels; see `Series.nsmallest`."""
         return self._of_rows(self._frame.nsmallest(n, self._frame.columns[-1], keep))
 

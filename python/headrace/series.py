@@ -142,7 +142,7 @@ class Series(SeriesReductions):
             mark("astype")
             know_zone(own)
             return self._like(_core.texts_of_values(self._node))  # type: ignore[no-any-return]
-        if own in ("string", "category") and word.startswith("date"):
+        if own in ("string", "category") and word.startswith(("date", "timedelta")):
             mark("astype")
             return self._like(_core.times_of_texts(self._node, "", word, False))  # type: ignore[no-any-return]
         if own in ("string", "category") and word[:3] in ("int", "uin", "flo"):
@@ -429,16 +429,17 @@ class Series(SeriesReductions):
 
         return argsort_series(self, ascending, na_position)
 
-    def nlargest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> Series:
+    def nlargest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
         """The `n` greatest values, greatest first, without a full sort; missing ones come last.
 
-        Of equal ones the first rows are taken, or with ``keep="last"`` the last ones.
+        Of equal ones the first rows are taken, with ``keep="last"`` the last ones, with
+        ``keep="all"`` all that are equal to the last value (which is looked at), so more than `n`.
         """
         from headrace.sorting import first_of_series
 
         return first_of_series("nlargest", self, n, True, keep)
 
-    def nsmallest(self, n: int = 5, keep: Literal["first", "last"] = "first") -> Series:
+    def nsmallest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
         """The `n` least values, least first; see `nlargest`."""
         from headrace.sorting import first_of_series
 

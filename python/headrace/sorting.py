@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ from headrace.array import Array, asarray
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame import DataFrame
+from headrace.locators import is_missing
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -79,15 +81,31 @@ def sort_by_nodes(
 
 
 def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: str) -> _core.Node:
-    """The positions of the `n` first rows by keys; of equal ones the first or the last rows."""
-    if keep not in ("first", "last"):
-        raise InvalidArgumentError(f"{op}: no such word: keep={keep!r}; pass first or last")
+    """The positions of the `n` first rows by keys; of equal ones the first, the last or all."""
+    if keep not in ("first", "last", "all"):
+        raise InvalidArgumentError(f"{op}: no such word: keep={keep!r}; pass first, last or all")
     first = max(operator.index(n), 0)
     directions = [largest] * len(keys)
-    if keep == "first":
-        return _core.argsort(keys, directions, False, first)
+    if keep != "last":
+        rows = _core.argsort(keys, directions, False, first)
+        more = _equal_to_last(keys, rows) if keep == "all" else 0
+        return _core.argsort(keys, directions, False, first + more) if more else rows
     places = Series(keys[0])._places()  # the later row first
     return _core.argsort([*keys, places._node], [*directions, True], False, first)
+
+
+def _equal_to_last(keys: list[_core.Node], rows: _core.Node) -> int:
+    """How many rows that are not among `rows` have the keys of the last of these; looks."""
+    found = Array(rows)
+    if len(found) == 0:
+        return 0
+    last = int(found[-1])
+    tests = []
+    for key in map(Series, keys):
+        value = key[last]
+        tests.append(key.isna() if is_missing(value) else (key == value).fill_null(False))
+    equal = functools.reduce(operator.and_, tests)
+    return int(equal.sum()) - int(equal[found].sum())
 
 
 def first_of_frame(

@@ -84,6 +84,66 @@ def to_datetime(
     return column.astype(word)
 
 
+def to_timedelta(
+    values: Any, *, unit: str | None = None, errors: str = "raise", dtype: str = "timedelta64[us]"
+) -> Any:
+    """The durations that texts or numbers are, as ``timedelta64[us]`` or another `dtype`.
+
+    Parameters
+    ----------
+    values : Series, or what `hr.Series` takes
+        Texts ``[-]D days [+]HH:MM[:SS[.fraction]]``, of which days or clock may be missing; whole
+        numbers with `unit`; durations.
+    unit : {"D", "s", "ms", "us", "ns"}, optional
+        What numbers count.
+    errors : {"raise", "coerce"}
+        A text that is no such duration is an error, or null.
+    dtype : str
+        ``timedelta64`` with a unit.
+
+    Raises
+    ------
+    InvalidArgumentError
+        When it runs, for a text that does not fit: it names row and text.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> [str(each) for each in hr.to_timedelta(["1 days 02:00:00", "-00:30"]).to_list()]
+    ['1 day, 2:00:00', '-1 day, 23:30:00']
+    """
+    from headrace.dtypes import dtype_word
+    from headrace.series import Series
+    from headrace.text import is_text
+
+    mark("to_timedelta")
+    if errors not in ("raise", "coerce"):
+        raise InvalidArgumentError(
+            f"to_timedelta: no such word: errors={errors!r}; pass raise or coerce"
+        )
+    column = Series([values] if isinstance(values, str) else values)
+    word = dtype_word(dtype)
+    if is_text(column):
+        node = _core.times_of_texts(column._node, "", word, errors == "coerce")
+        made: Series = column._like(node)
+        return made.to_list()[0] if isinstance(values, str) else made
+    if column.dtype.kind in "iu":
+        if unit not in _UNITS:
+            raise InvalidArgumentError(
+                f"to_timedelta: a unit of the numbers is wanted: unit={unit!r}; "
+                f"pass {', '.join(_UNITS)}"
+            )
+        whole = column.astype("int64") * (86_400 if unit == "D" else 1)
+        counted = _core.retype(whole._node, f"timedelta64[{'s' if unit == 'D' else unit}]")
+        return column._like(counted).astype(word)
+    if column.dtype.kind != "m":
+        raise TypeMismatchError(
+            "to_timedelta: texts, whole numbers or durations are wanted: "
+            f"dtype={str(column.dtype)!r}"
+        )
+    return column.astype(word)
+
+
 class TimeTexts:
     """The part of `Series.dt` that writes texts, and tests where in a period a day is."""
 

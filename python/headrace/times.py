@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.durations import (
-    DAY,
     UNITS,
     coarsest,
     counts,
@@ -22,23 +21,14 @@ from headrace.durations import (
     span_unit,
     unit_of,
 )
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import TypeMismatchError
+from headrace.rounding import STEPS, multiples, step_of
 from headrace.time_texts import TimeTexts
 from headrace.zones import know_zone, localized, name_of, zone_in, zone_of
 
 if TYPE_CHECKING:
     from headrace.series import Series
 
-#: Nanoseconds of what `floor` takes.
-_STEPS = {
-    "D": DAY * 10**9,
-    "h": 3600 * 10**9,
-    "min": 60 * 10**9,
-    "s": 10**9,
-    "ms": 10**6,
-    "us": 10**3,
-    "ns": 1,
-}
 _STARTS = {"MS": "month_start", "QS": "quarter_start", "YS": "year_start"}
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 #: Operators that give one of their last two values.
@@ -321,22 +311,22 @@ class TimeAccessor(TimeTexts):
     @property
     def hour(self) -> Series:
         """Hours of the day, 0 to 23; 0 of dates."""
-        return self._part(_STEPS["h"], 24)
+        return self._part(STEPS["h"], 24)
 
     @property
     def minute(self) -> Series:
         """Minutes of the hour, 0 to 59."""
-        return self._part(_STEPS["min"], 60)
+        return self._part(STEPS["min"], 60)
 
     @property
     def second(self) -> Series:
         """Seconds of the minute, 0 to 59."""
-        return self._part(_STEPS["s"], 60)
+        return self._part(STEPS["s"], 60)
 
     @property
     def microsecond(self) -> Series:
         """Microseconds of the second, 0 to 999,999."""
-        return self._part(_STEPS["us"], 10**6)
+        return self._part(STEPS["us"], 10**6)
 
     @property
     def nanosecond(self) -> Series:
@@ -358,7 +348,7 @@ class TimeAccessor(TimeTexts):
         """The zone, as Python's zoneinfo has it; None for times without one."""
         return zone_of(self._zone) if self._zone else None
 
-    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: str = "raise") -> Series:
+    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
         """Times that clocks of the zone `tz` showed, as instants; or with None, the other way.
 
         Parameters
@@ -366,12 +356,13 @@ class TimeAccessor(TimeTexts):
         tz : str, datetime.tzinfo or None
             ``"Europe/Berlin"``, ``"UTC"``, ``"+05:30"``. None gives what clocks of the column's
             zone showed, without a zone.
-        ambiguous : {"raise", "NaT", "earliest", "latest"}, bool or series of bool
+        ambiguous : {"raise", "NaT", "earliest", "latest", "infer"}, bool or series of bool
             What becomes of times that clocks show twice as they go back; a bool says whether it
-            was summer time (the earliest).
-        nonexistent : {"raise", "NaT", "shift_forward", "shift_backward"}
-            What becomes of times that clocks jump over: null, the second behind the jump, or the
-            last unit before it.
+            was summer time (the earliest). ``"infer"`` looks at the rows: of times that follow each
+            other, those from where they go back on are the latest.
+        nonexistent : {"raise", "NaT", "shift_forward", "shift_backward"} or timedelta
+            What becomes of times that clocks jump over: null, the second behind the jump, the
+            last unit before it, or so much later.
 
         Raises
         ------
@@ -421,13 +412,14 @@ class TimeAccessor(TimeTexts):
         zone = "" if tz is None else name_of(tz)
         return self._made(_core.retype(self._given._node, _dtype(self._unit, zone)))
 
-    def floor(self, freq: str, ambiguous: Any = "raise", nonexistent: str = "raise") -> Series:
+    def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
         """The start of the period that a time lies in.
 
         Parameters
         ----------
-        freq : {"D", "h", "min", "s", "ms", "us", "ns", "MS", "QS", "YS"}
-            Day to nanosecond: the dtype stays. Month, quarter or year: a date.
+        freq : str or timedelta
+            A number (1 unless given) of D, h, min, s, ms, us or ns, as ``"15min"``, counted from
+            1970 on: the dtype stays. ``"MS"``, ``"QS"``, ``"YS"``: month, quarter, year; a date.
         ambiguous, nonexistent
             Of starts by the clocks of a zone; see `tz_localize`.
 
@@ -438,17 +430,32 @@ class TimeAccessor(TimeTexts):
         """
         if freq in _STARTS:
             return self._field(_STARTS[freq])
-        if freq not in _STEPS:
-            raise InvalidArgumentError(
-                f"floor: no such period: freq={freq!r}; pass {', '.join((*_STEPS, *_STARTS))}"
-            )
+        return self._multiples("floor", freq, ambiguous, nonexistent)
+
+    def ceil(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
+        """The end of the period that a time lies in, or the time itself where one begins.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.datetime(2024, 2, 29, 9, 50)]).dt.ceil("15min").dt.hour.to_list()
+        [10]
+        """
+        return self._multiples("ceil", freq, ambiguous, nonexistent)
+
+    def round(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
+        """The nearest start of a period; of two the one that is an even number of periods."""
+        return self._multiples("round", freq, ambiguous, nonexistent)
+
+    def _multiples(self, op: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Series:
+        step = step_of(op, freq, tuple(_STARTS) if op == "floor" else ())
         mark("dt")
-        own = scale(self._unit, "ns")
-        by = _STEPS[freq] // own
-        if by <= 1:
-            return self._given
         whole = counts(self._series, self._unit)
-        made = self._made(_core.retype((whole - whole % by)._node, self._series._node.dtype))
+        found = multiples(op, whole, self._unit, step)
+        if found is whole:
+            return self._given
+        if self._unit == "D":
+            found = found.astype("int32")
+        made = self._made(_core.retype(found._node, self._series._node.dtype))
         if not self._zone:
             return made
         return self._made(localized(made, self._zone, ambiguous, nonexistent))

@@ -7,13 +7,10 @@ import datetime
 import functools
 import itertools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-
-if TYPE_CHECKING:
-    from headrace.deferred import Deferred
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400
@@ -127,23 +124,51 @@ def know_zone(dtype: str) -> None:
         _know(zone)
 
 
-def localized(times: Deferred, zone: str, ambiguous: Any, nonexistent: str) -> _core.Node:
+def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.Node:
     """The node of the instants at which clocks of the zone show these times."""
+    from headrace.series import Series
+
     dtype = f"{times._node.dtype.removesuffix(']')}, {zone}]"
     know_zone(dtype)
 
-    def node(word: str) -> _core.Node:
-        return _core.instants_of_local(times._node, dtype, word, nonexistent)
+    def node(ambiguous: str, nonexistent: str) -> _core.Node:
+        return _core.instants_of_local(times._node, dtype, ambiguous, nonexistent)
 
-    if isinstance(ambiguous, str):
-        return node(ambiguous)
+    if not isinstance(nonexistent, str):
+        there = Series(node("earliest", "NaT")).notna()
+        times = times.where(there, (times + nonexistent).astype(times._node.dtype))
+        nonexistent = "raise"
+    if isinstance(ambiguous, str) and ambiguous != "infer":
+        return node(ambiguous, nonexistent)
     if isinstance(ambiguous, bool):  # as pandas: whether it is summer time
-        return node("earliest" if ambiguous else "latest")
-    from headrace.series import Series
-
-    summer = Series(ambiguous)
-    chosen = Series(node("earliest")).where(summer, Series(node("latest")))
+        return node("earliest" if ambiguous else "latest", nonexistent)
+    first, last = (Series(node(word, nonexistent)) for word in ("earliest", "latest"))
+    summer = _inferred(first, last) if isinstance(ambiguous, str) else ambiguous
+    chosen = first.where(Series(summer), last)
     return chosen._node
+
+
+def _inferred(first: Any, last: Any) -> Any:
+    """Whether each time that clocks show twice is the first of both; looks at the rows.
+
+    Rows one behind the other go on, so the row that goes back begins the second ones.
+    """
+    import numpy as np
+
+    summer = np.ones(len(first), bool)
+    twice = np.flatnonzero((first != last).fill_null(False).to_numpy())
+    runs = np.split(twice, np.flatnonzero(np.diff(twice) != 1) + 1) if twice.size else []
+    counts = first.astype("int64").fill_null(0).to_numpy()
+    for run in runs:
+        back = np.flatnonzero(np.diff(counts[run]) <= 0)
+        if len(back) != 1:
+            raise InvalidArgumentError(
+                "tz_localize: clocks show these times twice, and their order does not tell which "
+                f"is meant: row={run[0]}, rows={len(run)}, steps_back={len(back)}; "
+                "pass ambiguous='earliest', 'latest', 'NaT' or a series of bools"
+            )
+        summer[run[back[0] + 1 :]] = False
+    return summer
 
 
 class ClockText(str):

@@ -7,6 +7,7 @@ import copy
 import datetime
 import operator
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -212,5 +213,115 @@ def test_csv_and_numbers_refuse(tmp_path: Any) -> None:
     text = path.read_text().splitlines()
     assert text[1:] == ["1 days 02:00:00.005000,1", "-1 days +23:59:59,2", ",3"]
     assert pd.to_timedelta(pd.read_csv(path).d).to_list()[:2] == spans[:2]
-    with pytest.raises(hr.TypeMismatchError, match="durations are not read"):
-        hr.read_csv(path, dtypes={"d": "timedelta64[us]"})
+    assert hr.read_csv(path, dtypes={"d": "timedelta64[us]"}).d.to_list() == spans
+
+
+TEXTS = st.one_of(
+    st.none(),
+    st.integers(-(10**12), 10**12),
+    st.integers(-(10**9), 10**9).map(lambda n: n * 1000),
+    st.sampled_from([0, -1, 86_399, 86_400, -86_400]),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=40), st.sampled_from(UNITS))
+def test_texts_and_back(counts: list[Any], unit: str) -> None:
+    spans = np.array([np.iinfo("int64").min if c is None else c for c in counts])
+    ours = hr.Series(spans.view(f"m8[{unit}]"))
+    texts = ours.astype("string")
+    per_second = 1000 ** UNITS.index(unit)
+    for text, count in zip(texts.to_list(), counts, strict=True):
+        if count is None:
+            assert text is None
+            continue
+        parts = re.fullmatch(r"(-?\d+) days \+?(\d\d):(\d\d):(\d\d)(?:\.(\d+))?", text)
+        assert parts
+        days, hours, minutes, seconds = map(int, parts.groups()[:4])
+        whole = days * 86_400 + hours * 3600 + minutes * 60 + seconds
+        assert whole * per_second + int(parts[5] or 0) == count
+        if abs(count) < 9 * 10**9 * per_second:
+            assert pd.Timedelta(text) == pd.Timedelta(np.timedelta64(count, unit))
+    assert texts.astype(f"timedelta64[{unit}]").equals(ours)
+    python = [None if c is None else str(delta(microseconds=c)) for c in counts]
+    if unit == "us":
+        assert hr.Series(python, dtype="string").astype("timedelta64[us]").equals(ours)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_csv_and_back(unit: str, tmp_path: Any) -> None:
+    spans = np.array([0, -5, 90_061, "NaT", 10**12 + 7], f"timedelta64[{unit}]")
+    frame = hr.DataFrame({"x": [1, 2, 3, 4, 5], "d": hr.Series(spans)})
+    path = tmp_path / "d.csv"
+    frame.to_csv(path)
+    back = hr.read_csv(path, dtypes={"d": f"timedelta64[{unit}]"})
+    assert back.equals(frame)
+    assert hr.scan_csv(path, dtypes={"d": f"timedelta64[{unit}]"}).d.sum() == frame.d.sum()
+    path.write_text('x,d\n1,1 days\n2, -00:30 \n3,\n4,+2:03:04\n5,"-1 day, 0:00:01"\n')
+    read = hr.read_csv(path, dtypes={"d": "timedelta64[s]"}).d.to_list()
+    assert read == [
+        delta(1),
+        delta(minutes=-30),
+        None,
+        delta(hours=2, minutes=3, seconds=4),
+        delta(seconds=1 - 86_400),
+    ]
+    for wrong in (
+        "1",
+        "1:2",
+        "1 week",
+        "1:60",
+        "1:00:60",
+        "1 days 1",
+        "--1:00",
+        "1:00:00.",
+        "1:00:00.5",
+    ):
+        path.write_text(f"x,d\n1,1:00\n2,{wrong}\n")
+        with pytest.raises(hr.InputError, match=r"column 'd' is not a timedelta64.s.") as caught:
+            hr.read_csv(path, dtypes={"d": "timedelta64[s]"})
+        assert (caught.value.line, caught.value.column) == (3, 2)
+
+
+def test_to_timedelta() -> None:
+    texts = ["1 days 02:00:00.5", "soon", None]
+    made = hr.to_timedelta(texts, errors="coerce")
+    assert made.dtype == "timedelta64[us]"
+    assert made.to_list() == [delta(days=1, hours=2, milliseconds=500), None, None]
+    with pytest.raises(
+        hr.InvalidArgumentError, match=r"to_timedelta: .*row=1, text='soon'.*coerce"
+    ):
+        hr.to_timedelta(texts).to_list()
+    with pytest.raises(hr.InvalidArgumentError, match=r"timedelta64\[s\]"):
+        hr.Series(texts[:1]).astype("timedelta64[s]").to_list()
+    assert hr.to_timedelta([2, None], unit="D").to_list() == [delta(2), None]
+    assert hr.to_timedelta([5], unit="ms", dtype="timedelta64[s]").to_list() == [delta(0)]
+    assert hr.to_timedelta("1:00") == delta(hours=1)
+    assert hr.to_timedelta(made).equals(made)
+    top = np.iinfo("int64").max
+    for count in (top, -top, -top + 1):
+        fine = hr.Series(np.array([count]).view("m8[ns]"))
+        assert fine.astype("string").astype("timedelta64[ns]").equals(fine)
+    with pytest.raises(hr.InvalidArgumentError, match="row=0"):
+        hr.Series(["106752 days"]).astype("timedelta64[ns]").to_list()
+    for wrong in (lambda: hr.to_timedelta([1]), lambda: hr.to_timedelta(["1:00"], errors="ignore")):
+        with pytest.raises(hr.InvalidArgumentError, match="pass"):
+            wrong()
+    with pytest.raises(hr.TypeMismatchError, match="whole numbers"):
+        hr.to_timedelta([1.5], unit="s")
+
+
+def test_units_come_together() -> None:
+    coarse = hr.Series(np.array([1, 2], "m8[s]"))
+    fine = hr.Series(np.array([2_000, "NaT"], "m8[ms]"))
+    both = hr.concat([coarse, fine])
+    assert str(both.dtype) == "timedelta64[ms]"
+    assert both.to_list() == [delta(seconds=1), delta(seconds=2), delta(seconds=2), None]
+    joined = hr.DataFrame({"k": coarse, "x": [1, 2]}).merge(
+        hr.DataFrame({"k": fine, "y": [5, 6]}), on="k", how="outer"
+    )
+    assert (joined.x.to_list(), joined.y.to_list()) == ([1, 2, None], [None, 5, 6])
+    times = [hr.Series(np.array(["2024-01-01"], f"M8[{unit}]")) for unit in ("s", "us")]
+    assert str(hr.concat(times).dtype) == "datetime64[us]"
+    left, right = (hr.DataFrame({"k": each, "x": [1]}) for each in times)
+    assert left.merge(right, on="k").x_y.to_list() == [1]

@@ -269,3 +269,32 @@ def test_the_same_under_a_limit(key, threads):
             np.testing.assert_array_equal(a, b)
     assert stats.peak_bytes <= max(limit, before)
     assert hr.memory.spill().evicted_bytes > evicted
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.5, 1.5, None])), max_size=40),
+    st.integers(0, 12),
+    st.booleans(),
+)
+def test_all_that_are_equal_to_the_last(rows, n, largest):
+    a, b = [a for a, _ in rows], [b for _, b in rows]
+    ours = hr.DataFrame(
+        {"a": hr.Series(a, dtype="int64"), "b": hr.Series(b, dtype="float64"), "i": range(len(a))}
+    )
+    name = "nlargest" if largest else "nsmallest"
+    theirs = pd.DataFrame(
+        {"a": pd.Series(a, dtype="int64"), "b": pd.Series(b, dtype="float64"), "i": range(len(a))}
+    )
+    got = getattr(ours, name)(n, "a", keep="all")
+    assert got.i.to_list() == getattr(theirs, name)(n, "a", keep="all").i.to_list()
+    assert getattr(ours.a, name)(n, keep="all").equals(got.a)
+    there = theirs.dropna()
+    two = getattr(ours.dropna(), name)(n, ["a", "b"], keep="all")
+    wanted = getattr(there, name)(n, ["a", "b"], keep="all")
+    assert two.i.to_list() == wanted.i.to_list()
+    for word in ("string", "category", "timedelta64[s]"):
+        other = ours.a.astype("timedelta64[s]" if word[0] == "t" else "string").astype(word)
+        assert len(getattr(other, name)(n, keep="all")) == len(got)
+    nulls = getattr(ours.b, name)(n, keep="all")
+    assert len(nulls) >= min(n, len(rows))

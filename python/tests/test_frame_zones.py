@@ -137,8 +137,8 @@ def test_times_twice_or_never() -> None:
     mixed = hr.Series([datetimes(2024, 10, 27, 2, 30)] * 2)
     mixed = mixed.dt.tz_localize("Europe/Berlin", ambiguous=[True, False])
     assert mixed.dt.tz_convert("UTC").dt.hour.to_list() == [0, 1]
-    for options in ({"ambiguous": "infer"}, {"nonexistent": "shift"}):
-        with pytest.raises(hr.InvalidArgumentError, match=r"infer|shift"):
+    for options in ({"ambiguous": "first"}, {"nonexistent": "shift"}):
+        with pytest.raises(hr.InvalidArgumentError, match=r"first|shift"):
             twice.dt.tz_localize("Europe/Berlin", **options)
 
 
@@ -405,3 +405,71 @@ def test_under_a_limit() -> None:
     free = program()
     with hr.memory.limit("40MB"):
         assert program() == free
+
+
+def outcome(function: Any) -> Any:
+    """Seconds since 1970, None for null; or that it is an error."""
+    try:
+        made = function()
+        if isinstance(made, pd.Series):
+            plain = made.dt.tz_convert("UTC").dt.tz_localize(None).astype("M8[s]").to_numpy()
+            return [None if np.isnat(v) else int(v.astype("int64")) for v in plain]
+        return made.astype("datetime64[s, UTC]").astype("int64").to_list()
+    except Exception:
+        return "error"
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.integers(-7200, 10_800), min_size=1, max_size=12),
+    st.sampled_from([3600, -3600, 7200, 1800, -1800]),
+    st.sampled_from(["earliest", "NaT"]),
+)
+def test_jumped_over_times_move_by_a_timedelta(
+    offsets: list[int], step: int, ambiguous: str
+) -> None:
+    gap = int(pd.Timestamp("2024-03-31 02:00").value // 10**9)
+    clocks = np.array([gap + offset for offset in offsets]).view("M8[s]")
+    by = datetime.timedelta(seconds=step)
+    ours = outcome(
+        lambda: hr.Series(clocks).dt.tz_localize(
+            "Europe/Berlin", ambiguous=ambiguous, nonexistent=by
+        )
+    )
+    theirs = outcome(
+        lambda: pd.Series(clocks).dt.tz_localize(
+            "Europe/Berlin", ambiguous=True if ambiguous == "earliest" else "NaT", nonexistent=by
+        )
+    )
+    assert ours == theirs
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(1, 2400), min_size=1, max_size=20),
+    st.sampled_from([2023, 2024]),
+    st.lists(st.integers(0, 19), max_size=2),
+)
+def test_times_shown_twice_are_told_by_their_order(
+    steps: list[int], year: int, gone: list[int]
+) -> None:
+    begin = int(pd.Timestamp(f"{year}-10-{29 if year == 2023 else 27} 00:20").value // 10**9)
+    instants = pd.Series((begin + np.cumsum(steps)).view("M8[s]")).dt.tz_localize("UTC")
+    clocks = instants.dt.tz_convert("Europe/Berlin").dt.tz_localize(None)
+    ours = hr.Series(clocks.to_numpy())
+    missing = np.isin(np.arange(len(steps)), gone)
+    if missing.any():
+        clocks, ours = clocks.mask(missing), ours.where(~missing)
+    wanted = outcome(lambda: clocks.dt.tz_localize("Europe/Berlin", ambiguous="infer"))
+    got = outcome(lambda: ours.dt.tz_localize("Europe/Berlin", ambiguous="infer"))
+    assert got == wanted
+
+
+def test_order_that_does_not_tell() -> None:
+    twice = hr.Series([datetimes(2024, 10, 27, 2, 30), datetimes(2024, 10, 27, 2, 45)])
+    with pytest.raises(hr.InvalidArgumentError, match=r"order does not tell.*row=0, rows=2.*bools"):
+        twice.dt.tz_localize("Europe/Berlin", ambiguous="infer")
+    both = hr.concat([twice, twice]).dt.tz_localize("Europe/Berlin", ambiguous="infer")
+    assert both.diff().to_list()[2] == datetime.timedelta(minutes=45)
+    plain = hr.Series([datetimes(2024, 7, 1), None])
+    assert plain.dt.tz_localize("UTC", ambiguous="infer").is_null().to_list() == [False, True]
