@@ -3,6 +3,7 @@
 #include "headrace/algo/cumulate.h"
 
 #include "headrace/algo/cumulate_kernels.h"
+#include "headrace/algo/decimal_math.h"
 #include "headrace/algo/reduce.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/enum_names.h"
@@ -26,39 +27,63 @@ constexpr std::string_view kNames[] = {"cumsum", "cumprod", "cummin", "cummax"};
 constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMin,
                                      Reduction::kMax};
 
+// Of numbers, decimals and sums of decimals.
 template <class T>
 T start_of(Cumulation cumulation) {
-  using Limits = std::numeric_limits<T>;
-  switch (cumulation) {
-    case Cumulation::kSum:
-      return T{0};
-    case Cumulation::kProduct:
-      return T{1};
-    case Cumulation::kMin:
-      return Limits::has_infinity ? Limits::infinity() : Limits::max();
-    case Cumulation::kMax:
-      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  if constexpr (std::is_same_v<T, DecimalSum>) {
+    return {};
+  } else if constexpr (std::is_same_v<T, Int128>) {
+    return cumulation == Cumulation::kMin ? power_of_ten(kMostDigits) : -power_of_ten(kMostDigits);
+  } else {
+    using Limits = std::numeric_limits<T>;
+    switch (cumulation) {
+      case Cumulation::kSum:
+        return T{0};
+      case Cumulation::kProduct:
+        return T{1};
+      case Cumulation::kMin:
+        return Limits::has_infinity ? Limits::infinity() : Limits::max();
+      case Cumulation::kMax:
+        return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    }
+    return T{};
   }
-  return T{};
 }
 
 template <class T>
 T join(Cumulation cumulation, T a, T b) {
-  if (cumulation == Cumulation::kMin) return b < a ? b : a;
-  if (cumulation == Cumulation::kMax) return b > a ? b : a;
-  if constexpr (std::is_floating_point_v<T>)
-    return cumulation == Cumulation::kSum ? a + b : a * b;
-  else
-    return static_cast<T>(cumulation == Cumulation::kSum
-                              ? static_cast<uint64_t>(a) + static_cast<uint64_t>(b)
-                              : static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  if constexpr (std::is_same_v<T, DecimalSum>) {
+    return a += b;
+  } else {
+    if (cumulation == Cumulation::kMin) return b < a ? b : a;
+    if (cumulation == Cumulation::kMax) return b > a ? b : a;
+    if constexpr (std::is_floating_point_v<T>)
+      return cumulation == Cumulation::kSum ? a + b : a * b;
+    else
+      return static_cast<T>(cumulation == Cumulation::kSum
+                                ? static_cast<uint64_t>(a) + static_cast<uint64_t>(b)
+                                : static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
 }
 
-// `In` values as `Out`, whose totals are `Out` for integers and double for floats.
-template <class In, class Out, class Read>
+template <class Out, class Sum>
+Out result_of(const Sum& total, int64_t row, Dtype dtype) {
+  if constexpr (std::is_same_v<Sum, DecimalSum>) {
+    Int128 result;
+    if (total.get(&result)) return result;
+    throw_error<InvalidArgumentError>("cumsum", "a running sum has more than 38 digits",
+                                      {{"row", row}, {"dtype", dtype.name()}},
+                                      "use astype('float64') first");
+  } else {
+    return static_cast<Out>(total);
+  }
+}
+
+// `In` values as `Out`, whose totals are `Sum`.
+template <class In, class Out,
+          class Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>, class Read>
 Column run(Cumulation cumulation, const Column& column, const Segments& segments, Dtype dtype,
            Read&& read) {
-  using Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>;
   const int64_t rows = column.num_rows();
   const uint8_t* const valid = column.validity();
   Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(Out)));
@@ -96,8 +121,10 @@ Column run(Cumulation cumulation, const Column& column, const Segments& segments
         const Sum first = segment < morsel.begin ? before[static_cast<size_t>(morsel.index)]
                                                  : start_of<Sum>(cumulation);
         walk(begin, end, [&](int64_t row, In value, bool has, Sum total) {
-          out[row] = has ? static_cast<Out>(join<Sum>(cumulation, first, total))
-                         : static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
+          if (has)
+            out[row] = result_of<Out>(join<Sum>(cumulation, first, total), row, dtype);
+          else
+            out[row] = static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
         });
       });
     });
@@ -126,8 +153,12 @@ Cumulation cumulation_from_name(std::string_view name) {
 }
 
 Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
-  const bool adds = cumulation == Cumulation::kSum || cumulation == Cumulation::kProduct;
-  if (!dtype.is_real() && !(adds && dtype.is_bool()))
+  const bool sums = cumulation == Cumulation::kSum, multiplies = cumulation == Cumulation::kProduct;
+  if (dtype.is_decimal() && sums) return Dtype::decimal(kMostDigits, dtype.scale());
+  if (dtype.is_decimal() && !multiplies) return dtype;
+  if (dtype.is_duration() && !multiplies) return dtype;
+  if (dtype.is_temporal() && !sums && !multiplies) return dtype;
+  if (!dtype.is_real() && !((sums || multiplies) && dtype.is_bool()))
     throw_error<TypeMismatchError>(cumulation_name(cumulation), "numbers are wanted",
                                    {{"dtype", dtype.name()}});
   return reduction_dtype(kReductions[static_cast<size_t>(cumulation)], dtype);
@@ -142,11 +173,20 @@ Column cumulate(Cumulation cumulation, const Column& column) {
 
 Column cumulate(Cumulation cumulation, const Column& column, const Segments& segments) {
   const Dtype dtype = cumulation_dtype(cumulation, column.dtype());
+  if (dtype.has_unit() || dtype.is_date())
+    return cumulate(cumulation, column.with_dtype(dtype.storage()), segments).with_dtype(dtype);
   check_on_host(cumulation_name(cumulation), column.place());
   if (column.dtype().is_bool())
     return run<int64_t, int64_t>(cumulation, column, segments, dtype, [&](int64_t row) {
       return int64_t{get_bit(column.bits(), column.offset() + row)};
     });
+  if (dtype.is_decimal()) {
+    const Int128* const values = column.values<Int128>().data();
+    const auto read = [values](int64_t row) { return values[row]; };
+    if (cumulation == Cumulation::kSum)
+      return run<Int128, Int128, DecimalSum>(cumulation, column, segments, dtype, read);
+    return run<Int128, Int128, Int128>(cumulation, column, segments, dtype, read);
+  }
   return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
     const In* const values = column.values<In>().data();
     const auto read = [values](int64_t row) { return values[row]; };

@@ -57,6 +57,33 @@ constexpr int compare_decimals(Int128 a, int scale_a, Int128 b, int scale_b) {
   return (x > y) - (x < y);
 }
 
+/// A sum of decimals in two parts that 2^63 of them cannot overflow.
+class DecimalSum {
+ public:
+  constexpr DecimalSum() = default;
+
+  constexpr explicit DecimalSum(Int128 value)
+      : high_(value >> 64), low_(static_cast<uint64_t>(value)) {}
+
+  constexpr DecimalSum& operator+=(const DecimalSum& other) {
+    high_ += other.high_;
+    low_ += other.low_;
+    return *this;
+  }
+
+  /// False for more than 38 digits.
+  constexpr bool get(Int128* out) const {
+    const Int128 upper = high_ + static_cast<Int128>(low_ >> 64);
+    if (upper < -(Int128{1} << 63) || upper >= Int128{1} << 63) return false;
+    *out = static_cast<Int128>(static_cast<UInt128>(upper) << 64 | static_cast<uint64_t>(low_));
+    return has_digits(*out, kMostDigits);
+  }
+
+ private:
+  Int128 high_ = 0;  // of the upper 64 bits, with their sign
+  UInt128 low_ = 0;  // of the lower 64 bits
+};
+
 /// Room that the text of a decimal takes at most.
 inline constexpr int64_t kMaxDecimal = 48;
 

@@ -2,6 +2,7 @@
 // Windows of rows as the end of one block and the beginning of the next.
 #include "headrace/algo/rolling.h"
 
+#include "headrace/algo/decimal_math.h"
 #include "headrace/algo/reduce.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/enum_names.h"
@@ -47,20 +48,47 @@ struct SumOf {
   Sum result(int64_t, int64_t) const { return sum; }
 };
 
+struct DecimalSumOf {
+  using Value = DecimalSum;
+  DecimalSum sum{};
+
+  void append(const DecimalSum& value) { sum += value; }
+
+  static DecimalSumOf join(DecimalSumOf a, const DecimalSumOf& b) {
+    a.append(b.sum);
+    return a;
+  }
+
+  Int128 result(int64_t, int64_t) const {
+    Int128 result;
+    if (sum.get(&result)) return result;
+    throw_error<InvalidArgumentError>("rolling", "the sum of a window has more than 38 digits", {},
+                                      "use astype('float64') first");
+  }
+};
+
 struct MeanOf : SumOf<double> {
   static MeanOf join(MeanOf a, MeanOf b) { return {{a.sum + b.sum}}; }
 
   double result(int64_t count, int64_t) const { return sum / static_cast<double>(count); }
 };
 
+// Worse than all values.
+template <class T, bool kGreatest>
+constexpr T no_extreme() {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_same_v<T, Int128>)
+    return (kGreatest ? -1 : 1) * power_of_ten(kMostDigits);
+  else if constexpr (Limits::has_infinity)
+    return kGreatest ? -Limits::infinity() : Limits::infinity();
+  else
+    return kGreatest ? Limits::lowest() : Limits::max();
+}
+
 template <class T, bool kGreatest>
 struct ExtremeOf {
   using Value = T;
-  using Limits = std::numeric_limits<T>;
-  static constexpr T kNone = kGreatest
-                                 ? (Limits::has_infinity ? -Limits::infinity() : Limits::lowest())
-                                 : (Limits::has_infinity ? Limits::infinity() : Limits::max());
-  T best = kNone;
+  T best = no_extreme<T, kGreatest>();
 
   void append(T value) { best = (kGreatest ? value > best : value < best) ? value : best; }
 
@@ -395,6 +423,11 @@ std::string_view rolling_name(RollingAggregate aggregate) {
 }
 
 Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype) {
+  if (dtype.is_decimal() && aggregate == RollingAggregate::kSum)
+    return Dtype::decimal(kMostDigits, dtype.scale());
+  if (dtype.is_decimal() &&
+      (aggregate == RollingAggregate::kMin || aggregate == RollingAggregate::kMax))
+    return dtype;
   if (!dtype.is_real())
     throw_error<TypeMismatchError>("rolling", "numbers are wanted", {{"dtype", dtype.name()}},
                                    "use astype, or leave the column out");
@@ -418,6 +451,16 @@ Column rolling(const Column& column, RollingAggregate aggregate, RollingOptions 
                const Segments& segments) {
   check_rolling(options);
   const Dtype dtype = rolling_dtype(aggregate, column.dtype());
+  if (dtype.is_decimal()) {
+    const auto of = [&]<class Fold>(std::type_identity<Fold>, int64_t least) {
+      return roll<Int128, Int128, Roller<Int128, Int128, Fold>>(column, dtype, options, least,
+                                                                segments, true);
+    };
+    if (aggregate == RollingAggregate::kSum) return of(std::type_identity<DecimalSumOf>(), 0);
+    if (aggregate == RollingAggregate::kMin)
+      return of(std::type_identity<ExtremeOf<Int128, false>>(), 1);
+    return of(std::type_identity<ExtremeOf<Int128, true>>(), 1);
+  }
   return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
     using Sum = std::conditional_t<std::is_floating_point_v<In>, double,
                                    std::conditional_t<std::is_signed_v<In>, int64_t, uint64_t>>;

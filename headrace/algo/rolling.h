@@ -26,7 +26,8 @@ HR_API RollingAggregate rolling_from_name(std::string_view name);
 HR_API std::string_view rolling_name(RollingAggregate aggregate);
 
 /// Dtype of the result: min and max the dtype, the others as `reduction_dtype` says, medians
-/// float64. Throws TypeMismatchError for what is no number.
+/// float64; sums of decimals have all 38 digits. Throws TypeMismatchError for what is no number,
+/// and for decimals but for sum, min and max.
 HR_API Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype);
 
 /// Throws InvalidArgumentError for a window below 1, a negative ddof, and min_periods that is
@@ -34,7 +35,8 @@ HR_API Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype);
 HR_API void check_rolling(RollingOptions options);
 
 /// For each row the aggregate of the values in its window that are neither null nor NaN, within
-/// its segment; null where they are too few. Null of no value, but for sums.
+/// its segment; null where they are too few. Null of no value, but for sums. A sum of decimals that
+/// has more than 38 digits throws InvalidArgumentError.
 ///
 /// Segments are cut into blocks as long as the window; a window is the end of one block and the
 /// beginning of the next, and both are folded from the border outwards, so nothing is subtracted:

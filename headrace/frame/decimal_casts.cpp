@@ -164,6 +164,11 @@ Column decimal_cast(const Column& column, Dtype dtype) {
   });
 }
 
+NodePtr floats_of_decimals(const NodePtr& column) {
+  const Dtype dtype = column->signature().dtype;
+  return dtype.is_decimal() ? decimal_cast_node(column, TypeId::kFloat64) : column;
+}
+
 NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   const Dtype from = signature.dtype;

@@ -13,35 +13,22 @@ namespace {
 enum class Fold : uint8_t { kSum, kMin, kMax };
 constexpr std::string_view kNames[] = {"sum", "min", "max"};
 
-// A sum in two parts that 2^63 rows cannot overflow.
 struct Partial {
-  Int128 high = 0;  // of the upper 64 bits, with their sign
-  UInt128 low = 0;  // of the lower 64 bits
+  DecimalSum sum{};
   Int128 best = 0;
   int64_t count = 0;
 
   void add(Int128 value, Fold fold) {
-    high += value >> 64;
-    low += static_cast<uint64_t>(value);
+    sum += DecimalSum(value);
     if (count++ == 0 || (fold == Fold::kMin ? value < best : value > best)) best = value;
   }
 
   void merge(const Partial& other, Fold fold) {
-    high += other.high;
-    low += other.low;
+    sum += other.sum;
     if (other.count > 0 &&
         (count == 0 || (fold == Fold::kMin ? other.best < best : other.best > best)))
       best = other.best;
     count += other.count;
-  }
-
-  // False when it does not fit.
-  bool sum(Int128* out) const {
-    Int128 upper = high + static_cast<Int128>(low >> 64);
-    return upper >= -(Int128{1} << 63) && upper < Int128{1} << 63 &&
-           (*out =
-                static_cast<Int128>(static_cast<UInt128>(upper) << 64 | static_cast<uint64_t>(low)),
-            has_digits(*out, kMostDigits));
   }
 };
 
@@ -61,7 +48,7 @@ Column run(Fold fold, const Column& column, Dtype dtype) {
   for (const Partial& part : parts) all.merge(part, fold);
   Buffer value = Buffer::allocate_zeroed(16);
   Int128 result = all.best;
-  if (fold == Fold::kSum && !all.sum(&result))
+  if (fold == Fold::kSum && !all.sum.get(&result))
     throw_error<InvalidArgumentError>("sum", "the sum has more than 38 digits",
                                       {{"dtype", column.dtype().name()}},
                                       "use astype('float64') first");

@@ -124,6 +124,13 @@ bool compute(Op op, Int128 a, Int128 b, Int128* out) {
       return !__builtin_sub_overflow(a, b, out);
     case Op::kMultiply:
       return !__builtin_mul_overflow(a, b, out);
+    case Op::kFloorDivide:
+      *out = a / b - (a % b != 0 && (a < 0) != (b < 0));
+      return true;
+    case Op::kRemainder:
+      *out = a % b;
+      if (*out != 0 && (a < 0) != (b < 0)) *out += b;
+      return true;
     case Op::kMinimum:
       *out = std::min(a, b);
       return true;
@@ -145,15 +152,18 @@ Column run_binary(Op op, const Side& a, const Side& b, int64_t rows, Dtype dtype
     });
     return bool_column(rows, std::move(bits), nullable, null);
   }
-  const bool product = op == Op::kMultiply;
-  const int up_a = product ? 0 : dtype.scale() - a.scale();
-  const int up_b = product ? 0 : dtype.scale() - b.scale();
-  return decimals_of(op_row(op).name, rows, dtype, std::move(touches), nullable, null,
-                     [&](int64_t row, Int128* out) {
-                       Int128 x, y;
-                       return scale_up(a[row], up_a, &x) && scale_up(b[row], up_b, &y) &&
-                              compute(op, x, y, out);
-                     });
+  const int scale = op == Op::kMultiply ? 0 : std::max(a.scale(), b.scale());
+  const int up_a = std::max(0, scale - a.scale()), up_b = std::max(0, scale - b.scale());
+  const bool divides = op == Op::kFloorDivide || op == Op::kRemainder;
+  return decimals_of(
+      op_row(op).name, rows, dtype, std::move(touches), nullable, null,
+      [&](int64_t row, Int128* out) {
+        Int128 x, y;
+        if (divides && b[row] == 0)
+          throw_error<InvalidArgumentError>(op_row(op).name, "a division by zero", {{"row", row}},
+                                            "use where(divisor != 0) on the divisor first");
+        return scale_up(a[row], up_a, &x) && scale_up(b[row], up_b, &y) && compute(op, x, y, out);
+      });
 }
 
 Dtype capped(std::string_view op, int precision, int scale, Dtype left, Dtype right) {
@@ -185,14 +195,20 @@ Dtype decimal_result(Op op, Dtype left, Dtype right) {
     return capped(name, left.precision() + right.precision(), left.scale() + right.scale(), left,
                   right);
   const int scale = std::max(left.scale(), right.scale());
-  const int before = std::max(left.precision() - left.scale(), right.precision() - right.scale());
+  const int whole = right.precision() - right.scale();
+  if (op == Op::kFloorDivide)
+    return capped(name, std::max(1, left.precision() - left.scale() + right.scale()), 0, left,
+                  right);
+  if (op == Op::kRemainder) return capped(name, std::max(1, whole + scale), scale, left, right);
+  const int before = std::max(left.precision() - left.scale(), whole);
   const bool grows = op == Op::kAdd || op == Op::kSubtract;
   return capped(name, before + scale + grows, scale, left, right);
 }
 
 NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
   const std::string name(op_row(op).name);
-  constexpr Op kOps[] = {Op::kAdd, Op::kSubtract, Op::kMultiply, Op::kMinimum, Op::kMaximum};
+  constexpr Op kOps[] = {Op::kAdd,         Op::kSubtract,  Op::kMultiply, Op::kMinimum,
+                         Op::kFloorDivide, Op::kRemainder, Op::kMaximum};
   if (!is_comparison(op) && std::ranges::find(kOps, op) == std::end(kOps))
     throw_error<TypeMismatchError>(
         name, "the operation does not take decimals",

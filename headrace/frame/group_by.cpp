@@ -123,7 +123,7 @@ Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions o
   return {in_parts(dense ? domain : 0)};
 }
 
-// Strings compare as their places in the order of all.
+// Strings and decimals compare as their places in the order of all.
 struct OrderedStrings {
   int64_t column;
   PackedKeys packed;
@@ -188,7 +188,9 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
       continue;
     }
     const bool text = column.dtype().is_string() || decimal;
-    const bool ranks = kind == Aggregate::kMin || kind == Aggregate::kMax;
+    const bool gives_values = kind == Aggregate::kMin || kind == Aggregate::kMax ||
+                              kind == Aggregate::kLargest || kind == Aggregate::kSmallest;
+    const bool ranks = gives_values || kind == Aggregate::kArgmin || kind == Aggregate::kArgmax;
     if (!(ranks && (text || column.dtype().is_category())) &&
         !(text && kind == Aggregate::kNunique))
       continue;
@@ -200,7 +202,7 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
       values.push_back(ordered.back().packs);
     }
     request.column = ordered[place].at;
-    if (ranks) strings.emplace_back(k, place);
+    if (gives_values) strings.emplace_back(k, place);
   }
   for (const size_t sum : sums) decimals.add_sum(sum, values, requests);
   const PackedKeys packed = PackedKeys::of(

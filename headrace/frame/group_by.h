@@ -30,7 +30,7 @@ enum class Aggregate : uint8_t {
   kArgmin,    ///< the row of the least value, the first of equals
   kArgmax,
   kCorrelation,  ///< of two columns, over the rows where both are there (Pearson's)
-  kLargest,      ///< the value with `rank` from the greatest, of numbers
+  kLargest,      ///< the value with `rank` from the greatest, not of texts
   kSmallest,
   kFirstRow,  ///< the first row of the group; takes no column
 };
@@ -43,10 +43,11 @@ HR_API std::string_view aggregate_name(Aggregate aggregate);
 HR_API Aggregate aggregate_from_name(std::string_view name);
 
 /// Dtype of an aggregate of values of `dtype`: as `reduction_dtype` says; count, size, nunique and
-/// rows int64; median, quantile and corr float64; min, max, first and last the dtype. Throws
-/// TypeMismatchError naming the aggregate for dtypes that it does not take: arithmetic wants
-/// numbers or bools; min and max also take strings, dates and times, first, last, count and nunique
-/// everything but complex numbers.
+/// rows int64; median, quantile and corr float64; min, max, first and last the dtype. Of decimals
+/// sums have 38 digits, and the rest of arithmetic is that of float64. Throws TypeMismatchError
+/// naming the aggregate for dtypes that it does not take: arithmetic wants numbers or bools, sums
+/// durations too; all others but the greatest and least n of texts take everything but complex
+/// numbers.
 HR_API Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype);
 
 /// The most values of a group that kLargest and kSmallest keep.

@@ -41,6 +41,9 @@ bool goes_to_float(Aggregate aggregate) {
     case Aggregate::kMedian:
     case Aggregate::kQuantile:
     case Aggregate::kCorrelation:
+    case Aggregate::kProduct:
+    case Aggregate::kAny:
+    case Aggregate::kAll:
       return true;
     default:
       return false;
@@ -56,10 +59,8 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
   };
   if (aggregate == Aggregate::kSize || aggregate == Aggregate::kFirstRow) return TypeId::kInt64;
   if (dtype.is_complex()) refuse("complex numbers have no aggregates");
+  if (dtype.is_decimal() && goes_to_float(aggregate)) dtype = TypeId::kFloat64;
   const bool numbers = dtype.is_real() || dtype.is_bool();
-  if (dtype.is_decimal() && aggregate == Aggregate::kSum)
-    return Dtype::decimal(kMostDigits, dtype.scale());
-  if (dtype.is_decimal() && goes_to_float(aggregate)) return TypeId::kFloat64;
   switch (aggregate) {
     case Aggregate::kCount:
     case Aggregate::kNunique:
@@ -71,9 +72,15 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
       return dtype;
     case Aggregate::kArgmin:
     case Aggregate::kArgmax:
-      if (dtype.is_string()) refuse("the place of the least string is not known here");
-      if (dtype.is_decimal()) refuse("the place of the least decimal is not known here");
       return TypeId::kInt64;
+    case Aggregate::kLargest:
+    case Aggregate::kSmallest:
+      if (dtype.is_string() || dtype.is_category()) refuse("the values are texts");
+      return dtype;
+    case Aggregate::kSum:
+      if (dtype.is_decimal()) return Dtype::decimal(kMostDigits, dtype.scale());
+      if (dtype.is_duration()) return dtype;
+      break;
     default:
       break;
   }
@@ -83,9 +90,6 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
       return reduction_dtype(Reduction::kSum, dtype);
     case Aggregate::kProduct:
       return reduction_dtype(Reduction::kProduct, dtype);
-    case Aggregate::kLargest:
-    case Aggregate::kSmallest:
-      return dtype;
     case Aggregate::kMean:
     case Aggregate::kVariance:
     case Aggregate::kStd:

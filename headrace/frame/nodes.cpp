@@ -10,6 +10,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/decimals.h"
 #include "headrace/plan/view.h"
 
 #include <algorithm>
@@ -153,15 +154,17 @@ NodePtr shift_node(const NodePtr& column, int64_t periods) {
 NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column) {
   const std::string name(cumulation_name(cumulation));
   require_rows(name.c_str(), column);
-  const NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
+  NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
+  if (cumulation == Cumulation::kProduct) input = floats_of_decimals(input);
   Signature signature = input->signature();
+  const bool on_device = signature.dtype.is_real() || signature.dtype.is_bool();
   signature.dtype = cumulation_dtype(cumulation, signature.dtype);
   return operator_node(
       name, "", signature, {input}, 2,
       [cumulation](std::span<const Value> values) -> Value {
         return cumulate(cumulation, std::get<Column>(values[0]));
       },
-      nullptr, true);
+      nullptr, on_device);
 }
 
 NodePtr quantile_node(const NodePtr& column, std::vector<double> q) {

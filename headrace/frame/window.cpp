@@ -10,6 +10,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/decimals.h"
 #include "headrace/frame/operator_inputs.h"
 
 #include <algorithm>
@@ -37,8 +38,9 @@ std::string word_of(const WindowFunction& function) {
 }
 
 std::string detail_of(const RollingFunction& rolling) {
-  return std::string(rolling_name(rolling.aggregate)) + " of " +
-         std::to_string(rolling.options.window) + " rows";
+  const int64_t window = rolling.options.window;
+  const std::string rows = window >= int64_t{1} << 62 ? "all" : std::to_string(window);
+  return std::string(rolling_name(rolling.aggregate)) + " of " + rows + " rows";
 }
 
 std::string detail_of(const WindowFunction& function) {
@@ -64,10 +66,18 @@ Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
       function);
 }
 
+// In windows bools count, and decimals are floats but for their sums and extremes.
 NodePtr number_node(const NodePtr& column, const WindowFunction& function) {
+  using enum RollingAggregate;
   const NodePtr node = column_node(word_of(function), column);
-  const bool counts = std::holds_alternative<RollingFunction>(function);
-  return counts && node->signature().dtype.is_bool() ? cast_node(node, TypeId::kInt8) : node;
+  const Dtype dtype = node->signature().dtype;
+  if (const auto* rolling = std::get_if<RollingFunction>(&function)) {
+    const RollingAggregate kind = rolling->aggregate;
+    if (dtype.is_bool()) return cast_node(node, TypeId::kInt8);
+    return kind == kSum || kind == kMin || kind == kMax ? node : floats_of_decimals(node);
+  }
+  const auto* running = std::get_if<Cumulation>(&function);
+  return running && *running == Cumulation::kProduct ? floats_of_decimals(node) : node;
 }
 
 // Makes int64 of each row.

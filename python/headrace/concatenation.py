@@ -12,6 +12,7 @@ from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
 from headrace.functions import grows
+from headrace.joining import agreed
 from headrace.labels import without_labels
 from headrace.series import Series
 
@@ -63,7 +64,7 @@ def concat(
     series = [part for part in parts if isinstance(part, Series)]
     tables = [part for part in parts if isinstance(part, DataFrame)]
     if len(series) == len(parts):
-        return Series(_core.concat([part._node for part in series]), series[0].name)
+        return Series(_core.concat(agreed([part._node for part in series])), series[0].name)
     if len(tables) < len(parts):
         raise TypeMismatchError(
             "concat: frames or series are wanted, not both: "
@@ -79,7 +80,9 @@ def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
     if join == "inner":
         names = [name for name in names if all(name in part for part in named)]
     domain = _core.new_domain()
-    joined = {name: _core.in_domain(_core.concat(_parts(named, name)), domain) for name in names}
+    joined = {
+        name: _core.in_domain(_core.concat(agreed(_parts(named, name))), domain) for name in names
+    }
     labels = list(named[0]._labels)
     kept = all(list(part._labels) == labels and not part._hidden() for part in named)
     return DataFrame._of(joined, {name: joined[name] for name in labels} if kept else None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
+from headrace.dtypes import digits_of
 from headrace.errors import TypeMismatchError
 
 if TYPE_CHECKING:
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"decimal128\((\d+), *(\d+)\)(\[pyarrow\])?")
 _EXACT = (
-    *("add", "subtract", "multiply", "minimum", "maximum"),
+    *("add", "subtract", "multiply", "floor_divide", "remainder", "minimum", "maximum"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
 )
-#: Digits that hold all values of an integer dtype.
-_DIGITS = {"bool": 1, "int8": 3, "uint8": 3, "int16": 5, "uint16": 5, "int32": 10, "uint32": 10}
 
 
 def decimal_word(word: str) -> str | None:
@@ -52,7 +51,8 @@ def _side(op: str, value: Any) -> _core.Node | str:
         if dtype.startswith("decimal"):
             return value._node
         if value.dtype.kind in "biu" and value._node.form == "column":
-            return _core.decimal_cast(value._node, f"decimal128({_DIGITS.get(dtype, 20)}, 0)")
+            before, _ = digits_of(dtype) or (1, 0)
+            return _core.decimal_cast(value._node, f"decimal128({before}, 0)")
     elif hasattr(value, "__index__"):
         return str(int(value))
     kind = getattr(value, "dtype", type(value).__name__)
@@ -79,7 +79,9 @@ def decimals_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
                 f"dtype={values[0]._node.dtype!r}; use astype with more digits first"
             )
         return node
-    if op == "divide" or (op in _EXACT and any(map(_is_float, sides))):
+    if op == "power" and _is_exponent(sides[1]):
+        return _power(sides[0]._node, int(sides[1]))
+    if op in ("divide", "power") or (op in _EXACT and any(map(_is_float, sides))):
         plain = [_floats(side) for side in sides]
         made: _core.Node = (
             next(s for s in plain if isinstance(s, Deferred))._elementwise(op, *plain)._node
@@ -88,6 +90,20 @@ def decimals_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     if op not in _EXACT:
         return None
     return _core.decimal(op, *(_side(op, side) for side in sides))
+
+
+def _is_exponent(value: Any) -> bool:
+    whole = not isinstance(value, bool | Deferred) and hasattr(value, "__index__")
+    return whole and int(value) >= 0
+
+
+def _power(base: _core.Node, exponent: int) -> _core.Node:
+    """Products of the base with itself, exact."""
+    if exponent == 0:
+        return _core.decimal("add", _core.decimal("multiply", base, "0"), "1")
+    half = _power(base, exponent // 2) if exponent > 1 else None
+    square = base if half is None else _core.decimal("multiply", half, half)
+    return _core.decimal("multiply", square, base) if half is not None and exponent % 2 else square
 
 
 def _floats(side: Any) -> Any:
@@ -103,3 +119,10 @@ def aggregate(series: Series, kind: str) -> decimal.Decimal | None:
     mark(kind)
     found: decimal.Decimal | None = Series(_core.decimal_reduction(kind, series._node)).to_list()[0]
     return found
+
+
+def in_one_column(values: list[Any]) -> list[Any]:
+    """Values of several aggregates: decimals beside floats become floats."""
+    if not any(map(_is_float, values)):
+        return values
+    return [float(v) if isinstance(v, decimal.Decimal) else v for v in values]

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import datetime
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from headrace.errors import TypeMismatchError
@@ -60,6 +62,10 @@ class DType(str):
             return "O"
         letters = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c", "d": "M", "t": "m"}
         return letters.get(self[0], "U")
+
+    def is_of(self, kinds: str) -> bool:
+        """Whether it is of one of these kinds; decimals are where floats are."""
+        return self.kind in kinds or ("f" in kinds and self.startswith("decimal"))
 
     @property
     def itemsize(self) -> int:
@@ -132,3 +138,31 @@ def dtype_word(dtype: Any) -> str:
             f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"
         )
     return word
+
+
+#: Digits that hold all values of an integer dtype.
+_DIGITS = {"int8": 3, "uint8": 3, "int16": 5, "uint16": 5, "int32": 10, "uint32": 10}
+_TIMELY = re.compile(r"(datetime64|timedelta64)\[(s|ms|us|ns)(.*)\]")
+_DECIMAL = re.compile(r"decimal128\((\d+), (\d+)\)")
+
+
+def digits_of(dtype: str) -> tuple[int, int] | None:
+    """Digits before and behind the point of decimals and integers; None of others."""
+    if decimal := _DECIMAL.fullmatch(dtype):
+        return int(decimal[1]) - int(decimal[2]), int(decimal[2])
+    return (_DIGITS.get(dtype, 20), 0) if dtype in INTEGERS else None
+
+
+def common_dtype(dtypes: Sequence[str]) -> str | None:
+    """What holds times or durations of several units, or decimals and integers; None of others."""
+    if len(set(dtypes)) < 2:
+        return None
+    times = [time for dtype in dtypes if (time := _TIMELY.fullmatch(dtype))]
+    if len(times) == len(dtypes) and len({(time[1], time[3]) for time in times}) == 1:
+        unit = max((time[2] for time in times), key=("s", "ms", "us", "ns").index)
+        return f"{times[0][1]}[{unit}{times[0][3]}]"
+    digits = [both for dtype in dtypes if (both := digits_of(dtype))]
+    if len(digits) < len(dtypes) or not any(dtype.startswith("decimal") for dtype in dtypes):
+        return None
+    scale = max(behind for _, behind in digits)
+    return f"decimal128({min(38, max(before for before, _ in digits) + scale)}, {scale})"

@@ -204,7 +204,7 @@ class FrameArithmetic:
         digits = (
             decimals
             if isinstance(decimals, Mapping)
-            else {n: decimals for n in self._unlabelled() if self[n].dtype.kind in "iuf"}
+            else {n: decimals for n in self._unlabelled() if self[n].dtype.is_of("iuf")}
         )
         return self._made_of({n: self[self._find(n)].round(d) for n, d in digits.items()})  # type: ignore[no-any-return]
 
@@ -350,3 +350,9 @@ class FrameArithmetic:
         from headrace.windows import rolling_frame
 
         return rolling_frame(self, window, min_periods, center)
+
+    def expanding(self, min_periods: int = 1) -> Any:
+        """Windows of all rows up to each one, of each column of numbers; see `rolling`."""
+        from headrace.windows import ALL_ROWS
+
+        return self.rolling(ALL_ROWS, min_periods)

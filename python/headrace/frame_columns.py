@@ -31,7 +31,7 @@ def _is_of(column: Series, kind: Any) -> bool:
 
     letters = {**_KINDS, **_MORE_KINDS}.get(kind) if isinstance(kind, str) else None
     if letters is not None:
-        return column.dtype.kind in letters
+        return column.dtype.is_of(letters)
     return str(column.dtype) == dtype_word(kind)
 
 

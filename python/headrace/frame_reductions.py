@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.decimals import in_one_column
 from headrace.deferred import mark
+from headrace.dtypes import digits_of
+from headrace.durations import deviation_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -57,11 +60,23 @@ _ACROSS: dict[str, Callable[..., Any]] = {
 }
 
 
+#: Kinds of dtypes that an aggregate of a whole frame takes.
+_TAKEN = {
+    "sum": "biufm",
+    "mean": "biufmM",
+    "std": "biufmM",
+    **dict.fromkeys(("median", "quantile"), "iufmM"),
+    **dict.fromkeys(("min", "max", "count", "idxmin", "idxmax"), "biufmMOU"),
+    **dict.fromkeys(("corr", "cov"), "iuf"),
+}
+_NUMBERS = "biuf"
+
+
 class FrameReductions:
     """Reductions of a frame: of the columns, one row; of the rows (``axis=1``), one series.
 
-    Columns of other dtypes than an aggregate takes are left out; ``numeric_only=False`` makes them
-    an error.
+    Columns of other dtypes than an aggregate takes are left out; ``numeric_only=True`` leaves out
+    all but numbers, ``numeric_only=False`` makes those that are left out an error.
 
     >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
@@ -71,11 +86,14 @@ class FrameReductions:
 
     __slots__ = ()
 
-    def _taken(self: Any, kind: str, kinds: str, numeric_only: bool) -> list[Series]:
+    def _taken(self: Any, kind: str, numeric_only: bool | None = None) -> list[Series]:
+        kinds = _TAKEN.get(kind, _NUMBERS)
+        if numeric_only:
+            kinds = "".join(each for each in kinds if each in _NUMBERS)
         names = self._unlabelled()
-        columns = [self[name] for name in names if self[name].dtype.kind in kinds]
-        if len(columns) < len(names) and not numeric_only:
-            others = [name for name in names if self[name].dtype.kind not in kinds]
+        columns = [self[name] for name in names if self[name].dtype.is_of(kinds)]
+        if len(columns) < len(names) and numeric_only is False:
+            others = [name for name in names if not self[name].dtype.is_of(kinds)]
             raise TypeMismatchError(
                 f"{kind}: columns that it does not take: columns={others}; "
                 "pick others, or pass numeric_only=True"
@@ -84,26 +102,43 @@ class FrameReductions:
             raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
         return columns
 
+    def _taken_by_all(self: Any, functions: list[Any]) -> list[str]:
+        """The columns that each of some aggregates takes."""
+        from headrace.group import aggregate_name
+
+        kinds = [_TAKEN.get(aggregate_name(each, "func"), _NUMBERS) for each in functions]
+        names: list[str] = self._unlabelled()
+        taken = [name for name in names if all(self[name].dtype.is_of(each) for each in kinds)]
+        if not taken:
+            raise TypeMismatchError(
+                f"agg: no column that all of these take: func={functions}, columns={names}"
+            )
+        return taken
+
     def _each(
         self: Any,
         kind: str,
         axis: Axis = 0,
-        numeric_only: bool = True,
-        kinds: str = "biuf",
+        numeric_only: bool | None = None,
         **options: Any,
     ) -> Any:
         from headrace.frame import DataFrame
 
-        columns = self._taken(kind, kinds, numeric_only)
+        columns = self._taken(kind, numeric_only)
         if axis in (1, "columns"):
+            numbers = [c for c in columns if c.dtype.is_of(_NUMBERS)]
+            columns = numbers if numbers or kind not in ("min", "max") else columns
             if kind not in _ACROSS:
                 raise UnsupportedError(f"{kind}: not along rows: axis={axis!r}; pass axis=0")
             mark(kind)
-            made = _ACROSS[kind]([type(c)._plain(c) for c in columns], **options)
+            plain = [type(c)._plain(c) for c in columns]
+            if kind in ("sum", "prod", "mean", "var", "std"):
+                plain = [c.astype("int64") if c.dtype == "bool" else c for c in plain]
+            made = _ACROSS[kind](plain, **options)
             return self._of_each_row(kind, made)
         if axis not in (0, "index"):
             raise InvalidArgumentError(f"{kind}: an axis is 0 or 1: axis={axis!r}")
-        return DataFrame({str(c.name): _row(getattr(c, kind)(**options)) for c in columns})
+        return DataFrame({str(c.name): _row(c, kind, options) for c in columns})
 
     def _of_each_row(self: Any, name: str, made: Series) -> Series:
         """A value a row, with the labels of the rows."""
@@ -118,39 +153,39 @@ class FrameReductions:
         nodes = {**self._labels, name: made._node}
         return LabelledSeries(DataFrame._of(nodes, self._labels), None)
 
-    def sum(self, axis: Axis = 0, *, numeric_only: bool = True, min_count: int = 0) -> Any:
+    def sum(self, axis: Axis = 0, *, numeric_only: bool | None = None, min_count: int = 0) -> Any:
         """Sums, nulls and NaN left out."""
         if min_count == 0:
             return self._each("sum", axis, numeric_only)
         return self._each("sum", axis, numeric_only, min_count=min_count)
 
-    def prod(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
+    def prod(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Products, nulls and NaN left out."""
         return self._each("prod", axis, numeric_only)
 
     product = prod
 
-    def mean(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
+    def mean(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Means, nulls and NaN left out."""
         return self._each("mean", axis, numeric_only)
 
-    def median(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
+    def median(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Medians, nulls and NaN left out."""
-        return self._each("median", axis, numeric_only, "iuf")
+        return self._each("median", axis, numeric_only)
 
-    def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = True) -> Any:
+    def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard deviations, dividing by the count less `ddof`."""
         return self._each("std", axis, numeric_only, ddof=ddof)
 
-    def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = True) -> Any:
+    def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Variances, dividing by the count less `ddof`."""
         return self._each("var", axis, numeric_only, ddof=ddof)
 
-    def min(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
+    def min(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Least values, nulls and NaN left out."""
         return self._each("min", axis, numeric_only)
 
-    def max(self, axis: Axis = 0, *, numeric_only: bool = True) -> Any:
+    def max(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Greatest values, nulls and NaN left out."""
         return self._each("max", axis, numeric_only)
 
@@ -167,15 +202,15 @@ class FrameReductions:
         if axis in (1, "columns"):
             columns = [self[name] for name in self._unlabelled()]
             return self._of_each_row("count", _counts(columns))
-        return self._each("count", kinds="biufmMOU")
+        return self._each("count")
 
     def idxmin(self) -> Any:
         """Label, or position, of the first least value of each column."""
-        return self._each("idxmin", kinds="biuf")
+        return self._each("idxmin")
 
     def idxmax(self) -> Any:
         """Label, or position, of the first greatest value of each column."""
-        return self._each("idxmax", kinds="biuf")
+        return self._each("idxmax")
 
     def agg(self: Any, func: Any) -> DataFrame:
         """Aggregates of the columns by name: one for all, several, or by column from a mapping.
@@ -199,7 +234,7 @@ class FrameReductions:
         asked = (
             dict(func)
             if isinstance(func, Mapping)
-            else {str(c.name): func for c in self._taken("agg", "biuf", True)}
+            else {name: func for name in self._taken_by_all(func)}
         )
         columns = {self._find(n): self[n] for n in asked}
         words = {
@@ -207,10 +242,11 @@ class FrameReductions:
             for n, each in asked.items()
         }
         if not any(isinstance(each, list) for each in asked.values()):
-            return DataFrame({n: _row(c.agg(words[n][0])) for n, c in columns.items()})
+            return DataFrame({n: _row(c, words[n][0], {}) for n, c in columns.items()})
         rows = list(dict.fromkeys(one for each in words.values() for one in each))
         made = {
-            n: [c.agg(one) if one in words[n] else None for one in rows] for n, c in columns.items()
+            n: in_one_column([c.agg(one) if one in words[n] else None for one in rows])
+            for n, c in columns.items()
         }
         return DataFrame(made, index=rows)
 
@@ -219,7 +255,7 @@ class FrameReductions:
     def _pairs(self: Any, kind: str) -> DataFrame:
         from headrace.frame import DataFrame
 
-        columns = [type(c)._plain(c) for c in self._taken(kind, "iuf", True)]
+        columns = [type(c)._plain(c) for c in self._taken(kind)]
         mark(kind)
         known: dict[tuple[int, int], Any] = {}
         for i, a in enumerate(columns):
@@ -259,7 +295,7 @@ class FrameReductions:
         from headrace.frame import DataFrame
 
         names = self._unlabelled()
-        numbers = [name for name in names if self[name].dtype.kind in "iuf"]
+        numbers = [name for name in names if self[name].dtype.is_of("iuf")]
         others = [name for name in names if name not in numbers]
         if include not in (None, "all"):
             raise InvalidArgumentError(
@@ -284,10 +320,18 @@ class FrameReductions:
         return DataFrame(table).set_index("statistic")
 
 
-def _row(value: Any) -> Any:
-    """A value as a column of one row; bools are bits there, so they are looked at."""
-    deferred = hasattr(value, "reshape") and value.dtype != "bool"
-    return value.reshape(1) if deferred else [value]
+def _row(column: Series, kind: str, options: dict[str, Any]) -> Any:
+    """An aggregate as a column of one row; bools are bits there, so they are looked at."""
+    from headrace.series import Series
+
+    value = column.agg(kind, **options)
+    if hasattr(value, "reshape"):
+        return value.reshape(1) if value.dtype != "bool" else [value]
+    if not column.dtype.is_of("mMOU"):
+        return [value]
+    digits = digits_of(column.dtype)
+    dtype = deviation_of(column.dtype) if kind == "std" else column.dtype
+    return Series([value], dtype=f"decimal128(38, {digits[1]})" if digits else dtype)
 
 
 def _percent(level: float) -> str:

@@ -143,7 +143,7 @@ def map_series(series: Series, arg: Any) -> Series:
         found = rows.merge(pairs, on="key", how="left", validate="m:1").value
         return series._like(with_rows_of(Series(found), series._node)._node)  # type: ignore[no-any-return]
     function = (lambda value: arg[value]) if isinstance(arg, Mapping) else arg
-    if series.dtype.kind in "iuf":
+    if series.dtype.is_of("iuf"):
         traced = _traced(function, Series(series._node), series._node)
         if traced is not None:
             return series._like(traced._node)  # type: ignore[no-any-return]

@@ -3,16 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.durations import (
+    BETWEEN,
+    counts,
+    deviation_of,
+    from_base,
+    is_duration,
+    rounded,
+    unit_of,
+)
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.group_picks import GroupPicks, one_quantile
 from headrace.labels import LabelledSeries
 from headrace.rows import no_attribute
 from headrace.series import Series
+from headrace.times import is_time
 from headrace.windows import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -21,17 +31,10 @@ if TYPE_CHECKING:
 _NUMBERS = "biuf"
 #: Kinds of dtypes that an aggregate of a whole frame picks.
 _PICKED = {
-    "count": "biufmMOU",
-    "nunique": "biufmMOU",
-    "first": "biufmMOU",
-    "last": "biufmMOU",
-    "min": "biufmMOU",
-    "max": "biufmMOU",
+    **dict.fromkeys(("count", "nunique", "first", "last", "min", "max"), "biufmMOU"),
+    **dict.fromkeys(("mean", "median", "quantile", "std"), "biufmM"),
+    "sum": "biufm",
 }
-
-
-#: Aggregates of numbers that take decimals too.
-_OF_DECIMALS = ("sum", "mean", "median", "quantile", "var", "std")
 
 #: Functions of Python and NumPy that are aggregates, by name.
 _FUNCTIONS = {
@@ -39,12 +42,6 @@ _FUNCTIONS = {
     **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
     **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
 }
-
-
-def _takes(node: _core.Node, aggregate: str, kinds: str) -> bool:
-    """Whether an aggregate of a whole frame picks this column."""
-    decimal = node.dtype.startswith("decimal") and aggregate in _OF_DECIMALS
-    return decimal or Series(node).dtype.kind in kinds
 
 
 class Words(NamedTuple):
@@ -57,6 +54,21 @@ class Words(NamedTuple):
     q: float = 0.5
     ddof: int = 1
     min_count: int = 0
+
+
+def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
+    """An aggregate of times or durations as one of numbers, and what makes times of its results."""
+    kind = words.aggregate
+    if words.values is None or kind not in (*BETWEEN, "std"):
+        return words, None
+    series = Series(words.values)
+    if not (is_time(series) or is_duration(series)):
+        return words, None
+    dtype = series._node.dtype if kind != "std" else deviation_of(series._node.dtype)
+    whole, base = counts(series, unit_of(dtype)), 0
+    if kind != "std":
+        whole, base = from_base(whole)
+    return words._replace(values=whole._node), lambda made: Series(rounded(made, base, dtype))
 
 
 def group_order(sort: bool, order: bool) -> str:
@@ -191,9 +203,14 @@ class GroupBy(GroupPicks):
         from headrace.frame import DataFrame
 
         mark("groupby")
-        table = _core.group_by(self._keys, columns, self._order, self._dropna)
+        pairs = [as_numbers(each) for each in columns]
+        table = _core.group_by(self._keys, [each for each, _ in pairs], self._order, self._dropna)
         names = [name for name, _ in self._keys] + [column.name for column in columns]
-        return self._with_labels(DataFrame._of_parts(table, names))
+        made = DataFrame._of_parts(table, names)
+        for words, finish in pairs:
+            if finish:
+                made[words.name] = finish(made[words.name])
+        return self._with_labels(made)
 
     def _with_labels(self, made: DataFrame) -> DataFrame:
         if self._labelled:
@@ -204,12 +221,12 @@ class GroupBy(GroupPicks):
         """An aggregate of one column; a frame when the keys are no labels."""
         return GroupSeries(made, name) if self._labelled else made
 
-    def _each(
-        self, aggregate: str, numeric_only: bool = True, kinds: str | None = None, **options: Any
-    ) -> Any:
-        kinds = kinds or _PICKED.get(aggregate, _NUMBERS)
-        if not numeric_only:
-            others = [n for n, v in self._values().items() if Series(v).dtype.kind not in kinds]
+    def _each(self, aggregate: str, numeric_only: bool | None = None, **options: Any) -> Any:
+        kinds = _PICKED.get(aggregate, _NUMBERS)
+        if numeric_only:
+            kinds = "".join(each for each in kinds if each in _NUMBERS)
+        elif numeric_only is False:
+            others = [n for n, v in self._values().items() if not Series(v).dtype.is_of(kinds)]
             if others:
                 raise TypeMismatchError(
                     f"groupby: columns that {aggregate} does not take: columns={others}; "
@@ -218,7 +235,7 @@ class GroupBy(GroupPicks):
         columns = [
             Words(name, aggregate, node, **options)
             for name, node in self._values().items()
-            if _takes(node, aggregate, kinds)
+            if Series(node).dtype.is_of(kinds)
         ]
         if not columns:
             raise TypeMismatchError(
@@ -226,49 +243,49 @@ class GroupBy(GroupPicks):
             )
         return self._frame(columns)
 
-    def sum(self, numeric_only: bool = True, min_count: int = 0) -> Any:
+    def sum(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
         """Sums; null where fewer than `min_count` values are there."""
         return self._each("sum", numeric_only, min_count=min_count)
 
-    def prod(self, numeric_only: bool = True, min_count: int = 0) -> Any:
+    def prod(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
         """Products; null where fewer than `min_count` values are there."""
         return self._each("prod", numeric_only, min_count=min_count)
 
-    def mean(self, numeric_only: bool = True) -> Any:
+    def mean(self, numeric_only: bool | None = None) -> Any:
         """Means; null for no value."""
         return self._each("mean", numeric_only)
 
-    def median(self, numeric_only: bool = True) -> Any:
+    def median(self, numeric_only: bool | None = None) -> Any:
         """Medians; null for no value."""
         return self._each("median", numeric_only)
 
-    def quantile(self, q: float = 0.5, numeric_only: bool = True) -> Any:
+    def quantile(self, q: float = 0.5, numeric_only: bool | None = None) -> Any:
         """Quantiles, linear between ranks; null for no value."""
         return self._each("quantile", numeric_only, q=one_quantile(q))
 
-    def var(self, ddof: int = 1, numeric_only: bool = True) -> Any:
+    def var(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Variances; null for `ddof` values and fewer."""
         return self._each("var", numeric_only, ddof=ddof)
 
-    def std(self, ddof: int = 1, numeric_only: bool = True) -> Any:
+    def std(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard deviations; null for `ddof` values and fewer."""
         return self._each("std", numeric_only, ddof=ddof)
 
-    def min(self, numeric_only: bool = False) -> Any:
+    def min(self, numeric_only: bool | None = None) -> Any:
         """Least values: of numbers and times, of strings and categories by their text."""
-        return self._each("min", kinds=_NUMBERS if numeric_only else None)
+        return self._each("min", numeric_only)
 
-    def max(self, numeric_only: bool = False) -> Any:
+    def max(self, numeric_only: bool | None = None) -> Any:
         """Greatest values."""
-        return self._each("max", kinds=_NUMBERS if numeric_only else None)
+        return self._each("max", numeric_only)
 
-    def first(self, numeric_only: bool = False) -> Any:
+    def first(self, numeric_only: bool | None = None) -> Any:
         """The first values that are not missing."""
-        return self._each("first", kinds=_NUMBERS if numeric_only else None)
+        return self._each("first", numeric_only)
 
-    def last(self, numeric_only: bool = False) -> Any:
+    def last(self, numeric_only: bool | None = None) -> Any:
         """The last values that are not missing."""
-        return self._each("last", kinds=_NUMBERS if numeric_only else None)
+        return self._each("last", numeric_only)
 
     def any(self) -> Any:
         """Whether some value is true (not 0)."""
@@ -389,19 +406,20 @@ class GroupBy(GroupPicks):
         from headrace.frame import DataFrame
 
         if aggregate in ROW_FUNCTIONS:
-            made: DataFrame | Series = getattr(self, aggregate)()
-            return made
+            of_rows: DataFrame | Series = getattr(self, aggregate)()
+            return of_rows
         mark("transform")
         aggregate = aggregate_name(aggregate, "aggregate", "transform")
         kinds = _PICKED.get(aggregate, _NUMBERS)
         keys = [node for _, node in self._keys]
         single = isinstance(self, SeriesGroupBy)
         values = self._nodes if single else self._values()
-        columns = {
-            name: _core.group_transform(keys, Words(name, aggregate, node), self._dropna)
-            for name, node in values.items()
-            if single or _takes(node, aggregate, kinds)
-        }
+        columns = {}
+        for name, node in values.items():
+            if single or Series(node).dtype.is_of(kinds):
+                words, finish = as_numbers(Words(name, aggregate, node))
+                made = _core.group_transform(keys, words, self._dropna)
+                columns[name] = finish(Series(made))._node if finish else made
         if single:
             ((name, node),) = columns.items()
             return Series(node, name)
@@ -416,9 +434,7 @@ class SeriesGroupBy(GroupBy):
     def _values(self) -> dict[str, _core.Node]:
         return self._nodes
 
-    def _each(
-        self, aggregate: str, numeric_only: bool = True, kinds: str | None = None, **options: Any
-    ) -> Any:
+    def _each(self, aggregate: str, numeric_only: bool | None = None, **options: Any) -> Any:
         ((name, node),) = self._nodes.items()
         taken = {key for key, _ in self._keys}
         own = f"{name}_{aggregate}" if name in taken else name

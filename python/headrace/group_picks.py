@@ -309,7 +309,7 @@ class GroupPicks(GroupRows):
 
         mark("describe")
         single = isinstance(self, SeriesGroupBy)
-        columns = self._picked("describe", "iuf")
+        columns = self._picked("describe", "iufmM")
         words = []
         for name, node in columns.items():
             before = "" if single else f"{name}_"

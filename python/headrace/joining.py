@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.dtypes import common_dtype
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series import Series
 
@@ -27,6 +28,12 @@ _UNIQUE = {
 _LEFT_ONLY = ("semi", "anti")
 
 Key = tuple[str | None, _core.Node]
+
+
+def agreed(columns: list[_core.Node]) -> list[_core.Node]:
+    """Times of several units in the finest, decimals with as many digits as all have; others."""
+    dtype = common_dtype([column.dtype for column in columns])
+    return [Series(column).astype(dtype)._node for column in columns] if dtype else columns
 
 
 def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
@@ -111,15 +118,15 @@ def merge(
     else:
         keys = list(zip(*_both_keys(left, right, on, left_on, right_on), strict=True))
     # One column for a key that has one name; it is whole on the side whose rows are all kept.
-    shared = {a[0]: (a[1], b[1]) for a, b in keys if a[0] is not None and a[0] == b[0]}
+    shared = {a[0]: b[1] for a, b in keys if a[0] is not None and a[0] == b[0]}
     columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
     for name, node in left._nodes.items():
         if name in shared:
-            from_left = how != "right"
-            from_right = how in ("right", "outer")
-            columns.append(
-                (name, node if from_left else None, shared[name][1] if from_right else None)
-            )
+            if how == "outer":
+                mine, theirs = agreed([node, shared[name]])
+                columns.append((name, mine, theirs))
+            else:
+                columns.append((name, None, shared[name]) if how == "right" else (name, node, None))
         else:
             taken = name in right and how not in _LEFT_ONLY
             columns.append((name + (suffixes[0] or "") if taken else name, node, None))
@@ -129,7 +136,7 @@ def merge(
                 taken = name in left
                 columns.append((name + (suffixes[1] or "") if taken else name, None, node))
     rows = (next(iter(left._nodes.values())), next(iter(right._nodes.values())))
-    pairs = [(a[1], b[1]) for a, b in keys]
+    pairs = [(a, b) for a, b in (agreed([a[1], b[1]]) for a, b in keys)]
     kind = {"cross": "inner", "right": "left"}.get(how, how)
     word = "_merge" if indicator is True else indicator or ""
     if how == "right":  # the left join of the other side, its rows named the other way

@@ -360,7 +360,7 @@ class FrameShapes:
         from headrace.frame import DataFrame
 
         levels = q if isinstance(q, list) else [q]
-        names = [n for n in self._unlabelled() if self[n].dtype.kind in "iuf"]
+        names = [n for n in self._unlabelled() if self[n].dtype.is_of("iufmM")]
         if not names:
             raise TypeMismatchError(f"quantile: no column of numbers: columns={self.columns}")
         return DataFrame({name: self[name].quantile(levels) for name in names})
@@ -404,7 +404,7 @@ class FrameShapes:
             [values]
             if isinstance(values, str)
             else values
-            or [n for n in self.columns if n not in taken and self[n].dtype.kind in "biuf"]
+            or [n for n in self.columns if n not in taken and self[n].dtype.is_of("biuf")]
         )
         spec = dict.fromkeys(wanted, aggfunc)
         if columns is None:

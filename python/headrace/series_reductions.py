@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core, decimals
 from headrace.decimals import is_decimal
 from headrace.deferred import mark
-from headrace.durations import aggregate, is_duration
+from headrace.durations import aggregate, is_duration, quantile
 from headrace.errors import InvalidArgumentError
 from headrace.series_values import SeriesValues
 from headrace.text import is_text
@@ -49,7 +49,7 @@ class SeriesReductions(SeriesValues):
                 return decimals.aggregate(self, kind)  # type: ignore[arg-type]
             if kind in ("mean", "std"):
                 return self.astype("float64")._total(kind, ddof)
-        if is_duration(self) or (kind in ("min", "max", "mean") and is_time(self)):
+        if is_duration(self) or (kind in ("min", "max", "mean", "std") and is_time(self)):
             return aggregate(self, kind, **({"ddof": ddof} if kind == "std" else {}))
         if kind in ("min", "max") and is_text(self):
             first = self.dropna().sort_values(ascending=kind == "min").head(1).to_list()
@@ -79,11 +79,13 @@ class SeriesReductions(SeriesValues):
     def prod(self, *, skipna: bool = True, min_count: int = 0) -> Any:
         """Product of the values that are not missing; 1 for none, NaN for less than `min_count`.
 
+        Of decimals as float64.
+
         >>> import headrace as hr
         >>> hr.Series([2, None, 5]).prod().item()
         10
         """
-        return self._unless(self._reduce("prod", skip_nan=True), skipna, min_count)
+        return self._unless(_floats(self)._reduce("prod", skip_nan=True), skipna, min_count)
 
     product = prod
 
@@ -185,7 +187,7 @@ class SeriesReductions(SeriesValues):
         both = self.notna() & other.notna()
         return self.cov(other) / (self.where(both).std() * other.where(both).std())
 
-    def agg(self: Any, func: Any) -> Any:
+    def agg(self: Any, func: Any, **options: Any) -> Any:
         """An aggregate by name or function; of a list of names a series labelled by them.
 
         >>> import headrace as hr
@@ -197,14 +199,14 @@ class SeriesReductions(SeriesValues):
 
         if isinstance(func, list):
             names = [aggregate_name(each, "func") for each in func]
-            made = [self.agg(name) for name in names]
+            made = decimals.in_one_column([self.agg(name) for name in names])
             return DataFrame({self.name or "value": made}, index=names)[self.name or "value"]
         if callable(func) and not isinstance(func, str):
             return func(self)
         method = getattr(self, func, None) if isinstance(func, str) else None
         if method is None:
             raise InvalidArgumentError(f"agg: no such aggregate: func={func!r}")
-        return method() if callable(method) else method
+        return method(**options) if callable(method) else method
 
     aggregate = agg
 
@@ -238,28 +240,31 @@ class SeriesReductions(SeriesValues):
 
     def any(self) -> Array:
         """True if some value is true."""
-        return self._reduce("any", skip_nan=True)
+        return _floats(self)._reduce("any", skip_nan=True)  # type: ignore[no-any-return]
 
     def all(self) -> Array:
         """True if all values are true."""
-        return self._reduce("all", skip_nan=True)
+        return _floats(self)._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
 
-    def quantile(self, q: float | list[float] = 0.5) -> Array:
+    def quantile(self, q: float | list[float] = 0.5) -> Any:
         """Quantiles of the values that are not missing, linear between ranks as in pandas.
 
         Parameters
         ----------
         q : float or list of float
-            Between 0 and 1. A float gives a number, a list an array.
+            Between 0 and 1. A float gives a number, a list an array; of times and durations a
+            value, looked at here, and a series.
         """
         from headrace.array import Array
 
         mark("quantile")
+        if is_time(self) or is_duration(self):
+            return quantile(self, q)
         levels = q if isinstance(q, list) else [float(q)]
         result = Array(_core.quantile(_floats(self)._node, levels))
         return result if isinstance(q, list) else result[0]
 
-    def median(self) -> Array:
+    def median(self) -> Any:
         """The middle of the values that are not missing."""
         return self.quantile(0.5)
 

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
-from headrace.decimals import is_decimal
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series_arithmetic import SeriesArithmetic
@@ -18,6 +16,18 @@ from headrace.zones import zone_in, zone_of
 
 if TYPE_CHECKING:
     from headrace.series import Series
+
+
+def _mask_of(condition: Any) -> Any:
+    """A condition as a column, or as an array of one value."""
+    if isinstance(condition, Deferred):
+        return condition
+    import numpy as np
+
+    from headrace.array import asarray
+    from headrace.series import Series
+
+    return Series(condition) if np.ndim(condition) else asarray(condition)
 
 
 def _without_nulls(condition: Any) -> Any:
@@ -78,6 +88,7 @@ class SeriesValues(SeriesArithmetic):
         >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
         [False, True, False]
         """
+        from headrace.joining import agreed
         from headrace.series import Series
 
         mark("isin")
@@ -94,16 +105,15 @@ class SeriesValues(SeriesArithmetic):
             values = [v for v in values if v is None or isinstance(v, str) == texts]
             if not values:
                 return self.is_null() & False  # type: ignore[no-any-return]
-        if is_decimal(self) and isinstance(values, list):
-            values = [decimal.Decimal(v) if isinstance(v, int) else v for v in values]
         wanted = Series(values)
         if wanted.dtype == "string" and self.dtype == "category":
             wanted = wanted.astype("category")
         elif wanted.dtype == "string" and self.dtype.kind == "M":
             wanted = _times_of(list(values), str(self.dtype))
         ours, theirs = self._node, wanted._node
-        if ours.dtype != theirs.dtype and (found := in_one_unit("isin", self, wanted)):
-            ours, theirs = found
+        if ours.dtype != theirs.dtype:
+            found = in_one_unit("isin", self, wanted)
+            ours, theirs = found or agreed([ours, theirs])
         made: Series = self._like(_core.is_in(ours, theirs))
         return made
 
@@ -132,18 +142,14 @@ class SeriesValues(SeriesArithmetic):
         other = other(self) if callable(other) else other
         if other is None:
             other = self.shift(1 << 62)  # nulls of this dtype
-        condition = _without_nulls(condition)
+        condition = _without_nulls(_mask_of(condition))
         kept: Series = self._elementwise("where", condition, self, other)
         return kept
 
     def mask(self: Any, condition: Any, other: Any = None) -> Series:
         """The values where `condition` is false, else `other` (null if it is not given)."""
         condition = condition(self) if callable(condition) else condition
-        if not isinstance(condition, Deferred):
-            import numpy as np
-
-            condition = np.asarray(condition)
-        return self.where(~_without_nulls(condition), other)  # type: ignore[no-any-return]
+        return self.where(~_without_nulls(_mask_of(condition)), other)  # type: ignore[no-any-return]
 
     def replace(self: Any, to_replace: Any, value: Any = None, *, regex: bool = False) -> Series:
         """Values equal to `to_replace` become `value`; null and NaN are equal to None and NaN.

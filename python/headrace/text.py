@@ -48,6 +48,11 @@ def text_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
         return _choose(values[0].is_null(), values[1], values[0])
     if op == "where" and all(texts[1:]) and isinstance(values[0], Deferred):
         return _choose(*values)
+    if op in ("minimum", "maximum") and all(texts):
+        from headrace.series import Series
+
+        test = "less" if op == "minimum" else "greater"
+        return _choose(Series(_compare(test, *values)), *values)
     return None
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from headrace.series import Series
 
 _NUMBERS = "biuf"
+#: The window of `expanding`: all rows up to each one.
+ALL_ROWS = 1 << 62
 #: Methods of groups that `transform` knows by name.
 ROW_FUNCTIONS = (
     *("cumsum", "cumprod", "cummin", "cummax"),
@@ -84,7 +86,8 @@ class Rolling:
         self._dropna = dropna
 
     def __repr__(self) -> str:
-        return f"Rolling(window: {self._window} rows; columns: {', '.join(self._columns)})"
+        rows = "all" if self._window == ALL_ROWS else self._window
+        return f"Rolling(window: {rows} rows; columns: {', '.join(self._columns)})"
 
     def _made(
         self, aggregate: str, ddof: int = 1, columns: dict[str, _core.Node] | None = None
@@ -172,7 +175,7 @@ def rolling_series(series: Series, window: int, min_periods: int | None, center:
 
 def numbers_of(frame: Any, op: str) -> dict[str, _core.Node]:
     """The columns of numbers of a frame that are no labels."""
-    names = [name for name in frame._unlabelled() if frame[name].dtype.kind in _NUMBERS]
+    names = [name for name in frame._unlabelled() if frame[name].dtype.is_of(_NUMBERS)]
     if not names:
         raise TypeMismatchError(f"{op}: no column of numbers: columns={frame.columns}")
     return {name: frame._nodes[name] for name in names}
@@ -288,6 +291,15 @@ class SeriesWindows(Deferred):
         """
         return rolling_series(self, window, min_periods, center)
 
+    def expanding(self, min_periods: int = 1) -> Rolling:
+        """Windows of all rows up to each one; see `rolling`.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
+        [1.0, 1.5, 2.3333333333333335, 3.75]
+        """
+        return self.rolling(ALL_ROWS, min_periods)
+
 
 class GroupRows:
     """The part of `GroupBy` whose results have the rows of the frame."""
@@ -321,7 +333,7 @@ class GroupRows:
         values: dict[str, _core.Node] = self._values()
         if kinds is None or isinstance(self, SeriesGroupBy):
             return values
-        picked = {n: node for n, node in values.items() if Series(node).dtype.kind in kinds}
+        picked = {n: node for n, node in values.items() if Series(node).dtype.is_of(kinds)}
         if not picked:
             raise TypeMismatchError(f"{op}: no column of numbers: columns={list(values)}")
         return picked
@@ -340,6 +352,10 @@ class GroupRows:
         columns = self._picked("rolling", _NUMBERS)
         return Rolling(columns, self._finish_rows, window, min_periods, center, keys, self._dropna)
 
+    def expanding(self, min_periods: int = 1) -> Rolling:
+        """Windows of all rows of the group up to each one; see `rolling`."""
+        return self.rolling(ALL_ROWS, min_periods)
+
     def cumsum(self: Any) -> Any:
         """Running sums within each group, in the order of the rows.
 
@@ -348,7 +364,7 @@ class GroupRows:
         >>> df.groupby("id").x.cumsum().to_list()
         [1, 5, 3]
         """
-        return self._rows("cumsum", _core.group_cumulate, "cumsum", kinds=_NUMBERS)
+        return self._rows("cumsum", _core.group_cumulate, "cumsum", kinds="biufm")
 
     def cumprod(self: Any) -> Any:
         """Running products within each group."""
@@ -356,11 +372,11 @@ class GroupRows:
 
     def cummin(self: Any) -> Any:
         """Running minima within each group."""
-        return self._rows("cummin", _core.group_cumulate, "cummin", kinds="iuf")
+        return self._rows("cummin", _core.group_cumulate, "cummin", kinds="iufmM")
 
     def cummax(self: Any) -> Any:
         """Running maxima within each group."""
-        return self._rows("cummax", _core.group_cumulate, "cummax", kinds="iuf")
+        return self._rows("cummax", _core.group_cumulate, "cummax", kinds="iufmM")
 
     def cumcount(self: Any) -> Series:
         """The place of each row in its group, from 0 on; null where the key is missing.

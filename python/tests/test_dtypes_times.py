@@ -271,7 +271,6 @@ def test_what_does_not_work_says_so() -> None:
             lambda c: c.fillna(0),
             lambda c: c.sum(),
             lambda c: c.any(),
-            lambda c: c.quantile(),
             lambda c: np.sin(c),
             lambda c: c.is_nan(),
             lambda c: hr.signal.diff(c.to_array()),

@@ -153,3 +153,22 @@ def test_windows_under_a_limit_have_the_same_bits() -> None:
             np.array_equal(a, b.to_numpy(), equal_nan=True)
             for a, b in zip(wanted, got, strict=True)
         )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(KEYS, NUMBERS), min_size=1, max_size=60), st.integers(0, 3))
+def test_expanding_is_that_of_pandas(rows: list[Any], few: int) -> None:
+    data = {"k": [k for k, _ in rows], "x": [x for _, x in rows]}
+    ours = hr.DataFrame(
+        {"k": hr.Series(data["k"], dtype="string"), "x": hr.Series(data["x"], dtype="float64")}
+    )
+    theirs = pd.DataFrame(data).astype({"k": "str", "x": "float64"})
+    for name in AGGREGATES:
+        got = getattr(ours.x.expanding(few), name)().to_list()
+        assert got == plain(getattr(theirs.x.expanding(few), name)()), name
+    assert ours[["x"]].expanding(few).max().x.equals(ours.x.expanding(few).max())
+    if any(k is not None for k, _ in rows):
+        grouped = theirs.groupby("k").x.expanding(2).mean()
+        wanted = grouped.reset_index(level=0, drop=True).reindex(theirs.index)
+        assert ours.groupby("k").x.expanding(2).mean().to_list() == plain(wanted)
+    assert "all rows" in repr(ours.x.expanding())

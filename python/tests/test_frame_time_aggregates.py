@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Aggregates and running results of dates, times and durations: of columns, frames, groups."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+delta = datetime.timedelta
+UNITS = ("s", "ms", "us", "ns")
+NAT = np.iinfo("int64").min
+ROWS = st.lists(
+    st.tuples(
+        st.one_of(st.none(), st.integers(-(10**12), 10**12), st.integers(-9, 9)),
+        st.sampled_from(["a", "b", "c", None]),
+    ),
+    min_size=1,
+    max_size=50,
+)
+
+
+def both(rows: list[Any], word: str) -> tuple[hr.DataFrame, pd.DataFrame]:
+    values = np.array([NAT if v is None else v for v, _ in rows]).view(word)
+    keys = [k for _, k in rows]
+    return hr.DataFrame({"k": keys, "v": values}), pd.DataFrame({"k": keys, "v": values})
+
+
+def counts(values: Any) -> list[Any]:
+    """Integers of the unit, None for missing ones."""
+    array = np.asarray(values).astype("int64")
+    return [None if v == NAT else int(v) for v in array]
+
+
+def near(got: list[Any], wanted: list[Any]) -> bool:
+    """Equal but for how halves are rounded."""
+    pairs = list(zip(got, wanted, strict=True))
+    return all((a is None and b is None) or abs(a - b) <= 1 for a, b in pairs)
+
+
+@settings(max_examples=150, deadline=None)
+@given(ROWS, st.sampled_from(UNITS), st.sampled_from(["M8", "m8"]))
+def test_of_columns(rows: list[Any], unit: str, kind: str) -> None:
+    word = f"{kind}[{unit}]"
+    ours, theirs = both(rows, word)
+    there = sum(v is not None for v, _ in rows)
+    for name in ("median", "mean", "min", "max", "std"):
+        value = getattr(ours.v, name)()
+        wanted = getattr(theirs.v, name)()
+        assert (value is None) == (wanted is pd.NaT)
+        if value is not None:
+            got = int(np.array(value, f"{'m8' if name == 'std' else kind}[{unit}]").astype("int64"))
+            assert abs(got - int(wanted.as_unit(unit).asm8.astype("int64"))) <= 1
+    levels = [0.0, 0.25, 0.5, 1.0]
+    found = ours.v.quantile(levels)
+    assert found.dtype == ours.v.dtype
+    if there:
+        assert near(counts(found.to_numpy()), counts(theirs.v.quantile(levels)))
+        assert ours.v.quantile(0.25) == found.to_list()[1]
+    else:
+        assert ours.v.quantile(0.5) is None
+
+
+@settings(max_examples=150, deadline=None)
+@given(ROWS, st.sampled_from(UNITS), st.sampled_from(["M8", "m8"]), st.booleans())
+def test_of_groups(rows: list[Any], unit: str, kind: str, transform: bool) -> None:
+    ours, theirs = both(rows, f"{kind}[{unit}]")
+    names = ["median", "mean", "min", "max", "std", "first", "last"]
+    for name in [*names, *(["sum"] if kind == "m8" else [])]:
+        groups, others = ours.groupby("k").v, theirs.groupby("k").v
+        if transform:
+            got, wanted = groups.transform(name), others.transform(name)
+        else:
+            got, wanted = getattr(groups, name)(), getattr(others, name)()
+        word = "timedelta64" if name == "std" else ours.v.dtype.partition("[")[0]
+        assert got.dtype == f"{word}[{unit}]"
+        assert near(counts(got.to_numpy()), counts(wanted.to_numpy()))
+    quarter = ours.groupby("k").v.quantile(0.25).to_numpy()
+    assert near(counts(quarter), counts(theirs.groupby("k").v.quantile(0.25)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.sampled_from(["M8[us]", "m8[s]"]))
+def test_running_results(rows: list[Any], word: str) -> None:
+    ours, theirs = both(rows, word)
+    functions: dict[str, Any] = {"cummin": min, "cummax": max}
+    for name in (*functions, *(["cumsum"] if word[0] == "m" else [])):
+        got = getattr(ours.v, name)()
+        assert got.dtype == ours.v.dtype
+        assert counts(got.to_numpy()) == counts(getattr(theirs.v, name)().to_numpy())
+        grouped = counts(getattr(ours.groupby("k").v, name)().to_numpy())
+        for key in ("a", "b", "c", None):  # pandas forgets what is behind a NaT here
+            mine = [(v, g) for (v, k), g in zip(rows, grouped, strict=True) if k == key]
+            there = [v for v, _ in mine if v is not None and key]
+            wanted = list(itertools.accumulate(there, functions.get(name)))
+            assert [g for _, g in mine if g is not None] == wanted
+    if word[0] == "M":
+        with pytest.raises(hr.TypeMismatchError, match=r"cumsum.*datetime64"):
+            ours.v.cumsum()
+    top = ours.groupby("k").v.nlargest(2).reset_index().to_dict()
+    for key in "abc":
+        mine = sorted((v for v, k in rows if k == key and v is not None), reverse=True)[:2]
+        found = [v for v, k in zip(top["v"], top["k"], strict=True) if k == key]
+        assert counts(hr.Series(found, dtype=ours.v.dtype).to_numpy()) == mine
+
+
+def test_far_apart_and_fine() -> None:
+    fine = np.array([1_700_000_000_000_000_001, 1_700_000_000_000_000_003], "int64")
+    times = hr.Series(fine.view("M8[ns]"))
+    assert int(np.datetime64(times.median()).astype("int64")) == fine[0] + 1
+    assert hr.DataFrame({"k": [1, 1], "v": times}).groupby("k").v.mean().astype(
+        "int64"
+    ).to_list() == [fine[0] + 1]
+    far = hr.Series(np.array([-(2**62) - 5, 2**62 + 5]).view("M8[s]"))
+    assert int(np.datetime64(far.mean()).astype("int64")) == 0
+
+
+def test_frames_dates_and_zones() -> None:
+    day = datetime.date
+    df = hr.DataFrame(
+        {
+            "k": [1, 1, 2],
+            "d": [day(2024, 1, 1), day(2024, 1, 3), None],
+            "s": [delta(1), None, delta(3)],
+            "t": ["a", "b", "c"],
+        }
+    )
+    assert df.sum().to_dict() == {"k": [4], "s": [delta(4)]}
+    assert df.sum(numeric_only=True).columns == ["k"]
+    assert df.mean().to_dict() == {"k": [4 / 3], "d": [day(2024, 1, 2)], "s": [delta(2)]}
+    assert df.median().d.to_list() == [day(2024, 1, 2)]
+    assert df.min().to_dict() == {"k": [1], "d": [day(2024, 1, 1)], "s": [delta(1)], "t": ["a"]}
+    assert df.max(numeric_only=True).columns == ["k"]
+    assert str(df.max().s.dtype) == "timedelta64[us]"
+    assert df.groupby("k").mean().to_dict() == {
+        "k": [1, 2],
+        "d": [day(2024, 1, 2), None],
+        "s": [delta(1), delta(3)],
+    }
+    assert df.groupby("k").sum().columns == ["k", "s"]
+    with pytest.raises(hr.TypeMismatchError, match="no column that mean takes"):
+        df.groupby("k").mean(numeric_only=True)
+    assert df.groupby("k").agg(m=("d", "median"), s=("s", "sum")).m.dtype == "date"
+    assert df.d.std() == delta(seconds=round(86_400 * 2**0.5))
+    assert df.quantile(0.5).d.to_list() == [day(2024, 1, 2)]
+    zone = datetime.timezone(delta(hours=2))
+    zoned = hr.Series([datetime.datetime(2024, 1, d, tzinfo=zone) for d in (1, 3)])
+    assert zoned.median() == datetime.datetime(2024, 1, 2, tzinfo=zone)
+    means = hr.DataFrame({"k": [1, 1], "z": zoned}).groupby("k").z.mean()
+    assert (means.dtype, means.to_list()) == (zoned.dtype, [zoned.median()])
+    assert zoned.cummax().dtype == zoned.dtype
+
+
+def test_frames_of_times_and_texts() -> None:
+    day = datetime.date
+    data = {
+        "d": [day(2024, 1, 1), None, day(2020, 1, 1)],
+        "e": [None, day(2023, 1, 1), day(2021, 1, 1)],
+        "t": ["b", None, "a"],
+        "u": ["a", "c", None],
+    }
+    df = hr.DataFrame(data)
+    assert df[["d", "e"]].min(axis=1).to_list() == [
+        day(2024, 1, 1),
+        day(2023, 1, 1),
+        day(2020, 1, 1),
+    ]
+    assert df[["t", "u"]].max(axis=1).to_list() == ["b", "c", "a"]
+    assert df.assign(x=[1, 2, 3]).max(axis=1).to_list() == [1, 2, 3]
+    found = df[["d", "t"]].agg(["min", "max"])
+    assert found.d.to_list() == [day(2020, 1, 1), day(2024, 1, 1)]
+    assert found.t.to_list() == ["a", "b"]
+    assert df.idxmax().to_dict() == {"d": [0], "e": [1], "t": [0], "u": [1]}
+    assert df.t.clip("aa", "ab").to_list() == ["ab", None, "aa"]
+    flags = hr.DataFrame({"a": [True, None], "b": [True, True]})
+    assert (flags.sum(axis=1).to_list(), flags.mean(axis=1).to_list()) == ([2, 1], [1.0, 1.0])
+    with pytest.raises(hr.TypeMismatchError, match="all of these take"):
+        df.agg(["min", "sum"])
+
+
+def test_masks_of_numpy() -> None:
+    spans = hr.Series([delta(1), delta(2)])
+    mask = np.array([True, False])
+    assert spans.where(mask).to_list() == [delta(1), None]
+    assert spans.mask(mask, delta(0)).to_list() == [delta(0), delta(2)]
+    assert hr.Series(["a", "b"]).where(mask.tolist(), "c").to_list() == ["a", "c"]
