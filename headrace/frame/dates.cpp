@@ -10,6 +10,7 @@
 #include "headrace/frame/row_bits.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace hr {
@@ -113,6 +114,54 @@ NodePtr date_field_node(const NodePtr& column, DateField field) {
                                      return date_field(std::get<Column>(values[0]), field);
                                    }),
                      {.row_inputs = 1, .same = "dt " + name});
+}
+
+namespace {
+
+template <class T>
+Column finer_counts(const Column& column, int64_t factor, bool clamp) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  if (rows > 0) {
+    const T* const in = column.values<T>().data();
+    int64_t* const out = buffer.mutable_as<int64_t>();
+    parallel_morsels(rows, {reads(column), writes(buffer, 8)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        if (!__builtin_mul_overflow(int64_t{in[row]}, factor, out + row)) continue;
+        out[row] =
+            in[row] < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+        if (!clamp && !null(row))
+          throw_error<InvalidArgumentError>(
+              "astype", "a time that the finer unit does not hold",
+              {{"row", row}, {"dtype", column.dtype().name()}, {"value", int64_t{in[row]}}},
+              "bring the other side to the coarser unit by astype");
+      }
+    });
+  }
+  return Column(TypeId::kInt64, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+}  // namespace
+
+NodePtr finer_counts_node(const NodePtr& column, TimeUnit unit, bool clamp) {
+  Signature signature = column->signature();
+  const Dtype dtype = signature.dtype;
+  const int64_t units = units_per_second(unit);
+  if (!dtype.is_date() && !(dtype.has_unit() && units_per_second(dtype.unit()) <= units))
+    throw_error<TypeMismatchError>("astype", "times or durations of a coarser unit are wanted",
+                                   {{"dtype", dtype.name()}});
+  const int64_t factor = dtype.is_date() ? 86'400 * units : units / units_per_second(dtype.unit());
+  signature.dtype = TypeId::kInt64;
+  const std::string detail = "times " + std::to_string(factor) + (clamp ? ", at most" : "");
+  return with_traits(operator_node("astype", detail, signature, {column}, 1,
+                                   [=](std::span<const Value> values) -> Value {
+                                     const auto& in = std::get<Column>(values[0]);
+                                     return dtype.is_date()
+                                                ? finer_counts<int32_t>(in, factor, clamp)
+                                                : finer_counts<int64_t>(in, factor, clamp);
+                                   }),
+                     {.row_inputs = 1, .same = detail});
 }
 
 }  // namespace hr

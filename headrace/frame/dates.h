@@ -27,4 +27,9 @@ HR_API DateField date_field_from_name(std::string_view name);
 HR_API Column date_field(const Column& column, DateField field);
 HR_API NodePtr date_field_node(const NodePtr& column, DateField field);
 
+/// Dates, timestamps or durations as int64 counts of a finer unit. What does not fit is the least
+/// or the greatest count with `clamp`, which keeps comparisons right, else InvalidArgumentError
+/// with its row. Throws TypeMismatchError for another dtype, and for a coarser unit.
+HR_API NodePtr finer_counts_node(const NodePtr& column, TimeUnit unit, bool clamp);
+
 }  // namespace hr

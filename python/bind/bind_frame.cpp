@@ -43,6 +43,12 @@ void bind_frame(nb::module_& m) {
       },
       "column"_a, "field"_a, Unlocked());
   m.def(
+      "finer_counts",
+      [](const NodePtr& column, std::string_view dtype, bool clamp) {
+        return hr::finer_counts_node(column, hr::dtype_from_name(dtype).unit(), clamp);
+      },
+      "column"_a, "dtype"_a, "clamp"_a, Unlocked());
+  m.def(
       "set_zone_rules",
       [](std::string_view dtype, std::vector<int64_t> changes, std::vector<int32_t> offsets) {
         hr::set_zone_rules(hr::dtype_from_name(dtype), {std::move(changes), std::move(offsets)});

@@ -59,14 +59,18 @@ def span(value: Any) -> int:
     return int(value.astype("timedelta64[ns]").astype("int64"))
 
 
-def counts(column: Deferred, unit: str) -> Any:
-    """The integers of a column in a unit as fine as its own, or finer."""
+def counts(column: Deferred, unit: str, clamp: bool = False) -> Any:
+    """The integers of a column in a unit as fine as its own, or finer.
+
+    What does not fit is an error with its row, or with `clamp` the greatest integer.
+    """
     from headrace.series import Series
 
     own = unit_of(column._node.dtype)
+    if own != unit:
+        return Series(_core.finer_counts(column._node, f"timedelta64[{unit}]", clamp))
     whole = Series(_core.retype(column._node, "int32" if own == "D" else "int64"))
-    factor = scale(own, unit)
-    return whole.astype("int64") * factor if factor > 1 or own == "D" else whole
+    return whole.astype("int64") if own == "D" else whole
 
 
 def span_unit(value: Any) -> str:
@@ -75,9 +79,17 @@ def span_unit(value: Any) -> str:
     return "s" if unit == "D" else unit
 
 
-def span_counts(value: Any, unit: str) -> Any:
+def span_counts(value: Any, unit: str, clamp: bool = False) -> Any:
     """The integers of a column of durations, or the integer of a timedelta."""
-    return counts(value, unit) if is_duration(value) else span(value) // scale(unit, "ns")
+    if is_duration(value):
+        return counts(value, unit, clamp)
+    return whole_of(span(value), unit, clamp)
+
+
+def whole_of(nanoseconds: int, unit: str, clamp: bool) -> int:
+    """Nanoseconds as the integer of a unit, with `clamp` one of 64 bits."""
+    whole = nanoseconds // scale(unit, "ns")
+    return max(-(2**63), min(whole, 2**63 - 1)) if clamp else whole
 
 
 def _is_number(value: Any) -> bool:
@@ -105,7 +117,8 @@ def durations_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
         return _durations(-whole if op == "negative" else abs(whole), unit)
     if len(sides) == 2 and all(spans):
         unit = max(map(span_unit, sides), key=UNITS.index)
-        return _two(op, values[:-2], [span_counts(side, unit) for side in sides], unit)
+        clamp = op in _COMPARISONS
+        return _two(op, values[:-2], [span_counts(side, unit, clamp) for side in sides], unit)
     if op == "multiply" and any(spans) and _is_number(sides[spans.index(False)]):
         ours, factor = sides if spans[0] else sides[::-1]
         unit = span_unit(ours)

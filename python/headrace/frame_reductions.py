@@ -68,6 +68,7 @@ _TAKEN = {
     **dict.fromkeys(("median", "quantile"), "iufmM"),
     **dict.fromkeys(("min", "max", "count", "idxmin", "idxmax"), "biufmMOU"),
     **dict.fromkeys(("corr", "cov"), "iuf"),
+    **dict.fromkeys(("any", "all"), "biufm"),
 }
 _NUMBERS = "biuf"
 

@@ -32,8 +32,9 @@ _NUMBERS = "biuf"
 #: Kinds of dtypes that an aggregate of a whole frame picks.
 _PICKED = {
     **dict.fromkeys(("count", "nunique", "first", "last", "min", "max"), "biufmMOU"),
+    **dict.fromkeys(("idxmin", "idxmax"), "biufmMOU"),
     **dict.fromkeys(("mean", "median", "quantile", "std"), "biufmM"),
-    "sum": "biufm",
+    **dict.fromkeys(("sum", "any", "all"), "biufm"),
 }
 
 #: Functions of Python and NumPy that are aggregates, by name.
@@ -59,10 +60,12 @@ class Words(NamedTuple):
 def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
     """An aggregate of times or durations as one of numbers, and what makes times of its results."""
     kind = words.aggregate
-    if words.values is None or kind not in (*BETWEEN, "std"):
+    if words.values is None or kind not in (*BETWEEN, "std", "any", "all"):
         return words, None
     series = Series(words.values)
-    if not (is_time(series) or is_duration(series)):
+    if kind in ("any", "all") and is_duration(series):
+        return words._replace(values=counts(series, unit_of(words.values.dtype))._node), None
+    if not (is_time(series) or is_duration(series)) or kind in ("any", "all"):
         return words, None
     dtype = series._node.dtype if kind != "std" else deviation_of(series._node.dtype)
     whole, base = counts(series, unit_of(dtype)), 0

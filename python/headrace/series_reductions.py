@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core, decimals
 from headrace.decimals import is_decimal
 from headrace.deferred import mark
-from headrace.durations import aggregate, is_duration, quantile
+from headrace.durations import aggregate, counts, from_base, is_duration, quantile, unit_of
 from headrace.errors import InvalidArgumentError
 from headrace.series_values import SeriesValues
 from headrace.text import is_text
@@ -33,6 +33,19 @@ def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascendi
 def _floats(series: Any) -> Any:
     """Decimals as floats, others as they are."""
     return series.astype("float64") if is_decimal(series) else series
+
+
+def _line(series: Any) -> Any:
+    """Times and durations as numbers too, from whatever one on."""
+    if not (is_time(series) or is_duration(series)):
+        return _floats(series)
+    return from_base(counts(series, unit_of(series._node.dtype)))[0]
+
+
+def _flags(series: Any) -> Any:
+    """Durations as integers too: 0 where they are."""
+    whole = is_duration(series)
+    return counts(series, unit_of(series._node.dtype)) if whole else _floats(series)
 
 
 class SeriesReductions(SeriesValues):
@@ -185,7 +198,8 @@ class SeriesReductions(SeriesValues):
         1.0
         """
         both = self.notna() & other.notna()
-        return self.cov(other) / (self.where(both).std() * other.where(both).std())
+        mine, theirs = (_line(each).where(both) for each in (self, other))
+        return mine.cov(theirs) / (mine.std() * theirs.std())
 
     def agg(self: Any, func: Any, **options: Any) -> Any:
         """An aggregate by name or function; of a list of names a series labelled by them.
@@ -240,11 +254,11 @@ class SeriesReductions(SeriesValues):
 
     def any(self) -> Array:
         """True if some value is true."""
-        return _floats(self)._reduce("any", skip_nan=True)  # type: ignore[no-any-return]
+        return _flags(self)._reduce("any", skip_nan=True)  # type: ignore[no-any-return]
 
     def all(self) -> Array:
         """True if all values are true."""
-        return _floats(self)._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
+        return _flags(self)._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
 
     def quantile(self, q: float | list[float] = 0.5) -> Any:
         """Quantiles of the values that are not missing, linear between ranks as in pandas.

@@ -20,6 +20,7 @@ from headrace.durations import (
     span_counts,
     span_unit,
     unit_of,
+    whole_of,
 )
 from headrace.errors import TypeMismatchError
 from headrace.rounding import STEPS, multiples, step_of
@@ -91,12 +92,12 @@ def is_time(value: Any) -> bool:
     return isinstance(value, Deferred) and value._node.dtype.startswith(("date",))
 
 
-def _as_it_is(column: Deferred, unit: str) -> Any:
+def _as_it_is(column: Deferred, unit: str, clamp: bool) -> Any:
     """The same to be compared and chosen from, not computed with: days stay int32."""
     from headrace.series import Series
 
     days = unit == "D" and unit_of(column._node.dtype) == "D"
-    return Series(_core.retype(column._node, "int32")) if days else counts(column, unit)
+    return Series(_core.retype(column._node, "int32")) if days else counts(column, unit, clamp)
 
 
 def _common_zone(op: str, sides: tuple[Any, ...]) -> str:
@@ -117,9 +118,12 @@ def _common_zone(op: str, sides: tuple[Any, ...]) -> str:
 
 
 def _in_common(
-    sides: tuple[Any, ...], zone: str, least: str = "D"
+    sides: tuple[Any, ...], zone: str, least: str = "D", clamp: bool = False
 ) -> tuple[list[_core.Node], str] | None:
-    """Counts of times in the coarsest unit that holds all of them; None where a side is no time."""
+    """Counts of times in the coarsest unit that holds all of them; None where a side is no time.
+
+    What does not fit in it is an error with its row, or with `clamp` the greatest count.
+    """
     moments = [None if is_time(side) else _moment(side, zone) for side in sides]
     units = [least]
     for moment, side in zip(moments, sides, strict=True):
@@ -128,7 +132,9 @@ def _in_common(
         units.append(moment[1] if moment else unit_of(side._node.dtype))
     unit = max(units, key=UNITS.index)
     counts = [
-        _core.scalar(moment[0] // scale(unit, "ns")) if moment else _as_it_is(side, unit)._node
+        _core.scalar(whole_of(moment[0], unit, clamp))
+        if moment
+        else _as_it_is(side, unit, clamp)._node
         for moment, side in zip(moments, sides, strict=True)
     ]
     return counts, unit
@@ -139,10 +145,10 @@ def in_one_unit(op: str, left: Deferred, right: Deferred) -> list[_core.Node] | 
     sides = (left, right)
     if all(map(is_duration, sides)):
         unit = max(map(span_unit, sides), key=UNITS.index)
-        return [counts(side, unit)._node for side in sides]
+        return [counts(side, unit, clamp=True)._node for side in sides]
     if not all(map(is_time, sides)):
         return None
-    found = _in_common(sides, _common_zone(op, sides))
+    found = _in_common(sides, _common_zone(op, sides), clamp=True)
     return found[0] if found else None
 
 
@@ -168,7 +174,7 @@ def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     if op not in _COMPARISONS and op not in _CHOICES:
         return None
     zone = _common_zone(op, values[-2:])
-    found = _in_common(values[-2:], zone)
+    found = _in_common(values[-2:], zone, clamp=op in _COMPARISONS)
     if not found:
         return None
     counted, unit = found

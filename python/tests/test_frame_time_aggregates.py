@@ -192,3 +192,20 @@ def test_masks_of_numpy() -> None:
     assert spans.where(mask).to_list() == [delta(1), None]
     assert spans.mask(mask, delta(0)).to_list() == [delta(0), delta(2)]
     assert hr.Series(["a", "b"]).where(mask.tolist(), "c").to_list() == ["a", "c"]
+
+
+def test_truth_and_correlation() -> None:
+    spans = hr.Series([delta(0), None, delta(3)])
+    df = hr.DataFrame({"k": [1, 1, 2], "s": spans, "x": [1.5, 0.0, 2.0]})
+    assert (spans.any().item(), spans.all().item()) == (True, False)
+    assert df.groupby("k").any().to_dict() == {"k": [1, 2], "s": [False, True], "x": [True, True]}
+    assert df.groupby("k").s.all().to_list() == [False, True]
+    assert df[["s"]].all().s.to_list() == [False]
+    times = pd.Series(np.array([5, 9, 2, 7], "M8[ms]"))
+    assert hr.from_pandas(times).corr(hr.Series([1.0, 2.0, 9.0, 3.0])).item() == pytest.approx(
+        times.corr(pd.Series([1.0, 2.0, 9.0, 3.0]))
+    )
+    assert df.groupby("k").idxmax().to_dict() == {"k": [1, 2], "s": [0, 2], "x": [0, 2]}
+    for wrong in (spans.prod, spans.var, hr.from_pandas(times).prod, hr.from_pandas(times).var):
+        with pytest.raises(hr.TypeMismatchError, match="not numbers|does not take"):
+            wrong()

@@ -148,3 +148,60 @@ def test_what_does_not_work_says_so(wrong: Any) -> None:
     with pytest.raises(hr.Error):
         wrong(days)
     assert (days == dt.date(2024, 2, 28)).to_list() == [True]
+
+
+FAR = [-(2**62), -(10**12), -1, 0, 1, 10**12, 2**62]
+
+
+def nanoseconds(count: int, unit: str) -> int:
+    return count * {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[unit]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from(FAR), min_size=1, max_size=8),
+    st.lists(st.sampled_from(FAR), min_size=8, max_size=8),
+    st.sampled_from(["s", "ms", "us"]),
+    st.sampled_from(["us", "ns"]),
+    st.sampled_from(["M8", "m8"]),
+)
+def test_times_that_a_finer_unit_does_not_hold_compare_exactly(
+    coarse: list[int], fine: list[int], unit: str, finer: str, kind: str
+) -> None:
+    fine = fine[: len(coarse)]
+    left = hr.Series(np.array(coarse).view(f"{kind}[{unit}]"))
+    right = hr.Series(np.array(fine).view(f"{kind}[{finer}]"))
+    pairs = [
+        (nanoseconds(a, unit), nanoseconds(b, finer)) for a, b in zip(coarse, fine, strict=True)
+    ]
+    for function in COMPARE:
+        assert function(left, right).to_list() == [function(a, b) for a, b in pairs]
+    assert left.isin(right).to_list() == [a in {b for _, b in pairs} for a, _ in pairs]
+    fits = all(abs(a) < nanoseconds(2**63, finer) for a, _ in pairs)
+    word = "datetime64" if kind == "M8" else "timedelta64"
+    if fits:
+        assert left.astype(f"{word}[{finer}]").astype("int64").to_list() == [
+            a // nanoseconds(1, finer) for a, _ in pairs
+        ]
+        return
+    row = next(i for i, (a, _) in enumerate(pairs) if abs(a) >= nanoseconds(2**63, finer))
+    for wrong in (
+        lambda: left.astype(f"{word}[{finer}]"),
+        lambda: left - right,
+        lambda: hr.concat([left, right]),
+        lambda: left.where(left.is_null(), right),
+    ):
+        with pytest.raises(hr.InvalidArgumentError, match=rf"does not hold: row={row}.*coarser"):
+            wrong().to_list()
+
+
+def test_far_values_beside_columns() -> None:
+    fine = hr.Series(np.array(["1990-01-01", "NaT"], "M8[ns]"))
+    far = dt.datetime(9999, 1, 1)
+    assert (fine < far).to_list() == [True, None]
+    assert fine.between(dt.datetime(1, 1, 1), far).to_list() == [True, None]
+    days = hr.Series([dt.date(9999, 1, 1), None])
+    assert (days > fine).to_list() == [True, None]
+    with pytest.raises(hr.InvalidArgumentError, match="row=0"):
+        (days - fine).to_list()
+    assert days.astype("datetime64[us]").to_list() == [far, None]
