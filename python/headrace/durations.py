@@ -250,10 +250,16 @@ def from_base(whole: Any) -> tuple[Any, Any]:
     return whole - base, base
 
 
-def rounded(numbers: Any, base: Any, dtype: str) -> _core.Node:
-    """Floats that count from a base on as times or durations."""
-    whole = numbers.round().astype("int64") + base
-    return _core.retype(whole.astype("int32" if dtype == "date" else "int64")._node, dtype)
+def whole_units(numbers: Any, base: Any, dtype: str) -> _core.Node:
+    """Floats that count from a base on as times or durations, cut towards zero as pandas does."""
+    below = numbers._elementwise("floor", numbers)
+    whole = below.astype("int64") + base
+    whole = whole + ((whole < 0) & (numbers > below)).astype("int64")
+    return _core.retype(whole.astype(_storage(dtype))._node, dtype)
+
+
+def _storage(dtype: str) -> str:
+    return "int32" if dtype == "date" else "int64"
 
 
 def deviation_of(dtype: str) -> str:
@@ -275,8 +281,10 @@ def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
     found = getattr(whole, kind)(**options).item()
     if math.isnan(found):
         return None
-    column = Series([round(found) + int(base)], dtype="int32" if dtype == "date" else "int64")
-    return Series(_core.retype(column._node, dtype)).to_list()[0]
+    number = Series([found])
+    if isinstance(found, int):
+        return Series(_core.retype(number.astype(_storage(dtype))._node, dtype)).to_list()[0]
+    return Series(whole_units(number, base, dtype)).to_list()[0]
 
 
 def quantile(series: Deferred, q: float | list[float]) -> Any:

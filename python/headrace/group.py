@@ -14,8 +14,8 @@ from headrace.durations import (
     deviation_of,
     from_base,
     is_duration,
-    rounded,
     unit_of,
+    whole_units,
 )
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.group_picks import GroupPicks, one_quantile
@@ -71,7 +71,7 @@ def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
     whole, base = counts(series, unit_of(dtype)), 0
     if kind != "std":
         whole, base = from_base(whole)
-    return words._replace(values=whole._node), lambda made: Series(rounded(made, base, dtype))
+    return words._replace(values=whole._node), lambda made: Series(whole_units(made, base, dtype))
 
 
 def group_order(sort: bool, order: bool) -> str:

@@ -4,9 +4,11 @@
 import datetime as dt
 import math
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import headrace as hr
@@ -323,3 +325,19 @@ def test_40_queries_are_no_code(df: hr.DataFrame) -> None:
     for text in ("__import__('os')", "x.__class__", "k.str.__init__()", "open('a')", "x.to_list()"):
         with pytest.raises(hr.Error):
             df.query(text)
+
+
+def test_41_decimals() -> None:
+    values = [Decimal("2.50"), None, Decimal("-1.25"), Decimal("2.50")]
+    theirs = pd.Series(values, dtype=pd.ArrowDtype(pa.decimal128(9, 2)))
+    ours = hr.from_pandas(theirs)
+    assert theirs.prod() == Decimal("-7.83")
+    assert ours.prod().item() == -7.8125
+    keys = [1, 1, 2, 2]
+    assert theirs.groupby(keys).mean().to_list() == [Decimal("2.50"), Decimal("0.63")]
+    assert hr.DataFrame({"k": keys, "v": ours}).groupby("k").v.mean().to_list() == [2.5, 0.625]
+    assert (ours / 2).to_list() == [1.25, None, -0.625, 1.25]
+    assert (ours // 2).to_list() == [None if v is pd.NA else v for v in theirs // 2]
+    assert ((ours % 2).to_list()[2], (ours**2).to_list()[2]) == (Decimal("0.75"), Decimal("1.5625"))
+    with pytest.raises(NotImplementedError):
+        theirs % 2
