@@ -341,7 +341,7 @@ class RangeParser : CsvPieceWriter {
     return general_field(target, p, [&](const char* begin, const char* end) {
       IsoTime time = parse_iso_time(begin);
       if (target.zone)
-        return to_utc(*target.zone, time, end) &&
+        return to_instant(*target.zone, time, end) &&
                fit_time(time, target.dtype.unit(), &slot<int64_t>(target));
       if (time.end != end) return false;
       if (!target.dtype.is_date())
@@ -349,23 +349,6 @@ class RangeParser : CsvPieceWriter {
       slot<int32_t>(target) = static_cast<int32_t>(time.days);
       return !time.has_time;
     });
-  }
-
-  // Makes an instant of a time with an offset or by the clocks of the zone; false for other text,
-  // and where clocks show it twice or never.
-  static bool to_utc(const ZoneRules& zone, IsoTime& time, const char* end) {
-    if (!time.end) return false;
-    int64_t offset;
-    if (time.end == end) {
-      const int64_t local = time.days * 86'400 + time.seconds;
-      const auto [first, last] = ZoneClock(zone).instants_of(local);
-      if (first != last) return false;
-      offset = local - first;
-    } else if (!time.has_time || parse_iso_offset(time.end, &offset) != end) {
-      return false;
-    }
-    time.seconds -= offset;
-    return true;
   }
 
   // A number, bool or time in quotes or blanks, a null, or a misfit. `parse` gets [begin, end).

@@ -4,11 +4,11 @@
 
 #include "headrace/algo/decimal_math.h"
 #include "headrace/algo/duration_math.h"
+#include "headrace/algo/iso_time_math.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/data/zone_rules.h"
 #include "headrace/exec/workers.h"
-#include "headrace/io/iso_time_math.h"
 #include "headrace/io/sink.h"
 #include "headrace/io/text_arena.h"
 #include "headrace/plan/placement.h"

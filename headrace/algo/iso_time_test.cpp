@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ISO text of dates and times: every day of the four-digit years, every byte wrong, round trips.
+#include "headrace/algo/iso_time_math.h"
 #include "headrace/data/zone_rules.h"
-#include "headrace/io/iso_time_math.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/base/civil_date.h"
 #include "headrace/base/dtype.h"
+#include "headrace/data/zone_rules.h"
 
 #include <bit>
 #include <cstdint>
@@ -118,6 +119,23 @@ inline const char* parse_iso_offset(const char* p, int64_t* seconds) {
   if (hours > 23 || parts[0] > 59 || parts[1] > 59) return nullptr;
   *seconds = (*p == '-' ? -1 : 1) * (hours * 3600 + parts[0] * 60 + parts[1]);
   return end;
+}
+
+/// Makes an instant of a time with an offset, or by the clocks of a zone. `end`: of the text; false
+/// for other text, and where clocks show the time twice or never.
+inline bool to_instant(const ZoneRules& zone, IsoTime& time, const char* end) {
+  if (!time.end) return false;
+  int64_t offset;
+  if (time.end == end) {
+    const int64_t local = time.days * 86'400 + time.seconds;
+    const auto [first, last] = ZoneClock(zone).instants_of(local);
+    if (first != last) return false;
+    offset = local - first;
+  } else if (!time.has_time || parse_iso_offset(time.end, &offset) != end) {
+    return false;
+  }
+  time.seconds -= offset;
+  return true;
 }
 
 /// The time in units; false when it is finer than the unit or does not fit.
