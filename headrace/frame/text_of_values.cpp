@@ -3,6 +3,7 @@
 #include "headrace/frame/text_of_values.h"
 
 #include "headrace/algo/duration_math.h"
+#include "headrace/algo/iso_time_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/touch.h"
 #include "headrace/data/zone_rules.h"
@@ -156,30 +157,27 @@ Column durations_as_text(const Column& column) {
   });
 }
 
-// Seconds and fraction are not always there.
-class IsoReader {
- public:
-  bool read(std::string_view text, Moment& moment) const {
-    if (text.size() > 10 && text[10] == 'T') {
-      copy_.assign(text);
-      copy_[10] = ' ';
-      text = copy_;
-    }
-    const size_t size = text.size();
-    const TimePattern& pattern = size <= 10   ? day_
-                                 : size <= 16 ? minute_
-                                 : size <= 19 ? second_
-                                              : fraction_;
-    return pattern.read(text, moment);
-  }
+// `zone`: of an instant, else null.
+bool read_iso(std::string_view text, const ZoneRules* zone, Moment& moment) {
+  char padded[2 * kMaxIsoTime] = {};  // the parser looks beyond the text
+  if (text.size() >= kMaxIsoTime) return false;
+  std::copy(text.begin(), text.end(), padded);
+  const char* const end = padded + text.size();
+  IsoTime time = parse_iso_time(padded);
+  if (zone ? !to_instant(*zone, time, end) : time.end != end) return false;
+  moment = {time.days, time.seconds, time.nanos};
+  return true;
+}
 
- private:
-  TimePattern day_{"to_datetime", "%F", true};
-  TimePattern minute_{"to_datetime", "%F %H:%M", true};
-  TimePattern second_{"to_datetime", "%F %T", true};
-  TimePattern fraction_{"to_datetime", "%F %T.%f", true};
-  mutable std::string copy_{};
-};
+bool read_pattern(const TimePattern& pattern, std::string_view text, const ZoneRules* zone,
+                  Moment& moment) {
+  if (!pattern.read(text, moment)) return false;
+  if (!zone) return true;
+  const auto [first, last] =
+      ZoneClock(*zone).instants_of(moment.days * kDaySeconds + moment.seconds);
+  moment = {0, first, moment.nanos};
+  return first == last;
+}
 
 std::string_view stripped(std::string_view text) {
   const size_t begin = text.find_first_not_of(kBlanks);
@@ -209,6 +207,7 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
   const Nulls null(texts);
   const std::optional<TimePattern> wanted =
       pattern.empty() ? std::nullopt : std::optional(TimePattern("to_datetime", pattern, true));
+  const auto zone = dtype.has_zone() ? zone_rules(op_of(dtype), dtype) : nullptr;
   Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
   if (rows == 0) return Column(dtype, 0, std::move(buffer));
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
@@ -216,17 +215,16 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
   auto* const valid = validity.mutable_as<uint8_t>();
   parallel_morsels(
       rows, {reads(texts), writes(buffer, static_cast<int64_t>(sizeof(T)))}, [&](Morsel morsel) {
-        const IsoReader iso;
         for (int64_t row = morsel.begin; row < morsel.end; ++row) {
           int64_t value = 0;
           bool there = false;
           if (!null(row)) {
             const std::string_view text = stripped(texts.string(row));
             Moment moment;
-            there = dtype.is_duration()
-                        ? parse_duration(text, dtype.unit(), &value)
-                        : (wanted ? wanted->read(text, moment) : iso.read(text, moment)) &&
-                              fit(moment, dtype, value);
+            there = dtype.is_duration() ? parse_duration(text, dtype.unit(), &value)
+                                        : (wanted ? read_pattern(*wanted, text, zone.get(), moment)
+                                                  : read_iso(text, zone.get(), moment)) &&
+                                              fit(moment, dtype, value);
             if (!there && !or_null)
               throw_error<InvalidArgumentError>(
                   op_of(dtype), "a text that is no time of the dtype",
@@ -303,7 +301,10 @@ Column times_of_texts(const Column& column, const std::string& pattern, Dtype dt
 NodePtr times_of_texts_node(const NodePtr& column, const std::string& pattern, Dtype dtype,
                             bool or_null) {
   Signature signature = text_signature(column, dtype);
-  if (!dtype.is_duration()) check_times("to_datetime", dtype);
+  if (dtype.has_zone())
+    zone_rules(op_of(dtype), dtype);  // throws where they are not known
+  else if (!dtype.is_duration())
+    check_times("to_datetime", dtype);
   if (!pattern.empty()) const TimePattern checked("to_datetime", pattern, true);
   signature.nullable |= or_null;
   return operator_node(std::string(op_of(dtype)), pattern, signature, {column}, 1,

@@ -22,10 +22,11 @@ HR_API Column texts_of_times(const Column& column, const std::string& pattern);
 HR_API NodePtr texts_of_times_node(const NodePtr& column, const std::string& pattern);
 
 /// Times of texts by a pattern as above (%f takes one to nine digits, names any case, %j is not
-/// read), or, when it is empty, "YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]"; blanks around a text are
-/// left out. Durations of "D days HH:MM:SS.fraction", see `parse_duration`. A text that does not
-/// match, no day of the calendar, or what the dtype (a date, timestamp or duration) does not hold:
-/// null with `or_null`, else InvalidArgumentError naming row and text.
+/// read), or, when it is empty, "YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]", of a dtype with a zone with
+/// an offset too; texts without one are clocks of the zone. Blanks around a text are left out.
+/// Durations of "D days HH:MM:SS.fraction", see `parse_duration`. A text that does not match, no
+/// day of the calendar, or what the dtype (a date, timestamp or duration) does not hold: null with
+/// `or_null`, else InvalidArgumentError naming row and text.
 HR_API Column times_of_texts(const Column& column, const std::string& pattern, Dtype dtype,
                              bool or_null);
 HR_API NodePtr times_of_texts_node(const NodePtr& column, const std::string& pattern, Dtype dtype,

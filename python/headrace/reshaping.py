@@ -120,8 +120,42 @@ def _bin_names(
     if whole and lowest:
         shown = [_edge(float(edge), precision) for edge in edges]
         shown[0] = _edge(float(edges[0]) - 10.0**-precision, precision)
+    return _intervals(shown, right)
+
+
+def _intervals(shown: Sequence[str], right: bool) -> list[str]:
     left, close = ("(", "]") if right else ("[", ")")
     return [f"{left}{a}, {b}{close}" for a, b in itertools.pairwise(shown)]
+
+
+def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, Series, Series]:
+    """Times or durations as integers, the edges of bins as such, and what these are."""
+    from headrace.series import Series
+    from headrace.times import in_one_unit
+
+    dtype = str(values.dtype)
+    if isinstance(bins, int):
+        own = [_core.retype(values._node, "int32" if dtype == "date" else "int64")]
+        edges = _equal_edges(Series(own[0]), bins, right).round().tolist()
+        counted = Series([int(edge) for edge in edges], dtype="int64")
+        own.append(counted._node)
+        given = counted.astype(dtype)
+    else:
+        given = Series(bins)
+        given = given.astype(dtype) if given.dtype == "string" else given
+        own = in_one_unit("cut", values, given) or []
+    if not own:
+        raise TypeMismatchError(
+            f"cut: edges of other values: dtype={dtype!r}, edges={str(given.dtype)!r}"
+        )
+    return Series(own[0]).astype("int64"), Series(own[1]).astype("int64"), given
+
+
+def _shown_edges(edges: Series) -> list[str]:
+    texts: list[str] = edges.astype("string").to_list()
+    midnight = " 00:00:00"
+    whole = all(text.endswith(midnight) for text in texts)
+    return [text.removesuffix(midnight) if whole else text for text in texts]
 
 
 def cut(
@@ -134,13 +168,13 @@ def cut(
     precision: int = 3,
     retbins: bool = False,
 ) -> Any:
-    """The bin that each number falls into, as ordered categories.
+    """The bin that each number, time or duration falls into, as ordered categories.
 
     Parameters
     ----------
     x : Series, or what `hr.Series` takes
-        Numbers.
-    bins : int or list of numbers
+        Numbers, times or durations.
+    bins : int or list
         So many bins of equal width over the range of `x` (which is looked at), or their edges,
         increasing.
     right : bool
@@ -181,8 +215,20 @@ def cut(
 
     mark("cut")
     values = Series(x)
+    if values.dtype.kind in "mM":
+        counts, counted, given = _counts_and_edges(values, bins, right)
+        names = _intervals(_shown_edges(given), right) if labels in (None, True) else labels
+        made = cut(
+            *(values._like(counts._node), counted.to_list()),
+            right=right,
+            labels=names,
+            include_lowest=include_lowest,
+        )
+        return (made, given.to_numpy()) if retbins else made
+    if values.dtype.startswith("decimal"):
+        values = values.astype("float64")
     if values.dtype.kind not in "iuf":
-        raise TypeMismatchError(f"cut: numbers are wanted: dtype={str(values.dtype)!r}")
+        raise TypeMismatchError(f"cut: numbers or times are wanted: dtype={str(values.dtype)!r}")
     lowest = include_lowest and right
     if isinstance(bins, int):
         edges, whole = _equal_edges(values, bins, right), False
@@ -204,7 +250,7 @@ def cut(
     if labels is False:
         made = values._like(number.where(inside)._node)
         return (made, edges) if retbins else made
-    names: list[Any] = (
+    names = (
         _bin_names(edges.tolist(), whole, right, lowest, precision)
         if labels is None or labels is True
         else [str(label) for label in labels]

@@ -144,6 +144,7 @@ class Series(SeriesReductions):
             return self._like(_core.texts_of_values(self._node))  # type: ignore[no-any-return]
         if own in ("string", "category") and word.startswith(("date", "timedelta")):
             mark("astype")
+            know_zone(word)
             return self._like(_core.times_of_texts(self._node, "", word, False))  # type: ignore[no-any-return]
         if own in ("string", "category") and word[:3] in ("int", "uin", "flo"):
             mark("astype")

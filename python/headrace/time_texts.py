@@ -21,6 +21,7 @@ def to_datetime(
     format: str | None = None,
     errors: str = "raise",
     unit: str | None = None,
+    utc: bool = False,
     dtype: str = "datetime64[us]",
 ) -> Any:
     """The times that texts or numbers are, as ``datetime64[us]`` or another `dtype`.
@@ -36,8 +37,11 @@ def to_datetime(
         A text that is no such time is an error, or null.
     unit : {"D", "s", "ms", "us", "ns"}, optional
         What numbers count from 1970 on.
+    utc : bool
+        The same as ``dtype="datetime64[us, UTC]"``.
     dtype : str
-        ``date`` or ``datetime64`` with a unit.
+        ``date`` or ``datetime64`` with a unit, and with a zone: then ISO texts may have an offset,
+        and those without one are clocks of the zone, as times without a zone are.
 
     Raises
     ------
@@ -54,6 +58,7 @@ def to_datetime(
     from headrace.dtypes import dtype_word
     from headrace.series import Series
     from headrace.text import is_text
+    from headrace.zones import know_zone, zone_in
 
     mark("to_datetime")
     if errors not in ("raise", "coerce"):
@@ -61,7 +66,8 @@ def to_datetime(
             f"to_datetime: no such word: errors={errors!r}; pass raise or coerce"
         )
     column = Series([values] if isinstance(values, str) else values)
-    word = dtype_word(dtype)
+    word = dtype_word(f"{dtype.removesuffix(']')}, UTC]" if utc and "," not in dtype else dtype)
+    know_zone(word)
     if is_text(column):
         node = _core.times_of_texts(column._node, format or "", word, errors == "coerce")
         made: Series = column._like(node)
@@ -75,12 +81,17 @@ def to_datetime(
         days = unit == "D"
         whole = column.astype("int64")
         times = whole * 86_400 if days else whole
-        counted = column._like(_core.retype(times._node, f"datetime64[{'s' if days else unit}]"))
-        return counted.astype(word)
+        plain = f"datetime64[{'s' if days else unit}]"
+        zone = zone_in(word)
+        counted = f"{plain[:-1]}, {zone}]" if zone else plain
+        return column._like(_core.retype(times._node, counted)).astype(word)
     if column.dtype.kind != "M":
         raise TypeMismatchError(
             f"to_datetime: texts, numbers or times are wanted: dtype={str(column.dtype)!r}"
         )
+    if zone := zone_in(word):
+        has_zone = zone_in(str(column.dtype))
+        column = column.dt.tz_convert(zone) if has_zone else column.dt.tz_localize(zone)
     return column.astype(word)
 
 

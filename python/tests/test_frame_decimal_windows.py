@@ -263,3 +263,19 @@ def test_numpy() -> None:
     assert np.asarray(s).tolist() == [Decimal("2.50"), None]
     assert np.array(s[:1], dtype="float64").tolist() == [2.5]
     assert s.values.dtype == object
+
+
+def test_under_a_limit() -> None:
+    whole = np.random.default_rng(8).integers(-(10**9), 10**9, 1_500_000)
+    keys = np.random.default_rng(9).integers(0, 40, len(whole))
+
+    def program() -> list[Any]:
+        df = hr.DataFrame({"k": keys, "v": hr.Series(whole).astype("decimal128(12, 0)")})
+        made = [df.v.cumsum(), df.v.rolling(300).sum(), df.groupby("k").v.cumsum(), df.v // 7]
+        return [(each * 1).astype("int64").fillna(0).to_numpy() for each in made]
+
+    free = program()
+    with hr.memory.limit("120MB"):
+        limited = program()
+    assert all(np.array_equal(a, b) for a, b in zip(free, limited, strict=True))
+    assert np.array_equal(free[0], np.cumsum(whole))

@@ -205,3 +205,46 @@ def test_truth_and_correlation() -> None:
     for wrong in (spans.prod, spans.var, hr.from_pandas(times).prod, hr.from_pandas(times).var):
         with pytest.raises(hr.TypeMismatchError, match=r"not numbers|does not take"):
             wrong()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-20, 20)), min_size=1, max_size=40),
+    st.lists(st.integers(-20, 20), min_size=2, max_size=5, unique=True),
+    st.sampled_from(["M8[s]", "m8[us]", "M8[D]"]),
+    st.booleans(),
+)
+def test_bins(values: list[Any], edges: list[int], word: str, right: bool) -> None:
+    days = 86_400 * (10**6 if word == "m8[us]" else 1) if word != "M8[D]" else 1
+    raw = np.array(
+        [NAT if v is None else v * days // (1 if word == "M8[D]" else 4) for v in values]
+    )
+    limits = np.array(sorted(edges)) * days
+    ours = hr.cut(hr.Series(raw.view(word)), list(limits.view(word)), right=right)
+    theirs = pd.cut(pd.Series(raw.view(word)), pd.Index(limits.view(word)), right=right)
+    assert ours.cat.codes.fill_null(-1).to_list() == theirs.cat.codes.to_list()
+    assert ours.dtype == "category"
+    names = [str(each) for each in theirs.cat.categories]
+    if word[0] == "M":
+        names = [name.replace(" 00:00:00", "") for name in names]
+        assert ours.cat.categories.to_list() == names
+
+
+def test_bins_of_values() -> None:
+    day = datetime.date
+    s = hr.Series([day(2024, 1, 5), None, day(2024, 2, 5)])
+    bins = ["2024-01-01", "2024-02-01", "2024-03-01"]
+    assert hr.cut(s, bins, labels=["Jan", "Feb"]).to_list() == ["Jan", None, "Feb"]
+    assert hr.cut(s, bins).to_list()[0] == "(2024-01-01, 2024-02-01]"
+    codes, edges = hr.cut(s.astype("datetime64[us]"), 2, labels=False, retbins=True)
+    assert codes.to_list() == [0, None, 1]
+    assert edges.dtype == "datetime64[us]"
+    spans = hr.Series([delta(1), delta(hours=5)])
+    assert hr.cut(spans, [delta(0), delta(hours=6), delta(2)]).to_list() == [
+        "(0 days 06:00:00, 2 days 00:00:00]",
+        "(0 days 00:00:00, 0 days 06:00:00]",
+    ]
+    prices = hr.Series(["1.50", "2.50"]).astype("decimal128(5, 2)")
+    assert hr.cut(prices, [1, 2, 3], labels=False).to_list() == [0, 1]
+    with pytest.raises(hr.TypeMismatchError, match=r"cut: edges of other values.*int64"):
+        hr.cut(s, [1, 2])

@@ -7,8 +7,9 @@ import datetime as dt
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -141,3 +142,48 @@ def test_the_same_texts_for_any_threads() -> None:
             assert (back == frame.t).all().item()
             made.append(texts.to_list())
     assert made[0] == made[1] == made[2]
+
+
+OFFSETS = st.sampled_from(["", "Z", "+02:00", "-03:30", "+0530", " +01", "+00:00"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2090, 1, 1)), OFFSETS),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_texts_with_offsets(rows: list[Any]) -> None:
+    texts = [f"{time}{offset}" for time, offset in rows]
+    wanted = [pd.to_datetime(text.replace(" +01", "+01"), utc=True) for text in texts]
+    made = hr.to_datetime(texts, utc=True)
+    assert str(made.dtype) == "datetime64[us, UTC]"
+    assert made.to_list() == wanted
+    assert hr.Series(texts).astype("datetime64[us, Asia/Tokyo]").to_list() == [
+        time if offset else time - dt.timedelta(hours=9)
+        for time, (_, offset) in zip(wanted, rows, strict=True)
+    ]
+    zoned = made.dt.tz_convert("America/New_York")
+    assert zoned.astype("string").astype(str(zoned.dtype)).equals(zoned)
+
+
+def test_zones_of_texts_numbers_and_times() -> None:
+    berlin = "datetime64[us, Europe/Berlin]"
+    texts = ["2024-07-01 12:00", "2024-07-01T10:00:00.5Z", None, "2024-07-01"]
+    made = hr.to_datetime(texts, dtype=berlin)
+    assert made.dt.hour.to_list() == [12, 12, None, 0]
+    for wrong in ("2024-03-31 02:30:00", "2024-10-27 02:30:00", "2024-07-01+02:00", "noon"):
+        with pytest.raises(hr.InvalidArgumentError, match="row=0"):
+            hr.to_datetime([wrong], dtype=berlin).to_list()
+        assert hr.to_datetime([wrong], dtype=berlin, errors="coerce").to_list() == [None]
+    clocks = hr.to_datetime(["1.7.2024 12"], format="%d.%m.%Y %H", dtype=berlin)
+    assert clocks.dt.tz_convert("UTC").dt.hour.to_list() == [10]
+    assert hr.to_datetime([0], unit="s", utc=True).dt.year.to_list() == [1970]
+    plain = hr.Series([dt.datetime(2024, 7, 1, 12)])
+    assert hr.to_datetime(plain, utc=True).dt.tz_convert(None).equals(plain)
+    assert str(hr.to_datetime(made, utc=True).dtype) == "datetime64[us, UTC]"
+    assert hr.to_datetime(made, utc=True).dt.hour.to_list()[0] == 10
+    with pytest.raises(hr.InvalidArgumentError, match="no such zone"):
+        hr.to_datetime(texts, dtype="datetime64[us, Mars/Base]")
