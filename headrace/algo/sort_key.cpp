@@ -132,6 +132,7 @@ SortKeys::SortKeys(const std::vector<Column>& columns, const std::vector<SortOrd
     key.order = orders[k];
     key.nullable = column.null_count() > 0;
     prepare(key, column, columns.size() == 1);
+    if (!exact_) continue;  // behind a long text, for `compare` alone
     const auto index = static_cast<int64_t>(k);
     // Floats have words to spare for what is missing.
     if (key.nullable && !key.dtype.is_floating()) add(index, Kind::kMissing, 0, 1);
@@ -149,7 +150,7 @@ SortKeys::SortKeys(const std::vector<Column>& columns, const std::vector<SortOrd
       add(index, Kind::kPiece, piece, kWordBits);
     if (pieces > kPieces) {
       exact_ = false;  // what follows cannot be told by words
-      break;
+      continue;
     }
     add(index, Kind::kLength, 0, std::bit_width(static_cast<uint64_t>(key.longest)));
   }

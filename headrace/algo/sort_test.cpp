@@ -253,11 +253,11 @@ TEST(Sort, TakesSeveralKeys) {
   Random random(5);
   for (const int64_t rows : {int64_t{65}, int64_t{5000}, 5 * kMorselRows / 2})
     for (const SortOrder first : {kOrders[0], kOrders[3]})
-      for (const int distinct : {0, 4}) {
+      for (const auto& [distinct, longest] : {std::pair(0, uint64_t{20}), {4, 20}, {4, 60}}) {
         const SortOrder second{!first.descending, first.missing_first};
         const auto a = random_values<int64_t>(rows, random, 0.1, 5);
         const auto b = random_values<double>(rows, random, 0.1, distinct);
-        const auto c = random_texts(rows, random, "x", 20, 2);
+        const auto c = random_texts(rows, random, "x", longest, 2);
         const auto less = [&](int64_t x, int64_t y) {
           const auto i = static_cast<size_t>(x), j = static_cast<size_t>(y);
           int order = compare(a[i], a[j], first);

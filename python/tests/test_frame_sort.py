@@ -27,12 +27,14 @@ def same(ours, theirs):
 def table(rows, seed=0):
     random = np.random.default_rng(seed)
     words = np.array(["pear", "fig", "apple", "a much longer name of a fruit", ""])
+    texts = np.array(["x" * 40 + "a", "x" * 40 + "b", "short"])
     return pd.DataFrame(
         {
             "few": random.integers(0, 5, rows),
             "wide": random.integers(-(1 << 62), 1 << 62, rows),
             "real": np.where(random.random(rows) < 0.1, np.nan, random.standard_normal(rows)),
             "word": pd.Series(words[random.integers(0, 5, rows)], dtype="str"),
+            "text": pd.Series(texts[random.integers(0, 3, rows)], dtype="str"),
             "flag": random.random(rows) < 0.5,
             "day": random.integers(0, 400, rows).astype("datetime64[D]").astype("datetime64[s]"),
             "row": np.arange(rows),
@@ -63,6 +65,7 @@ def test_several_keys(rows):
         (["word", "flag", "wide"], [False, True, False]),
         (["flag", "day", "word"], True),
         (["real", "few"], False),
+        (["text", "few", "word"], False),
     ]:
         got = ours.sort_values(by, ascending=ascending)
         want = theirs.sort_values(by, ascending=ascending, kind="stable")
