@@ -130,7 +130,8 @@ void fill_array(int64_t length, std::unique_ptr<ArrayNode> node, ArrowArray* arr
   *array = {};
   array->length = length;
   array->null_count = node->column.null_count();
-  array->offset = node->column.offset();
+  // pyarrow takes views without rows for a buffer without bytes, and then refuses an offset.
+  array->offset = array->length > 0 ? node->column.offset() : 0;
   array->n_buffers = static_cast<int64_t>(node->buffers.size());
   array->buffers = node->buffers.data();
   array->n_children = static_cast<int64_t>(node->pointers.size());

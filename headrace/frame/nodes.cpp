@@ -76,7 +76,9 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
                                    {{"dtype", at.dtype.name()}, {"dimensions", at.shape.size()}});
   Signature signature = rows->signature();
   signature.shape[0] = at.rows();
-  signature.domain = at.rows() == kUnknown ? at.domain : 0;
+  // The part of a table that ran names the same rows as before.
+  const bool named = at.rows() == kUnknown || positions->kind() == NodeKind::kPart;
+  signature.domain = named ? at.domain : 0;
   NodePtr made = operator_node(
       "take", "", signature, {rows, positions}, 1,
       [](std::span<const Value> inputs) -> Value {

@@ -221,7 +221,7 @@ class FrameRows:
 
     def join(
         self: Any,
-        other: DataFrame,
+        other: DataFrame | Series,
         on: str | list[str] | None = None,
         how: str = "left",
         lsuffix: str = "",
@@ -230,13 +230,15 @@ class FrameRows:
         sort: bool = False,
         validate: str | None = None,
     ) -> DataFrame:
-        """Columns of a labelled frame beside those of this one, by labels or by columns `on`.
+        """Columns of a labelled frame or series beside these, by labels or by columns `on`.
 
         >>> import headrace as hr
         >>> names = hr.DataFrame({"id": [1, 2], "name": ["Al", "Bo"]}).set_index("id")
         >>> hr.DataFrame({"id": [2, 3], "x": [5, 6]}).join(names, on="id").to_dict()
         {'id': [2, 3], 'x': [5, 6], 'name': ['Bo', None]}
         """
+        if isinstance(other, Series):
+            other = other.to_frame()
         mine = list(other._labels)
         both = [n for n in other.columns if n in self.columns and n not in mine]
         if both and not (lsuffix or rsuffix):

@@ -291,7 +291,7 @@ class GroupPicks(GroupRows):
         columns = self._values()
         keys = [*self._keys, *columns.items()]
         word = "proportion" if normalize else "count"
-        counted = GroupBy(keys, {}, self._order, self._dropna).size().rename_values(word).to_frame()
+        counted = GroupBy(keys, {}, self._order, self._dropna).size().rename(word).to_frame()
         names = [name for name, _ in self._keys]
         if normalize:
             counted[word] = counted[word] / counted.groupby(names)[word].transform("sum")

@@ -193,18 +193,14 @@ class LabelledSeries(Series):
         labels: Series | DataFrame = self._frame.index
         return labels
 
-    def reset_index(self, *, drop: bool = False) -> Any:
-        """The labels and the values as a frame; with ``drop=True`` the values alone."""
-        return Series(self._node, self.name) if drop else self._frame.reset_index()
+    def reset_index(self, *, drop: bool = False, name: str | None = None) -> Any:
+        """The labels and the values, named `name`, as a frame; with ``drop`` the values alone."""
+        return Series(self._node, self.name) if drop else self.to_frame(name).reset_index()
 
     def to_frame(self, name: str | None = None) -> DataFrame:
         """A frame of the labels and the values."""
         last = self._frame.columns[-1]
         return self._frame if name is None else self._frame.rename({last: name})
-
-    def rename_values(self, name: str) -> LabelledSeries:
-        """The same values under another name, here and in the frame."""
-        return LabelledSeries(self.to_frame(name), name)
 
     def to_dict(self) -> dict[Any, Any]:
         """Values by label, or by tuples of labels."""
@@ -221,7 +217,7 @@ class LabelledSeries(Series):
 
     def rename(self, name: str) -> LabelledSeries:
         """The same values under another name."""
-        return LabelledSeries(self._frame, name)
+        return LabelledSeries(self.to_frame(name), name)
 
     def __getitem__(self, key: Any) -> Any:
         """The value at a label that is a text or at a position; rows by mask, slice, positions."""

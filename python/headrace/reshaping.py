@@ -382,7 +382,7 @@ class FrameShapes:
         names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
         from headrace.series_reductions import counted_values
 
-        counted = self.groupby(names, dropna=dropna).size().rename_values("count")
+        counted = self.groupby(names, dropna=dropna).size().rename("count")
         return counted_values(counted, normalize, sort, ascending)
 
     def nunique(self: Any, dropna: bool = True) -> DataFrame:

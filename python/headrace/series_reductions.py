@@ -27,7 +27,7 @@ def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascendi
     if not normalize:
         return made
     shares = made / made.sum()
-    return shares.rename_values("proportion")
+    return shares.rename("proportion")
 
 
 def _floats(series: Any) -> Any:
@@ -337,7 +337,7 @@ class SeriesReductions(SeriesValues):
         from headrace.group import SeriesGroupBy, keys_of
 
         groups = SeriesGroupBy(keys_of(None, self), {}, "first", dropna)
-        counted: LabelledSeries = groups.size().rename_values("count")
+        counted: LabelledSeries = groups.size().rename("count")
         return counted_values(counted, normalize, sort, ascending)
 
     def nunique(self, dropna: bool = True) -> Array:

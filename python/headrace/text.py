@@ -368,7 +368,7 @@ class TextAccessor:
 
     def get(self, i: int) -> Series:
         """The character at place `i`, from the end when negative; null where there is none."""
-        found = self[i]
+        found = self.slice(i, i + 1 if i != -1 else None)
         return found.where(found.str.len() > 0)
 
     def _any(self, test: str, patterns: str | tuple[str, ...]) -> Series:
@@ -396,12 +396,12 @@ class TextAccessor:
         return self._made(_core.slice_text(self._series._node, start or 0, end))
 
     def __getitem__(self, key: int | builtins.slice) -> Series:
-        """One character, or a slice of them."""
+        """One character, as `get` gives it, or a slice of them."""
         if isinstance(key, builtins.slice):
             if key.step not in (None, 1):
                 raise InvalidArgumentError(f"str: a slice takes no step: step={key.step}")
             return self.slice(key.start, key.stop)
-        return self.slice(key, key + 1 if key != -1 else None)
+        return self.get(key)
 
     def len(self) -> Series:
         """Characters of each text: int32."""

@@ -88,6 +88,8 @@ def test_slices_keep_their_place() -> None:
     assert hr.Series(pa.array(n)[7:9]).to_list() == [7, 8]
     assert hr.Series(pl.Series(n)[7:9]).to_list() == [7, 8]
     assert hr.Series(pd.Series(n)[7:9]).to_list() == [7, 8]
+    nothing = hr.DataFrame({"t": ["a", "b"], "n": [1, 2]})[2:]
+    assert hr.from_pandas(nothing.to_pandas()).to_dict() == {"t": [], "n": []}
 
 
 @pytest.mark.usefixtures("no_copy")

@@ -52,6 +52,8 @@ def test_03_aggregates_of_nothing_are_null() -> None:
     assert groups.sum().to_list() == [0.0]
     assert groups.prod().to_list() == [1.0]
     assert hr.Series([NAN]).rolling(1).mean().to_list() == [None]
+    with pytest.raises(hr.InvalidArgumentError, match="no values"):
+        hr.Series([], dtype="int64").max().item()
 
 
 def test_04_division_by_zero() -> None:
@@ -213,6 +215,7 @@ def test_23_null_and_nan_are_two_keys() -> None:
 def test_24_positions_of_extremes(df: hr.DataFrame) -> None:
     assert df.groupby("k").x.idxmax().to_dict() == {"a": None, "b": 2}
     assert df.groupby("k").corr("x", "f").columns == ["k", "corr"]
+    assert df.groupby("k").x.nlargest(2).to_list() == [3, 1]
 
 
 def test_25_categories_as_keys() -> None:
