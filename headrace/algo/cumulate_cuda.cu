@@ -258,7 +258,7 @@ void scan_words(DeviceCall& call, const Rows& rows, Cumulation cumulation, Dtype
 template <class T>
 void add_in_order(DeviceCall& call, const Rows& rows, bool multiplies, const Buffer& out) {
   const auto stream = static_cast<cudaStream_t>(call.stream());
-  const int64_t morsels = num_morsels(rows.count);
+  const int64_t morsels = divide_up(rows.count, kMorselRows);
   const Buffer totals = call.scratch(morsels * 8);
   auto* const before = call.writes_as<double>(totals);
   const Buffer room = sizeof(T) == 8 ? out : call.scratch(rows.count * 8);

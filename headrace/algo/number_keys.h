@@ -27,10 +27,7 @@ int64_t number_in_waves(int64_t rows, Work&& work) {
   for (int64_t first = 0, count = 1; first < morsels; first += count) {
     count = std::min(std::max<int64_t>(first, 1), morsels - first);
     std::vector<char> missed(static_cast<size_t>(count));
-    const auto morsel = [&](int64_t k) {
-      const int64_t begin = (first + k) * kMorselRows;
-      return Morsel{first + k, begin, std::min(begin + kMorselRows, rows)};
-    };
+    const auto morsel = [&](int64_t k) { return morsel_at(first + k, rows); };
     parallel_for(count, [&](int64_t k) { missed[static_cast<size_t>(k)] = work.look(morsel(k)); });
     std::vector<int64_t> open;
     for (int64_t k = 0; k < count; ++k) {
@@ -40,7 +37,7 @@ int64_t number_in_waves(int64_t rows, Work&& work) {
     }
     parallel_for(static_cast<int64_t>(open.size()),
                  [&](int64_t i) { work.mend(morsel(open[static_cast<size_t>(i)])); });
-    if (!work.goes_on()) return std::min((first + count) * kMorselRows, rows);
+    if (!work.goes_on()) return std::min((first + count) * morsel_rows(), rows);
   }
   return rows;
 }

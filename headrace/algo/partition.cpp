@@ -19,10 +19,6 @@ namespace {
 constexpr int64_t kShareOfLimit = 16;
 constexpr int64_t kLeastPiece = int64_t{1} << 12;
 
-int64_t morsel_rows(int64_t rows, int64_t morsel) {
-  return std::min(kMorselRows, rows - morsel * kMorselRows);
-}
-
 }  // namespace
 
 Partition::Partition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buckets_of,
@@ -81,18 +77,18 @@ void Partition::move(std::span<const PartitionColumn> columns, bool held) const 
 }
 
 // A morsel in one piece, or in as many as a small limit asks for: the rows land in the same places.
-void Partition::move_morsel(int64_t morsel, std::span<const PartitionColumn> columns,
+void Partition::move_morsel(int64_t index, std::span<const PartitionColumn> columns,
                             const std::vector<std::byte*>& outs, bool held) const {
   int64_t widest = 1;
   for (const PartitionColumn& column : columns) widest = std::max(widest, column.width);
   const int64_t row_bytes = static_cast<int64_t>(sizeof(uint32_t)) + widest;
   const int64_t fitting = memory_limit() / (kShareOfLimit * threads()) / row_bytes;
-  const int64_t most = std::clamp(fitting, kLeastPiece, kMorselRows);
-  const int64_t* const begins = places_.as<int64_t>() + morsel * num_buckets_;
+  const int64_t most = std::max(fitting, kLeastPiece);
+  const int64_t* const begins = places_.as<int64_t>() + index * num_buckets_;
   std::vector<int64_t> next(begins, begins + num_buckets_);
-  const int64_t first = morsel * kMorselRows, end = first + morsel_rows(rows_, morsel);
-  for (int64_t row = first; row < end; row += most)
-    move_piece(row, std::min(most, end - row), widest, next, columns, outs, held);
+  const Morsel morsel = morsel_at(index, rows_);
+  for (int64_t row = morsel.begin; row < morsel.end; row += most)
+    move_piece(row, std::min(most, morsel.end - row), widest, next, columns, outs, held);
   cpu::finish_copies();
 }
 

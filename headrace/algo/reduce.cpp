@@ -390,11 +390,11 @@ ReducePartial reduce_blocks(const Reducer& reducer, int64_t rows, bool parallel,
   std::vector<ReducePartial> morsels(static_cast<size_t>(num_morsels(rows)));
   auto run = [&](int64_t k) {
     PartialTree tree(reducer);
-    const int64_t end = std::min(rows, (k + 1) * kMorselRows);
-    const Pin pin(ranges_of(touches, k * kMorselRows, end));
-    for (int64_t row = k * kMorselRows; row < end; row += kBlockRows)
+    const auto [index, begin, end] = morsel_at(k, rows);
+    const Pin pin(ranges_of(touches, begin, end));
+    for (int64_t row = begin; row < end; row += kBlockRows)
       tree.push(block(row, std::min(kBlockRows, end - row)));
-    morsels[static_cast<size_t>(k)] = tree.total();
+    morsels[static_cast<size_t>(index)] = tree.total();
   };
   if (parallel)
     parallel_for(num_morsels(rows), run);

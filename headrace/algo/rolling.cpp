@@ -199,7 +199,7 @@ class Roller {
       Some<kMissing> some;
       for (int64_t row = block; row < std::min(from, segment_end); ++row) add(some, row);
       for (int64_t at = from; at < to;) {
-        const int64_t stop = pins_ ? std::min(to, at + kMorselRows) : to;
+        const int64_t stop = pins_ ? std::min(to, at + morsel_rows()) : to;
         const std::optional<Pin> pin = pins_ ? pin_of(at, stop, segment_end) : std::nullopt;
         const int64_t there = std::min(stop, segment_end);
         if (two) {
@@ -388,9 +388,10 @@ Column roll(const Column& column, Dtype dtype, const RollingOptions& options, in
   const int64_t window = std::min(options.window, 2 * rows + 1);
   const Span span{window, options.center ? (window - 1) / 2 : 0,
                   std::max(options.min_periods, least), options.ddof};
-  const bool fits = window <= kMorselRows || !steps;
-  const int64_t task_rows =
-      window <= kMorselRows ? kMorselRows : num_morsels(kWindowsPerTask * window) * kMorselRows;
+  const bool fits = window <= morsel_rows() || !steps;
+  const int64_t task_rows = window <= morsel_rows()
+                                ? morsel_rows()
+                                : num_morsels(kWindowsPerTask * window) * morsel_rows();
   Touch touches[] = {reads(column), writes(buffer, static_cast<int64_t>(sizeof(Out)))};
   touches[0].before = 2 * window;
   touches[0].after = span.ahead;

@@ -33,7 +33,7 @@ Segments Segments::of_keys(const Buffer& keys, int64_t rows) {
   });
   int64_t open = 0;
   for (size_t k = 0; k < last.size(); ++k) {
-    const auto first = static_cast<int64_t>(k) * kMorselRows;
+    const auto first = static_cast<int64_t>(k) * morsel_rows();
     made.begins_.push_back(get_bit(bits, first) ? first : open);
     if (last[k] >= 0) open = last[k];
   }
@@ -41,7 +41,7 @@ Segments Segments::of_keys(const Buffer& keys, int64_t rows) {
 }
 
 int64_t Segments::segment_of_morsel(int64_t first) const {
-  return borders_ ? begins_[static_cast<size_t>(first / kMorselRows)] : 0;
+  return borders_ ? begins_[static_cast<size_t>(first / morsel_rows())] : 0;
 }
 
 int64_t Segments::next_border(int64_t row, int64_t limit) const {

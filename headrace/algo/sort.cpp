@@ -188,9 +188,8 @@ class Sorter {
   void reverse() {
     for (Lane& lane : lanes_) lane.out = Buffer::allocate_paged(rows_ * lane.width);
     const Places src = inputs();
-    parallel_for(num_morsels(rows_), [&](int64_t morsel) {
-      const int64_t begin = morsel * kMorselRows;
-      const int64_t count = std::min(kMorselRows, rows_ - begin);
+    parallel_morsels(rows_, [&](Morsel morsel) {
+      const int64_t begin = morsel.begin, count = morsel.end - begin;
       for (size_t i = 0; i < lanes_.size(); ++i) {
         const int64_t width = lanes_[i].width;
         const int64_t from = rows_ - begin - count;
@@ -386,7 +385,7 @@ class Sorter {
     const int64_t limit = memory_limit();
     int64_t at_hand = 0;
     for (const Lane& lane : lanes_)
-      at_hand += 2 * chunk_bytes(rows_ * lane.width) + kMorselRows * lane.width;
+      at_hand += 2 * chunk_bytes(rows_ * lane.width) + morsel_rows() * lane.width;
     const int64_t most = limit / (2 * threads());
     return std::clamp(3 * (limit / (4 * threads())) - at_hand, most / 8, most);
   }
@@ -495,7 +494,7 @@ class Sorter {
   }
 
   void copy(const Places& src, const Places& dst, int64_t rows, Held held) const {
-    const int64_t step = kMorselRows;
+    const int64_t step = morsel_rows();
     for (int64_t begin = 0; begin < rows; begin += step) {
       const int64_t count = std::min(step, rows - begin);
       const Places in = from(src, begin);

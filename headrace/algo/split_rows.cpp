@@ -15,10 +15,10 @@ namespace {
 int64_t run_length(int64_t rows, int64_t row_bytes) {
   constexpr int64_t kChunk = int64_t{2} << 20;
   const int64_t limit = memory_limit();
-  if (limit == INT64_MAX || rows * row_bytes < limit / 4) return kMorselRows;
+  if (limit == INT64_MAX || rows * row_bytes < limit / 4) return morsel_rows();
   const double even = std::sqrt(static_cast<double>(rows) * kChunk / 8.0);
-  const auto morsels = static_cast<int64_t>(even / kMorselRows);
-  return std::clamp<int64_t>(morsels, 1, 1 << 12) * kMorselRows;
+  const auto morsels = static_cast<int64_t>(even / morsel_rows());
+  return std::clamp<int64_t>(morsels, 1, 1 << 12) * morsel_rows();
 }
 
 template <class T>
@@ -41,7 +41,7 @@ SplitRows split_rows(
   split.offsets.assign(static_cast<size_t>(runs * (parts + 1)), 0);
   if (rows == 0) return split;
   // Chunks of small buffers are small, so less is pinned that is not asked for.
-  split.buffer_rows = split.run_rows > kMorselRows ? split.run_rows : rows;
+  split.buffer_rows = split.run_rows > morsel_rows() ? split.run_rows : rows;
   std::vector<std::vector<std::byte*>> outs;
   for (const RowStream& stream : streams) {
     std::vector<Buffer>& buffers = split.streams.emplace_back();
@@ -66,8 +66,8 @@ SplitRows split_rows(
         visit(row, count);
       }
     };
-    for (int64_t begin = first; begin < last; begin += kMorselRows) {
-      const int64_t end = std::min(begin + kMorselRows, last);
+    for (int64_t begin = first; begin < last; begin += morsel_rows()) {
+      const int64_t end = std::min(begin + morsel_rows(), last);
       const Pin pin(ranges_of(streams[0].touches, begin, end));
       each_block(streams[0], begin, end, [&](int64_t row, int64_t count) {
         uint16_t* here = digits + (row - first);

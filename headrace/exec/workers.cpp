@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kSlice = std::chrono::milliseconds(50);
 
 std::atomic<int> thread_count{0};
+std::atomic<int64_t> rows_of_morsel{0};
 std::atomic<bool (*)()> interrupt_check{nullptr};
 std::atomic<void (*)(int64_t, int64_t)> progress_report{nullptr};
 thread_local bool is_worker = false;
@@ -206,6 +207,21 @@ void set_threads(int count) {
     throw_error<InvalidArgumentError>("threads", "the count is out of range", {{"count", count}},
                                       "pass 1 to 1024");
   thread_count = count;
+}
+
+int64_t morsel_rows() {
+  const int64_t rows = rows_of_morsel.load(std::memory_order_relaxed);
+  if (rows > 0) return rows;
+  const char* const text = std::getenv("HEADRACE_MORSEL_ROWS");
+  set_morsel_rows(text && *text ? std::atoll(text) : kMorselRows);
+  return morsel_rows();
+}
+
+void set_morsel_rows(int64_t rows) {
+  if (rows < 64 || rows > kMorselRows || rows % 64 != 0)
+    throw_error<InvalidArgumentError>("morsel_rows", "no size for a morsel", {{"rows", rows}},
+                                      "pass a multiple of 64 up to 131072");
+  rows_of_morsel = rows;
 }
 
 void parallel_for(int64_t count, Task task) {

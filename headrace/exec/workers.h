@@ -14,6 +14,13 @@ namespace hr {
 inline constexpr int64_t kMorselRows = int64_t{1} << 17;
 inline constexpr int64_t kBlockRows = 1024;
 
+/// Rows of a morsel on the host: kMorselRows, unless a test wants borders in small data. First
+/// value: HEADRACE_MORSEL_ROWS. Sums of floats are rounded morsel by morsel, so their last bits
+/// follow it; nothing else does.
+HR_API int64_t morsel_rows();
+/// Only while no plan runs. Throws InvalidArgumentError unless a multiple of 64 up to kMorselRows.
+HR_API void set_morsel_rows(int64_t rows);
+
 /// Threads that work on a job, the calling one included. First value: HEADRACE_THREADS, else the
 /// processors that this process may use (affinity and cgroup quota).
 HR_API int threads();
@@ -50,17 +57,20 @@ struct Morsel {
   int64_t end;
 };
 
-constexpr int64_t num_morsels(int64_t rows) {
-  return (rows + kMorselRows - 1) / kMorselRows;
+inline int64_t num_morsels(int64_t rows) {
+  return (rows + morsel_rows() - 1) / morsel_rows();
 }
 
-/// Runs `body(Morsel)` over rows [0, rows) cut every kMorselRows.
+/// The one with this index of the morsels of `rows`.
+inline Morsel morsel_at(int64_t index, int64_t rows) {
+  const int64_t begin = index * morsel_rows(), end = begin + morsel_rows();
+  return {index, begin, end < rows ? end : rows};
+}
+
+/// Runs `body(Morsel)` over rows [0, rows) cut every morsel_rows().
 template <class F>
 void parallel_morsels(int64_t rows, F&& body) {
-  parallel_for(num_morsels(rows), [&](int64_t k) {
-    const int64_t begin = k * kMorselRows;
-    body(Morsel{k, begin, begin + kMorselRows < rows ? begin + kMorselRows : rows});
-  });
+  parallel_for(num_morsels(rows), [&](int64_t k) { body(morsel_at(k, rows)); });
 }
 
 /// The same, with what each morsel touches pinned while `body` works on it.

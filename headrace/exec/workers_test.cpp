@@ -52,6 +52,18 @@ TEST_P(Workers, MorselBordersDependOnRowsAlone) {
   EXPECT_EQ(seen[2].end, 2 * kMorselRows + 5);
 }
 
+TEST_P(Workers, SmallMorselsAreForTests) {
+  const int64_t before = morsel_rows();
+  set_morsel_rows(64);
+  EXPECT_EQ(num_morsels(129), 3);
+  EXPECT_EQ(morsel_at(2, 129).begin, 128);
+  EXPECT_EQ(morsel_at(2, 129).end, 129);
+  for (const int64_t rows : {int64_t{0}, int64_t{-64}, int64_t{100}, 2 * kMorselRows})
+    EXPECT_THROW(set_morsel_rows(rows), InvalidArgumentError);
+  EXPECT_EQ(morsel_rows(), 64);
+  set_morsel_rows(before);
+}
+
 TEST_P(Workers, TheLowestErrorWins) {
   for (int round = 0; round < 50; ++round) {
     try {

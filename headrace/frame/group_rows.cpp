@@ -72,20 +72,20 @@ Picked find_picked(const Mask& mask) {
   });
   for (size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
   Picked picked{ends.back(), {}};
-  for (int64_t wanted = 0; wanted < picked.rows; wanted += kMorselRows) {
-    const auto morsel = std::upper_bound(ends.begin(), ends.end(), wanted) - ends.begin() - 1;
-    int64_t before = ends[static_cast<size_t>(morsel)];
-    each_word(morsel * kMorselRows, std::min((morsel + 1) * kMorselRows, rows),
-              [&](int64_t row, uint64_t word) {
-                const int count = std::popcount(word);
-                if (before + count <= wanted) {
-                  before += count;
-                  return true;
-                }
-                for (; before < wanted; ++before) word &= word - 1;
-                picked.begins.push_back(row + std::countr_zero(word));
-                return false;
-              });
+  for (int64_t wanted = 0; wanted < picked.rows; wanted += morsel_rows()) {
+    const auto index = std::upper_bound(ends.begin(), ends.end(), wanted) - ends.begin() - 1;
+    int64_t before = ends[static_cast<size_t>(index)];
+    const Morsel morsel = morsel_at(index, rows);
+    each_word(morsel.begin, morsel.end, [&](int64_t row, uint64_t word) {
+      const int count = std::popcount(word);
+      if (before + count <= wanted) {
+        before += count;
+        return true;
+      }
+      for (; before < wanted; ++before) word &= word - 1;
+      picked.begins.push_back(row + std::countr_zero(word));
+      return false;
+    });
   }
   picked.begins.push_back(rows);
   return picked;
@@ -251,7 +251,7 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
   source.has_others = mask.has_value();
   source.begin_of = [&](int64_t morsel) {
     return mask ? picked.begins[static_cast<size_t>(morsel)]
-                : std::min(morsel * kMorselRows, inputs.rows);
+                : std::min(morsel * morsel_rows(), inputs.rows);
   };
   source.reader = [&] {
     return std::make_unique<BlockReader>(plan, packed, mask, static_cast<uint32_t>(slots), bound,

@@ -85,8 +85,8 @@ class RunFolder {
       : plan_(plan), source_(source), slots_(source.slots + source.has_others) {
     // Merging costs little beside the rows, and each count fits into 32 bits.
     morsels_ = num_morsels(source.rows);
-    runs_ =
-        std::clamp<int64_t>(source.rows / std::max<int64_t>(8 * source.slots, kMorselRows), 1, 64);
+    runs_ = std::clamp<int64_t>(source.rows / std::max<int64_t>(8 * source.slots, morsel_rows()), 1,
+                                64);
     runs_ = std::min(std::max(runs_, source.rows >> 31), std::max<int64_t>(morsels_, 1));
     parts_.resize(static_cast<size_t>(runs_));
   }
@@ -124,7 +124,7 @@ class RunFolder {
       const std::vector<Touch> touches = reader->touches();
       const int64_t last = source_.begin_of(morsels_ * (run + 1) / runs_);
       for (int64_t begin = source_.begin_of(morsels_ * run / runs_); begin < last;) {
-        const int64_t end = std::min((begin / kMorselRows + 1) * kMorselRows, last);
+        const int64_t end = std::min((begin / morsel_rows() + 1) * morsel_rows(), last);
         const Pin pin(ranges_of(touches, begin, end));
         for (; begin < end; begin += kBlockRows)
           fold_block(*reader, begin, std::min(kBlockRows, end - begin), second, part);
@@ -202,7 +202,7 @@ GroupPart fold_runs(const FoldPlan& plan, int64_t rows, int64_t slots, const Slo
   FoldSource source;
   source.rows = rows;
   source.slots = slots;
-  source.begin_of = [rows](int64_t morsel) { return std::min(morsel * kMorselRows, rows); };
+  source.begin_of = [rows](int64_t morsel) { return std::min(morsel * morsel_rows(), rows); };
   source.reader = [&] { return std::make_unique<ColumnReader>(plan, reader); };
   return fold_runs(plan, source);
 }

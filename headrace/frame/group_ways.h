@@ -37,7 +37,7 @@ struct FoldSource {
   int64_t rows = 0;   ///< that are folded; others have the slot `slots`
   int64_t slots = 0;  ///< without that one
   bool has_others = false;
-  /// Where the folded row kMorselRows * morsel lies; behind the last one: the end.
+  /// Where the folded row morsel_rows() * morsel lies; behind the last one: the end.
   std::function<int64_t(int64_t morsel)> begin_of{};
   std::function<std::unique_ptr<FoldReader>()> reader{};
 };

@@ -181,7 +181,8 @@ class Join {
       std::byte* const out = together.mutable_data();
       parallel_for(static_cast<int64_t>(at.size()) - 1, [&](int64_t m) {
         const int64_t begin = 4 * at[static_cast<size_t>(m)],
-                      size = 4 * at[static_cast<size_t>(m) + 1] - begin, from = 4 * m * kMorselRows;
+                      size = 4 * at[static_cast<size_t>(m) + 1] - begin,
+                      from = 4 * m * morsel_rows();
         if (size == 0) return;
         const Pin pin{{&pieces, from, from + size}, {&together, begin, begin + size, true}};
         std::memcpy(out + begin, pieces.data() + from, static_cast<size_t>(size));
@@ -263,13 +264,12 @@ class Join {
     const auto* const begins = begins_.as<uint32_t>();
     const auto* const counts = counts_ ? counts_.as<uint32_t>() : nullptr;
     const uint32_t* const numbers = table_.rows();
-    parallel_for(num_morsels(rows), [&](int64_t m) {
-      const int64_t first = m * kMorselRows, last = std::min(first + kMorselRows, rows);
-      int64_t to = at[static_cast<size_t>(m)];
-      for (int64_t row = first; row < last;) {
+    parallel_morsels(rows, [&](Morsel morsel) {
+      int64_t to = at[static_cast<size_t>(morsel.index)];
+      for (int64_t row = morsel.begin; row < morsel.end;) {
         // A piece whose result is small beside any budget.
         int64_t end = row, size = 0;
-        while (end < last && end - row < kPieceRows && size < kPieceRows)
+        while (end < morsel.end && end - row < kPieceRows && size < kPieceRows)
           size += rows_of(count_of(begins, counts, end++));
         std::vector<PinnedRange> held{{&begins_, 4 * row, 4 * end}};
         if (counts) held.push_back({&counts_, 4 * row, 4 * end});

@@ -149,7 +149,7 @@ class TextMaker {
     const int64_t size = used_ - begin_;
     if (used_ > std::numeric_limits<int32_t>::max())
       throw_error<InvalidArgumentError>("str", "the texts of these rows take too many bytes",
-                                        {{"rows", kMorselRows}, {"limit", "2 GiB"}});
+                                        {{"rows", morsel_rows()}, {"limit", "2 GiB"}});
     StringView view{};
     view.size = static_cast<uint32_t>(size);
     if (size == 0) return view;

@@ -227,7 +227,7 @@ class Writer {
         rows_(num_elements(shape)),
         needed_(needed_values(program)),
         groups_(divide_up(rows_, kGroupRows)),
-        morsels_(num_morsels(rows_)) {
+        morsels_(divide_up(rows_, kMorselRows)) {
     for (size_t v = 0; v < program.nodes().size() && !place_; ++v)
       if (const Node& node = program.nodes()[v]; needed_[v] && node.op == Op::kInput)
         visit_buffer(values_[at(node.input)], [&](const Buffer& buffer) {

@@ -244,6 +244,19 @@ def test_eager_execution_changes_no_bit() -> None:
     assert json.loads(run.stdout)[1] == {name: with_three_threads(name) for name in OUTPUTS}
 
 
+def test_small_morsels_are_set_by_the_environment() -> None:
+    text = "import headrace as hr; print(hr.Series([1, 2]).sum(), hr._core.morsel_rows())"
+    for rows, said in (("192", "3 192\n"), ("100", "a multiple of 64")):
+        run = subprocess.run(
+            [sys.executable, "-c", text],
+            env={**os.environ, "HEADRACE_MORSEL_ROWS": rows},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert said in run.stdout + run.stderr
+
+
 if __name__ == "__main__":
     found = {name: digest(make()) for name, make in OUTPUTS.items()}
     print(json.dumps([hr.info()["simd"], found]))
