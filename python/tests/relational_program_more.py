@@ -1,33 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs with the operators that test_frame_differential.py does not have.
-
-Run as a program for more: ``python test_frame_differential_more.py 10000 [seed]``.
-"""
+"""Relational programs with texts, dates, more aggregates and joins."""
 
 from __future__ import annotations
 
-import collections
-import random
-import sys
-import time
 from typing import Any
 
-import duckdb
-import pytest
-import test_frame_differential as basis
-from test_frame_differential import SOME, WORDS, Program, base_table, hold_against_duckdb
+import relational_program as basis
+from relational_program import MOST_ROWS, WORDS, Program, base_table
 
 import headrace as hr
 
-OWN = (
+OPERATORS = (
+    *basis.OPERATORS,
     *("text", "date", "transform", "aggregate", "top", "outer", "piece"),
-    *("case", "missing", "counts", "category"),
+    *("case", "missing", "counts", "category", "decimal"),
 )
-OPERATORS = (*OWN, *basis.OPERATORS)
 
 
 class MoreProgram(Program):
-    """Programs with texts, dates, more aggregates and joins."""
+    """Programs with all operators."""
 
     def column(self, made: Any, text: str, kind: str) -> None:
         """A new column on both sides."""
@@ -203,7 +194,7 @@ class MoreProgram(Program):
     def outer(self) -> None:
         rng, number, word = self.rng, self.pick("i"), self.pick("s")
         keys = [name for name in (number, word) if name is not None]
-        if not keys:
+        if not keys or len(self.frame) > MOST_ROWS:
             return
         keys = keys if rng.random() < 0.6 else [rng.choice(keys)]
         other = base_table(rng, rng.choice([0, 3, 20]))
@@ -291,8 +282,7 @@ class MoreProgram(Program):
         if key is None:
             return
         dropna, name = self.rng.random() < 0.5, self.number()
-        counted = self.frame[key].value_counts(dropna=dropna).rename_values(name)
-        self.frame = counted.reset_index()
+        self.frame = self.frame[key].value_counts(dropna=dropna).reset_index(name=name)
         where = f"{key} IS NOT NULL" if dropna else "true"
         self.then(
             f"SELECT row_number() OVER (ORDER BY {name} DESC, q) - 1 AS r, {key}, {name} FROM "
@@ -300,6 +290,26 @@ class MoreProgram(Program):
         )
         self.kinds = {key: self.kinds[key], name: "i"}
         self.renumber()
+
+    def decimal(self) -> None:
+        name = self.pick("f")
+        if name is None:
+            return
+        exact = self.frame[name].clip(-9000, 9000).astype("decimal128(9, 3)")
+        clipped = f"CASE WHEN {name} IS NOT NULL THEN least(greatest({name}, -9000), 9000) END"
+        sql = f"CAST({clipped} AS DECIMAL(9, 3))"
+        forms: list[tuple[Any, str, str]] = [
+            (exact + exact * 2, f"{sql} + {sql} * 2", "o"),
+            (-exact - 5, f"-{sql} - 5", "o"),
+            (exact * exact, f"{sql} * {sql}", "o"),
+            (exact.astype("string"), f"CAST({sql} AS VARCHAR)", "s"),
+            (exact.astype("float64"), f"CAST({sql} AS DOUBLE)", "f"),
+            ((exact > exact.shift()).astype("int64"), f"CAST({sql} > lag({sql}) OVER (ORDER BY r) "
+             "AS BIGINT)", "i"),
+            (exact.rank("dense"), f"CASE WHEN {name} IS NOT NULL THEN dense_rank() OVER "
+             f"(ORDER BY {sql} NULLS LAST) END", "f"),
+        ]  # fmt: skip
+        self.column(*self.rng.choice(forms))
 
     def category(self) -> None:
         name = self.pick("s")
@@ -331,59 +341,3 @@ class MoreProgram(Program):
             self.kinds[new] = kind_of
             return
         self.column(made, text, kind_of)
-
-
-def run(seed: int, base: Any, rows: int | None = None, limit: int | None = None) -> list[str]:
-    """Check one program, under a limit over what is used if there is one."""
-    rng = random.Random(seed)
-    program = MoreProgram(rng, rng.choice([0, 1, 5, 30, 70]) if rows is None else rows)
-    words = [
-        rng.choice(OWN if rng.random() < 0.6 else OPERATORS) for _ in range(rng.randrange(1, 6))
-    ]
-    with hr.threads(rng.choice([1, 2, 4])):
-        before = hr.memory.stats().used_bytes
-        with hr.memory.limit(before + limit if limit else 1 << 40):
-            for word in words:
-                program.step(word)
-            if not program.queries:
-                return []
-            ours = program.frame[["r", *program.kinds]].to_dict()
-    hold_against_duckdb(program, ours, base, seed)
-    return program.used
-
-
-@pytest.fixture
-def base() -> Any:
-    """A DuckDB of one thread, since the tables are small."""
-    return duckdb.connect(":memory:", config={"threads": 1})
-
-
-def test_random_programs_are_those_of_duckdb(base: Any) -> None:
-    seen: collections.Counter[str] = collections.Counter()
-    seed = 0
-    while len(seen) < len(OWN) or min(seen[word] for word in OWN) < SOME:
-        seen.update(set(run(seed, base)))
-        seed += 1
-
-
-@pytest.mark.pool
-def test_programs_that_spill(base: Any) -> None:
-    evicted = hr.memory.spill().evicted_bytes
-    for seed in (5, 8, 9, 13):
-        run(seed, base, rows=2 * 2**17 + 100, limit=5 << 20)
-    assert hr.memory.spill().evicted_bytes > evicted
-
-
-def main(programs: int, seed: int) -> None:
-    """Run so many programs and say what they had."""
-    base = duckdb.connect(":memory:", config={"threads": 1})
-    seen: collections.Counter[str] = collections.Counter()
-    start = time.perf_counter()
-    for at in range(seed, seed + programs):
-        seen.update(set(run(at, base)))
-    took = time.perf_counter() - start
-    print(f"{programs} programs from seed {seed} in {took:.0f} s, no difference: {dict(seen)}")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How random programs run: with any threads, rows of a morsel, and room in memory."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import headrace as hr
+from headrace import _core
+
+MORSELS = (64, 128, 192, 1024, 4096, 2**17)
+LEAST_SPILLED = 12_000  # rows; columns of fewer stay in memory
+T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def way(threads: int, morsel: int, room: int | None) -> Iterator[None]:
+    """`room`: bytes beside those that are in use; None: no limit."""
+    before = _core.morsel_rows()
+    limit = hr.memory.stats().used_bytes + room if room else 1 << 40
+    with hr.threads(threads), hr.memory.limit(limit):
+        _core.set_morsel_rows(morsel)
+        try:
+            yield
+        finally:
+            _core.set_morsel_rows(before)
+
+
+def run_in_two_ways(program: Callable[[], T], rng: random.Random, rows: int) -> tuple[T, T]:
+    """What a program gives on one thread, and on several in little room. Morsels are the same,
+    since the last bits of float sums follow them. A limit too low for any way grows."""
+    morsel = rng.choice(MORSELS if rows < LEAST_SPILLED else MORSELS[3:])
+    threads, room = rng.choice([1, 2, 4]), rng.choice([1, 2, 3]) << 18
+    with way(1, morsel, None):
+        first = program()
+    while True:
+        try:
+            with way(threads, morsel, room):
+                return first, program()
+        except hr.OutOfMemoryError:
+            room *= 2
+
+
+def run_rounds(check_round: Callable[[int, int | None], dict[str, int]], operators: int) -> None:
+    """Run so many rounds from a seed on (``argv``), every 500th with rows that spill, and tell what
+    differs."""
+    rounds, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    start, counts = time.perf_counter(), collections.Counter[str]()
+    for at in range(seed, seed + rounds):
+        try:
+            counts.update(check_round(at, LEAST_SPILLED + at % 9_000 if at % 500 == 499 else None))
+        except Exception as error:
+            counts["differences"] += 1
+            print(f"round {at}: {type(error).__name__}: {error}", flush=True)
+        counts["rounds"] += 1
+        if counts["rounds"] % 500 == 0 or at + 1 == seed + rounds:
+            took = time.perf_counter() - start
+            print(f"{operators} operators, {dict(counts)}, {took:.0f} s", flush=True)
