@@ -4,6 +4,7 @@
 
 #include "headrace/base/enum_names.h"
 #include "headrace/frame/text_rows.h"
+#include "headrace/plan/row_bounds.h"
 #include "headrace/plan/view.h"
 
 #include <algorithm>
@@ -222,13 +223,21 @@ NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
   const auto kept = [](const DecimalSide& side) {
     return std::holds_alternative<NodePtr>(side) ? DecimalSide(NodePtr()) : side;
   };
-  return operator_node(
+  NodePtr made = operator_node(
       name, std::string(dtype.name()), sides.signature, sides.inputs, 1,
       [op, dtype, a = kept(left), b = kept(right)](std::span<const Value> values) -> Value {
         size_t at = 0;
         const Side x = side_at(values, a, at), y = side_at(values, b, at);
         return run_binary(op, x, y, std::get<Column>(values[0]).num_rows(), dtype);
       });
+  if (!is_comparison(op))
+    return made;  // a row that is not there must not raise what arithmetic may
+  made = with_traits(std::move(made), {.row_inputs = static_cast<int64_t>(sides.inputs.size())});
+  const auto* value = std::get_if<DecimalValue>(&right);
+  if (!value) return made;
+  return with_bounds(std::move(made), op, [value = *value](Op each, const NodePtr& bound) {
+    return decimal_node(each, bound, value);
+  });
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "headrace/frame/join_nodes.h"
 
 #include "headrace/algo/gather.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/data/touch.h"
@@ -10,6 +11,8 @@
 #include "headrace/exec/workers.h"
 #include "headrace/frame/decimals.h"
 #include "headrace/frame/operator_inputs.h"
+#include "headrace/plan/costs.h"
+#include "headrace/plan/row_bounds.h"
 #include "headrace/plan/same_words.h"
 
 #include <algorithm>
@@ -253,8 +256,67 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     }
     return Table(std::move(made), std::move(results));
   };
-  return table_node(std::string(kOp), "how=" + how, std::move(table));
+  return with_cost(table_node(std::string(kOp), "how=" + how, std::move(table)),
+                   {.nanoseconds = 20, .bytes = 8});
 }
+
+namespace {
+
+// Whether one of the values that are no NaN, in order, lies between two.
+template <class T>
+bool has_between(const std::vector<T>& sorted, const T& least, const T& most) {
+  const auto found = std::lower_bound(sorted.begin(), sorted.end(), least);
+  return found != sorted.end() && *found <= most;
+}
+
+// By row: whether a value of `set` lies between that of `least` and that of `most`. NaN, which lies
+// between none, may be there always.
+Column any_between(const Column& set, const Column& least, const Column& most) {
+  const int64_t rows = least.num_rows();
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  const auto find = [&](auto&& value_of) {
+    using T = std::decay_t<decltype(value_of(set, 0))>;
+    std::vector<T> sorted;
+    for (int64_t row = 0; row < set.num_rows(); ++row) sorted.push_back(value_of(set, row));
+    const size_t nans = std::erase_if(sorted, [](const T& value) { return value != value; });
+    std::sort(sorted.begin(), sorted.end());
+    for (int64_t row = 0; row < rows; ++row)
+      set_bit(bits.mutable_as<uint8_t>(), row,
+              nans > 0 || least.is_null(row) || most.is_null(row) ||
+                  has_between(sorted, value_of(least, row), value_of(most, row)));
+  };
+  if (set.dtype().is_string())
+    find([](const Column& column, int64_t row) { return column.string(row); });
+  else if (set.dtype().is_decimal())
+    find([](const Column& column, int64_t row) {
+      return column.values<Int128>()[static_cast<size_t>(row)];
+    });
+  else
+    visit_real(set.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+      find([](const Column& column, int64_t row) {
+        return column.values<T>()[static_cast<size_t>(row)];
+      });
+    });
+  return Column(TypeId::kBool, rows, std::move(bits));
+}
+
+// Null is one of values with a null in them, and lies between none.
+NodePtr may_be_in(const NodePtr& set, const NodePtr& least, const NodePtr& most) {
+  const Signature& own = set->signature();
+  const Dtype dtype = least->signature().dtype;
+  const bool is_ordered = dtype.storage().is_real() || dtype.is_decimal() || dtype.is_string();
+  if (dtype != own.dtype || !is_ordered || own.nullable) return nullptr;
+  Signature signature = least->signature();
+  signature.dtype = TypeId::kBool;
+  signature.nullable = false;
+  return operator_node("isin", "bounds", signature, {set, least, most}, 1,
+                       [](std::span<const Value> given) -> Value {
+                         return any_between(std::get<Column>(given[0]), std::get<Column>(given[1]),
+                                            std::get<Column>(given[2]));
+                       });
+}
+
+}  // namespace
 
 NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
   NodePtr left = column_node("isin", values), right = column_node("isin", set);
@@ -262,11 +324,17 @@ NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;
   signature.nullable = false;
-  return test_node("isin", "", signature, {left, right},
-                   [](std::span<const Value> given, const Mask* where) {
-                     return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]), where);
-                   },
-                   {.row_inputs = 1, .same = "isin"});
+  NodePtr made =
+      test_node("isin", "", signature, {left, right},
+                [](std::span<const Value> given, const Mask* where) {
+                  return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]), where);
+                },
+                {.row_inputs = 1, .same = "isin"});
+  // Values that have to be made first are not known when the plan is.
+  if (!is_known(right)) return made;
+  return with_bounds(std::move(made), [right](const NodePtr& least, const NodePtr& most) {
+    return may_be_in(right, least, most);
+  });
 }
 
 }  // namespace hr

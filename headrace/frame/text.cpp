@@ -11,6 +11,7 @@
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/text_rows.h"
+#include "headrace/plan/row_bounds.h"
 #include "headrace/plan/view.h"
 
 #include <array>
@@ -233,11 +234,17 @@ Column compare_text(Op op, const Column& left, const Column& right) {
 
 NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text) {
   const std::string name(op_row(op).name);
-  return test_node(name, text.substr(0, 40), bool_signature(text_column(name, column)), {column},
-                   [op, text](std::span<const Value> values, const Mask* where) {
-                     return compare_text(op, std::get<Column>(values[0]), text, where);
-                   },
-                   {.row_inputs = 1, .same = "text " + text});
+  NodePtr made =
+      test_node(name, text.substr(0, 40), bool_signature(text_column(name, column)), {column},
+                [op, text](std::span<const Value> values, const Mask* where) {
+                  return compare_text(op, std::get<Column>(values[0]), text, where);
+                },
+                {.row_inputs = 1, .same = "text " + text});
+  // Categories have an order of their own.
+  if (is_order(op) && !column->signature().dtype.is_string()) return made;
+  return with_bounds(std::move(made), op, [text](Op each, const NodePtr& bound) {
+    return compare_text_node(each, bound, text);
+  });
 }
 
 NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {

@@ -120,8 +120,9 @@ CsvResult CsvScan::read(const std::vector<bool>& wanted, int64_t max_rows, Place
   return read_in_chunks(*this, wanted, max_rows, chunk_bytes_at(place), place);
 }
 
-CsvResult CsvScan::read_where(const CsvFilter& filter, const std::vector<bool>& wanted) const {
-  return read_in_chunks(*this, wanted, -1, kCsvChunkBytes, host, &filter);
+CsvResult CsvScan::read_where(const CsvFilter& filter, const std::vector<bool>& wanted,
+                              int64_t max_rows) const {
+  return read_in_chunks(*this, wanted, max_rows, kCsvChunkBytes, host, &filter);
 }
 
 CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, int64_t max_rows,
@@ -133,8 +134,8 @@ CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, i
         kOp, "one flag a column is needed",
         {{"flags", wanted.size()}, {"columns", state.schema.names.size()}});
   const std::shared_ptr<Text> text = state.source.open(kOp, state.options.compression);
-  CsvReading reading(state, max_rows, chunk_bytes, *text);
-  return filter ? reading.read_where(*filter, wanted) : reading.read(wanted, place);
+  CsvReading reading(state, filter ? -1 : max_rows, chunk_bytes, *text);
+  return filter ? reading.read_where(*filter, wanted, max_rows) : reading.read(wanted, place);
 }
 
 CsvResult read_csv(const Source& source, const CsvOptions& options, Place place) {

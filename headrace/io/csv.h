@@ -113,7 +113,10 @@ class HR_API CsvScan {
   /// at, and only these are checked. Batches of rows are resident, and what is wanted of them.
   /// Throws as `read`, for the first bad row of those that it looks at; InvalidArgumentError for a
   /// scan that sets bad rows aside.
-  CsvResult read_where(const CsvFilter& filter, const std::vector<bool>& wanted = {}) const;
+  /// `max_rows`: that many wanted rows at most (-1: all); what stands behind them is hardly read,
+  /// and bad rows there are no error.
+  CsvResult read_where(const CsvFilter& filter, const std::vector<bool>& wanted = {},
+                       int64_t max_rows = -1) const;
 
   struct State;
 

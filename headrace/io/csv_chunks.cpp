@@ -159,13 +159,11 @@ CsvRanges find_ranges(std::string_view op, Text& text, std::string_view name,
 
   // What is open now ends at the end of the text, or before its last row when that is cut off.
   if (!result.complete || state == QuoteState::kInside) {
-    if (result.complete) {
-      Buffer rows = Buffer::allocate(last_row - open.begin);
-      text.read(open.begin, rows.mutable_as<char>(), rows.size_bytes());
-      result.open_row = last_row;
-      result.open_line =
-          open.first_line + count_line_ends(rows.as<char>(), rows.as<char>() + rows.size_bytes());
-    }
+    Buffer rows = Buffer::allocate(last_row - open.begin);
+    text.read(open.begin, rows.mutable_as<char>(), rows.size_bytes());
+    result.rest = last_row;
+    result.rest_line =
+        open.first_line + count_line_ends(rows.as<char>(), rows.as<char>() + rows.size_bytes());
     open.max_rows -= open.max_rows > 0;
     close(last_row);
   } else {

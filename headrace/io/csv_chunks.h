@@ -43,9 +43,10 @@ struct CsvRanges {
   int64_t max_rows = 0;
   /// The ranges reach the end of the text.
   bool complete = true;
-  /// Begin and line of a last row whose quote is never closed (it is in no range), or -1.
-  int64_t open_row = -1;
-  int64_t open_line = 0;
+  /// Begin and line of the first row behind the ranges, or -1; if they are complete, its quote is
+  /// never closed.
+  int64_t rest = -1;
+  int64_t rest_line = 0;
   int64_t text_end = 0;
 };
 

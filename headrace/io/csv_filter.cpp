@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV text of which only some rows are wanted: the columns that tell which, then the others.
 #include "headrace/algo/compress.h"
+#include "headrace/algo/first_picked.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/exchange/join_chunks.h"
@@ -63,7 +64,8 @@ Table joined(std::vector<Table> batches) {
 
 }  // namespace
 
-CsvResult CsvReading::read_where(const CsvFilter& filter, const std::vector<bool>& columns) {
+CsvResult CsvReading::read_where(const CsvFilter& filter, const std::vector<bool>& columns,
+                                 int64_t most) {
   if (state_.options.on_bad == BadRows::kReject)
     throw_error<InvalidArgumentError>(kOp,
                                       "bad rows are set aside, and a filter looks at some rows",
@@ -77,31 +79,36 @@ CsvResult CsvReading::read_where(const CsvFilter& filter, const std::vector<bool
     after[c] = wanted[c] && !before[c];
   }
   Wanted first = want(before), second = want(after), all = want(wanted);
-  const bool limited = limit_ != std::numeric_limits<int64_t>::max();
-  for (int64_t enough = limited ? limit_ : -1;; enough *= 2) {
-    const CsvRanges ranges =
-        find_ranges(kOp, text_, state_.source.name(), state_.syntax, state_.layout.data_begin,
-                    state_.layout.first_line, enough, chunk_bytes_, stock_);
+  // Where few rows are wanted the text is read in sections, each twice as long as the one before.
+  const bool limited = most >= 0 || limit_ != std::numeric_limits<int64_t>::max();
+  int64_t enough = limited ? std::max<int64_t>(most < 0 ? limit_ : most, 1) : -1;
+  int64_t begin = state_.layout.data_begin, line = state_.layout.first_line;
+  int64_t rows = 0, left = most < 0 ? std::numeric_limits<int64_t>::max() : most;
+  std::vector<Table> batches;
+  CsvRejects rejects;
+  for (bool complete = false; !complete && rows < limit_ && left > 0;) {
+    const CsvRanges ranges = find_ranges(kOp, text_, state_.source.name(), state_.syntax, begin,
+                                         line, enough, chunk_bytes_, stock_);
     const std::span<const CsvRange> every(ranges.ranges);
-    const auto most = static_cast<size_t>(kChunksPerWorker * threads());
-    std::vector<Table> batches;
-    int64_t rows = 0;
-    for (size_t at = 0; at < every.size() && rows < limit_; at += most)
-      batches.push_back(read_batch(
-          first, second, filter, wanted,
-          {.ranges = every.subspan(at, std::min(most, every.size() - at)), .most = limit_ - rows},
-          rows));
-    if (rows < limit_ && !ranges.complete) {
-      enough = std::max<int64_t>(enough, 1);
-      continue;
+    const auto size = static_cast<size_t>(kChunksPerWorker * threads());
+    for (size_t at = 0; at < every.size() && rows < limit_ && left > 0; at += size) {
+      batches.push_back(read_batch(first, second, filter, wanted,
+                                   {.ranges = every.subspan(at, std::min(size, every.size() - at)),
+                                    .most = limit_ - rows,
+                                    .most_kept = left},
+                                   rows));
+      left -= batches.back().num_rows();
     }
-    CsvRejects rejects;
-    report_open_row(ranges, rows, rejects);
-    text_.check_unchanged();
-    std::vector<CsvPiece> none;
-    if (batches.empty()) batches.push_back(CsvColumns(all.schema, 0).finish(none, {}, 0));
-    return {.table = joined(std::move(batches)), .rejects = rejects.finish()};
+    if (left > 0) report_open_row(ranges, rows, rejects);
+    complete = ranges.complete;
+    begin = ranges.rest;
+    line = ranges.rest_line;
+    enough = 2 * std::max(enough, ranges.max_rows);
   }
+  text_.check_unchanged();
+  std::vector<CsvPiece> none;
+  if (batches.empty()) batches.push_back(CsvColumns(all.schema, 0).finish(none, {}, 0));
+  return {.table = joined(std::move(batches)), .rejects = rejects.finish()};
 }
 
 // The wanted columns of the rows that stay of a batch; adds its rows to `rows`.
@@ -123,15 +130,22 @@ Table CsvReading::read_batch(Wanted& first, Wanted& second, const CsvFilter& fil
   batch.rows = {0};
   for (const CsvPiece& piece : pieces)
     batch.rows.push_back(std::min(batch.rows.back() + piece.rows, batch.most));
-  const int64_t count = batch.rows.back();
   std::vector<bool> has(wanted.size());
   for (size_t c = 0, next = 0; c < has.size(); ++c) {
     has[c] = next < first.schema.names.size() && state_.schema.names[c] == first.schema.names[next];
     next += has[c];
   }
   for (CsvPiece& piece : pieces) batch.begins.push_back(std::move(piece.begins));
-  const Table known = before.finish(pieces, first_slots, batch.most);
-  const Column test = filter.test(columns_of(known, has, filter.reads));
+  Table known = before.finish(pieces, first_slots, batch.most);
+  Column test = filter.test(columns_of(known, has, filter.reads));
+  // Behind the last row that is wanted nothing counts.
+  const auto [count, picked] = first_picked(Mask(test), batch.most_kept);
+  if (picked == batch.most_kept) {
+    batch.most = count;
+    known = known.slice(0, count);
+    test = test.slice(0, count);
+    for (int64_t& row : batch.rows) row = std::min(row, count);
+  }
   const Mask mask(test);
   const Buffer bits = bits_of(mask);
   batch.bits = bits.as<uint8_t>();

@@ -215,11 +215,11 @@ int64_t CsvReading::judge(const CsvRanges& ranges, const std::vector<CsvPiece>& 
 }
 
 void CsvReading::report_open_row(const CsvRanges& ranges, int64_t rows, CsvRejects& rejects) const {
-  if (ranges.open_row < 0 || rows >= limit_) return;
-  std::string row(
-      static_cast<size_t>(std::min(ranges.text_end - ranges.open_row, int64_t{1} << 16)), '\0');
-  text_.read(ranges.open_row, row.data(), static_cast<int64_t>(row.size()));
-  report(ranges.open_line, 0, replace_invalid_utf8(row), "a quote is never closed",
+  if (!ranges.complete || ranges.rest < 0 || rows >= limit_) return;
+  std::string row(static_cast<size_t>(std::min(ranges.text_end - ranges.rest, int64_t{1} << 16)),
+                  '\0');
+  text_.read(ranges.rest, row.data(), static_cast<int64_t>(row.size()));
+  report(ranges.rest_line, 0, replace_invalid_utf8(row), "a quote is never closed",
          "close it, or pass quote=None if quotes mean nothing here", rejects);
 }
 

@@ -7,6 +7,7 @@
 #include "headrace/io/csv_parse.h"
 #include "headrace/io/csv_sniff.h"
 
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,8 @@ class CsvReading {
 
   /// The rows at `place`; `wanted` as of CsvScan::read.
   CsvResult read(const std::vector<bool>& wanted, Place place);
-  CsvResult read_where(const CsvFilter& filter, const std::vector<bool>& wanted);
+  /// At most `most` of the rows that the filter wants.
+  CsvResult read_where(const CsvFilter& filter, const std::vector<bool>& wanted, int64_t most);
 
  private:
   /// Some columns: one target a field.
@@ -44,6 +46,7 @@ class CsvReading {
   struct Batch {
     std::span<const CsvRange> ranges;
     int64_t most;
+    int64_t most_kept = std::numeric_limits<int64_t>::max();
     const uint8_t* bits = nullptr;
     std::vector<int64_t> rows{};   ///< first row of each range, then the end; empty without bits
     std::vector<int64_t> kept{};   ///< the same of those that are wanted

@@ -2,6 +2,7 @@
 // Deferred CSV scans.
 #include "headrace/io/nodes.h"
 
+#include "headrace/plan/costs.h"
 #include "headrace/plan/placement.h"
 #include "headrace/plan/row_predicate.h"
 
@@ -30,7 +31,15 @@ CsvFilter filter_of(const Predicates& predicates, size_t columns, std::span<cons
   return filter;
 }
 
-NodePtr scan_where(const CsvScan& scan, const Predicates& predicates);
+NodePtr scan_where(const CsvScan& scan, const Predicates& predicates, int64_t max_rows);
+
+std::string limit_text(int64_t max_rows) {
+  return max_rows < 0 ? "" : ", first " + std::to_string(max_rows) + " rows";
+}
+
+int64_t at_most(int64_t rows, int64_t max_rows) {
+  return max_rows < 0 ? rows : rows < 0 ? max_rows : std::min(rows, max_rows);
+}
 
 NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
   const CsvSchema& schema = scan.schema();
@@ -42,21 +51,23 @@ NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
     return scan.read(wanted, max_rows, default_place()).table;
   };
   table.guess = [rows = schema.estimated_rows, max_rows](std::span<const int64_t>) {
-    return max_rows < 0 ? rows : rows < 0 ? max_rows : std::min(rows, max_rows);
+    return at_most(rows, max_rows);
   };
   if (max_rows < 0) {
     table.prefix = [scan](int64_t rows) { return scan_prefix(scan, rows); };
     table.filtered = [scan](const Predicates& predicates) -> NodePtr {
       // A GPU has kernels for texts of numbers, and filters quickly; rejects count all rows.
       if (!default_place().is_host() || scan.options().on_bad == BadRows::kReject) return nullptr;
-      return scan_where(scan, predicates);
+      return scan_where(scan, predicates, -1);
     };
   }
-  return table_node("read_csv", scan.source().name(), std::move(table));
+  return with_cost(
+      table_node("read_csv", scan.source().name() + limit_text(max_rows), std::move(table)),
+      {.nanoseconds = 10, .source_rows = at_most(schema.estimated_rows, max_rows)});
 }
 
-// The rows for which all predicates are true.
-NodePtr scan_where(const CsvScan& scan, const Predicates& predicates) {
+// The rows for which all predicates are true, or the first of them.
+NodePtr scan_where(const CsvScan& scan, const Predicates& predicates, int64_t max_rows) {
   const CsvSchema& schema = scan.schema();
   TableOperator table;
   table.names = schema.names;
@@ -67,21 +78,28 @@ NodePtr scan_where(const CsvScan& scan, const Predicates& predicates) {
     text += (&each == &predicates[0] ? " where " : " and ") + each->text();
     table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
   }
-  table.guess = [rows = schema.estimated_rows,
-                 count = predicates.size()](std::span<const int64_t>) {
+  text += limit_text(max_rows);
+  table.guess = [rows = schema.estimated_rows, count = predicates.size(),
+                 max_rows](std::span<const int64_t>) {
     int64_t left = rows;
     for (size_t i = 0; i < count && left > 0; ++i) left = (left + 2) / 3;
-    return left;
+    return at_most(left, max_rows);
   };
-  table.run = [scan, predicates](const std::vector<bool>& wanted, std::span<const Value> others) {
-    return scan.read_where(filter_of(predicates, wanted.size(), others), wanted).table;
+  table.run = [scan, predicates, max_rows](const std::vector<bool>& wanted,
+                                           std::span<const Value> others) {
+    const CsvFilter filter = filter_of(predicates, wanted.size(), others);
+    return scan.read_where(filter, wanted, max_rows).table;
   };
-  table.filtered = [scan, predicates](const Predicates& more) {
-    Predicates all = predicates;
-    all.insert(all.end(), more.begin(), more.end());
-    return scan_where(scan, all);
-  };
-  return table_node("read_csv", std::move(text), std::move(table));
+  if (max_rows < 0) {
+    table.prefix = [scan, predicates](int64_t rows) { return scan_where(scan, predicates, rows); };
+    table.filtered = [scan, predicates](const Predicates& more) {
+      Predicates all = predicates;
+      all.insert(all.end(), more.begin(), more.end());
+      return scan_where(scan, all, -1);
+    };
+  }
+  return with_cost(table_node("read_csv", std::move(text), std::move(table)),
+                   {.nanoseconds = 10, .source_rows = schema.estimated_rows});
 }
 
 }  // namespace

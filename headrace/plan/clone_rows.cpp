@@ -60,9 +60,13 @@ NodePtr RowClone::of(const NodePtr& node) {
 }
 
 NodePtr RowClone::make(const NodePtr& node) {
-  const Node::Fields& fields = node->fields();
   std::vector<NodePtr> inputs;
-  for (const NodePtr& input : fields.inputs) inputs.push_back(of(input));
+  for (const NodePtr& input : node->fields().inputs) inputs.push_back(of(input));
+  return remade_by_row(*node, std::move(inputs));
+}
+
+NodePtr remade_by_row(const Node& node, std::vector<NodePtr> inputs) {
+  const Node::Fields& fields = const_cast<Node&>(node).fields();
   if (fields.renames) return inputs[0];
   if (fields.kind == NodeKind::kElementwise)
     return fields.operation == Op::kCast ? cast_node(inputs[0], fields.signature.dtype)
@@ -75,12 +79,16 @@ NodePtr RowClone::make(const NodePtr& node) {
       where = inputs.back();
       inputs.pop_back();
     }
-    return test_node(fields.op, fields.detail, signature, std::move(inputs), fields.test,
-                     fields.traits, where);
+    return with_bounds(test_node(fields.op, fields.detail, signature, std::move(inputs),
+                                 fields.test, fields.traits, where),
+                       fields.may_be_true);
   }
-  return with_traits(operator_node(fields.op, fields.detail, signature, std::move(inputs),
-                                   fields.passes, fields.run, fields.choice, fields.has_kernels),
-                     fields.traits);
+  NodePtr made = with_bounds(
+      with_traits(operator_node(fields.op, fields.detail, signature, std::move(inputs),
+                                fields.passes, fields.run, fields.choice, fields.has_kernels),
+                  fields.traits),
+      fields.may_be_true);
+  return fields.keeps_order ? keeping_order(std::move(made)) : made;
 }
 
 NodePtr remade_operator(const Node& node, std::vector<NodePtr> inputs) {

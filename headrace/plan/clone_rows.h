@@ -15,6 +15,9 @@ bool is_row_by_row(const Node& node);
 /// How many of the first inputs are read row by row; the others are read whole.
 size_t row_inputs(const Node& node);
 
+/// The row-by-row operation that makes `node`, of other inputs.
+NodePtr remade_by_row(const Node& node, std::vector<NodePtr> inputs);
+
 /// Makes nodes again over other leaves.
 class RowClone {
  public:

@@ -83,7 +83,8 @@ NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
   for (const size_t test : {1, 0}) {
     const auto& narrowed = inputs[test]->fields().narrowed;
     if (!narrowed || inputs[test]->is_ready()) continue;
-    if (NodePtr made = narrowed(inputs[1 - test])) return made;
+    if (NodePtr made = narrowed(inputs[1 - test]))
+      return with_bounds(std::move(made), inputs[test]->fields().may_be_true);
   }
   return nullptr;
 }

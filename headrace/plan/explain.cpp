@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan as text.
+#include "headrace/plan/guesses.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/planner.h"
 
@@ -90,63 +91,6 @@ std::string detail_text(const Node& node) {
     return fields.detail.empty() || node.is_ready() ? "" : " [" + fields.detail + "]";
   return " [" + fields.detail + "; " + fields.choice(fields.inputs) + "]";
 }
-
-/// Rows of values that are not there yet, guessed: a condition is thought to hold in a third of
-/// them.
-class Guesses {
- public:
-  int64_t rows(const NodePtr& node) {
-    const Signature& signature = node->signature();
-    if (signature.rows() != kUnknown) return signature.rows();
-    if (const auto it = known_.find(node.get()); it != known_.end()) return it->second;
-    known_.emplace(node.get(), kUnknown);
-    if (depth_ > kDeepest) return kUnknown;
-    ++depth_;
-    const int64_t guessed = guess(node->fields());
-    --depth_;
-    known_[node.get()] = guessed;
-    return guessed;
-  }
-
-  Explanation::Guess of(const PlanStep& step) {
-    Explanation::Guess result{.rows = kUnknown, .bytes = 0};
-    for (const NodePtr& node : step.outputs) {
-      const Signature& signature = node->signature();
-      if (signature.form == Form::kTable && step.outputs.size() > 1) continue;
-      int64_t elements = 1;
-      for (size_t d = 1; d < signature.shape.size(); ++d) elements *= signature.shape[d];
-      const int64_t count = rows(node);
-      result.rows = std::max(result.rows, count);
-      if (count == kUnknown || signature.form == Form::kTable || elements < 0)
-        result.bytes = kUnknown;
-      if (result.bytes == kUnknown) continue;
-      elements *= count;
-      const bool bits = signature.form == Form::kColumn && signature.dtype.is_bool();
-      result.bytes += bits ? (elements + 7) / 8 : elements * signature.dtype.size_bytes();
-    }
-    return result;
-  }
-
- private:
-  int64_t guess(const Node::Fields& fields) {
-    if (fields.inputs.empty() && !fields.guess) return kUnknown;
-    if (fields.picks) {
-      const int64_t all = rows(fields.inputs[0]);
-      return all == kUnknown ? all : (all + 2) / 3;
-    }
-    if (fields.kind == NodeKind::kPart || fields.kind == NodeKind::kOperator)
-      return rows(fields.inputs[0]);
-    std::vector<int64_t> each;
-    for (const NodePtr& input : fields.inputs) each.push_back(rows(input));
-    if (fields.guess) return fields.guess(each);
-    return *std::max_element(each.begin(), each.end());
-  }
-
-  static constexpr int kDeepest = 1000;  // bounds the recursion
-
-  int depth_ = 0;
-  std::unordered_map<const Node*, int64_t> known_{};
-};
 
 class Writer {
  public:

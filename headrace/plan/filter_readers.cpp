@@ -101,8 +101,9 @@ Conditions::Conditions(const FilterReaders& readers) : readers_(readers) {
       stack.push_back(fields.inputs[0]);
     } else if (fields.masked) {
       std::vector<NodePtr> inputs(fields.inputs.begin(), fields.inputs.end() - 1);
-      all_.push_back(test_node(fields.op, fields.detail, fields.signature, std::move(inputs),
-                               fields.test, fields.traits));
+      all_.push_back(with_bounds(test_node(fields.op, fields.detail, fields.signature,
+                                           std::move(inputs), fields.test, fields.traits),
+                                 fields.may_be_true));
       all_.back()->fields().tag = node->tag();
       made_.insert(all_.back().get());
       stack.push_back(fields.inputs.back());

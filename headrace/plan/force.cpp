@@ -160,11 +160,16 @@ void force(std::span<const NodePtr> nodes) {
   uses.begin(steps.size());
 }
 
-const Value& compute_inside(const NodePtr& node) {
-  for (const PlanStep& step : plan_steps(std::span(&node, 1))) {
+void compute_inside(std::span<const NodePtr> nodes) {
+  for (PlanStep& step : plan_steps(nodes)) {
     run_step(step);
     finish_same(step);
+    step = {};
   }
+}
+
+const Value& compute_inside(const NodePtr& node) {
+  compute_inside(std::span(&node, 1));
   return node->value();
 }
 

@@ -87,6 +87,7 @@ void Node::finish(Value value) {
   fields_->among = nullptr;
   fields_->remade = nullptr;
   fields_->filtered = nullptr;
+  fields_->may_be_true = nullptr;
   fields_->inputs.clear();
 }
 
@@ -276,12 +277,15 @@ NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
   signature.shape[0] = rows == kUnknown ? kUnknown : std::clamp<int64_t>(rows - begin, 0, count);
   signature.domain =
       signature.shape[0] == rows && rows != kUnknown ? signature.domain : new_domain();
-  return operator_node("slice", std::to_string(begin) + ":" + std::to_string(begin + count),
-                       signature, {input}, 0, [begin, count](std::span<const Value> inputs) {
-                         const int64_t length = signature_of(inputs[0]).rows();
-                         const int64_t first = std::min(begin, length);
-                         return slice_value(inputs[0], first, std::min(count, length - first));
-                       });
+  NodePtr made =
+      operator_node("slice", std::to_string(begin) + ":" + std::to_string(begin + count), signature,
+                    {input}, 0, [begin, count](std::span<const Value> inputs) {
+                      const int64_t length = signature_of(inputs[0]).rows();
+                      const int64_t first = std::min(begin, length);
+                      return slice_value(inputs[0], first, std::min(count, length - first));
+                    });
+  if (begin == 0) made->fields().first_rows = count;
+  return made;
 }
 
 NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inside of a node, for node.cpp, planner.cpp, force.cpp and explain.cpp.
 #pragma once
+#include "headrace/plan/costs.h"
 #include "headrace/plan/node.h"
+#include "headrace/plan/row_bounds.h"
 
 #include <optional>
 
@@ -23,6 +25,9 @@ struct Node::Fields {
   Run run{};
   Choice choice{};
   NodeTraits traits{};
+  Cost cost{};
+  MayBeTrue may_be_true{};  // of a test
+  bool keeps_order = false;
   RowTest test{};       // of a test of rows
   bool masked = false;  // whose last input is a mask that says where it looks
   /// The same where a mask is true; null once it let go of its inputs.
@@ -55,6 +60,7 @@ struct Node::Fields {
   bool has_kernels = false;  // `run` takes inputs on a CUDA device
   bool picks = false;        // inputs are rows and the mask that picks of them
   bool renames = false;      // the value of its only input in another row domain
+  int64_t first_rows = -1;   // of a slice from row 0 on: how many
   bool live = false;         // the value lies in memory that others may write
   int64_t chain_length = 0;  // element-wise operations above the last materialised value
 

@@ -5,6 +5,7 @@
 #include "headrace/plan/equal_nodes.h"
 #include "headrace/plan/needless_order.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/prefix.h"
 #include "headrace/plan/push_filters.h"
 #include "headrace/plan/push_keys.h"
 #include "headrace/plan/row_pass.h"
@@ -132,6 +133,10 @@ class Planner {
     merge(roots);
     bool pushed = false;
     while (push_filter(order_, users_, roots_)) {
+      pushed = true;
+      read(roots);
+    }
+    if (push_first_rows(order_, users_, roots_)) {
       pushed = true;
       read(roots);
     }

@@ -3,9 +3,9 @@
 #include "headrace/plan/profile.h"
 
 #include "headrace/exec/device_profile.h"
-#include "headrace/memory/budget.h"
 #include "headrace/memory/spill.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -24,7 +24,13 @@ Listeners& listeners() {
   return *leaked;
 }
 
+thread_local std::string step_note;
+
 }  // namespace
+
+void note_on_step(std::string note) {
+  step_note = std::move(note);
+}
 
 Profile::Profile() {
   Listeners& to = listeners();
@@ -47,9 +53,12 @@ std::vector<StepRecord> Profile::steps() const {
 
 StepClock::StepClock() : on_(listeners().count > 0) {
   if (!on_) return;
+  step_note.clear();
   const SpillStatistics before = spill_statistics();
   record_.written_bytes = -before.written_bytes;
   record_.fetched_bytes = -before.fetched_bytes;
+  memory_.emplace();
+  record_.memory_bytes = -memory_->read().used_bytes;
   record_.begin_ns = profile_now_ns();
 }
 
@@ -59,9 +68,12 @@ void StepClock::stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes
   const SpillStatistics after = spill_statistics();
   record_.written_bytes += after.written_bytes;
   record_.fetched_bytes += after.fetched_bytes;
-  record_.used_bytes = memory_statistics().used_bytes;
+  const MemoryStatistics memory = memory_->read();
+  record_.used_bytes = memory.used_bytes;
+  record_.memory_bytes = std::max<int64_t>(record_.memory_bytes + memory.peak_bytes, 0);
   record_.op = op;
   record_.line = tag_info(tag).line;
+  record_.note = std::move(step_note);
   record_.rows = rows;
   record_.result_bytes = bytes;
   const std::lock_guard lock(listeners().mutex);

@@ -2,9 +2,11 @@
 // What the steps of plans took, for profiles.
 #pragma once
 #include "headrace/base/api.h"
+#include "headrace/memory/budget.h"
 #include "headrace/memory/tag.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +16,13 @@ namespace hr {
 struct StepRecord {
   std::string op{};
   std::string line{};    ///< the user's, "etl.py:12", or empty
+  std::string note{};    ///< what the operator tells of its work, "row groups 3 of 40", or empty
   int64_t begin_ns = 0;  ///< since the process began
   int64_t end_ns = 0;
   int64_t rows = 0;           ///< of the first result
   int64_t result_bytes = 0;   ///< of all results
   int64_t used_bytes = 0;     ///< in the budget at the end
+  int64_t memory_bytes = 0;   ///< the most that was in use at once, without what was before
   int64_t written_bytes = 0;  ///< to the disk, because of a memory limit
   int64_t fetched_bytes = 0;  ///< and back
 };
@@ -40,6 +44,9 @@ class HR_API Profile {
   friend class StepClock;
 };
 
+/// For an operator that runs: what the record of its step shall say.
+HR_API void note_on_step(std::string note);
+
 /// Around one step; for force.cpp.
 class StepClock {
  public:
@@ -49,6 +56,7 @@ class StepClock {
 
  private:
   bool on_;
+  std::optional<StatisticsScope> memory_{};
   StepRecord record_{};
 };
 

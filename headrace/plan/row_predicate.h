@@ -12,6 +12,8 @@
 
 namespace hr {
 
+struct ColumnBounds;
+
 /// An expression over columns of one table, by their places.
 class HR_API RowPredicate {
  public:
@@ -32,6 +34,9 @@ class HR_API RowPredicate {
   friend Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
                                const std::function<Column(int64_t)>& column,
                                std::span<const Value> others);
+  friend std::vector<bool> groups_for_which(
+      std::span<const std::shared_ptr<const RowPredicate>> predicates, const Column& rows,
+      const std::function<ColumnBounds(int64_t)>& bounds, std::span<const Value> others);
 
   NodePtr test_{};  // over nodes that only stand for something
   std::vector<NodePtr> columns_in_{};

@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/row_bounds.h"
 
 #include <algorithm>
 
@@ -174,7 +175,7 @@ NodePtr retype_node(const NodePtr& input, Dtype dtype) {
                                  return Tensor(dtype, tensor.shape(), tensor.strides(),
                                                tensor.buffer(), tensor.byte_offset());
                                });
-  return with_traits(std::move(made), {.row_inputs = 1, .same = "retype"});
+  return keeping_order(with_traits(std::move(made), {.row_inputs = 1, .same = "retype"}));
 }
 
 }  // namespace hr

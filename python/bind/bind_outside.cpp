@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that a Python function makes, column by column as they are wanted.
+// Sources in groups of rows that Python objects read.
 #include "python/bind/bind.h"
 
 #include "headrace/base/error.h"
+#include "headrace/io/row_groups.h"
 
 #include <memory>
 
@@ -10,34 +11,81 @@ using hr::NodePtr;
 
 namespace {
 
-NodePtr outside_table(const std::string& op, const std::string& detail,
-                      std::vector<std::string> names, const std::vector<std::string>& dtypes,
-                      int64_t rows, nb::handle read) {
-  hr::TableOperator table;
-  table.names = std::move(names);
-  for (const std::string& word : dtypes) table.dtypes.push_back(hr::dtype_from_name(word));
-  table.rows = rows;
-  const hr::Owner owner = python_owner(read);
-  const std::shared_ptr<PyObject> function(read.ptr(),
-                                           [owner](PyObject*) { owner.release(owner.context); });
-  table.run = [op, names = table.names, function](const std::vector<bool>& wanted,
-                                                  std::span<const hr::Value>) {
+/// A Python object that any thread may call and let go of.
+class Outside {
+ public:
+  Outside(std::string op, nb::handle object) : op_(std::move(op)) {
+    const hr::Owner owner = python_owner(object);
+    object_ = std::shared_ptr<PyObject>(object.ptr(),
+                                        [owner](PyObject*) { owner.release(owner.context); });
+  }
+
+  /// What `call` gives of the object, with the GIL held.
+  template <class Call>
+  auto with(Call&& call) const {
     const GilTaken gil;
-    if (!gil) hr::throw_error<hr::InternalError>(op, "the interpreter is gone");
-    nb::list chosen;
-    for (size_t c = 0; c < wanted.size(); ++c)
-      if (wanted[c]) chosen.append(nb::str(names[c].c_str(), names[c].size()));
-    return nb::cast<hr::Table>(nb::handle(function.get())(chosen));
+    if (!gil) hr::throw_error<hr::InternalError>(op_, "the interpreter is gone");
+    return call(nb::handle(object_.get()));
+  }
+
+ private:
+  std::string op_;
+  std::shared_ptr<PyObject> object_;
+};
+
+nb::list places_of(const std::vector<bool>& wanted) {
+  nb::list places;
+  for (size_t c = 0; c < wanted.size(); ++c)
+    if (wanted[c]) places.append(nb::int_(c));
+  return places;
+}
+
+hr::RowGroups::Batches batches_of(const std::string& op, const Outside& object, int64_t group,
+                                  const std::vector<bool>& wanted, int64_t rows) {
+  const auto iterator = object.with([&](nb::handle source) {
+    return Outside(op, source.attr("batches")(group, places_of(wanted), rows));
+  });
+  return [iterator] {
+    return iterator.with([](nb::handle each) -> std::optional<hr::Table> {
+      const nb::object next = nb::steal(PyIter_Next(each.ptr()));
+      if (next.is_valid()) return nb::cast<hr::Table>(next);
+      if (PyErr_Occurred()) throw nb::python_error();
+      return std::nullopt;
+    });
   };
-  return hr::table_node(op, detail, std::move(table));
+}
+
+NodePtr row_groups_table(const std::string& op, const std::string& name, const hr::Table& none,
+                         std::vector<int64_t> rows, nb::handle source) {
+  const Outside object(op, source);
+  return hr::row_groups_node(
+      {.op = op,
+       .name = name,
+       .none = none,
+       .rows = std::move(rows),
+       .bounds =
+           [object](int64_t column) {
+             return object.with([&](nb::handle self) {
+               const auto found = nb::cast<hr::Table>(self.attr("bounds")(column));
+               return hr::ColumnBounds{found.column(0), found.column(1), found.column(2)};
+             });
+           },
+       .read =
+           [object](const std::vector<bool>& wanted) {
+             return object.with([&](nb::handle self) {
+               return nb::cast<hr::Table>(self.attr("read")(places_of(wanted)));
+             });
+           },
+       .read_group =
+           [op, object](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
+             return batches_of(op, object, group, wanted, batch_rows);
+           }});
 }
 
 }  // namespace
 
 void bind_outside(nb::module_& m) {
-  m.def("outside_table", &outside_table, "op"_a, "detail"_a, "names"_a, "dtypes"_a, "rows"_a,
-        "read"_a,
-        nb::sig("def outside_table(op: str, detail: str, names: collections.abc.Sequence[str], "
-                "dtypes: collections.abc.Sequence[str], rows: int, "
-                "read: collections.abc.Callable[[list[str]], Table]) -> Node"));
+  m.def("row_groups_table", &row_groups_table, "op"_a, "name"_a, "none"_a, "rows"_a, "source"_a,
+        nb::sig("def row_groups_table(op: str, name: str, none: Table, rows: "
+                "collections.abc.Sequence[int], source: typing.Any) -> Node"));
 }

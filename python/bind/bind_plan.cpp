@@ -8,6 +8,7 @@
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/simulated.h"
+#include "headrace/plan/costs.h"
 #include "headrace/plan/node.h"
 #include "headrace/plan/placement.h"
 #include "headrace/plan/profile.h"
@@ -247,15 +248,15 @@ void bind_plan(nb::module_& m) {
   m.def("as_tensor", &hr::as_tensor_node, "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
-  using Steps = std::vector<std::tuple<std::string, std::string, int64_t, int64_t, int64_t, int64_t,
-                                       int64_t, int64_t, int64_t>>;
+  using Steps = std::vector<std::tuple<std::string, std::string, std::string, int64_t, int64_t,
+                                       int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>>;
   nb::class_<hr::Profile>(m, "StepRecorder")
       .def(nb::init<>())
       .def("steps", [](const hr::Profile& self) {
         Steps steps;
         for (const hr::StepRecord& s : self.steps())
-          steps.emplace_back(s.op, s.line, s.begin_ns, s.end_ns, s.rows, s.result_bytes,
-                             s.used_bytes, s.written_bytes, s.fetched_bytes);
+          steps.emplace_back(s.op, s.line, s.note, s.begin_ns, s.end_ns, s.rows, s.result_bytes,
+                             s.used_bytes, s.memory_bytes, s.written_bytes, s.fetched_bytes);
         return steps;
       });
   using Spans =
@@ -276,6 +277,15 @@ void bind_plan(nb::module_& m) {
         std::vector<std::pair<int64_t, int64_t>> guesses;
         for (const auto& [rows, bytes] : explanation.guesses) guesses.emplace_back(rows, bytes);
         return std::tuple(explanation.text, explanation.steps, explanation.full_passes, guesses);
+      },
+      "nodes"_a, Unlocked());
+  m.def(
+      "predicted_costs",
+      [](const std::vector<NodePtr>& nodes) {
+        std::vector<std::pair<int64_t, int64_t>> costs;
+        for (const hr::StepCost& each : hr::predicted_costs(nodes))
+          costs.emplace_back(each.nanoseconds, each.memory_bytes);
+        return costs;
       },
       "nodes"_a, Unlocked());
 }

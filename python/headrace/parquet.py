@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     Source = str | os.PathLike[str] | BinaryIO
 
 __all__ = ["read_parquet", "scan_parquet", "write_parquet"]
+
+#: Bytes of a column that are read at once.
+_PAGES = 1 << 18
 
 
 def _pyarrow(op: str) -> Any:
@@ -90,6 +94,63 @@ def _table(op: str, arrow: Any) -> _core.Table:
     return _core.Table(columns.names, [columns.column(i, op) for i in range(len(columns.names))])
 
 
+class _Groups:
+    """The row groups of a file for the engine: bounds of their columns, and their rows."""
+
+    def __init__(self, op: str, place: Any, file: Any, names: list[str]) -> None:
+        self.op, self.place, self.names = op, place, names
+        self.file = file
+        self.stamp = _stamp(place)
+        self.none = _table(op, file.schema_arrow.empty_table().select(names))
+
+    def _check(self) -> None:
+        if self.stamp is not None and _stamp(self.place) != self.stamp:
+            raise InputError(
+                f"{self.op}: the file changed since it was scanned: path={self.place!r}"
+            )
+
+    def rows(self) -> list[int]:
+        """Of each group."""
+        metadata = self.file.metadata
+        return [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
+
+    def bounds(self, column: int) -> _core.Table:
+        """The least and the greatest value of each group, and the number of nulls."""
+        from headrace.parquet_bounds import bounds
+
+        return _table(self.op, bounds(self.file, self.names[column]))
+
+    def read(self, columns: list[int]) -> _core.Table:
+        """These columns, whole."""
+        self._check()
+        names = [self.names[c] for c in columns]
+        arrow = _call(self.op, self.place, lambda: self.file.read(columns=names).select(names))
+        return _table(self.op, arrow)
+
+    def batches(self, group: int, columns: list[int], rows: int) -> Iterator[_core.Table]:
+        """These columns of one group, so many rows at a time.
+
+        The file is opened anew, since a reader keeps what it decoded last, and reads page by page,
+        so that a few rows take few bytes.
+        """
+        import pyarrow as pa
+
+        self._check()
+        names = [self.names[c] for c in columns]
+        read = functools.partial(_call, self.op, self.place)
+        pages = functools.partial(
+            _pyarrow(self.op).ParquetFile,
+            self.place,
+            metadata=self.file.metadata,
+            buffer_size=_PAGES,
+            pre_buffer=False,
+        )
+        with read(pages) as file:
+            batches = read(lambda: file.iter_batches(rows, row_groups=[group], columns=names))
+            while (batch := read(lambda: next(batches, None))) is not None:
+                yield _table(self.op, pa.Table.from_batches([batch]).select(names))
+
+
 def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
     from headrace.frame import DataFrame
 
@@ -97,23 +158,12 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
     parquet = _pyarrow(op)
     place = _place(op, source)
     file = _call(op, place, lambda: parquet.ParquetFile(place))
-    schema = file.schema_arrow
-    names = _wanted(op, columns, list(schema.names))
+    names = _wanted(op, columns, list(file.schema_arrow.names))
+    groups = _Groups(op, place, file, names)
     if now:
-        arrow = _call(op, place, lambda: file.read(columns=names).select(names))
-        return DataFrame._from_table(_table(op, arrow))
-    stamp = _stamp(place) if isinstance(place, str) else None
-    none = _table(op, schema.empty_table().select(names))
-    dtypes = [none.column(i).dtype for i in range(len(names))]
-
-    def read(wanted: list[str]) -> _core.Table:
-        if stamp is not None and _stamp(place) != stamp:
-            raise InputError(f"{op}: the file changed since it was scanned: path={place!r}")
-        arrow = _call(op, place, lambda: file.read(columns=wanted).select(wanted))
-        return _table(op, arrow)
-
-    detail = os.path.basename(place) if isinstance(place, str) else "a file object"
-    table = _core.outside_table(op, detail, names, dtypes, file.metadata.num_rows, read)
+        return DataFrame._from_table(groups.read(list(range(len(names)))))
+    name = os.path.basename(place) if isinstance(place, str) else "a file object"
+    table = _core.row_groups_table(op, name, groups.none, groups.rows(), groups)
     return DataFrame._of_parts(table, names)
 
 

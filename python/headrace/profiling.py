@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -18,11 +19,13 @@ class ProfileStep(NamedTuple):
 
     op: str
     line: str
+    note: str  #: what the operator tells of its work, ``"row groups 3 of 40"``
     begin_ns: int
     end_ns: int
     rows: int
     result_bytes: int
-    used_bytes: int
+    used_bytes: int  #: in the budget at its end
+    memory_bytes: int  #: the most that it held at once
     written_bytes: int
     fetched_bytes: int
 
@@ -54,7 +57,10 @@ class Profile:
         What the streams of devices did, by the clock of the device.
     """
 
-    _HEADER = ("operator", "line", "ms", "share", "rows", "result", "in memory", "to disk", "back")
+    _HEADER = (
+        *("operator", "line", "ms", "share", "rows", "result"),
+        *("held", "in memory", "to disk", "back"),
+    )
 
     def __init__(self) -> None:
         self._recorder: _core.StepRecorder | None = None
@@ -99,6 +105,7 @@ class Profile:
                 f"{step.seconds / whole:.0%}",
                 f"{step.rows:,}",
                 size_text(step.result_bytes),
+                size_text(step.memory_bytes),
                 size_text(step.used_bytes),
                 size_text(step.written_bytes) if step.written_bytes else "",
                 size_text(step.fetched_bytes) if step.fetched_bytes else "",
@@ -135,7 +142,14 @@ class Profile:
             events.append(thread)
         for step in self.steps:
             begin, end = step.begin_ns / 1e3, step.end_ns / 1e3
-            named = {"line": step.line, "rows": step.rows, "result_bytes": step.result_bytes}
+            named = {
+                "line": step.line,
+                "rows": step.rows,
+                "result_bytes": step.result_bytes,
+                "memory_bytes": step.memory_bytes,
+            }
+            if step.note:
+                named["note"] = step.note
             if step.written_bytes or step.fetched_bytes:
                 named |= {"to_disk": step.written_bytes, "back": step.fetched_bytes}
             bar = {"ph": "X", "name": step.op, "cat": "plan", "pid": 1, "tid": 1}
@@ -169,12 +183,41 @@ def profile() -> Profile:
     return Profile()
 
 
+class Guess(NamedTuple):
+    """What a step was thought to yield and to take before it ran; None where nobody could say."""
+
+    rows: int | None
+    result_bytes: int | None
+    seconds: float | None
+    memory_bytes: int | None
+
+
+class ExplainedStep(NamedTuple):
+    """One step of a plan that ran."""
+
+    predicted: Guess
+    measured: ProfileStep
+
+
 class Explanation(str):
-    """The steps of a plan: a text, and a table in a notebook."""
+    """The steps of a plan: a text, and a table in a notebook.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    steps : list of ExplainedStep
+        What was predicted of each step and what it took; empty unless the plan was analysed.
+    """
 
-    _HEADER = ("step", "what", "predicted", "passes", "line", "measured")
+    steps: list[ExplainedStep]
+
+    _HEADER = ("step", "what", "yields", "passes", "line")
+    _FIGURES = ("", "rows", "result", "ms", "held", "to disk", "back", "told")
+
+    def __new__(cls, text: str, steps: Sequence[ExplainedStep] = ()) -> Self:
+        """A text with the figures of its steps."""
+        made = super().__new__(cls, text)
+        made.steps = list(steps)
+        return made
 
     def _repr_html_(self) -> str:
         first, *lines = self.rstrip("\n").split("\n")
@@ -182,37 +225,76 @@ class Explanation(str):
         for line in lines:
             what, *rest = line.strip().split(" | ")
             number, _, does = what.partition(" ")
-            does, _, predicted = does.rpartition(" -> ")
+            does, _, yields = does.rpartition(" -> ")
             passes = rest[0].removeprefix("passes ") if rest else ""
             where = rest[1] if len(rest) > 1 and " ms, " not in rest[1] else ""
-            measured = rest[-1] if len(rest) > (2 if where else 1) else ""
-            rows.append((number, does or what, predicted, passes, where, measured))
-        return f"<p>{html.escape(first)}</p>{html_table(self._HEADER, rows) if rows else ''}"
+            rows.append((number, does or what, yields, passes, where))
+        table = html_table(self._HEADER, rows) if rows else ""
+        return f"<p>{html.escape(first)}</p>{table}{self._figures()}"
+
+    def _figures(self) -> str:
+        """A table of what was predicted and what was measured."""
+        rows: list[tuple[str, ...]] = []
+        for number, (guess, step) in enumerate(self.steps, 1):
+            rows.append((f"#{number} predicted", *_texts(*guess), "", "", ""))
+            moved = (step.written_bytes, step.fetched_bytes)
+            measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
+            rows.append(
+                ("measured", *measured, *(size_text(m) if m else "" for m in moved), step.note)
+            )
+        return html_table(self._FIGURES, rows) if rows else ""
 
 
-def _guessed(rows: int, size: int) -> str:
-    """What was thought of a step before it ran."""
-    if rows < 0:
-        return "not predicted"
-    return f"predicted {rows:,} rows" + (f", {size_text(size)}" if size >= 0 else "")
+def _texts(
+    rows: int | None, result: int | None, seconds: float | None, memory: int | None
+) -> tuple[str, str, str, str]:
+    """Rows, bytes, milliseconds and bytes, for people; "?" for what is not known."""
+    return (
+        "?" if rows is None else f"{rows:,}",
+        "?" if result is None else size_text(result),
+        "?" if seconds is None else f"{seconds * 1e3:.2f}",
+        "?" if memory is None else size_text(memory),
+    )
+
+
+def _sentence(texts: tuple[str, str, str, str]) -> str:
+    rows, result, time, memory = texts
+    return f"{time} ms, {rows} rows, {result}, {memory} held"
+
+
+def _told(step: ProfileStep, guess: Guess) -> str:
+    """What a step took, and what it was thought to take."""
+    measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
+    disk = step.written_bytes + step.fetched_bytes
+    return (
+        f" | {_sentence(measured)} (predicted {_sentence(_texts(*guess))})"
+        f", {size_text(step.used_bytes)} in memory"
+        + (f", {step.note}" if step.note else "")
+        + (f", {size_text(disk)} moved" if disk else "")
+    )
 
 
 def explain(nodes: list[_core.Node], analyze: bool) -> Explanation:
     """The plan as text; `analyze` runs it, and says what each step took."""
-    text, _, _, guesses = _core.explain(nodes)
+    text, _, _, sizes = _core.explain(nodes)
     if not analyze:
         return Explanation(text)
+    costs = _core.predicted_costs(nodes)
     with profile() as seen:
         _core.force(nodes)
-    lines, steps = text.split("\n"), iter(zip(seen.steps, guesses, strict=False))
+    guesses = [
+        Guess(
+            rows=None if rows < 0 else rows,
+            result_bytes=None if size < 0 else size,
+            seconds=None if time < 0 else time / 1e9,
+            memory_bytes=None if memory < 0 else memory,
+        )
+        for (rows, size), (time, memory) in zip(sizes, costs, strict=True)
+    ]
+    lines = text.split("\n")
+    steps = [ExplainedStep(*pair) for pair in zip(guesses, seen.steps, strict=False)]
+    rest = iter(steps)
     for at, line in enumerate(lines):
-        if line.startswith("  #") and (pair := next(steps, None)):
-            step, guess = pair
-            disk = step.written_bytes + step.fetched_bytes
-            lines[at] += (
-                f" | {step.seconds * 1e3:.2f} ms, {step.rows:,} rows, "
-                f"{size_text(step.result_bytes)} ({_guessed(*guess)}), "
-                f"{size_text(step.used_bytes)} in memory"
-                + (f", {size_text(disk)} moved" if disk else "")
-            )
-    return Explanation("\n".join(lines))
+        if line.startswith("  #") and (step := next(rest, None)):
+            lines[at] += _told(step.measured, step.predicted)
+    return Explanation("\n".join(lines), steps)

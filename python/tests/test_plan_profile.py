@@ -8,11 +8,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from headrace.profiling import ExplainedStep
 
 import headrace as hr
 
@@ -74,7 +76,8 @@ def test_a_plan_says_what_its_steps_took_and_moved() -> None:
     with hr.memory.limit(hr.memory.stats().used_bytes + 40_000_000):
         text = plan.explain(analyze=True)
     (line,) = (line for line in text.split("\n") if "sort_values" in line)
-    wanted = r"\d ms, 4,000,000 rows, 64.0 MB \(predicted 4,000,000 rows, 64.0 MB\), .* moved$"
+    figures = r"\d+\.\d\d ms, 4,000,000 rows, 64.0 MB, \d+\.\d MB held"
+    wanted = rf" \| {figures} \(predicted {figures}\), .* in memory, .* moved$"
     assert re.search(wanted, line), line
     assert "sort_values" not in plan[["k"]].explain().split("ready")[0]
 
@@ -84,9 +87,65 @@ def test_a_plan_predicts_rows_and_is_a_table_in_a_notebook() -> None:
     plan = frame[frame.x > 10].groupby("k", as_index=False).x.sum()
     text = plan.explain(analyze=True)
     assert "30 rows" in text and "predicted" in text and "in memory" in text, text
-    assert text._repr_html_().count("<tr>") == text.count("  #") + 1
+    html = text._repr_html_()
+    # The steps and a header; then a header, and what was predicted and measured of each step.
+    assert html.count("<tr>") == 3 * text.count("  #") + 2
+    assert html.count("predicted") == len(text.steps) == text.count("  #")
     scanned = hr.scan_csv(b"a,b\n" + b"1,2\n" * 300)
-    assert "300 rows, 2.4 kB (predicted 300 rows" in scanned[["a"]].explain(analyze=True)
+    text = scanned[["a"]].explain(analyze=True)
+    assert "300 rows, 2.4 kB" in text.partition("(predicted")[2]
+    assert not plan.explain().steps
+
+
+def prices(make: Callable[[int], hr.DataFrame | hr.Series], rows: int) -> list[ExplainedStep]:
+    plan = make(rows)
+    return plan.explain(analyze=True).steps
+
+
+def frame_of(rows: int) -> hr.DataFrame:
+    at = np.random.default_rng(1).permutation(rows)
+    frame = hr.DataFrame({"k": frozen(at % 1000), "x": frozen(at * 0.5), "y": frozen(at)})
+    hr.eval(frame)
+    return frame
+
+
+def joined_of(rows: int) -> hr.DataFrame:
+    keys = np.random.default_rng(2).permutation(rows)[: rows * 5 // 8]
+    other = hr.DataFrame({"y": frozen(keys.copy()), "z": frozen(keys * 2)})
+    return frame_of(rows).merge(other, on="y")
+
+
+PLANS: dict[str, Callable[[int], hr.DataFrame | hr.Series]] = {
+    "chain": lambda rows: frame_of(rows).pipe(lambda f: f.x * 2 + f.y),
+    "filter": lambda rows: frame_of(rows).pipe(lambda f: f[f.k < 333]),
+    "group-by": lambda rows: (
+        frame_of(rows).groupby("k", as_index=False).agg(a=("x", "sum"), b=("y", "max"))
+    ),
+    "sort": lambda rows: frame_of(rows).sort_values("x"),
+    "join": joined_of,
+    "text": lambda rows: hr.scan_csv(b"a,b\n" + b"1.5,2\n" * rows),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_time_and_memory_are_predicted(name: str) -> None:
+    few, many = (prices(PLANS[name], rows) for rows in (500_000, 2_000_000))
+    assert len(few) == len(many) > 0
+    for steps in (few, many):
+        for guess, _ in steps:
+            assert guess.seconds is not None and guess.seconds > 0
+            assert guess.memory_bytes is not None and guess.memory_bytes > 0
+            assert guess.rows is not None and guess.result_bytes is not None
+    for less, more in zip(few, many, strict=True):
+        assert less.predicted.seconds < more.predicted.seconds
+        assert less.predicted.memory_bytes <= more.predicted.memory_bytes
+    predicted = max(step.predicted.memory_bytes or 0 for step in many)
+    measured = max(step.measured.memory_bytes for step in many)
+    assert measured / 2 < predicted < measured * 2, (predicted, measured)
+    # Of the time only that it is no nonsense, since machines differ and are busy.
+    took = sum(step.measured.seconds for step in many)
+    thought = sum(step.predicted.seconds or 0 for step in many)
+    assert took / 5000 < thought < took * 100
 
 
 def test_rows_sorted_for_nothing_are_told() -> None:

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row groups: those that may have wanted rows, batch by batch.
+#include "headrace/io/row_groups.h"
+
+#include "headrace/algo/compress.h"
+#include "headrace/algo/first_picked.h"
+#include "headrace/exchange/join_chunks.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/costs.h"
+#include "headrace/plan/profile.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kFewRows = int64_t{1} << 14;
+
+using Predicates = std::vector<std::shared_ptr<const RowPredicate>>;
+using Source = std::shared_ptr<const RowGroups>;
+
+std::vector<bool> groups_for(const RowGroups& source, const Predicates& predicates,
+                             std::span<const Value> others) {
+  const auto count = static_cast<int64_t>(source.rows.size());
+  if (predicates.empty() || count == 0) return std::vector<bool>(static_cast<size_t>(count), true);
+  Buffer rows = Buffer::allocate(8 * count);
+  std::copy(source.rows.begin(), source.rows.end(), rows.mutable_as<int64_t>());
+  return groups_for_which(predicates, Column(TypeId::kInt64, count, std::move(rows)), source.bounds,
+                          others);
+}
+
+std::string groups_text(int64_t some, size_t all) {
+  return "row groups " + std::to_string(some) + " of " + std::to_string(all);
+}
+
+/// One reading of the rows that all predicates want, at most so many.
+class Reading {
+ public:
+  Reading(const RowGroups& source, const Predicates& predicates, std::span<const Value> others,
+          const std::vector<bool>& wanted, int64_t max_rows)
+      : source_(source),
+        predicates_(predicates),
+        others_(others),
+        wanted_(wanted),
+        left_(max_rows < 0 ? std::numeric_limits<int64_t>::max() : max_rows),
+        tested_(wanted.size()),
+        behind_(wanted),
+        coded_(wanted.size()),
+        parts_(wanted.size()) {
+    // A few first rows are looked for in small batches, in the first group.
+    if (max_rows >= 0)
+      batch_rows_ = std::clamp(max_rows, std::min(kFewRows, morsel_rows()), morsel_rows());
+    for (const auto& each : predicates)
+      for (const int64_t column : each->columns()) tested_[static_cast<size_t>(column)] = true;
+    for (size_t c = 0; c < wanted.size(); ++c) {
+      behind_[c] = wanted[c] && !tested_[c];
+      coded_[c] = wanted[c] && source.none.columns()[c].dtype().is_category();
+    }
+  }
+
+  Table run() {
+    const std::vector<bool> may = groups_for(source_, predicates_, others_);
+    int64_t read = 0;
+    for (size_t group = 0; group < may.size() && left_ > 0; ++group) {
+      read += may[group];
+      if (may[group])
+        read_group(static_cast<int64_t>(group));
+      else if (any(coded_))
+        read_codes(static_cast<int64_t>(group), coded_);
+      if (may[group]) batch_rows_ = morsel_rows();
+    }
+    note_on_step(groups_text(read, may.size()));
+    std::vector<std::string> names;
+    std::vector<Column> columns;
+    for (size_t c = 0; c < wanted_.size(); ++c) {
+      if (!wanted_[c]) continue;
+      const Column& none = source_.none.columns()[c];
+      names.push_back(source_.none.names()[c]);
+      columns.push_back(parts_[c].empty() ? none
+                                          : concatenate(source_.op, none.dtype(), parts_[c]));
+      parts_[c].clear();
+    }
+    return Table(std::move(names), std::move(columns));
+  }
+
+ private:
+  static bool any(const std::vector<bool>& columns) {
+    return std::find(columns.begin(), columns.end(), true) != columns.end();
+  }
+
+  // The column of a batch that was read for some columns.
+  static const Column& column_of(const Table& batch, const std::vector<bool>& read, size_t column) {
+    return batch.column(
+        std::count(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(column), true));
+  }
+
+  void read_group(int64_t group) {
+    if (predicates_.empty()) {
+      const auto batches = source_.read_group(group, wanted_, batch_rows_);
+      while (left_ > 0) {
+        const std::optional<Table> batch = batches();
+        if (!batch) break;
+        const int64_t count = std::min(left_, batch->num_rows());
+        keep(batch->slice(0, count), wanted_, nullptr);
+        left_ -= count;
+      }
+      return;
+    }
+    std::vector<Column> tests;
+    int64_t found = 0;
+    const auto batches = source_.read_group(group, tested_, batch_rows_);
+    while (left_ > 0) {
+      const std::optional<Table> batch = batches();
+      if (!batch) break;
+      Column test = rows_for_which(
+          predicates_,
+          [&](int64_t column) { return column_of(*batch, tested_, static_cast<size_t>(column)); },
+          others_);
+      const FirstPicked first = first_picked(Mask(test), left_);
+      test = test.slice(0, first.rows);
+      const Mask mask(test);
+      keep(batch->slice(0, first.rows), tested_, &mask);
+      left_ -= first.picked;
+      found += first.picked;
+      tests.push_back(std::move(test));
+    }
+    if (found == 0) {
+      if (any(coded_)) read_codes(group, both(coded_, behind_));
+    } else if (any(behind_)) {
+      read_behind(group, concatenate(source_.op, TypeId::kBool, tests));
+    }
+  }
+
+  // The other columns of rows that are tested.
+  void read_behind(int64_t group, const Column& test) {
+    const auto batches = source_.read_group(group, behind_, batch_rows_);
+    for (int64_t row = 0; row < test.num_rows();) {
+      const std::optional<Table> batch = batches();
+      if (!batch) break;
+      const int64_t count = std::min(batch->num_rows(), test.num_rows() - row);
+      const Column part = test.slice(row, count);
+      const Mask mask(part);
+      keep(batch->slice(0, count), behind_, &mask);
+      row += count;
+    }
+  }
+
+  // Of a group without wanted rows, so that codes are those of the whole source.
+  void read_codes(int64_t group, const std::vector<bool>& coded) {
+    const auto batches = source_.read_group(group, coded, morsel_rows());
+    while (const std::optional<Table> batch = batches()) keep(batch->slice(0, 0), coded, nullptr);
+  }
+
+  static std::vector<bool> both(std::vector<bool> a, const std::vector<bool>& b) {
+    for (size_t c = 0; c < a.size(); ++c) a[c] = a[c] && b[c];
+    return a;
+  }
+
+  void keep(const Table& batch, const std::vector<bool>& read, const Mask* mask) {
+    for (size_t c = 0; c < wanted_.size(); ++c) {
+      if (!read[c] || !wanted_[c]) continue;
+      Column column = column_of(batch, read, c);
+      if (mask) column = compress(column, *mask);
+      if (column.num_rows() > 0 || coded_[c]) parts_[c].push_back(std::move(column));
+    }
+  }
+
+  const RowGroups& source_;
+  const Predicates& predicates_;
+  std::span<const Value> others_;
+  const std::vector<bool>& wanted_;
+  int64_t left_;
+  std::vector<bool> tested_;  // columns that the predicates read
+  std::vector<bool> behind_;  // the other wanted ones
+  std::vector<bool> coded_;   // wanted ones with categories
+  std::vector<std::vector<Column>> parts_;
+  int64_t batch_rows_ = morsel_rows();
+};
+
+NodePtr node_of(const Source& source, const Predicates& predicates, int64_t max_rows) {
+  TableOperator table;
+  table.names = source->none.names();
+  for (const Column& column : source->none.columns()) table.dtypes.push_back(column.dtype());
+  const int64_t all = std::accumulate(source->rows.begin(), source->rows.end(), int64_t{0});
+  if (predicates.empty()) table.rows = max_rows < 0 ? all : std::min(all, max_rows);
+  std::string text = source->name;
+  for (const auto& each : predicates) {
+    text += (&each == &predicates[0] ? " where " : " and ") + each->text();
+    table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
+  }
+  if (max_rows >= 0) text += ", first " + std::to_string(max_rows) + " rows";
+  const bool whole = predicates.empty() && max_rows < 0;
+  // Groups that may be read, as far as the inputs are known.
+  const auto may = [source, predicates](std::span<const NodePtr> inputs) {
+    std::vector<Value> others;
+    for (const NodePtr& input : inputs)
+      if (input->is_ready()) others.push_back(input->value());
+    size_t count = 0;
+    for (const auto& each : predicates) count += each->others().size();
+    return others.size() == count ? groups_for(*source, predicates, others)
+                                  : std::vector<bool>(source->rows.size(), true);
+  };
+  if (!predicates.empty())
+    table.choice = [may](std::span<const NodePtr> inputs) {
+      const std::vector<bool> groups = may(inputs);
+      return groups_text(std::count(groups.begin(), groups.end(), true), groups.size());
+    };
+  table.guess = [source, may, count = predicates.size(),
+                 max_rows](std::span<const int64_t> inputs) {
+    int64_t rows = 0;
+    const std::vector<bool> groups =
+        inputs.empty() ? may({}) : std::vector<bool>(source->rows.size(), true);
+    for (size_t g = 0; g < groups.size(); ++g) rows += groups[g] ? source->rows[g] : 0;
+    for (size_t i = 0; i < count; ++i) rows = (rows + 2) / 3;
+    return max_rows < 0 ? rows : std::min(rows, max_rows);
+  };
+  table.run = [source, predicates, max_rows, whole](const std::vector<bool>& wanted,
+                                                    std::span<const Value> others) {
+    return whole ? source->read(wanted)
+                 : Reading(*source, predicates, others, wanted, max_rows).run();
+  };
+  if (max_rows < 0) {
+    table.prefix = [source, predicates](int64_t rows) { return node_of(source, predicates, rows); };
+    table.filtered = [source, predicates](const Predicates& more) {
+      Predicates every = predicates;
+      every.insert(every.end(), more.begin(), more.end());
+      return node_of(source, every, -1);
+    };
+  }
+  return with_cost(
+      table_node(source->op, std::move(text), std::move(table)),
+      {.nanoseconds = 10, .source_rows = max_rows < 0 ? all : std::min(all, max_rows)});
+}
+
+}  // namespace
+
+NodePtr row_groups_node(RowGroups source) {
+  return node_of(std::make_shared<RowGroups>(std::move(source)), {}, -1);
+}
+
+}  // namespace hr

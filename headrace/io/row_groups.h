@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources whose rows come in groups, of which something is known before they are read.
+#pragma once
+#include "headrace/data/table.h"
+#include "headrace/plan/node.h"
+#include "headrace/plan/row_bounds.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+/// A source that is opened but not read. Its functions may be called again and again; those that
+/// read throw when the source changed since.
+struct RowGroups {
+  /// The next rows of a group, of the columns that it was opened for; nothing at its end.
+  using Batches = std::function<std::optional<Table>()>;
+
+  std::string op;               ///< "scan_parquet"
+  std::string name;             ///< of the source
+  Table none{};                 ///< all columns, without rows
+  std::vector<int64_t> rows{};  ///< of each group
+  std::function<ColumnBounds(int64_t column)> bounds{};
+  /// The columns with true in `wanted`, of all groups.
+  std::function<Table(const std::vector<bool>& wanted)> read{};
+  /// The same of one group, in batches of about `rows`.
+  std::function<Batches(int64_t group, const std::vector<bool>& wanted, int64_t rows)> read_group{};
+};
+
+/// The table of a source. A plan reads only the columns that it needs; where it wants the first
+/// rows, or those that a filter picks, only the groups that may have some, batch by batch.
+HR_API NodePtr row_groups_node(RowGroups source);
+
+}  // namespace hr

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Parquet file says of its columns, row group by row group."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_WORDS = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+
+
+def bounds(file: Any, name: str) -> Any:
+    """The least and the greatest value and the nulls by row group, null where nobody knows.
+
+    Of categories these are texts. Nothing is said where the file has no statistics, or some that
+    mean nothing: NaN, values that are not of the column's type.
+    """
+    import pyarrow as pa
+
+    dtype = file.schema_arrow.field(name).type
+    value = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    found = _statistics(file.metadata, name)
+    nulls = [s.null_count if s is not None and s.has_null_count else None for s in found]
+    none = pa.nulls(len(found), value)
+    least, most = none, none
+    if (make := _maker(file.metadata, name, value)) is not None:
+        given = [s if s is not None and s.has_min_max else None for s in found]
+        try:
+            least, most = make(given, "min"), make(given, "max")
+        except (pa.ArrowException, ValueError, OverflowError, TypeError):
+            least, most = none, none
+    return pa.table({"least": least, "most": most, "nulls": pa.array(nulls, pa.int64())})
+
+
+def _leaf(metadata: Any, name: str) -> int | None:
+    """The place of a column that is not nested."""
+    schema = metadata.schema
+    places = [c for c in range(metadata.num_columns) if schema.column(c).path == name]
+    return places[0] if len(places) == 1 else None
+
+
+def _statistics(metadata: Any, name: str) -> list[Any]:
+    """Of each group; None where there are none."""
+    groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
+    leaf = _leaf(metadata, name)
+    if leaf is None:
+        return [None] * len(groups)
+    return [group.column(leaf).statistics for group in groups]
+
+
+def _maker(metadata: Any, name: str, value: Any) -> Callable[[list[Any], str], Any] | None:
+    """Makes an array of the "min" or "max" of statistics; None for a type without an order."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    leaf = _leaf(metadata, name)
+    if leaf is None:
+        return None
+    if kinds.is_date32(value) or kinds.is_timestamp(value):
+        column = metadata.schema.column(leaf)
+        if column.physical_type not in ("INT32", "INT64"):
+            return None
+        up, down = 1, 1
+        if kinds.is_timestamp(value):
+            unit = _WORDS.get(json.loads(column.logical_type.to_json()).get("timeUnit", ""))
+            if unit is None:
+                return None
+            up, down = _PER_SECOND[value.unit], _PER_SECOND[unit]
+
+        def counted(found: list[Any], word: str) -> Any:
+            raw = [None if s is None else getattr(s, f"{word}_raw") for s in found]
+            whole = [None if r is None else r * up // down for r in raw]
+            width = pa.int32() if kinds.is_date32(value) else pa.int64()
+            return pa.array(whole, width).view(value)
+
+        return counted
+    plain = (
+        kinds.is_boolean(value)
+        or kinds.is_integer(value)
+        or kinds.is_floating(value)
+        or kinds.is_string(value)
+        or kinds.is_large_string(value)
+        or kinds.is_decimal128(value)
+    )
+
+    def valued(found: list[Any], word: str) -> Any:
+        # Beside a NaN the other bound means nothing either.
+        sane = [s if s is not None and s.min == s.min and s.max == s.max else None for s in found]
+        return pa.array([None if s is None else getattr(s, word) for s in sane], value)
+
+    return valued if plain else None
