@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import operator
 from collections.abc import Callable, Mapping
@@ -34,9 +35,15 @@ def _counts(columns: list[Series]) -> Series:
     return functools.reduce(operator.add, (c.notna().astype("int64") for c in columns))
 
 
+def _sum(columns: list[Series]) -> Series:
+    zero = datetime.timedelta(0) if columns[0].dtype.kind == "m" else 0
+    total: Series = functools.reduce(operator.add, (c.fillna(zero) for c in columns))
+    return total
+
+
 def _mean(columns: list[Series]) -> Series:
     there = _counts(columns)
-    total: Series = functools.reduce(operator.add, (c.fillna(0) for c in columns)) / there
+    total: Series = _sum(columns) / there
     return total.where(there > 0)
 
 
@@ -48,7 +55,7 @@ def _var(columns: list[Series], ddof: int) -> Series:
 
 
 _ACROSS: dict[str, Callable[..., Any]] = {
-    "sum": lambda columns: functools.reduce(operator.add, (c.fillna(0) for c in columns)),
+    "sum": _sum,
     "prod": lambda columns: functools.reduce(operator.mul, (c.fillna(1) for c in columns)),
     "mean": _mean,
     "var": lambda columns, ddof=1: _var(columns, ddof),
@@ -71,6 +78,8 @@ _TAKEN = {
     **dict.fromkeys(("any", "all"), "biufm"),
 }
 _NUMBERS = "biuf"
+#: And of a row, where there are no numbers.
+_OTHERS_ACROSS = {"sum": "m", "mean": "m", "min": "mMOU", "max": "mMOU"}
 
 
 class FrameReductions:
@@ -127,8 +136,11 @@ class FrameReductions:
 
         columns = self._taken(kind, numeric_only)
         if axis in (1, "columns"):
+            others = _OTHERS_ACROSS.get(kind, "")
             numbers = [c for c in columns if c.dtype.is_of(_NUMBERS)]
-            columns = numbers if numbers or kind not in ("min", "max") else columns
+            columns = numbers or [c for c in columns if c.dtype.kind in others]
+            if not columns:
+                raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
             if kind not in _ACROSS:
                 raise UnsupportedError(f"{kind}: not along rows: axis={axis!r}; pass axis=0")
             mark(kind)
@@ -286,7 +298,7 @@ class FrameReductions:
     ) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each column of numbers; looks.
 
-        Of a frame without numbers count, unique, top and freq of each column, as texts; with
+        Of times and durations too, as texts. Of a frame without any of these count, unique, top and freq of each column, as texts; with
         ``include="all"`` all of these. The first column, `statistic`, labels the rows.
 
         >>> import headrace as hr
@@ -297,7 +309,8 @@ class FrameReductions:
 
         names = self._unlabelled()
         numbers = [name for name in names if self[name].dtype.is_of("iuf")]
-        others = [name for name in names if name not in numbers]
+        times = [name for name in names if self[name].dtype.is_of("mM")]
+        others = [name for name in names if name not in (*numbers, *times)]
         if include not in (None, "all"):
             raise InvalidArgumentError(
                 f"describe: no such word: include={include!r}; pass 'all', or pick columns first"
@@ -306,13 +319,15 @@ class FrameReductions:
         found: dict[str, dict[str, Any]] = {}
         if numbers:
             found |= _numbers_described(self, numbers, levels)
-        if others and (include == "all" or not numbers):
+        found |= {name: _times_described(self[name], levels) for name in times}
+        if others and (include == "all" or not found):
             found |= {name: _values_described(self[name]) for name in others}
         if not found:
             raise TypeMismatchError(f"describe: there is no column: columns={self.columns}")
-        texts = ["count", "unique", "top", "freq"] if len(found) > len(numbers) else ["count"]
+        some = bool(set(found) & set(others))
+        texts = ["count", "unique", "top", "freq"] if some else ["count"]
         rows = [*texts, "mean", "std", "min", *map(_percent, levels), "max"]
-        if not numbers:
+        if not numbers and not times:
             rows = texts
         table: dict[str, Any] = {"statistic": rows}
         for name in names:
@@ -356,6 +371,18 @@ def _numbers_described(frame: Any, names: list[str], levels: list[float]) -> dic
             )
         )
     return made
+
+
+def _times_described(column: Series, levels: list[float]) -> dict[str, str | None]:
+    from headrace.series import Series
+
+    found = [column.mean(), column.min(), *column.quantile(levels).to_list(), column.max()]
+    words = ["mean", "min", *map(_percent, levels), "max"]
+    if column.dtype.kind == "m":
+        found.append(column.std())
+        words.append("std")
+    texts = Series(found, dtype=column.dtype).astype("string").to_list()
+    return {"count": str(int(column.count())), **dict(zip(words, texts, strict=True))}
 
 
 def _values_described(column: Series) -> dict[str, str | None]:

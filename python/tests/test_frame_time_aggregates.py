@@ -178,6 +178,14 @@ def test_frames_of_times_and_texts() -> None:
     assert df.t.clip("aa", "ab").to_list() == ["ab", None, "aa"]
     flags = hr.DataFrame({"a": [True, None], "b": [True, True]})
     assert (flags.sum(axis=1).to_list(), flags.mean(axis=1).to_list()) == ([2, 1], [1.0, 1.0])
+    spans = hr.DataFrame({"a": [delta(1), None], "b": [delta(3), None]})
+    assert spans.sum(axis=1).to_list() == [delta(4), delta(0)]
+    assert spans.mean(axis=1).to_list() == [delta(2), None]
+    assert spans.max(axis=1).to_list() == [delta(3), None]
+    with pytest.raises(hr.TypeMismatchError, match="sum: no column of numbers"):
+        df.sum(axis=1)
+    with pytest.raises(hr.TypeMismatchError, match="std: no column of numbers"):
+        spans.std(axis=1)
     with pytest.raises(hr.TypeMismatchError, match="all of these take"):
         df.agg(["min", "sum"])
 
@@ -248,3 +256,28 @@ def test_bins_of_values() -> None:
     assert hr.cut(prices, [1, 2, 3], labels=False).to_list() == [0, 1]
     with pytest.raises(hr.TypeMismatchError, match=r"cut: edges of other values.*int64"):
         hr.cut(s, [1, 2])
+
+
+def test_describe() -> None:
+    times = pd.Series(np.array([5, 9, 2, NAT, 7]).view("M8[D]").astype("M8[us]"))
+    theirs = pd.DataFrame({"x": [1.0, 2, 3, 4, 5], "t": times, "d": times - times.min()})
+    theirs["s"] = "a"
+    ours = hr.from_pandas(theirs).describe()
+    assert ours.columns == ["statistic", "x", "t", "d"]
+    for name in ("t", "d"):
+        wanted = theirs.describe()[name]
+        for word, text in zip(ours.statistic.to_list(), ours[name].to_list(), strict=True):
+            value = wanted[word]
+            if word == "count":
+                assert text == "4"
+            elif value is pd.NaT or value != value:
+                assert text is None
+            else:
+                kind = pd.Timestamp if name == "t" else pd.Timedelta
+                assert abs(kind(text) - value) <= pd.Timedelta("1us")
+    every = hr.from_pandas(theirs).describe(include="all")
+    assert every.columns == ["statistic", "x", "t", "d", "s"]
+    assert every.loc["top", "s"] == "a"
+    none = hr.Series([None], dtype="timedelta64[s]").describe()
+    assert none.to_dict()["count"] == "0"
+    assert none.to_dict()["mean"] is None
