@@ -7,6 +7,7 @@
 #include "headrace/memory/buffer.h"
 #include "headrace/memory/cuda_device.h"
 #include "headrace/memory/external_device.h"
+#include "headrace/memory/tag.h"
 
 #include <gtest/gtest.h>
 
@@ -91,7 +92,7 @@ TEST_F(DeviceBlocksTest, ARequestOfTheSizeOnTheStreamGetsTheBlock) {
   EXPECT_EQ(now().cached_bytes, static_cast<int64_t>(kMb));
   EXPECT_EQ(device_block_bytes(block), 0u);
   const int calls = made->calls;
-  EXPECT_EQ(device_allocate(kMb, 0, kLasting, 7), block);
+  EXPECT_EQ(device_allocate(kMb, 0, kLasting, intern_tag("test")), block);
   EXPECT_EQ(made->calls, calls);
   EXPECT_EQ(device_block_bytes(block), kMb);
   EXPECT_EQ(now().used_bytes, static_cast<int64_t>(kMb));
