@@ -298,8 +298,9 @@ class FrameReductions:
     ) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each column of numbers; looks.
 
-        Of times and durations too, as texts. Of a frame without any of these count, unique, top and freq of each column, as texts; with
-        ``include="all"`` all of these. The first column, `statistic`, labels the rows.
+        Of times and durations too, as texts. Of a frame without any of these count, unique, top
+        and freq of each column, as texts; with ``include="all"`` all of these. The first column,
+        `statistic`, labels the rows.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1.0, 3.0]}).describe().loc["mean", "x"]
