@@ -330,11 +330,13 @@ NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
                   return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]), where);
                 },
                 {.row_inputs = 1, .same = "isin"});
-  // Values that have to be made first are not known when the plan is.
-  if (!is_known(right)) return made;
-  return with_bounds(std::move(made), [right](const NodePtr& least, const NodePtr& most) {
-    return may_be_in(right, least, most);
-  });
+  // Other threads may ask when the node ran and let go of its inputs, so the set is not held here.
+  return with_bounds(std::move(made),
+                     [known = std::weak_ptr(right)](const NodePtr& least, const NodePtr& most) {
+                       const NodePtr one_of = known.lock();
+                       // Values that have to be made first are not known when the plan is.
+                       return one_of && is_known(one_of) ? may_be_in(one_of, least, most) : nullptr;
+                     });
 }
 
 }  // namespace hr

@@ -87,7 +87,6 @@ void Node::finish(Value value) {
   fields_->among = nullptr;
   fields_->remade = nullptr;
   fields_->filtered = nullptr;
-  fields_->may_be_true = nullptr;
   fields_->inputs.clear();
 }
 

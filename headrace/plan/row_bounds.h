@@ -37,7 +37,8 @@ HR_API NodePtr with_bounds(NodePtr test, Op op, std::function<NodePtr(Op, const 
 /// that of a lesser value.
 HR_API NodePtr keeping_order(NodePtr node);
 
-/// Whether a node is there, or at most one step over values that are.
+/// Whether a node is there, or at most one step over values that are. For the holder of the plan's
+/// mutex.
 HR_API bool is_known(const NodePtr& node);
 
 }  // namespace hr
