@@ -47,9 +47,10 @@ TEST_P(Workers, RunsEveryTaskOnce) {
 
 TEST_P(Workers, MorselBordersDependOnRowsAlone) {
   std::vector<Morsel> seen(3);
-  parallel_morsels(2 * kMorselRows + 5, [&](Morsel m) { seen[static_cast<size_t>(m.index)] = m; });
-  EXPECT_EQ(seen[1].begin, kMorselRows);
-  EXPECT_EQ(seen[2].end, 2 * kMorselRows + 5);
+  const int64_t rows = 2 * morsel_rows() + 5;
+  parallel_morsels(rows, [&](Morsel m) { seen[static_cast<size_t>(m.index)] = m; });
+  EXPECT_EQ(seen[1].begin, morsel_rows());
+  EXPECT_EQ(seen[2].end, rows);
 }
 
 TEST_P(Workers, SmallMorselsAreForTests) {

@@ -278,7 +278,7 @@ NodePtr decimal_round_node(const NodePtr& column, int digits) {
 
 NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
                            const DecimalSide& no) {
-  constexpr std::string_view kOp = "where";
+  static constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
     throw_error<TypeMismatchError>(kOp, "a condition is bool",
                                    {{"dtype", condition->signature().dtype.name()}});

@@ -15,7 +15,7 @@ import headrace as hr
 from headrace import _core
 
 MORSELS = (64, 128, 192, 1024, 4096, 2**17)
-LEAST_SPILLED = 12_000  # rows; columns of fewer stay in memory
+LEAST_SPILLED = 8_500  # rows; columns of fewer stay in memory
 T = TypeVar("T")
 
 
@@ -36,7 +36,7 @@ def run_in_two_ways(program: Callable[[], T], rng: random.Random, rows: int) -> 
     """What a program gives on one thread, and on several in little room. Morsels are the same,
     since the last bits of float sums follow them. A limit too low for any way grows."""
     morsel = rng.choice(MORSELS if rows < LEAST_SPILLED else MORSELS[3:])
-    threads, room = rng.choice([1, 2, 4]), rng.choice([1, 2, 3]) << 18
+    threads, room = rng.choice([1, 2, 4]), rng.choice([1, 2, 3]) * max(1 << 18, 16 * rows)
     with way(1, morsel, None):
         first = program()
     while True:
@@ -54,7 +54,7 @@ def run_rounds(check_round: Callable[[int, int | None], dict[str, int]], operato
     start, counts = time.perf_counter(), collections.Counter[str]()
     for at in range(seed, seed + rounds):
         try:
-            counts.update(check_round(at, LEAST_SPILLED + at % 9_000 if at % 500 == 499 else None))
+            counts.update(check_round(at, LEAST_SPILLED + at % 1000 if at % 500 == 499 else None))
         except Exception as error:
             counts["differences"] += 1
             print(f"round {at}: {type(error).__name__}: {error}", flush=True)
