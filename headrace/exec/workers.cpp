@@ -46,11 +46,11 @@ int cgroup_quota() {
 
 int default_threads() {
   if (const char* text = std::getenv("HEADRACE_THREADS"); text && *text) {
-    const int count = std::atoi(text);
+    const long count = std::strtol(text, nullptr, 10);
     if (count < 1 || count > 1024)
       throw_error<InvalidArgumentError>("threads", "HEADRACE_THREADS is no count",
                                         {{"value", text}}, "set it to 1 to 1024");
-    return count;
+    return static_cast<int>(count);
   }
   cpu_set_t set;
   const int usable = sched_getaffinity(0, sizeof set, &set) == 0
@@ -213,7 +213,7 @@ int64_t morsel_rows() {
   const int64_t rows = rows_of_morsel.load(std::memory_order_relaxed);
   if (rows > 0) return rows;
   const char* const text = std::getenv("HEADRACE_MORSEL_ROWS");
-  set_morsel_rows(text && *text ? std::atoll(text) : kMorselRows);
+  set_morsel_rows(text && *text ? std::strtoll(text, nullptr, 10) : kMorselRows);
   return morsel_rows();
 }
 

@@ -135,7 +135,7 @@ class Prefix {
       rows.emplace_back(input->signature().domain, input->signature().rows());
     auto& [parts, table] = concats_[rows];
     if (!parts) {
-      parts = std::make_shared<Parts>(rows_);
+      parts = std::make_shared<Parts>(Parts{rows_});
       TableOperator made;
       made.guess = [most = rows_](std::span<const int64_t>) { return most; };
       table = table_node(
@@ -147,8 +147,8 @@ class Prefix {
     Node::Fields& own = table->fields();
     own.names.push_back(std::to_string(own.names.size()));
     own.dtypes.push_back(fields.signature.dtype);
-    own.run_table = [parts, names = own.names](const std::vector<bool>& wanted,
-                                               std::span<const Value>) {
+    own.run_table = [parts = parts, names = own.names](const std::vector<bool>& wanted,
+                                                       std::span<const Value>) {
       return parts->first(names, wanted);
     };
     parts->columns.push_back(fields.inputs);
