@@ -44,10 +44,11 @@ def folder() -> str:
     return made
 
 
-def frame_of(data: dict[str, Any]) -> hr.DataFrame:
-    """Texts stay such where there are none."""
-    texts = {name: hr.Series(data[name].tolist(), dtype="string") for name in "kt" if name in data}
-    return hr.DataFrame({**data, **texts})
+def frame_of(m: Any, data: dict[str, Any]) -> Any:
+    """A frame of a library; texts stay such where there are none."""
+    dtype = "string" if m is hr else "str"
+    texts = {name: m.Series(data[name].tolist(), dtype=dtype) for name in "kt" if name in data}
+    return m.DataFrame({**data, **texts})
 
 
 def results(shape: str, forms: list[str], names: dict[str, Any]) -> list[Any]:
@@ -72,13 +73,13 @@ def check(shape: str, forms: Forms, seed: int, rows: int) -> int:
     common = {"np": np, "dt": dt, "pd": pd, "pa": pa, "pl": pl, "data": data, "limit": 3}
 
     def ours() -> list[Any]:
-        names = {"m": hr, "df": frame_of(data), "g": frame_of(side), **common}
+        names = {"m": hr, "df": frame_of(hr, data), "g": frame_of(hr, side), **common}
         return results(shape, [form for form, _ in forms], {**names, "path": f"{folder()}/ours"})
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         first, second = run_in_two_ways(ours, random.Random(seed), rows)
-        names = {"m": pd, "df": pd.DataFrame(data), "g": pd.DataFrame(side), **common}
+        names = {"m": pd, "df": frame_of(pd, data), "g": frame_of(pd, side), **common}
         theirs = results(shape, [f for _, f in forms], {**names, "path": f"{folder()}/theirs"})
     errors = 0
     for (form, _), a, b, c in zip(forms, first, second, theirs, strict=True):
