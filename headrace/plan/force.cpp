@@ -130,6 +130,22 @@ void tell(StepClock& clock, const PlanStep& step) {
   clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes);
 }
 
+// Leaves out what ran inside an earlier step (a concat looks at its parts one by one); false when
+// nothing is left.
+bool is_wanted(PlanStep& step) {
+  const bool is_table = step.outputs[0]->kind() == NodeKind::kTable;
+  if (is_table && step.outputs[0]->is_ready())
+    for (const NodePtr& output : step.outputs)
+      if (!output->is_ready())
+        output->finish(std::get<Table>(step.outputs[0]->value()).column(output->fields().part));
+  const bool whole = step.whole_table && !step.outputs[0]->is_ready();
+  std::erase_if(step.outputs, [&](const NodePtr& output) {
+    return output->is_ready() && !(is_table && output == step.outputs[0]);
+  });
+  return whole || std::any_of(step.outputs.begin() + is_table, step.outputs.end(),
+                              [](const NodePtr& output) { return !output->is_ready(); });
+}
+
 void finish_same(const PlanStep& step) {
   for (const auto& [node, from] : step.same)
     if (!node->is_ready()) node->finish(from->value());
@@ -151,9 +167,11 @@ void force(std::span<const NodePtr> nodes) {
     uses.begin(i);
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
-    run_step(steps[i]);
+    if (is_wanted(steps[i])) {
+      run_step(steps[i]);
+      tell(clock, steps[i]);
+    }
     finish_same(steps[i]);
-    tell(clock, steps[i]);
     for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
     steps[i] = {};  // lets go of what nobody else holds, before the next step allocates
   }
@@ -162,7 +180,7 @@ void force(std::span<const NodePtr> nodes) {
 
 void compute_inside(std::span<const NodePtr> nodes) {
   for (PlanStep& step : plan_steps(nodes)) {
-    run_step(step);
+    if (is_wanted(step)) run_step(step);
     finish_same(step);
     step = {};
   }

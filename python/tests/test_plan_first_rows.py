@@ -200,3 +200,16 @@ def test_parts_that_are_there_give_their_first_rows() -> None:
         "c",
         "d",
     ]
+
+
+def test_first_rows_of_what_the_plan_also_makes_whole() -> None:
+    frame = hr.DataFrame({"s": ["a", "b", "a"], "n": [1, 2, -7]})
+    frame["change"] = frame.n - frame.groupby("s").n.shift(1)
+    both = hr.concat([frame, frame[frame.change == -8]])
+    both["first"] = both.groupby("s").n.transform("first")
+    assert both.head(4).to_dict() == {
+        "s": ["a", "b", "a", "a"],
+        "n": [1, 2, -7, -7],
+        "change": [None, None, -8, -8],
+        "first": [1, 2, 1, 1],
+    }
