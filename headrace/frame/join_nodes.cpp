@@ -13,6 +13,7 @@
 #include "headrace/frame/operator_inputs.h"
 #include "headrace/plan/costs.h"
 #include "headrace/plan/row_bounds.h"
+#include "headrace/plan/known_keys.h"
 #include "headrace/plan/same_words.h"
 
 #include <algorithm>
@@ -144,6 +145,15 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     agree(kOp, left, right);
     keys.push_back({inputs.add(left, false), inputs.add(right, true)});
   }
+  const auto are_known = [&](auto place) {
+    std::vector<NodePtr> nodes;
+    for (const Inlet& key : keys) nodes.push_back(inputs.nodes()[static_cast<size_t>(place(key))]);
+    return !nodes.empty() && are_unique(nodes);
+  };
+  const bool left_unique = are_known([](const Inlet& key) { return key.left; }),
+             right_unique = are_known([](const Inlet& key) { return key.right; });
+  unique.left &= !left_unique;
+  unique.right &= !right_unique;
   const Inlet rows = keys.empty() ? Inlet{inputs.add(column_node(kOp, sides.left_rows), false),
                                           inputs.add(column_node(kOp, sides.right_rows), true)}
                                   : keys[0];
@@ -151,6 +161,9 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   std::vector<Inlet> inlets;
   RowSource of_left{.optional = kind == JoinKind::kOuter},
       of_right{.optional = kind != JoinKind::kInner};
+  const bool filters = kind == JoinKind::kSemi || kind == JoinKind::kAnti;
+  of_left.once = filters || (right_unique && kind != JoinKind::kOuter);
+  of_right.once = left_unique && kind == JoinKind::kInner;
   bool joins_categories = false;  // of both sides
   const auto add = [&](const std::string& name, Dtype dtype, Inlet inlet) {
     if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
