@@ -10,6 +10,7 @@
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/decimals.h"
+#include "headrace/frame/few_wanted.h"
 #include "headrace/frame/operator_inputs.h"
 #include "headrace/plan/costs.h"
 #include "headrace/plan/row_bounds.h"
@@ -122,6 +123,26 @@ class SideInputs {
   std::vector<int64_t> right_{};
 };
 
+// Whether rows may have a partner, as Node::MayMeet.
+NodePtr may_meet_node(const Node::KeyPair& asked, const Node::KeyPair& first) {
+  Signature signature = asked.keys->signature();
+  signature.dtype = TypeId::kBool;
+  signature.nullable = false;
+  std::vector<NodePtr> inputs{asked.keys, asked.others};
+  if (first.keys) inputs = {asked.keys, first.keys, asked.others, first.others};
+  const size_t pairs = inputs.size() / 2;
+  return test_node(std::string(kOp), "keys of another join", signature, std::move(inputs),
+                   [pairs](std::span<const Value> given, const Mask* where) {
+                     const auto pair = [&](size_t k) -> KeyColumns {
+                       return {std::get<Column>(given[k]), std::get<Column>(given[pairs + k])};
+                     };
+                     const std::optional<KeyColumns> before =
+                         pairs > 1 ? std::optional(pair(1)) : std::nullopt;
+                     return wanted_rows(pair(0), before, where);
+                   },
+                   {.row_inputs = static_cast<int64_t>(pairs), .same = "may meet"});
+}
+
 // A join of which only rows with one of each `required` side are wanted; none for one that there is
 // not.
 std::optional<JoinKind> kind_without(JoinKind kind, const std::vector<bool>& required) {
@@ -209,6 +230,7 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
         table.partners.push_back({key.right, key.left});
         if (kind == JoinKind::kInner) table.partners.push_back({key.left, key.right});
       }
+    table.may_meet = may_meet_node;
     of_left.inputs = inputs.of(false);
     of_right.inputs = inputs.of(true);
     table.sources = {of_left, of_right};

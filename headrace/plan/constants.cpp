@@ -311,7 +311,8 @@ NodePtr folded_cast(const NodePtr& input, Dtype dtype) {
 NodePtr all_or_none(const Signature& result, const NodePtr& rows, bool all) {
   if (all) return rows->fields().live ? nullptr : in_domain(rows, result.domain);
   const Dtype dtype = result.dtype;
-  if (dtype.is_category()) return in_domain(slice_node(rows, 0, 0), result.domain);  // its words
+  if (dtype.is_category())  // its words are known when it is there
+    return rows->is_ready() ? in_domain(slice_node(rows, 0, 0), result.domain) : nullptr;
   Shape shape = result.shape;
   shape[0] = 0;
   if (std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size == kUnknown; }))

@@ -167,9 +167,10 @@ NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mas
   made.signature = std::move(signature);
   made.passes = 1;
   made.inputs = {rows, mask};
-  made.run = [](std::span<const Value> inputs) -> Value {
+  made.run = [live = rows->fields().live](std::span<const Value> inputs) -> Value {
     const auto* column = std::get_if<Column>(&inputs[1]);
     const Mask by = column ? Mask(*column) : Mask(std::get<Tensor>(inputs[1]));
+    if (!live && by.is_all()) return inputs[0];
     if (const auto* values = std::get_if<Column>(&inputs[0])) return compress(*values, by);
     return compress(std::get<Tensor>(inputs[0]), by);
   };
@@ -238,6 +239,7 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.row_keys = std::move(table.row_keys);
   made.row_values = std::move(table.row_values);
   made.partners = std::move(table.partners);
+  made.may_meet = std::move(table.may_meet);
   made.among = std::move(table.among);
   made.has_kernels = table.has_kernels;
   made.sources = std::move(table.sources);

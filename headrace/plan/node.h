@@ -46,6 +46,14 @@ class HR_API Node {
   /// The same table, made only of the rows whose `column`, a key, is one of `values`.
   using Among = std::function<NodePtr(std::span<const NodePtr> inputs, int64_t column,
                                       const NodePtr& values)>;
+  /// Keys of some rows, and those of the other side of a join.
+  struct KeyPair {
+    NodePtr keys{};
+    NodePtr others{};
+  };
+  /// A bool a row of `asked.keys`: whether it may have a partner among the others. `first`: of the
+  /// join that comes before, null where that keeps all rows.
+  using MayMeet = std::function<NodePtr(const KeyPair& asked, const KeyPair& first)>;
   /// The same table of other inputs, without the rows that lack one of a source with true in
   /// `required`; null where there is no such table.
   using Remade =
@@ -166,13 +174,14 @@ struct TableOperator {
   Node::RunRows run_rows{};
   std::vector<int64_t> row_keys{};
   std::vector<int64_t> row_values{};
-  /// Of a join that keeps no row without a partner: the keys of the side that is all parts of a
-  /// table with `among`, and those of the other side, which say what of it is needed.
+  /// Of a join: the keys of a side of which it keeps no row without a partner, and those of the
+  /// other side, which say what of it is needed.
   struct Partners {
     int64_t key;
     int64_t other;
   };
   std::vector<Partners> partners{};
+  Node::MayMeet may_meet{};
   Node::Among among{};
   bool has_kernels = false;  ///< `run` takes inputs on a CUDA device
   /// For filters that move before the table: its sources, and the table of other inputs.

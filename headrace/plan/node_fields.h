@@ -38,6 +38,7 @@ struct Node::Fields {
   std::vector<int64_t> row_keys{};
   std::vector<int64_t> row_values{};
   std::vector<TableOperator::Partners> partners{};
+  MayMeet may_meet{};
   Among among{};
   std::vector<RowSource> sources{};
   Remade remade{};

@@ -142,6 +142,8 @@ def test_a_mask_that_is_true_or_false_in_all_rows(tmp_path: Any) -> None:
     for name in frame:
         assert whole[name].explain().startswith("plan: 0 steps")
     assert np.shares_memory(whole.k.to_numpy(), frame.k.to_numpy())
+    all_by_value = frame[frame.k > 0]
+    assert np.shares_memory(all_by_value.k.to_numpy(), frame.k.to_numpy())
     none = frame[frame.k.isna()]
     assert len(none) == 0 and none.dtypes == frame.dtypes
     assert none.c.cat.categories.to_list() == ["a", "b", "c"]
