@@ -13,7 +13,6 @@
 #include "headrace/frame/text_numbers.h"
 #include "headrace/frame/text_of_values.h"
 #include "headrace/frame/zones.h"
-#include "headrace/plan/constants.h"
 
 #include <nanobind/stl/variant.h>
 
