@@ -29,6 +29,14 @@ bool serves_only(const NodePtr& table, const NodePtr& join, const NodeUsers& use
   return true;
 }
 
+// Whether all columns with the rows of `part` are made by its table when the join runs: one that
+// ran before for somebody else has all rows.
+bool is_whole(const NodePtr& part, const NodePtr& table, std::span<const NodePtr> inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
+    return table_of(input) == table || input->signature().domain != part->signature().domain;
+  });
+}
+
 }  // namespace
 
 bool push_keys(std::span<const NodePtr> order, const NodeUsers& users,
@@ -43,7 +51,7 @@ bool push_keys(std::span<const NodePtr> order, const NodeUsers& users,
       const NodePtr& values = inputs[static_cast<size_t>(other)];
       const NodePtr table = table_of(part);
       if (!table || !table->fields().among || table_of(values) == table ||
-          !serves_only(table, join, users, roots))
+          !serves_only(table, join, users, roots) || !is_whole(part, table, inputs))
         continue;
       auto found = std::find_if(replaced.begin(), replaced.end(),
                                 [&](const auto& each) { return each.first == table; });

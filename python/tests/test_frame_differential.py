@@ -139,5 +139,9 @@ def test_programs_over_morsels() -> None:
         check([(word, seed) for word in words.split()], seed, 2**17 + 100)
 
 
+def test_groups_of_which_one_key_was_looked_at_keep_their_rows() -> None:
+    check([("group", 894803597), ("outer", 3644263603)], 4263633094, 8999)
+
+
 if __name__ == "__main__":
     run_rounds(check_round, len(OPERATORS))
