@@ -12,9 +12,8 @@ namespace hr {
 
 namespace {
 
-using Predicates = std::vector<std::shared_ptr<const RowPredicate>>;
-
-CsvFilter filter_of(const Predicates& predicates, size_t columns, std::span<const Value> others) {
+CsvFilter filter_of(const RowPredicates& predicates, size_t columns,
+                    std::span<const Value> others) {
   CsvFilter filter;
   filter.reads.assign(columns, false);
   for (const auto& each : predicates)
@@ -31,7 +30,7 @@ CsvFilter filter_of(const Predicates& predicates, size_t columns, std::span<cons
   return filter;
 }
 
-NodePtr scan_where(const CsvScan& scan, const Predicates& predicates, int64_t max_rows);
+NodePtr scan_where(const CsvScan& scan, const RowPredicates& predicates, int64_t max_rows);
 
 std::string limit_text(int64_t max_rows) {
   return max_rows < 0 ? "" : ", first " + std::to_string(max_rows) + " rows";
@@ -55,7 +54,7 @@ NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
   };
   if (max_rows < 0) {
     table.prefix = [scan](int64_t rows) { return scan_prefix(scan, rows); };
-    table.filtered = [scan](const Predicates& predicates) -> NodePtr {
+    table.filtered = [scan](const RowPredicates& predicates) -> NodePtr {
       // A GPU has kernels for texts of numbers, and filters quickly; rejects count all rows.
       if (!default_place().is_host() || scan.options().on_bad == BadRows::kReject) return nullptr;
       return scan_where(scan, predicates, -1);
@@ -67,38 +66,26 @@ NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
 }
 
 // The rows for which all predicates are true, or the first of them.
-NodePtr scan_where(const CsvScan& scan, const Predicates& predicates, int64_t max_rows) {
+NodePtr scan_where(const CsvScan& scan, const RowPredicates& predicates, int64_t max_rows) {
   const CsvSchema& schema = scan.schema();
   TableOperator table;
   table.names = schema.names;
   table.dtypes = schema.dtypes;
   table.passes = 2;
-  std::string text = scan.source().name();
-  for (const auto& each : predicates) {
-    text += (&each == &predicates[0] ? " where " : " and ") + each->text();
-    table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
-  }
-  text += limit_text(max_rows);
-  table.guess = [rows = schema.estimated_rows, count = predicates.size(),
-                 max_rows](std::span<const int64_t>) {
-    int64_t left = rows;
-    for (size_t i = 0; i < count && left > 0; ++i) left = (left + 2) / 3;
-    return at_most(left, max_rows);
-  };
+  std::function<NodePtr(const RowPredicates&)> made;
+  if (max_rows < 0) made = [scan](const RowPredicates& all) { return scan_where(scan, all, -1); };
+  const std::string text =
+      scan.source().name() + filter_table(table, predicates, made) + limit_text(max_rows);
+  table.guess = [rows = guess_passing(schema.estimated_rows, predicates.size()),
+                 max_rows](std::span<const int64_t>) { return at_most(rows, max_rows); };
   table.run = [scan, predicates, max_rows](const std::vector<bool>& wanted,
                                            std::span<const Value> others) {
     const CsvFilter filter = filter_of(predicates, wanted.size(), others);
     return scan.read_where(filter, wanted, max_rows).table;
   };
-  if (max_rows < 0) {
+  if (max_rows < 0)
     table.prefix = [scan, predicates](int64_t rows) { return scan_where(scan, predicates, rows); };
-    table.filtered = [scan, predicates](const Predicates& more) {
-      Predicates all = predicates;
-      all.insert(all.end(), more.begin(), more.end());
-      return scan_where(scan, all, -1);
-    };
-  }
-  return with_cost(table_node("read_csv", std::move(text), std::move(table)),
+  return with_cost(table_node("read_csv", text, std::move(table)),
                    {.nanoseconds = 10, .source_rows = schema.estimated_rows});
 }
 

@@ -19,10 +19,9 @@ namespace {
 
 constexpr int64_t kFewRows = int64_t{1} << 14;
 
-using Predicates = std::vector<std::shared_ptr<const RowPredicate>>;
 using Source = std::shared_ptr<const RowGroups>;
 
-std::vector<bool> groups_for(const RowGroups& source, const Predicates& predicates,
+std::vector<bool> groups_for(const RowGroups& source, const RowPredicates& predicates,
                              std::span<const Value> others) {
   const auto count = static_cast<int64_t>(source.rows.size());
   if (predicates.empty() || count == 0) return std::vector<bool>(static_cast<size_t>(count), true);
@@ -39,7 +38,7 @@ std::string groups_text(int64_t some, size_t all) {
 /// One reading of the rows that all predicates want, at most so many.
 class Reading {
  public:
-  Reading(const RowGroups& source, const Predicates& predicates, std::span<const Value> others,
+  Reading(const RowGroups& source, const RowPredicates& predicates, std::span<const Value> others,
           const std::vector<bool>& wanted, int64_t max_rows)
       : source_(source),
         predicates_(predicates),
@@ -169,7 +168,7 @@ class Reading {
   }
 
   const RowGroups& source_;
-  const Predicates& predicates_;
+  const RowPredicates& predicates_;
   std::span<const Value> others_;
   const std::vector<bool>& wanted_;
   int64_t left_;
@@ -180,17 +179,16 @@ class Reading {
   int64_t batch_rows_ = morsel_rows();
 };
 
-NodePtr node_of(const Source& source, const Predicates& predicates, int64_t max_rows) {
+NodePtr node_of(const Source& source, const RowPredicates& predicates, int64_t max_rows) {
   TableOperator table;
   table.names = source->none.names();
   for (const Column& column : source->none.columns()) table.dtypes.push_back(column.dtype());
   const int64_t all = std::accumulate(source->rows.begin(), source->rows.end(), int64_t{0});
   if (predicates.empty()) table.rows = max_rows < 0 ? all : std::min(all, max_rows);
-  std::string text = source->name;
-  for (const auto& each : predicates) {
-    text += (&each == &predicates[0] ? " where " : " and ") + each->text();
-    table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
-  }
+  std::function<NodePtr(const RowPredicates&)> made;
+  if (max_rows < 0)
+    made = [source](const RowPredicates& both) { return node_of(source, both, -1); };
+  std::string text = source->name + filter_table(table, predicates, made);
   if (max_rows >= 0) text += ", first " + std::to_string(max_rows) + " rows";
   const bool whole = predicates.empty() && max_rows < 0;
   // Groups that may be read, as far as the inputs are known.
@@ -214,7 +212,7 @@ NodePtr node_of(const Source& source, const Predicates& predicates, int64_t max_
     const std::vector<bool> groups =
         inputs.empty() ? may({}) : std::vector<bool>(source->rows.size(), true);
     for (size_t g = 0; g < groups.size(); ++g) rows += groups[g] ? source->rows[g] : 0;
-    for (size_t i = 0; i < count; ++i) rows = (rows + 2) / 3;
+    rows = guess_passing(rows, count);
     return max_rows < 0 ? rows : std::min(rows, max_rows);
   };
   table.run = [source, predicates, max_rows, whole](const std::vector<bool>& wanted,
@@ -222,14 +220,8 @@ NodePtr node_of(const Source& source, const Predicates& predicates, int64_t max_
     return whole ? source->read(wanted)
                  : Reading(*source, predicates, others, wanted, max_rows).run();
   };
-  if (max_rows < 0) {
+  if (max_rows < 0)
     table.prefix = [source, predicates](int64_t rows) { return node_of(source, predicates, rows); };
-    table.filtered = [source, predicates](const Predicates& more) {
-      Predicates every = predicates;
-      every.insert(every.end(), more.begin(), more.end());
-      return node_of(source, every, -1);
-    };
-  }
   return with_cost(
       table_node(source->op, std::move(text), std::move(table)),
       {.nanoseconds = 10, .source_rows = max_rows < 0 ? all : std::min(all, max_rows)});

@@ -4,6 +4,7 @@
 
 #include "headrace/exec/workers.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/row_predicate.h"
 
 #include <algorithm>
 #include <mutex>
@@ -46,10 +47,7 @@ int64_t Guesses::rows(const NodePtr& node) {
 
 int64_t Guesses::guess(const Node::Fields& fields) {
   if (fields.inputs.empty() && !fields.guess) return kUnknown;
-  if (fields.picks) {
-    const int64_t all = rows(fields.inputs[0]);
-    return all == kUnknown ? all : (all + 2) / 3;
-  }
+  if (fields.picks) return guess_passing(rows(fields.inputs[0]), 1);
   if (fields.first_rows >= 0) {
     const int64_t all = rows(fields.inputs[0]);
     return all == kUnknown ? fields.first_rows : std::min(all, fields.first_rows);

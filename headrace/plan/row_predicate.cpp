@@ -44,6 +44,27 @@ std::shared_ptr<const RowPredicate> RowPredicate::of(
   return made;
 }
 
+std::string filter_table(TableOperator& table, const RowPredicates& predicates,
+                         std::function<NodePtr(const RowPredicates&)> made) {
+  std::string text;
+  for (const auto& each : predicates) {
+    text += (text.empty() ? " where " : " and ") + each->text();
+    table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
+  }
+  if (made)
+    table.filtered = [predicates, made = std::move(made)](const RowPredicates& more) {
+      RowPredicates all = predicates;
+      all.insert(all.end(), more.begin(), more.end());
+      return made(all);
+    };
+  return text;
+}
+
+int64_t guess_passing(int64_t rows, size_t conditions) {
+  for (size_t i = 0; i < conditions && rows > 0; ++i) rows = (rows + 2) / 3;
+  return rows;
+}
+
 Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
                       const std::function<Column(int64_t)>& column, std::span<const Value> others) {
   const uint64_t domain = new_domain();

@@ -46,6 +46,17 @@ class HR_API RowPredicate {
   std::string text_{};
 };
 
+using RowPredicates = std::vector<std::shared_ptr<const RowPredicate>>;
+
+/// Gives a table that is read some predicates: what they read beside its columns become inputs, and
+/// more are added by `made`, which makes the table with others (null: none may be added). Returns
+/// them for explain(), " where (a > 5) and (b < 3)".
+HR_API std::string filter_table(TableOperator& table, const RowPredicates& predicates,
+                                std::function<NodePtr(const RowPredicates&)> made);
+
+/// Of so many rows those that are thought to pass so many conditions: a third passes each.
+HR_API int64_t guess_passing(int64_t rows, size_t conditions);
+
 /// Whether all predicates, at least one, are true: a bool a row, which may be null. `column`: by
 /// place; `others`: those of the predicates, one after the other. For an operator that runs.
 HR_API Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
