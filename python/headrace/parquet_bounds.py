@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+from headrace.durations import PER_SECOND
+
 _WORDS = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 
 
@@ -21,11 +22,13 @@ def bounds(file: Any, name: str) -> Any:
 
     dtype = file.schema_arrow.field(name).type
     value = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
-    found = _statistics(file.metadata, name)
+    schema, leaf = file.metadata.schema, _leaf(file.metadata, name)
+    groups = [file.metadata.row_group(g) for g in range(file.metadata.num_row_groups)]
+    found = [None if leaf is None else group.column(leaf).statistics for group in groups]
     nulls = [s.null_count if s is not None and s.has_null_count else None for s in found]
     none = pa.nulls(len(found), value)
     least, most = none, none
-    if (make := _maker(file.metadata, name, value)) is not None:
+    if leaf is not None and (make := _maker(schema.column(leaf), value)) is not None:
         given = [s if s is not None and s.has_min_max else None for s in found]
         try:
             least, most = make(given, "min"), make(given, "max")
@@ -41,25 +44,12 @@ def _leaf(metadata: Any, name: str) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
-def _statistics(metadata: Any, name: str) -> list[Any]:
-    """Of each group; None where there are none."""
-    groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
-    leaf = _leaf(metadata, name)
-    if leaf is None:
-        return [None] * len(groups)
-    return [group.column(leaf).statistics for group in groups]
-
-
-def _maker(metadata: Any, name: str, value: Any) -> Callable[[list[Any], str], Any] | None:
+def _maker(column: Any, value: Any) -> Callable[[list[Any], str], Any] | None:
     """Makes an array of the "min" or "max" of statistics; None for a type without an order."""
     import pyarrow as pa
 
     kinds = pa.types
-    leaf = _leaf(metadata, name)
-    if leaf is None:
-        return None
     if kinds.is_date32(value) or kinds.is_timestamp(value):
-        column = metadata.schema.column(leaf)
         if column.physical_type not in ("INT32", "INT64"):
             return None
         up, down = 1, 1
@@ -67,7 +57,7 @@ def _maker(metadata: Any, name: str, value: Any) -> Callable[[list[Any], str], A
             unit = _WORDS.get(json.loads(column.logical_type.to_json()).get("timeUnit", ""))
             if unit is None:
                 return None
-            up, down = _PER_SECOND[value.unit], _PER_SECOND[unit]
+            up, down = PER_SECOND[value.unit], PER_SECOND[unit]
 
         def counted(found: list[Any], word: str) -> Any:
             raw = [None if s is None else getattr(s, f"{word}_raw") for s in found]
