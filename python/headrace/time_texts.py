@@ -7,12 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.durations import DAY, UNITS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.text import is_text
 
 if TYPE_CHECKING:
     from headrace.series import Series
 
-_UNITS = ("D", "s", "ms", "us", "ns")
+
+def _column_of(op: str, values: Any, errors: str) -> Series:
+    """What was given as a column: of one text a row."""
+    from headrace.series import Series
+
+    if errors not in ("raise", "coerce"):
+        raise InvalidArgumentError(f"{op}: no such word: errors={errors!r}; pass raise or coerce")
+    return Series([values] if isinstance(values, str) else values)
+
+
+def _of_texts(column: Series, values: Any, format: str, dtype: str, errors: str) -> Any:
+    """The times of texts, of one text its time."""
+    made = column._like(_core.times_of_texts(column._node, format, dtype, errors == "coerce"))
+    return made.to_list()[0] if isinstance(values, str) else made
+
+
+def _counted(op: str, column: Series, unit: str | None) -> tuple[Series, str]:
+    """Numbers as integers of a unit that times have, and that unit: days are seconds."""
+    if unit not in UNITS:
+        raise InvalidArgumentError(
+            f"{op}: a unit of the numbers is wanted: unit={unit!r}; pass {', '.join(UNITS)}"
+        )
+    whole = column.astype("int64")
+    return (whole * DAY, "s") if unit == "D" else (whole, unit)
 
 
 def to_datetime(
@@ -56,40 +81,24 @@ def to_datetime(
     [datetime.date(2024, 2, 29)]
     """
     from headrace.dtypes import dtype_word
-    from headrace.series import Series
-    from headrace.text import is_text
     from headrace.zones import know_zone, zone_in
 
     mark("to_datetime")
-    if errors not in ("raise", "coerce"):
-        raise InvalidArgumentError(
-            f"to_datetime: no such word: errors={errors!r}; pass raise or coerce"
-        )
-    column = Series([values] if isinstance(values, str) else values)
+    column = _column_of("to_datetime", values, errors)
     word = dtype_word(f"{dtype.removesuffix(']')}, UTC]" if utc and "," not in dtype else dtype)
     know_zone(word)
     if is_text(column):
-        node = _core.times_of_texts(column._node, format or "", word, errors == "coerce")
-        made: Series = column._like(node)
-        return made.to_list()[0] if isinstance(values, str) else made
+        return _of_texts(column, values, format or "", word, errors)
+    zone = zone_in(word)
     if column.dtype.kind in "iuf":
-        if unit not in _UNITS:
-            raise InvalidArgumentError(
-                f"to_datetime: a unit of the numbers is wanted: unit={unit!r}; "
-                f"pass {', '.join(_UNITS)}"
-            )
-        days = unit == "D"
-        whole = column.astype("int64")
-        times = whole * 86_400 if days else whole
-        plain = f"datetime64[{'s' if days else unit}]"
-        zone = zone_in(word)
-        counted = f"{plain[:-1]}, {zone}]" if zone else plain
-        return column._like(_core.retype(times._node, counted)).astype(word)
+        whole, unit = _counted("to_datetime", column, unit)
+        counted = f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
+        return column._like(_core.retype(whole._node, counted)).astype(word)
     if column.dtype.kind != "M":
         raise TypeMismatchError(
             f"to_datetime: texts, numbers or times are wanted: dtype={str(column.dtype)!r}"
         )
-    if zone := zone_in(word):
+    if zone:
         has_zone = zone_in(str(column.dtype))
         column = column.dt.tz_convert(zone) if has_zone else column.dt.tz_localize(zone)
     return column.astype(word)
@@ -124,29 +133,15 @@ def to_timedelta(
     ['1 day, 2:00:00', '-1 day, 23:30:00']
     """
     from headrace.dtypes import dtype_word
-    from headrace.series import Series
-    from headrace.text import is_text
 
     mark("to_timedelta")
-    if errors not in ("raise", "coerce"):
-        raise InvalidArgumentError(
-            f"to_timedelta: no such word: errors={errors!r}; pass raise or coerce"
-        )
-    column = Series([values] if isinstance(values, str) else values)
+    column = _column_of("to_timedelta", values, errors)
     word = dtype_word(dtype)
     if is_text(column):
-        node = _core.times_of_texts(column._node, "", word, errors == "coerce")
-        made: Series = column._like(node)
-        return made.to_list()[0] if isinstance(values, str) else made
+        return _of_texts(column, values, "", word, errors)
     if column.dtype.kind in "iu":
-        if unit not in _UNITS:
-            raise InvalidArgumentError(
-                f"to_timedelta: a unit of the numbers is wanted: unit={unit!r}; "
-                f"pass {', '.join(_UNITS)}"
-            )
-        whole = column.astype("int64") * (86_400 if unit == "D" else 1)
-        counted = _core.retype(whole._node, f"timedelta64[{'s' if unit == 'D' else unit}]")
-        return column._like(counted).astype(word)
+        whole, unit = _counted("to_timedelta", column, unit)
+        return column._like(_core.retype(whole._node, f"timedelta64[{unit}]")).astype(word)
     if column.dtype.kind != "m":
         raise TypeMismatchError(
             "to_timedelta: texts, whole numbers or durations are wanted: "
