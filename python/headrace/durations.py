@@ -66,11 +66,19 @@ def counts(column: Deferred, unit: str, clamp: bool = False) -> Any:
     """
     from headrace.series import Series
 
-    own = unit_of(column._node.dtype)
-    if own != unit:
+    dtype = column._node.dtype
+    if unit_of(dtype) != unit:
         return Series(_core.finer_counts(column._node, f"timedelta64[{unit}]", clamp))
-    whole = Series(_core.retype(column._node, "int32" if own == "D" else "int64"))
-    return whole.astype("int64") if own == "D" else whole
+    return Series(_core.retype(column._node, _storage(dtype))).astype("int64")
+
+
+def of_counts(whole: Any, dtype: str) -> _core.Node:
+    """Integers as the dates, times or durations that they count."""
+    return _core.retype(whole.astype(_storage(dtype))._node, dtype)
+
+
+def _storage(dtype: str) -> str:
+    return "int32" if dtype == "date" else "int64"
 
 
 def span_unit(value: Any) -> str:
@@ -99,7 +107,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _durations(whole: Any, unit: str) -> _core.Node:
-    return _core.retype(whole.astype("int64")._node, f"timedelta64[{unit}]")
+    return of_counts(whole, f"timedelta64[{unit}]")
 
 
 def _whole(value: Any) -> bool:
@@ -215,7 +223,7 @@ class DurationAccessor:
         mark("dt")
         whole = counts(self._series, self._unit)
         found = multiples(op, whole, self._unit, step_of(op, freq))
-        made: Series = self._series._like(_core.retype(found._node, self._series._node.dtype))
+        made: Series = self._series._like(of_counts(found, self._series._node.dtype))
         return made
 
     def total_seconds(self) -> Series:
@@ -255,11 +263,7 @@ def whole_units(numbers: Any, base: Any, dtype: str) -> _core.Node:
     below = numbers._elementwise("floor", numbers)
     whole = below.astype("int64") + base
     whole = whole + ((whole < 0) & (numbers > below)).astype("int64")
-    return _core.retype(whole.astype(_storage(dtype))._node, dtype)
-
-
-def _storage(dtype: str) -> str:
-    return "int32" if dtype == "date" else "int64"
+    return of_counts(whole, dtype)
 
 
 def deviation_of(dtype: str) -> str:
@@ -267,23 +271,28 @@ def deviation_of(dtype: str) -> str:
     return f"timedelta64[{'s' if dtype == 'date' else unit_of(dtype)}]"
 
 
+def counts_for(kind: str, series: Deferred) -> tuple[str, Any, Any]:
+    """What an aggregate of times or durations gives, what it takes, and from where that counts."""
+    own = series._node.dtype
+    dtype = deviation_of(own) if kind == "std" else own
+    whole = counts(series, unit_of(dtype))
+    return dtype, *(from_base(whole) if kind in BETWEEN else (whole, 0))
+
+
 def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
     """An aggregate of dates, times or durations as a value; None of no value."""
     from headrace.series import Series
 
     mark(kind)
-    dtype = series._node.dtype if kind != "std" else deviation_of(series._node.dtype)
-    whole, base = counts(series, unit_of(dtype)), 0
+    dtype, whole, base = counts_for(kind, series)
     if not whole.count().item() and kind != "sum":
         return None
-    if kind in BETWEEN:
-        whole, base = from_base(whole)
     found = getattr(whole, kind)(**options).item()
     if math.isnan(found):
         return None
     number = Series([found])
     if isinstance(found, int):
-        return Series(_core.retype(number.astype(_storage(dtype))._node, dtype)).to_list()[0]
+        return Series(of_counts(number, dtype)).to_list()[0]
     return Series(whole_units(number, base, dtype)).to_list()[0]
 
 

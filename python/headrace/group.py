@@ -11,8 +11,7 @@ from headrace.deferred import mark
 from headrace.durations import (
     BETWEEN,
     counts,
-    deviation_of,
-    from_base,
+    counts_for,
     is_duration,
     unit_of,
     whole_units,
@@ -67,10 +66,7 @@ def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
         return words._replace(values=counts(series, unit_of(words.values.dtype))._node), None
     if not (is_time(series) or is_duration(series)) or kind in ("any", "all"):
         return words, None
-    dtype = series._node.dtype if kind != "std" else deviation_of(series._node.dtype)
-    whole, base = counts(series, unit_of(dtype)), 0
-    if kind != "std":
-        whole, base = from_base(whole)
+    dtype, whole, base = counts_for(kind, series)
     return words._replace(values=whole._node), lambda made: Series(whole_units(made, base, dtype))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.durations import counts, unit_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 if TYPE_CHECKING:
@@ -135,15 +136,13 @@ def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, S
 
     dtype = str(values.dtype)
     if isinstance(bins, int):
-        own = [_core.retype(values._node, "int32" if dtype == "date" else "int64")]
-        edges = _equal_edges(Series(own[0]), bins, right).round().tolist()
+        whole = counts(values, unit_of(dtype))
+        edges = _equal_edges(whole, bins, right).round().tolist()
         counted = Series([int(edge) for edge in edges], dtype="int64")
-        own.append(counted._node)
-        given = counted.astype(dtype)
-    else:
-        given = Series(bins)
-        given = given.astype(dtype) if given.dtype == "string" else given
-        own = in_one_unit("cut", values, given) or []
+        return whole, counted, counted.astype(dtype)
+    given = Series(bins)
+    given = given.astype(dtype) if given.dtype == "string" else given
+    own = in_one_unit("cut", values, given)
     if not own:
         raise TypeMismatchError(
             f"cut: edges of other values: dtype={dtype!r}, edges={str(given.dtype)!r}"
@@ -216,10 +215,10 @@ def cut(
     mark("cut")
     values = Series(x)
     if values.dtype.kind in "mM":
-        counts, counted, given = _counts_and_edges(values, bins, right)
+        integers, counted, given = _counts_and_edges(values, bins, right)
         names = _intervals(_shown_edges(given), right) if labels in (None, True) else labels
         made = cut(
-            *(values._like(counts._node), counted.to_list()),
+            *(values._like(integers._node), counted.to_list()),
             right=right,
             labels=names,
             include_lowest=include_lowest,

@@ -15,6 +15,7 @@ from headrace.durations import (
     durations_node,
     is_duration,
     is_span,
+    of_counts,
     scale,
     span,
     span_counts,
@@ -154,6 +155,8 @@ def in_one_unit(op: str, left: Deferred, right: Deferred) -> list[_core.Node] | 
 
 def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     """The node of an operator on dates and timestamps, or None for what takes none."""
+    from headrace.series import Series
+
     if op == "add" and (is_span(values[0]) or is_duration(values[0])):
         values = values[::-1]
     sign = 1 if op == "add" else -1
@@ -181,9 +184,7 @@ def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     if op in _COMPARISONS:
         return _core.elementwise(op, counted, None)
     node = _core.elementwise(op, [*(value._node for value in values[:-2]), *counted], None)
-    return _core.retype(
-        _core.elementwise("cast", [node], "int32" if unit == "D" else "int64"), _dtype(unit, zone)
-    )
+    return of_counts(Series(node), _dtype(unit, zone))
 
 
 def _moved(column: Deferred, by: Any, sign: int) -> _core.Node:
@@ -192,9 +193,7 @@ def _moved(column: Deferred, by: Any, sign: int) -> _core.Node:
     dtype = column._node.dtype
     unit = max(unit_of(dtype), coarsest(ns), key=UNITS.index)
     moved = counts(column, unit) + sign * (ns // scale(unit, "ns"))
-    if unit == "D":
-        moved = moved.astype("int32")
-    return _core.retype(moved._node, _dtype(unit, zone_in(dtype)))
+    return of_counts(moved, _dtype(unit, zone_in(dtype)))
 
 
 def converted(column: Any, dtype: str) -> _core.Node:
@@ -216,7 +215,7 @@ def converted(column: Any, dtype: str) -> _core.Node:
         whole = counts(column, unit)
     else:
         whole = counts(column, own) // scale(unit, own)
-    return _core.retype(whole.astype("int32" if unit == "D" else "int64")._node, dtype)
+    return of_counts(whole, dtype)
 
 
 def _moved_each(times: Any, durations: Any, sign: int) -> _core.Node | None:
@@ -231,7 +230,7 @@ def _moved_each(times: Any, durations: Any, sign: int) -> _core.Node | None:
     unit = max(own, span_unit(durations), key=UNITS.index)
     start = moment[0] // scale(unit, "ns") if moment else counts(times, unit)
     moved = start + sign * span_counts(durations, unit)
-    return _core.retype(moved._node, _dtype(unit, zone))
+    return of_counts(moved, _dtype(unit, zone))
 
 
 class TimeAccessor(TimeTexts):
@@ -346,8 +345,7 @@ class TimeAccessor(TimeTexts):
         if self._unit == "D":
             return self._series
         days = counts(self._series, self._unit) // scale("D", self._unit)
-        node = _core.retype(days.astype("int32")._node, "date")
-        return self._made(node)
+        return self._made(of_counts(days, "date"))
 
     @property
     def tz(self) -> datetime.tzinfo | None:
@@ -459,9 +457,7 @@ class TimeAccessor(TimeTexts):
         found = multiples(op, whole, self._unit, step)
         if found is whole:
             return self._given
-        if self._unit == "D":
-            found = found.astype("int32")
-        made = self._made(_core.retype(found._node, self._series._node.dtype))
+        made = self._made(of_counts(found, self._series._node.dtype))
         if not self._zone:
             return made
         return self._made(localized(made, self._zone, ambiguous, nonexistent))
