@@ -49,6 +49,22 @@ uint64_t Mask::word(int64_t row, int64_t count) const {
   return word;
 }
 
+bool Mask::is_all() const {
+  const Buffer& buffer = column_ ? column_->values_buffer() : tensor_->buffer();
+  if (!buffer.place().is_host()) return false;
+  int64_t row = 0;
+  if (bits_ && !validity_ && offset_ % 8 == 0)
+    for (uint64_t word = 0; row + 64 <= num_rows_; row += 64) {
+      std::memcpy(&word, bits_ + (offset_ + row) / 8, sizeof word);
+      if (word != ~uint64_t{0}) return false;
+    }
+  for (int64_t count = 0; row < num_rows_; row += count) {
+    count = std::min<int64_t>(64, num_rows_ - row);
+    if (std::popcount(word(row, count)) != count) return false;
+  }
+  return true;
+}
+
 Tensor Mask::positions() const {
   if (column_ && column_->null_count() > 0)
     throw_error<UnsupportedError>("getitem", "a mask with nulls has no kernel on a device",

@@ -19,6 +19,9 @@ class HR_API Mask {
   /// Bits of rows [row, row + count), count from 1 to 64.
   uint64_t word(int64_t row, int64_t count) const;
 
+  /// Whether it is true in all rows. False of one that lies on a device.
+  bool is_all() const;
+
   /// Where it is true, in order.
   Tensor positions() const;
 

@@ -2,40 +2,27 @@
 // Group-by of which only some keys are wanted.
 #include "headrace/frame/group_among.h"
 
+#include "headrace/frame/few_wanted.h"
 #include "headrace/frame/join.h"
 
-#include <algorithm>
-#include <bit>
 #include <optional>
 
 namespace hr {
 
 namespace {
 
-// How many times as many rows as a set has values there are at least, that it is worth a look.
-constexpr int64_t kSmallSet = 4;
-// Rows of which it is tried how many stay: at most half of them.
-constexpr int64_t kSample = 4096;
-
-bool leaves_many_out(const Column& key, const Column& set) {
-  const int64_t rows = key.num_rows(), count = std::min(kSample, rows);
-  if (rows < kSample || set.num_rows() * kSmallSet > rows) return false;
-  const Column found = is_in(key.slice((rows - count) / 2, count), set);
-  const Mask mask(found);
-  int64_t stay = 0;
-  for (int64_t row = 0; row < count; row += 64)
-    stay += std::popcount(mask.word(row, std::min<int64_t>(64, count - row)));
-  return 2 * stay <= count;
-}
+// A group costs more than a look at its key, so half of the rows may stay.
+constexpr int64_t kShare = 2;
+constexpr int64_t kSmaller = 4;
 
 // Which rows of `where` have wanted keys; null: all are taken.
-std::optional<Column> wanted_rows(std::span<const Value> given,
-                                  const std::vector<KeySetPlace>& sets, const Mask* where) {
+std::optional<Column> rows_among(std::span<const Value> given, const std::vector<KeySetPlace>& sets,
+                                 const Mask* where) {
   std::optional<Column> result;
   for (const KeySetPlace& each : sets) {
     const auto& key = std::get<Column>(given[static_cast<size_t>(each.key)]);
     const auto& set = std::get<Column>(given[static_cast<size_t>(each.place)]);
-    if (!leaves_many_out(key, set)) continue;
+    if (!few_are_wanted({key, set}, kShare, kSmaller)) continue;
     const std::optional<Mask> before = result ? std::optional<Mask>(*result) : std::nullopt;
     result = is_in(key, set, before ? &*before : where);
   }
@@ -47,7 +34,7 @@ std::optional<Column> wanted_rows(std::span<const Value> given,
 Grouped group_among(std::span<const Value> given, const std::vector<int64_t>& keys,
                     const std::vector<KeySetPlace>& sets, std::vector<AggregateRequest> requests,
                     GroupOptions options) {
-  const std::optional<Column> rows = wanted_rows(given, sets, nullptr);
+  const std::optional<Column> rows = rows_among(given, sets, nullptr);
   if (!rows) return group_by(given, keys, std::move(requests), options);
   const Mask mask(*rows);
   std::vector<Value> picked(given.begin(), given.end());
@@ -65,7 +52,7 @@ Grouped group_among(const RowInputs& given, const std::vector<int64_t>& keys,
                     const std::vector<KeySetPlace>& sets,
                     const std::vector<AggregateRequest>& requests, GroupOptions options) {
   const std::optional<Mask> picks = given.mask ? std::optional<Mask>(given.picks()) : std::nullopt;
-  std::optional<Column> rows = wanted_rows(given.given, sets, picks ? &*picks : nullptr);
+  std::optional<Column> rows = rows_among(given.given, sets, picks ? &*picks : nullptr);
   if (!rows) return group_by(given, keys, requests, options);
   RowInputs fewer = given;
   fewer.mask = std::move(*rows);

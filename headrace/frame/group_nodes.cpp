@@ -120,6 +120,7 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   }
   table.inputs = inputs.nodes;
   table.passes = 2;
+  table.unique_keys = static_cast<int64_t>(keys.size());
   table.guess = [](std::span<const int64_t> rows) {
     return rows[0] == kUnknown
                ? kUnknown

@@ -10,8 +10,10 @@
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/decimals.h"
+#include "headrace/frame/few_wanted.h"
 #include "headrace/frame/operator_inputs.h"
 #include "headrace/plan/costs.h"
+#include "headrace/plan/known_keys.h"
 #include "headrace/plan/row_bounds.h"
 #include "headrace/plan/same_words.h"
 
@@ -121,6 +123,26 @@ class SideInputs {
   std::vector<int64_t> right_{};
 };
 
+// Whether rows may have a partner, as Node::MayMeet.
+NodePtr may_meet_node(const Node::KeyPair& asked, const Node::KeyPair& first) {
+  Signature signature = asked.keys->signature();
+  signature.dtype = TypeId::kBool;
+  signature.nullable = false;
+  std::vector<NodePtr> inputs{asked.keys, asked.others};
+  if (first.keys) inputs = {asked.keys, first.keys, asked.others, first.others};
+  const size_t pairs = inputs.size() / 2;
+  return test_node(std::string(kOp), "keys of another join", signature, std::move(inputs),
+                   [pairs](std::span<const Value> given, const Mask* where) {
+                     const auto pair = [&](size_t k) -> KeyColumns {
+                       return {std::get<Column>(given[k]), std::get<Column>(given[pairs + k])};
+                     };
+                     const std::optional<KeyColumns> before =
+                         pairs > 1 ? std::optional(pair(1)) : std::nullopt;
+                     return wanted_rows(pair(0), before, where);
+                   },
+                   {.row_inputs = static_cast<int64_t>(pairs), .same = "may meet"});
+}
+
 // A join of which only rows with one of each `required` side are wanted; none for one that there is
 // not.
 std::optional<JoinKind> kind_without(JoinKind kind, const std::vector<bool>& required) {
@@ -144,6 +166,15 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     agree(kOp, left, right);
     keys.push_back({inputs.add(left, false), inputs.add(right, true)});
   }
+  const auto are_known = [&](auto place) {
+    std::vector<NodePtr> nodes;
+    for (const Inlet& key : keys) nodes.push_back(inputs.nodes()[static_cast<size_t>(place(key))]);
+    return !nodes.empty() && are_unique(nodes);
+  };
+  const bool left_unique = are_known([](const Inlet& key) { return key.left; }),
+             right_unique = are_known([](const Inlet& key) { return key.right; });
+  unique.left &= !left_unique;
+  unique.right &= !right_unique;
   const Inlet rows = keys.empty() ? Inlet{inputs.add(column_node(kOp, sides.left_rows), false),
                                           inputs.add(column_node(kOp, sides.right_rows), true)}
                                   : keys[0];
@@ -151,6 +182,9 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   std::vector<Inlet> inlets;
   RowSource of_left{.optional = kind == JoinKind::kOuter},
       of_right{.optional = kind != JoinKind::kInner};
+  const bool filters = kind == JoinKind::kSemi || kind == JoinKind::kAnti;
+  of_left.once = filters || (right_unique && kind != JoinKind::kOuter);
+  of_right.once = left_unique && kind == JoinKind::kInner;
   bool joins_categories = false;  // of both sides
   const auto add = [&](const std::string& name, Dtype dtype, Inlet inlet) {
     if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
@@ -196,6 +230,7 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
         table.partners.push_back({key.right, key.left});
         if (kind == JoinKind::kInner) table.partners.push_back({key.left, key.right});
       }
+    table.may_meet = may_meet_node;
     of_left.inputs = inputs.of(false);
     of_right.inputs = inputs.of(true);
     table.sources = {of_left, of_right};

@@ -11,12 +11,10 @@
 #include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/decimals.h"
+#include "headrace/plan/known_keys.h"
 #include "headrace/plan/view.h"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
-#include <mutex>
 
 namespace hr {
 
@@ -34,15 +32,6 @@ const Tensor& tensor(const Value& value) {
 Tensor positions_of(const Value& value) {
   if (const auto* column = std::get_if<Column>(&value)) return as_tensor(*column);
   return tensor(value);
-}
-
-// The row domain of what a mask picks: the same for each column that it is applied to.
-uint64_t picked_domain(const NodePtr& mask) {
-  static std::mutex mutex;
-  static std::map<std::weak_ptr<Node>, uint64_t, std::owner_less<>> domains;
-  const std::lock_guard lock(mutex);
-  std::erase_if(domains, [](const auto& entry) { return entry.first.expired(); });
-  return domains.try_emplace(mask, new_domain()).first->second;
 }
 
 }  // namespace
@@ -87,7 +76,8 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
         return gather(tensor(inputs[0]), where);
       },
       nullptr, true);
-  return with_traits(std::move(made), {.takes = true});
+  return with_traits(std::move(made),
+                     {.same = "take", .takes = true, .unique = keys_at(rows, positions)});
 }
 
 NodePtr concat_node(const std::vector<NodePtr>& columns) {
@@ -201,74 +191,6 @@ NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t a
                        signature, {array}, 1, [=](std::span<const Value> inputs) -> Value {
                          return reduce_axis(tensor(inputs[0]), reduction, axis, options);
                        });
-}
-
-namespace {
-
-// A column of one repeated value, made when the rows of `like` are known.
-NodePtr repeated(const NodePtr& like, Dtype dtype, std::function<Column(int64_t rows)> make) {
-  require_rows("assign", like);
-  Signature signature = like->signature();
-  signature.form = Form::kColumn;
-  signature.dtype = dtype;
-  signature.nullable = false;
-  const bool known = signature.rows() != kUnknown;
-  NodePtr made = operator_node(
-      "assign", "one value", signature, known ? std::vector<NodePtr>{} : std::vector{like}, 1,
-      [make = std::move(make), rows = signature.rows()](std::span<const Value> inputs) -> Value {
-        return make(inputs.empty() ? rows : signature_of(inputs[0]).rows());
-      });
-  return known ? made : with_traits(std::move(made), {.row_inputs = 1});
-}
-
-template <class T>
-Column repeat_value(Dtype dtype, T value, int64_t rows) {
-  Buffer buffer = Buffer::allocate(rows * static_cast<int64_t>(sizeof(T)));
-  if (rows > 0) {
-    T* out = buffer.mutable_as<T>();
-    parallel_morsels(
-        rows, [&](Morsel morsel) { std::fill(out + morsel.begin, out + morsel.end, value); });
-  }
-  if (dtype.is_string()) return Column::strings(rows, std::move(buffer), {});
-  return Column(dtype, rows, std::move(buffer));
-}
-
-}  // namespace
-
-NodePtr repeat_node(const NodePtr& like, const Scalar& value) {
-  if (value.dtype().is_bool())
-    return repeated(like, value.dtype(), [value](int64_t rows) {
-      Buffer buffer = Buffer::allocate_zeroed((rows + 7) / 8);
-      if (value.as<bool>() && rows > 0) {
-        std::memset(buffer.mutable_data(), 0xFF, static_cast<size_t>((rows + 7) / 8));
-        if (rows % 8)
-          buffer.mutable_as<uint8_t>()[rows / 8] = static_cast<uint8_t>((1u << (rows % 8)) - 1);
-      }
-      return Column(TypeId::kBool, rows, std::move(buffer));
-    });
-  return repeated(like, value.dtype(), [value](int64_t rows) {
-    return visit_real(value.dtype(), [&]<class T>(std::type_identity<T>) {
-      return repeat_value(value.dtype(), value.as<T>(), rows);
-    });
-  });
-}
-
-NodePtr repeat_node(const NodePtr& like, const std::string& text) {
-  if (text.size() > static_cast<size_t>(INT32_MAX))
-    throw_error<InvalidArgumentError>("assign", "the text is too long", {{"bytes", text.size()}});
-  return repeated(like, TypeId::kString, [text](int64_t rows) {
-    StringView view{};
-    view.size = static_cast<uint32_t>(text.size());
-    if (text.size() <= sizeof view.inlined) {
-      std::memcpy(view.inlined, text.data(), text.size());
-      return repeat_value(TypeId::kString, view, rows);
-    }
-    Buffer bytes = Buffer::allocate(static_cast<int64_t>(text.size()));
-    std::memcpy(bytes.mutable_data(), text.data(), text.size());
-    std::memcpy(view.far.prefix, text.data(), 4);
-    const Column views = repeat_value(TypeId::kString, view, rows);
-    return Column::strings(rows, views.values_buffer(), {bytes});
-  });
 }
 
 NodePtr ordered_categories_node(const NodePtr& column) {

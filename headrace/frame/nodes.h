@@ -33,10 +33,6 @@ HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q);
 HR_API NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,
                                    ReduceOptions options);
 
-/// A column of the length and row domain of `like` that repeats one number or text.
-HR_API NodePtr repeat_node(const NodePtr& like, const Scalar& value);
-HR_API NodePtr repeat_node(const NodePtr& like, const std::string& text);
-
 /// A column of categories whose order has a meaning; TypeMismatchError for another dtype.
 HR_API NodePtr ordered_categories_node(const NodePtr& column);
 

@@ -100,6 +100,7 @@ struct SortPlan {
       table.orders_rows = true;
       table.prefix = [plan = *this](int64_t rows) { return plan.node(rows); };
       RowSource& rows = table.sources.emplace_back();
+      rows.once = true;
       for (size_t i = 0; i < table.inputs.size(); ++i)
         rows.inputs.push_back(static_cast<int64_t>(i));
       for (size_t c = 0; c < columns.size(); ++c)

@@ -263,13 +263,16 @@ std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& 
   std::vector<std::pair<std::string, NodePtr>> made;
   for (int group = 1; group <= count; ++group) {
     const auto name = names.find(group);
-    NodePtr node =
-        text_operator(column, TypeId::kString, "extract /" + pattern.text.substr(0, 40) + "/",
+    Signature signature = text_signature(column, TypeId::kString);
+    signature.nullable = true;  // where nothing matches
+    NodePtr node = with_traits(
+        operator_node("str", "extract /" + pattern.text.substr(0, 40) + "/", signature, {column}, 1,
                       [pattern, group](std::span<const Value> values) -> Value {
                         return over_texts(std::get<Column>(values[0]), [&](const Column& strings) {
                           return extract_group(strings, pattern, group);
                         });
-                      });
+                      }),
+        {.row_inputs = 1});
     made.emplace_back(name == names.end() ? std::to_string(group - 1) : name->second,
                       std::move(node));
   }

@@ -2,6 +2,7 @@
 // Expressions over the rows of one table, made again over other rows.
 #include "headrace/plan/clone_rows.h"
 
+#include "headrace/plan/constants.h"
 #include "headrace/plan/node_fields.h"
 
 #include <charconv>
@@ -52,8 +53,8 @@ NodePtr RowClone::of(const NodePtr& node) {
   if (const auto it = made_.find(node.get()); it != made_.end()) return it->second;
   NodePtr result = leaf_(node);
   if (!result) {
+    const ScopedTag tag(node->tag());  // what is made of known values may be an older node
     result = make(node);
-    result->fields().tag = node->tag();
   }
   made_.emplace(node.get(), result);
   return result;
@@ -68,6 +69,8 @@ NodePtr RowClone::make(const NodePtr& node) {
 NodePtr remade_by_row(const Node& node, std::vector<NodePtr> inputs) {
   const Node::Fields& fields = const_cast<Node&>(node).fields();
   if (fields.renames) return inputs[0];
+  if (fields.constant && fields.traits.row_inputs > 0)
+    return repeat_node(inputs[0], *fields.constant);
   if (fields.kind == NodeKind::kElementwise)
     return fields.operation == Op::kCast ? cast_node(inputs[0], fields.signature.dtype)
                                          : elementwise_node(fields.operation, std::move(inputs));

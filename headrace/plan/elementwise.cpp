@@ -2,6 +2,7 @@
 // Nodes of element-wise operations and reductions: what they give is checked at their line.
 #include "headrace/algo/categories.h"
 #include "headrace/base/error.h"
+#include "headrace/plan/constants.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/view.h"
 
@@ -64,6 +65,8 @@ NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr>
         input->fields().chain_length < kLongestChain)
       length += input->fields().chain_length;
   Node::Fields made;
+  if (operation == Op::kNegative || operation == Op::kInvert || operation == Op::kLogicalNot)
+    made.negates = inputs[0];
   made.kind = NodeKind::kElementwise;
   made.op = std::string(op_row(operation).name);
   made.signature = std::move(signature);
@@ -120,6 +123,7 @@ NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
   combine_rows(row.name, signature, inputs);
   if (operation == Op::kIsNull) signature.nullable = false;
   if (operation == Op::kFillNull) signature.nullable = inputs[1]->signature().nullable;
+  if (NodePtr known = folded_node(operation, signature, inputs)) return known;
   if (operation == Op::kBitwiseAnd || operation == Op::kLogicalAnd)
     if (NodePtr test = narrowed_test(inputs)) return test;
   return make_elementwise(operation, std::move(signature), std::move(inputs));
@@ -146,6 +150,7 @@ NodePtr cast_node(const NodePtr& input, Dtype dtype) {
         from_time || to_time
             ? "dates, timestamps and durations go to and from integers of their width, or to pandas"
             : "");
+  if (NodePtr known = folded_cast(input, dtype)) return known;
   Signature signature = from;
   signature.dtype = dtype;
   return make_elementwise(Op::kCast, std::move(signature), {input});

@@ -2,10 +2,14 @@
 // Nodes of a plan that have the same value.
 #include "headrace/plan/equal_nodes.h"
 
+#include "headrace/algo/hash.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/plan/node_fields.h"
 
+#include <atomic>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace hr {
 
@@ -16,8 +20,27 @@ void append(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// A number by its value, a column that is there by its memory, others by who they are.
+// Whether it is a number, which is told by its value.
+bool append_number(std::string& key, const NodePtr& node) {
+  const auto* scalar = node->is_ready() ? std::get_if<Scalar>(&node->value()) : nullptr;
+  if (!scalar || !(scalar->dtype().is_real() || scalar->dtype().is_bool())) return false;
+  key += 's';
+  key += scalar->dtype().name();
+  append(key, scalar->is_weak());
+  append(key, scalar->is_null());
+  if (scalar->is_null()) return true;
+  if (scalar->dtype().is_bool())
+    append(key, scalar->as<bool>());
+  else
+    visit_real(scalar->dtype(),
+               [&]<class T>(std::type_identity<T>) { append(key, scalar->as<T>()); });
+  return true;
+}
+
+// A number by its value, a column that is there by its memory, others by what they do: those that
+// the plan does not want, as columns that nobody looks at, did not become one.
 void append_input(std::string& key, const NodePtr& node) {
+  if (append_number(key, node)) return;
   const auto* column = node->is_ready() ? std::get_if<Column>(&node->value()) : nullptr;
   if (column && column->num_rows() > 0) {
     key += 'c';
@@ -29,26 +52,12 @@ void append_input(std::string& key, const NodePtr& node) {
     if (column->dtype().is_category()) append(key, column->dictionary()->id());
     return;
   }
-  const auto* scalar = node->is_ready() ? std::get_if<Scalar>(&node->value()) : nullptr;
-  if (!scalar || !(scalar->dtype().is_real() || scalar->dtype().is_bool())) {
-    key += 'n';
-    append(key, node.get());
-    return;
-  }
-  key += 's';
-  key += scalar->dtype().name();
-  append(key, scalar->is_weak());
-  append(key, scalar->is_null());
-  if (scalar->is_null()) return;
-  if (scalar->dtype().is_bool())
-    append(key, scalar->as<bool>());
-  else
-    visit_real(scalar->dtype(),
-               [&]<class T>(std::type_identity<T>) { append(key, scalar->as<T>()); });
+  key += 'n';
+  append(key, node->fields().structure);
 }
 
-// What a node does with what; empty for those of which only they themselves know.
-std::string key_of(const Node::Fields& fields) {
+// What a node does; empty for those of which only they themselves know.
+std::string words_of(const Node::Fields& fields) {
   const bool is_known = fields.is_fusable() || fields.picks || fields.renames ||
                         fields.kind == NodeKind::kPart || !fields.traits.same.empty();
   if (!is_known) return {};
@@ -72,8 +81,11 @@ std::string key_of(const Node::Fields& fields) {
     append(key, options.empty_is_null);
     append(key, options.ddof);
   }
-  for (const NodePtr& input : fields.inputs) append_input(key, input);
   return key;
+}
+
+uint64_t number_of(std::string_view words) {
+  return std::hash<std::string_view>{}(words);
 }
 
 }  // namespace
@@ -85,12 +97,33 @@ std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodeP
     Node::Fields& fields = node->fields();
     for (NodePtr& input : fields.inputs)
       if (const auto found = same.find(input.get()); found != same.end()) input = found->second;
-    std::string key = key_of(fields);
+    std::string key = words_of(fields);
     if (key.empty()) continue;
+    for (const NodePtr& input : fields.inputs) append_input(key, input);
     const auto [place, is_new] = known.try_emplace(std::move(key), node);
     if (!is_new) same.emplace(node.get(), place->second);
   }
   return same;
+}
+
+void note_inputs(Node::Fields& fields, bool over_live) {
+  static std::atomic<uint64_t> last{0};
+  fields.serial = ++last;
+  std::string key;
+  if (over_live) append(key, fields.serial);
+  for (const NodePtr& input : fields.inputs)
+    if (!append_number(key, input)) append(key, input->fields().structure);
+  fields.work_on = number_of(key);
+}
+
+void note_structure(Node::Fields& fields) {
+  std::string key = words_of(fields);
+  append(key, key.empty() ? fields.serial : fields.work_on);
+  fields.structure = number_of(key);
+}
+
+uint64_t picked_domain(const NodePtr& mask) {
+  return hash_key(mask->fields().structure) | uint64_t{1} << 63;  // never one of new_domain
 }
 
 }  // namespace hr

@@ -2,15 +2,11 @@
 // Binding values to the inputs of a program.
 #include "headrace/plan/evaluate_input.h"
 
+#include "headrace/plan/constants.h"
+
 namespace hr {
 
 namespace {
-
-Scalar scalar_of(const Tensor& tensor) {
-  if (tensor.dtype().is_bool()) return Scalar(*tensor.as<uint8_t>() != 0);
-  return visit_real(tensor.dtype(),
-                    [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
-}
 
 [[noreturn]] void refuse_input(int index, std::string_view what, Dtype got, Dtype expected) {
   throw_error<InvalidArgumentError>(

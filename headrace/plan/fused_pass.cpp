@@ -3,6 +3,7 @@
 #include "headrace/plan/fused_pass.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/constants.h"
 #include "headrace/plan/evaluate.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/placement.h"
@@ -16,13 +17,6 @@
 namespace hr {
 
 namespace {
-
-// A 0-d array takes part as a constant.
-Scalar scalar_of(const Tensor& tensor) {
-  if (tensor.dtype().is_bool()) return Scalar(tensor.item<bool>());
-  return visit_real(tensor.dtype(),
-                    [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
-}
 
 Tensor tensor_of(const Scalar& scalar) {
   if (scalar.dtype().is_bool()) return scalar_tensor(scalar.as<bool>());
@@ -86,6 +80,7 @@ class ProgramBuilder {
   int read(const NodePtr& node) {
     const Value& value = node->value();
     if (const auto* scalar = std::get_if<Scalar>(&value)) return program_.constant(*scalar);
+    // A 0-d array takes part as a constant.
     if (const auto* tensor = std::get_if<Tensor>(&value); tensor && tensor->shape().empty())
       return program_.constant(scalar_of(std::get<Tensor>(to_place(value, host))));
     const auto known = std::find_if(inputs_.begin(), inputs_.end(),

@@ -4,6 +4,8 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/tag_stack.h"
+#include "headrace/plan/constants.h"
+#include "headrace/plan/equal_nodes.h"
 #include "headrace/plan/node_fields.h"
 
 #include <algorithm>
@@ -90,12 +92,34 @@ void Node::finish(Value value) {
   fields_->inputs.clear();
 }
 
+namespace {
+
+// Whether no row is null for sure: an operator's word is not taken for that.
+bool is_whole(const Node::Fields& fields) {
+  if (fields.signature.nullable) return false;
+  if (fields.value) return true;
+  const size_t count = fields.picks ? 1 : fields.inputs.size();
+  return (fields.kind == NodeKind::kElementwise || fields.picks) &&
+         std::all_of(fields.inputs.begin(),
+                     fields.inputs.begin() + static_cast<std::ptrdiff_t>(count),
+                     [](const NodePtr& input) { return has_no_nulls(input); });
+}
+
+}  // namespace
+
+bool has_no_nulls(const NodePtr& node) {
+  return node->is_ready() ? !node->signature().nullable : node->fields().whole;
+}
+
 NodePtr make_node(Node::Fields&& fields) {
   fields.tag = operator_tag(fields.op);
   const bool over_live = std::any_of(fields.inputs.begin(), fields.inputs.end(),
                                      [](const NodePtr& input) { return input->fields().live; });
   const bool is_operator = fields.kind == NodeKind::kOperator;
   fields.live |= over_live && is_operator && fields.passes == 0;  // a view shares the memory
+  fields.whole = is_whole(fields);
+  note_inputs(fields, over_live);
+  note_structure(fields);
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
   // A scan waits until a column is wanted; a table over other nodes runs for all columns at once.
   const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
@@ -134,6 +158,8 @@ NodePtr operator_node(std::string op, std::string detail, Signature signature,
 
 NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask,
                     std::string detail) {
+  if (const auto known = constant_of(mask); known && !known->is_null())
+    if (NodePtr made = all_or_none(signature, rows, known->as<bool>())) return made;
   Node::Fields made;
   made.kind = NodeKind::kOperator;
   made.op = "getitem";
@@ -141,19 +167,24 @@ NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mas
   made.signature = std::move(signature);
   made.passes = 1;
   made.inputs = {rows, mask};
-  made.run = [](std::span<const Value> inputs) -> Value {
+  made.run = [live = rows->fields().live](std::span<const Value> inputs) -> Value {
     const auto* column = std::get_if<Column>(&inputs[1]);
     const Mask by = column ? Mask(*column) : Mask(std::get<Tensor>(inputs[1]));
+    if (!live && by.is_all()) return inputs[0];
     if (const auto* values = std::get_if<Column>(&inputs[0])) return compress(*values, by);
     return compress(std::get<Tensor>(inputs[0]), by);
   };
   made.has_kernels = true;
   made.picks = true;
+  made.constant = rows->fields().constant;
+  made.unique = keys_after(rows->fields().unique, made.signature.domain);
   return make_node(std::move(made));
 }
 
 NodePtr with_traits(NodePtr node, NodeTraits traits) {
+  node->fields().unique = std::move(traits.unique);
   node->fields().traits = std::move(traits);
+  note_structure(node->fields());
   return node;
 }
 
@@ -184,6 +215,7 @@ NodePtr test_node(std::string op, std::string detail, Signature signature,
   fields.test = std::move(test);
   fields.masked = where != nullptr;
   fields.traits = std::move(traits);
+  note_structure(fields);
   return node;
 }
 
@@ -207,6 +239,7 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.row_keys = std::move(table.row_keys);
   made.row_values = std::move(table.row_values);
   made.partners = std::move(table.partners);
+  made.may_meet = std::move(table.may_meet);
   made.among = std::move(table.among);
   made.has_kernels = table.has_kernels;
   made.sources = std::move(table.sources);
@@ -217,6 +250,17 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.orders_rows = table.orders_rows;
   made.ignores_order = table.ignores_order;
   made.finds_first_rows = table.finds_first_rows;
+  if (table.finds_first_rows)
+    for (const NodePtr& key : made.inputs) made.first_of.push_back(key->fields().structure);
+  made.column_keys.resize(made.names.size());
+  for (const RowSource& source : made.sources)
+    for (size_t i = 0; source.once && i < source.columns.size(); ++i)
+      if (const int64_t place = source.columns[i]; place >= 0)
+        made.column_keys[i] = keys_after(made.inputs[static_cast<size_t>(place)]->fields().unique,
+                                         made.signature.domain);
+  for (int64_t k = 0; k < table.unique_keys; ++k)
+    made.column_keys[static_cast<size_t>(k)].push_back(
+        {made.signature.domain, k, table.unique_keys});
   return make_node(std::move(made));
 }
 
@@ -238,17 +282,26 @@ NodePtr part_node(const NodePtr& table, int64_t index) {
   made.signature.domain = fields.signature.domain;
   made.inputs = {table};
   made.part = index;
+  made.unique = fields.column_keys[place];
+  made.first_of = fields.first_of;
   return make_node(std::move(made));
 }
 
 NodePtr in_domain(const NodePtr& node, uint64_t domain) {
-  if (node->is_ready())
-    return data_node(node->value(), node->detail(), domain, node->fields().live);
-  Signature signature = node->signature();
-  signature.domain = domain;
-  const NodePtr made = operator_node("rows", "", signature, {node}, 0,
-                                     [](std::span<const Value> inputs) { return inputs[0]; });
-  made->fields().renames = true;
+  NodePtr made;
+  if (node->is_ready()) {
+    made = data_node(node->value(), node->detail(), domain, node->fields().live);
+  } else {
+    Signature signature = node->signature();
+    signature.domain = domain;
+    made = operator_node("rows", "", signature, {node}, 0,
+                         [](std::span<const Value> inputs) { return inputs[0]; });
+    made->fields().renames = true;
+    made->fields().whole = node->fields().whole;
+    note_structure(made->fields());
+  }
+  made->fields().constant = node->fields().constant;
+  made->fields().unique = node->fields().unique;
   return made;
 }
 

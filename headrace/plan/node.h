@@ -46,6 +46,14 @@ class HR_API Node {
   /// The same table, made only of the rows whose `column`, a key, is one of `values`.
   using Among = std::function<NodePtr(std::span<const NodePtr> inputs, int64_t column,
                                       const NodePtr& values)>;
+  /// Keys of some rows, and those of the other side of a join.
+  struct KeyPair {
+    NodePtr keys{};
+    NodePtr others{};
+  };
+  /// A bool a row of `asked.keys`: whether it may have a partner among the others. `first`: of the
+  /// join that comes before, null where that keeps all rows.
+  using MayMeet = std::function<NodePtr(const KeyPair& asked, const KeyPair& first)>;
   /// The same table of other inputs, without the rows that lack one of a source with true in
   /// `required`; null where there is no such table.
   using Remade =
@@ -99,6 +107,14 @@ HR_API NodePtr operator_node(std::string op, std::string detail, Signature signa
                              std::vector<NodePtr> inputs, int passes, Node::Run run,
                              Node::Choice choice = nullptr, bool has_kernels = false);
 
+/// A column is number `place` of `count` that, taken together, are the same in no two rows; `keys`
+/// names them and the rows.
+struct KeyPlace {
+  uint64_t keys = 0;
+  int64_t place = 0;
+  int64_t count = 0;
+};
+
 /// What the planner may know of an operator.
 struct NodeTraits {
   /// Each row of the result follows from the same row of so many of the first inputs, which have
@@ -109,10 +125,14 @@ struct NodeTraits {
   std::string same{};
   bool concats = false;  ///< the rows of all inputs, one after the other
   bool takes = false;    ///< the rows of the first input at the positions in the second one
+  std::vector<KeyPlace> unique{};  ///< keys that it is of
 };
 
 /// The node, which was just made, with these traits.
 HR_API NodePtr with_traits(NodePtr node, NodeTraits traits);
+
+/// The row domain of what `mask` picks: the same for equal masks of the same rows.
+HR_API uint64_t picked_domain(const NodePtr& mask);
 
 /// The rows that `mask` picks; both have the same rows, and the result those of `signature`.
 HR_API NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask,
@@ -132,6 +152,7 @@ struct RowSource {
   std::vector<int64_t> inputs{};   ///< places of all inputs that have these rows
   std::vector<int64_t> columns{};  ///< by column: the input whose values it repeats; -1: none
   bool optional = false;           ///< rows of the table may have none of them: null stands there
+  bool once = false;               ///< no two rows of the table have the same of them
 };
 
 /// What a table node yields, reads and does.
@@ -153,13 +174,14 @@ struct TableOperator {
   Node::RunRows run_rows{};
   std::vector<int64_t> row_keys{};
   std::vector<int64_t> row_values{};
-  /// Of a join that keeps no row without a partner: the keys of the side that is all parts of a
-  /// table with `among`, and those of the other side, which say what of it is needed.
+  /// Of a join: the keys of a side of which it keeps no row without a partner, and those of the
+  /// other side, which say what of it is needed.
   struct Partners {
     int64_t key;
     int64_t other;
   };
   std::vector<Partners> partners{};
+  Node::MayMeet may_meet{};
   Node::Among among{};
   bool has_kernels = false;  ///< `run` takes inputs on a CUDA device
   /// For filters that move before the table: its sources, and the table of other inputs.
@@ -172,6 +194,7 @@ struct TableOperator {
   /// Rows, guessed from those of the inputs (kUnknown where nobody can say); none: the most of
   /// them.
   std::function<int64_t(std::span<const int64_t> inputs)> guess{};
+  int64_t unique_keys = 0;     ///< so many of the first columns are the same in no two rows
   bool orders_rows = false;    ///< the rows of its inputs, in another order
   bool ignores_order = false;  ///< of the rows of its inputs
   /// Its inputs are keys, and its only other column the position of the first row with each.

@@ -2,6 +2,7 @@
 // The inside of a node, for node.cpp, planner.cpp, force.cpp and explain.cpp.
 #pragma once
 #include "headrace/plan/costs.h"
+#include "headrace/plan/known_keys.h"
 #include "headrace/plan/node.h"
 #include "headrace/plan/row_bounds.h"
 
@@ -37,6 +38,7 @@ struct Node::Fields {
   std::vector<int64_t> row_keys{};
   std::vector<int64_t> row_values{};
   std::vector<TableOperator::Partners> partners{};
+  MayMeet may_meet{};
   Among among{};
   std::vector<RowSource> sources{};
   Remade remade{};
@@ -57,15 +59,27 @@ struct Node::Fields {
   Reduction reduction = Reduction::kSum;
   ReduceOptions reduce_options{};
   int64_t part = 0;
-  bool has_kernels = false;  // `run` takes inputs on a CUDA device
+  std::vector<KeyPlace> unique{};                    // sets of keys that the column is of
+  std::vector<std::vector<KeyPlace>> column_keys{};  // of a table node
+  std::vector<uint64_t> first_of{};                  // of first rows: the structures of the keys
+  std::optional<Scalar> constant{};                  // the value in each row
+  std::weak_ptr<Node> negates{};                     // the operand of a negation
+  bool has_kernels = false;                          // `run` takes inputs on a CUDA device
+  bool whole = false;                                // no row is null, for sure
   bool picks = false;        // inputs are rows and the mask that picks of them
   bool renames = false;      // the value of its only input in another row domain
   int64_t first_rows = -1;   // of a slice from row 0 on: how many
   bool live = false;         // the value lies in memory that others may write
+  uint64_t serial = 0;       // of all nodes
+  uint64_t work_on = 0;      // equal for the same inputs
+  uint64_t structure = 0;    // equal for nodes that do the same with the same inputs
   int64_t chain_length = 0;  // element-wise operations above the last materialised value
 
   bool is_fusable() const { return kind == NodeKind::kElementwise || kind == NodeKind::kReduction; }
 };
+
+/// Whether no row is null for sure.
+bool has_no_nulls(const NodePtr& node);
 
 /// Tags the node and, with HEADRACE_EAGER=1 or over live memory, runs it.
 NodePtr make_node(Node::Fields&& fields);

@@ -141,7 +141,7 @@ class Planner {
       read(roots);
     }
     if (pushed) merge(roots);
-    if (push_keys(order_, users_, roots_)) read(roots);
+    while (push_keys(order_, users_, roots_)) read(roots);
     advise_on_order(order_, users_, roots_);
     targets_ = roots_;
     find_row_passes();

@@ -147,6 +147,7 @@ class Prefix {
     Node::Fields& own = table->fields();
     own.names.push_back(std::to_string(own.names.size()));
     own.dtypes.push_back(fields.signature.dtype);
+    own.column_keys.emplace_back();
     own.run_table = [parts = parts, names = own.names](const std::vector<bool>& wanted,
                                                        std::span<const Value>) {
       return parts->first(names, wanted);

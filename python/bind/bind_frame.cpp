@@ -13,6 +13,7 @@
 #include "headrace/frame/text_numbers.h"
 #include "headrace/frame/text_of_values.h"
 #include "headrace/frame/zones.h"
+#include "headrace/plan/constants.h"
 
 #include <nanobind/stl/variant.h>
 

@@ -9,6 +9,7 @@
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/simulated.h"
 #include "headrace/plan/costs.h"
+#include "headrace/plan/known_keys.h"
 #include "headrace/plan/node.h"
 #include "headrace/plan/placement.h"
 #include "headrace/plan/profile.h"
@@ -224,6 +225,9 @@ void bind_plan(nb::module_& m) {
       "op"_a, "names"_a, "name"_a);
   m.def("trim", &hr::trim_node, "node"_a, "first"_a, "last"_a, Unlocked());
   m.def("slice", &hr::slice_node, "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def(
+      "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
+      "columns"_a, Unlocked());
   m.def(
       "prefix",
       [](const std::vector<NodePtr>& nodes, int64_t rows) { return hr::prefix_nodes(nodes, rows); },

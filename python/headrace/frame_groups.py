@@ -92,12 +92,16 @@ class FrameGroups(FrameReductions):
         """The first of the rows that are equal in the columns of `subset` (all columns), in order.
 
         The last ones with ``keep="last"``, none of them with ``keep=False``. Null equals null, and
-        NaN equals NaN.
+        NaN equals NaN. Keys of a group-by, and of rows whose duplicates are gone, are known to be
+        different: the frame itself is the result then.
         """
+        from headrace.frame import DataFrame
         from headrace.group import Words, keys_of
         from headrace.labels import without_labels
 
         keys = keys_of(self, subset if subset is not None else self._unlabelled())
+        if _core.are_unique([node for _, node in keys]):
+            return without_labels(DataFrame(self), ignore_index)
         if keep != "first":
             return without_labels(self[~self.duplicated(subset, keep)], ignore_index)
         mark("drop_duplicates")

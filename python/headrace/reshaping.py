@@ -28,6 +28,8 @@ def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
         raise InvalidArgumentError(
             f"duplicated: no such word: keep={keep!r}; pass first, last or False"
         )
+    if _core.are_unique(keys):
+        return _core.repeat(keys[0], False)
     place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
     if keep == "first":
         return (Series(place) > 0)._node

@@ -227,7 +227,7 @@ class SeriesReductions(SeriesValues):
     @property
     def is_unique(self: Any) -> bool:
         """Whether no value comes twice; looks at the data."""
-        return int(self.nunique(dropna=False)) == len(self)
+        return _core.are_unique([self._node]) or int(self.nunique(dropna=False)) == len(self)
 
     @property
     def hasnans(self: Any) -> bool:
@@ -345,6 +345,8 @@ class SeriesReductions(SeriesValues):
         from headrace.array import Array
         from headrace.group import Words
 
+        if dropna and _core.are_unique([self._node]):
+            return self.count()
         mark("nunique")
         words = [Words("size", "size")]
         table = _core.group_by([("key", self._node)], words, "any", dropna)

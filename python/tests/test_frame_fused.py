@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of rows that nobody made: filtered and computed while they are folded, same bits."""
 
+import collections
+
 import numpy as np
 import pytest
 from headrace.profiling import explain
@@ -196,6 +198,39 @@ def test_what_two_lines_ask_for_is_computed_once():
     for a, b in zip(ours, alone, strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
     assert len(ours[4]) == len(ours[5]) == len(alone[4])
+
+
+TWICE = {
+    "join": lambda t, u: t.merge(u, on="k"),
+    "group-by": lambda t, u: t.groupby("k").agg(x=("x", "sum"), n=("n", "max")),
+    "group-by with a filter": lambda t, u: t[t.n > 9].groupby("k").agg(x=("x", "sum")),
+    "sort": lambda t, u: t.sort_values(["n", "x"]),
+    "distinct": lambda t, u: t.drop_duplicates(["k", "t"]),
+    "mask": lambda t, u: t[(t.n > 9) & (t.x < 0.5)],
+    "text": lambda t, u: t[t.t.str.contains("A")],
+    "members": lambda t, u: t[t.k.isin(u.k)],
+    "reduction": lambda t, u: t.assign(x=t.x - t.x.mean())[["x"]],
+    "a chain of all": lambda t, u: (
+        t[t.t.str.contains("A")].merge(u, on="k").groupby("t").agg(x=("x", "sum")).sort_values("x")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_equal_parts_of_a_plan_run_once(name):
+    frame, other = table(2000, 0.5), owned(hr.DataFrame({"k": [0, 1, 2], "w": [5, 6, 7]}))
+
+    def steps(*looks):
+        with hr.profile() as seen:
+            for many in looks:
+                hr.eval(*(TWICE[name](frame, other) for _ in range(many)))
+        return collections.Counter(step.op for step in seen.steps)
+
+    once, apart = steps(1), steps(1, 1)
+    assert apart == once + once
+    together = steps(2)
+    together["rows"] = once["rows"] = 0  # names of rows, which take no time
+    assert +together == +once
 
 
 @pytest.mark.pool
