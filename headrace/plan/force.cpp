@@ -130,9 +130,9 @@ void tell(StepClock& clock, const PlanStep& step) {
   clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes);
 }
 
-// Leaves out what ran inside an earlier step (a concat looks at its parts one by one); false when
-// nothing is left.
-bool is_wanted(PlanStep& step) {
+// Drops the outputs that ran inside an earlier step (a concat looks at its parts one by one); false
+// when nothing is left to run.
+bool drop_what_ran(PlanStep& step) {
   const bool is_table = step.outputs[0]->kind() == NodeKind::kTable;
   if (is_table && step.outputs[0]->is_ready())
     for (const NodePtr& output : step.outputs)
@@ -142,8 +142,7 @@ bool is_wanted(PlanStep& step) {
   std::erase_if(step.outputs, [&](const NodePtr& output) {
     return output->is_ready() && !(is_table && output == step.outputs[0]);
   });
-  return whole || std::any_of(step.outputs.begin() + is_table, step.outputs.end(),
-                              [](const NodePtr& output) { return !output->is_ready(); });
+  return whole || step.outputs.size() > (is_table ? 1 : 0);
 }
 
 void finish_same(const PlanStep& step) {
@@ -167,7 +166,7 @@ void force(std::span<const NodePtr> nodes) {
     uses.begin(i);
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
-    if (is_wanted(steps[i])) {
+    if (drop_what_ran(steps[i])) {
       run_step(steps[i]);
       tell(clock, steps[i]);
     }
@@ -180,7 +179,7 @@ void force(std::span<const NodePtr> nodes) {
 
 void compute_inside(std::span<const NodePtr> nodes) {
   for (PlanStep& step : plan_steps(nodes)) {
-    if (is_wanted(step)) run_step(step);
+    if (drop_what_ran(step)) run_step(step);
     finish_same(step);
     step = {};
   }
