@@ -96,7 +96,9 @@ class FrameReductions:
 
     __slots__ = ()
 
-    def _taken(self: Any, kind: str, numeric_only: bool | None = None) -> list[Series]:
+    def _taken(
+        self: Any, kind: str, numeric_only: bool | None = None, across: bool = False
+    ) -> list[Series]:
         kinds = _TAKEN.get(kind, _NUMBERS)
         if numeric_only:
             kinds = "".join(each for each in kinds if each in _NUMBERS)
@@ -108,6 +110,10 @@ class FrameReductions:
                 f"{kind}: columns that it does not take: columns={others}; "
                 "pick others, or pass numeric_only=True"
             )
+        if across:
+            kinds = _OTHERS_ACROSS.get(kind, "")
+            numbers = [c for c in columns if c.dtype.is_of(_NUMBERS)]
+            columns = numbers or [c for c in columns if c.dtype.kind in kinds]
         if not columns:
             raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
         return columns
@@ -134,13 +140,9 @@ class FrameReductions:
     ) -> Any:
         from headrace.frame import DataFrame
 
-        columns = self._taken(kind, numeric_only)
-        if axis in (1, "columns"):
-            others = _OTHERS_ACROSS.get(kind, "")
-            numbers = [c for c in columns if c.dtype.is_of(_NUMBERS)]
-            columns = numbers or [c for c in columns if c.dtype.kind in others]
-            if not columns:
-                raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
+        across = axis in (1, "columns")
+        columns = self._taken(kind, numeric_only, across)
+        if across:
             if kind not in _ACROSS:
                 raise UnsupportedError(f"{kind}: not along rows: axis={axis!r}; pass axis=0")
             mark(kind)
