@@ -11,6 +11,9 @@ namespace hr {
 
 enum class RollingAggregate : uint8_t { kSum, kMean, kMin, kMax, kVariance, kStd, kMedian };
 
+/// The window of all rows up to each one.
+inline constexpr int64_t kAllRows = int64_t{1} << 62;
+
 struct RollingOptions {
   int64_t window = 1;       ///< rows, at least 1
   int64_t min_periods = 1;  ///< null where fewer values are there

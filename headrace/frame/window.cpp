@@ -39,7 +39,7 @@ std::string word_of(const WindowFunction& function) {
 
 std::string detail_of(const RollingFunction& rolling) {
   const int64_t window = rolling.options.window;
-  const std::string rows = window >= int64_t{1} << 62 ? "all" : std::to_string(window);
+  const std::string rows = window >= kAllRows ? "all" : std::to_string(window);
   return std::string(rolling_name(rolling.aggregate)) + " of " + rows + " rows";
 }
 

@@ -16,6 +16,7 @@ hr::RollingFunction rolling_of(std::string_view aggregate, int64_t window, int64
 }  // namespace
 
 void bind_window(nb::module_& m) {
+  m.attr("ALL_ROWS") = hr::kAllRows;
   m.def(
       "rolling",
       [](const NodePtr& column, std::string_view aggregate, int64_t window, int64_t min_periods,

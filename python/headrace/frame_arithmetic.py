@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from headrace import _core
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
@@ -353,6 +354,4 @@ class FrameArithmetic:
 
     def expanding(self, min_periods: int = 1) -> Any:
         """Windows of all rows up to each one, of each column of numbers; see `rolling`."""
-        from headrace.windows import ALL_ROWS
-
-        return self.rolling(ALL_ROWS, min_periods)
+        return self.rolling(_core.ALL_ROWS, min_periods)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from headrace.series import Series
 
 _NUMBERS = "biuf"
-#: The window of `expanding`: all rows up to each one.
-ALL_ROWS = 1 << 62
 #: Methods of groups that `transform` knows by name.
 ROW_FUNCTIONS = (
     *("cumsum", "cumprod", "cummin", "cummax"),
@@ -86,7 +84,7 @@ class Rolling:
         self._dropna = dropna
 
     def __repr__(self) -> str:
-        rows = "all" if self._window == ALL_ROWS else self._window
+        rows = "all" if self._window == _core.ALL_ROWS else self._window
         return f"Rolling(window: {rows} rows; columns: {', '.join(self._columns)})"
 
     def _made(
@@ -298,7 +296,7 @@ class SeriesWindows(Deferred):
         >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
         [1.0, 1.5, 2.3333333333333335, 3.75]
         """
-        return self.rolling(ALL_ROWS, min_periods)
+        return self.rolling(_core.ALL_ROWS, min_periods)
 
 
 class GroupRows:
@@ -354,7 +352,7 @@ class GroupRows:
 
     def expanding(self, min_periods: int = 1) -> Rolling:
         """Windows of all rows of the group up to each one; see `rolling`."""
-        return self.rolling(ALL_ROWS, min_periods)
+        return self.rolling(_core.ALL_ROWS, min_periods)
 
     def cumsum(self: Any) -> Any:
         """Running sums within each group, in the order of the rows.
