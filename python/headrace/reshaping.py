@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.deferred import mark
@@ -236,15 +236,13 @@ def cut(
     else:
         edges = np.asarray(bins)
         whole = edges.dtype.kind in "iu" and values.dtype.kind in "iu"
-    if edges.ndim != 1 or len(edges) < 2 or not (edges[1:] > edges[:-1]).all():
-        raise InvalidArgumentError(
-            f"cut: edges increase, and there are two at least: bins={bins!r}"
-        )
+    if edges.ndim != 1 or len(edges) < 1 or not (edges[1:] > edges[:-1]).all():
+        raise InvalidArgumentError(f"cut: edges increase, and there is one at least: bins={bins!r}")
     count = len(edges) - 1
     passed = [values > e if right else values >= e for e in edges.tolist()]
     if lowest:
         passed[0] = values >= edges[0].item()
-    number = passed[1].astype("int64") * 0
+    number = passed[-1].astype("int64") * 0
     for test in passed[1:-1]:
         number = number + test.astype("int64")
     inside = (passed[0] & ~passed[-1]).fill_null(False)
@@ -278,6 +276,7 @@ def qcut(
     labels: Sequence[str] | bool | None = None,
     precision: int = 3,
     retbins: bool = False,
+    duplicates: Literal["raise", "drop"] = "raise",
 ) -> Any:
     """The bin between quantiles that each number falls into; see `hr.cut`.
 
@@ -287,11 +286,13 @@ def qcut(
         Numbers, of which the quantiles are looked at.
     q : int or list of float
         So many bins of about as many rows, or the quantiles themselves.
+    duplicates : {"raise", "drop"}
+        Quantiles that are equal, since so many rows are, are an error, or one edge.
 
     Raises
     ------
     InvalidArgumentError
-        When quantiles are equal, since so many rows are.
+        For equal quantiles, unless they are dropped.
 
     Examples
     --------
@@ -304,9 +305,20 @@ def qcut(
     from headrace.series import Series
 
     mark("qcut")
+    if duplicates not in ("raise", "drop"):
+        raise InvalidArgumentError(
+            f"qcut: no such word: duplicates={duplicates!r}; pass raise or drop"
+        )
     values = Series(x)
     levels = np.linspace(0, 1, q + 1).tolist() if isinstance(q, int) else list(q)
     edges = values.quantile(levels).tolist()
+    distinct = np.unique(edges).tolist()
+    if duplicates == "raise" and len(distinct) < len(edges):
+        raise InvalidArgumentError(
+            f"qcut: quantiles are equal: edges={edges}; pass duplicates='drop' or fewer of them"
+        )
+    if duplicates == "drop":
+        edges = distinct
     return cut(
         values, edges, labels=labels, include_lowest=True, precision=precision, retbins=retbins
     )

@@ -220,6 +220,13 @@ m.cut(s, [0, 2, 5]).astype(str).tolist()[0]
 m.qcut(n, 3, labels=False)
 m.qcut(n, 4).dropna().astype(str)
 m.qcut(n, [0, 0.5, 1.0], labels=["a", "b"])
+m.qcut(s, 4, duplicates="drop", labels=False)
+m.qcut(m.Series([1, 2, 2, 2, 2, 9, 10]), 4, duplicates="drop").astype(str)
+m.qcut(m.Series([1, 2, 2, 2, 2, 9, 10]), 4, duplicates="drop", retbins=True)[1]
+m.qcut(m.Series([1, 2, 2, 2, 2, 9, 10]), 4, duplicates="drop", labels=["lo", "mid", "hi"])
+m.qcut(m.Series([1, 1, 1]), 2, duplicates="drop").isna()
+m.qcut(m.Series([1, 1, 1]), 2, duplicates="drop", labels=False)
+m.cut(n, [3]).isna()
 n.shift(1, fill_value=0)
 n.shift(-2, fill_value=0)
 t.shift(1, fill_value="?")

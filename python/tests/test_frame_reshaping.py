@@ -128,13 +128,15 @@ def test_many_bins_and_wrong_ones() -> None:
     assert got == pd.cut(values, 200, labels=False).tolist()
     x = hr.Series([1.0, 2.0])
     for wrong in (
-        lambda: hr.cut(x, [1]),
+        lambda: hr.cut(x, []),
         lambda: hr.cut(x, [2, 1]),
         lambda: hr.cut(x, 0),
         lambda: hr.cut(x, [0, 1, 2], labels=["a"]),
         lambda: hr.cut(x, [0, 1, 2], labels=["a", "a"]),
         lambda: hr.cut(hr.Series([float("inf")]), 2),
         lambda: hr.cut(hr.Series(["a"]), 2),
+        lambda: hr.qcut(hr.Series([1, 1, 1]), 2),
+        lambda: hr.qcut(x, 2, duplicates="keep"),
     ):
         with pytest.raises(hr.Error, match="cut: "):
             wrong()
