@@ -23,13 +23,14 @@ def same_rows(node: _core.Node | None, key: slice | int) -> int:
 
 
 def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:
-    """An error that names what was meant, else the columns."""
+    """An error that names what was meant, else the columns where there are some."""
     from difflib import get_close_matches
 
-    words = [*columns, *(word for word in dir(kind) if not word.startswith("_"))]
+    names = list(columns)
+    words = [*names, *(word for word in dir(kind) if not word.startswith("_"))]
     close = get_close_matches(name, words, 1)
-    fix = f"did you mean {close[0]!r}?" if close else f"the columns are {', '.join(columns)}"
-    return AttributeError(f"{what} {name!r}; {fix}")
+    fix = f"; the columns are {', '.join(names)}" if names else ""
+    return AttributeError(f"{what} {name!r}{f'; did you mean {close[0]!r}?' if close else fix}")
 
 
 class Names(list[str]):

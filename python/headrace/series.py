@@ -14,6 +14,7 @@ from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.rows import no_attribute
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
@@ -105,6 +106,13 @@ class Series(SeriesReductions):
         self.name = name
         if dtype is not None:
             self._node = self.astype(dtype)._node
+
+    if not TYPE_CHECKING:  # checkers of types still find wrong names
+
+        def __getattr__(self, name: builtins.str) -> Any:
+            if name.startswith("_"):
+                return object.__getattribute__(self, name)  # says again what is wrong
+            raise no_attribute("Series has no attribute", name, (), type(self))
 
     def _like(self, node: _core.Node) -> Any:
         return Series(node, self.name)

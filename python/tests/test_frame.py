@@ -127,6 +127,12 @@ def test_an_unknown_column_is_named_with_its_neighbour(call: Any) -> None:
     assert isinstance(caught.value, KeyError)
     with pytest.raises(AttributeError, match="did you mean 'price'"):
         df.prize
+    with pytest.raises(AttributeError, match="Series has no attribute .*did you mean 'quantile'"):
+        df.price.quantil
+    with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
+        df.price.zzz
+    with pytest.raises(AttributeError, match="only arrays on a CUDA device"):
+        df.price.__cuda_array_interface__
 
 
 def test_columns_of_other_lengths_are_refused() -> None:
