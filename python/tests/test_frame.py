@@ -127,7 +127,7 @@ def test_an_unknown_column_is_named_with_its_neighbour(call: Any) -> None:
     assert isinstance(caught.value, KeyError)
     with pytest.raises(AttributeError, match="did you mean 'price'"):
         df.prize
-    with pytest.raises(AttributeError, match="Series has no attribute .*did you mean 'quantile'"):
+    with pytest.raises(AttributeError, match=r"Series has no attribute .*did you mean 'quantile'"):
         df.price.quantil
     with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
         df.price.zzz
