@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.series_arithmetic import SeriesArithmetic
 from headrace.times import in_one_unit
 from headrace.zones import zone_in, zone_of
@@ -213,13 +213,23 @@ class SeriesValues(SeriesArithmetic):
         return self._elementwise("fill_null", self, value)
 
     def fillna(self, value: Any) -> Self:
-        """Nulls and NaN replaced by `value`, one for all rows or a series of the same rows."""
+        """Nulls and NaN replaced by `value`, one for all rows or a series of the same rows.
+
+        A value that the dtype cannot hold is an error, unless nothing is missing, which it looks
+        for.
+        """
         if isinstance(value, Mapping | list | tuple):
             raise TypeMismatchError(
                 f"fillna: one value or a series is wanted: value={value!r}; "
                 "make a series of the values, or fill the columns of a frame by a mapping"
             )
-        filled = self.fill_null(value)
+        try:
+            filled = self.fill_null(value)
+        except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
+            missing: Any = self.isna()
+            if value is None or isinstance(value, Deferred) or missing.any().item():
+                raise
+            return missing._like(self._node)  # type: ignore[no-any-return]
         if not self._floating():
             return filled
         return self._elementwise("where", filled.is_nan(), value, filled)

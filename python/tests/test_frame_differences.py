@@ -43,6 +43,9 @@ def test_02_dtypes_stay(df: hr.DataFrame) -> None:
     assert (joined.x.dtype, joined.y.dtype) == ("int64", "int64")
     assert hr.Series([1, 2]).rolling(2).sum().dtype == "int64"
     assert pd.Series([1, 2]).shift().dtype == "float64"
+    with pytest.raises(hr.TypeMismatchError, match="does not fit the dtype"):
+        df.x.fillna(0.5)
+    assert pd.Series([1, None]).fillna(0.5).dtype == "float64"
 
 
 def test_03_aggregates_of_nothing_are_null() -> None:

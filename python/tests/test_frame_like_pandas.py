@@ -237,6 +237,10 @@ df.to_dict("records")
 df.dropna(subset="x").set_index("x").to_dict("index")[6.0]["k"]
 n2.to_dict("split")["data"]
 df.to_csv(index=False).splitlines()[0]
+df[["x", "i", "b"]].fillna(0.5)
+df[["x", "i"]].assign(s="a").fillna(1)
+df[df.x > 0].i.fillna("?")
+df.sort_values("j").b.fillna(2)
 df.equals(df.copy())
 s.equals(s)
 s.equals(s + 1)
