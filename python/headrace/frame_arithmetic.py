@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.series_arithmetic import turned
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -71,15 +72,6 @@ def _operator(name: str, function: Callable[[Any, Any], Any]) -> Any:
         if not _fits(other):
             return NotImplemented
         return self._with_each(name, function, other)
-
-    return method
-
-
-def _reflected(name: str, function: Callable[[Any, Any], Any]) -> Any:
-    def method(self: Any, other: Any) -> Any:
-        if not _fits(other):
-            return NotImplemented
-        return self._with_each(name, lambda ours, theirs: function(theirs, ours), other)
 
     return method
 
@@ -154,16 +146,16 @@ class FrameArithmetic:
     __and__ = _operator("and", operator.and_)
     __or__ = _operator("or", operator.or_)
     __xor__ = _operator("xor", operator.xor)
-    __radd__ = _reflected("add", operator.add)
-    __rsub__ = _reflected("sub", operator.sub)
-    __rmul__ = _reflected("mul", operator.mul)
-    __rtruediv__ = _reflected("div", operator.truediv)
-    __rfloordiv__ = _reflected("floordiv", operator.floordiv)
-    __rmod__ = _reflected("mod", operator.mod)
-    __rpow__ = _reflected("pow", operator.pow)
-    __rand__ = _reflected("and", operator.and_)
-    __ror__ = _reflected("or", operator.or_)
-    __rxor__ = _reflected("xor", operator.xor)
+    __radd__ = _operator("add", turned(operator.add))
+    __rsub__ = _operator("sub", turned(operator.sub))
+    __rmul__ = _operator("mul", turned(operator.mul))
+    __rtruediv__ = _operator("div", turned(operator.truediv))
+    __rfloordiv__ = _operator("floordiv", turned(operator.floordiv))
+    __rmod__ = _operator("mod", turned(operator.mod))
+    __rpow__ = _operator("pow", turned(operator.pow))
+    __rand__ = _operator("and", turned(operator.and_))
+    __ror__ = _operator("or", turned(operator.or_))
+    __rxor__ = _operator("xor", turned(operator.xor))
     __eq__ = _operator("eq", operator.eq)
     __ne__ = _operator("ne", operator.ne)
     __lt__ = _operator("lt", operator.lt)
@@ -193,7 +185,7 @@ class FrameArithmetic:
             return frame._of_each(ufunc)
         if inputs[0] is frame:
             return frame._with_each(ufunc.__name__, ufunc, inputs[1])
-        return frame._with_each(ufunc.__name__, lambda ours, theirs: ufunc(theirs, ours), inputs[0])
+        return frame._with_each(ufunc.__name__, turned(ufunc), inputs[0])
 
     # ---- value by value ----------------------------------------------------------------------
     def abs(self) -> DataFrame:

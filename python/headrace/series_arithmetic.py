@@ -34,7 +34,8 @@ def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
     return method
 
 
-def _turned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def turned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The same with its sides changed."""
     return lambda mine, theirs: function(theirs, mine)
 
 
@@ -56,13 +57,13 @@ class SeriesArithmetic(SeriesWindows):
     floordiv = _method("floordiv", operator.floordiv, "Quotients, rounded down")
     mod = _method("mod", operator.mod, "Remainders")
     pow = _method("pow", operator.pow, "Powers")
-    radd = _method("radd", _turned(operator.add), "Sums, `other` first")
-    rsub = _method("rsub", _turned(operator.sub), "Differences, `other` first")
-    rmul = _method("rmul", _turned(operator.mul), "Products, `other` first")
-    rdiv = rtruediv = _method("rdiv", _turned(operator.truediv), "Quotients, `other` first")
-    rfloordiv = _method("rfloordiv", _turned(operator.floordiv), "Rounded quotients, `other` first")
-    rmod = _method("rmod", _turned(operator.mod), "Remainders, `other` first")
-    rpow = _method("rpow", _turned(operator.pow), "Powers, `other` first")
+    radd = _method("radd", turned(operator.add), "Sums, `other` first")
+    rsub = _method("rsub", turned(operator.sub), "Differences, `other` first")
+    rmul = _method("rmul", turned(operator.mul), "Products, `other` first")
+    rdiv = rtruediv = _method("rdiv", turned(operator.truediv), "Quotients, `other` first")
+    rfloordiv = _method("rfloordiv", turned(operator.floordiv), "Rounded quotients, `other` first")
+    rmod = _method("rmod", turned(operator.mod), "Remainders, `other` first")
+    rpow = _method("rpow", turned(operator.pow), "Powers, `other` first")
     eq = _method("eq", operator.eq, "True where the values are equal")
     ne = _method("ne", operator.ne, "True where the values differ")
     lt = _method("lt", operator.lt, "True where the values are less")
