@@ -268,7 +268,7 @@ def test_what_does_not_work_says_so() -> None:
     for column in (frame.day, frame.t):
         for wrong in (
             lambda c: c + 1,
-            lambda c: c.fillna(0),
+            lambda c: c.shift().fillna(0),
             lambda c: c.sum(),
             lambda c: c.any(),
             lambda c: np.sin(c),
