@@ -36,7 +36,7 @@ std::string number_text(const Scalar& scalar) {
 }  // namespace
 
 bool is_row_by_row(const Node& node) {
-  const Node::Fields& fields = const_cast<Node&>(node).fields();
+  const Node::Fields& fields = node.fields();
   // A negative power of an integer is an error, which a row that is not there must not raise.
   const bool may_fail = fields.operation == Op::kPower && fields.signature.dtype.is_integer();
   return (fields.kind == NodeKind::kElementwise && !may_fail) || fields.renames ||
@@ -44,7 +44,7 @@ bool is_row_by_row(const Node& node) {
 }
 
 size_t row_inputs(const Node& node) {
-  const Node::Fields& fields = const_cast<Node&>(node).fields();
+  const Node::Fields& fields = node.fields();
   return fields.traits.row_inputs > 0 ? static_cast<size_t>(fields.traits.row_inputs)
                                       : fields.inputs.size();
 }
@@ -67,7 +67,7 @@ NodePtr RowClone::make(const NodePtr& node) {
 }
 
 NodePtr remade_by_row(const Node& node, std::vector<NodePtr> inputs) {
-  const Node::Fields& fields = const_cast<Node&>(node).fields();
+  const Node::Fields& fields = node.fields();
   if (fields.renames) return inputs[0];
   if (fields.constant && fields.traits.row_inputs > 0)
     return repeat_node(inputs[0], *fields.constant);
@@ -95,7 +95,7 @@ NodePtr remade_by_row(const Node& node, std::vector<NodePtr> inputs) {
 }
 
 NodePtr remade_operator(const Node& node, std::vector<NodePtr> inputs) {
-  const Node::Fields& fields = const_cast<Node&>(node).fields();
+  const Node::Fields& fields = node.fields();
   Signature signature = fields.signature;
   signature.shape[0] = kUnknown;
   signature.domain = new_domain();

@@ -84,7 +84,7 @@ class FullSize {
 
 // Arguments and choices of an operator that has some.
 std::string detail_text(const Node& node) {
-  const auto& fields = const_cast<Node&>(node).fields();
+  const auto& fields = node.fields();
   if (!fields.choice && fields.masked && !node.is_ready())
     return " [" + fields.detail + " (where a mask is true)]";
   if (!fields.choice)
@@ -174,7 +174,7 @@ class Writer {
   }
 
   std::string chain_text(const NodePtr& node, int depth) {
-    const auto& fields = const_cast<Node&>(*node).fields();
+    const auto& fields = node->fields();
     if (is_picked(node)) return chain_text(fields.inputs[0], depth);
     const bool inside =
         fields.is_fusable() && !node->is_ready() && (depth == 0 || !names_.contains(node.get()));

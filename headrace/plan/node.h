@@ -86,6 +86,7 @@ class HR_API Node {
 
   /// For the holder of the plan's mutex.
   Fields& fields() { return *fields_; }
+  const Fields& fields() const { return *fields_; }
 
   /// Makes the node ready.
   void finish(Value value);

@@ -71,7 +71,7 @@ Needs table_needs(std::span<const NodePtr> roots) {
 }
 
 std::vector<NodePtr> inputs_of(const Node& node, const Needs& needs) {
-  const Node::Fields& fields = const_cast<Node&>(node).fields();
+  const Node::Fields& fields = node.fields();
   const auto found = needs.find(&node);
   if (found == needs.end()) return fields.inputs;
   std::vector<NodePtr> result;

@@ -117,7 +117,7 @@ class Side {
   // Whether all that `reader` has of these rows is made by the table when it runs: a column that
   // ran before for somebody else, or that this plan leaves out, has all rows.
   static bool is_whole(const NodePtr& key, const NodePtr& table, const Node& reader) {
-    const std::vector<NodePtr>& inputs = const_cast<Node&>(reader).fields().inputs;
+    const std::vector<NodePtr>& inputs = reader.fields().inputs;
     return std::all_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
       return table_of(input) == table || input->signature().domain != key->signature().domain;
     });
@@ -147,11 +147,11 @@ class Side {
         return false;
     }
     // Rows that a mask picks are looked at where they are picked, and picked once.
-    const NodePtr before = sole_pick(source, const_cast<Node&>(table).fields(), table);
+    const NodePtr before = sole_pick(source, table.fields(), table);
     const auto base = [&](const NodePtr& node) { return before ? node->fields().inputs[0] : node; };
     // Of a join whose other side is there, or is read alone: what it leaves by itself.
     Node::KeyPair first;
-    for (const auto& [own, other] : const_cast<Node&>(table).fields().partners) {
+    for (const auto& [own, other] : table.fields().partners) {
       const NodePtr& others = inputs[static_cast<size_t>(other)];
       if (std::find(source.inputs.begin(), source.inputs.end(), own) != source.inputs.end() &&
           !table_of(others))
