@@ -9,12 +9,11 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/group_among.h"
+#include "headrace/frame/group_work.h"
 #include "headrace/frame/operator_inputs.h"
-#include "headrace/plan/costs.h"
 #include "headrace/plan/same_words.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace hr {
@@ -121,12 +120,7 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   table.inputs = inputs.nodes;
   table.passes = 2;
   table.unique_keys = static_cast<int64_t>(keys.size());
-  table.guess = [](std::span<const int64_t> rows) {
-    return rows[0] == kUnknown
-               ? kUnknown
-               : std::min(rows[0],
-                          static_cast<int64_t>(10 * std::sqrt(static_cast<double>(rows[0]))));
-  };
+  table.guess = [key_places](const InputGuesses& given) { return guess_groups(given, key_places); };
   SameWords same;
   same.add_all(key_places).add(options.order).add(options.drop_missing);
   for (const GroupColumn& column : columns) {
@@ -160,6 +154,10 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   };
   table.run_rows = [=](const std::vector<bool>& wanted, const RowInputs& given) {
     return table_of(wanted, group_among(given, key_places, sets, requests_of(wanted), options));
+  };
+  const WorkOf work = [=](const InputGuesses& given, int64_t rows,
+                          const std::vector<bool>& wanted) {
+    return group_work(given, key_places, requests_of(wanted), options.order, rows);
   };
   table.row_keys = key_places;
   for (const GroupColumn& column : columns)
@@ -216,8 +214,7 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
       return made_of(nodes, {});
     };
   }
-  return with_cost(table_node(std::string(kOp), std::move(detail), std::move(table)),
-                   {.nanoseconds = 12});
+  return with_cost(table_node(std::string(kOp), std::move(detail), std::move(table)), work);
 }
 
 }  // namespace
@@ -338,7 +335,7 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
   signature.form = Form::kColumn;
   signature.nullable = true;
   const AggregateRequest request = column.request;
-  return operator_node(
+  NodePtr made = operator_node(
       "transform", std::string(aggregate_name(request.aggregate)), signature, inputs.nodes, 3,
       [=](std::span<const Value> values) -> Value {
         std::vector<Column> columns;
@@ -371,6 +368,16 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
           }
         }
         return gather(result, as_tensor(numbers));
+      });
+  return with_cost(
+      std::move(made), [=](const InputGuesses& guesses, int64_t rows, const std::vector<bool>&) {
+        const int64_t groups = guess_groups(guesses, key_places);
+        const auto count = static_cast<double>(groups);
+        Work work = group_work(guesses, key_places, {request}, GroupOrder::kAny, groups);
+        work.nanoseconds += 4 * static_cast<double>(rows);
+        work.alone += 50 * count;
+        work.bytes += 4 * static_cast<double>(rows) + 32 * count;
+        return work;
       });
 }
 

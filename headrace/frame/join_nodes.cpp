@@ -11,8 +11,8 @@
 #include "headrace/exec/workers.h"
 #include "headrace/frame/decimals.h"
 #include "headrace/frame/few_wanted.h"
+#include "headrace/frame/join_work.h"
 #include "headrace/frame/operator_inputs.h"
-#include "headrace/plan/costs.h"
 #include "headrace/plan/known_keys.h"
 #include "headrace/plan/row_bounds.h"
 #include "headrace/plan/same_words.h"
@@ -210,13 +210,14 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   if (!indicator.empty()) add(indicator, TypeId::kCategory, {});
   table.inputs = inputs.nodes();
   table.passes = 2;
-  table.guess = [=, a = rows.left, b = rows.right,
-                 cross = keys.empty()](std::span<const int64_t> sizes) -> int64_t {
-    const int64_t left = sizes[static_cast<size_t>(a)], right = sizes[static_cast<size_t>(b)];
-    if (left == kUnknown || right == kUnknown) return kUnknown;
-    if (cross) return left * right;
-    if (kind == JoinKind::kSemi || kind == JoinKind::kAnti) return (left + 1) / 2;
-    return kind == JoinKind::kLeft ? left : std::max(left, right);
+  JoinPlaces inputs_at{rows.left, rows.right, {}, {}, {}};
+  for (const Inlet& key : keys) {
+    inputs_at.left_keys.push_back(key.left);
+    inputs_at.right_keys.push_back(key.right);
+  }
+  for (const Inlet& inlet : inlets) inputs_at.left_columns.push_back(inlet.right < 0);
+  table.guess = [kind, inputs_at](const InputGuesses& given) {
+    return guess_joined(given, inputs_at, kind);
   };
   SameWords same;
   same.add(kind).add(unique.left).add(unique.right).add(how).add(indicator);
@@ -291,8 +292,11 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     }
     return Table(std::move(made), std::move(results));
   };
-  return with_cost(table_node(std::string(kOp), "how=" + how, std::move(table)),
-                   {.nanoseconds = 20, .bytes = 8});
+  const WorkOf work = [=, dtypes = table.dtypes](const InputGuesses& given, int64_t made,
+                                                 const std::vector<bool>& wanted) {
+    return join_work(given, inputs_at, kind, made, dtypes, wanted);
+  };
+  return with_cost(table_node(std::string(kOp), "how=" + how, std::move(table)), work);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "headrace/base/error.h"
 #include "headrace/frame/operator_inputs.h"
 #include "headrace/frame/row_bits.h"
+#include "headrace/plan/costs.h"
 
 #include <algorithm>
 #include <iterator>
@@ -77,10 +78,11 @@ NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
     throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
   signature.dtype = TypeId::kFloat64;
   signature.nullable = true;
-  return operator_node(std::string(kOp), std::string(rank_method_name(method)), signature, {input},
-                       4, [=](std::span<const Value> values) -> Value {
-                         return rank(std::get<Column>(values[0]), method, descending);
-                       });
+  NodePtr made = operator_node(std::string(kOp), std::string(rank_method_name(method)), signature,
+                               {input}, 4, [=](std::span<const Value> values) -> Value {
+                                 return rank(std::get<Column>(values[0]), method, descending);
+                               });
+  return with_cost(std::move(made), {.nanoseconds = 40, .bytes = 16});
 }
 
 }  // namespace hr

@@ -111,11 +111,14 @@ struct SortPlan {
         return SortPlan{{nodes.begin(), values}, orders, names, {values, nodes.end()}}.node(-1);
       };
     }
+    double nanoseconds = 0;
+    for (const NodePtr& key : keys)
+      nanoseconds += key->signature().dtype.is_string() ? 60 : nanoseconds > 0 ? 8 : 17;
     return with_cost(
         table_node("sort_values",
                    orders_text(orders) + (first < 0 ? "" : ", first " + std::to_string(first)),
                    std::move(table)),
-        first < 0 ? Cost{.nanoseconds = 17, .bytes = 3} : Cost{.nanoseconds = 0.9});
+        first < 0 ? Cost{.nanoseconds = nanoseconds, .bytes = 4} : Cost{.nanoseconds = 0.9});
   }
 };
 

@@ -12,6 +12,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/frame/decimals.h"
 #include "headrace/frame/operator_inputs.h"
+#include "headrace/plan/costs.h"
 
 #include <algorithm>
 #include <numeric>
@@ -202,12 +203,13 @@ NodePtr rolling_node(const NodePtr& column, RollingFunction function) {
   Signature signature = input->signature();
   signature.dtype = rolling_dtype(function.aggregate, signature.dtype);
   signature.nullable = true;
-  return operator_node("rolling", detail_of(function), signature, {input}, 1,
-                       [function](std::span<const Value> values) -> Value {
-                         const auto& rows = std::get<Column>(values[0]);
-                         return rolling(rows, function.aggregate, function.options,
-                                        Segments(rows.num_rows()));
-                       });
+  NodePtr made = operator_node("rolling", detail_of(function), signature, {input}, 1,
+                               [function](std::span<const Value> values) -> Value {
+                                 const auto& rows = std::get<Column>(values[0]);
+                                 return rolling(rows, function.aggregate, function.options,
+                                                Segments(rows.num_rows()));
+                               });
+  return with_cost(std::move(made), {.nanoseconds = 4});
 }
 
 NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
@@ -286,7 +288,17 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
       results.push_back(without(walk(function, sorted[c], segments), gone));
     return Table(std::move(names), in_row_order(sorted[1], std::move(results)));
   };
-  return table_node(op, detail_of(function), std::move(table));
+  // Packs and row numbers, both once more in the order of the keys, and the columns in both orders.
+  const bool ranks = std::holds_alternative<RankFunction>(function);
+  return with_cost(table_node(op, detail_of(function), std::move(table)),
+                   [ranks](const InputGuesses&, int64_t rows, const std::vector<bool>& wanted) {
+                     const auto count = static_cast<double>(rows);
+                     const auto taken =
+                         static_cast<double>(std::count(wanted.begin(), wanted.end(), true));
+                     return Work{.nanoseconds = count * (ranks ? 60 * taken : 32 + 8 * taken),
+                                 .alone = 0,
+                                 .bytes = count * (46 + 16 * taken)};
+                   });
 }
 
 }  // namespace hr

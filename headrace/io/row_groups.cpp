@@ -206,11 +206,10 @@ NodePtr node_of(const Source& source, const RowPredicates& predicates, int64_t m
       const std::vector<bool> groups = may(inputs);
       return groups_text(std::count(groups.begin(), groups.end(), true), groups.size());
     };
-  table.guess = [source, may, count = predicates.size(),
-                 max_rows](std::span<const int64_t> inputs) {
+  table.guess = [source, may, count = predicates.size(), max_rows](const InputGuesses& inputs) {
     int64_t rows = 0;
     const std::vector<bool> groups =
-        inputs.empty() ? may({}) : std::vector<bool>(source->rows.size(), true);
+        inputs.size() == 0 ? may({}) : std::vector<bool>(source->rows.size(), true);
     for (size_t g = 0; g < groups.size(); ++g) rows += groups[g] ? source->rows[g] : 0;
     rows = guess_passing(rows, count);
     return max_rows < 0 ? rows : std::min(rows, max_rows);

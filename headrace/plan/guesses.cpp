@@ -4,6 +4,7 @@
 
 #include "headrace/exec/workers.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/placement.h"
 #include "headrace/plan/row_predicate.h"
 
 #include <algorithm>
@@ -30,6 +31,71 @@ int64_t operations(const PlanStep& step) {
   return count;
 }
 
+class OwnInputs : public InputGuesses {
+ public:
+  OwnInputs(Guesses& guesses, const std::vector<NodePtr>& nodes, const RowPass* pass = nullptr)
+      : guesses_(guesses), nodes_(nodes), pass_(pass) {}
+
+  int64_t size() const override { return static_cast<int64_t>(nodes_.size()); }
+
+  int64_t rows(int64_t place) const override { return guesses_.rows(at(place)); }
+
+  Dtype dtype(int64_t place) const override { return at(place)->signature().dtype; }
+
+  int64_t unmade_bytes(int64_t place) const override {
+    const bool unmade = pass_ && pass_->inside.contains(at(place).get());
+    return unmade ? std::max<int64_t>(guesses_.bytes(at(place)), 0) : 0;
+  }
+
+  std::optional<KeyGuess> keys(std::span<const int64_t> places) const override {
+    std::vector<NodePtr> nodes;
+    for (const int64_t place : places) nodes.push_back(at(place));
+    return guesses_.keys(nodes);
+  }
+
+ private:
+  const NodePtr& at(int64_t place) const { return nodes_[static_cast<size_t>(place)]; }
+
+  Guesses& guesses_;
+  const std::vector<NodePtr>& nodes_;
+  const RowPass* pass_;
+};
+
+// What a column's values are made of, one by one: the same rows, some of them, or in another order.
+NodePtr made_of(const Node::Fields& fields) {
+  if (fields.inputs.empty()) return nullptr;
+  if (fields.kind == NodeKind::kPart) {
+    const Node::Fields& table = fields.inputs[0]->fields();
+    for (const RowSource& source : table.sources) {
+      const int64_t place = source.columns[static_cast<size_t>(fields.part)];
+      if (place >= 0 && !table.inputs.empty()) return table.inputs[static_cast<size_t>(place)];
+    }
+    return nullptr;
+  }
+  const bool by_row = fields.kind == NodeKind::kElementwise || fields.traits.row_inputs > 0;
+  if (!by_row) {
+    const bool some =
+        fields.picks || fields.renames || fields.traits.takes || fields.first_rows >= 0;
+    return some ? fields.inputs[0] : nullptr;
+  }
+  NodePtr only;
+  for (const NodePtr& input : fields.inputs) {
+    if (input->signature().rows() == 1 || input->signature().shape.empty()) continue;
+    if (only && only != input) return nullptr;
+    only = input;
+  }
+  return only;
+}
+
+// The values that are there behind a column; null where they are not.
+NodePtr ready_behind(NodePtr node) {
+  for (int depth = 0; node && !node->is_ready() && depth < kDeepest; ++depth)
+    node = made_of(node->fields());
+  if (!node || !node->is_ready() || place_of(node->value()).is_gpu()) return nullptr;
+  const auto* column = std::get_if<Column>(&node->value());
+  return column ? node : nullptr;
+}
+
 }  // namespace
 
 int64_t Guesses::rows(const NodePtr& node) {
@@ -53,14 +119,51 @@ int64_t Guesses::guess(const Node::Fields& fields) {
     return all == kUnknown ? fields.first_rows : std::min(all, fields.first_rows);
   }
   if (fields.kind == NodeKind::kPart || fields.kind == NodeKind::kOperator)
-    return rows(fields.inputs[0]);
-  std::vector<int64_t> each;
-  for (const NodePtr& input : fields.inputs) each.push_back(rows(input));
-  if (fields.guess) return fields.guess(each);
-  return *std::max_element(each.begin(), each.end());
+    return rows(fields.inputs[fields.traits.takes ? 1 : 0]);
+  if (fields.guess) return fields.guess(OwnInputs(*this, fields.inputs));
+  int64_t most = kUnknown;
+  for (const NodePtr& input : fields.inputs) most = std::max(most, rows(input));
+  return most;
 }
 
-// Of a value that is there or not; kUnknown where nobody can say.
+std::optional<KeyGuess> Guesses::sampled(const std::vector<NodePtr>& columns) {
+  std::vector<const Node*> key;
+  std::vector<Column> values;
+  for (const NodePtr& node : columns) {
+    if (!node) return {};
+    key.push_back(node.get());
+    values.push_back(std::get<Column>(node->value()));
+    if (values.back().num_rows() != values[0].num_rows()) return {};
+  }
+  const auto [it, is_new] = samples_.try_emplace(std::move(key));
+  if (is_new) it->second = guess_keys(values);
+  return it->second;
+}
+
+std::optional<KeyGuess> Guesses::keys(const std::vector<NodePtr>& nodes) {
+  const int64_t own = rows(nodes[0]);
+  if (own == kUnknown) return {};
+  std::vector<NodePtr> behind;
+  for (const NodePtr& node : nodes) behind.push_back(ready_behind(node));
+  const auto of_own_rows = [&](KeyGuess guess, const NodePtr& from) {
+    guess.distinct =
+        distinct_of_some(guess.distinct, static_cast<double>(rows(from)), static_cast<double>(own));
+    return guess;
+  };
+  if (const std::optional<KeyGuess> all = sampled(behind)) return of_own_rows(*all, behind[0]);
+  KeyGuess together{.distinct = 1, .domain = 1};
+  for (const NodePtr& node : behind) {
+    const std::optional<KeyGuess> one = sampled({node});
+    if (!one) return {};
+    together.distinct *= of_own_rows(*one, node).distinct;
+    together.domain *= one->domain;
+    together.has_texts |= one->has_texts;
+    together.text_bytes += one->text_bytes;
+  }
+  together.distinct = std::min(together.distinct, static_cast<double>(own));
+  return together;
+}
+
 int64_t Guesses::bytes(const NodePtr& node) {
   if (node->is_ready()) return value_bytes(node->value());
   const Signature& signature = node->signature();
@@ -95,18 +198,38 @@ StepCost Guesses::cost(const PlanStep& step) {
     read += own;
   }
   if (result.bytes < 0) return {};
+  if (first.traits.takes) {  // reads no other rows than those that it writes
+    longest = result.rows;
+    read = 2 * result.bytes;
+  }
+  const auto moved = kByte * static_cast<double>(read + result.bytes);
+  if (first.work) {
+    std::vector<bool> wanted(first.names.size(), step.whole_table);
+    for (const NodePtr& node : step.outputs)
+      if (node->kind() == NodeKind::kPart) wanted[static_cast<size_t>(node->fields().part)] = true;
+    const Work work =
+        first.work(OwnInputs(*this, first.inputs, step.rows.get()), result.rows, wanted);
+    const double held = static_cast<double>(result.bytes) + work.bytes;
+    return {kStep + static_cast<int64_t>((work.nanoseconds + moved) / threads() + work.alone),
+            kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};
+  }
   const auto count = static_cast<double>(longest);
   double each = first.cost.nanoseconds > 0 ? first.cost.nanoseconds : kSimple * step.passes;
   if (first.is_fusable()) each = kOperation * static_cast<double>(operations(step));
   if (first.cost.source_rows > 0)
     each *= static_cast<double>(std::max<size_t>(step.outputs.size() - 1, 1));
-  const double time = count * each + kByte * static_cast<double>(read + result.bytes);
+  const double time = count * each + moved;
   return {kStep + static_cast<int64_t>(time / threads()),
           result.bytes + kBlocks * threads() + static_cast<int64_t>(first.cost.bytes * count)};
 }
 
 NodePtr with_cost(NodePtr node, Cost cost) {
   node->fields().cost = cost;
+  return node;
+}
+
+NodePtr with_cost(NodePtr node, WorkOf work) {
+  node->fields().work = std::move(work);
   return node;
 }
 

@@ -4,7 +4,10 @@
 #include "headrace/plan/costs.h"
 #include "headrace/plan/planner.h"
 
+#include <map>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace hr {
 
@@ -15,15 +18,22 @@ class Guesses {
   /// hold in a third of them.
   int64_t rows(const NodePtr& node);
 
+  /// Of a value that is there or not; kUnknown where nobody can say.
+  int64_t bytes(const NodePtr& node);
+
+  /// Of columns with the same rows: by a sample of what they are made of, where that is there.
+  std::optional<KeyGuess> keys(const std::vector<NodePtr>& nodes);
+
   Explanation::Guess of(const PlanStep& step);
   StepCost cost(const PlanStep& step);
 
  private:
   int64_t guess(const Node::Fields& fields);
-  int64_t bytes(const NodePtr& node);
+  std::optional<KeyGuess> sampled(const std::vector<NodePtr>& columns);
 
   int depth_ = 0;
   std::unordered_map<const Node*, int64_t> known_{};
+  std::map<std::vector<const Node*>, KeyGuess> samples_{};
 };
 
 }  // namespace hr

@@ -16,6 +16,7 @@
 namespace hr {
 
 class Node;
+class InputGuesses;
 class RowPredicate;
 using NodePtr = std::shared_ptr<Node>;
 struct RowInputs;
@@ -194,7 +195,7 @@ struct TableOperator {
   std::string same{};
   /// Rows, guessed from those of the inputs (kUnknown where nobody can say); none: the most of
   /// them.
-  std::function<int64_t(std::span<const int64_t> inputs)> guess{};
+  std::function<int64_t(const InputGuesses& inputs)> guess{};
   int64_t unique_keys = 0;     ///< so many of the first columns are the same in no two rows
   bool orders_rows = false;    ///< the rows of its inputs, in another order
   bool ignores_order = false;  ///< of the rows of its inputs

@@ -137,7 +137,7 @@ class Prefix {
     if (!parts) {
       parts = std::make_shared<Parts>(Parts{rows_});
       TableOperator made;
-      made.guess = [most = rows_](std::span<const int64_t>) { return most; };
+      made.guess = [most = rows_](const InputGuesses&) { return most; };
       table = table_node(
           "concat",
           "first " + std::to_string(rows_) + " rows of " + std::to_string(rows.size()) + " parts",

@@ -148,6 +148,75 @@ def test_time_and_memory_are_predicted(name: str) -> None:
     assert took / 5000 < thought < took * 100
 
 
+def keyed_of(groups: int) -> hr.DataFrame:
+    rows, random = 1_000_000, np.random.default_rng(3)
+    keys = random.integers(0, groups, rows)
+    root = max(int(groups**0.5), 1)
+    frame = hr.DataFrame(
+        {
+            "near": frozen(keys),
+            "far": frozen(keys * 1_000_003),
+            "a": frozen(keys // root),
+            "b": frozen(keys % root),
+            "x": frozen(random.normal(size=rows)),
+        }
+    )
+    frame["text"] = "customer number " + frame.near.astype("string")
+    hr.eval(frame)
+    return frame
+
+
+def other_of(groups: int, times: int) -> hr.DataFrame:
+    keys = np.repeat(np.arange(groups), times)
+    return hr.DataFrame({"near": frozen(keys), "z": frozen(keys * 0.5)})
+
+
+KEYED: dict[str, Callable[[hr.DataFrame, int], hr.DataFrame | hr.Series]] = {
+    **{
+        f"{aggregate} by {' '.join(keys)}": (
+            lambda frame, _, keys=keys, aggregate=aggregate: frame.groupby(
+                keys, as_index=False
+            ).agg(r=("x", aggregate))
+        )
+        for keys in (["near"], ["far"], ["text"], ["a", "b"])
+        for aggregate in ("sum", "count", "median", "nunique")
+    },
+    "filtered": lambda frame, _: frame[frame.x > 0].groupby("far", as_index=False).x.mean(),
+    "distinct": lambda frame, _: frame[["far", "x"]].drop_duplicates("far"),
+    "join 1": lambda frame, groups: frame[["near", "x"]].merge(other_of(groups, 1), on="near"),
+    "join 3": lambda frame, groups: frame[["near", "x"]].merge(other_of(groups, 3), on="near"),
+    "left join": lambda frame, groups: frame[["near", "x"]].merge(
+        other_of(groups // 4, 2), on="near", how="left"
+    ),
+    "transform": lambda frame, _: frame.groupby("near").x.transform("sum"),
+    "cumsum": lambda frame, _: frame.groupby("near").x.cumsum(),
+    "rank": lambda frame, _: frame.x.rank(),
+}
+
+
+def are_near(guess: float, measured: float, unit: float) -> bool:
+    """Within a factor of 2.5, or both small."""
+    return (guess + unit) / 2.5 <= measured + unit <= (guess + unit) * 2.5
+
+
+@pytest.mark.pool
+@pytest.mark.parametrize("groups", [10, 10_000, 1_000_000])
+def test_keys_tell_of_rows_and_memory(groups: int) -> None:
+    frame = keyed_of(groups)
+    wrong = []
+    for name, make in KEYED.items():
+        steps = make(frame, groups).explain(analyze=True).steps
+        for guess, step in steps:
+            assert guess.rows is not None and guess.memory_bytes is not None, name
+            if not are_near(guess.rows, step.rows, 100):
+                wrong.append((name, "rows", guess.rows, step.rows))
+        predicted = max(guess.memory_bytes or 0 for guess, _ in steps)
+        measured = max(step.memory_bytes for _, step in steps)
+        if not are_near(predicted, measured, 1e6):
+            wrong.append((name, "bytes", predicted, measured))
+    assert not wrong, wrong
+
+
 def test_rows_sorted_for_nothing_are_told() -> None:
     frame = hr.DataFrame({"k": [2, 1, 2], "x": [3.0, 2.0, 1.0]})
     hr._core.clear_advice()
