@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace hr {
@@ -67,13 +68,42 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   return std::get<Table>(std::move(made[0]));
 }
 
+// Whether what the table was to compute itself ran inside an earlier step (a concat looks at its
+// parts one by one): then nobody knows any more of what it was picked.
+bool inside_ran(const PlanStep& step) {
+  std::unordered_set<const Node*> seen;
+  std::vector<NodePtr> stack = step.outputs[0]->fields().inputs;
+  while (!stack.empty()) {
+    const NodePtr node = std::move(stack.back());
+    stack.pop_back();
+    if (!step.rows->inside.contains(node.get()) || !seen.insert(node.get()).second) continue;
+    if (node->is_ready()) return true;
+    const std::vector<NodePtr>& inputs = node->fields().inputs;
+    stack.insert(stack.end(), inputs.begin(), inputs.end());
+  }
+  return false;
+}
+
+// The table with inputs that are made first.
+Table table_of_made(const PlanStep& step, const std::vector<bool>& wanted) {
+  PlanStep made;
+  made.outputs = {step.outputs[0]};
+  for (const NodePtr& input : step.outputs[0]->fields().inputs)
+    if (step.rows->inside.contains(input.get())) made.inputs.push_back(input);
+  compute_inside(made.inputs);
+  made.inputs.insert(made.inputs.end(), step.inputs.begin(), step.inputs.end());
+  return table_of(made, wanted);
+}
+
 void run_table(const PlanStep& step) {
   Node& first = *step.outputs[0];
   Node::Fields& fields = first.fields();
   std::vector<bool> wanted(fields.names.size(), step.whole_table);
   for (size_t i = 1; i < step.outputs.size(); ++i)
     wanted[static_cast<size_t>(step.outputs[i]->fields().part)] = true;
-  Table table = step.rows ? run_row_pass(step, wanted) : table_of(step, wanted);
+  Table table = !step.rows         ? table_of(step, wanted)
+                : inside_ran(step) ? table_of_made(step, wanted)
+                                   : run_row_pass(step, wanted);
   std::vector<int64_t> place(wanted.size(), -1);
   for (size_t i = 0, next = 0; i < wanted.size(); ++i)
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);

@@ -213,3 +213,52 @@ def test_first_rows_of_what_the_plan_also_makes_whole() -> None:
         "change": [None, None, -8, -8],
         "first": [1, 2, 1, 1],
     }
+
+
+def rows_to_pick() -> hr.DataFrame:
+    at = np.arange(200_000)
+    columns = {"k": at % 7, "x": at * 0.5, "n": at % 1000}
+    for column in columns.values():
+        column.flags.writeable = False  # so that nothing runs before it is looked at
+    return hr.DataFrame(columns)
+
+
+def names_of_keys() -> hr.DataFrame:
+    return hr.DataFrame({"k": list(range(5)), "t": [f"key {k}" for k in range(5)]})
+
+
+PICKED: dict[str, Make] = {
+    "filter": lambda f: f[f.n > 300],
+    "few rows": lambda f: f[f.n == 300],
+    "chain": lambda f: f[f.n > 300].pipe(lambda p: p.assign(x=p.x * 2 - p.n)),
+    "two filters": lambda f: f[f.n > 300].pipe(lambda p: p[p.x < 50_000]),
+    "filter of a chain": lambda f: f.assign(z=f.x + f.n).pipe(lambda p: p[p.z > 900]),
+    "filter of a join": lambda f: f.merge(names_of_keys(), on="k").pipe(lambda p: p[p.n > 300]),
+    "filter of sorted rows": lambda f: f.sort_values("n").pipe(lambda p: p[p.n > 300]),
+    "filter of groups": lambda f: f.groupby("n", as_index=False)[["k", "x"]].max().query("x > 9e4"),
+}
+GROUPED: dict[str, Make] = {
+    "sum": lambda p: p.groupby("k", as_index=False).x.sum(),
+    "median of a chain": lambda p: p.assign(x=p.x * 3).groupby("k", as_index=False).x.median(),
+    "two": lambda p: p.groupby(["k", "n"], as_index=False).x.max(),
+    "chain of sums": lambda p: p.groupby("k", as_index=False).agg(x=("x", "sum"), n=("n", "mean")),
+    "distinct": lambda p: p[["k", "x"]].drop_duplicates("k"),
+    "sorted": lambda p: p.sort_values(["k", "x"], ascending=False)[["k", "x"]].head(9),
+}
+
+
+@pytest.mark.parametrize("grouped", GROUPED)
+@pytest.mark.parametrize("name", PICKED)
+def test_first_rows_of_rows_that_groups_pick_themselves(name: str, grouped: str) -> None:
+    def parts(look: Callable[[hr.DataFrame], None]) -> tuple[hr.DataFrame, hr.DataFrame]:
+        picked = PICKED[name](rows_to_pick())
+        look(picked)
+        first = hr.concat([picked[["k", "x"]], rows_to_pick()[["k", "x"]]]).head(5)
+        return first, GROUPED[grouped](picked)[["k", "x"]]
+
+    expected = [part.to_dict() for part in parts(hr.eval)]
+    for turn in (1, -1):
+        first, groups = parts(lambda _: None)
+        both = hr.concat([first, groups][::turn]).to_dict()
+        wanted = {c: [v for part in expected[::turn] for v in part[c]] for c in ("k", "x")}
+        assert both == wanted
