@@ -376,7 +376,7 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
         Work work = group_work(guesses, key_places, {request}, GroupOrder::kAny, groups);
         work.nanoseconds += 4 * static_cast<double>(rows);
         work.alone += 50 * count;
-        work.bytes += 4 * static_cast<double>(rows) + 32 * count;
+        work.bytes += 4 * static_cast<double>(rows) + 56 * count;
         return work;
       });
 }

@@ -11,12 +11,14 @@ namespace hr {
 
 namespace {
 
+constexpr double kNarrow = 32;       // keys of a range for each row
 constexpr double kCached = 1 << 16;  // rows of a table that stays in the cache
 
 /// Both sides of a join, thought to share as many keys as they can.
 struct Sides {
   double left = 0, right = 0;  // rows
   double left_distinct = 0, right_distinct = 0;
+  double right_domain = 0;
   bool known = false;  // the distinct ones
 
   Sides(const InputGuesses& inputs, const JoinPlaces& places)
@@ -28,6 +30,7 @@ struct Sides {
     if (!known) return;
     left_distinct = std::max(of_left->distinct, 1.0);
     right_distinct = std::max(of_right->distinct, 1.0);
+    right_domain = of_right->domain;
   }
 
   double pairs() const {
@@ -85,7 +88,10 @@ Work join_work(const InputGuesses& inputs, const JoinPlaces& places, JoinKind ki
     work.alone += codes.alone;
     work.nanoseconds += 20 * both;
   }
-  const double table = 12 * sides.right, places_of_left = (single ? 4 : 8) * sides.left;
+  // Slots for each key of a narrow range, else for each row.
+  const bool narrow = sides.known && sides.right_domain <= kNarrow * sides.right;
+  const double table = 16 * sides.right + (narrow ? 4 * sides.right_domain : 8 * sides.right);
+  const double places_of_left = (single ? 4 : 8) * sides.left;
   const double numbers = keeps_left ? 0 : (pairs ? 8 : 4) * made;
   double shared = 0, result = 0;
   for (size_t c = 0; c < wanted.size() && c < dtypes.size(); ++c) {
@@ -98,7 +104,10 @@ Work join_work(const InputGuesses& inputs, const JoinPlaces& places, JoinKind ki
   const double matching = std::max(keys, table + places_of_left + numbers);
   const double writing = (keeps_left ? places_of_left : numbers) + result - shared;
   work.bytes = std::max(matching, writing) - result;
-  work.nanoseconds += std::max({sides.left, sides.right, made}) * (sides.right > kCached ? 28 : 5);
+  // Rows without a partner look at a bit.
+  const double met = sides.left > 0 ? sides.met() / sides.left : 1;
+  work.nanoseconds +=
+      std::max({sides.left, sides.right, made}) * (sides.right > kCached ? 6 + 22 * met : 5);
   return work;
 }
 
