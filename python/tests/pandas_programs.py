@@ -150,15 +150,19 @@ def join(how: str) -> list[Form]:
 
 
 def rolling(how: str) -> list[Form]:
+    # pandas' running sums leave 1e-7 where all values are equal.
+    squared = " ** 2" if how == "std" else ""
+
     def window(w: Words) -> str:
         rows = w.one(1, 2, 3, 5, 64, 100)
         return f"rolling({rows}, min_periods={w.rng.randrange(1, min(rows, 4) + 1)}"
 
     def grouped(w: Words) -> str:
         rolled = f"df.groupby('j').{w.name()}.{window(w)}).{how}()"
-        return f"{rolled} ;; {rolled}.reset_index(level=0, drop=True).sort_index()"
+        plain = f"{rolled}.reset_index(level=0, drop=True).sort_index()"
+        return f"{rolled}{squared} ;; {plain}{squared}"
 
-    return [lambda w: f"df.{w.name()}.{window(w)}, center={w.truth()}).{how}()", grouped]
+    return [lambda w: f"df.{w.name()}.{window(w)}, center={w.truth()}).{how}(){squared}", grouped]
 
 
 def running(how: str) -> list[Form]:
