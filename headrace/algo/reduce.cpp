@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace hr {
@@ -97,19 +98,39 @@ T identity(Reduction reduction) {
   return T{0};
 }
 
+// The fold of a block of which nothing is missing, where it lies: NaN would show in the result.
+template <class T>
+std::optional<double> fold_whole(cpu::FloatFold fold, const T* values, const uint64_t* valid,
+                                 int64_t count) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (valid || count == 0 || count % 32 != 0) return {};
+    const double folded = cpu::fold_block(fold, values, count, 0);
+    if (folded == folded) return folded;
+  }
+  return {};
+}
+
 template <class T>
 ReducePartial moment_block(Reduction reduction, const ReduceOptions& options, const T* values,
                            const uint64_t* valid, int64_t count) {
   alignas(64) double block[kBlockRows];
   ReducePartial partial;
-  partial.count = fill_missing(values, valid, count, options.skip_nan, -0.0, block);
+  const std::optional<double> whole = fold_whole(cpu::FloatFold::kSum, values, valid, count);
+  partial.count = whole ? count : fill_missing(values, valid, count, options.skip_nan, -0.0, block);
   if (partial.count == 0) return partial;
-  const double sum = cpu::fold_block(cpu::FloatFold::kSum, block, padded(count), 0);
+  const double sum =
+      whole ? *whole : cpu::fold_block(cpu::FloatFold::kSum, block, padded(count), 0);
   if (reduction == Reduction::kMean) {
     partial.value = sum;
     return partial;
   }
   partial.value = sum / static_cast<double>(partial.count);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (whole) {
+      partial.squares = cpu::fold_block(cpu::FloatFold::kSquares, values, count, partial.value);
+      return partial;
+    }
+  }
   fill_missing(values, valid, count, options.skip_nan, partial.value, block);
   partial.squares = cpu::fold_block(cpu::FloatFold::kSquares, block, padded(count), partial.value);
   return partial;
@@ -129,12 +150,18 @@ template <class T>
 ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dtype dtype,
                           const T* values, const uint64_t* valid, int64_t count,
                           int64_t first_row) {
+  using cpu::FloatFold;
+  const FloatFold of_floats = reduction == Reduction::kSum       ? FloatFold::kSum
+                              : reduction == Reduction::kProduct ? FloatFold::kProduct
+                              : wants_least(reduction)           ? FloatFold::kMin
+                                                                 : FloatFold::kMax;
   ReducePartial partial;
   partial.count = count;
   const T* dense = values;
   alignas(64) T block[kBlockRows];
+  const std::optional<double> whole = fold_whole(of_floats, values, valid, count);
   const bool drops_nan = options.skip_nan && std::is_floating_point_v<T>;
-  if (valid || drops_nan || count % 32 != 0) {
+  if (!whole && (valid || drops_nan || count % 32 != 0)) {
     partial.count =
         fill_missing(values, valid, count, options.skip_nan, identity<T>(reduction), block);
     dense = block;
@@ -142,12 +169,7 @@ ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dty
   if (partial.count == 0) return partial;
   const int64_t n = padded(count);
   if constexpr (std::is_floating_point_v<T>) {
-    using cpu::FloatFold;
-    const FloatFold fold = reduction == Reduction::kSum       ? FloatFold::kSum
-                           : reduction == Reduction::kProduct ? FloatFold::kProduct
-                           : wants_least(reduction)           ? FloatFold::kMin
-                                                              : FloatFold::kMax;
-    partial.value = cpu::fold_block(fold, dense, n, 0);
+    partial.value = whole ? *whole : cpu::fold_block(of_floats, dense, n, 0);
     if (wants_position(reduction))
       partial.index = first_row + position(values, valid, count, static_cast<T>(partial.value));
   } else {
