@@ -3,11 +3,11 @@
 #include "headrace/frame/few_wanted.h"
 
 #include "headrace/algo/gather.h"
+#include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/join.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace hr {
 
@@ -22,14 +22,6 @@ constexpr int64_t kShare = 4;
 constexpr int64_t kShareOfFirst = 16;
 constexpr int64_t kSmaller = 16;
 
-int64_t count_true(const Column& bools) {
-  const Mask mask(bools);
-  int64_t count = 0;
-  for (int64_t row = 0; row < bools.num_rows(); row += 64)
-    count += std::popcount(mask.word(row, std::min<int64_t>(64, bools.num_rows() - row)));
-  return count;
-}
-
 }  // namespace
 
 bool few_are_wanted(const KeyColumns& columns, int64_t share, int64_t smaller) {
@@ -40,7 +32,8 @@ bool few_are_wanted(const KeyColumns& columns, int64_t share, int64_t smaller) {
   Buffer at = Buffer::allocate(8 * size);
   for (int64_t i = 0; i < size; ++i) at.mutable_as<int64_t>()[i] = i * (rows / size);
   const Column sample = gather(keys, Tensor(TypeId::kInt64, {size}, std::move(at)));
-  return share * count_true(is_in(sample, wanted)) <= size;
+  const Column found = is_in(sample, wanted);
+  return share * count_bits(found.values_buffer().as<uint8_t>(), found.offset(), size) <= size;
 }
 
 Column wanted_rows(const KeyColumns& asked, const std::optional<KeyColumns>& first,
