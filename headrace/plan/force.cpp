@@ -96,11 +96,7 @@ Table table_of_made(const PlanStep& step, const std::vector<bool>& wanted) {
 }
 
 void run_table(const PlanStep& step) {
-  Node& first = *step.outputs[0];
-  Node::Fields& fields = first.fields();
-  std::vector<bool> wanted(fields.names.size(), step.whole_table);
-  for (size_t i = 1; i < step.outputs.size(); ++i)
-    wanted[static_cast<size_t>(step.outputs[i]->fields().part)] = true;
+  const std::vector<bool> wanted = wanted_columns(step);
   Table table = !step.rows         ? table_of(step, wanted)
                 : inside_ran(step) ? table_of_made(step, wanted)
                                    : run_row_pass(step, wanted);

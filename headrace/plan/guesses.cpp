@@ -204,11 +204,8 @@ StepCost Guesses::cost(const PlanStep& step) {
   }
   const auto moved = kByte * static_cast<double>(read + result.bytes);
   if (first.work) {
-    std::vector<bool> wanted(first.names.size(), step.whole_table);
-    for (const NodePtr& node : step.outputs)
-      if (node->kind() == NodeKind::kPart) wanted[static_cast<size_t>(node->fields().part)] = true;
-    const Work work =
-        first.work(OwnInputs(*this, first.inputs, step.rows.get()), result.rows, wanted);
+    const Work work = first.work(OwnInputs(*this, first.inputs, step.rows.get()), result.rows,
+                                 wanted_columns(step));
     const double held = static_cast<double>(result.bytes) + work.bytes;
     return {kStep + static_cast<int64_t>((work.nanoseconds + moved) / threads() + work.alone),
             kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};

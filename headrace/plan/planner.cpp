@@ -321,6 +321,13 @@ class Planner {
 
 }  // namespace
 
+std::vector<bool> wanted_columns(const PlanStep& step) {
+  std::vector<bool> wanted(step.outputs[0]->fields().names.size(), step.whole_table);
+  for (const NodePtr& node : step.outputs)
+    if (node->kind() == NodeKind::kPart) wanted[static_cast<size_t>(node->fields().part)] = true;
+  return wanted;
+}
+
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots) {
   return Planner(roots).steps();
 }

@@ -30,6 +30,9 @@ struct PlanStep {
   bool whole_table = false;  ///< the table itself is wanted, not only the parts in `outputs`
 };
 
+/// Which columns of its table the step makes; none of another step.
+std::vector<bool> wanted_columns(const PlanStep& step);
+
 /// One plan is made or run at a time.
 std::recursive_mutex& plan_mutex();
 
