@@ -98,7 +98,7 @@ class Writer {
     const std::vector<PlanStep> steps = plan_steps(roots);
     const FullSize full(steps);
     Explanation result;
-    Guesses guesses;
+    Guesses guesses(true);
     result.steps = static_cast<int64_t>(steps.size());
     std::string body;
     for (size_t i = 0; i < steps.size(); ++i) {

@@ -142,7 +142,7 @@ std::optional<KeyGuess> Guesses::sampled(const std::vector<NodePtr>& columns) {
 
 std::optional<KeyGuess> Guesses::keys(const std::vector<NodePtr>& nodes) {
   const int64_t own = rows(nodes[0]);
-  if (own == kUnknown) return {};
+  if (own == kUnknown || !may_sample_) return {};
   std::vector<NodePtr> behind;
   for (const NodePtr& node : nodes) behind.push_back(ready_behind(node));
   const auto of_own_rows = [&](KeyGuess guess, const NodePtr& from) {
@@ -232,7 +232,7 @@ NodePtr with_cost(NodePtr node, WorkOf work) {
 
 std::vector<StepCost> predicted_costs(std::span<const NodePtr> nodes) {
   const std::lock_guard lock(plan_mutex());
-  Guesses guesses;
+  Guesses guesses(true);
   std::vector<StepCost> costs;
   for (const PlanStep& step : plan_steps(nodes)) costs.push_back(guesses.cost(step));
   return costs;

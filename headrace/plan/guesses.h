@@ -14,6 +14,9 @@ namespace hr {
 /// Guesses for the steps of one plan, before it runs. Call with the plan's mutex held.
 class Guesses {
  public:
+  /// `may_sample`: look at rows of what is there, which takes 60 us a column, more from the disk.
+  explicit Guesses(bool may_sample) : may_sample_(may_sample) {}
+
   /// Rows of a value: known ones, else guessed from what it is made of; a condition is thought to
   /// hold in a third of them.
   int64_t rows(const NodePtr& node);
@@ -31,6 +34,7 @@ class Guesses {
   int64_t guess(const Node::Fields& fields);
   std::optional<KeyGuess> sampled(const std::vector<NodePtr>& columns);
 
+  bool may_sample_;
   int depth_ = 0;
   std::unordered_map<const Node*, int64_t> known_{};
   std::map<std::vector<const Node*>, KeyGuess> samples_{};

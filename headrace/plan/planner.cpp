@@ -2,7 +2,9 @@
 // The planner: which nodes run together.
 #include "headrace/plan/planner.h"
 
+#include "headrace/memory/budget.h"
 #include "headrace/plan/equal_nodes.h"
+#include "headrace/plan/guesses.h"
 #include "headrace/plan/needless_order.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/prefix.h"
@@ -17,6 +19,8 @@
 namespace hr {
 
 namespace {
+
+constexpr int64_t kPassShare = 8;  // of the limit: what a pass may make at once
 
 using Needs = std::unordered_map<const Node*, std::vector<bool>>;
 
@@ -264,7 +268,8 @@ class Planner {
 
   // What a chain reads from memory: false if some of it is not there yet when this step runs.
   bool collect_inputs(const NodePtr& node, const std::unordered_set<const Node*>& group,
-                      std::vector<NodePtr>& inputs, std::unordered_set<const Node*>& seen) const {
+                      std::vector<NodePtr>& inputs) const {
+    std::unordered_set<const Node*> seen;
     std::vector<NodePtr> stack{node};
     while (!stack.empty()) {
       const NodePtr current = stack.back();
@@ -286,21 +291,48 @@ class Planner {
     return true;
   }
 
+  // Whether the step of `table` reads one of `group`.
+  bool reads_one_of(const NodePtr& table, const std::unordered_set<const Node*>& group) const {
+    const auto is_in_group = [&](const NodePtr& node) { return group.contains(node.get()); };
+    const std::vector<NodePtr> inputs = inputs_of(*table, needs_);
+    if (std::any_of(inputs.begin(), inputs.end(), is_in_group)) return true;
+    const auto found = row_passes_.find(table.get());
+    return found != row_passes_.end() &&
+           std::any_of(found->second->leaves.begin(), found->second->leaves.end(), is_in_group);
+  }
+
+  // A pass over the rows of one node. Under a memory limit values that take much of it together are
+  // not made before they are wanted, if they share no input, or if some are wanted before others.
   void add_fused(size_t index) {
     const Signature& pass = pass_signature(order_[index]);
     PlanStep step;
     std::unordered_set<const Node*> group;
-    std::unordered_set<const Node*> seen;
+    std::unordered_set<const Node*> read;
+    const int64_t limit = memory_limit();
+    int64_t room = limit / kPassShare;
+    bool is_wanted = false;
     for (size_t i = index; i < order_.size(); ++i) {
       const NodePtr& node = order_[i];
-      if (!node->fields().is_fusable() || !targets_.contains(node.get()) ||
-          planned_.contains(node.get()) || !pass_signature(node).same_rows(pass))
+      if (!node->fields().is_fusable()) {
+        is_wanted = is_wanted || reads_one_of(node, group);
+        continue;
+      }
+      if (!targets_.contains(node.get()) || planned_.contains(node.get()) ||
+          !pass_signature(node).same_rows(pass))
         continue;
       std::vector<NodePtr> inputs;
-      std::unordered_set<const Node*> tried = seen;
-      if (!collect_inputs(node, group, inputs, tried)) continue;
-      seen = std::move(tried);
-      step.inputs.insert(step.inputs.end(), inputs.begin(), inputs.end());
+      if (!collect_inputs(node, group, inputs)) continue;
+      if (limit != INT64_MAX) {
+        const int64_t bytes = std::max<int64_t>(guesses_.bytes(node), 0);
+        const bool shares = std::any_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
+          return read.contains(input.get());
+        });
+        const bool may_wait = !shares || (is_wanted && !roots_.contains(node.get()));
+        if (!group.empty() && bytes > room && may_wait) continue;
+        room -= bytes;
+      }
+      for (const NodePtr& input : inputs)
+        if (read.insert(input.get()).second) step.inputs.push_back(input);
       step.outputs.push_back(node);
       group.insert(node.get());
     }
@@ -308,6 +340,7 @@ class Planner {
   }
 
   Needs needs_;
+  Guesses guesses_{false};
   std::vector<NodePtr> order_;
   NodeUsers users_;
   std::unordered_map<const Node*, std::vector<NodePtr>> same_;  // roots with the value of a node

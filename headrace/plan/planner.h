@@ -36,7 +36,8 @@ std::vector<bool> wanted_columns(const PlanStep& step);
 /// One plan is made or run at a time.
 std::recursive_mutex& plan_mutex();
 
-/// Steps in the order of execution. Depends on the graph alone. Call with `plan_mutex` held.
+/// Steps in the order of execution. They follow from the graph and the memory limit alone. Call
+/// with `plan_mutex` held.
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots);
 
 /// The value of a node that an operator wants while it runs: part of its step. Call with

@@ -42,6 +42,32 @@ def test_a_profile_has_each_step_with_its_line_and_size() -> None:
     assert repr(hr.profile()) == "0 steps in 0.00 ms"
 
 
+def ops_of(*values: hr.Series) -> list[str]:
+    """The steps that values take."""
+    with hr.profile() as seen:
+        hr.eval(*values)
+    return [step.op for step in seen.steps]
+
+
+def test_under_a_limit_columns_are_made_when_they_are_wanted() -> None:
+    rows = 1 << 19  # 4 MiB a column
+    df = hr.DataFrame({name: frozen(np.arange(rows)) for name in "xy"})
+
+    def groups() -> list[hr.Series]:
+        return [df.x.groupby((df.x + k) // 3).sum() for k in range(3)]
+
+    with hr.memory.limit(hr.memory.stats().used_bytes + (32 << 20)):
+        late = groups()
+        assert ops_of(*late) == ["floor_divide", "groupby"] * 3
+        assert ops_of(df.x + 1, df.x * 2, df.x - 3) == ["add"]  # one reading of x
+        assert ops_of(df.x + 4, df.y * 4) == ["add", "multiply"]
+    early = groups()
+    assert ops_of(*early) == ["floor_divide", *["groupby"] * 3]
+    assert ops_of(df.x + 5, df.y * 5) == ["add"]
+    for a, b in zip(early, late, strict=True):
+        assert a.to_numpy().tobytes() == b.to_numpy().tobytes()
+
+
 def test_a_failing_step_leaves_the_profile_whole() -> None:
     x = hr.Series([1, 2, 3])
     with hr.profile() as seen:
