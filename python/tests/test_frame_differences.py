@@ -347,3 +347,10 @@ def test_41_decimals() -> None:
     assert ((ours % 2).to_list()[2], (ours**2).to_list()[2]) == (Decimal("0.75"), Decimal("1.5625"))
     with pytest.raises(NotImplementedError):
         theirs % 2
+
+
+def test_42_products_beyond_the_range_of_floats() -> None:
+    values = [0.0] + [8.0] * 2000
+    assert pd.Series(values).prod() == 0
+    assert math.isnan(hr.Series(values).prod().item())
+    assert hr.Series(values[:300]).prod().item() == 0
