@@ -175,6 +175,12 @@ int64_t Guesses::bytes(const NodePtr& node) {
   return bits ? (elements + 7) / 8 : elements * signature.dtype.size_bytes();
 }
 
+int64_t Guesses::bytes_in_hand(const NodePtr& node) {
+  const int64_t all = std::max<int64_t>(bytes(node), 0), count = rows(node);
+  const int64_t some = threads() * morsel_rows();
+  return count <= some ? all : all / (count / some);
+}
+
 Explanation::Guess Guesses::of(const PlanStep& step) {
   Explanation::Guess result{.rows = kUnknown, .bytes = 0};
   for (const NodePtr& node : step.outputs) {

@@ -23,6 +23,8 @@ class Guesses {
 
   /// Of a value that is there or not; kUnknown where nobody can say.
   int64_t bytes(const NodePtr& node);
+  /// Those of the rows that a pass works on at the same time; 0 where nobody can say.
+  int64_t bytes_in_hand(const NodePtr& node);
 
   /// Of columns with the same rows: by a sample of what they are made of, where that is there.
   std::optional<KeyGuess> keys(const std::vector<NodePtr>& nodes);

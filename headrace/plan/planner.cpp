@@ -20,7 +20,8 @@ namespace hr {
 
 namespace {
 
-constexpr int64_t kPassShare = 8;  // of the limit: what a pass may make at once
+// Of a memory limit: what a pass makes without need, and what its workers have in hand.
+constexpr int64_t kMadeShare = 8, kHandShare = 4;
 
 using Needs = std::unordered_map<const Node*, std::vector<bool>>;
 
@@ -266,7 +267,8 @@ class Planner {
     add(std::move(step));
   }
 
-  // What a chain reads from memory: false if some of it is not there yet when this step runs.
+  // What a chain reads from memory and of `group`: false if some of it is not there yet when this
+  // step runs.
   bool collect_inputs(const NodePtr& node, const std::unordered_set<const Node*>& group,
                       std::vector<NodePtr>& inputs) const {
     std::unordered_set<const Node*> seen;
@@ -276,16 +278,15 @@ class Planner {
       stack.pop_back();
       for (const NodePtr& input : current->fields().inputs) {
         if (!seen.insert(input.get()).second) continue;
-        const bool inside = !input->is_ready() && !planned_.contains(input.get()) &&
-                            input->kind() == NodeKind::kElementwise &&
-                            (!targets_.contains(input.get()) || group.contains(input.get())) &&
-                            input->signature().same_rows(pass_signature(node));
-        if (inside) {
+        const bool is_there = input->is_ready() || planned_.contains(input.get());
+        const bool is_chain = !is_there && input->kind() == NodeKind::kElementwise &&
+                              input->signature().same_rows(pass_signature(node));
+        if (is_chain && !targets_.contains(input.get()))
           stack.push_back(input);
-          continue;
-        }
-        if (!input->is_ready() && !planned_.contains(input.get())) return false;
-        inputs.push_back(input);
+        else if (is_there || (is_chain && group.contains(input.get())))
+          inputs.push_back(input);
+        else
+          return false;
       }
     }
     return true;
@@ -302,14 +303,15 @@ class Planner {
   }
 
   // A pass over the rows of one node. Under a memory limit values that take much of it together are
-  // not made before they are wanted, if they share no input, or if some are wanted before others.
+  // not made before they are wanted, if they share no input, or if some are wanted before others;
+  // and never more at once than the workers can hold.
   void add_fused(size_t index) {
     const Signature& pass = pass_signature(order_[index]);
     PlanStep step;
     std::unordered_set<const Node*> group;
     std::unordered_set<const Node*> read;
     const int64_t limit = memory_limit();
-    int64_t room = limit / kPassShare;
+    int64_t made = 0, in_hand = 0;
     bool is_wanted = false;
     for (size_t i = index; i < order_.size(); ++i) {
       const NodePtr& node = order_[i];
@@ -324,17 +326,25 @@ class Planner {
       if (!collect_inputs(node, group, inputs)) continue;
       if (limit != INT64_MAX) {
         const int64_t bytes = std::max<int64_t>(guesses_.bytes(node), 0);
-        const bool shares = std::any_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
-          return read.contains(input.get());
-        });
+        int64_t held = guesses_.bytes_in_hand(node);
+        bool shares = false;
+        for (const NodePtr& input : inputs)
+          if (read.contains(input.get()))
+            shares = true;
+          else
+            held += guesses_.bytes_in_hand(input);
         const bool may_wait = !shares || (is_wanted && !roots_.contains(node.get()));
-        if (!group.empty() && bytes > room && may_wait) continue;
-        room -= bytes;
+        if (!group.empty() && (in_hand + held > limit / kHandShare ||
+                               (made + bytes > limit / kMadeShare && may_wait)))
+          continue;
+        made += bytes;
+        in_hand += held;
       }
       for (const NodePtr& input : inputs)
         if (read.insert(input.get()).second) step.inputs.push_back(input);
       step.outputs.push_back(node);
       group.insert(node.get());
+      read.insert(node.get());
     }
     add(std::move(step));
   }

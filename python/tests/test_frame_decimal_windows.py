@@ -265,6 +265,7 @@ def test_numpy() -> None:
     assert s.values.dtype == object
 
 
+@pytest.mark.pool
 def test_under_a_limit() -> None:
     whole = np.random.default_rng(8).integers(-(10**9), 10**9, 1_500_000)
     keys = np.random.default_rng(9).integers(0, 40, len(whole))

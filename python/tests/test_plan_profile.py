@@ -49,6 +49,7 @@ def ops_of(*values: hr.Series) -> list[str]:
     return [step.op for step in seen.steps]
 
 
+@pytest.mark.pool
 def test_under_a_limit_columns_are_made_when_they_are_wanted() -> None:
     rows = 1 << 19  # 4 MiB a column
     df = hr.DataFrame({name: frozen(np.arange(rows)) for name in "xy"})
@@ -56,7 +57,7 @@ def test_under_a_limit_columns_are_made_when_they_are_wanted() -> None:
     def groups() -> list[hr.Series]:
         return [df.x.groupby((df.x + k) // 3).sum() for k in range(3)]
 
-    with hr.memory.limit(hr.memory.stats().used_bytes + (32 << 20)):
+    with hr.threads(2), hr.memory.limit(hr.memory.stats().used_bytes + (40 << 20)):
         late = groups()
         assert ops_of(*late) == ["floor_divide", "groupby"] * 3
         assert ops_of(df.x + 1, df.x * 2, df.x - 3) == ["add"]  # one reading of x
@@ -66,6 +67,15 @@ def test_under_a_limit_columns_are_made_when_they_are_wanted() -> None:
     assert ops_of(df.x + 5, df.y * 5) == ["add"]
     for a, b in zip(early, late, strict=True):
         assert a.to_numpy().tobytes() == b.to_numpy().tobytes()
+
+
+@pytest.mark.pool
+def test_a_pass_holds_no_more_columns_than_fit() -> None:
+    x = hr.Series(frozen(np.arange(1 << 17)))  # one morsel, 1 MiB
+    with hr.memory.limit(hr.memory.stats().used_bytes + (40 << 20)):
+        made = [x + k for k in range(64)]
+        assert 2 <= len(ops_of(*made)) <= 16
+        assert [each[5] for each in made] == list(range(5, 69))
 
 
 def test_a_failing_step_leaves_the_profile_whole() -> None:
