@@ -2,6 +2,7 @@
 // Quantiles.
 #include "headrace/algo/quantile.h"
 
+#include "headrace/algo/quantile_math.h"
 #include "headrace/base/error.h"
 
 #include <algorithm>
@@ -26,12 +27,6 @@ int64_t present_values(const Column& column, T* out) {
     out[count++] = value;
   }
   return count;
-}
-
-// NumPy's interpolation: exact at both ends and monotone.
-double interpolate(double a, double b, double t) {
-  const double difference = b - a;
-  return t < 0.5 ? a + difference * t : b - difference * (1 - t);
 }
 
 }  // namespace

@@ -37,6 +37,24 @@ TEST(Quantile, SkipsNanAndTakesOneOrNoValue) {
   EXPECT_TRUE(std::isnan(quantile(Column(), q).as<double>()[0]));
 }
 
+TEST(Quantile, TakesAnInfinityForWhatItIs) {
+  const double q[] = {0, 0.5, 0.75, 1}, half[] = {0.5};
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor result = quantile(column_of({infinity, 2, 1}), q);
+  EXPECT_EQ(result.as<double>()[0], 1);
+  EXPECT_EQ(result.as<double>()[1], 2);
+  EXPECT_EQ(result.as<double>()[2], infinity);
+  EXPECT_EQ(result.as<double>()[3], infinity);
+  const auto middle = [&](double a, double b) {
+    return quantile(column_of({a, b}), half).as<double>()[0];
+  };
+  EXPECT_EQ(middle(infinity, infinity), infinity);
+  EXPECT_EQ(middle(-infinity, -infinity), -infinity);
+  EXPECT_EQ(middle(-infinity, 1), -infinity);
+  EXPECT_EQ(middle(-1.7e308, 1.7e308), 0);
+  EXPECT_TRUE(std::isnan(middle(-infinity, infinity)));
+}
+
 TEST(Quantile, RefusesWhatHasNoAnswer) {
   const double q[] = {1.5};
   EXPECT_THROW(quantile(column_of({1}), q), InvalidArgumentError);

@@ -3,6 +3,7 @@
 #include "headrace/algo/rolling.h"
 
 #include "headrace/algo/decimal_math.h"
+#include "headrace/algo/quantile_math.h"
 #include "headrace/algo/reduce.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/enum_names.h"
@@ -330,7 +331,7 @@ class SortedWindow {
 
   double median() const {
     const double above = values_[count_ / 2];
-    return count_ % 2 ? above : (values_[count_ / 2 - 1] + above) / 2;
+    return count_ % 2 ? above : interpolate(values_[count_ / 2 - 1], above, 0.5);
   }
 
  private:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Median, quantiles and distinct values of groups whose values lie together.
+#include "headrace/algo/quantile_math.h"
 #include "headrace/frame/group_plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace hr {
 
 namespace {
 
-// Linear between ranks, as `quantile` of a column; reorders the values.
+// As `quantile` of a column; reorders the values.
 double quantile_of(double* values, int64_t count, double q) {
   if (count == 0) return 0;
   const double at = q * static_cast<double>(count - 1);
@@ -17,8 +17,7 @@ double quantile_of(double* values, int64_t count, double q) {
   std::nth_element(values, values + below, values + count);
   const double low = values[below], part = at - static_cast<double>(below);
   if (part == 0) return low;
-  const double high = *std::min_element(values + below + 1, values + count);
-  return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
+  return interpolate(low, *std::min_element(values + below + 1, values + count), part);
 }
 
 // Reorders the values, but keeps all of them: others are ranked after it.

@@ -291,6 +291,28 @@ def test_reductions_skip_what_is_missing_as_pandas(values: list[float | None]) -
         )
 
 
+def test_medians_and_quantiles_take_an_infinity_for_what_it_is() -> None:
+    inf = float("inf")
+    cases = [([1.0, 2.0, inf], 2.0), ([inf, inf], inf), ([1.0, inf], inf), ([-inf, 1.0], -inf)]
+    for values, expected in cases:
+        s = hr.Series(values)
+        grouped = hr.DataFrame({"g": [0] * len(values), "x": s}).groupby("g").x.median()
+        rolled = s.rolling(len(values)).median().to_list()[-1]
+        assert [s.median().item(), grouped.to_list()[0], rolled] == [expected] * 3, values
+    s = hr.Series([1.0, 2.0, inf])
+    assert s.quantile([0, 0.25, 0.5, 0.75, 1]).tolist() == [1, 1.5, 2, inf, inf]
+    df = hr.DataFrame({"x": s})
+    assert df.median().x.to_list() == [2]
+    assert df.describe().loc["50%", "x"] == 2
+    assert hr.qcut(hr.Series([1.0, 2.0, 3.0, inf, 0.0]), 2, labels=False).to_list() == [
+        0,
+        0,
+        1,
+        1,
+        0,
+    ]
+
+
 @given(frames(min_size=1))
 def test_describe_equals_pandas(data: dict[str, list[Any]]) -> None:
     got = frame_of(data).describe()

@@ -7,6 +7,7 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -354,3 +355,11 @@ def test_42_products_beyond_the_range_of_floats() -> None:
     assert pd.Series(values).prod() == 0
     assert math.isnan(hr.Series(values).prod().item())
     assert hr.Series(values[:300]).prod().item() == 0
+
+
+def test_43_quantiles_beside_an_infinity() -> None:
+    for values, q in (([1.0, math.inf], 0.75), ([1.0, math.inf], 1), ([1.0, 2.0, math.inf], 0.75)):
+        with np.errstate(invalid="ignore"):
+            assert math.isnan(pd.Series(values).quantile(q))
+        assert hr.Series(values).quantile(q).item() == math.inf
+    assert math.isnan(hr.Series([-math.inf, math.inf]).median().item())
