@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
@@ -129,3 +129,14 @@ class CategoryAccessor:
     def ordered(self) -> bool:
         """Whether the order of the categories has a meaning; runs the plan."""
         return bool(self._series._value().is_ordered)
+
+
+def as_pandas_categories(series: Series, dtype: Any) -> Series:
+    """What `astype` gives for a ``pandas.CategoricalDtype``: its categories in its order."""
+    names = getattr(dtype, "categories", None)
+    ordered = bool(getattr(dtype, "ordered", False))
+    made = series if series.dtype == "category" else series.astype("category")
+    if names is None and not ordered:
+        return made
+    names = sorted(made.cat.categories.to_list()) if names is None else list(names)
+    return made.cat.set_categories(names, ordered=ordered)

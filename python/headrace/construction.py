@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.rows import by_position
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -152,7 +153,7 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
     for name, values in data.items():
         if name in single and spread:
             continue
-        node = Series(values)._node
+        node = Series(by_position(values))._node
         if not isinstance(values, Series):
             node = _core.in_domain(node, domain)
         frame._put(str(name), node)

@@ -39,6 +39,12 @@ def _has_buffer(values: object) -> bool:
 
 
 def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
+    kinds = getattr(values, "dtypes", ())  # one of a series
+    for kind in kinds if hasattr(kinds, "__iter__") else (kinds,):
+        if str(kind).startswith("period["):
+            raise TypeMismatchError(
+                f"{op}: periods are no column: dtype='{kind}'; use dt.to_timestamp()"
+            )
     try:
         return _core.from_arrow(values, op)
     except (Error, MemoryError):
@@ -409,18 +415,20 @@ def from_pandas(values: Any) -> DataFrame | Series:
     Returns
     -------
     DataFrame or Series
-        Without the index; call ``reset_index()`` first to keep it.
+        The index is its labels, beside the columns. One without a name is called ``"index"``,
+        or left out where it is of integers: positions, of rows that were picked or sorted.
 
     Examples
     --------
     >>> import headrace as hr
     >>> import pandas as pd
-    >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]})).x.to_list()
-    [1.5, 2.5]
+    >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]}, index=["a", "b"])).x.to_dict()
+    {'a': 1.5, 'b': 2.5}
     """
     from headrace.deferred import mark
     from headrace.frame import DataFrame
     from headrace.functions import came_back
+    from headrace.rows import pandas_labels
     from headrace.series import Series
 
     mark("from_pandas")
@@ -431,8 +439,17 @@ def from_pandas(values: Any) -> DataFrame | Series:
             "use DataFrame or Series"
         )
     if not hasattr(values, "columns"):
-        name = None if values.name is None else str(values.name)
-        return Series(column_node(values, "from_pandas"), name)
+        return Series(values)
+    if labels := pandas_labels(values):
+        known = values.columns.intersection(labels).tolist()
+        if known:
+            raise InvalidArgumentError(
+                f"from_pandas: a level of the index has the name of a column: name={known[0]!r}; "
+                "use reset_index(drop=True), or rename one"
+            )
+        table = from_pandas(values.reset_index(names=labels))
+        assert isinstance(table, DataFrame)
+        return table.set_index(labels, drop=True)
     names = [str(name) for name in values.columns]
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:

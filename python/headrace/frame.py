@@ -89,17 +89,19 @@ class DataFrame(
         self.rejects = None
         mark("DataFrame")
         if isinstance(data, DataFrame):
-            picked = data if columns is None else data[list(columns)]
-            self._nodes, self._labels = dict(picked._nodes), dict(picked._labels)
+            self._take(data, columns)
         elif data is not None or columns is not None or index is not None:
             found = columns_from(data, columns)
             if found is None:
-                made = _frame_from(data)
-                self._nodes = (made if columns is None else made[list(columns)])._nodes
+                self._take(_frame_from(data), columns)
             else:
                 put_columns(self, found, index)
         if dtype is not None:
             self._nodes = self.astype(dtype)._nodes
+
+    def _take(self, data: DataFrame, columns: Iterable[str] | None) -> None:
+        picked = data if columns is None else data[list(columns)]
+        self._nodes, self._labels = dict(picked._nodes), dict(picked._labels)
 
     @classmethod
     def from_dict(

@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.construction import is_single, repeated
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.rows import by_position
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class FrameColumns:
         if is_single(values):
             rows = next(iter(self._nodes.values()), None)
             values = [values] if rows is None else Series(repeated(rows, values))
-        self._put(name, Series(values)._node)
+        self._put(name, Series(by_position(values))._node)
 
     def __setattr__(self: Any, name: str, values: Any) -> None:
         if name.startswith("_") or name in ("rejects", "columns", "index"):

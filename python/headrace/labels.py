@@ -10,6 +10,7 @@ from headrace import _core
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError
 from headrace.locators import Locator, PositionLocator, is_mask, is_several, positions
+from headrace.rows import given_name, pandas_labels
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ class LabelledSeries(Series):
         from headrace.frame import DataFrame
 
         if not isinstance(frame, DataFrame):
+            name = given_name(frame) if name is None else name
             frame = _labelled_values(frame, name, dtype, index)
         super().__init__(list(frame._nodes.values())[-1], name)
         self._frame: DataFrame = frame  # the labels as its first columns, then the values
@@ -292,6 +294,12 @@ def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> D
         if index is not None:
             raise InvalidArgumentError("Series: a dictionary has its labels; pass no index")
         index, values = list(values), list(values.values())
+    if index is None:
+        names = pandas_labels(values)
+        word = name or "value"
+        word = f"{word}_value" if word in names else word
+        table = DataFrame(values.to_frame(word)).reset_index()
+        return (table if dtype is None else table.astype({word: dtype})).set_index(names)
     labels = index if isinstance(index, Series) else Series(list(index))
     own = labels.name or "index"
     made = DataFrame({own: labels})

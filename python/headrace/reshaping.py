@@ -12,6 +12,7 @@ from headrace import _core
 from headrace.deferred import mark
 from headrace.durations import counts, unit_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.rows import by_position
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -92,7 +93,7 @@ def factorize(values: Any, *, sort: bool = False) -> tuple[Series, Series]:
     from headrace.series import Series
 
     mark("factorize")
-    series = Series(values)
+    series = Series(by_position(values))
     uniques = Series(Series(series._node, series.name).dropna().unique())
     if sort:
         uniques = uniques.sort_values()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of columns, and one row as a value."""
+"""Names of columns and labels, and one row as a value."""
 
 from __future__ import annotations
 
@@ -20,6 +20,29 @@ def same_rows(node: _core.Node | None, key: slice | int) -> int:
     if len(_parts) >= _PARTS_KEPT:
         _parts.clear()
     return _parts.setdefault((node.domain, *what), _core.new_domain())
+
+
+def pandas_labels(values: Any) -> list[str]:
+    """The levels of the index of a pandas frame or series; none where it only counts rows."""
+    index: Any = getattr(values, "index", None)
+    if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(index, "nlevels"):
+        return []
+    if index.nlevels > 1:
+        return [f"level_{i}" if n is None else str(n) for i, n in enumerate(index.names)]
+    if index.name is None:
+        return [] if index.dtype.kind in "iu" else ["index"]
+    return [str(index.name)]
+
+
+def given_name(values: Any) -> str | None:
+    """The name that a series of pandas or Polars has."""
+    name = getattr(values, "name", None)
+    return None if name is None or name == "" or callable(name) else str(name)
+
+
+def by_position(values: Any) -> Any:
+    """Values that are taken row by row: a pandas series without its index."""
+    return values.reset_index(drop=True) if pandas_labels(values) else values
 
 
 def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:

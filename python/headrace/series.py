@@ -14,7 +14,7 @@ from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.rows import no_attribute
+from headrace.rows import given_name, no_attribute, pandas_labels
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
@@ -72,7 +72,9 @@ class Series(SeriesReductions):
         cls, values: Any = (), name: Any = None, dtype: Any = None, index: Any = None
     ) -> Series:
         """A series that knows labels, when there are some."""
-        if cls is Series and (index is not None or isinstance(values, dict)):
+        if cls is Series and (
+            index is not None or isinstance(values, dict) or pandas_labels(values)
+        ):
             from headrace.labels import LabelledSeries
 
             return super().__new__(LabelledSeries)
@@ -102,6 +104,7 @@ class Series(SeriesReductions):
                 if not _converts(values, word):
                     raise
                 node = column_node(values)  # as what they are, converted below
+            name = given_name(values) if name is None else name
         super().__init__(node)
         self.name = name
         if dtype is not None:
@@ -138,6 +141,10 @@ class Series(SeriesReductions):
         [1.0, 2500.0]
         """
         word, own = dtype_word(dtype), self._node.dtype
+        if word == "category" and not isinstance(dtype, builtins.str):
+            from headrace.categories import as_pandas_categories
+
+            return as_pandas_categories(self, dtype)  # type: ignore[return-value]
         timely = word.startswith(("date", "timedelta")) and own.startswith(("date", "timedelta"))
         if word != own and timely and word[:4] == own[:4]:
             mark("astype")
@@ -184,6 +191,18 @@ class Series(SeriesReductions):
         raise InvalidArgumentError(
             "bool: a series is neither true nor false; use any(), all() or len(), "
             "and &, | and ~ to combine masks"
+        )
+
+    def __float__(self) -> float:  # or Python would read digits from the bytes
+        raise self._no_number("float")
+
+    def __int__(self) -> int:
+        raise self._no_number("int")
+
+    def _no_number(self, wanted: builtins.str) -> TypeMismatchError:
+        return TypeMismatchError(
+            f"{wanted}: a series is no number: name={self.name!r}, rows={len(self)}; "
+            "use series[0], or item() for the only value"
         )
 
     @property

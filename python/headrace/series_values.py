@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.rows import by_position
 from headrace.series_arithmetic import SeriesArithmetic
 from headrace.times import in_one_unit
 from headrace.zones import zone_in, zone_of
@@ -105,7 +106,7 @@ class SeriesValues(SeriesArithmetic):
             values = [v for v in values if v is None or isinstance(v, str) == texts]
             if not values:
                 return self.is_null() & False  # type: ignore[no-any-return]
-        wanted = Series(values)
+        wanted = Series(by_position(values))
         if wanted.dtype == "string" and self.dtype == "category":
             wanted = wanted.astype("category")
         elif wanted.dtype == "string" and self.dtype.kind == "M":

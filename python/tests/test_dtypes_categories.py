@@ -175,3 +175,14 @@ def test_what_does_not_work_says_so() -> None:
     assert (kind == "low").to_list() == [None if w is None else w == "low" for w in WORDS]
     with pytest.raises(hr.ExchangeError):
         np.from_dlpack(kind)
+
+
+def test_categories_of_pandas_keep_their_order() -> None:
+    kind = pd.CategoricalDtype(["lo", "mid", "hi"], ordered=True)
+    texts = ["hi", "lo", None, "mid", "zz"]
+    for ours in (hr.Series(texts).astype(kind), hr.Series(texts, dtype=kind)):
+        assert ours.cat.ordered and ours.cat.categories.to_list() == ["lo", "mid", "hi"]
+        assert ours.sort_values().to_list() == ["lo", "mid", "hi", None, None]
+    df = hr.DataFrame({"c": ["b", "a"]}).astype({"c": pd.CategoricalDtype(ordered=True)})
+    assert df.c.cat.ordered and df.c.cat.categories.to_list() == ["a", "b"]
+    assert not hr.Series(["b"], dtype=pd.CategoricalDtype()).cat.ordered

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gc
 import math
 from collections.abc import Iterator
@@ -455,3 +456,34 @@ def test_a_frame_of_numbers_is_one_array() -> None:
         labelled.reset_index().to_array()
     with pytest.raises(hr.Error, match="null"):
         hr.DataFrame({"a": [1, None], "b": [2, 3]}).to_array().to_numpy()
+
+
+def test_an_index_of_pandas_is_labels() -> None:
+    plain = pd.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3], "y": [1.0, 2.0, 3.0]})
+    by_key = hr.from_pandas(plain.set_index("k"))
+    assert by_key.columns == ["x", "y"] and by_key.index.to_list() == ["a", "b", "a"]
+    assert by_key.loc["b", "x"] == 2 and by_key.reset_index().columns == ["k", "x", "y"]
+    assert hr.DataFrame(plain.groupby(["k", "x"]).sum()).reset_index().columns == ["k", "x", "y"]
+    back = hr.from_pandas(hr.DataFrame(plain).set_index("k").to_pandas())
+    assert back.reset_index().to_dict() == plain.to_dict("list")
+    times = pd.DataFrame({"x": [1, 2]}, index=pd.date_range("2024-01-01", periods=2))
+    assert hr.from_pandas(times).loc[dt.datetime(2024, 1, 2), "x"] == 2
+    assert hr.from_pandas(plain[plain.x > 1]).reset_index().columns == ["k", "x", "y"]
+    with pytest.raises(hr.InvalidArgumentError, match="name of a column: name='k'"):
+        hr.from_pandas(plain.set_index("k", drop=False))
+
+
+def test_a_series_of_pandas_keeps_its_labels() -> None:
+    theirs = pd.Series([1, 2], index=["p", "q"], name="v")
+    for ours in (hr.Series(theirs), hr.from_pandas(theirs), hr.Series(theirs, dtype="int8")):
+        assert (ours.loc["q"], ours.name) == (2, "v")
+    df = hr.DataFrame({"v": theirs})  # a column is taken row by row
+    df["w"] = theirs
+    assert df.to_dict() == {"v": [1, 2], "w": [1, 2]}
+
+
+def test_periods_are_refused() -> None:
+    months = pd.Series(pd.period_range("2024-01", periods=2, freq="M"))
+    for make in (hr.Series, lambda values: hr.from_pandas(values.to_frame("p"))):
+        with pytest.raises(hr.TypeMismatchError, match=r"period\[M\].*to_timestamp"):
+            make(months)

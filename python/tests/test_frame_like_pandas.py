@@ -352,3 +352,12 @@ m.Series(["2024-01-02", "2023-05-06 07:08:09.5"]).astype("datetime64[us]")
 def test_the_same_as_pandas(text):
     ours, theirs = shown(run(hr, text)), shown(run(pd, text))
     assert same(ours, theirs), (ours, theirs)
+
+
+@pytest.mark.parametrize("values", [np.array([55], "uint8"), [7], ["a"], [1, 2]])
+def test_a_series_is_no_number(values):
+    for kind in (int, float):
+        with pytest.raises(TypeError, match=rf"{kind.__name__}: a series is no number: .*item\(\)"):
+            kind(hr.Series(values))
+        with pytest.raises(TypeError):
+            kind(pd.Series(values))
