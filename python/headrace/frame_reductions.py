@@ -284,6 +284,8 @@ class FrameReductions:
     def corr(self) -> DataFrame:
         """Pearson's correlation of each two columns of numbers, where both are there; looks.
 
+        In float64; NaN where one is constant.
+
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [3.0, 2.0, 1.0]})
         >>> round(df.corr().loc["x", "y"], 12)

@@ -48,6 +48,23 @@ def _flags(series: Any) -> Any:
     return counts(series, unit_of(series._node.dtype)) if whole else _floats(series)
 
 
+def _deviations(one: Any, other: Any) -> tuple[Any, Any]:
+    """Distances from the means where both are there, in float64."""
+    both = one.notna() & other.notna()
+    sides = [each.astype("float64").where(both) for each in (one, other)]
+    mine, theirs = (each - each.mean() for each in sides)
+    return mine, theirs
+
+
+def _products(one: Any, other: Any) -> Any:
+    """The sum of products of deviations, less what the rounding of the means adds to it.
+
+    So it is exactly 0 where one is constant (Chan, Golub and LeVeque, "Algorithms for Computing
+    the Sample Variance", 1983).
+    """
+    return (one * other).sum() - one.sum() * (other.sum() / other.count())
+
+
 class SeriesReductions(SeriesValues):
     """Reductions and groups of a column."""
 
@@ -183,23 +200,23 @@ class SeriesReductions(SeriesValues):
         return value[count == count.max()].sort_values().rename(self.name)  # type: ignore[no-any-return]
 
     def cov(self: Any, other: Any, ddof: int = 1) -> Any:
-        """Covariance with another series of the same rows, where both are there."""
-        both = self.notna() & other.notna()
-        mine, theirs = self.where(both), other.where(both)
-        product = (mine - mine.mean()) * (theirs - theirs.mean())
-        return product.sum() / (product.count() - ddof)
+        """Covariance with another series of the same rows, where both are there; in float64."""
+        mine, theirs = _deviations(self, other)
+        return _products(mine, theirs) / (mine.count() - ddof)
 
     def corr(self: Any, other: Any) -> Any:
         """Pearson's correlation with another series of the same rows, where both are there.
+
+        In float64; NaN where one is constant.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
         >>> round(df.x.corr(df.y), 12)
         1.0
         """
-        both = self.notna() & other.notna()
-        mine, theirs = (_line(each).where(both) for each in (self, other))
-        return mine.cov(theirs) / (mine.std() * theirs.std())
+        mine, theirs = _deviations(_line(self), _line(other))
+        spread = _products(mine, mine) ** 0.5 * _products(theirs, theirs) ** 0.5
+        return (_products(mine, theirs) / spread).clip(-1, 1)
 
     def agg(self: Any, func: Any, **options: Any) -> Any:
         """An aggregate by name or function; of a list of names a series labelled by them.

@@ -313,6 +313,26 @@ def test_medians_and_quantiles_take_an_infinity_for_what_it_is() -> None:
     ]
 
 
+@pytest.mark.parametrize(("mean", "spread"), [(1e7, 1), (1e6, 1e3), (0, 5e37)])
+def test_correlation_and_covariance_of_float32_are_made_in_float64(
+    mean: float, spread: float
+) -> None:
+    x, y = (np.random.default_rng(0).normal(mean, spread, (2, 20))).astype("float32")
+    ours, theirs = hr.DataFrame({"x": x, "y": y}), pd.DataFrame({"x": x, "y": y}, dtype="float64")
+    np.testing.assert_allclose(ours.corr().to_numpy(), theirs.corr(), atol=1e-9)
+    scale = spread * spread
+    np.testing.assert_allclose(ours.cov().to_numpy() / scale, theirs.cov() / scale, atol=1e-9)
+    assert ours.x.corr(ours.x).item() <= 1
+
+
+@pytest.mark.parametrize("constant", [[0.3] * 7, [0.1] * 3, [7.7] * 1000])
+def test_correlation_with_a_constant_is_nan(constant: list[float]) -> None:
+    df = hr.DataFrame({"x": constant, "y": [float(i) for i in range(len(constant))]})
+    assert np.isnan(df.x.corr(df.y).item())
+    np.testing.assert_allclose(df.corr().to_numpy(), [[np.nan, np.nan], [np.nan, 1]])
+    assert df.cov().loc["x", "x"] == df.cov().loc["x", "y"] == 0
+
+
 @given(frames(min_size=1))
 def test_describe_equals_pandas(data: dict[str, list[Any]]) -> None:
     got = frame_of(data).describe()
