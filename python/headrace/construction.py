@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.deferred import Deferred
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.rows import by_position
 
@@ -20,11 +21,17 @@ _SINGLE = bool | int | float | str | datetime.date | datetime.timedelta
 _PLAIN_FIELDS = "biufc"
 
 
+def is_scalar_array(value: Any) -> bool:
+    """Whether this is one deferred number, as reductions give it."""
+    return isinstance(value, Deferred) and not value._node.shape
+
+
 def is_single(value: Any) -> bool:
-    """Whether this is one value, not a column of them."""
+    """Whether this is one value, not a column of them: a reduction's result too."""
     return (
         value is None
         or isinstance(value, _SINGLE)
+        or is_scalar_array(value)
         or (
             type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0  # NumPy's scalars
         )
@@ -169,6 +176,9 @@ def repeated(like: _core.Node, value: Any) -> _core.Node:
     from headrace.functions import with_rows_of
     from headrace.series import Series
 
+    if is_scalar_array(value):  # which stays deferred, and keeps its dtype
+        every = _core.repeat(like, True)
+        return _core.elementwise("where", [every, value._node, value._node], None)
     if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":
         return _core.repeat(like, value)
     one = (value if isinstance(value, Series) else Series([value]))._node

@@ -287,7 +287,8 @@ class DataFrame(
             mask = key if isinstance(key, Deferred) else Series(key)
             return self._of_rows(list(nodes), [Series(n)[mask]._node for n in nodes.values()])
         first = next(iter(nodes.values()), None)
-        domain = same_rows(first, key) if isinstance(key, slice) else _core.new_domain()
+        known = isinstance(key, slice) or hasattr(key, "tobytes")
+        domain = same_rows(first, key) if known else _core.new_domain()
         picked = [_core.in_domain(Series(node)[key]._node, domain) for node in nodes.values()]
         return self._of_rows(list(nodes), picked)
 

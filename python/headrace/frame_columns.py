@@ -59,8 +59,10 @@ class FrameColumns:
                     f"setitem: as many columns as names are wanted: names={len(name)}, "
                     f"columns={len(parts)}"
                 )
+            made = DataFrame(self)  # one that fails leaves this frame as it was
             for each, part in zip(name, parts, strict=True):
-                self[each] = part
+                made[each] = part
+            self._nodes, self._labels = made._nodes, made._labels
             return
         if isinstance(name, DataFrame):
             self._nodes = self.mask(name, values)._nodes

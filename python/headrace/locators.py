@@ -9,10 +9,10 @@ import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core
+from headrace.assignments import Picked, put_values
 from headrace.deferred import Deferred, mark
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
-from headrace.rows import Row
+from headrace.rows import Row, position
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ def plain(column: Series) -> Series:
     """Categories as strings, which other strings are equal to; without labels of their own."""
     column = Series(column._node)
     return column.astype("string") if column.dtype == "category" else column
+
+
+def _domain(frame: DataFrame) -> int:
+    """The row domain of a frame; 0 when it has no column."""
+    return next((node.domain for node in frame._everything().values()), 0)
 
 
 def _row_of(frame: DataFrame) -> Row:
@@ -213,36 +218,31 @@ class Locator:
         rows, columns = self._halves(key)
         if callable(rows):
             rows = rows(frame)
-        names = [columns] if isinstance(columns, str) else self._names(columns)
-        mask = self._mask(rows)
-        for name in names:
-            if mask is None:
-                frame[name] = value
-                continue
-            if value is None:
-                frame[name] = frame[name].where(~mask)
-            elif name in frame:
-                frame[name] = frame[name].where(~mask, value)
-            else:
-                filled = value if isinstance(value, Series) else _core.repeat(mask._node, value)
-                frame[name] = Series(filled).where(mask)
+        single = isinstance(columns, str)
+        names = [columns] if single else self._names(columns)
+        if columns is None:
+            names = frame._unlabelled()
+        put_values(frame, names, single, value, self._picked(rows))
 
-    def _mask(self, rows: Any) -> Series | None:
+    def _picked(self, rows: Any) -> Picked | None:
         """The rows that are meant; None for all."""
+        frame = self._frame
+
+        def domain() -> int:
+            return _domain(self._rows(rows)[0])
+
         if isinstance(rows, slice):
-            return self._slice_mask(rows)
+            mask = self._slice_mask(rows)
+            return None if mask is None else Picked.by_mask(mask.fill_null(False), domain)
         if is_mask(rows):
-            node = self._frame._aligned(Series(rows))
-            mask: Series = Series(node).fill_null(False)
-            return mask
+            node = frame._aligned(Series(rows))
+            return Picked.by_mask(Series(node).fill_null(False), domain)
         if is_several(rows):
-            (label,) = self._label_columns()
-            self._places(rows)  # an error for those that are not there
-            return label.isin(rows)
+            return Picked.by_places(frame, self._places(rows), domain)
         mask = self._equal_mask(rows)
         if not bool(mask.any().item()):
-            raise _no_label("loc", rows, self._frame._labels, "; concat adds rows")
-        return mask
+            raise _no_label("loc", rows, frame._labels, "; concat adds rows")
+        return Picked.by_mask(mask, domain)
 
 
 class PositionLocator:
@@ -260,28 +260,12 @@ class PositionLocator:
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         if callable(rows):
             rows = rows(frame)
-        single_column = not isinstance(columns, slice | list) and not getattr(columns, "ndim", 0)
-        names = frame.columns
-        if single_column:
-            at = operator.index(columns)
-            if not -len(names) <= at < len(names):
-                raise IndexError(f"iloc: column out of range: column={at}, columns={len(names)}")
-            picked = [names[at]]
-        elif isinstance(columns, slice):
-            picked = names[columns]
-        else:
-            picked = [names[operator.index(at)] for at in columns]
-        if isinstance(rows, slice) or is_mask(rows):
-            found = frame[picked][rows]
-        elif is_several(rows):
-            found = frame[picked][self._checked(rows)]
-        else:
-            at, length = operator.index(rows), len(frame)
-            if not -length <= at < length:
-                raise IndexError(f"iloc: row out of range: row={at}, rows={length}")
-            row = _row_of(frame[picked][at % length : at % length + 1])
-            return row[picked[0]] if single_column else row
-        return found[picked[0]] if single_column else found
+        picked, single = self._names(columns)
+        found = self._rows(frame[picked], rows)
+        if not isinstance(rows, slice) and not is_several(rows):
+            row = _row_of(found)
+            return row[picked[0]] if single else row
+        return found[picked[0]] if single else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Values of some rows by position: ``frame.iloc[0, 2] = 5``; other rows stay."""
@@ -289,15 +273,46 @@ class PositionLocator:
 
         mark("iloc")
         frame = self._frame
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        names = frame.columns
-        picked = names[columns] if isinstance(columns, slice) else np.array(names)[columns].tolist()
-        chosen = np.zeros(len(frame), bool)
+        rows, columns = key if isinstance(key, tuple) else (key, None)
+        if callable(rows):
+            rows = rows(frame)
+        names, single = (frame._unlabelled(), False) if columns is None else self._names(columns)
+        at = np.asarray(rows) if is_several(rows) or is_mask(rows) else rows
         try:
-            chosen[np.asarray(rows) if is_several(rows) or is_mask(rows) else rows] = True
+            places = np.arange(len(frame))[at]
         except IndexError:
             raise IndexError(f"iloc: row out of range: row={rows}, rows={len(frame)}") from None
-        frame.loc[Series(chosen), [picked] if isinstance(picked, str) else picked] = value
+        picked = Picked.by_places(frame, places, lambda: _domain(self._rows(frame, rows)))
+        put_values(frame, names, single, value, picked)
+
+    def _names(self, columns: Any) -> tuple[list[str], bool]:
+        """The names of columns, and whether it is one that was asked for by its position."""
+        names = self._frame.columns
+        if isinstance(columns, slice):
+            return names[columns], False
+        single = not is_several(columns)
+        wanted = [columns] if single else columns
+        if is_mask(columns):
+            wanted = [at for at, each in enumerate(columns) if each]
+        places = [position("iloc", "column", each) for each in wanted]
+        for at in places:
+            if not -len(names) <= at < len(names):
+                raise IndexError(f"iloc: column out of range: column={at}, columns={len(names)}")
+        return [names[at] for at in places], single
+
+    def _rows(self, frame: Any, rows: Any) -> DataFrame:
+        """Rows of a frame by a slice, a mask, a list, or one by its position."""
+        if isinstance(rows, slice) or is_mask(rows):
+            key = rows
+        elif is_several(rows):
+            key = self._checked(rows)
+        else:
+            at, length = position("iloc", "row", rows), len(frame)
+            if not -length <= at < length:
+                raise IndexError(f"iloc: row out of range: row={at}, rows={length}")
+            key = slice(at % length, at % length + 1)
+        found: DataFrame = frame[key]
+        return found
 
     def _checked(self, rows: Any) -> Any:
         import numpy as np
@@ -307,5 +322,6 @@ class PositionLocator:
             raise TypeMismatchError(f"iloc: positions are integers: dtype={str(at.dtype)!r}")
         at = at.astype(np.int64)
         if at.size and not (-length <= at.min() and at.max() < length):
-            raise IndexError(f"iloc: row out of range: rows={length}")
+            wrong = at[(at < -length) | (at >= length)].ravel()[0]
+            raise IndexError(f"iloc: row out of range: row={wrong}, rows={length}")
         return np.where(at < 0, at + length, at)

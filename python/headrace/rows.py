@@ -3,20 +3,30 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from headrace import _core
+from headrace.errors import TypeMismatchError
 
 _PARTS_KEPT = 4096
+_BYTES_KEPT = 1 << 12
 _parts: dict[tuple[Any, ...], int] = {}
 
 
-def same_rows(node: _core.Node | None, key: slice | int) -> int:
-    """The row domain of a slice, or of the first rows: the same for the same part of a domain."""
-    if node is None or not node.domain:
+def same_rows(node: _core.Node | None, key: Any) -> int:
+    """The row domain of a slice, of the first rows, or of a few positions in an array of NumPy.
+
+    It is the same for the same part of a domain.
+    """
+    if node is None or not node.domain or getattr(key, "nbytes", 0) > _BYTES_KEPT:
         return _core.new_domain()
-    what = (key.start, key.stop, key.step) if isinstance(key, slice) else (key,)
+    what: tuple[Any, ...] = (key,)
+    if isinstance(key, slice):
+        what = (key.start, key.stop, key.step)
+    elif hasattr(key, "tobytes"):
+        what = (key.dtype.str, key.tobytes())
     if len(_parts) >= _PARTS_KEPT:
         _parts.clear()
     return _parts.setdefault((node.domain, *what), _core.new_domain())
@@ -43,6 +53,16 @@ def given_name(values: Any) -> str | None:
 def by_position(values: Any) -> Any:
     """Values that are taken row by row: a pandas series without its index."""
     return values.reset_index(drop=True) if pandas_labels(values) else values
+
+
+def position(op: str, word: str, value: Any) -> int:
+    """A whole number: an int, one of NumPy's, or an array of one integer, which is looked at."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeMismatchError(
+            f"{op}: not a whole number: {word}={value!r}; pass an int"
+        ) from None
 
 
 def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:

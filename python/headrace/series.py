@@ -14,7 +14,8 @@ from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.rows import given_name, no_attribute, pandas_labels
+from headrace.misfits import refuse_misfit
+from headrace.rows import given_name, no_attribute, pandas_labels, position
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
@@ -176,7 +177,8 @@ class Series(SeriesReductions):
                 node = times_node(op, values)
             elif any(map(is_text, values)):
                 node = text_node(op, values)
-        if node is None:  # numbers, or what does not fit, which this says
+        if node is None:
+            refuse_misfit(op, values)
             return super()._elementwise(op, *values, dtype=dtype)
         made: Self = self._like(node)
         return made
@@ -267,6 +269,7 @@ class Series(SeriesReductions):
         All but the last ``-n`` when `n` is negative, as in pandas.
         """
         mark("head")
+        n = position("head", "n", n)
         if n < 0:
             kept: Series = self[:n]
             return kept
@@ -274,7 +277,7 @@ class Series(SeriesReductions):
 
     def tail(self, n: int = 5) -> Series:
         """The last `n` rows; all but the first ``-n`` when `n` is negative."""
-        length = len(self)
+        n, length = position("tail", "n", n), len(self)
         return Series(self[max(length - n, 0) if n >= 0 else -n : length])
 
     # ---- labels ------------------------------------------------------------------------------

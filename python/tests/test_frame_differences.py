@@ -180,6 +180,8 @@ def test_18_one_row(df: hr.DataFrame) -> None:
 def test_19_a_new_label_is_an_error(df: hr.DataFrame) -> None:
     with pytest.raises(hr.ColumnNotFoundError, match="concat"):
         df.loc[9, "x"] = 1
+    with pytest.raises(hr.InvalidArgumentError, match="of other rows"):
+        df.loc[df.x > 3, "x"] = df[df.x == 1].x
 
 
 def test_20_brackets_of_a_series(df: hr.DataFrame) -> None:

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values put at some rows of a frame: what `loc`, `iloc` and masks in brackets set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headrace import _core
+from headrace.construction import columns_of_array, columns_of_rows, is_single, repeated
+from headrace.deferred import Deferred
+from headrace.errors import InvalidArgumentError
+from headrace.rows import by_position
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+
+class Picked(NamedTuple):
+    """The rows of a frame that a key of `loc` or `iloc` means."""
+
+    #: True for these rows, never null.
+    mask: Series
+    #: The place among the values that is each row's own.
+    source: Series
+    #: The row domain of these rows by themselves.
+    domain: Callable[[], int]
+
+    @classmethod
+    def by_mask(cls, mask: Series, domain: Callable[[], int]) -> Picked:
+        """Rows in the order of the frame; nothing runs."""
+        return cls(mask, mask.astype("int64").cumsum() - 1, domain)
+
+    @classmethod
+    def by_places(cls, frame: DataFrame, places: Any, domain: Callable[[], int]) -> Picked:
+        """Rows at positions, in their order; of one that comes twice the last value counts."""
+        import numpy as np
+
+        chosen, source = np.zeros(len(frame), bool), np.zeros(len(frame), np.int64)
+        places = np.atleast_1d(places)
+        chosen[places] = True
+        source[places] = np.arange(len(places))
+        mask, own = (Series(frame._aligned(Series(each))) for each in (chosen, source))
+        return cls(mask, own, domain)
+
+    def rows(self) -> int:
+        """How many rows these are; looks at the mask."""
+        return int(self.mask.sum())
+
+
+def put_values(
+    frame: DataFrame, names: list[str], single: bool, value: Any, picked: Picked | None
+) -> None:
+    """Set columns at the rows of `picked`, or at all; when one fails the frame stays as it was."""
+    from headrace.frame import DataFrame
+
+    made = DataFrame(frame)
+    for name, part in zip(names, [value] if single else _parts(names, value), strict=True):
+        if picked is None:
+            made[name] = part
+            continue
+        at_rows = _at_rows(name, part, picked)
+        if name in made:
+            made[name] = made[name].where(~picked.mask, at_rows)
+        else:
+            made[name] = _new_column(at_rows, picked.mask)
+    frame._nodes, frame._labels = made._nodes, made._labels
+
+
+def _parts(names: list[str], value: Any) -> list[Any]:
+    """What goes to each column: of a frame, a mapping and rows by name, of a list by place."""
+    from headrace.frame import DataFrame
+
+    if is_single(value) or isinstance(value, Deferred):
+        return [value] * len(names)
+    if isinstance(value, DataFrame | Mapping):
+        for name in names:
+            if name not in value:
+                _core.no_such_column("loc", list(value), name)
+        return [value[name] for name in names]
+    if getattr(value, "ndim", 1) == 2:
+        return list(columns_of_array(value, names).values())
+    if len(value) and all(isinstance(row, list | tuple | Mapping) for row in value):
+        return list(columns_of_rows(list(value), names).values())
+    parts = list(value)
+    if len(parts) != len(names):
+        raise InvalidArgumentError(
+            f"loc: as many values as columns are wanted: values={len(parts)}, columns={len(names)}"
+        )
+    return parts
+
+
+def _at_rows(name: str, value: Any, picked: Picked) -> Any:
+    """The value, or, of one value a picked row, a column that has them at these rows."""
+    from headrace.functions import with_rows_of
+
+    if is_single(value):
+        return value
+    column = value if isinstance(value, Series) else Series(by_position(value))
+    frame_rows, own = picked.mask._node, column._node
+    if isinstance(value, Deferred) and _same_rows(own, frame_rows):
+        return column
+    if own.domain and own.domain == picked.domain():
+        column = _never_empty(column)
+    elif own.domain and frame_rows.domain:
+        raise InvalidArgumentError(
+            f"loc: the values are of other rows than those that are set: column={name!r}; pick "
+            "them by the same key, or pass to_numpy() for values in order"
+        )
+    else:
+        rows = picked.rows()
+        if len(column) != rows:
+            raise InvalidArgumentError(
+                f"loc: one value for each picked row is wanted: column={name!r}, "
+                f"values={len(column)}, rows={rows}"
+            )
+        if rows == 0:
+            column = _never_empty(column)
+    return with_rows_of(Series(_core.take(column._node, picked.source._node)), frame_rows)
+
+
+def _same_rows(own: _core.Node, rows: _core.Node) -> bool:
+    """Whether a column stands beside all rows of the frame."""
+    if own.domain:
+        return own.domain == rows.domain
+    return own.shape[0] == rows.shape[0] >= 0
+
+
+def _never_empty(column: Series) -> Series:
+    """One null more, so that `take` has something to take where no row is picked."""
+    from headrace.concatenation import rows_of
+    from headrace.frame import DataFrame
+
+    null = Series([None], dtype=str(column.dtype))
+    parts = [DataFrame({"value": Series(each._node)}) for each in (column, null)]
+    made: Series = rows_of(parts)["value"]
+    return made
+
+
+def _new_column(value: Any, mask: Series) -> Series:
+    """A column with `value` where the mask is true, null elsewhere."""
+    filled = value if isinstance(value, Series) else Series(repeated(mask._node, value))
+    return filled.where(mask)
