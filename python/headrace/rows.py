@@ -34,8 +34,10 @@ def same_rows(node: _core.Node | None, key: Any) -> int:
 
 def pandas_labels(values: Any) -> list[str]:
     """The levels of the index of a pandas frame or series; none where it only counts rows."""
+    if type(values).__module__.partition(".")[0] != "pandas":
+        return []  # an index of ours would run the plan
     index: Any = getattr(values, "index", None)
-    if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(index, "nlevels"):
+    if not hasattr(index, "nlevels"):
         return []
     if index.nlevels > 1:
         return [f"level_{i}" if n is None else str(n) for i, n in enumerate(index.names)]
