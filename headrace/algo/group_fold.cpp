@@ -32,6 +32,18 @@ bool is_top(Fold fold) {
   return fold == Fold::kLargest || fold == Fold::kSmallest;
 }
 
+// Numbers that a slot has of a fold.
+int64_t width_of(Fold fold, int64_t top) {
+  if (fold == Fold::kSquares || fold == Fold::kOtherSquares) return 2;
+  return is_top(fold) ? top : 1;
+}
+
+// Beside the squares what a rounded mean leaves: the sum of the deviations.
+void add_square(double apart, double* sums) {
+  sums[0] += apart * apart;
+  sums[1] += apart;
+}
+
 // Calls f with the type of the lane.
 template <class F>
 decltype(auto) visit_lane(Lane lane, F&& f) {
@@ -136,19 +148,15 @@ void fold_present(const FoldInput& input, bool second, const FoldRows& r, FoldSt
           insert_top(fold == Fold::kSmallest, input.top, x[i], state + slots[i] * input.top);
         break;
       case Fold::kSquares:
-        for (int64_t i = 0; i < r.count; ++i) {
-          const double apart = static_cast<double>(x[i]) - mean[slots[i]];
-          number[slots[i]] += apart * apart;
-        }
+        for (int64_t i = 0; i < r.count; ++i)
+          add_square(static_cast<double>(x[i]) - mean[slots[i]], number + 2 * int64_t{slots[i]});
         break;
       case Fold::kOtherSum:
         for (int64_t i = 0; i < r.count; ++i) number[slots[i]] += r.other[i];
         break;
       case Fold::kOtherSquares:
-        for (int64_t i = 0; i < r.count; ++i) {
-          const double apart = r.other[i] - other[slots[i]];
-          number[slots[i]] += apart * apart;
-        }
+        for (int64_t i = 0; i < r.count; ++i)
+          add_square(r.other[i] - other[slots[i]], number + 2 * int64_t{slots[i]});
         break;
       case Fold::kCross:
         for (int64_t i = 0; i < r.count; ++i)
@@ -254,7 +262,7 @@ void start_folds(const FoldInput& input, int64_t slots, bool second, FoldStates&
   for (size_t k = 0; k < input.folds.size(); ++k) {
     const Fold fold = input.folds[k];
     if (is_second(fold) != second) continue;
-    const int64_t items = is_top(fold) ? slots * input.top : slots;
+    const int64_t items = slots * width_of(fold, input.top);
     states.values[k] = Buffer::allocate(8 * items);
     if (slots == 0) continue;
     if (keeps_row(fold)) {
@@ -316,8 +324,9 @@ void merge_folds(const FoldInput& input, bool second, int64_t begin, int64_t end
   for (size_t k = 0; k < input.folds.size(); ++k) {
     const Fold fold = input.folds[k];
     if (is_second(fold) != second) continue;
+    const int64_t width = width_of(fold, input.top);
     const auto merge = [&](auto* a, const auto* b, auto&& one) {
-      for (int64_t slot = begin; slot < end; ++slot) a[slot] = one(a[slot], b[slot]);
+      for (int64_t i = width * begin; i < width * end; ++i) a[i] = one(a[i], b[i]);
     };
     if (fold == Fold::kFirst || fold == Fold::kLast || fold == Fold::kNonZero) {
       merge(left.values[k].mutable_as<int64_t>(), right.values[k].as<int64_t>(),

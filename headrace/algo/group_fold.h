@@ -26,7 +26,7 @@ enum class Fold : uint8_t {
   kArgmax,
   kLargest,  ///< the `top` greatest values of the input, greatest first
   kSmallest,
-  kSquares,   ///< sums of squared deviations from the slot's mean
+  kSquares,   ///< sums of squared deviations from the slot's mean, each beside that of deviations
   kOtherSum,  ///< of a second column
   kOtherSquares,
   kCross,  ///< sums of products of both deviations
@@ -65,10 +65,11 @@ HR_API void read_valid(const Column& column, int64_t row, int64_t count, uint8_t
 
 /// What the slots of some rows have of one input.
 struct FoldStates {
-  std::vector<Buffer> values{};  ///< 8 bytes a slot (and a place of the top), for each fold
-  std::vector<Buffer> rows{};    ///< int64 a slot, for kArgmin and kArgmax
-  Buffer missing{};              ///< uint32 a slot; empty while nothing was missing
-  Buffer means{};                ///< float64 a slot, for the second walk
+  /// 8 bytes a slot (and a place of the top; 16 for squares), for each fold.
+  std::vector<Buffer> values{};
+  std::vector<Buffer> rows{};  ///< int64 a slot, for kArgmin and kArgmax
+  Buffer missing{};            ///< uint32 a slot; empty while nothing was missing
+  Buffer means{};              ///< float64 a slot, for the second walk
   Buffer other_means{};
 };
 

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace hr {
 
@@ -69,6 +70,17 @@ Lane result_lane(const AggregatePlan& aggregate, const FoldPlan& plan) {
     default:
       return Lane::kSigned;
   }
+}
+
+// Fold::kSquares of a slot less what the rounding of its mean adds to them (Chan, Golub and
+// LeVeque, "Algorithms for Computing the Sample Variance", 1983); 0 where no more is left than the
+// rounding of the sums, as where all values are equal.
+double squares_of(const double* sums, uint32_t slot, int64_t values) {
+  const double squares = sums[2 * int64_t{slot}], rest = sums[2 * int64_t{slot} + 1];
+  if (!std::isfinite(squares)) return squares;
+  const double count = static_cast<double>(values);
+  const double made = squares - rest * (rest / count);
+  return made > count * std::numeric_limits<double>::epsilon() * squares ? made : 0;
 }
 
 void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t number,
@@ -136,22 +148,29 @@ void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t numb
       return put(
           [&](uint32_t slot) {
             if (!enough(slot)) return 0.0;
-            const double variance = squares[slot] / static_cast<double>(values(slot) - ddof);
+            const double variance =
+                squares_of(squares, slot, values(slot)) / static_cast<double>(values(slot) - ddof);
             return root ? std::sqrt(variance) : variance;
           },
           enough);
     }
     case Aggregate::kCorrelation: {
       const double *x = state(kDouble, 2), *y = state(kDouble, 3), *cross = state(kDouble, 4);
-      const auto varies = [&](uint32_t slot) {
-        return values(slot) > 1 && x[slot] > 0 && y[slot] > 0;
-      };
-      return put(
-          [&](uint32_t slot) {
-            if (!varies(slot)) return 0.0;
-            return std::clamp(cross[slot] / (std::sqrt(x[slot]) * std::sqrt(y[slot])), -1.0, 1.0);
-          },
-          varies);
+      for (int64_t i = 0; i < count; ++i) {
+        const uint32_t slot = slots[i];
+        const int64_t rows = values(slot), sum = 2 * int64_t{slot} + 1;
+        const double of_x = rows > 1 ? squares_of(x, slot, rows) : 0,
+                     of_y = rows > 1 ? squares_of(y, slot, rows) : 0;
+        there[i] = of_x > 0 && of_y > 0;
+        if (!there[i]) {
+          bits[i] = 0;
+          continue;
+        }
+        const double product = cross[slot] - x[sum] * (y[sum] / static_cast<double>(rows));
+        bits[i] = std::bit_cast<uint64_t>(
+            std::clamp(product / (std::sqrt(of_x) * std::sqrt(of_y)), -1.0, 1.0));
+      }
+      return;
     }
     case Aggregate::kAny:
     case Aggregate::kAll: {

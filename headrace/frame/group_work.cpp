@@ -46,8 +46,8 @@ Folds folds_of(const InputGuesses& inputs, const std::vector<int64_t>& keys,
                         kind == Aggregate::kFirstRow;
     const bool spread = kind == Aggregate::kVariance || kind == Aggregate::kStd;
     const bool counted = kind == Aggregate::kCount || kind == Aggregate::kSize;
-    folds.states += spread || argument ? 24 : counted || is_ranked(kind) ? 0 : 8;
-    if (kind == Aggregate::kCorrelation) folds.states += 48;
+    folds.states += spread ? 32 : argument ? 24 : counted || is_ranked(kind) ? 0 : 8;
+    if (kind == Aggregate::kCorrelation) folds.states += 64;
     for (const int64_t place : {each.column, each.other})
       if (place >= 0 && !(counted && !inputs.dtype(place).is_floating())) columns.insert(place);
   }

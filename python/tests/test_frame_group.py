@@ -224,6 +224,23 @@ def test_correlation() -> None:
     np.testing.assert_allclose(got, theirs.apply(lambda g: g.x.corr(g.y)).to_numpy())
 
 
+@pytest.mark.parametrize("constant", [0.1, 0.3, 7.7, 1e5 / 3])
+@pytest.mark.parametrize("rows", [3, 7, 1000, 200_003])
+def test_equal_values_do_not_vary(constant: float, rows: int) -> None:
+    df = hr.DataFrame({"g": [0] * rows, "x": constant, "y": np.arange(float(rows))})
+    assert df.groupby("g").x.var().to_list() == df.groupby("g").x.std().to_list() == [0]
+    assert df.groupby("g").corr("x", "y")["corr"].to_list() == [None]
+    assert df.groupby("g").corr("y", "x")["corr"].to_list() == [None]
+
+
+def test_variance_of_what_is_nearly_equal_stays() -> None:
+    x = np.full(1000, 7.7)
+    x[0] = np.nextafter(x[0], 8)
+    df = hr.DataFrame({"g": [0] * 1000, "x": x, "y": x})
+    assert df.groupby("g").x.var().to_list()[0] == pytest.approx(np.spacing(7.7) ** 2 / 1000)
+    assert df.groupby("g").corr("x", "y")["corr"].to_list()[0] == pytest.approx(1)
+
+
 def test_categories_dates_and_times() -> None:
     kind = hr.Series(["low", "high", "low", None], dtype="category")
     day = np.array(["2024-01-02", "2024-01-01", "2024-01-01", "NaT"], "datetime64[us]")
