@@ -111,6 +111,25 @@ TEST(Table, ChecksNamesAndLengths) {
   }
 }
 
+TEST(Table, NamesWhatIsNearAlone) {
+  const auto said = [](std::vector<std::string> names, std::string_view name) -> std::string {
+    try {
+      find_column("column", names, name);
+    } catch (const ColumnNotFoundError& error) {
+      return std::string(error.what()).substr(std::string(error.what()).find(';') + 2);
+    }
+    return "found";
+  };
+  EXPECT_EQ(said({"alpha", "v"}, "alfa"), "did you mean 'alpha'?");
+  EXPECT_EQ(said({"price", "Price_EUR"}, "PRICE"), "did you mean 'price'?");
+  EXPECT_EQ(said({"key", "value"}, "kye"), "did you mean 'key'?");
+  EXPECT_EQ(said({"a", "v"}, "x"), "the columns are a, v");
+  EXPECT_EQ(said({"id", "x1"}, "it"), "the columns are id, x1");
+  EXPECT_EQ(said({"x1"}, "x"), "the columns are x1");
+  EXPECT_EQ(said({""}, ""), "found");
+  EXPECT_EQ(said({"a"}, ""), "the columns are a");
+}
+
 TEST(Dtype, WordsAndSizes) {
   EXPECT_EQ(dtype_from_name("float"), Dtype(TypeId::kFloat64));
   EXPECT_EQ(dtype_from_name("uint16").size_bytes(), 2);

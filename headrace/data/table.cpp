@@ -11,19 +11,28 @@ namespace hr {
 
 namespace {
 
-// Levenshtein distance, for "did you mean".
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
+char folded(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+}
+
+// Share of the letters of two names that stand in both in this order, for "did you mean".
+double likeness(std::string_view a, std::string_view b) {
+  std::vector<size_t> common(b.size() + 1);
+  for (const char letter : a) {
+    size_t diagonal = 0;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      const size_t above = common[j];
+      const bool same = folded(letter) == folded(b[j - 1]);
+      common[j] = same ? diagonal + 1 : std::max(above, common[j - 1]);
       diagonal = above;
     }
   }
-  return row.back();
+  return 2.0 * static_cast<double>(common.back()) / static_cast<double>(a.size() + b.size());
+}
+
+// The least likeness of a name that may be meant; one letter says little of a short name.
+double least_likeness(std::string_view name) {
+  return name.size() <= 2 ? 0.75 : 0.6;
 }
 
 }  // namespace
@@ -62,10 +71,10 @@ int64_t find_column(std::string_view op, const std::vector<std::string>& names,
   const auto it = std::find(names.begin(), names.end(), name);
   if (it != names.end()) return it - names.begin();
   std::string fix;
-  size_t best = 1 + std::max<size_t>(1, (name.size() + 1) / 3);
+  double best = 0;
   for (const std::string& known : names)
-    if (const size_t distance = edit_distance(name, known); distance < best) {
-      best = distance;
+    if (const double like = likeness(name, known); like > best && like >= least_likeness(name)) {
+      best = like;
       fix = "did you mean '" + known + "'?";
     }
   if (fix.empty()) {

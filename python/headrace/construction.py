@@ -134,7 +134,14 @@ def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] 
     if data is None:
         return {} if columns is None else {str(name): [] for name in columns}
     if isinstance(data, Mapping):
-        return data if columns is None else {name: data.get(name) for name in columns}
+        if columns is None:
+            return data
+        names = list(columns)
+        if not data:
+            return {str(name): [] for name in names}
+        if names and not any(name in data for name in names):
+            _core.no_such_column("DataFrame", [str(name) for name in data], str(names[0]))
+        return {name: data.get(name) for name in names}
     if hasattr(data, "__array_interface__") and hasattr(data, "dtype"):
         return columns_of_array(data, columns)
     if isinstance(data, list | tuple | range | Iterator):

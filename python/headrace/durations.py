@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
+from headrace.errors import TypeMismatchError
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -296,11 +297,21 @@ def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
     return Series(whole_units(number, base, dtype)).to_list()[0]
 
 
+def level_of(q: Any) -> float:
+    """A quantile as a number."""
+    try:
+        return float(q)
+    except (TypeError, ValueError):
+        raise TypeMismatchError(
+            f"quantile: a number from 0 to 1 is wanted, or a list of them: q={q!r}"
+        ) from None
+
+
 def quantile(series: Deferred, q: float | list[float]) -> Any:
     """Quantiles of dates, times or durations: a value, or a series of a list; None of no value."""
     from headrace.series import Series
 
     if isinstance(q, list):
-        found = [aggregate(series, "quantile", q=float(each)) for each in q]
+        found = [aggregate(series, "quantile", q=level_of(each)) for each in q]
         return Series(found, dtype=series._node.dtype)
-    return aggregate(series, "quantile", q=float(q))
+    return aggregate(series, "quantile", q=level_of(q))

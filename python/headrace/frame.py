@@ -19,7 +19,7 @@ from headrace.functions import FrameFunctions
 from headrace.labels import FrameLabels, LabelledSeries, relabelled
 from headrace.locators import is_mask
 from headrace.reshaping import FrameShapes
-from headrace.rows import Names, no_attribute, same_rows
+from headrace.rows import Names, is_probed, no_attribute, same_rows
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ class DataFrame(
         return LabelledSeries(DataFrame._of({**self._labels, name: node}, self._labels), name)
 
     def __getattr__(self, name: str) -> Series:
-        if name.startswith("_"):
+        if is_probed(name):
             raise AttributeError(name)
         nodes: dict[str, _core.Node] = object.__getattribute__(self, "_nodes")
         if name in nodes:

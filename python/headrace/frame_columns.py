@@ -81,7 +81,8 @@ class FrameColumns:
         self._put(name, Series(by_position(values))._node)
 
     def __setattr__(self: Any, name: str, values: Any) -> None:
-        if name.startswith("_") or name in ("rejects", "columns", "index"):
+        own = name.startswith("_") and hasattr(type(self), name)
+        if own or name in ("rejects", "columns", "index"):
             object.__setattr__(self, name, values)
         elif name in self._nodes:
             self[name] = values

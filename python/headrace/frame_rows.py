@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import caller_variables, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.rows import position, same_rows
+from headrace.rows import same_rows, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ class FrameRows:
         from headrace.frame import DataFrame
 
         mark("head")
-        n = position("head", "n", n)
+        n = whole_number("head", "n", n)
         if n < 0:
             return DataFrame(self[:n])
         every = self._everything()
@@ -297,7 +297,7 @@ class FrameRows:
         """The last `n` rows; all but the first ``-n`` when `n` is negative."""
         from headrace.frame import DataFrame
 
-        n, length = position("tail", "n", n), len(self)
+        n, length = whole_number("tail", "n", n), len(self)
         return DataFrame(self[max(length - n, 0) if n >= 0 else -n : length])
 
     # ---- order -------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from headrace.durations import (
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.group_picks import GroupPicks, one_quantile
 from headrace.labels import LabelledSeries
-from headrace.rows import no_attribute
+from headrace.rows import is_probed, no_attribute
 from headrace.series import Series
 from headrace.times import is_time
 from headrace.windows import ROW_FUNCTIONS
@@ -177,7 +177,7 @@ class GroupBy(GroupPicks):
         return self._of(GroupBy, {self._find(name): self._nodes[name] for name in key})
 
     def __getattr__(self, name: str) -> GroupBy:
-        if name.startswith("_"):
+        if is_probed(name):
             raise AttributeError(name)
         if name in object.__getattribute__(self, "_nodes"):
             return self[name]

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.durations import level_of
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
+from headrace.rows import whole_number
 from headrace.windows import GroupRows
 
 if TYPE_CHECKING:
@@ -69,17 +71,19 @@ class GroupPicks(GroupRows):
         ([1, 5], [5, 2])
         """
         mark("head")
+        n = whole_number("head", "n", n)
         return self._picked_rows(self.cumcount() < n)
 
     def tail(self: Any, n: int = 5) -> Any:
         """The last `n` rows of each group, in the order of the rows."""
         mark("tail")
+        n = whole_number("tail", "n", n)
         return self._picked_rows(self._behind() < n)
 
     def nth(self: Any, n: int) -> Any:
         """The row at place `n` of each group, from the end when negative."""
         mark("nth")
-        n = operator.index(n)
+        n = whole_number("nth", "n", n)
         return self._picked_rows(self.cumcount() == n if n >= 0 else self._behind() == -n - 1)
 
     def _groups(self: Any) -> DataFrame:
@@ -271,7 +275,11 @@ class GroupPicks(GroupRows):
         mark("pct_change")
         columns = self._picked("pct_change", "iuf")
         before = rows_of_groups(
-            _core.group_shift, self._key_nodes(), columns, self._dropna, operator.index(periods)
+            _core.group_shift,
+            self._key_nodes(),
+            columns,
+            self._dropna,
+            whole_number("pct_change", "periods", periods),
         )
         made = {n: (Series(node) / Series(before[n]) - 1)._node for n, node in columns.items()}
         return self._finish_rows(made)
@@ -330,4 +338,4 @@ def one_quantile(q: Any) -> float:
         raise UnsupportedError(
             f"quantile: one quantile of a group is a column: q={q!r}; call it for each of them"
         )
-    return float(q)
+    return level_of(q)

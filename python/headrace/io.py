@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +12,7 @@ from headrace.deferred import mark
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
+from headrace.rows import whole_number
 from headrace.zones import know_zone
 
 if TYPE_CHECKING:
@@ -77,14 +77,6 @@ def _words(op: str, option: str, value: Any) -> list[str]:
     return words
 
 
-def _count(op: str, option: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        message = f"{op}: not a whole number: {option}={value!r}; pass an int"
-        raise TypeMismatchError(message) from None
-
-
 def _scan(op: str, source: Any, pandas: dict[str, Any], options: dict[str, Any]) -> _core.CsvScan:
     mark(op)
     options = _in_our_words(op, pandas, options)
@@ -98,14 +90,14 @@ def _scan(op: str, source: Any, pandas: dict[str, Any], options: dict[str, Any])
     chosen: Any = columns if isinstance(columns, str) else list(() if columns is None else columns)
     by_name = any(isinstance(c, str) for c in chosen)
     names = _words(op, "columns", chosen) if by_name else []
-    places = [] if by_name else [_count(op, "columns", c) for c in chosen]
+    places = [] if by_name else [whole_number(op, "columns", c) for c in chosen]
     each = dict(dtypes) if isinstance(dtypes, Mapping) else {}
     _words(op, "dtypes", each)
     for option in ("names", "null_words"):
         options[option] = _words(op, option, options[option])
-    options["skip_rows"] = _count(op, "skip_rows", options["skip_rows"])
+    options["skip_rows"] = whole_number(op, "skip_rows", options["skip_rows"])
     most = options["num_rows"]
-    options["num_rows"] = -1 if most is None else _count(op, "num_rows", most)
+    options["num_rows"] = -1 if most is None else whole_number(op, "num_rows", most)
     given = {name: dtype_word(dtype) for name, dtype in each.items()}
     for_all = None if dtypes is None or isinstance(dtypes, Mapping) else dtype_word(dtypes)
     for word in (*given.values(), for_all or ""):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.assignments import Picked, put_values
 from headrace.deferred import Deferred, mark
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
-from headrace.rows import Row, position
+from headrace.rows import Row, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class PositionLocator:
         wanted = [columns] if single else columns
         if is_mask(columns):
             wanted = [at for at, each in enumerate(columns) if each]
-        places = [position("iloc", "column", each) for each in wanted]
+        places = [whole_number("iloc", "column", each) for each in wanted]
         for at in places:
             if not -len(names) <= at < len(names):
                 raise IndexError(f"iloc: column out of range: column={at}, columns={len(names)}")
@@ -307,7 +307,7 @@ class PositionLocator:
         elif is_several(rows):
             key = self._checked(rows)
         else:
-            at, length = position("iloc", "row", rows), len(frame)
+            at, length = whole_number("iloc", "row", rows), len(frame)
             if not -length <= at < length:
                 raise IndexError(f"iloc: row out of range: row={at}, rows={length}")
             key = slice(at % length, at % length + 1)

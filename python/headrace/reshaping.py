@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +11,7 @@ from headrace import _core
 from headrace.deferred import mark
 from headrace.durations import counts, unit_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.rows import by_position
+from headrace.rows import by_position, whole_number
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -49,7 +48,13 @@ def sampled_rows(
 
     if (n is None) == (frac is None) and n is not None:
         raise InvalidArgumentError(f"sample: pass n or frac, not both: n={n}, frac={frac}")
-    size = 1 if n is None and frac is None else operator.index(n) if n is not None else None
+    size = (
+        1
+        if n is None and frac is None
+        else whole_number("sample", "n", n)
+        if n is not None
+        else None
+    )
     if size is None:
         assert frac is not None
         size = round(frac * rows)

@@ -57,7 +57,7 @@ def by_position(values: Any) -> Any:
     return values.reset_index(drop=True) if pandas_labels(values) else values
 
 
-def position(op: str, word: str, value: Any) -> int:
+def whole_number(op: str, word: str, value: Any) -> int:
     """A whole number: an int, one of NumPy's, or an array of one integer, which is looked at."""
     try:
         return operator.index(value)
@@ -65,6 +65,11 @@ def position(op: str, word: str, value: Any) -> int:
         raise TypeMismatchError(
             f"{op}: not a whole number: {word}={value!r}; pass an int"
         ) from None
+
+
+def is_probed(name: str) -> bool:
+    """Whether copy, pickle and notebooks ask for such attributes, so that no column is meant."""
+    return name.startswith(("__", "_repr_", "_ipython_")) or name in ("_nodes", "_row")
 
 
 def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:
@@ -117,7 +122,7 @@ class Row(Mapping[str, Any]):
         return self._row[name]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._row:
+        if is_probed(name) or name not in self._row:
             raise AttributeError(f"this row has no column {name!r}")
         return self._row[name]
 

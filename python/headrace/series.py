@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import builtins
-import operator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from headrace import _core
@@ -15,7 +14,7 @@ from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.misfits import refuse_misfit
-from headrace.rows import given_name, no_attribute, pandas_labels, position
+from headrace.rows import given_name, no_attribute, pandas_labels, whole_number
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
@@ -257,7 +256,7 @@ class Series(SeriesReductions):
             selector = _selector(key)
             make = _core.select if selector.dtype == "bool" else _core.take
             return self._like(make(self._node, selector._node))
-        index = operator.index(key)
+        index = whole_number("getitem", "row", key)
         length = len(self)
         if not -length <= index < length:
             raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
@@ -269,7 +268,7 @@ class Series(SeriesReductions):
         All but the last ``-n`` when `n` is negative, as in pandas.
         """
         mark("head")
-        n = position("head", "n", n)
+        n = whole_number("head", "n", n)
         if n < 0:
             kept: Series = self[:n]
             return kept
@@ -277,7 +276,7 @@ class Series(SeriesReductions):
 
     def tail(self, n: int = 5) -> Series:
         """The last `n` rows; all but the first ``-n`` when `n` is negative."""
-        n, length = position("tail", "n", n), len(self)
+        n, length = whole_number("tail", "n", n), len(self)
         return Series(self[max(length - n, 0) if n >= 0 else -n : length])
 
     # ---- labels ------------------------------------------------------------------------------

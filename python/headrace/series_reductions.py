@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core, decimals
 from headrace.decimals import is_decimal
 from headrace.deferred import mark
-from headrace.durations import aggregate, counts, from_base, is_duration, quantile, unit_of
+from headrace.durations import (
+    aggregate,
+    counts,
+    from_base,
+    is_duration,
+    level_of,
+    quantile,
+    unit_of,
+)
 from headrace.errors import InvalidArgumentError
 from headrace.series_values import SeriesValues
 from headrace.text import is_text
@@ -291,7 +299,7 @@ class SeriesReductions(SeriesValues):
         mark("quantile")
         if is_time(self) or is_duration(self):
             return quantile(self, q)
-        levels = q if isinstance(q, list) else [float(q)]
+        levels = [level_of(each) for each in (q if isinstance(q, list) else [q])]
         result = Array(_core.quantile(_floats(self)._node, levels))
         return result if isinstance(q, list) else result[0]
 

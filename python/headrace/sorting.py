@@ -13,6 +13,7 @@ from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame import DataFrame
 from headrace.locators import is_missing
+from headrace.rows import whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: st
     """The positions of the `n` first rows by keys; of equal ones the first, the last or all."""
     if keep not in ("first", "last", "all"):
         raise InvalidArgumentError(f"{op}: no such word: keep={keep!r}; pass first, last or all")
-    first = max(operator.index(n), 0)
+    first = max(whole_number(op, "n", n), 0)
     directions = [largest] * len(keys)
     if keep != "last":
         rows = _core.argsort(keys, directions, False, first)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.rows import whole_number
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -202,6 +203,7 @@ class SeriesWindows(Deferred):
         ([None, 1, 2], [0, 1])
         """
         mark("shift")
+        periods = whole_number("shift", "periods", periods)
         made: Series = self._like(_core.shift(self._node, periods))
         if fill_value is None or periods == 0:
             return made
@@ -419,7 +421,7 @@ class GroupRows:
         >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
         ([None, None, 1, 2], [3, 4, None, None])
         """
-        periods = operator.index(periods)
+        periods = whole_number("shift", "periods", periods)
         made = self._rows("shift", _core.group_shift, periods)
         if fill_value is None or periods == 0:
             return made
@@ -440,7 +442,7 @@ class GroupRows:
         keys = [node for _, node in self._keys]
         columns = self._picked("diff", "iufmM")
         before = rows_of_groups(
-            _core.group_shift, keys, columns, self._dropna, operator.index(periods)
+            _core.group_shift, keys, columns, self._dropna, whole_number("diff", "periods", periods)
         )
         made = {n: (Series(node) - Series(before[n]))._node for n, node in columns.items()}
         return self._finish_rows(made)
