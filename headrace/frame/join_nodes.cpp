@@ -28,8 +28,10 @@ namespace {
 
 constexpr std::string_view kOp = "merge";
 
-// Both keys in the dtype that they have in common.
+// Both keys in the dtype that they have in common, in which == compares them.
 void agree(std::string_view op, NodePtr& left, NodePtr& right) {
+  if (left->signature().dtype.is_floating()) right = floats_of_decimals(right);
+  if (right->signature().dtype.is_floating()) left = floats_of_decimals(left);
   const Dtype a = left->signature().dtype, b = right->signature().dtype;
   if (a == b || (a.is_category() && b.is_category())) return;
   if (a.is_decimal() && b.is_decimal()) {
@@ -40,7 +42,7 @@ void agree(std::string_view op, NodePtr& left, NodePtr& right) {
   }
   const bool numbers = (a.is_real() || a.is_bool()) && (b.is_real() || b.is_bool());
   if (!numbers)
-    throw_error<TypeMismatchError>(op, "values of these dtypes are never equal",
+    throw_error<TypeMismatchError>(op, "values of these dtypes are not compared",
                                    {{"left", a.name()}, {"right", b.name()}},
                                    "cast one of them with astype");
   const Dtype common = promote(a, b);

@@ -196,13 +196,16 @@ class FrameRows:
         ColumnNotFoundError
             For a name that is no column.
         TypeMismatchError
-            For keys of dtypes that are never equal.
+            For keys of dtypes that are not compared, such as texts and numbers.
         InvalidArgumentError
             For options that do not fit, and, when it runs, for keys against `validate` or a result
             of 2^31 rows.
 
         Notes
         -----
+        Keys are equal as ``==`` says: times of any units and zones by their instants (a key of one
+        name has the zone of the left frame), decimals and floats as float64.
+
         Keys from a range of at most four times the right rows take a few ns a row and core, others
         about 40. Where every left row has one partner, the left columns are shared. The table of
         the right keys follows Birler, Schmidt, Fent and Neumann, "Simple, efficient, and robust

@@ -10,6 +10,8 @@ from headrace.deferred import mark
 from headrace.dtypes import common_dtype
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series import Series
+from headrace.times import in_one_unit, is_time
+from headrace.zones import zone_in
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -34,6 +36,35 @@ def agreed(columns: list[_core.Node]) -> list[_core.Node]:
     """Times of several units in the finest, decimals with as many digits as all have; others."""
     dtype = common_dtype([column.dtype for column in columns])
     return [Series(column).astype(dtype)._node for column in columns] if dtype else columns
+
+
+def comparable(op: str, left: _core.Node, right: _core.Node) -> list[_core.Node]:
+    """Both as == compares them: times as instants, whatever their units and zones; others."""
+    if left.dtype == right.dtype:
+        return [left, right]
+    return in_one_unit(op, Series(left), Series(right)) or agreed([left, right])
+
+
+def _like_left(left: _core.Node, right: _core.Node) -> _core.Node:
+    """The right key's instants in the zone of the left one."""
+    zone, other = zone_in(left.dtype), zone_in(right.dtype)
+    if not zone or not other or zone == other:
+        return right
+    made: Series = Series(right).dt.tz_convert(zone)
+    return made._node
+
+
+def _of_both(left: _core.Node, right: _core.Node) -> list[_core.Node]:
+    """What one column of keys of both sides is made of: a date beside times is one."""
+    sides = ((left, right), (right, left))
+    return agreed(
+        [
+            Series(key).astype(other.dtype)._node
+            if key.dtype == "date" and is_time(Series(other))
+            else key
+            for key, other in sides
+        ]
+    )
 
 
 def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
@@ -118,12 +149,12 @@ def merge(
     else:
         keys = list(zip(*_both_keys(left, right, on, left_on, right_on), strict=True))
     # One column for a key that has one name; it is whole on the side whose rows are all kept.
-    shared = {a[0]: b[1] for a, b in keys if a[0] is not None and a[0] == b[0]}
+    shared = {a[0]: _like_left(a[1], b[1]) for a, b in keys if a[0] is not None and a[0] == b[0]}
     columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
     for name, node in left._nodes.items():
         if name in shared:
             if how == "outer":
-                mine, theirs = agreed([node, shared[name]])
+                mine, theirs = _of_both(node, shared[name])
                 columns.append((name, mine, theirs))
             else:
                 columns.append((name, None, shared[name]) if how == "right" else (name, node, None))
@@ -136,7 +167,7 @@ def merge(
                 taken = name in left
                 columns.append((name + (suffixes[1] or "") if taken else name, None, node))
     rows = (next(iter(left._nodes.values())), next(iter(right._nodes.values())))
-    pairs = [(a, b) for a, b in (agreed([a[1], b[1]]) for a, b in keys)]
+    pairs = [(a, b) for a, b in (comparable("merge", a[1], b[1]) for a, b in keys)]
     kind = {"cross": "inner", "right": "left"}.get(how, how)
     word = "_merge" if indicator is True else indicator or ""
     if how == "right":  # the left join of the other side, its rows named the other way

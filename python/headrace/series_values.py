@@ -12,7 +12,6 @@ from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.rows import by_position
 from headrace.series_arithmetic import SeriesArithmetic
-from headrace.times import in_one_unit
 from headrace.zones import zone_in, zone_of
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class SeriesValues(SeriesArithmetic):
         >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
         [False, True, False]
         """
-        from headrace.joining import agreed
+        from headrace.joining import comparable
         from headrace.series import Series
 
         mark("isin")
@@ -111,10 +110,7 @@ class SeriesValues(SeriesArithmetic):
             wanted = wanted.astype("category")
         elif wanted.dtype == "string" and self.dtype.kind == "M":
             wanted = _times_of(list(values), str(self.dtype))
-        ours, theirs = self._node, wanted._node
-        if ours.dtype != theirs.dtype:
-            found = in_one_unit("isin", self, wanted)
-            ours, theirs = found or agreed([ours, theirs])
+        ours, theirs = comparable("isin", self._node, wanted._node)
         made: Series = self._like(_core.is_in(ours, theirs))
         return made
 

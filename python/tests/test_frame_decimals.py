@@ -295,6 +295,17 @@ def test_groups_are_those_of_duckdb(rows: list[Any], by_decimal: bool) -> None:
         assert ours["m"][i] == pytest.approx(m) if m is not None else ours["m"][i] is None
 
 
+def test_keys_that_are_floats_are_compared_as_floats() -> None:
+    left = hr.DataFrame({"p": prices([Decimal("1.25"), None, Decimal("0.10")]), "x": [1, 2, 3]})
+    right = hr.DataFrame({"p": [0.1, 1.25, 2.0], "y": ["a", "b", "c"]})
+    assert left.merge(right, on="p").y.to_list() == ["b", "a"]
+    assert left.merge(right, on="p").p.dtype == left.p.dtype
+    assert left.merge(right, on="p", how="outer").p.to_list() == [1.25, None, 0.1, 2.0]
+    assert right.merge(left, on="p", how="semi").y.to_list() == ["a", "b"]
+    assert left.p.isin([1.25]).to_list() == (left.p == 1.25).fillna(False).to_list()
+    assert right.p.isin(left.p).to_list() == [True, True, False]
+
+
 def test_keys_of_joins() -> None:
     left = hr.DataFrame({"p": prices([1, 2, None, Decimal("2.50")]), "x": [1, 2, 3, 4]})
     right = hr.DataFrame(

@@ -341,6 +341,41 @@ def test_order_groups_and_joins() -> None:
     assert df.set_index("t").loc[df.t.to_list()[1]].x == 2
 
 
+@pytest.mark.parametrize(
+    ("how", "hours"),
+    [
+        ("inner", [9]),
+        ("left", [9, 10]),
+        ("right", [9, 11]),
+        ("outer", [9, 10, 11]),
+        ("semi", [9]),
+        ("anti", [10]),
+    ],
+)
+def test_joins_compare_instants_of_two_zones_and_units(how: str, hours: list[int]) -> None:
+    left = hr.DataFrame({"t": zoned([9 * 3600, 10 * 3600], "UTC"), "x": [1, 2]})
+    right = hr.DataFrame({"t": zoned([9 * 3600, 11 * 3600], "Europe/Berlin"), "y": [1, 2]})
+    for unit in ("s", "ns"):
+        left["t"] = left.t.astype(f"datetime64[{unit}, UTC]")
+        joined = left.merge(right, on="t", how=how)
+        assert joined.t.dtype.endswith(", UTC]")
+        assert joined.t.dt.hour.to_list() == hours
+    if how in ("inner", "left", "right"):
+        theirs = left.to_pandas().merge(right.to_pandas(), on="t", how=how)
+        assert theirs.t.dt.hour.to_list() == hours
+    kept = left.merge(right, left_on=left.t, right_on="t", how="inner")
+    assert kept.columns == ["t_x", "x", "t_y", "y"]
+    assert kept.t_y.dtype == right.t.dtype
+    assert left.t.isin(right.t).to_list() == [True, False]
+
+
+def test_joins_of_dates_with_times() -> None:
+    left = hr.DataFrame({"t": [datetime.date(2024, 7, 1), datetime.date(2024, 7, 2)]})
+    right = hr.DataFrame({"t": [datetime.datetime(2024, 7, 1), datetime.datetime(2024, 7, 2, 1)]})
+    assert left.merge(right, on="t").t.to_list() == [datetime.date(2024, 7, 1)]
+    assert len(left.merge(right, on="t", how="outer")) == 3
+
+
 def test_csv(tmp_path: Any) -> None:
     s = zoned([1_711_846_800, 1_711_846_799, None, -(10**10)], "Europe/Berlin")
     path = tmp_path / "t.csv"
