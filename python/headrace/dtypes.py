@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from headrace.errors import TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 FLOATS = ("float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -138,6 +138,15 @@ def dtype_word(dtype: Any) -> str:
             f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"
         )
     return word
+
+
+def refuse_months(spans: Any, op: str) -> None:
+    """An error for months and years of NumPy's timedelta64, one or an array of them."""
+    if spans.dtype.name.endswith(("M]", "Y]")):
+        given = f"dtype={spans.dtype.name!r}" if spans.ndim else f"value={spans!r}"
+        raise InvalidArgumentError(
+            f"{op}: months and years have no fixed length: {given}; pass days or a finer unit"
+        )
 
 
 #: Digits that hold all values of an integer dtype.

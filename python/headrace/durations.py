@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
-from headrace.errors import TypeMismatchError
+from headrace.dtypes import refuse_months
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 if TYPE_CHECKING:
     from headrace.series import Series
@@ -57,6 +58,14 @@ def span(value: Any) -> int:
     if isinstance(value, datetime.timedelta):
         micro = (value.days * DAY + value.seconds) * 10**6 + value.microseconds
         return micro * 1000 + int(getattr(value, "nanoseconds", 0))
+    import numpy as np
+
+    refuse_months(value, "timedelta")
+    if np.isnat(value):
+        raise InvalidArgumentError(
+            f"timedelta: NaT has no length: value={value!r}; look for missing values with isna, "
+            "put them with where"
+        )
     return int(value.astype("timedelta64[ns]").astype("int64"))
 
 

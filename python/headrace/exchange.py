@@ -7,6 +7,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.dtypes import refuse_months
 from headrace.errors import (
     Error,
     ExchangeError,
@@ -159,18 +160,20 @@ def _is_numpy_time(value: Any) -> bool:
     return type(value).__module__ == "numpy" and type(value).__name__ == "datetime64"
 
 
-def _numpy_durations(values: Any, dtype: str | None) -> Any:
+def _numpy_durations(values: Any, op: str, dtype: str | None) -> Any:
     """A NumPy array of a list with a timedelta64 in it, in a unit that a column has."""
     import numpy as np
 
     spans = [np.timedelta64("NaT") if value is None else np.timedelta64(value) for value in values]
+    for span in spans:
+        refuse_months(span, op)
     return np.array(spans).astype(dtype) if dtype else np.array(spans)
 
 
 def _list_column(values: Any, op: str, dtype: str | None) -> _core.Column:
     first = next((value for value in values if value is not None), None)
     if type(first).__module__ == "numpy" and type(first).__name__ == "timedelta64":
-        return _array_column(_numpy_durations(values, dtype), op)[0]
+        return _array_column(_numpy_durations(values, op, dtype), op)[0]
     timely = isinstance(first, datetime.date) or _is_numpy_time(first)
     if not timely or not any(_is_numpy_time(value) for value in values):
         return _core.column_from_list(values, dtype)
@@ -196,6 +199,7 @@ def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
     if getattr(getattr(values, "dtype", None), "kind", None) == "m" and not (
         values.dtype.name.endswith("s]")  # days, hours, minutes
     ):
+        refuse_months(values, op)
         seconds = values.astype("timedelta64[s]")
         _core.record_copy(op, f"{values.dtype.name} becomes seconds", seconds.nbytes, False)
         values = seconds

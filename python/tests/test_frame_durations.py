@@ -72,6 +72,35 @@ def test_lists_and_what_they_show() -> None:
         hr.Series([1]).astype("timedelta64")
 
 
+@pytest.mark.parametrize("unit", ["M", "Y"])
+def test_months_and_years_of_numpy_have_no_fixed_length(unit: str) -> None:
+    day, span = hr.Series([datetime.date(2024, 1, 31)]), np.timedelta64(1, unit)
+    worked = hr.Series([delta(days=1), None])
+    for wrong in (
+        lambda: day + span,
+        lambda: span + day,
+        lambda: day.astype("datetime64[us]") - span,
+        lambda: worked * 2 < span,
+        lambda: worked.fillna(span),
+        lambda: day.astype("datetime64[us]").dt.floor(span),
+        lambda: hr.Series([None, span]),
+        lambda: hr.Series([np.timedelta64(1, "D"), span], dtype="timedelta64[s]"),
+    ):
+        with pytest.raises(
+            hr.InvalidArgumentError, match=rf"no fixed length: value=.*1,'{unit}'.*; pass days"
+        ):
+            wrong()
+    with pytest.raises(hr.InvalidArgumentError, match=rf"dtype='timedelta64.{unit}.'"):
+        hr.Series(np.array([1, 2], f"timedelta64[{unit}]"))
+
+
+def test_nat_beside_a_column_is_an_error() -> None:
+    day, span = hr.Series([datetime.date(2024, 1, 31)]), np.timedelta64("NaT")
+    for wrong in (lambda: day + span, lambda: (day - day) + span, lambda: (day - day) > span):
+        with pytest.raises(hr.InvalidArgumentError, match=r"NaT has no length: value=.*isna"):
+            wrong()
+
+
 @settings(max_examples=200)
 @given(
     st.lists(st.tuples(SPANS, SPANS), min_size=1, max_size=70),
