@@ -30,7 +30,7 @@ struct JoinSides {
 /// `how`: the user's word for it, "right" for a left join with the sides turned round, whose
 /// indicator is turned round too.
 /// The keys are read always, the rest when somebody wants it; rows are matched once. Throws
-/// InvalidArgumentError when a name comes twice, TypeMismatchError for keys that cannot be equal,
+/// InvalidArgumentError when a name comes twice, TypeMismatchError for keys that are not compared,
 /// naming both dtypes.
 HR_API NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns,
                          JoinKind kind, JoinUnique unique, const std::string& indicator,

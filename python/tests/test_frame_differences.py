@@ -365,3 +365,12 @@ def test_43_quantiles_beside_an_infinity() -> None:
             assert math.isnan(pd.Series(values).quantile(q))
         assert hr.Series(values).quantile(q).item() == math.inf
     assert math.isnan(hr.Series([-math.inf, math.inf]).median().item())
+
+
+def test_44_lengths_of_time_that_are_none() -> None:
+    theirs = pd.Series(pd.to_timedelta(["1 days"]))
+    ours, nat = hr.from_pandas(theirs), np.timedelta64("NaT")
+    assert (theirs + nat).isna().to_list() == [True]
+    with pytest.raises(hr.InvalidArgumentError, match="NaT"):
+        ours + nat
+    assert (ours + hr.Series([None], dtype="timedelta64[s]")).to_list() == [None]
