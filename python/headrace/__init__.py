@@ -38,6 +38,7 @@ from headrace.group_picks import NamedAgg
 from headrace.io import read_csv, scan_csv
 from headrace.joining import merge
 from headrace.memory import no_copies
+from headrace.pandas_functions import isna, melt, notna, pivot_table, unique
 from headrace.parquet import read_parquet, scan_parquet
 from headrace.profiling import profile
 from headrace.reshaping import cut, factorize, qcut
@@ -82,10 +83,14 @@ __all__ = [
     "from_dlpack",
     "from_pandas",
     "info",
+    "isna",
     "learn",
+    "melt",
     "memory",
     "merge",
     "no_copies",
+    "notna",
+    "pivot_table",
     "plot",
     "profile",
     "qcut",
@@ -103,6 +108,7 @@ __all__ = [
     "to_datetime",
     "to_numeric",
     "to_timedelta",
+    "unique",
 ]
 
 if TYPE_CHECKING:

@@ -90,6 +90,10 @@ def operand(value: Any) -> _core.Node | None:
     return None
 
 
+#: The greatest power of ten that int64 holds.
+_GREATEST_UNIT = 10**18
+
+
 class Deferred(_core.BufferSource):
     """A deferred value. It runs when somebody looks at it, and keeps its result."""
 
@@ -360,9 +364,9 @@ class Deferred(_core.BufferSource):
         return result
 
     def round(self, decimals: int = 0) -> Self:
-        """Floats and decimals rounded to so many digits, halves to even as NumPy does.
+        """Numbers rounded to so many digits, halves to even as NumPy does.
 
-        Integers stay.
+        Integers are rounded by negative digits alone.
         """
         if self._node.dtype.startswith("decimal"):
             rounded: Self = self._like(_core.decimal_round(self._node, decimals))
@@ -370,15 +374,25 @@ class Deferred(_core.BufferSource):
         if self.dtype.kind != "f":
             if decimals >= 0:
                 return self
-            raise UnsupportedError(
-                f"round: integers have no digits to drop: decimals={decimals}; use astype first"
-            )
+            return self._round_whole(10**-decimals)
         if decimals == 0:
             return self._elementwise("rint", self)
         factor = 10.0 ** abs(decimals)
         return (
             (self * factor).round() / factor if decimals > 0 else (self / factor).round() * factor
         )
+
+    def _round_whole(self, unit: int) -> Self:
+        """Integers as multiples of `unit`, halves to even ones."""
+        if unit > _GREATEST_UNIT:
+            return self * 0
+        dtype = str(self.dtype)
+        wide = self if dtype == "uint64" else self.astype("int64")
+        count = wide // unit
+        rest = wide - count * unit
+        half = unit // 2
+        up = (rest > half) | (rest._elementwise("equal", rest, half) & (count % 2).astype("bool"))
+        return ((count + up) * unit).astype(dtype)
 
     def is_nan(self) -> Self:
         """True where the value is NaN (a null is not NaN)."""

@@ -308,14 +308,20 @@ class FrameArithmetic:
         return self._of_each(lambda column: column.diff(periods))
 
     def rank(
-        self,
+        self: Any,
         method: Literal["average", "min", "max", "first", "dense"] = "average",
         ascending: bool = True,
         *,
+        numeric_only: bool = False,
         pct: bool = False,
     ) -> DataFrame:
-        """The place of each value in the order of its column; see `Series.rank`."""
-        return self._of_each(lambda column: column.rank(method, ascending, pct=pct))
+        """The place of each value in the order of its column; see `Series.rank`.
+
+        With `numeric_only` of columns of numbers and bools alone.
+        """
+        names = [n for n in self._nodes if n in self._labels or self[n].dtype.is_of("biuf")]
+        picked = self[names] if numeric_only else self
+        return picked._of_each(lambda column: column.rank(method, ascending, pct=pct))  # type: ignore[no-any-return]
 
     def cumsum(self) -> DataFrame:
         """Running sums of each column."""

@@ -152,12 +152,14 @@ class FrameColumns:
         self: Any,
         labels: Any = None,
         *,
-        axis: int | str = 1,
+        axis: int | str | None = None,
         columns: str | list[str] | None = None,
         index: Any = None,
         errors: str = "raise",
     ) -> DataFrame:
         """A new frame without columns, or, with `index` or ``axis=0``, without rows by their label.
+
+        Without `axis` texts mean rows where they are no columns and the rows have labels.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
@@ -173,6 +175,9 @@ class FrameColumns:
             )
         if labels is not None:
             texts = isinstance(labels, str) or all(isinstance(each, str) for each in labels)
+            if axis is None:
+                known = not self._labels or any(n in self._nodes for n in _names(labels))
+                axis = 1 if known else 0
             if axis in _COLUMNS and (texts or columns is not None):
                 columns = labels
             else:  # names are texts, so that others mean rows

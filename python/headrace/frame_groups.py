@@ -60,7 +60,8 @@ class FrameGroups(FrameReductions):
         >>> df.groupby("id").x.mean().to_dict()
         {'a': 2.0, 'b': 2.0}
         """
-        from headrace.group import GroupBy, group_order, keys_of, level_keys
+        from headrace.group import GroupBy, group_order, keys_of
+        from headrace.labels import level_keys
 
         keys = keys_of(self, by) if level is None else level_keys(self, level)
         return GroupBy(keys, self._nodes, group_order(sort, order), dropna, as_index)

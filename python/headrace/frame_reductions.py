@@ -72,7 +72,8 @@ _TAKEN = {
     "sum": "biufm",
     "mean": "biufmM",
     "std": "biufmM",
-    **dict.fromkeys(("median", "quantile"), "iufmM"),
+    "median": "biufmM",
+    "quantile": "iufmM",
     **dict.fromkeys(("min", "max", "count", "idxmin", "idxmax"), "biufmMOU"),
     **dict.fromkeys(("corr", "cov"), "iuf"),
     **dict.fromkeys(("any", "all"), "biufm"),
@@ -267,10 +268,10 @@ class FrameReductions:
 
     aggregate = agg
 
-    def _pairs(self: Any, kind: str) -> DataFrame:
+    def _pairs(self: Any, kind: str, numeric_only: bool | None) -> DataFrame:
         from headrace.frame import DataFrame
 
-        columns = [type(c)._plain(c) for c in self._taken(kind)]
+        columns = [type(c)._plain(c) for c in self._taken(kind, numeric_only)]
         mark(kind)
         known: dict[tuple[int, int], Any] = {}
         for i, a in enumerate(columns):
@@ -281,7 +282,7 @@ class FrameReductions:
         made = {n: [float(known[i, j]) for i in range(len(names))] for j, n in enumerate(names)}
         return DataFrame(made, index=names)
 
-    def corr(self) -> DataFrame:
+    def corr(self, *, numeric_only: bool | None = None) -> DataFrame:
         """Pearson's correlation of each two columns of numbers, where both are there; looks.
 
         In float64; NaN where one is constant.
@@ -291,11 +292,11 @@ class FrameReductions:
         >>> round(df.corr().loc["x", "y"], 12)
         -1.0
         """
-        return self._pairs("corr")
+        return self._pairs("corr", numeric_only)
 
-    def cov(self) -> DataFrame:
+    def cov(self, *, numeric_only: bool | None = None) -> DataFrame:
         """Covariance of each two columns of numbers, where both are there; looks."""
-        return self._pairs("cov")
+        return self._pairs("cov", numeric_only)
 
     def describe(
         self: Any, percentiles: list[float] | None = None, include: Any = None

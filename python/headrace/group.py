@@ -92,21 +92,6 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
     return keys
 
 
-def level_keys(frame: DataFrame | None, level: Any) -> list[tuple[str, _core.Node]]:
-    """The labels that `level` means, by place or name, as keys."""
-    labels = dict(frame._labels) if frame is not None else {}
-    names = list(labels)
-    keys: list[tuple[str, _core.Node]] = []
-    for each in level if isinstance(level, list | tuple) else [level]:
-        name = names[each] if isinstance(each, int) and -len(names) <= each < len(names) else each
-        if name not in labels:
-            raise InvalidArgumentError(
-                f"groupby: no such label: level={each!r}, labels={names}; use set_index first"
-            )
-        keys.append((name, labels[name]))
-    return keys
-
-
 def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
     """The engine's word for an aggregate: itself, or the name of NumPy's and Python's functions."""
     if isinstance(aggregate, str):
@@ -269,6 +254,17 @@ class GroupBy(GroupPicks):
     def std(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard deviations; null for `ddof` values and fewer."""
         return self._each("std", numeric_only, ddof=ddof)
+
+    def sem(self, ddof: int = 1) -> Any:
+        """Standard errors of the means: the deviations over the roots of the counts."""
+        columns = self._picked("sem", _NUMBERS)
+        words = []
+        for name, node in columns.items():
+            words += [Words(name, "std", node, ddof=ddof), Words(f"{name} count", "count", node)]
+        made = self._frame(words)
+        for name in columns:
+            made[name] = made[name] / made.pop(f"{name} count") ** 0.5
+        return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
 
     def min(self, numeric_only: bool | None = None) -> Any:
         """Least values: of numbers and times, of strings and categories by their text."""

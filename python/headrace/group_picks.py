@@ -98,6 +98,12 @@ class GroupPicks(GroupRows):
         """The number of groups; looks at the keys."""
         return len(self._groups())
 
+    def __len__(self: Any) -> int:
+        return self.ngroups  # type: ignore[no-any-return]
+
+    def __bool__(self) -> bool:
+        return True  # without a look
+
     def ngroup(self: Any) -> Series:
         """The number of the group of each row, in the order of the groups; null for rows left out.
 

@@ -89,8 +89,10 @@ class FrameLabels:
             result._nodes = {n: node for n, node in result._nodes.items() if n not in names}
         return result
 
-    def reset_index(self: Any, *, drop: bool = False) -> DataFrame:
+    def reset_index(self: Any, level: Any = None, *, drop: bool = False) -> DataFrame:
         """The same rows without labels; the columns stay, with ``drop=True`` those of labels go.
+
+        With `level`, names or places of labels, these alone.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": [1], "x": [2]}).set_index("id").reset_index(drop=True).columns
@@ -98,6 +100,11 @@ class FrameLabels:
         """
         from headrace.frame import DataFrame
 
+        if level is not None:
+            gone = dict(level_keys(self, level, "reset_index"))
+            kept = {n: node for n, node in self._labels.items() if n not in gone}
+            shown = {n: v for n, v in self._nodes.items() if n not in gone}
+            return DataFrame._of(shown if drop else {**gone, **self._nodes}, kept)
         if drop:
             return DataFrame._of({n: v for n, v in self._nodes.items() if n not in self._labels})
         return DataFrame._of({**self._labels, **self._nodes} if self._hidden() else self._nodes)
@@ -138,9 +145,16 @@ class FrameLabels:
         return PositionLocator(self)
 
     def sort_index(
-        self: Any, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
+        self: Any,
+        *,
+        level: Any = None,
+        ascending: bool | list[bool] = True,
+        na_position: NaPosition = "last",
     ) -> DataFrame:
         """The rows in the order of their labels; equal ones stay in theirs.
+
+        With `level`, names or places of labels, in the order of these, then of the others, unless
+        `ascending` is a list.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": ["b", "a"], "x": [1, 2]}).set_index("id").sort_index().x.to_list()
@@ -150,7 +164,9 @@ class FrameLabels:
 
         mark("sort_index")
         if self._labels:
-            keys = list(self._labels.values())
+            first = {} if level is None else dict(level_keys(self, level, "sort_index"))
+            alone = bool(first) and isinstance(ascending, list)
+            keys = list((first if alone else {**first, **self._labels}).values())
             return sort_by_nodes("sort_index", self, keys, ascending, na_position)
         return self if ascending else self[::-1]  # type: ignore[no-any-return]
 
@@ -356,6 +372,23 @@ class SeriesLocator:
 def without_labels(frame: DataFrame, ignore_index: bool) -> DataFrame:
     """The frame, with ``ignore_index=True`` without the columns that are labels."""
     return frame.reset_index(drop=True) if ignore_index and frame._labels else frame
+
+
+def level_keys(
+    frame: DataFrame | None, level: Any, op: str = "groupby"
+) -> list[tuple[str, _core.Node]]:
+    """The labels that `level` means, by place or name, as keys."""
+    labels = dict(frame._labels) if frame is not None else {}
+    names = list(labels)
+    keys: list[tuple[str, _core.Node]] = []
+    for each in level if isinstance(level, list | tuple) else [level]:
+        name = names[each] if isinstance(each, int) and -len(names) <= each < len(names) else each
+        if name not in labels:
+            raise InvalidArgumentError(
+                f"{op}: no such label: level={each!r}, labels={names}; use set_index first"
+            )
+        keys.append((name, labels[name]))
+    return keys
 
 
 def framed(series: Series) -> DataFrame:

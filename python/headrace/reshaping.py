@@ -70,7 +70,9 @@ def sampled_rows(
 
 
 # ---- codes and bins ------------------------------------------------------------------------------
-def factorize(values: Any, *, sort: bool = False) -> tuple[Series, Series]:
+def factorize(
+    values: Any, *, sort: bool = False, use_na_sentinel: bool = True
+) -> tuple[Series, Series]:
     """A code for each value, and the distinct values that the codes stand for.
 
     Parameters
@@ -79,6 +81,8 @@ def factorize(values: Any, *, sort: bool = False) -> tuple[Series, Series]:
         One dimension.
     sort : bool
         Distinct values in their order; else in the order in which they are first seen.
+    use_na_sentinel : bool
+        Whether missing values are -1; else they are among the distinct values.
 
     Returns
     -------
@@ -99,7 +103,8 @@ def factorize(values: Any, *, sort: bool = False) -> tuple[Series, Series]:
 
     mark("factorize")
     series = Series(by_position(values))
-    uniques = Series(Series(series._node, series.name).dropna().unique())
+    plain = Series(series._node, series.name)
+    uniques = Series((plain.dropna() if use_na_sentinel else plain).unique())
     if sort:
         uniques = uniques.sort_values()
     known = DataFrame({"key": uniques, "code": positions(len(uniques))})
@@ -241,7 +246,7 @@ def cut(
         edges, whole = _equal_edges(values, bins, right), False
     else:
         edges = np.asarray(bins)
-        whole = edges.dtype.kind in "iu" and values.dtype.kind in "iu"
+        whole = edges.dtype.kind in "iu"
     if edges.ndim != 1 or len(edges) < 1 or not (edges[1:] > edges[:-1]).all():
         raise InvalidArgumentError(f"cut: edges increase, and there is one at least: bins={bins!r}")
     count = len(edges) - 1

@@ -386,11 +386,13 @@ class Series(SeriesReductions):
         values: Series = self[sampled_rows(len(self), n, frac, replace, random_state)]
         return values
 
-    def factorize(self, *, sort: bool = False) -> tuple[Series, Series]:
+    def factorize(
+        self, *, sort: bool = False, use_na_sentinel: bool = True
+    ) -> tuple[Series, Series]:
         """Codes of the values, -1 for missing ones, and the distinct values; see `hr.factorize`."""
         from headrace.reshaping import factorize
 
-        return factorize(self, sort=sort)
+        return factorize(self, sort=sort, use_na_sentinel=use_na_sentinel)
 
     @property
     def cat(self) -> CategoryAccessor:

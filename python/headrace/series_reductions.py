@@ -305,7 +305,8 @@ class SeriesReductions(SeriesValues):
 
     def median(self) -> Any:
         """The middle of the values that are not missing."""
-        return self.quantile(0.5)
+        values = self.astype("float64") if self.dtype == "bool" else self
+        return values.quantile(0.5)
 
     # ---- groups ------------------------------------------------------------------------------
     def groupby(
@@ -328,7 +329,8 @@ class SeriesReductions(SeriesValues):
         >>> df.x.groupby(df.id).sum().to_dict()
         {1: 4.0, 2: 2.0}
         """
-        from headrace.group import SeriesGroupBy, group_order, keys_of, level_keys
+        from headrace.group import SeriesGroupBy, group_order, keys_of
+        from headrace.labels import level_keys
 
         nodes = {self.name or "value": self._node}
         frame = getattr(self, "_frame", None)

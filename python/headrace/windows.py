@@ -247,6 +247,8 @@ class SeriesWindows(Deferred):
 
     def _cumulate(self: Any, name: str) -> Series:
         mark(name)
+        if self._node.dtype == "bool" and name in ("cummin", "cummax"):
+            return self.astype("int8")._cumulate(name).astype("bool")  # type: ignore[no-any-return]
         made: Series = self._like(_core.cumulate(name, self._node))
         return made
 
@@ -378,8 +380,10 @@ class GroupRows:
         """Running maxima within each group."""
         return self._rows("cummax", _core.group_cumulate, "cummax", kinds="iufmM")
 
-    def cumcount(self: Any) -> Series:
+    def cumcount(self: Any, ascending: bool = True) -> Series:
         """The place of each row in its group, from 0 on; null where the key is missing.
+
+        With ``ascending=False`` how many rows of its group are behind it.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
@@ -388,6 +392,8 @@ class GroupRows:
         from headrace.series import Series
 
         mark("cumcount")
+        if not ascending:
+            return self._behind()  # type: ignore[no-any-return]
         keys = [node for _, node in self._keys]
         node = _core.part(_core.group_places(keys, self._dropna), 0)
         return Series(_core.in_domain(node, keys[0].domain))

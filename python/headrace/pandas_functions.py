@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of frames and series under the names of pandas' functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.construction import is_single
+from headrace.deferred import Deferred
+from headrace.locators import is_missing
+from headrace.rows import by_position
+from headrace.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+
+
+def melt(frame: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
+    """Columns under each other; see `DataFrame.melt`."""
+    return frame.melt(*args, **kwargs)
+
+
+def pivot_table(data: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
+    """An aggregate with a row a key and a column a value; see `DataFrame.pivot_table`."""
+    return data.pivot_table(*args, **kwargs)
+
+
+def isna(values: Any) -> Any:
+    """Whether a value is None or NaN; of frames, series and lists, which of the values are.
+
+    >>> import headrace as hr
+    >>> hr.isna(None), hr.isna([1.0, None, float("nan")]).to_list()
+    (True, [False, True, True])
+    """
+    if hasattr(values, "isna") and not isinstance(values, type):
+        return values.isna()
+    if is_single(values) and not isinstance(values, Deferred):
+        return is_missing(values)
+    return Series(by_position(values)).isna()
+
+
+def notna(values: Any) -> Any:
+    """The opposite of `isna`."""
+    missing = isna(values)
+    return not missing if isinstance(missing, bool) else ~missing
+
+
+def unique(values: Any) -> Series:
+    """The distinct values in the order in which they are first seen; see `Series.unique`.
+
+    >>> import headrace as hr
+    >>> hr.unique(["b", "a", "b"]).to_list()
+    ['b', 'a']
+    """
+    return Series(Series(by_position(values)).unique())
