@@ -216,7 +216,7 @@ s.describe().to_dict()
 s.describe(percentiles=[0.1]).to_dict()
 n2.describe().loc["75%", "i"]
 m.cut(n, 3, retbins=True)[1]
-m.cut(s.dropna(), [0, 2, 5]).astype(str).tolist()[0]
+m.cut(s.dropna().abs(), [0, 2, 8]).astype(str).tolist()[0]
 m.qcut(n, 3, labels=False)
 m.qcut(n, 4).dropna().astype(str)
 m.qcut(n, [0, 0.5, 1.0], labels=["a", "b"])
