@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
 
+#: The types of pandas' words for a missing value.
+_MISSING = ("NAType", "NaTType")
+
+
 class Picked(NamedTuple):
     """The rows of a frame that a key of `loc` or `iloc` means."""
 
@@ -95,6 +99,8 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
     """The value, or, of one value a picked row, a column that has them at these rows."""
     from headrace.functions import with_rows_of
 
+    if type(value).__name__ in _MISSING:
+        return None
     if is_single(value):
         return value
     column = value if isinstance(value, Series) else Series(by_position(value))

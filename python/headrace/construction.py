@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
 #: What stands for all rows of a column.
-_SINGLE = bool | int | float | str | datetime.date | datetime.timedelta
+_SINGLE = bool | int | float | str | datetime.date | datetime.timedelta | decimal.Decimal
 #: Kinds of fields of records that are numbers or times of a unit that columns have.
 _PLAIN_FIELDS = "biufc"
 

@@ -277,7 +277,9 @@ class PositionLocator:
         if callable(rows):
             rows = rows(frame)
         names, single = (frame._unlabelled(), False) if columns is None else self._names(columns)
-        at = np.asarray(rows) if is_several(rows) or is_mask(rows) else rows
+        at = np.asarray(rows) if is_several(rows) else rows
+        if not isinstance(rows, slice) and not is_several(rows):
+            at = whole_number("iloc", "row", rows)
         try:
             places = np.arange(len(frame))[at]
         except IndexError:

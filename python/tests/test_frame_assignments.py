@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values put into frames: at picked rows, all or nothing, from reductions too."""
 
+import datetime as dt
+import decimal
 from collections.abc import Callable
 from typing import Any
 
@@ -113,6 +115,26 @@ def test_a_value_that_does_not_fit_is_named_with_its_column(frame: hr.DataFrame)
         frame[frame.a > 2] = 0
     with pytest.raises(hr.TypeMismatchError, match=r"column='a', dtype='int64', value='text'"):
         frame.loc[0, "a"] = "text"
+
+
+def test_values_of_all_sorts_are_set() -> None:
+    moment, price = dt.datetime(2024, 1, 1), decimal.Decimal("1.5")
+    frame = hr.DataFrame({"d": [price, None, price], "t": [moment] * 3, "n": [1, 2, 3]})
+    mask = frame.n > 1
+    frame.loc[mask, "d"] = decimal.Decimal("2.5")
+    frame.loc[mask, "t"] = pd.NaT
+    frame.loc[mask, "n"] = pd.NA
+    frame["most"] = frame.d.max()
+    frame.loc[mask, "when"] = moment
+    assert frame.to_dict() == {
+        "d": [price, price + 1, price + 1],
+        "t": [moment, None, None],
+        "n": [1, None, None],
+        "most": [price + 1] * 3,
+        "when": [None, moment, moment],
+    }
+    with pytest.raises(hr.TypeMismatchError, match="iloc: not a whole number: row='x'"):
+        frame.iloc["x", 0] = price
 
 
 def test_a_wrong_number_of_values_names_both(frame: hr.DataFrame) -> None:
