@@ -366,15 +366,14 @@ class Deferred(_core.BufferSource):
     def round(self, decimals: int = 0) -> Self:
         """Numbers rounded to so many digits, halves to even as NumPy does.
 
-        Integers are rounded by negative digits alone.
+        Integers are rounded by negative digits alone, what is no number stays.
         """
         if self._node.dtype.startswith("decimal"):
             rounded: Self = self._like(_core.decimal_round(self._node, decimals))
             return rounded
         if self.dtype.kind != "f":
-            if decimals >= 0:
-                return self
-            return self._round_whole(10**-decimals)
+            whole = self.dtype.kind in "iu" and decimals < 0
+            return self._round_whole(10**-decimals) if whole else self
         if decimals == 0:
             return self._elementwise("rint", self)
         factor = 10.0 ** abs(decimals)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headrace.array import Array
 from headrace.construction import is_single
-from headrace.deferred import Deferred
 from headrace.locators import is_missing
 from headrace.rows import by_position
 from headrace.series import Series
@@ -34,8 +34,8 @@ def isna(values: Any) -> Any:
     """
     if hasattr(values, "isna") and not isinstance(values, type):
         return values.isna()
-    if is_single(values) and not isinstance(values, Deferred):
-        return is_missing(values)
+    if is_single(values):
+        return is_missing(values.item() if isinstance(values, Array) else values)
     return Series(by_position(values)).isna()
 
 

@@ -49,6 +49,8 @@ def values(made: Any) -> Any:
         "m.isna(None)",
         "m.isna(float('nan'))",
         "m.notna('x')",
+        "m.isna(f.x.mean())",
+        "f.b.round(-1)",
         "m.isna(f.x)",
         "m.notna(f)",
         "m.unique(f.k)",
