@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decimals to and from numbers and texts.
+#include "headrace/frame/checked_cast.h"
 #include "headrace/frame/decimals.h"
 #include "headrace/frame/text_rows.h"
 
@@ -12,39 +13,9 @@ namespace hr {
 
 namespace {
 
-constexpr std::string_view kOp = "astype";
-
-[[noreturn]] void refuse(int64_t row, std::string_view value, Dtype from, Dtype to) {
-  throw_error<InvalidArgumentError>(
-      kOp, "a value that the dtype does not hold",
-      {{"row", row}, {"value", value.substr(0, 60)}, {"from", from.name()}, {"to", to.name()}},
-      to.is_decimal() ? "use more digits, or round first" : "use a wider dtype");
-}
-
 std::string text_of_units(Int128 units, int scale) {
   char text[kMaxDecimal];
   return {text, write_decimal(units, scale, text)};
-}
-
-// `make(row, &value)` of each row that is not null; `show(row)` is for the message when it is
-// false.
-template <class T, class Make, class Show>
-Column values_of(const Column& from, Dtype dtype, Make&& make, Show&& show) {
-  constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
-  const int64_t rows = from.num_rows();
-  const Nulls null(from);
-  Buffer buffer = Buffer::allocate_paged(kWidth * rows);
-  if (rows > 0) {
-    T* const out = buffer.mutable_as<T>();
-    parallel_morsels(rows, {reads(from), writes(buffer, kWidth)}, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-        T value{};
-        if (!null(row) && !make(row, &value)) refuse(row, show(row), from.dtype(), dtype);
-        out[row] = value;
-      }
-    });
-  }
-  return Column(dtype, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
 }
 
 // The nearest float: of few digits by one division, which rounds once.
@@ -75,7 +46,7 @@ Column to_decimals(const Column& from, Dtype dtype) {
   if (own.is_decimal()) {
     const auto in = from.values<Int128>();
     const int up = dtype.scale() - own.scale();
-    return values_of<Int128>(
+    return checked_cast<Int128>(
         from, dtype,
         [&](int64_t row, Int128* out) {
           const Int128 units = in[static_cast<size_t>(row)];
@@ -86,7 +57,7 @@ Column to_decimals(const Column& from, Dtype dtype) {
         [&](int64_t row) { return text_of_units(in[static_cast<size_t>(row)], own.scale()); });
   }
   if (own.is_string())
-    return values_of<Int128>(
+    return checked_cast<Int128>(
         from, dtype,
         [&](int64_t row, Int128* out) {
           std::string_view text = from.string(row);
@@ -98,7 +69,7 @@ Column to_decimals(const Column& from, Dtype dtype) {
         },
         [&](int64_t row) { return std::string(from.string(row)); });
   if (own.is_bool())
-    return values_of<Int128>(
+    return checked_cast<Int128>(
         from, dtype,
         [&](int64_t row, Int128* out) {
           return scale_up(from.bit(row), dtype.scale(), out) && has_digits(*out, dtype.precision());
@@ -106,7 +77,7 @@ Column to_decimals(const Column& from, Dtype dtype) {
         [&](int64_t) { return std::string("true"); });
   return visit_real(own, [&]<class T>(std::type_identity<T>) {
     const auto in = from.values<T>();
-    return values_of<Int128>(
+    return checked_cast<Int128>(
         from, dtype,
         [&](int64_t row, Int128* out) {
           const T value = in[static_cast<size_t>(row)];
@@ -147,7 +118,7 @@ Column decimal_cast(const Column& column, Dtype dtype) {
     return bool_column(column.num_rows(), std::move(bits), null.any(), null);
   }
   return visit_real(dtype, [&]<class T>(std::type_identity<T>) {
-    return values_of<T>(
+    return checked_cast<T>(
         column, dtype,
         [&](int64_t row, T* out) {
           const Int128 units = in[static_cast<size_t>(row)];
@@ -177,12 +148,12 @@ NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype) {
   };
   if (signature.form != Form::kColumn || !plain(from) || !plain(dtype) ||
       !(from.is_decimal() || dtype.is_decimal()))
-    throw_error<TypeMismatchError>(kOp, "no conversion between these dtypes",
+    throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
                                    {{"from", from.name()}, {"to", dtype.name()}},
                                    "decimals go to and from numbers, bools and strings");
   if (from == dtype) return column;
   signature.dtype = dtype;
-  return operator_node(std::string(kOp), std::string(dtype.name()), signature, {column}, 1,
+  return operator_node("astype", std::string(dtype.name()), signature, {column}, 1,
                        [dtype](std::span<const Value> values) -> Value {
                          return decimal_cast(std::get<Column>(values[0]), dtype);
                        });

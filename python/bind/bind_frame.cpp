@@ -4,6 +4,7 @@
 
 #include "headrace/data/zone_rules.h"
 #include "headrace/frame/dates.h"
+#include "headrace/frame/integers_of_floats.h"
 #include "headrace/frame/nodes.h"
 #include "headrace/frame/rank.h"
 #include "headrace/frame/strings.h"
@@ -108,6 +109,12 @@ void bind_frame(nb::module_& m) {
       "column"_a, "pattern"_a, Unlocked());
   m.def("ordered_categories", &hr::ordered_categories_node, "column"_a, Unlocked());
   m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
+  m.def(
+      "integers_of_floats",
+      [](const NodePtr& column, std::string_view dtype) {
+        return hr::integers_of_floats_node(column, hr::dtype_from_name(dtype));
+      },
+      "column"_a, "dtype"_a, Unlocked());
   m.def(
       "numbers_of_texts",
       [](const NodePtr& column, std::string_view dtype, bool or_null) {

@@ -134,7 +134,8 @@ class Series(SeriesReductions):
         `hr.to_numeric`, `hr.to_datetime`), values become texts as Python's ``str`` has them, dates
         and times change their unit, rounded down. Decimals go to and from numbers
         and texts: fewer digits are rounded, halves to even; what does not fit is an error when it
-        runs.
+        runs. Floats are cut towards zero to integers; NaN and what the dtype does not hold is an
+        error when it runs. Integers that a narrower dtype does not hold wrap, as in NumPy.
 
         >>> import headrace as hr
         >>> hr.Series(["1", " 2.5e3"]).astype("float64").to_list()
@@ -164,6 +165,9 @@ class Series(SeriesReductions):
         if own in ("string", "category") and word[:3] in ("int", "uin", "flo"):
             mark("astype")
             return self._like(_core.numbers_of_texts(self._node, word, False))  # type: ignore[no-any-return]
+        if own.startswith("float") and word.startswith(("int", "uint")):
+            mark("astype")
+            return self._like(_core.integers_of_floats(self._node, word))  # type: ignore[no-any-return]
         return super().astype(dtype)
 
     def _elementwise(self, op: str, *values: Any, dtype: builtins.str | None = None) -> Self:

@@ -361,3 +361,28 @@ def test_a_series_is_no_number(values):
             kind(hr.Series(values))
         with pytest.raises(TypeError):
             kind(pd.Series(values))
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "wrong"),
+    [
+        ([1.5, float("nan")], "int64", "row=1, value='nan'"),
+        ([float("-inf")], "int32", "row=0, value='-inf'"),
+        ([0.0, 9.3e18], "int64", "row=1, value='9.3e\\+18'"),
+        ([128.0], "int8", "value='128'"),
+        ([-1.0], "uint8", "value='-1'"),
+        (np.array([2.0**31], "float32"), "int32", "value='2147483648', from='float32', to='int32'"),
+    ],
+)
+def test_integers_are_not_made_up(values, dtype, wrong):
+    with pytest.raises(hr.InvalidArgumentError, match=f"astype: .*{wrong}"):
+        hr.Series(values).astype(dtype).to_list()
+
+
+def test_floats_become_the_integers_of_numpy():
+    values = [-128.9, -0.5, 127.9, 3.0]
+    assert hr.Series(values).astype("int8").to_list() == np.array(values).astype("int8").tolist()
+    assert hr.Series([-(2.0**63), None]).astype("int64").to_list() == [-(2**63), None]
+    assert hr.Series([2.0**64 - 2048]).astype("uint64").to_list() == [2**64 - 2048]
+    assert hr.Series([-0.9, 255.9])[1:].astype("uint8").to_list() == [255]
+    assert hr.Series([], dtype="float32").astype("int16").to_list() == []
