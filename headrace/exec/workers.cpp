@@ -66,7 +66,8 @@ struct Job {
   ScopedResource* scopes;
   std::atomic<int64_t> next{0};
   std::atomic<int64_t> done{0};
-  int active = 0;  // workers on it; under the pool's mutex
+  int active = 0;       // workers on it; under the pool's mutex, as is the next one
+  int64_t waiting = 0;  // what begin_waiting gave to the thread that waits for them
   std::mutex failure_mutex;
   int64_t failed_at = 0;
   std::exception_ptr failure;
@@ -108,6 +109,7 @@ class Pool {
     if (helpers > 0) {
       std::unique_lock lock(mutex_);
       jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+      if (job.active > 0) job.waiting = begin_waiting();
       while (!idle_.wait_for(lock, kSlice, [&] { return job.active == 0; })) {
         lock.unlock();
         interrupted |= look_around(job, last);
@@ -161,6 +163,7 @@ class Pool {
       wake_.wait(lock, [&] { return (job = runnable()) != nullptr; });
       ++job->active;
       lock.unlock();
+      const RunningTask running;  // until who waits for the job counts as at work again
       {
         const ScopedTag tag(job->tag);
         const BorrowedScopes scopes(job->scopes);
@@ -168,7 +171,10 @@ class Pool {
         }
       }
       lock.lock();
-      if (--job->active == 0) idle_.notify_all();
+      if (--job->active == 0) {
+        end_waiting(job->waiting);
+        idle_.notify_all();
+      }
     }
   }
 

@@ -45,6 +45,30 @@ TEST_P(Workers, RunsEveryTaskOnce) {
   }
 }
 
+TEST_P(Workers, WhoWaitsForNestedTasksBringsNoRoom) {
+  if (GetParam() == 1) return;
+  constexpr int64_t kMib = 1 << 20;
+  set_memory_limit(memory_statistics().used_bytes + 16 * kMib);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto nested = [&](int64_t) {
+    const Buffer held = Buffer::allocate(2 * kMib);
+    const std::thread::id own = std::this_thread::get_id();
+    std::atomic<bool> began{false};
+    parallel_for(2, [&](int64_t) {
+      if (std::this_thread::get_id() == own) {
+        while (!began) std::this_thread::yield();
+        return;
+      }
+      began = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      Buffer::allocate(15 * kMib);
+    });
+  };
+  EXPECT_THROW(parallel_for(1, nested), OutOfMemoryError);
+  set_memory_limit(std::numeric_limits<int64_t>::max());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(800));
+}
+
 TEST_P(Workers, MorselBordersDependOnRowsAlone) {
   std::vector<Morsel> seen(3);
   const int64_t rows = 2 * morsel_rows() + 5;

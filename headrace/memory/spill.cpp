@@ -80,6 +80,14 @@ RunningTask::~RunningTask() {
   SpillEngine::instance().end_hold();
 }
 
+int64_t begin_waiting() noexcept {
+  return SpillEngine::instance().begin_waiting();
+}
+
+void end_waiting(int64_t holds) noexcept {
+  SpillEngine::instance().end_waiting(holds);
+}
+
 void charge_or_throw(int64_t bytes) {
   if (memory_limit() != INT64_MAX || !try_charge(bytes))
     SpillEngine::instance().charge_or_throw(bytes);

@@ -54,6 +54,12 @@ class HR_API RunningTask {
   RunningTask& operator=(const RunningTask&) = delete;
 };
 
+/// While a thread waits for tasks of others, its own bring no room. Returns what `end_waiting`
+/// takes back: from the thread that ended the last task, while it holds a RunningTask, so that who
+/// waits for room does not find all waiting in between.
+HR_API int64_t begin_waiting() noexcept;
+HR_API void end_waiting(int64_t holds) noexcept;
+
 /// Gives the engine somebody to move chunks while others compute; `exec` does.
 HR_API void set_spill_runner(void (*run)(std::function<void()>));
 

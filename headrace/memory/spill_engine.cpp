@@ -399,6 +399,7 @@ void SpillEngine::keep_headroom() {
 }
 
 bool SpillEngine::evict(int64_t bytes) {
+  if (bytes <= 0) return true;  // others made room since: nothing may be on its way
   std::vector<Claim> claims;
   int64_t leaving = 0;
   {

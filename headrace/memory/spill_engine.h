@@ -44,6 +44,8 @@ class SpillEngine {
   /// While it holds something, a thread may give back what others wait for.
   void begin_hold() noexcept;
   void end_hold() noexcept;
+  int64_t begin_waiting() noexcept;
+  void end_waiting(int64_t holds) noexcept;
 
   /// Charges the budget, evicting what it must.
   void charge_or_throw(int64_t bytes);

@@ -96,6 +96,21 @@ void SpillEngine::end_hold() noexcept {
   note_freed();
 }
 
+int64_t SpillEngine::begin_waiting() noexcept {
+  if (holds_of_thread == 0) return 0;
+  const std::lock_guard lock(mutex_);
+  blocked_ += holds_of_thread;
+  ++changes_;  // who waits for room decides again
+  changed_.notify_all();
+  return holds_of_thread;
+}
+
+void SpillEngine::end_waiting(int64_t holds) noexcept {
+  if (holds == 0) return;
+  const std::lock_guard lock(mutex_);
+  blocked_ -= holds;
+}
+
 // Those who try again do so one at a time, so that two who need much do not keep parts of it from
 // each other. Who waits too long for its turn goes on without it.
 struct SpillEngine::Turn {
