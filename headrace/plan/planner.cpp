@@ -22,6 +22,7 @@ namespace {
 
 // Of a memory limit: what a pass makes without need, and what its workers have in hand.
 constexpr int64_t kMadeShare = 8, kHandShare = 4;
+constexpr int kMostRefused = 16;  // values that a pass has no room for: bounds the planner's time
 
 using Needs = std::unordered_map<const Node*, std::vector<bool>>;
 
@@ -280,6 +281,7 @@ class Planner {
         if (!seen.insert(input.get()).second) continue;
         const bool is_there = input->is_ready() || planned_.contains(input.get());
         const bool is_chain = !is_there && input->kind() == NodeKind::kElementwise &&
+                              input->fields().chain_length < kLongestChain &&
                               input->signature().same_rows(pass_signature(node));
         if (is_chain && !targets_.contains(input.get()))
           stack.push_back(input);
@@ -311,12 +313,14 @@ class Planner {
     std::unordered_set<const Node*> group;
     std::unordered_set<const Node*> read;
     const int64_t limit = memory_limit();
+    const bool is_bounded = limit != INT64_MAX;
     int64_t made = 0, in_hand = 0;
     bool is_wanted = false;
-    for (size_t i = index; i < order_.size(); ++i) {
+    int refused = 0;
+    for (size_t i = index; i < order_.size() && refused < kMostRefused; ++i) {
       const NodePtr& node = order_[i];
       if (!node->fields().is_fusable()) {
-        is_wanted = is_wanted || reads_one_of(node, group);
+        is_wanted = is_wanted || (is_bounded && reads_one_of(node, group));
         continue;
       }
       if (!targets_.contains(node.get()) || planned_.contains(node.get()) ||
@@ -324,19 +328,21 @@ class Planner {
         continue;
       std::vector<NodePtr> inputs;
       if (!collect_inputs(node, group, inputs)) continue;
-      if (limit != INT64_MAX) {
+      if (is_bounded) {
         const int64_t bytes = std::max<int64_t>(guesses_.bytes(node), 0);
         int64_t held = guesses_.bytes_in_hand(node);
         bool shares = false;
         for (const NodePtr& input : inputs)
           if (read.contains(input.get()))
-            shares = true;
+            shares |= !input->signature().is_scalar();
           else
             held += guesses_.bytes_in_hand(input);
         const bool may_wait = !shares || (is_wanted && !roots_.contains(node.get()));
         if (!group.empty() && (in_hand + held > limit / kHandShare ||
-                               (made + bytes > limit / kMadeShare && may_wait)))
+                               (made + bytes > limit / kMadeShare && may_wait))) {
+          ++refused;
           continue;
+        }
         made += bytes;
         in_hand += held;
       }
