@@ -33,7 +33,7 @@ void check_rows(const NodePtr& first, const NodePtr& node, std::string_view name
   if (rows.domain != 0 && own.domain != 0 && rows.domain != own.domain)
     throw_error<InvalidArgumentError>(kOp, "a column and the keys belong to different frames",
                                       {{"column", name}},
-                                      "bring them into one frame with join or align first");
+                                      "bring them into one frame with merge or join first");
 }
 
 void check_request(const AggregateRequest& request) {

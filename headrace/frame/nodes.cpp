@@ -51,7 +51,7 @@ NodePtr select_node(const NodePtr& rows, const NodePtr& mask) {
   if (picked.domain != 0 && signature.domain != 0 && picked.domain != signature.domain)
     throw_error<InvalidArgumentError>("getitem", "mask and rows belong to different frames",
                                       {picked.rows_detail("mask"), signature.rows_detail("rows")},
-                                      "bring them into one frame with join or align first");
+                                      "bring them into one frame with merge or join first");
   signature.shape[0] = kUnknown;
   signature.domain = picked_domain(mask);
   return picked_node(std::move(signature), rows, mask);

@@ -41,7 +41,7 @@ void check_rows(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& ot
     if (!own.same_rows(rows))
       throw_error<InvalidArgumentError>("sort", "keys and columns have other rows",
                                         {own.rows_detail("rows"), rows.rows_detail("key_rows")},
-                                        "bring them into one frame with join or align first");
+                                        "bring them into one frame with merge or join first");
   };
   for (const NodePtr& key : keys) check(key);
   for (const NodePtr& other : others) check(other);

@@ -269,7 +269,7 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
         (signature.domain != 0 && other.domain != 0 && signature.domain != other.domain))
       throw_error<InvalidArgumentError>("str", "columns have different lengths or frames",
                                         {signature.rows_detail("left"), other.rows_detail("right")},
-                                        "bring them into one frame with join or align first");
+                                        "bring them into one frame with merge or join first");
     signature.nullable |= other.nullable;
   }
   signature.dtype = TypeId::kString;

@@ -63,7 +63,7 @@ inline void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr
   if (left.domain != 0 && right.domain != 0 && left.domain != right.domain)
     throw_error<InvalidArgumentError>(op, "columns belong to different frames",
                                       {left.rows_detail("left"), right.rows_detail("right")},
-                                      "bring them into one frame with join or align first");
+                                      "bring them into one frame with merge or join first");
 }
 
 inline void check_text(const Signature& signature) {

@@ -224,7 +224,7 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
       throw_error<InvalidArgumentError>(op, "a column has other rows than the keys",
                                         {node->signature().rows_detail("rows"),
                                          inputs.nodes[0]->signature().rows_detail("key_rows")},
-                                        "bring them into one frame with join or align first");
+                                        "bring them into one frame with merge or join first");
     return inputs.add(node);
   };
   for (const NodePtr& key : keys) {

@@ -119,7 +119,7 @@ NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& f
   hr::throw_error<hr::InvalidArgumentError>(
       op, "a column has other rows than its frame",
       {{"column", name}, own.rows_detail("rows"), rows.rows_detail("frame_rows")},
-      "bring them into one frame with join or align first");
+      "bring them into one frame with merge or join first");
 }
 
 }  // namespace

@@ -151,9 +151,9 @@ def test_columns_of_other_lengths_are_refused() -> None:
 def test_rows_of_two_frames_do_not_mix() -> None:
     df = hr.DataFrame({"a": [1, 2, 3, 4]})
     small, large = df[df.a < 3], df[df.a > 2]
-    with pytest.raises(hr.InvalidArgumentError, match="join or align"):
+    with pytest.raises(hr.InvalidArgumentError, match="merge or join"):
         small.a + large.a
-    with pytest.raises(hr.InvalidArgumentError, match="join or align"):
+    with pytest.raises(hr.InvalidArgumentError, match="merge or join"):
         small["b"] = large.a
     assert (small.a + small.a.to_array()).to_list() == [2, 4]
     assert (small.a + small["a"] * 2).to_list() == [3, 6]

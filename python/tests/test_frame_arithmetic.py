@@ -113,7 +113,7 @@ def test_errors_name_the_fix() -> None:
         df - df.a
     with pytest.raises(TypeError):
         df * [1, 2]
-    with pytest.raises(hr.InvalidArgumentError, match=r"join or align|lengths"):
+    with pytest.raises(hr.InvalidArgumentError, match=r"merge or join|lengths"):
         df + hr.DataFrame({"a": [1, 2, 3], "b": [3, 4, 5]})
     with pytest.raises(TypeError):
         hash(df)

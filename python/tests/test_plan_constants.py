@@ -157,7 +157,7 @@ def test_a_mask_that_is_true_or_false_in_all_rows(tmp_path: Any) -> None:
     assert "csv" not in empty.a.explain()
     assert empty.to_dict() == {"a": [], "s": []}
     # Rows that a mask picked are rows of their own, whatever the mask.
-    with pytest.raises(hr.InvalidArgumentError, match="join or align"):
+    with pytest.raises(hr.InvalidArgumentError, match="merge or join"):
         frame[frame.k.notna()].k + frame.k
 
 
@@ -255,9 +255,9 @@ def test_rows_that_equal_masks_pick_are_the_same() -> None:
     again = [each[each.y < 8].x for each in twice]
     assert (again[0] * again[1]).to_list() == [4, 9]
     joined = [frame.merge(frame, on="x") for _ in range(2)]
-    with pytest.raises(hr.InvalidArgumentError, match="join or align"):
+    with pytest.raises(hr.InvalidArgumentError, match="merge or join"):
         joined[0].x + joined[1].x
-    with pytest.raises(hr.InvalidArgumentError, match="join or align"):
+    with pytest.raises(hr.InvalidArgumentError, match="merge or join"):
         frame[frame.x > 1].x + frame[frame.x > 2].x
     # Memory that others may write to may have changed between the lines.
     values = np.array([1, 2, 3])
