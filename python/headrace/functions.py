@@ -46,15 +46,28 @@ def group_by_group(op: str, fix: str) -> None:
 
 
 _REPEATS = 8
+_VALUES = 200
 _seen: dict[str, int] = {}
 
 
-def grows(op: str, fix: str) -> None:
+def grows(op: str, fix: str, times: int = _REPEATS) -> None:
     """Advise when one line calls this again and again."""
     line = _user_line()
     _seen[line] = _seen.get(line, 0) + 1
-    if _seen[line] == _REPEATS:
-        _core.give_advice(op, line, f"called {_REPEATS} times and more by one line; {fix}")
+    if _seen[line] == times:
+        _core.give_advice(op, line, f"called {times} times and more by one line; {fix}")
+
+
+def value_by_value(op: str) -> None:
+    """Advise when one line looks at value after value."""
+    grows(op, "work on whole columns, or call to_list() once", _VALUES)
+
+
+def goes_to_python(op: str, rows: int) -> None:
+    """Advise against a loop over many values."""
+    if rows >= _VALUES:
+        text = "Python gets value after value; work on the whole column, or call to_list()"
+        _core.give_advice(op, _user_line(), text)
 
 
 #: Where pandas keeps what is said of a frame.

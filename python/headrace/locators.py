@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.assignments import Picked, put_values
 from headrace.deferred import Deferred, mark
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
+from headrace.functions import value_by_value
 from headrace.rows import Row, whole_number
 from headrace.series import Series
 
@@ -205,6 +206,8 @@ class Locator:
     def pick(self, rows: Any, columns: Any) -> Any:
         """The rows and columns that the two halves of a key mean."""
         found, single = self._rows(rows(self._frame) if callable(rows) else rows)
+        if single:
+            value_by_value("loc")
         if isinstance(columns, str):
             series = found[columns]
             return series.to_list()[0] if single else series
@@ -263,6 +266,7 @@ class PositionLocator:
         picked, single = self._names(columns)
         found = self._rows(frame[picked], rows)
         if not isinstance(rows, slice) and not is_several(rows):
+            value_by_value("iloc")
             row = _row_of(found)
             return row[picked[0]] if single else row
         return found[picked[0]] if single else found

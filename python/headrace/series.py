@@ -240,6 +240,9 @@ class Series(SeriesReductions):
         return Series(self._node, name)
 
     def __iter__(self) -> Iterator[Any]:
+        from headrace.functions import goes_to_python
+
+        goes_to_python("iter", len(self))
         return iter(self.to_list())
 
     def __getitem__(self, key: Any) -> Any:
@@ -260,6 +263,9 @@ class Series(SeriesReductions):
             selector = _selector(key)
             make = _core.select if selector.dtype == "bool" else _core.take
             return self._like(make(self._node, selector._node))
+        from headrace.functions import value_by_value
+
+        value_by_value("getitem")
         index = whole_number("getitem", "row", key)
         length = len(self)
         if not -length <= index < length:

@@ -320,6 +320,23 @@ def test_advice_on_values_that_come_back_from_pandas() -> None:
     assert "went to pandas at test_frame_reshaping.py:" in text
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda df: [df.x[k] for k in range(300)],
+        lambda df: [df.loc[k, "x"] for k in range(300)],
+        lambda df: [df.iloc[k].x for k in range(300)],
+        lambda df: [value for value in df.x],
+    ],
+)
+def test_advice_on_value_after_value(loop: Any) -> None:
+    df = hr.DataFrame({"x": range(300)})
+    before = len(hr.advice())
+    loop(df)
+    (found,) = hr.advice()[before:]
+    assert found[1].startswith("test_frame_reshaping.py:") and "to_list()" in found[2]
+
+
 def test_a_frame_that_grows_by_append_is_named() -> None:
     """The slow method of figure 5.3 of the report."""
     hr._core.clear_advice()
