@@ -111,6 +111,12 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
         needs.push_back(place);
     column.values = column.other = nullptr;  // the node's inputs hold them
   }
+  if (among.empty() && options.order != GroupOrder::kAny) {
+    std::vector<NodePtr> own;
+    for (const int64_t place : key_places) own.push_back(inputs.nodes[static_cast<size_t>(place)]);
+    SameWords words;
+    table.domain = groups_domain(own, words.add(options.order).add(options.drop_missing).take());
+  }
   std::vector<KeySetPlace> sets;
   for (const WantedKeys& wanted : among) {
     sets.push_back({key_places[wanted.key], static_cast<int64_t>(inputs.nodes.size())});

@@ -126,4 +126,11 @@ uint64_t picked_domain(const NodePtr& mask) {
   return hash_key(mask->fields().structure) | uint64_t{1} << 63;  // never one of new_domain
 }
 
+uint64_t groups_domain(std::span<const NodePtr> keys, std::string_view options) {
+  std::string words("groups ");
+  words += options;
+  for (const NodePtr& key : keys) append(words, key->fields().structure);
+  return number_of(words) | uint64_t{1} << 63;
+}
+
 }  // namespace hr

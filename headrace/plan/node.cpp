@@ -226,7 +226,7 @@ NodePtr table_node(std::string op, std::string detail, TableOperator table) {
   made.detail = std::move(detail);
   made.signature.form = Form::kTable;
   made.signature.shape = {table.rows};
-  made.signature.domain = new_domain();
+  made.signature.domain = table.domain ? table.domain : new_domain();
   made.passes = table.passes;
   made.inputs = std::move(table.inputs);
   made.run_table = std::move(table.run);

@@ -136,6 +136,10 @@ HR_API NodePtr with_traits(NodePtr node, NodeTraits traits);
 /// The row domain of what `mask` picks: the same for equal masks of the same rows.
 HR_API uint64_t picked_domain(const NodePtr& mask);
 
+/// The row domain of groups by `keys`: the same for equal keys of the same rows with equal
+/// `options`.
+HR_API uint64_t groups_domain(std::span<const NodePtr> keys, std::string_view options);
+
 /// The rows that `mask` picks; both have the same rows, and the result those of `signature`.
 HR_API NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask,
                            std::string detail = "mask");
@@ -162,6 +166,7 @@ struct TableOperator {
   std::vector<std::string> names;
   std::vector<Dtype> dtypes;
   int64_t rows = kUnknown;
+  uint64_t domain = 0;  ///< of the rows; 0: one of their own
   int passes = 1;
   Node::RunTable run;
   std::vector<NodePtr> inputs{};

@@ -175,6 +175,8 @@ class DataFrame(
     def _put(self, name: str, node: _core.Node) -> None:
         if self._nodes:
             first = next(iter(self._nodes.values()))
+            if not node.domain and node.shape[0] >= 0 > first.shape[0]:
+                _core.force([first])  # how many rows the frame has, only its data can tell
             node = _core.align_check("DataFrame", name, first, node)
         self._nodes[name] = node
         if name in self._labels:

@@ -139,6 +139,24 @@ def group(how: str) -> list[Form]:
     return forms
 
 
+def two_groups(w: Words) -> tuple[str, str]:
+    """Two aggregates of one column by the same key."""
+    keys = f"{w.one('j', 'b', ['k', 'j'])!r}, sort={w.truth()}"
+    name = w.one("i", "w")
+    two = [f"df.groupby({keys}).{name}.{w.one('sum', 'max', 'mean', 'count')}()" for _ in range(2)]
+    return two[0], two[1]
+
+
+def of_two_groups(text: str) -> Form:
+    """A form with A and B for the two."""
+
+    def make(w: Words) -> str:
+        a, b = two_groups(w)
+        return text.replace("A", a).replace("B", b).replace("N", str(w.whole(5)))
+
+    return make
+
+
 def join(how: str) -> list[Form]:
     forms: list[Form] = [
         lambda w: f"df.merge(g, on='k', how={how!r}, suffixes=('_l', '_r'))",
@@ -495,6 +513,14 @@ OPERATORS: dict[str, list[Form]] = {
             *("diff(N)", "shift(N)", "rank()", "ffill()", "bfill()"),
         )
     },
+    "aggregates of the same groups": [
+        of_two_groups("(A + B * 2).tolist()"),
+        of_two_groups("(A - B).reset_index(name='r')"),
+        of_two_groups("A[B > N].tolist()"),
+        of_two_groups("m.DataFrame({'p': A, 'q': B}).reset_index(drop=True)"),
+        of_two_groups("A.reset_index(name='r').assign(q=(B + 1).tolist())"),
+        of_two_groups("(A + B)[(A > N) & (B < 30)].sort_values().tolist()"),
+    ],
     "set_index, sort_index": [
         lambda w: f"{UNIQUE}.sort_index(ascending={w.truth()}).{w.one('x', 't', 'w')}.tolist()",
         lambda w: f"{UNIQUE}.reset_index()[['i', {w.one('x', 't')!r}]]",

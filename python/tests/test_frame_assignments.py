@@ -169,3 +169,12 @@ def test_a_reduction_is_a_number_of_rows(frame: hr.DataFrame) -> None:
     for call in (frame.head, frame.tail, frame.a.head, frame.a.tail):
         with pytest.raises(hr.TypeMismatchError, match="not a whole number: n='x'; pass an int"):
             call("x")
+
+
+def test_a_list_beside_rows_that_are_not_counted_yet() -> None:
+    df = hr.DataFrame({"x": [3, 1, 2]})
+    some = df[df.x > 1].assign(y=["a", "b"])
+    assert some.to_dict() == {"x": [3, 2], "y": ["a", "b"]}
+    with pytest.raises(hr.InvalidArgumentError, match="column='z', rows=3, frame_rows=2"):
+        some["z"] = [1, 2, 3]
+    assert some.columns == ["x", "y"]

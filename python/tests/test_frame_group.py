@@ -348,3 +348,16 @@ def test_distinct_values_and_medians_of_one_column_in_one_walk() -> None:
     frame = hr.DataFrame({"k": [1] * 8, "x": [-55.0, -82.0, -26.0, -37.0] * 2})
     made = frame.groupby("k").agg(n=("x", "nunique"), middle=("x", "median")).to_dict()
     assert (made["n"], made["middle"]) == ([4], [-46.0])
+
+
+def test_aggregates_of_the_same_groups_go_together() -> None:
+    df = hr.DataFrame({"k": [2, 1, 2, None], "x": [1, 5, 3, 9], "y": [0.5, 0.5, 1.5, 9.0]})
+    shares = df.groupby("k").x.sum() / df.groupby("k").x.count()
+    assert shares.to_dict() == {1: 5.0, 2: 2.0}
+    made = hr.DataFrame({"sum": df.groupby("k").x.sum(), "n": df.groupby("k").y.count()})
+    assert made[made["n"] > 1].to_dict() == {"sum": [4], "n": [2]}
+    for other in (df.groupby("x").x.sum(), df.groupby("k", sort=False).x.sum()):
+        with pytest.raises(hr.InvalidArgumentError, match="different rows"):
+            shares + other
+    with pytest.raises(hr.InvalidArgumentError, match="different rows"):
+        shares + df.groupby("k", dropna=False).x.sum()
