@@ -88,6 +88,11 @@ uint64_t number_of(std::string_view words) {
   return std::hash<std::string_view>{}(words);
 }
 
+// A row domain that follows from what was asked: never one of new_domain.
+uint64_t named_domain(uint64_t number) {
+  return number | uint64_t{1} << 63;
+}
+
 }  // namespace
 
 std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order) {
@@ -123,14 +128,14 @@ void note_structure(Node::Fields& fields) {
 }
 
 uint64_t picked_domain(const NodePtr& mask) {
-  return hash_key(mask->fields().structure) | uint64_t{1} << 63;  // never one of new_domain
+  return named_domain(hash_key(mask->fields().structure));
 }
 
 uint64_t groups_domain(std::span<const NodePtr> keys, std::string_view options) {
   std::string words("groups ");
   words += options;
   for (const NodePtr& key : keys) append(words, key->fields().structure);
-  return number_of(words) | uint64_t{1} << 63;
+  return named_domain(number_of(words));
 }
 
 }  // namespace hr

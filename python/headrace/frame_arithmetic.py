@@ -319,8 +319,10 @@ class FrameArithmetic:
 
         With `numeric_only` of columns of numbers and bools alone.
         """
-        names = [n for n in self._nodes if n in self._labels or self[n].dtype.is_of("biuf")]
-        picked = self[names] if numeric_only else self
+        picked = self
+        if numeric_only:
+            names = [n for n in self._nodes if n in self._labels or self[n].dtype.is_of("biuf")]
+            picked = self[names]
         return picked._of_each(lambda column: column.rank(method, ascending, pct=pct))  # type: ignore[no-any-return]
 
     def cumsum(self) -> DataFrame:

@@ -48,16 +48,10 @@ def sampled_rows(
 
     if (n is None) == (frac is None) and n is not None:
         raise InvalidArgumentError(f"sample: pass n or frac, not both: n={n}, frac={frac}")
-    size = (
-        1
-        if n is None and frac is None
-        else whole_number("sample", "n", n)
-        if n is not None
-        else None
-    )
-    if size is None:
-        assert frac is not None
+    if frac is not None:
         size = round(frac * rows)
+    else:
+        size = 1 if n is None else whole_number("sample", "n", n)
     if size < 0 or (size > rows and not replace):
         raise InvalidArgumentError(
             f"sample: there are not so many rows: n={size}, rows={rows}; pass replace=True"
@@ -103,7 +97,7 @@ def factorize(
 
     mark("factorize")
     series = Series(by_position(values))
-    plain = Series(series._node, series.name)
+    plain = series._plain()
     uniques = Series((plain.dropna() if use_na_sentinel else plain).unique())
     if sort:
         uniques = uniques.sort_values()
