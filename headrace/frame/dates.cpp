@@ -2,6 +2,7 @@
 // Calendar fields.
 #include "headrace/frame/dates.h"
 
+#include "headrace/algo/decimal_math.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace hr {
@@ -62,6 +64,27 @@ Dtype dtype_of_field(DateField field) {
   return gives_date(field) ? TypeId::kDate : TypeId::kInt32;
 }
 
+int64_t units_a_day(Dtype dtype) {
+  return dtype.is_date() ? 1 : 86'400 * units_per_second(dtype.unit());
+}
+
+// `put(row, day, of_day(day))` of each row; `of_day` is asked once a day where days come again.
+template <class T, class OfDay, class Put>
+void each_day(const T* values, int64_t a_day, Morsel morsel, OfDay&& of_day, Put&& put) {
+  const auto day = [&](int64_t value) {
+    return sizeof(T) == 4 ? value : floor_divide(value, a_day);  // a date is its day
+  };
+  const auto [least, most] = std::minmax_element(values + morsel.begin, values + morsel.end);
+  const int64_t first = day(*least), last = day(*most);
+  std::vector<int64_t> known;
+  if (last - first < (morsel.end - morsel.begin) / 4)
+    for (int64_t days = first; days <= last; ++days) known.push_back(of_day(days));
+  for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+    const int64_t days = day(values[row]);
+    put(row, days, known.empty() ? of_day(days) : known[static_cast<size_t>(days - first)]);
+  }
+}
+
 }  // namespace
 
 DateField date_field_from_name(std::string_view name) {
@@ -71,30 +94,18 @@ DateField date_field_from_name(std::string_view name) {
 Column date_field(const Column& column, DateField field) {
   check(column.dtype());
   const int64_t rows = column.num_rows();
-  const bool is_date = column.dtype().is_date();
-  const int64_t a_day = is_date ? 1 : 86'400 * units_per_second(column.dtype().unit());
   Buffer buffer = Buffer::allocate_paged(4 * rows);
   if (rows > 0) {
     int32_t* const out = buffer.mutable_as<int32_t>();
     const auto fill = [&](const auto* values) {
       parallel_morsels(rows, {reads(column), writes(buffer, 4)}, [&](Morsel morsel) {
-        const auto [least, most] = std::minmax_element(values + morsel.begin, values + morsel.end);
-        const auto day = [&](int64_t value) {
-          return is_date ? value : floor_divide(value, a_day);
-        };
-        const int64_t first = day(*least), last = day(*most);
-        std::vector<int32_t> known;  // by day, where days come again
-        if (last - first < (morsel.end - morsel.begin) / 4)
-          for (int64_t days = first; days <= last; ++days)
-            known.push_back(static_cast<int32_t>(field_of(field, days)));
-        for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-          const int64_t days = day(values[row]);
-          out[row] = known.empty() ? static_cast<int32_t>(field_of(field, days))
-                                   : known[static_cast<size_t>(days - first)];
-        }
+        each_day(
+            values, units_a_day(column.dtype()), morsel,
+            [&](int64_t days) { return field_of(field, days); },
+            [&](int64_t row, int64_t, int64_t found) { out[row] = static_cast<int32_t>(found); });
       });
     };
-    if (is_date)
+    if (column.dtype().is_date())
       fill(column.values<int32_t>().data());
     else
       fill(column.values<int64_t>().data());
@@ -114,6 +125,67 @@ NodePtr date_field_node(const NodePtr& column, DateField field) {
                                      return date_field(std::get<Column>(values[0]), field);
                                    }),
                      {.row_inputs = 1, .same = "dt " + name});
+}
+
+namespace {
+
+constexpr int64_t kMostMonths = 12'000'000'000'000;  // see civil_from_days
+
+int64_t months_later(int64_t days, int64_t months) {
+  CivilDate date = civil_from_days(days);
+  const int64_t month = date.year * 12 + (date.month - 1) + months;
+  date.year = floor_divide(month, 12);
+  date.month = static_cast<int32_t>(floor_modulo(month, 12)) + 1;
+  date.day = std::min(date.day, days_in_month(date.year, date.month));
+  return days_from_civil(date);
+}
+
+template <class T>
+Column add_months(const Column& column, int64_t months, int64_t units) {
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
+  const int64_t rows = column.num_rows(), a_day = units_a_day(column.dtype());
+  const Nulls null(column);
+  Buffer buffer = Buffer::allocate_paged(kWidth * rows);
+  if (rows > 0) {
+    const T* const in = column.values<T>().data();
+    T* const out = buffer.mutable_as<T>();
+    const auto put = [&](int64_t row, int64_t day, int64_t later) {
+      const Int128 moved = in[row] + Int128{later - day} * a_day + units;
+      out[row] = static_cast<T>(moved);
+      if (out[row] != moved && !null(row))
+        throw_error<InvalidArgumentError>(
+            "add_months", "a time that the dtype does not hold",
+            {{"row", row}, {"value", int64_t{in[row]}}, {"dtype", column.dtype().name()}},
+            "use astype with a coarser unit, or fewer months");
+    };
+    parallel_morsels(rows, {reads(column), writes(buffer, kWidth)}, [&](Morsel morsel) {
+      each_day(in, a_day, morsel, [&](int64_t days) { return months_later(days, months); }, put);
+    });
+  }
+  return Column(column.dtype(), rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+}  // namespace
+
+NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
+  const Signature& signature = column->signature();
+  const Dtype dtype = signature.dtype;
+  check(dtype);
+  if (dtype.has_zone())
+    throw_error<TypeMismatchError>("add_months", "months are counted by clocks of a zone",
+                                   {{"dtype", dtype.name()}}, "use dt.tz_localize(None) first");
+  if (months < -kMostMonths || months > kMostMonths)
+    throw_error<InvalidArgumentError>("add_months", "more months than there are",
+                                      {{"months", months}, {"most", kMostMonths}});
+  const std::string detail = std::to_string(months) + ", then " + std::to_string(units);
+  return with_traits(operator_node("add_months", detail, signature, {column}, 1,
+                                   [=](std::span<const Value> values) -> Value {
+                                     const auto& in = std::get<Column>(values[0]);
+                                     return dtype.is_date()
+                                                ? add_months<int32_t>(in, months, units)
+                                                : add_months<int64_t>(in, months, units);
+                                   }),
+                     {.row_inputs = 1, .same = "add_months " + detail});
 }
 
 namespace {

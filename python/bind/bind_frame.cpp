@@ -44,6 +44,7 @@ void bind_frame(nb::module_& m) {
         return hr::date_field_node(column, hr::date_field_from_name(field));
       },
       "column"_a, "field"_a, Unlocked());
+  m.def("add_months", &hr::add_months_node, "column"_a, "months"_a, "units"_a, Unlocked());
   m.def(
       "finer_counts",
       [](const NodePtr& column, std::string_view dtype, bool clamp) {

@@ -7,6 +7,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.calendar_spans import calendar_span
 from headrace.deferred import Deferred, mark
 from headrace.durations import (
     UNITS,
@@ -23,8 +24,9 @@ from headrace.durations import (
     unit_of,
     whole_of,
 )
-from headrace.errors import TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.rounding import STEPS, multiples, step_of
+from headrace.rows import whole_number
 from headrace.time_texts import TimeTexts
 from headrace.zones import know_zone, localized, name_of, zone_in, zone_of
 
@@ -157,7 +159,7 @@ def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
     """The node of an operator on dates and timestamps, or None for what takes none."""
     from headrace.series import Series
 
-    if op == "add" and (is_span(values[0]) or is_duration(values[0])):
+    if op == "add" and (is_duration(values[0]) or is_time(values[1])):
         values = values[::-1]
     sign = 1 if op == "add" else -1
     if op in ("add", "subtract") and is_duration(values[1]):
@@ -168,6 +170,8 @@ def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
         return durations_node(op, values)
     if op in ("add", "subtract") and is_span(values[1]):
         return _moved(values[0], values[1], sign)
+    if op in ("add", "subtract") and is_time(values[0]) and (by := calendar_span(op, values[1])):
+        return _moved_by_calendar(values[0], sign * by[0], sign * by[1])
     if op == "subtract":
         found = _in_common(values, _common_zone(op, values), "s")
         if not found:
@@ -194,6 +198,26 @@ def _moved(column: Deferred, by: Any, sign: int) -> _core.Node:
     unit = max(unit_of(dtype), coarsest(ns), key=UNITS.index)
     moved = counts(column, unit) + sign * (ns // scale(unit, "ns"))
     return of_counts(moved, _dtype(unit, zone_in(dtype)))
+
+
+def _moved_by_calendar(column: Any, months: int, ns: int) -> _core.Node:
+    """The node of times so many months later by the clocks of their zone, then nanoseconds."""
+    from headrace.series import Series
+
+    dtype = column._node.dtype
+    zone = zone_in(dtype)
+    unit = max(unit_of(dtype), coarsest(ns), key=UNITS.index)
+    if unit != unit_of(dtype):
+        column = Series(of_counts(counts(column, unit), _dtype(unit, zone)))
+    local = column.dt.tz_localize(None) if zone else column
+    units = ns // scale(unit, "ns")
+    if max(abs(months), abs(units)) >= 2**63:
+        raise InvalidArgumentError(
+            f"add_months: longer than any times are apart: months={months}, units={units}, "
+            f"dtype={_dtype(unit)!r}; pass fewer"
+        )
+    moved = _core.add_months(local._node, months, units)
+    return localized(Series(moved), zone, "raise", "raise") if zone else moved
 
 
 def converted(column: Any, dtype: str) -> _core.Node:
@@ -415,6 +439,28 @@ class TimeAccessor(TimeTexts):
             )
         zone = "" if tz is None else name_of(tz)
         return self._made(_core.retype(self._given._node, _dtype(self._unit, zone)))
+
+    def add_months(self, n: int) -> Series:
+        """Times `n` months later, or earlier for an `n` below 0; the dtype stays, and so does null.
+
+        A day that the month does not have is its last one. Of times with a zone the clocks are
+        moved. The same as adding ``pandas.DateOffset(months=n)``, which moves by years, days and
+        hours too.
+
+        Raises
+        ------
+        InvalidArgumentError
+            When it runs, with the row of a time that the dtype does not hold, or that clocks show
+            twice or never.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 1, 31), None]).dt.add_months(1).to_list()
+        [datetime.date(2024, 2, 29), None]
+        """
+        mark("add_months")
+        n = whole_number("add_months", "n", n)
+        return self._made(_moved_by_calendar(self._given, n, 0))
 
     def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
         """The start of the period that a time lies in.

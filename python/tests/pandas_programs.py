@@ -415,6 +415,10 @@ OPERATORS: dict[str, list[Form]] = {
         lambda w: f"(df.when - {w.moment()}).dt.{w.one('days', 'seconds', 'total_seconds()')}",
         lambda w: f"df.when {w.one('+', '-')} dt.timedelta(days={w.whole()}, hours={w.whole()})",
         lambda w: "(df.when - df.when.shift()).dt.total_seconds()",
+        lambda w: (
+            f"df.when {w.one('+', '-')} pd.DateOffset({w.one('months', 'years')}={w.whole(30)},"
+            f" {w.one('days', 'hours')}={w.whole()})"
+        ),
     ],
     "date comparison": [
         lambda w: f"df[df.when {w.one('<', '>=', '==')} {w.moment()}].i.tolist()",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from dateutil.relativedelta import relativedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,16 @@ DAYS = st.one_of(st.none(), st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)))
 MOMENTS = st.one_of(st.none(), st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2250, 1, 1)))
 COMPARE = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
 FIELDS = ["year", "month", "day", "day_of_year", "days_in_month", "quarter", "day_of_week"]
+OFFSETS = [
+    {"months": 1},
+    {"months": -25},
+    {"years": 3},
+    {"n": 5, "months": 1, "days": 2},
+    {"years": -1, "weeks": 1, "hours": 30, "minutes": 1, "seconds": -7},
+    {"n": -2, "days": 40},
+    {"months": 13, "microseconds": 1},
+    {"n": 2},
+]
 CLOCK = ["hour", "minute", "second", "microsecond", "nanosecond"]
 
 
@@ -205,3 +216,77 @@ def test_far_values_beside_columns() -> None:
     with pytest.raises(hr.InvalidArgumentError, match="row=0"):
         (days - fine).to_list()
     assert days.astype("datetime64[us]").to_list() == [far, None]
+
+
+@pytest.mark.parametrize("offset", OFFSETS, ids=str)
+@pytest.mark.parametrize("unit", UNITS)
+def test_offsets_move_times_as_in_pandas(unit: str, offset: dict[str, int]) -> None:
+    by, values = pd.DateOffset(**offset), random_times(unit, 20_000)
+    if unit == "ns":  # room to move
+        values = values[np.abs(values.astype("int64")) < 2**63 - 10**18]
+    values[3] = np.datetime64("NaT")
+    ours, theirs = hr.Series(values), pd.Series(values)
+    for got, want in [(ours + by, theirs + by), (by + ours, by + theirs), (ours - by, theirs - by)]:
+        assert got.dtype == str(want.dtype)
+        assert np.array_equal(got.to_numpy(), want.to_numpy(), equal_nan=True)
+
+
+def test_offsets_of_days_that_come_again() -> None:
+    days = np.datetime64("2024-01-27", "D") + np.arange(5_000) % 8
+    frame = hr.DataFrame({"day": hr.Series(days), "i": np.arange(5_000)})
+    moved = frame[frame.i % 3 > 0].day + pd.DateOffset(months=1)
+    want = [day + relativedelta(months=1) for day in days[np.arange(5_000) % 3 > 0].tolist()]
+    assert moved.to_list() == want
+    assert "add_months" in str(moved.explain())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(DAYS, max_size=40), st.integers(-40, 40), st.integers(-3, 3), st.integers(-60, 60))
+def test_dates_move_as_in_python(
+    days: list[dt.date | None], months: int, years: int, more: int
+) -> None:
+    days = [day for day in days if day is None or 10 < day.year < 9990]
+    by = relativedelta(years=years, months=months, days=more)
+    ours = hr.Series(days, dtype="date")
+    assert (ours + by).dtype == "date"
+    assert (ours + by).to_list() == [None if day is None else day + by for day in days]
+    assert (ours - by)[2:].to_list() == [None if day is None else day - by for day in days[2:]]
+    only = relativedelta(months=months)
+    assert ours.dt.add_months(months).to_list() == [
+        None if day is None else day + only for day in days
+    ]
+    hours = ours + relativedelta(months=months, hours=7)
+    assert hours.dtype == "datetime64[s]"
+    assert hours.to_list() == [
+        None if day is None else day + relativedelta(months=months, hours=7) for day in days
+    ]
+
+
+def test_months_that_the_dtype_does_not_hold() -> None:
+    late = hr.Series(np.array(["2024-01-31", "NaT", "2262-01-01"], "datetime64[ns]"))
+    with pytest.raises(hr.InvalidArgumentError, match=r"add_months: .*row=2.*\[ns\].*coarser"):
+        (late + pd.DateOffset(years=1)).to_list()
+    assert (late.astype("datetime64[s]") + pd.DateOffset(years=1)).dt.year.to_list()[2] == 2263
+    assert late[:2].dt.add_months(-3000).is_null().to_list() == [False, True]
+    day = hr.Series([dt.date(2024, 1, 31)])
+    for months in (10**9, 10**15, 2**70, -(2**70)):
+        with pytest.raises(hr.InvalidArgumentError, match="add_months"):
+            day.dt.add_months(months).to_list()
+    with pytest.raises(hr.InvalidArgumentError, match="longer than"):
+        hr.Series([dt.datetime(2024, 1, 31)]) + pd.DateOffset(10**10 + 1, nanoseconds=10**9 + 1)
+
+
+def test_offsets_that_move_no_column() -> None:
+    day = hr.Series([dt.date(2024, 1, 31)])
+    absolute = [pd.DateOffset(day=1), relativedelta(hour=0), relativedelta(leapdays=1)]
+    others = [pd.offsets.MonthEnd(), pd.offsets.BDay(2), pd.DateOffset(months=1, normalize=True)]
+    for offset in (*absolute, *others):
+        for move in (operator.add, operator.sub, lambda a, b: b + a):
+            with pytest.raises(hr.TypeMismatchError, match=r"moves no column.*offset=.*use "):
+                move(day, offset)
+    with pytest.raises(hr.TypeMismatchError, match=r"not a whole number: n=1\.5"):
+        day.dt.add_months(1.5)
+    with pytest.raises(TypeError):
+        hr.Series([1]) + pd.DateOffset(months=1)
+    with pytest.raises(TypeError):
+        pd.DateOffset(months=1) - day

@@ -507,3 +507,21 @@ def test_order_that_does_not_tell() -> None:
     assert both.diff().to_list()[2] == datetime.timedelta(minutes=45)
     plain = hr.Series([datetimes(2024, 7, 1), None])
     assert plain.dt.tz_localize("UTC", ambiguous="infer").is_null().to_list() == [False, True]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_offsets_move_the_clocks_of_a_zone(zone: str) -> None:
+    noons = np.arange(np.datetime64("2014-01-01T12", "us"), np.datetime64("2030"), delta(days=11))
+    theirs = pd.Series([*noons, np.datetime64("NaT")]).dt.tz_localize(zone)
+    ours = hr.Series([*noons, np.datetime64("NaT")]).dt.tz_localize(zone)
+    for by in (pd.DateOffset(months=1), pd.DateOffset(years=-2, hours=-1), pd.DateOffset(days=3)):
+        got = ours + by
+        assert got.dtype == ours.dtype
+        want = (theirs + by).dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        assert np.array_equal(got.dt.tz_convert(None).to_numpy(), want, equal_nan=True)
+
+
+def test_offsets_to_a_time_that_clocks_jump_over() -> None:
+    night = hr.Series([datetimes(2024, 2, 29, 2, 30)]).dt.tz_localize("Europe/Berlin")
+    with pytest.raises(hr.InvalidArgumentError, match=r"jump over this time: row=0.*2024-03-31"):
+        (night + pd.DateOffset(months=1, days=2)).to_list()

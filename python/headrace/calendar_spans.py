@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spans of the calendar: pandas' DateOffset and dateutil's relativedelta, neither imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.durations import DAY
+from headrace.errors import TypeMismatchError
+from headrace.rows import whole_number
+
+_MONTHS = {"years": 12, "months": 1}
+_NANOSECONDS = {
+    "weeks": 7 * DAY * 10**9,
+    "days": DAY * 10**9,
+    "hours": 3600 * 10**9,
+    "minutes": 60 * 10**9,
+    "seconds": 10**9,
+    "milliseconds": 10**6,
+    "microseconds": 10**3,
+    "nanoseconds": 1,
+}
+
+
+def calendar_span(op: str, value: Any) -> tuple[int, int] | None:
+    """The months and then the nanoseconds of a span of the calendar; None of anything else."""
+    library, kind = type(value).__module__.partition(".")[0], type(value).__name__
+    times = 1
+    if (library, kind) == ("dateutil", "relativedelta"):
+        parts = {
+            word: part
+            for word, part in vars(value).items()
+            if word[0] != "_" and part is not None and (part or word[-1] != "s")
+        }
+    elif library == "pandas" and hasattr(value, "kwds") and hasattr(value, "normalize"):
+        times, parts = value.n, value.kwds or {"days": 1}
+        if kind != "DateOffset" or value.normalize:
+            parts = {kind: value}
+    else:
+        return None
+    if unknown := [word for word in parts if word not in _MONTHS and word not in _NANOSECONDS]:
+        raise TypeMismatchError(
+            f"{op}: such an offset moves no column of times: offset={value!r}, "
+            f"part={unknown[0]!r}; use a timedelta, pandas.DateOffset or relativedelta of "
+            f"{', '.join([*_MONTHS, *_NANOSECONDS])}, or dt.floor('MS') for the first of the month"
+        )
+    months = sum(
+        whole_number(op, word, parts.get(word, 0)) * each for word, each in _MONTHS.items()
+    )
+    span = sum(round(parts.get(word, 0) * each) for word, each in _NANOSECONDS.items())
+    return times * months, times * span
