@@ -304,6 +304,10 @@ def column_to_pandas(column: _core.Column, name: str | None) -> Any:
         return pd.Series(_pandas_categories(column), name=name, copy=False)
     import pyarrow as pa
 
+    if column.dtype == "string":  # pandas has no words for views
+        _core.record_copy("to_pandas", "texts become pandas' texts", column.nbytes, False)
+        texts = pa.array(column).cast(pa.large_string())
+        return pd.Series(texts, name=name, dtype="str", copy=False)
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(column)), name=name, copy=False)
 
 

@@ -257,7 +257,7 @@ class Series(SeriesReductions):
             return self._like(_core.slice(self._node, begin, max(stop - begin, 0)))
         if isinstance(key, Series) and key.dtype == "bool":
             return self._like(_core.select(self._node, key._node))
-        if isinstance(key, Deferred | list) or bool(getattr(key, "ndim", 0)):
+        if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
             from headrace.array import _selector
 
             selector = _selector(key)
@@ -544,9 +544,9 @@ class Series(SeriesReductions):
     def to_pandas(self) -> Any:
         """A pandas series: on the same memory for numbers and times without nulls.
 
-        Times with nulls get NaT and categories become ``pd.Categorical``, by a copy that the ledger
-        shows. All others come on the same memory over ``pd.ArrowDtype``; so do dates, as
-        ``date32[day][pyarrow]``, whose ``.dt`` works.
+        Times with nulls get NaT, texts become pandas' ``str`` and categories ``pd.Categorical``, by
+        a copy that the ledger shows. All others come on the same memory over ``pd.ArrowDtype``; so
+        do dates, as ``date32[day][pyarrow]``, whose ``.dt`` works.
         """
         from headrace.exchange import column_to_pandas
         from headrace.functions import sent

@@ -152,7 +152,9 @@ def test_nulls_survive_every_round_trip(dtype: str) -> None:
         assert back.to_list() == values
         assert back.dtype == dtype
         assert back[1:4].is_null().to_list() == [True, False, False]
-    assert not hr.memory.ledger().entries
+    copied = {entry.reason for entry in hr.memory.ledger().entries}
+    texts = {"texts become pandas' texts", "string offsets become views"}
+    assert copied == (texts if dtype == "string" else set())
     assert s.to_arrow().null_count == 30
 
 
@@ -456,6 +458,15 @@ def test_a_frame_of_numbers_is_one_array() -> None:
         labelled.reset_index().to_array()
     with pytest.raises(hr.Error, match="null"):
         hr.DataFrame({"a": [1, None], "b": [2, 3]}).to_array().to_numpy()
+
+
+def test_texts_become_those_of_pandas() -> None:
+    texts = ["a", None, "a text of more than twelve bytes"]
+    theirs = hr.DataFrame({"t": texts, "x": [1, 2, 3]})[1:].to_pandas()
+    assert theirs.t.dtype == "str" and theirs.t.fillna("?").tolist() == ["?", texts[2]]
+    assert "more than twelve" in repr(theirs) and theirs[theirs.t.notna()].x.tolist() == [3]
+    assert hr.from_pandas(theirs).t.to_list() == texts[1:]
+    assert hr.Series([], dtype="string").to_pandas().dtype == "str"
 
 
 def test_an_index_of_pandas_is_labels() -> None:
