@@ -104,6 +104,8 @@ def dtype_word(dtype: Any) -> str:
     if isinstance(dtype, str):
         aliases = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}
         word = {**aliases, "datetime64[D]": "date"}.get(dtype, str(dtype))
+        if word.startswith(("Int", "UInt", "Float")):  # pandas' words for numbers with nulls
+            word = word.lower()
     elif isinstance(dtype, type) and dtype in _PYTHON:
         word = _PYTHON[dtype]
     else:

@@ -19,13 +19,11 @@ from headrace.functions import FrameFunctions
 from headrace.labels import FrameLabels, LabelledSeries, relabelled
 from headrace.locators import is_mask
 from headrace.reshaping import FrameShapes
-from headrace.rows import Names, is_probed, no_attribute, same_rows
+from headrace.rows import Dtypes, Names, is_probed, no_attribute, same_rows
 from headrace.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from headrace.dtypes import DType
 
 
 def _frame_from(data: Any) -> DataFrame:
@@ -201,7 +199,7 @@ class DataFrame(
 
     @columns.setter
     def columns(self, names: Iterable[str]) -> None:
-        fresh = [str(name) for name in names]
+        fresh = [str(n) for n in (names.to_list() if isinstance(names, Series) else names)]
         if len(fresh) != len(self._nodes):
             raise InvalidArgumentError(
                 f"columns: as many names as columns are wanted: names={len(fresh)}, "
@@ -211,9 +209,9 @@ class DataFrame(
         self._nodes, self._labels = renamed._nodes, renamed._labels
 
     @property
-    def dtypes(self) -> dict[str, DType]:
+    def dtypes(self) -> Dtypes:
         """Element type of each column, known before anything runs."""
-        return {name: self[name].dtype for name in self._nodes}
+        return Dtypes({name: Series(node).dtype for name, node in self._nodes.items()})
 
     def __len__(self) -> int:
         for node in self._nodes.values():
@@ -274,6 +272,8 @@ class DataFrame(
         A frame of bools keeps all rows, with null where it is false.
         """
         mark("getitem")
+        if callable(key):
+            key = key(self)
         if isinstance(key, DataFrame):
             return self.where(key)
         if isinstance(key, str):

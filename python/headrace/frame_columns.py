@@ -174,6 +174,7 @@ class FrameColumns:
                 f"drop: no such word: errors={errors!r}; pass raise or ignore"
             )
         if labels is not None:
+            labels = labels if hasattr(labels, "__iter__") else [labels]
             texts = isinstance(labels, str) or all(isinstance(each, str) for each in labels)
             if axis is None:
                 known = not self._labels or any(n in self._nodes for n in _names(labels))

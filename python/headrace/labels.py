@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError
-from headrace.locators import Locator, PositionLocator, is_mask, is_several, positions
+from headrace.locators import (
+    Locator,
+    PositionLocator,
+    RowNumbers,
+    domain_of,
+    is_mask,
+    is_several,
+    positions,
+)
 from headrace.rows import given_name, pandas_labels
 from headrace.series import Series
 
@@ -34,7 +42,7 @@ class FrameLabels:
         ['a', 'b']
         """
         if not self._labels:
-            return Series(self._aligned(positions(len(self))), "index")
+            return RowNumbers(self._aligned(positions(len(self))), domain_of(self))
         if len(self._labels) == 1:
             ((name, node),) = self._labels.items()
             return Series(node, name)

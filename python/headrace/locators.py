@@ -13,10 +13,11 @@ from headrace.assignments import Picked, put_values
 from headrace.deferred import Deferred, mark
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.functions import value_by_value
-from headrace.rows import Row, whole_number
+from headrace.rows import Row, masked_names, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
+    from headrace import _core
     from headrace.frame import DataFrame
 
 _SHOWN = 5
@@ -27,6 +28,36 @@ def positions(rows: int) -> Series:
     import numpy as np
 
     return Series(np.arange(rows), "index")
+
+
+class RowNumbers(Series):
+    """The index of a frame without labels, which knows the rows that it counts.
+
+    Picked and sorted rows count from 0 again, so that their numbers mean nothing elsewhere.
+    """
+
+    __slots__ = ("_domain",)
+
+    def __init__(self, node: _core.Node, domain: int) -> None:
+        super().__init__(node, "index")
+        self._domain = domain
+
+    def _like(self, node: _core.Node) -> RowNumbers:
+        return RowNumbers(node, self._domain)
+
+    def isin(self, values: Any) -> Series:
+        """See `Series.isin`; numbers of other rows are an error."""
+        check_row_numbers("isin", values, self._domain)
+        return super().isin(values)
+
+
+def check_row_numbers(op: str, key: Any, domain: int) -> None:
+    """An error for the index of other rows than those of this domain."""
+    if isinstance(key, RowNumbers) and domain and key._domain not in (0, domain):
+        raise InvalidArgumentError(
+            f"{op}: the index of other rows: rows={len(key)}; rows without labels that are picked "
+            "or sorted count from 0 again; use a mask, or give labels first: set_index"
+        )
 
 
 def _no_label(op: str, wanted: Any, labels: Iterable[str], fix: str = "") -> ColumnNotFoundError:
@@ -50,7 +81,13 @@ def is_missing(label: Any) -> bool:
 
 def is_several(key: Any) -> bool:
     """Whether this is a list of labels or positions."""
-    return isinstance(key, list | range | Deferred) or bool(getattr(key, "ndim", 0))
+    return isinstance(key, list | range) or bool(getattr(key, "ndim", 0))
+
+
+def one_label(key: Any) -> Any:
+    """The label that an array of one element is, `idxmax` say, which is looked at."""
+    one: Any = key
+    return one.item() if isinstance(key, Deferred) and not is_several(key) else key
 
 
 def plain(column: Series) -> Series:
@@ -59,7 +96,7 @@ def plain(column: Series) -> Series:
     return column.astype("string") if column.dtype == "category" else column
 
 
-def _domain(frame: DataFrame) -> int:
+def domain_of(frame: DataFrame) -> int:
     """The row domain of a frame; 0 when it has no column."""
     return next((node.domain for node in frame._everything().values()), 0)
 
@@ -99,8 +136,10 @@ class Locator:
             last = (
                 len(names) if columns.stop is None else names.index(frame._find(columns.stop)) + 1
             )
-            return names[first : last : columns.step]
-        return [frame._find(name) for name in columns]
+            sliced: list[str] = names[first : last : columns.step]
+            return sliced
+        kept = masked_names(columns, frame.columns)
+        return [frame._find(name) for name in (columns if kept is None else kept)]
 
     # ---- rows --------------------------------------------------------------------------------
     def _slice_mask(self, key: slice) -> Series | None:
@@ -149,6 +188,8 @@ class Locator:
         """The positions of the rows with these labels, in the order of `key`; they all exist."""
         from headrace.frame import DataFrame
 
+        if not self._frame._labels:
+            check_row_numbers("loc", key, domain_of(self._frame))
         labels = self._label_columns()
         several = len(labels) > 1
         wanted = list(zip(*key, strict=True)) if several else [key]
@@ -177,6 +218,8 @@ class Locator:
         """The rows, and whether it is one that was asked for by its label."""
         frame = self._frame
         if isinstance(key, slice):
+            if not frame._labels and key.start is None and key.stop is None:
+                return frame[key], False
             if not frame._labels and key.step is None and key.stop is not None and key.stop >= 0:
                 return frame[key.start : key.stop + 1], False
             mask = self._slice_mask(key)
@@ -188,7 +231,7 @@ class Locator:
 
             return frame[np.asarray(self._places(key), np.int64)], False
         if not frame._labels:
-            row = key if isinstance(key, int) else -1
+            row = operator.index(key) if hasattr(key, "__index__") else -1
             if not 0 <= row < len(frame):
                 raise _no_label("loc", key, [])
             return frame[row : row + 1], True
@@ -205,7 +248,8 @@ class Locator:
 
     def pick(self, rows: Any, columns: Any) -> Any:
         """The rows and columns that the two halves of a key mean."""
-        found, single = self._rows(rows(self._frame) if callable(rows) else rows)
+        rows = rows(self._frame) if callable(rows) else rows
+        found, single = self._rows(one_label(rows))
         if single:
             value_by_value("loc")
         if isinstance(columns, str):
@@ -225,14 +269,14 @@ class Locator:
         names = [columns] if single else self._names(columns)
         if columns is None:
             names = frame._unlabelled()
-        put_values(frame, names, single, value, self._picked(rows))
+        put_values(frame, names, single, value, self._picked(one_label(rows)))
 
     def _picked(self, rows: Any) -> Picked | None:
         """The rows that are meant; None for all."""
         frame = self._frame
 
         def domain() -> int:
-            return _domain(self._rows(rows)[0])
+            return domain_of(self._rows(rows)[0])
 
         if isinstance(rows, slice):
             mask = self._slice_mask(rows)
@@ -288,7 +332,7 @@ class PositionLocator:
             places = np.arange(len(frame))[at]
         except IndexError:
             raise IndexError(f"iloc: row out of range: row={rows}, rows={len(frame)}") from None
-        picked = Picked.by_places(frame, places, lambda: _domain(self._rows(frame, rows)))
+        picked = Picked.by_places(frame, places, lambda: domain_of(self._rows(frame, rows)))
         put_values(frame, names, single, value, picked)
 
     def _names(self, columns: Any) -> tuple[list[str], bool]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from headrace import _core
-from headrace.errors import TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 _PARTS_KEPT = 4096
 _BYTES_KEPT = 1 << 12
@@ -83,6 +83,32 @@ def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> At
     return AttributeError(f"{what} {name!r}{f'; did you mean {close[0]!r}?' if close else fix}")
 
 
+def masked_names(mask: Any, names: list[str]) -> Names | None:
+    """The names where a mask of columns is true; None for what is no mask.
+
+    A mask has one bool for each column; that may be a frame of one row, as reductions give it.
+    """
+    from headrace.frame import DataFrame
+
+    if isinstance(mask, DataFrame):
+        row = mask.to_dict()
+        if [*row] != names or any(d != "bool" for d in mask.dtypes.values()) or len(mask) != 1:
+            raise InvalidArgumentError(
+                f"columns: a mask is one row of bools of the same columns: shape={mask.shape}, "
+                f"columns={mask.columns}, wanted={names}"
+            )
+        return Names(name for name in names if row[name][0])
+    if getattr(mask, "ndim", 0) and str(mask.dtype) == "bool":
+        mask = mask.tolist()
+    if not (isinstance(mask, list) and mask and all(isinstance(each, bool) for each in mask)):
+        return None
+    if len(mask) != len(names):
+        raise InvalidArgumentError(
+            f"columns: a mask has one bool for each column: bools={len(mask)}, columns={len(names)}"
+        )
+    return Names(name for name, each in zip(names, mask, strict=True) if each)
+
+
 class Names(list[str]):
     """Names of columns: a list with the few words of pandas' index that programs use on them.
 
@@ -90,16 +116,112 @@ class Names(list[str]):
     ['x', 'z']
     """
 
+    def __getitem__(self, key: Any) -> Any:
+        """One name, or the names of a slice, a list of positions or a mask."""
+        if isinstance(key, slice):
+            return Names(list.__getitem__(self, key))
+        if (kept := masked_names(key, self)) is not None:
+            return kept
+        if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
+            return Names(list.__getitem__(self, operator.index(at)) for at in key)
+        return list.__getitem__(self, key)
+
+    def __eq__(self, other: object) -> Any:
+        """Whether a list has the same names; a bool for each name beside a text."""
+        return list.__eq__(self, other) if not isinstance(other, str) else self.isin([other])
+
+    def __ne__(self, other: object) -> Any:
+        return list.__ne__(self, other) if not isinstance(other, str) else ~self.isin([other])
+
+    __hash__ = None
+
+    def isin(self, names: Iterable[str]) -> Any:
+        """An array of bools: which names are among `names`."""
+        import numpy as np
+
+        wanted = set(names)
+        return np.array([name in wanted for name in self], bool)
+
     def difference(self, other: Iterable[str]) -> Names:
         """The names that are not in `other`, sorted."""
         gone = set(other)
         return Names(sorted(name for name in self if name not in gone))
 
-    def tolist(self) -> list[str]:
+    def intersection(self, other: Iterable[str]) -> Names:
+        """The names that are in `other` too."""
+        return self[self.isin(other)]  # type: ignore[no-any-return]
+
+    def union(self, other: Iterable[str]) -> Names:
+        """The names of both, sorted."""
+        return Names(sorted({*self, *other}))
+
+    def drop(self, names: str | Iterable[str]) -> Names:
+        """All names but these, which are there."""
+        gone = [names] if isinstance(names, str) else list(names)
+        for name in gone:
+            self.get_loc(name)
+        return self[~self.isin(gone)]  # type: ignore[no-any-return]
+
+    def get_loc(self, name: str) -> int:
+        """The position of a name."""
+        if name not in self:
+            _core.no_such_column("columns", list(self), str(name))
+        return self.index(name)
+
+    @property
+    def str(self) -> Any:
+        """The words for texts, as `Series.str`, for the names as a series."""
+        from headrace.series import Series
+
+        return Series(list(self), dtype="string").str
+
+    @property
+    def values(self) -> Any:
+        """The names as an array of NumPy."""
+        import numpy as np
+
+        return np.array(list(self), object)
+
+    def tolist(self) -> Any:
         """A plain list."""
         return list(self)
 
     to_list = tolist
+
+
+class Dtypes(dict[str, Any]):
+    """Dtypes of columns by name, with the few words of pandas' series that programs use on them.
+
+    >>> import headrace as hr
+    >>> dtypes = hr.DataFrame({"a": [1], "b": ["x"], "c": [2]}).dtypes
+    >>> dtypes == "int64", dtypes[dtypes == "int64"].index
+    (array([ True, False,  True]), ['a', 'c'])
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        """The dtype of a column, or those of the columns that a mask means."""
+        kept = masked_names(key, list(self))
+        if kept is None:
+            return dict.__getitem__(self, key)
+        return Dtypes({name: dict.__getitem__(self, name) for name in kept})
+
+    def __eq__(self, other: object) -> Any:
+        """Whether a dictionary is the same; a bool for each column beside a dtype."""
+        import numpy as np
+
+        if isinstance(other, Mapping):
+            return dict.__eq__(self, other)
+        return np.array([dtype == other for dtype in dict.values(self)], bool)
+
+    def __ne__(self, other: object) -> Any:
+        return ~self.__eq__(other) if not isinstance(other, Mapping) else dict.__ne__(self, other)
+
+    __hash__ = None
+
+    @property
+    def index(self) -> Names:
+        """The names."""
+        return Names(self)
 
 
 class Row(Mapping[str, Any]):

@@ -161,6 +161,18 @@ def test_16_positions_are_labels_now(df: hr.DataFrame) -> None:
     assert df.sort_values("x").reset_index().columns == df.columns
     made = df.set_index("k").sort_values("x", ignore_index=True)
     assert made.columns == ["x", "f"]
+    # what pandas would find by the old numbers is an error, never other rows
+    picked = df[df.x > 1]
+    for wrong in (
+        lambda: df.drop(picked.index),
+        lambda: df.loc[picked.index, "x"],
+        lambda: df.x.loc[picked.index[:1]],
+        lambda: df[~df.index.isin(df.sample(2).index)],
+        lambda: df.copy().loc.__setitem__((df.sort_values("x").index, "x"), 0),
+    ):
+        with pytest.raises(hr.InvalidArgumentError, match="use a mask"):
+            wrong()
+    assert df.assign(y=1).loc[df.index[1:]].x.to_list() == df.x.to_list()[1:]
 
 
 def test_17_a_slice_of_labels(df: hr.DataFrame) -> None:

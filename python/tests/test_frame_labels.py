@@ -252,6 +252,8 @@ def test_as_index_false() -> None:
         lambda d: d.reset_index().loc[4],
         lambda d: d.reset_index().loc[[0, 4]],
         lambda d: d.x.loc["z"],
+        lambda d: d.columns.drop("nope"),
+        lambda d: d.columns.get_loc("nope"),
     ],
 )
 def test_what_is_not_there_is_a_key_error(wrong: Any) -> None:
@@ -268,6 +270,8 @@ def test_other_wrong_keys_say_so() -> None:
         lambda: ours.loc[[(1,)]],
         lambda: hr.DataFrame(DATA).loc[0, "x", 1],
         lambda: hr.DataFrame(DATA).loc[0:4:2],
+        lambda: hr.DataFrame(DATA).loc[:, [True]],
+        lambda: hr.DataFrame(DATA).loc[:, hr.DataFrame(DATA).max()],
         lambda: ours.set_index([]),
     ):
         with pytest.raises(hr.InvalidArgumentError):

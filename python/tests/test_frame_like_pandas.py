@@ -114,6 +114,40 @@ df.drop("x", axis=1)
 df.drop(columns=["zz"], errors="ignore")
 df.drop(index=[0, 1])
 df.drop([0, 1])
+df.drop(0)
+df.drop(df.index[:2])
+df.drop(df.index[[0, 2]])
+df.loc[df.index % 2 == 0]
+df[~df.index.isin(df.index[1:3])]
+df[lambda d: d.x > 1]
+df.loc[::2]
+df.loc[df.i.idxmax(), "k"]
+df.iloc[df.i.argmax(), 0]
+df.i[df.i.idxmax()]
+df.loc[np.int64(2), "k"]
+df.at[np.int64(2), "k"]
+df.loc[df.i.idxmax(), "x"] = 0.5;; r = df
+df.loc[:, df.columns != "x"]
+df.loc[:, [c != "x" for c in df.columns]]
+df.loc[:, ~df.columns.str.contains("^x|^b")]
+df.loc[:, df.dtypes == "int64"]
+df.loc[:, df.isnull().any()]
+df.loc[:, df.isnull().mean() < 0.1]
+df.columns[df.isnull().any()].tolist()
+df.columns[df.dtypes == float].tolist()
+df.columns[1:].tolist()
+df.columns[[0, 2]].tolist()
+df.columns[df.columns == "x"].tolist()
+df.columns.intersection(["x", "i", "q"]).tolist()
+df.columns.union(["z"]).tolist()
+df.columns.drop("x").tolist()
+df.columns.drop(["x", "k"]).tolist()
+df.columns.get_loc("x")
+df.columns.values.tolist()
+df.columns = df.columns.str.upper();; r = df
+df.dtypes[df.dtypes != "int64"].index.tolist()
+df.i.astype("Int64")
+df.i.astype("Float64")
 df.rename(columns=str.upper)
 df.rename({"x": "X"}, axis=1)
 df.add_prefix("p_")
