@@ -3,41 +3,61 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
-from headrace.durations import DAY, UNITS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.rounding import STEPS
 from headrace.text import is_text
 
 if TYPE_CHECKING:
     from headrace.series import Series
 
+_ONE = (str, Real)  # what is given alone instead of in a column
+
 
 def _column_of(op: str, values: Any, errors: str) -> Series:
-    """What was given as a column: of one text a row."""
+    """What was given as a column: of one text or number a row."""
     from headrace.series import Series
 
     if errors not in ("raise", "coerce"):
         raise InvalidArgumentError(f"{op}: no such word: errors={errors!r}; pass raise or coerce")
-    return Series([values] if isinstance(values, str) else values)
+    return Series([values] if isinstance(values, _ONE) else values)
 
 
-def _of_texts(column: Series, values: Any, format: str, dtype: str, errors: str) -> Any:
-    """The times of texts, of one text its time."""
-    made = column._like(_core.times_of_texts(column._node, format, dtype, errors == "coerce"))
-    return made.to_list()[0] if isinstance(values, str) else made
+def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:
+    """The times of texts."""
+    made: Series = column._like(
+        _core.times_of_texts(column._node, format, dtype, errors == "coerce")
+    )
+    return made
+
+
+def _given(values: Any, made: Series) -> Any:
+    """The column that was made, or its value when one text or number was given."""
+    return made.to_list()[0] if isinstance(values, _ONE) else made
 
 
 def _counted(op: str, column: Series, unit: str | None) -> tuple[Series, str]:
-    """Numbers as integers of a unit that times have, and that unit: days are seconds."""
-    if unit not in UNITS:
+    """Numbers as integers of a unit that times have, and that unit: days are seconds.
+
+    Of floats NaN becomes null, and what is not whole is rounded to microseconds.
+    """
+    step = STEPS.get("min" if unit == "m" else str(unit))
+    if step is None:
         raise InvalidArgumentError(
-            f"{op}: a unit of the numbers is wanted: unit={unit!r}; pass {', '.join(UNITS)}"
+            f"{op}: a unit of the numbers is wanted: unit={unit!r}; pass {', '.join(STEPS)}"
         )
+    if column.dtype.kind == "f":
+        column = column.astype("float64")
+        column, step = column.where(column.notna()) * max(step / 1000, 1), min(step, 1000)
+        column = column.round()
+    own = min(step, 10**9)
     whole = column.astype("int64")
-    return (whole * DAY, "s") if unit == "D" else (whole, unit)
+    unit = next(word for word, each in STEPS.items() if each == own)
+    return (whole * (step // own) if step > own else whole), unit
 
 
 def to_datetime(
@@ -54,14 +74,14 @@ def to_datetime(
     Parameters
     ----------
     values : Series, or what `hr.Series` takes
-        Texts; numbers with `unit`; dates and times.
+        Texts; numbers with `unit`, or integers that read as texts of `format`; dates and times.
     format : str, optional
         A pattern of ``%Y %y %m %d %H %I %M %S %f %p %b %B %F %T``; all else stands for itself.
         Without it texts are ``YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]``.
     errors : {"raise", "coerce"}
         A text that is no such time is an error, or null.
-    unit : {"D", "s", "ms", "us", "ns"}, optional
-        What numbers count from 1970 on.
+    unit : {"D", "h", "min", "s", "ms", "us", "ns"}, optional
+        What numbers count from 1970 on; of floats NaN is null, and fractions are microseconds.
     utc : bool
         The same as ``dtype="datetime64[us, UTC]"``.
     dtype : str
@@ -87,13 +107,15 @@ def to_datetime(
     column = _column_of("to_datetime", values, errors)
     word = dtype_word(f"{dtype.removesuffix(']')}, UTC]" if utc and "," not in dtype else dtype)
     know_zone(word)
+    if format and column.dtype.kind in "iu":
+        column = column.astype("string")
     if is_text(column):
-        return _of_texts(column, values, format or "", word, errors)
+        return _given(values, _of_texts(column, format or "", word, errors))
     zone = zone_in(word)
     if column.dtype.kind in "iuf":
         whole, unit = _counted("to_datetime", column, unit)
         counted = f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
-        return column._like(_core.retype(whole._node, counted)).astype(word)
+        return _given(values, column._like(_core.retype(whole._node, counted)).astype(word))
     if column.dtype.kind != "M":
         raise TypeMismatchError(
             f"to_datetime: texts, numbers or times are wanted: dtype={str(column.dtype)!r}"
@@ -112,10 +134,10 @@ def to_timedelta(
     Parameters
     ----------
     values : Series, or what `hr.Series` takes
-        Texts ``[-]D days [+]HH:MM[:SS[.fraction]]``, of which days or clock may be missing; whole
-        numbers with `unit`; durations.
-    unit : {"D", "s", "ms", "us", "ns"}, optional
-        What numbers count.
+        Texts ``[-]D days [+]HH:MM[:SS[.fraction]]``, of which days or clock may be missing; numbers
+        with `unit`; durations.
+    unit : {"D", "h", "min", "s", "ms", "us", "ns"}, optional
+        What numbers count; of floats NaN is null, and fractions are microseconds.
     errors : {"raise", "coerce"}
         A text that is no such duration is an error, or null.
     dtype : str
@@ -138,14 +160,14 @@ def to_timedelta(
     column = _column_of("to_timedelta", values, errors)
     word = dtype_word(dtype)
     if is_text(column):
-        return _of_texts(column, values, "", word, errors)
-    if column.dtype.kind in "iu":
+        return _given(values, _of_texts(column, "", word, errors))
+    if column.dtype.kind in "iuf":
         whole, unit = _counted("to_timedelta", column, unit)
-        return column._like(_core.retype(whole._node, f"timedelta64[{unit}]")).astype(word)
+        spans = column._like(_core.retype(whole._node, f"timedelta64[{unit}]"))
+        return _given(values, spans.astype(word))
     if column.dtype.kind != "m":
         raise TypeMismatchError(
-            "to_timedelta: texts, whole numbers or durations are wanted: "
-            f"dtype={str(column.dtype)!r}"
+            f"to_timedelta: texts, numbers or durations are wanted: dtype={str(column.dtype)!r}"
         )
     return column.astype(word)
 
