@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 namespace hr {
 
@@ -53,6 +55,33 @@ TEST(Quantile, TakesAnInfinityForWhatItIs) {
   EXPECT_EQ(middle(-infinity, 1), -infinity);
   EXPECT_EQ(middle(-1.7e308, 1.7e308), 0);
   EXPECT_TRUE(std::isnan(middle(-infinity, infinity)));
+}
+
+TEST(Quantile, PicksOneOfTwoRanks) {
+  const double q[] = {0, 0.25, 0.5, 0.75, 1};  // places 0, 0.75, 1.5, 2.25, 3
+  const auto all = [&](std::string_view name) {
+    const Tensor result = quantile(column_of({4, 1, 8, 2}), q, interpolation_from_name(name));
+    return std::vector<double>(result.as<double>(), result.as<double>() + 5);
+  };
+  EXPECT_EQ(all("linear"), (std::vector<double>{1, 1.75, 3, 5, 8}));
+  EXPECT_EQ(all("lower"), (std::vector<double>{1, 1, 2, 4, 8}));
+  EXPECT_EQ(all("higher"), (std::vector<double>{1, 2, 4, 8, 8}));
+  EXPECT_EQ(all("midpoint"), (std::vector<double>{1, 1.5, 3, 6, 8}));
+  EXPECT_EQ(all("nearest"), (std::vector<double>{1, 2, 4, 4, 8}));
+  EXPECT_THROW(interpolation_from_name("cubic"), InvalidArgumentError);
+}
+
+TEST(Quantile, KeepsTheDtypeOfWhatItPicks) {
+  const double half[] = {0.5};
+  const int64_t great = (int64_t{1} << 62) + 1;
+  Buffer buffer = Buffer::allocate(24);
+  const int64_t values[] = {great + 1, great, great - 1};
+  std::copy(std::begin(values), std::end(values), buffer.mutable_as<int64_t>());
+  const Tensor picked = quantile(Column(TypeId::kInt64, 3, buffer), half, Interpolation::kNearest);
+  EXPECT_EQ(picked.dtype(), Dtype(TypeId::kInt64));
+  EXPECT_EQ(picked.as<int64_t>()[0], great);
+  EXPECT_THROW(quantile(Column(TypeId::kInt64, 0, {}), half, Interpolation::kLower),
+               InvalidArgumentError);
 }
 
 TEST(Quantile, RefusesWhatHasNoAnswer) {

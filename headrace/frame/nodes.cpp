@@ -159,7 +159,7 @@ NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column) {
       nullptr, on_device);
 }
 
-NodePtr quantile_node(const NodePtr& column, std::vector<double> q) {
+NodePtr quantile_node(const NodePtr& column, std::vector<double> q, Interpolation interpolation) {
   require_rows("quantile", column);
   for (const double each : q)
     if (!(each >= 0 && each <= 1))
@@ -168,12 +168,15 @@ NodePtr quantile_node(const NodePtr& column, std::vector<double> q) {
   if (!column->signature().dtype.is_real() || column->signature().shape.size() != 1)
     throw_error<TypeMismatchError>("quantile", "numbers in one dimension are wanted",
                                    {{"dtype", column->signature().dtype.name()}});
-  const Signature signature = array_signature(TypeId::kFloat64, {static_cast<int64_t>(q.size())});
+  const Dtype dtype =
+      picks_values(interpolation) ? column->signature().dtype : Dtype(TypeId::kFloat64);
+  const Signature signature = array_signature(dtype, {static_cast<int64_t>(q.size())});
   return operator_node("quantile", "", signature, {column}, 2,
-                       [q = std::move(q)](std::span<const Value> inputs) -> Value {
+                       [q = std::move(q), interpolation](std::span<const Value> inputs) -> Value {
                          if (const auto* values = std::get_if<Column>(&inputs[0]))
-                           return quantile(*values, q);
-                         return quantile(as_column(contiguous(tensor(inputs[0]), "quantile")), q);
+                           return quantile(*values, q, interpolation);
+                         return quantile(as_column(contiguous(tensor(inputs[0]), "quantile")), q,
+                                         interpolation);
                        });
 }
 

@@ -2,6 +2,7 @@
 // Deferred operations on rows: pick by mask or position, quantiles, fills.
 #pragma once
 #include "headrace/algo/cumulate.h"
+#include "headrace/algo/quantile.h"
 #include "headrace/plan/node.h"
 
 #include <vector>
@@ -26,8 +27,10 @@ HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
 /// A running sum, product, minimum or maximum.
 HR_API NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column);
 
-/// The quantiles `q` of the values that are neither null nor NaN: float64, as many as `q`.
-HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q);
+/// The quantiles `q` of the values that are neither null nor NaN, as many as `q`: float64, or the
+/// dtype where `interpolation` picks values.
+HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q,
+                             Interpolation interpolation);
 
 /// Reduces an array along one axis; see reduce_axis.
 HR_API NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,

@@ -7,6 +7,7 @@
 #include "headrace/frame/integers_of_floats.h"
 #include "headrace/frame/nodes.h"
 #include "headrace/frame/rank.h"
+#include "headrace/frame/row_quantile.h"
 #include "headrace/frame/strings.h"
 #include "headrace/frame/strings_change.h"
 #include "headrace/frame/strings_regex.h"
@@ -143,7 +144,18 @@ void bind_frame(nb::module_& m) {
         return hr::rank_node(column, hr::rank_method_from_name(method), descending);
       },
       "column"_a, "method"_a, "descending"_a, Unlocked());
-  m.def("quantile", &hr::quantile_node, "column"_a, "q"_a, Unlocked());
+  m.def(
+      "quantile",
+      [](const NodePtr& column, std::vector<double> q, std::string_view interpolation) {
+        return hr::quantile_node(column, std::move(q), hr::interpolation_from_name(interpolation));
+      },
+      "column"_a, "q"_a, "interpolation"_a, Unlocked());
+  m.def(
+      "row_quantile",
+      [](const std::vector<NodePtr>& columns, double q, std::string_view interpolation) {
+        return hr::row_quantile_node(columns, q, hr::interpolation_from_name(interpolation));
+      },
+      "columns"_a, "q"_a, "interpolation"_a, Unlocked());
   m.def(
       "reduction_axis",
       [](std::string_view kind, const NodePtr& array, int64_t axis, int64_t ddof) {

@@ -302,7 +302,7 @@ def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
         return None
     number = Series([found])
     if isinstance(found, int):
-        return Series(of_counts(number, dtype)).to_list()[0]
+        return Series(of_counts(number + base, dtype)).to_list()[0]
     return Series(whole_units(number, base, dtype)).to_list()[0]
 
 
@@ -316,11 +316,13 @@ def level_of(q: Any) -> float:
         ) from None
 
 
-def quantile(series: Deferred, q: float | list[float]) -> Any:
+def quantile(series: Deferred, q: float | list[float], interpolation: str) -> Any:
     """Quantiles of dates, times or durations: a value, or a series of a list; None of no value."""
     from headrace.series import Series
 
+    def one(level: Any) -> Any:
+        return aggregate(series, "quantile", q=level_of(level), interpolation=interpolation)
+
     if isinstance(q, list):
-        found = [aggregate(series, "quantile", q=level_of(each)) for each in q]
-        return Series(found, dtype=series._node.dtype)
-    return aggregate(series, "quantile", q=level_of(q))
+        return Series([one(each) for each in q], dtype=series._node.dtype)
+    return one(q)

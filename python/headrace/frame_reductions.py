@@ -13,7 +13,7 @@ from headrace import _core
 from headrace.decimals import in_one_column
 from headrace.deferred import mark
 from headrace.dtypes import digits_of
-from headrace.durations import deviation_of
+from headrace.durations import deviation_of, level_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -54,12 +54,20 @@ def _var(columns: list[Series], ddof: int) -> Series:
     return made.where(there > ddof)
 
 
+def _quantile(columns: list[Series], q: float, interpolation: str) -> Series:
+    nodes = [c.astype("float64")._node for c in columns]
+    made: Series = columns[0]._like(_core.row_quantile(nodes, q, interpolation))
+    return made
+
+
 _ACROSS: dict[str, Callable[..., Any]] = {
     "sum": _sum,
     "prod": lambda columns: functools.reduce(operator.mul, (c.fillna(1) for c in columns)),
     "mean": _mean,
     "var": lambda columns, ddof=1: _var(columns, ddof),
     "std": lambda columns, ddof=1: _var(columns, ddof) ** 0.5,
+    "median": lambda columns: _quantile(columns, 0.5, "linear"),
+    "quantile": _quantile,
     "min": lambda columns: functools.reduce(_least, columns),
     "max": lambda columns: functools.reduce(_greatest, columns),
     "any": lambda columns: functools.reduce(operator.or_, (c.astype("bool") for c in columns)),
@@ -188,6 +196,36 @@ class FrameReductions:
     def median(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Medians, nulls and NaN left out."""
         return self._each("median", axis, numeric_only)
+
+    def quantile(
+        self: Any,
+        q: float | list[float] = 0.5,
+        axis: Axis = 0,
+        *,
+        numeric_only: bool | None = None,
+        interpolation: str = "linear",
+    ) -> Any:
+        """Quantiles of each column: one row, or a row for each of a list; see `Series.quantile`.
+
+        Of rows (``axis=1``) a float64 a row, null where nothing is there.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1.0, 2.0, 4.0], "b": [3.0, None, 8.0]})
+        >>> df.quantile([0.5, 1.0]).a.to_list(), df.quantile(0.5, axis=1).to_list()
+        ([2.0, 4.0], [2.0, 2.0, 6.0])
+        """
+        from headrace.frame import DataFrame
+
+        if axis in (1, "columns"):
+            if isinstance(q, list):
+                raise UnsupportedError(
+                    f"quantile: one quantile of a row is a value: q={q!r}; call it for each of them"
+                )
+            level = level_of(q)
+            return self._each("quantile", axis, numeric_only, q=level, interpolation=interpolation)
+        levels = q if isinstance(q, list) else [q]
+        columns = self._taken("quantile", numeric_only)
+        return DataFrame({str(c.name): c.quantile(levels, interpolation) for c in columns})
 
     def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard deviations, dividing by the count less `ddof`."""

@@ -13,11 +13,13 @@ from headrace.durations import (
     counts,
     counts_for,
     is_duration,
+    level_of,
     unit_of,
     whole_units,
 )
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.group_picks import GroupPicks, one_quantile
+from headrace.group_picks import GroupPicks
+from headrace.group_quantiles import group_quantiles
 from headrace.labels import LabelledSeries
 from headrace.rows import is_probed, no_attribute
 from headrace.series import Series
@@ -205,7 +207,8 @@ class GroupBy(GroupPicks):
         """An aggregate of one column; a frame when the keys are no labels."""
         return GroupSeries(made, name) if self._labelled else made
 
-    def _each(self, aggregate: str, numeric_only: bool | None = None, **options: Any) -> Any:
+    def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
+        """The columns that an aggregate takes, by the names of its results."""
         kinds = _PICKED.get(aggregate, _NUMBERS)
         if numeric_only:
             kinds = "".join(each for each in kinds if each in _NUMBERS)
@@ -216,16 +219,23 @@ class GroupBy(GroupPicks):
                     f"groupby: columns that {aggregate} does not take: columns={others}; "
                     "pick others, or pass numeric_only=True"
                 )
-        columns = [
-            Words(name, aggregate, node, **options)
-            for name, node in self._values().items()
-            if Series(node).dtype.is_of(kinds)
-        ]
+        values = self._values().items()
+        columns = {name: node for name, node in values if Series(node).dtype.is_of(kinds)}
         if not columns:
             raise TypeMismatchError(
                 f"groupby: no column that {aggregate} takes: columns={list(self._nodes)}"
             )
-        return self._frame(columns)
+        return columns
+
+    def _each(self, aggregate: str, numeric_only: bool | None = None, **options: Any) -> Any:
+        columns = self._taken(aggregate, numeric_only)
+        return self._made(
+            self._frame([Words(name, aggregate, node, **options) for name, node in columns.items()])
+        )
+
+    def _made(self, frame: DataFrame) -> Any:
+        """The aggregates, one a column."""
+        return frame
 
     def sum(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
         """Sums; null where fewer than `min_count` values are there."""
@@ -243,9 +253,33 @@ class GroupBy(GroupPicks):
         """Medians; null for no value."""
         return self._each("median", numeric_only)
 
-    def quantile(self, q: float = 0.5, numeric_only: bool | None = None) -> Any:
-        """Quantiles, linear between ranks; null for no value."""
-        return self._each("quantile", numeric_only, q=one_quantile(q))
+    def quantile(
+        self,
+        q: float | list[float] = 0.5,
+        interpolation: str = "linear",
+        numeric_only: bool | None = None,
+    ) -> Any:
+        """Quantiles; null for no value.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Between 0 and 1. A list gives a row for each of them in each group, with the quantile in
+            a column behind the keys, which is a label too: ``level_1`` behind one key.
+        interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
+            What lies between two values; see `Series.quantile`. Others than ``"linear"`` rank the
+            rows.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [1, 4, 9]}).groupby("id")
+        >>> groups.x.quantile([0, 0.5]).to_dict()
+        {(1, 0.0): 1.0, (1, 0.5): 2.5, (2, 0.0): 9.0, (2, 0.5): 9.0}
+        >>> groups.quantile(0.5, interpolation="lower").x.to_list()
+        [1, 9]
+        """
+        if interpolation == "linear" and not isinstance(q, list | tuple):
+            return self._each("quantile", numeric_only, q=level_of(q))
+        return self._made(group_quantiles(self, q, interpolation, numeric_only))
 
     def var(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Variances; null for `ddof` values and fewer."""
@@ -429,11 +463,14 @@ class SeriesGroupBy(GroupBy):
     def _values(self) -> dict[str, _core.Node]:
         return self._nodes
 
-    def _each(self, aggregate: str, numeric_only: bool | None = None, **options: Any) -> Any:
+    def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
         ((name, node),) = self._nodes.items()
         taken = {key for key, _ in self._keys}
-        own = f"{name}_{aggregate}" if name in taken else name
-        return self._series(self._frame([Words(own, aggregate, node, **options)]), name)
+        return {f"{name}_{aggregate}" if name in taken else name: node}
+
+    def _made(self, frame: DataFrame) -> Any:
+        (name,) = self._nodes
+        return self._series(frame, name)
 
     def _top(self, n: int, largest: bool) -> Any:
         from headrace.frame import DataFrame

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.deferred import mark
-from headrace.durations import level_of
-from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError
 from headrace.rows import whole_number
 from headrace.windows import GroupRows
 
@@ -336,12 +335,3 @@ class GroupPicks(GroupRows):
         keys = ", ".join(name for name, _ in self._keys)
         columns = ", ".join(self._values())
         return f"{type(self).__name__}(by: {keys}; columns: {columns})"
-
-
-def one_quantile(q: Any) -> float:
-    """A single quantile; groups have one a column."""
-    if isinstance(q, list | tuple):
-        raise UnsupportedError(
-            f"quantile: one quantile of a group is a column: q={q!r}; call it for each of them"
-        )
-    return level_of(q)

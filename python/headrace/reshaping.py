@@ -414,21 +414,6 @@ class FrameShapes:
 
         return DataFrame({n: self[n].nunique(dropna).reshape(1) for n in self._unlabelled()})
 
-    def quantile(self: Any, q: float | list[float] = 0.5) -> DataFrame:
-        """Quantiles of each column of numbers: one row, or a row for each of a list.
-
-        >>> import headrace as hr
-        >>> hr.DataFrame({"a": [1.0, 2.0, 4.0]}).quantile([0.5, 1.0]).to_dict()
-        {'a': [2.0, 4.0]}
-        """
-        from headrace.frame import DataFrame
-
-        levels = q if isinstance(q, list) else [q]
-        names = [n for n in self._unlabelled() if self[n].dtype.is_of("iufmM")]
-        if not names:
-            raise TypeMismatchError(f"quantile: no column of numbers: columns={self.columns}")
-        return DataFrame({name: self[name].quantile(levels) for name in names})
-
     def pivot_table(
         self: Any,
         values: str | list[str] | None = None,

@@ -285,22 +285,35 @@ class SeriesReductions(SeriesValues):
         """True if all values are true."""
         return _flags(self)._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
 
-    def quantile(self, q: float | list[float] = 0.5) -> Any:
-        """Quantiles of the values that are not missing, linear between ranks as in pandas.
+    def quantile(self, q: float | list[float] = 0.5, interpolation: str = "linear") -> Any:
+        """Quantiles of the values that are not missing, between ranks as in pandas.
 
         Parameters
         ----------
         q : float or list of float
             Between 0 and 1. A float gives a number, a list an array; of times and durations a
             value, looked at here, and a series.
+        interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
+            What a place between two values gives: their weighted mean or their mean, in float64;
+            or one of them (the nearest of two equally near ones is that of the even rank), in the
+            column's dtype.
+
+        Raises
+        ------
+        InvalidArgumentError
+            For `q` out of range; when it runs, for one of no integers.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).quantile([0.25, 0.5], interpolation="lower").tolist()
+        [1, 2]
         """
         from headrace.array import Array
 
         mark("quantile")
         if is_time(self) or is_duration(self):
-            return quantile(self, q)
+            return quantile(self, q, interpolation)
         levels = [level_of(each) for each in (q if isinstance(q, list) else [q])]
-        result = Array(_core.quantile(_floats(self)._node, levels))
+        result = Array(_core.quantile(_floats(self)._node, levels, interpolation))
         return result if isinstance(q, list) else result[0]
 
     def median(self) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 TEXTS = ["", "a", "b", "ab", "Ab c", "ä b", "a.b.c", " x ", "a text that is longer than inline"]
 KEYS = ["b", "a", "c", "dd", None]
+BETWEEN = ("linear", "lower", "higher", "midpoint", "nearest")
 AGGREGATES = (
     *("sum", "prod", "min", "max", "mean", "var", "std", "median", "first", "last"),
     *("count", "nunique", "size"),
@@ -333,11 +334,14 @@ OPERATORS: dict[str, list[Form]] = {
         lambda w: f"df.b.{w.one('any', 'all', 'sum', 'mean')}()",
         lambda w: f"df.{w.name()}.{w.one('idxmin', 'idxmax', 'argmin', 'argmax')}()",
         lambda w: f"df[['x', 'i']].{w.one('sum', 'mean', 'max', 'std')}(axis=1)",
+        lambda w: f"df[['x', 'i', 'y', 'b']].{w.one('median', 'min')}(axis=1)",
         lambda w: "df.x.corr(df.y)",
     ],
     "quantile": [
         lambda w: f"df.{w.name()}.quantile({w.one(0, 0.1, 0.25, 0.5, 0.99, 1)})",
         lambda w: f"df.x.quantile([0.1, {w.one(0.3, 0.8)}]).tolist()",
+        lambda w: f"df.{w.one('x', 'y')}.quantile({w.one(0.1, 0.5, 0.7)}, {w.one(*BETWEEN)!r})",
+        lambda w: f"df[['x', 'y', 'i']].quantile(0.3, axis=1, interpolation={w.one(*BETWEEN)!r})",
     ],
     "describe": [
         lambda w: f"df.{w.name()}.describe().to_dict()",
@@ -469,6 +473,10 @@ OPERATORS: dict[str, list[Form]] = {
     "group quantile": [
         lambda w: (
             f"df.groupby({w.key()!r}).{w.name()}.quantile({w.one(0.0, 0.1, 0.9, 1.0)}).tolist()"
+        ),
+        lambda w: (
+            f"df.groupby({w.key()!r}).{w.name()}.quantile([0.2, {w.one(0.5, 1.0)}],"
+            f" interpolation={w.one(*BETWEEN)!r}).tolist()"
         ),
     ],
     "group top": [

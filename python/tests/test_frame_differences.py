@@ -383,6 +383,16 @@ def test_43_quantiles_beside_an_infinity() -> None:
     assert math.isnan(hr.Series([-math.inf, math.inf]).median().item())
 
 
+def test_43_several_quantiles() -> None:
+    df = hr.DataFrame({"k": ["a", "a"], "i": [1, 3]})
+    several = df.groupby("k").i.quantile([0.5, 1])
+    assert several.reset_index().to_dict() == {"k": ["a", "a"], "level_1": [0.5, 1], "i": [2, 3]}
+    assert df.quantile([0.5, 1]).columns == ["i"]
+    assert df.quantile([0.5, 1])._labels == {}
+    with pytest.raises(hr.InvalidArgumentError, match="there are no values"):
+        df.i[:0].quantile(0.5, interpolation="lower").item()
+
+
 def test_44_lengths_of_time_that_are_none() -> None:
     theirs = pd.Series(pd.to_timedelta(["1 days"]))
     ours, nat = hr.from_pandas(theirs), np.timedelta64("NaT")

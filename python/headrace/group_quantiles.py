@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several quantiles of a group, and those that are values of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from headrace.deferred import mark
+from headrace.durations import is_duration, level_of
+from headrace.errors import InvalidArgumentError
+from headrace.times import is_time
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+    from headrace.group import GroupBy, Words
+    from headrace.series import Series
+
+#: Ranks, counted from 0, of the values that stand for the place between two.
+_PICKS: dict[str, tuple[Callable[[Any], Any], ...]] = {
+    "linear": (),
+    "lower": (lambda place: place._elementwise("floor", place),),
+    "higher": (lambda place: place._elementwise("ceil", place),),
+    "nearest": (lambda place: place.round(),),
+}
+_PICKS["midpoint"] = (*_PICKS["lower"], *_PICKS["higher"])
+
+
+def group_quantiles(
+    groups: GroupBy, q: Any, interpolation: str, numeric_only: bool | None
+) -> DataFrame:
+    """The quantiles of each column: a row a group, with a list of levels a row for each of them."""
+    from headrace.concatenation import concat
+    from headrace.frame import DataFrame
+
+    mark("quantile")
+    if interpolation not in _PICKS:
+        raise InvalidArgumentError(
+            f"quantile: no such word: interpolation={interpolation!r}; pass {', '.join(_PICKS)}"
+        )
+    several = isinstance(q, list | tuple)
+    levels = [level_of(each) for each in (q if several else [q])]
+    if not levels or not all(0 <= each <= 1 for each in levels):
+        raise InvalidArgumentError(f"quantile: q is out of range: q={q!r}; pass 0 to 1")
+    columns = groups._taken("quantile", numeric_only)
+    asked = {
+        (name, i): _words(groups, f"{name} {i}", node, level, interpolation)
+        for name, node in columns.items()
+        for i, level in enumerate(levels)
+    }
+    made = groups._frame([each for words in asked.values() for each in words])
+    keys = [name for name, _ in groups._keys]
+    level_name = f"level_{len(keys)}"
+    while level_name in (*keys, *columns):
+        level_name += "_"
+    places = made[keys[0]]._places()
+    parts = []
+    for i, level in enumerate(levels):
+        part = made[keys]
+        if several:
+            part[level_name] = places * 0.0 + level
+            part[" row"] = places * len(levels) + i
+        for name in columns:
+            part[name] = _joined([made[each.name] for each in asked[name, i]])
+        parts.append(part)
+    if not several:
+        return groups._with_labels(parts[0])
+    rows = concat(parts).sort_values(" row")
+    frame = DataFrame._of({name: rows._nodes[name] for name in [*keys, level_name, *columns]})
+    if groups._labelled:
+        frame._labels = {name: frame._nodes[name] for name in [*keys, level_name]}
+    return frame
+
+
+def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:
+    """The aggregates of one column that its quantile is made of."""
+    from headrace.group import SeriesGroupBy, Words
+    from headrace.series import Series
+
+    if interpolation == "linear":
+        return [Words(name, "quantile", node, q=level)]
+    column = groups._of(SeriesGroupBy, {name: node})
+    place = (column.transform("count") - 1) * level
+    ranks = column.rank(method="first") - 1
+    return [
+        Words(f"{name} {i}", "first", Series(node).where(ranks == pick(place))._node)
+        for i, pick in enumerate(_PICKS[interpolation])
+    ]
+
+
+def _joined(parts: list[Series]) -> Series:
+    """One value, or the middle of two."""
+    if len(parts) == 1:
+        return parts[0]
+    low, high = parts
+    times = is_time(low) or is_duration(low)
+    middle: Series = low + (high - low) / 2 if times else low / 2 + high / 2
+    return middle
