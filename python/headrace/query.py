@@ -85,8 +85,11 @@ class _Walk:
         return word
 
     def _refuse(self, what: str, node: ast.AST) -> InvalidArgumentError:
+        at = ast.unparse(node)
+        for word, name in (*self.names.items(), *self.values.items()):
+            at = at.replace(word, f"@{name}" if word in self.values else f"`{name}`")
         return InvalidArgumentError(
-            f"query: {what} has no meaning here: at={ast.unparse(node)!r}, text={self.text!r}"
+            f"query: {what} has no meaning here: at={at!r}, text={self.text!r}"
         )
 
     def _value(self, node: ast.AST) -> Any:
@@ -117,6 +120,11 @@ class _Walk:
             return self._call(node)
         elif isinstance(node, ast.Attribute):
             return self._attribute(node)
+        elif isinstance(node, ast.Subscript) and self._is_of_variable(node):
+            try:
+                return self._value(node.value)[self._value(node.slice)]
+            except (LookupError, TypeError):
+                pass
         raise self._refuse(type(node).__name__, node)
 
     def _name(self, name: str) -> Any:
@@ -153,9 +161,20 @@ class _Walk:
             left = right
         return result
 
+    def _is_of_variable(self, node: ast.AST) -> bool:
+        """Whether this is a variable of the caller, or an item or attribute of one."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self.values
+
     def _attribute(self, node: ast.Attribute) -> Any:
-        """What a column has by name: `.str`, `.dt` and the fields of these."""
+        """What a column has by name: `.str`, `.dt` and the fields of these; that of a variable."""
         owner = self._value(node.value)
+        if self._is_of_variable(node) and not node.attr.startswith("_"):
+            try:
+                return getattr(owner, node.attr)
+            except AttributeError:
+                raise self._refuse(f"{node.attr} of this", node) from None
         if isinstance(owner, Series) and node.attr in ("str", "dt"):
             return getattr(owner, node.attr)
         if _is_accessor(owner) and not node.attr.startswith("_") and hasattr(owner, node.attr):

@@ -269,16 +269,18 @@ FRAME = {"x": [1, 2, 3, 4], "y": [0.5, 1.5, -2.0, 4.0], "a b": ["u", "v", "w", "
         "-y > x / 4",
         "x >= @least",
         "x in @some",
+        "x > @some[0] and x < @limits['most']",
+        "x == @limits['span'].stop",
         "y.abs() > 1.9",
         '`a b` == "it\'s `x` and @y"',
     ],
 )
 def test_query_is_what_pandas_finds(text: str) -> None:
-    least, some = 3, [1, 2]  # read by the text
+    least, some, limits = 3, [1, 2], {"most": 4, "span": range(3)}  # read by the text
     ours = hr.DataFrame(FRAME).query(text)
     theirs = pd.DataFrame(FRAME).query(text, engine="python")
     assert ours.x.to_list() == theirs.x.to_list()
-    assert least and some
+    assert least and some and limits
 
 
 @pytest.mark.parametrize(
@@ -293,6 +295,10 @@ def test_query_is_what_pandas_finds(text: str) -> None:
         ("(lambda: 1)()", "has no meaning here"),
         ("[x for x in y]", "has no meaning here"),
         ("x[0]", "has no meaning here"),
+        ("x > @some[3]", r"at='@some\[3\]'"),
+        ("x > @some.nothing", "at='@some.nothing'"),
+        ("x > @some.__class__", "has no meaning here"),
+        ("x > @some.pop()", "has no meaning here"),
         ("x == None", "is_null"),
         ("x + 1", "no condition"),
         ("1 in [1]", "without a column"),
@@ -302,10 +308,10 @@ def test_query_is_what_pandas_finds(text: str) -> None:
     ],
 )
 def test_query_refuses_what_it_does_not_know(text: str, says: str) -> None:
-    frame = hr.DataFrame(FRAME)
+    frame, some = hr.DataFrame(FRAME), [1, 2]
     with pytest.raises(hr.Error, match=says):
         frame.query(text)
-    assert frame.query("x == 1").x.to_list() == [1]
+    assert some == [1, 2] and frame.query("x == 1").x.to_list() == [1]
 
 
 def test_the_same_part_of_a_frame_is_the_same_rows() -> None:
