@@ -152,7 +152,7 @@ class FrameRows:
 
     def merge(
         self: Any,
-        right: DataFrame,
+        right: DataFrame | Series,
         how: str = "inner",
         on: str | list[str] | None = None,
         left_on: Any = None,
@@ -172,8 +172,8 @@ class FrameRows:
 
         Parameters
         ----------
-        right : DataFrame
-            The other frame.
+        right : DataFrame or Series
+            The other frame, or a column with its labels.
         how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
             Which rows stay; semi and anti: left rows that have a partner, or none.
         on : str or list of str, optional

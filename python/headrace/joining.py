@@ -109,7 +109,7 @@ def _both_keys(
 
 def merge(
     left: DataFrame,
-    right: DataFrame,
+    right: DataFrame | Series,
     how: str = "inner",
     on: Any = None,
     left_on: Any = None,
@@ -130,6 +130,8 @@ def merge(
     from headrace.frame import DataFrame
 
     mark("merge")
+    if isinstance(right, Series):
+        right = right.to_frame()
     if not isinstance(right, DataFrame):
         raise TypeMismatchError(f"merge: a frame is wanted: right={type(right).__name__!r}")
     if not left.columns or not right.columns:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.deferred import mark
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.locators import (
     Locator,
     PositionLocator,
@@ -252,6 +252,14 @@ class LabelledSeries(Series):
         if isinstance(key, slice) or is_mask(key) or is_several(key):
             return self._of_rows(self._frame[key])
         return super().__getitem__(key)
+
+    def __contains__(self, label: Any) -> bool:
+        """Whether a value has this label."""
+        try:
+            found = Locator(self._frame)._equal_mask(label)
+        except (InvalidArgumentError, TypeMismatchError):
+            return False  # a label of another kind
+        return bool(found.any().item())
 
     def head(self, n: int = 5) -> LabelledSeries:
         """The first rows; see `Series.head`."""

@@ -199,6 +199,7 @@ def test_19_a_new_label_is_an_error(df: hr.DataFrame) -> None:
 def test_20_brackets_of_a_series(df: hr.DataFrame) -> None:
     labelled = df.set_index("k").x
     assert (labelled[2], labelled["a"]) == (3, None)
+    assert "a" in labelled and 3 not in labelled and 3 in df.x and 0 not in df.x[df.x > 0]
     assert df.set_index("k").merge(df, on="k")._labels == {}
     both = hr.concat([df.set_index("k"), df.set_index("k")])
     assert both.loc["a"].x.to_list() == [None, None]

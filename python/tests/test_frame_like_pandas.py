@@ -335,6 +335,11 @@ df.set_index("k").join(g.set_index("k"), rsuffix="_r")
 df.join(g.set_index("k"), on="k", rsuffix="_r")
 df.join(g.drop_duplicates("k").set_index("k").y, on="k")
 df.merge(g, on="k", sort=True)
+df.merge(df.groupby("k").i.sum().rename("sum"), on="k")
+df.merge(df.groupby("k").i.sum(), left_on="k", right_index=True)
+m.merge(df, df.i.rename("v"), left_on="i", right_on="v")
+counts = df.k.value_counts();; r = ["a" in counts, "z" in counts, 1 in counts]
+sums = df.groupby(["k", "j"]).i.sum();; r = ["a" in sums, ("a", 2) in sums, ("c", 1) in sums]
 m.concat([df, df], ignore_index=True)
 m.concat([df, g], ignore_index=True)
 m.concat([df, g], join="inner")
