@@ -172,6 +172,26 @@ void add_replaced(std::string_view text, std::string_view old, std::string_view 
   maker.add(text.substr(at));
 }
 
+void add_steps(std::string_view text, int64_t step, TextMaker& maker) {
+  const uint64_t every = step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
+  uint64_t seen = 0;  // since the last one that was taken
+  const auto take = [&](std::string_view character) {
+    if (seen == 0) maker.add(character);
+    if (++seen == every) seen = 0;
+  };
+  for (size_t at = 0; step > 0 && at < text.size();) {
+    const size_t next = next_character(text, at);
+    take(text.substr(at, next - at));
+    at = next;
+  }
+  for (size_t end = text.size(); step < 0 && end > 0;) {
+    size_t at = end - 1;
+    while (at > 0 && !starts_character(text[at])) --at;
+    take(text.substr(at, end - at));
+    end = at;
+  }
+}
+
 // `add(text, maker)` of each text of a column.
 template <class F>
 Column change_texts(const Column& column, F&& add) {
@@ -240,6 +260,19 @@ NodePtr replace_text_node(const NodePtr& column, const std::string& old, const s
   return text_operator(column, TypeId::kString, "replace " + old.substr(0, 40),
                        [old, fresh, most](std::span<const Value> values) -> Value {
                          return replace_text(std::get<Column>(values[0]), old, fresh, most);
+                       });
+}
+
+Column step_text(const Column& column, int64_t step) {
+  return change_texts(
+      column, [step](std::string_view text, TextMaker& maker) { add_steps(text, step, maker); });
+}
+
+NodePtr step_text_node(const NodePtr& column, int64_t step) {
+  if (step == 0) throw_error<InvalidArgumentError>("str", "the step of a slice is 0");
+  return text_operator(column, TypeId::kString, "step " + std::to_string(step),
+                       [step](std::span<const Value> values) -> Value {
+                         return step_text(std::get<Column>(values[0]), step);
                        });
 }
 

@@ -37,6 +37,11 @@ HR_API Column replace_text(const Column& column, std::string_view old, std::stri
 HR_API NodePtr replace_text_node(const NodePtr& column, const std::string& old,
                                  const std::string& fresh, int64_t most);
 
+/// Each `step`-th character of each text, from the first on; below 0 from the last one backwards.
+/// Throws InvalidArgumentError for 0.
+HR_API Column step_text(const Column& column, int64_t step);
+HR_API NodePtr step_text_node(const NodePtr& column, int64_t step);
+
 /// Rows of columns and fixed texts, one behind the other; null where a column is. There is at least
 /// one column. Throws InvalidArgumentError for columns of different lengths or frames.
 using TextPiece = std::variant<NodePtr, std::string>;

@@ -110,6 +110,7 @@ void bind_frame(nb::module_& m) {
       },
       "column"_a, "pattern"_a, Unlocked());
   m.def("ordered_categories", &hr::ordered_categories_node, "column"_a, Unlocked());
+  m.def("step_text", &hr::step_text_node, "column"_a, "step"_a, Unlocked());
   m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
   m.def(
       "integers_of_floats",

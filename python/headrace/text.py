@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.rows import whole_number
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -28,6 +29,9 @@ _TURNED = {
 }
 #: What has a meaning in a regular expression.
 _SIGNS = "\\.^$*+?{}[]|()"
+
+#: Behind the last character of every text.
+_PAST = 2**62
 
 
 def is_text(value: Any) -> bool:
@@ -389,24 +393,42 @@ class TextAccessor:
         """
         return self._test("like", pattern)
 
-    def slice(self, start: int | None = None, stop: int | None = None) -> Series:
-        """Characters from `start` to before `stop`; negative ones count from the end."""
+    def slice(
+        self, start: int | None = None, stop: int | None = None, step: int | None = None
+    ) -> Series:
+        """Characters from `start` to before `stop`; negative ones count from the end.
+
+        With `step` each so-manyth of them; below 0 backwards from `start` on, or from the end.
+
+        >>> import headrace as hr
+        >>> hr.Series(["abcdé"]).str[::-2].to_list(), hr.Series(["abcdé"]).str[1:4].to_list()
+        (['éca'], ['bcd'])
+        """
         mark("str")
-        end = 2**62 if stop is None else stop
-        return self._made(_core.slice_text(self._series._node, start or 0, end))
+        step = 1 if step is None else whole_number("str", "step", step)
+        end = _PAST if stop is None else stop
+        begin = start or 0
+        if step < 0:  # the same characters forwards
+            begin = 0 if stop is None else _behind(stop)
+            end = _PAST if start is None else _behind(start)
+        piece = _core.slice_text(self._series._node, begin, end)
+        return self._made(piece if step == 1 else _core.step_text(piece, step))
 
     def __getitem__(self, key: int | builtins.slice) -> Series:
         """One character, as `get` gives it, or a slice of them."""
         if isinstance(key, builtins.slice):
-            if key.step not in (None, 1):
-                raise InvalidArgumentError(f"str: a slice takes no step: step={key.step}")
-            return self.slice(key.start, key.stop)
+            return self.slice(key.start, key.stop, key.step)
         return self.get(key)
 
     def len(self) -> Series:
         """Characters of each text: int32."""
         mark("str")
         return self._made(_core.text_length(self._series._node))
+
+
+def _behind(place: int) -> int:
+    """The place behind this one; -1 is the last."""
+    return _PAST if place == -1 else place + 1
 
 
 def to_numeric(series: Series, errors: str = "raise") -> Series:

@@ -72,6 +72,35 @@ def test_slices_are_those_of_python(texts: list[Any], start: int | None, stop: i
 
 
 @settings(max_examples=300, deadline=None)
+@given(
+    TEXTS,
+    st.one_of(st.none(), st.integers(-20, 20)),
+    st.one_of(st.none(), st.integers(-20, 20)),
+    st.one_of(st.integers(-4, 4), st.sampled_from([2**62, -(2**63)])).filter(bool),
+)
+def test_steps_are_those_of_python(
+    texts: list[Any], start: int | None, stop: int | None, step: int
+) -> None:
+    for column in both(texts):
+        assert column.str[start:stop:step].to_list() == each(texts, lambda t: t[start:stop:step])
+        assert column.str.slice(step=step)[1:].to_list() == each(texts, lambda t: t[::step])[1:]
+
+
+def test_steps_of_long_texts() -> None:
+    texts = ["añ" * 400_000, None, "b" * 70_000, "€𝄞"] * 3
+    column = hr.Series(texts)
+    assert column.str[::-1].to_list() == each(texts, lambda t: t[::-1])
+    assert column.str[5:-5:3].to_list() == each(texts, lambda t: t[5:-5:3])
+
+
+def test_steps_that_are_none() -> None:
+    with pytest.raises(hr.InvalidArgumentError, match="the step of a slice is 0"):
+        hr.Series(["a"]).str[::0]
+    with pytest.raises(hr.TypeMismatchError, match="step='x'"):
+        hr.Series(["a"]).str.slice(step="x")
+
+
+@settings(max_examples=300, deadline=None)
 @given(st.lists(LETTERS, min_size=1, max_size=20), st.text(alphabet="ab%_é", max_size=8))
 def test_like_is_that_of_duckdb(texts: list[str], pattern: str) -> None:
     rows = pa.table({"t": texts})  # noqa: F841 (named in the query)
@@ -102,7 +131,7 @@ def test_texts_over_morsels() -> None:
         lambda: hr.Series(["a"]).str.contains("a(?=b)"),
         lambda: hr.Series(["a"]).str.contains(3),
         lambda: hr.Series(["a"]).str.startswith(()),
-        lambda: hr.Series(["a"]).str[::2],
+        lambda: hr.Series(["a"]).str[::0],
         lambda: hr.Series(["a"]).str.like(None),
     ],
 )
