@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -107,28 +108,28 @@ def factorize(
     return with_rows_of(Series(codes), series._node), uniques
 
 
-def _edge(value: float, digits: int) -> str:
-    text = f"{round(value, digits):.{digits}f}".rstrip("0")
-    return text + "0" if text.endswith(".") else text
+def _edge(value: float, digits: int) -> float:
+    """An edge with so many digits behind the point; below 1 so many behind the zeros."""
+    import numpy as np
+
+    if 0 < abs(value) < 1:
+        digits -= 1 + math.floor(math.log10(abs(value)))
+    return float(np.around(value, digits)) if digits < 300 else value  # the least floats
 
 
 def _bin_names(
     edges: list[Any], whole: bool, right: bool, lowest: bool, precision: int
 ) -> list[str]:
     """The bins as pandas writes intervals, with as many digits as keep them apart."""
-    shown = [str(int(edge)) for edge in edges] if whole else []
+    if whole and not lowest:
+        return _intervals([str(int(edge)) for edge in edges], right)
     for digits in range(precision, 20):
-        if whole:
-            break
         shown = [_edge(float(edge), digits) for edge in edges]
-        if lowest:
-            shown[0] = _edge(float(edges[0]) - 10.0**-digits, digits)
         if len(set(shown)) == len(edges):
             break
-    if whole and lowest:
-        shown = [_edge(float(edge), precision) for edge in edges]
-        shown[0] = _edge(float(edges[0]) - 10.0**-precision, precision)
-    return _intervals(shown, right)
+    if lowest:
+        shown[0] -= 10.0**-digits
+    return _intervals([str(edge) for edge in shown], right)
 
 
 def _intervals(shown: Sequence[str], right: bool) -> list[str]:
@@ -391,7 +392,7 @@ class FrameShapes:
     ) -> Any:
         """How often each row occurs (in the columns of `subset`), the most frequent first.
 
-        With `normalize` the share of all rows that are counted.
+        Of equals the one seen first. With `normalize` the share of all rows that are counted.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
@@ -400,7 +401,7 @@ class FrameShapes:
         names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
         from headrace.series_reductions import counted_values
 
-        counted = self.groupby(names, dropna=dropna).size().rename("count")
+        counted = self.groupby(names, sort=False, dropna=dropna).size().rename("count")
         return counted_values(counted, normalize, sort, ascending)
 
     def nunique(self: Any, dropna: bool = True) -> DataFrame:

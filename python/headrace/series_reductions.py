@@ -38,6 +38,21 @@ def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascendi
     return shares.rename("proportion")
 
 
+def _binned(values: Series, bins: Any, dropna: bool) -> Any:
+    """How many values each bin has, the bins in order; looks."""
+    from headrace.frame import DataFrame
+    from headrace.reshaping import cut
+    from headrace.series import Series
+
+    binned = cut(values, bins, include_lowest=True)
+    counted = binned.value_counts(sort=False).to_dict()
+    names = binned.cat.categories.to_list() if counted or not dropna else []
+    name = values.name or "key"
+    bins_in_order = Series(names, dtype="category").cat.as_ordered()
+    counts = Series([counted.get(each, 0) for each in names], dtype="int64")
+    return DataFrame({name: bins_in_order, "count": counts}).set_index(name)["count"]
+
+
 def _floats(series: Any) -> Any:
     """Decimals as floats, others as they are."""
     return series.astype("float64") if is_decimal(series) else series
@@ -359,23 +374,30 @@ class SeriesReductions(SeriesValues):
         return Series(_core.part(table, 0), self.name)
 
     def value_counts(
-        self,
+        self: Any,
         normalize: bool = False,
         sort: bool = True,
         ascending: bool = False,
-        *,
+        bins: int | list[Any] | None = None,
         dropna: bool = True,
     ) -> Any:
         """How often each value occurs, the most frequent first, of equals the one seen first.
 
-        With `normalize` the share of all rows that are counted.
+        With `normalize` the share of all rows that are counted. With `bins`, a number or edges, how
+        many lie in each bin of `hr.cut` (the first one holds its left edge), or the share of all
+        rows; of equals the lower bin first. Looks then.
 
         >>> import headrace as hr
         >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
         {'b': 2, 'a': 1}
+        >>> hr.Series([1, 5, 2]).value_counts(bins=[0, 2, 4, 6]).to_dict()
+        {'(-0.001, 2.0]': 2, '(4.0, 6.0]': 1, '(2.0, 4.0]': 0}
         """
         from headrace.group import SeriesGroupBy, keys_of
 
+        if bins is not None:
+            made = counted_values(_binned(self, bins, dropna), False, sort, ascending)
+            return (made / len(self)).rename("proportion") if normalize else made
         groups = SeriesGroupBy(keys_of(None, self), {}, "first", dropna)
         counted: LabelledSeries = groups.size().rename("count")
         return counted_values(counted, normalize, sort, ascending)

@@ -350,6 +350,15 @@ OPERATORS: dict[str, list[Form]] = {
     "value_counts": [
         lambda w: f"df.{w.one('k', 'j', 't')}.value_counts(dropna={w.truth()}).to_dict()",
         lambda w: "df.j.value_counts(normalize=True).sort_index().tolist()",
+        lambda w: (
+            f"list(df.value_counts({w.one(['k', 'j'], ['t', 'b'], ['b', 'j', 'k'])},"
+            f" sort={w.truth()}, ascending={w.truth()}).to_dict().items())"
+        ),
+        lambda w: f"list(df.{w.one('k', 't')}.value_counts(sort={w.truth()}).to_dict().items())",
+        lambda w: (
+            f"df.{w.one('i', 'x')}.value_counts(bins={w.edges()}, sort={w.truth()},"
+            f" ascending={w.truth()}, normalize={w.truth()}).tolist()"
+        ),
     ],
     "cut": [
         lambda w: f"m.cut(df.i, {w.edges()}, right={w.truth()}).astype('str').tolist()",
@@ -369,6 +378,10 @@ OPERATORS: dict[str, list[Form]] = {
     "text slice": [
         lambda w: f"df.t.str.slice({w.whole(4)}, {w.one(None, w.whole(6))})",
         lambda w: f"df.t.str[{w.rng.randrange(-3, 4)}]",
+        lambda w: (
+            f"df.t.str.slice({w.one(None, w.whole(5))}, {w.one(None, w.whole(5))},"
+            f" {w.one(-3, -2, -1, 1, 2, 5)})"
+        ),
     ],
     "text strip": [
         lambda w: f"df.t.str.{w.one('strip', 'lstrip', 'rstrip')}({w.one('', repr('a'))})",

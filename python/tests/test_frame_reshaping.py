@@ -96,11 +96,32 @@ def test_cut_into_equal_bins_is_that_of_pandas(values: Any, bins: int, right: bo
     wanted = pd.cut(theirs, bins, right=right, labels=False)
     got = hr.cut(ours, bins, right=right, labels=False)
     assert got.to_list() == missing_as_none(wanted)
+    assert len(hr.cut(ours, bins).cat.categories) == bins
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.integers(-99, 99), min_size=1, max_size=9),
+    st.integers(-12, 12).map(lambda power: 10.0**power),
+    st.integers(1, 7),
+    st.booleans(),
+    st.booleans(),
+)
+def test_names_of_bins_are_those_of_pandas(
+    values: list[int], unit: float, bins: int, right: bool, lowest: bool
+) -> None:
+    options = {"right": right, "include_lowest": lowest}
+    scaled = np.array(values) * unit
+    wanted = pd.cut(scaled, bins, **options).categories
+    assert hr.cut(scaled, bins, **options).cat.categories.to_list() == [*map(str, wanted)]
 
 
 @pytest.mark.parametrize("right", [True, False])
 @pytest.mark.parametrize("lowest", [True, False])
-@pytest.mark.parametrize("edges", [[0, 5, 10, 20], [0.0, 0.25, 5.5, 20.125], [-1, 3]])
+@pytest.mark.parametrize(
+    "edges",
+    [[0, 5, 10, 20], [0.0, 0.25, 5.5, 20.125], [-1, 3], [0.01234567, 1.01234567], [-1e-7, 2e18]],
+)
 def test_cut_by_edges_is_that_of_pandas(edges: Any, lowest: bool, right: bool) -> None:
     values = [0, 1, 5, 7, 10, 19, 20, 21, -1, 3]
     options = {"right": right, "include_lowest": lowest}
@@ -206,15 +227,38 @@ def test_frame_statistics_are_those_of_pandas(rows: Any, n: int) -> None:
             got = np.asarray(ours.quantile(levels)[name].to_list(), float)
             np.testing.assert_allclose(got, np.atleast_1d(theirs[name].quantile(levels)))
     assert ours.nunique().to_dict() == {k: [v] for k, v in theirs.nunique().items()}
-    assert ours.value_counts().to_dict() == theirs.value_counts().to_dict()
-    assert ours.value_counts("a", sort=False).to_dict() == (
-        theirs.a.value_counts().sort_index().to_dict()
-    )
+    for options in ({}, {"ascending": True}, {"sort": False}, {"normalize": True}):
+        for subset in (None, ["b", "a"], "a"):
+            counted, other = (
+                ours.value_counts(subset, **options),
+                theirs.value_counts([subset] if isinstance(subset, str) else subset, **options),
+            )
+            keys = [key[0] if subset == "a" else key for key in other.index]
+            assert list(counted.to_dict().items()) == list(zip(keys, other, strict=True))
     assert ours.nlargest(n, "a").a.to_list() == theirs.nlargest(n, "a").a.tolist()
     assert ours.nsmallest(n, "a").a.to_list() == theirs.nsmallest(n, "a").a.tolist()
     assert len(ours.drop_duplicates()) == len(theirs.drop_duplicates())
     assert ours.drop_duplicates("a").a.to_list() == theirs.drop_duplicates("a").a.tolist()
     assert ours.a.drop_duplicates().to_list() == theirs.a.drop_duplicates().tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.integers(-30, 30).map(lambda i: i / 4), min_size=1, max_size=30),
+    st.one_of(st.integers(1, 6), st.just([-3, 0, 2.5, 6]), st.just([90, 91])),
+    st.booleans(),
+    st.booleans(),
+)
+def test_counts_of_bins_are_those_of_pandas(
+    values: list[float], bins: Any, sort: bool, normalize: bool
+) -> None:
+    ours, theirs = hr.Series([*values, None], name="x"), pd.Series([*values, np.nan])
+    for options in ({}, {"ascending": True}, {"dropna": False}):
+        options = {"bins": bins, "sort": sort, "normalize": normalize, **options}
+        counted, wanted = ours.value_counts(**options), theirs.value_counts(**options)
+        assert counted.reset_index().columns == ["x", "proportion" if normalize else "count"]
+        assert list(counted.to_dict()) == [str(each) for each in wanted.index]
+        assert counted.to_list() == wanted.tolist()
 
 
 # ---- mappings and functions ----------------------------------------------------------------------
