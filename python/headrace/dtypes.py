@@ -165,9 +165,11 @@ def digits_of(dtype: str) -> tuple[int, int] | None:
 
 
 def common_dtype(dtypes: Sequence[str]) -> str | None:
-    """What holds times or durations of several units, or decimals and integers; None of others."""
+    """What holds times of several units, decimals and integers, texts and categories; else None."""
     if len(set(dtypes)) < 2:
         return None
+    if set(dtypes) == {"string", "category"}:
+        return "string"
     times = [time for dtype in dtypes if (time := _TIMELY.fullmatch(dtype))]
     if len(times) == len(dtypes) and len({(time[1], time[3]) for time in times}) == 1:
         unit = max((time[2] for time in times), key=("s", "ms", "us", "ns").index)

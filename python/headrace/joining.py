@@ -33,7 +33,7 @@ Key = tuple[str | None, _core.Node]
 
 
 def agreed(columns: list[_core.Node]) -> list[_core.Node]:
-    """Times of several units in the finest, decimals with as many digits as all have; others."""
+    """Times in the finest unit of all, decimals with all digits, categories as texts; others."""
     dtype = common_dtype([column.dtype for column in columns])
     return [Series(column).astype(dtype)._node for column in columns] if dtype else columns
 
@@ -155,11 +155,11 @@ def merge(
     columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
     for name, node in left._nodes.items():
         if name in shared:
-            if how == "outer":
-                mine, theirs = _of_both(node, shared[name])
-                columns.append((name, mine, theirs))
-            else:
-                columns.append((name, None, shared[name]) if how == "right" else (name, node, None))
+            mine, theirs = node, shared[name]
+            if how == "outer" or {mine.dtype, theirs.dtype} == {"string", "category"}:
+                mine, theirs = _of_both(mine, theirs)
+            whole = {"right": (None, theirs), "outer": (mine, theirs)}
+            columns.append((name, *whole.get(how, (mine, None))))
         else:
             taken = name in right and how not in _LEFT_ONLY
             columns.append((name + (suffixes[0] or "") if taken else name, node, None))

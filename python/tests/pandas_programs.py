@@ -163,6 +163,8 @@ def join(how: str) -> list[Form]:
         lambda w: f"df.merge(g, on='k', how={how!r}, suffixes=('_l', '_r'))",
         lambda w: f"df.merge(g, on=['j', 'k'], how={how!r}, indicator=True)",
         lambda w: f"df.merge(g, left_on='i', right_on='u', how={how!r})",
+        lambda w: f"df.assign(k=df.k.astype('category')).merge(g, on='k', how={how!r}).x",
+        lambda w: f"df[['k', 'x']].merge(g.astype({{'k': 'category'}}), on='k', how={how!r})",
         lambda w: f"df.merge(g.drop_duplicates('j'), on='j', how={how!r}, validate='many_to_one')",
     ]
     return forms

@@ -133,6 +133,23 @@ def test_categories_of_different_dictionaries_match_by_text() -> None:
     assert merged.k.to_list() == ["b", "a", "c"] and merged.y.to_list() == [6, 5, None]
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer", "semi", "anti"])
+def test_categories_match_texts(how: Any) -> None:
+    texts = hr.DataFrame({"k": ["b", None, "c", "b"], "x": [1, 2, 3, 4]})
+    others = hr.DataFrame({"k": ["a", "b", None], "y": [5, 6, 7]})
+    wanted = texts.merge(others, on="k", how=how)
+    by_code = [frame.assign(k=frame.k.astype("category")) for frame in (texts, others)]
+    for left, right in ((by_code[0], others), (texts, by_code[1])):
+        merged = left.merge(right, on="k", how=how)
+        assert merged.k.dtype == "string"
+        assert merged.to_dict() == wanted.to_dict()
+        named = left.merge(right.rename(columns={"k": "q"}), left_on="k", right_on="q", how=how)
+        assert named.k.dtype == left.k.dtype
+        assert named.x.to_list() == wanted.x.to_list()
+    both = hr.concat([by_code[0][["k"]], others[["k"]]])
+    assert (both.k.dtype, both.k.to_list()) == ("string", ["b", None, "c", "b", "a", "b", None])
+
+
 def test_only_wanted_columns_are_read_and_rows_matched_once() -> None:
     left = hr.DataFrame({"k": [1, 2], "x": [1.0, 2.0]})
     right = hr.DataFrame({"k": [2, 1], "y": [3.0, 4.0], "z": [5.0, 6.0]})
