@@ -10,15 +10,11 @@ from headrace import _core
 from headrace.construction import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.deferred import Deferred
 from headrace.errors import InvalidArgumentError
-from headrace.rows import by_position
+from headrace.rows import by_position, is_missing
 from headrace.series import Series
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
-
-
-#: The types of pandas' words for a missing value.
-_MISSING = ("NAType", "NaTType")
 
 
 class Picked(NamedTuple):
@@ -99,9 +95,7 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
     """The value, or, of one value a picked row, a column that has them at these rows."""
     from headrace.functions import with_rows_of
 
-    if type(value).__name__ in _MISSING:
-        return None
-    if is_single(value):
+    if is_single(value) or is_missing(value):
         return value
     column = value if isinstance(value, Series) else Series(by_position(value))
     frame_rows, own = picked.mask._node, column._node

@@ -15,6 +15,7 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from headrace.rows import is_missing
 from headrace.zones import zone_in, zone_of
 
 if TYPE_CHECKING:
@@ -170,13 +171,24 @@ def _numpy_durations(values: Any, op: str, dtype: str | None) -> Any:
     return np.array(spans).astype(dtype) if dtype else np.array(spans)
 
 
+def _python_values(values: Any, dtype: str | None = None) -> _core.Column:
+    """A column of Python's values; beside texts and times NaN, and what pandas has, is null."""
+    try:
+        return _core.column_from_list(values, dtype)
+    except (TypeMismatchError, RuntimeError):  # pandas' NaT looks like a time of Python
+        plain = [None if is_missing(value) else value for value in values]
+        if all(p is v for p, v in zip(plain, values, strict=True)):
+            raise
+        return _core.column_from_list(plain, dtype)
+
+
 def _list_column(values: Any, op: str, dtype: str | None) -> _core.Column:
     first = next((value for value in values if value is not None), None)
     if type(first).__module__ == "numpy" and type(first).__name__ == "timedelta64":
         return _array_column(_numpy_durations(values, op, dtype), op)[0]
     timely = isinstance(first, datetime.date) or _is_numpy_time(first)
     if not timely or not any(_is_numpy_time(value) for value in values):
-        return _core.column_from_list(values, dtype)
+        return _python_values(values, dtype)
     import numpy as np
 
     times = [np.datetime64("NaT") if value is None else np.datetime64(value) for value in values]
@@ -211,7 +223,7 @@ def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
     if values.ndim != 1:
         raise TypeMismatchError(f"{op}: only a 1-D array is a column: dimensions={values.ndim}")
     _core.record_copy(op, "NumPy objects become values", values.nbytes, False)
-    return _core.column_from_list(values.tolist())
+    return _python_values(values.tolist())
 
 
 def column_node(

@@ -86,6 +86,9 @@ class DataFrame(
         self._labels = {}
         self.rejects = None
         mark("DataFrame")
+        if isinstance(data, Series):
+            columns = None if columns is None else list(columns)
+            data = data.to_frame(data.name or (columns[0] if columns else "0"))
         if isinstance(data, DataFrame):
             self._take(data, columns)
         elif data is not None or columns is not None or index is not None:

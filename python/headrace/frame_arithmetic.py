@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.deferred import mark
-from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series_arithmetic import turned
+from headrace.text import is_text
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -247,8 +248,8 @@ class FrameArithmetic:
     def replace(self: Any, to_replace: Any, value: Any = None, *, regex: bool = False) -> DataFrame:
         """Values equal to `to_replace` become `value`; see `Series.replace`.
 
-        A value that a column's dtype cannot hold is not looked for in it. A mapping of mappings
-        says what to replace by column.
+        Values of another kind than a column's are not looked for in it. A mapping of mappings says
+        what to replace by column.
         """
         if isinstance(to_replace, Mapping) and any(
             isinstance(v, Mapping) for v in to_replace.values()
@@ -256,13 +257,9 @@ class FrameArithmetic:
             asked = {self._find(n): each for n, each in to_replace.items()}
             return self._made_of({n: self[n].replace(each) for n, each in asked.items()})  # type: ignore[no-any-return]
 
-        def replaced(column: Any) -> Any:
-            try:
-                return column.replace(to_replace, value, regex=regex)
-            except (TypeMismatchError, UnsupportedError):
-                return column
-
-        return self._of_each(replaced)  # type: ignore[no-any-return]
+        return self._of_each(  # type: ignore[no-any-return]
+            lambda c: c if regex and not is_text(c) else c.replace(to_replace, value, regex=regex)
+        )
 
     def ffill(self) -> DataFrame:
         """Null and NaN replaced by the last value before them in their column."""

@@ -131,7 +131,7 @@ class GroupPicks(GroupRows):
         >>> df.groupby("id").get_group("a").x.to_list()
         [1, 2]
         """
-        from headrace.locators import is_missing
+        from headrace.rows import is_missing
         from headrace.series import Series
 
         mark("get_group")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from headrace.assignments import Picked, put_values
 from headrace.deferred import Deferred, mark
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.functions import value_by_value
-from headrace.rows import Row, masked_names, whole_number
+from headrace.rows import Row, is_missing, masked_names, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -72,11 +71,6 @@ def is_mask(key: Any) -> bool:
     if isinstance(key, Deferred) or hasattr(key, "__array_interface__"):
         return str(key.dtype) == "bool"
     return isinstance(key, list) and bool(key) and all(isinstance(each, bool) for each in key)
-
-
-def is_missing(label: Any) -> bool:
-    """Whether this is None or NaN."""
-    return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def is_several(key: Any) -> bool:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.array import Array
 from headrace.construction import is_single
-from headrace.locators import is_missing
-from headrace.rows import by_position
+from headrace.rows import by_position, is_missing
 from headrace.series import Series
 
 if TYPE_CHECKING:

@@ -57,6 +57,13 @@ def by_position(values: Any) -> Any:
     return values.reset_index(drop=True) if pandas_labels(values) else values
 
 
+def is_missing(value: Any) -> bool:
+    """Whether this is None, NaN, or what pandas has for them."""
+    if isinstance(value, float):
+        return value != value  # noqa: PLR0124 (NaN)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def whole_number(op: str, word: str, value: Any) -> int:
     """A whole number: an int, one of NumPy's, or an array of one integer, which is looked at."""
     try:

@@ -14,7 +14,7 @@ from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.misfits import refuse_misfit
-from headrace.rows import given_name, no_attribute, pandas_labels, whole_number
+from headrace.rows import given_name, is_missing, no_attribute, pandas_labels, whole_number
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
@@ -39,11 +39,11 @@ def _looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
 
 
 def _converts(values: Any, word: str | None) -> bool:
-    """Whether a list of plain texts is to be numbers, or one of numbers texts."""
+    """Whether a list of plain texts is to be numbers or times, or one of numbers texts."""
     if word == "string":
         return all(isinstance(value, bool | int | float | None) for value in values)
-    numbers = word is not None and word[:3] in ("int", "uin", "flo")
-    return numbers and all(isinstance(value, str | None) for value in values)
+    parsed = word is not None and word[:3] in ("int", "uin", "flo", "dat", "tim")
+    return parsed and all(isinstance(value, str | None) for value in values)
 
 
 class Series(SeriesReductions):
@@ -102,6 +102,8 @@ class Series(SeriesReductions):
                 node = column_node(values, dtype=word)
             except TypeMismatchError:
                 if not _converts(values, word):
+                    if word == "category":
+                        Series(values).astype(word)  # an error that names categories
                     raise
                 node = column_node(values)  # as what they are, converted below
             name = given_name(values) if name is None else name
@@ -142,6 +144,10 @@ class Series(SeriesReductions):
         [1.0, 2500.0]
         """
         word, own = dtype_word(dtype), self._node.dtype
+        if word == "category" and own not in ("string", "category"):
+            raise TypeMismatchError(
+                f"astype: categories are texts: from={own!r}; use astype('string') before"
+            )
         if word == "category" and not isinstance(dtype, builtins.str):
             from headrace.categories import as_pandas_categories
 
@@ -172,6 +178,8 @@ class Series(SeriesReductions):
 
     def _elementwise(self, op: str, *values: Any, dtype: builtins.str | None = None) -> Self:
         node = None
+        if op == "where" and is_missing(values[1]) != is_missing(values[2]):
+            values = self._with_nulls(*values)
         if op not in ("is_null", "cast"):
             mark(op)
             if any(map(is_decimal, values)):
@@ -185,6 +193,17 @@ class Series(SeriesReductions):
             return super()._elementwise(op, *values, dtype=dtype)
         made: Self = self._like(node)
         return made
+
+    def _with_nulls(self, condition: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        """What `where` takes when one value is missing: nulls, but NaN beside numbers."""
+        missing, other = (x, y) if is_missing(x) else (y, x)
+        if isinstance(other, builtins.str):
+            other = self._elementwise("where", condition, other, other)
+        stays = isinstance(missing, float)  # NaN
+        if not isinstance(other, Series) or (stays and other.dtype.kind in "biufc"):
+            return condition, x, y
+        nulls = other.shift(1 << 62)
+        return (condition, nulls, y) if is_missing(x) else (condition, x, nulls)
 
     # ---- shape -------------------------------------------------------------------------------
     def __len__(self) -> int:

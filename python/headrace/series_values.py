@@ -137,8 +137,6 @@ class SeriesValues(SeriesArithmetic):
         """
         condition = condition(self) if callable(condition) else condition
         other = other(self) if callable(other) else other
-        if other is None:
-            other = self.shift(1 << 62)  # nulls of this dtype
         condition = _without_nulls(_mask_of(condition))
         kept: Series = self._elementwise("where", condition, self, other)
         return kept
@@ -153,14 +151,15 @@ class SeriesValues(SeriesArithmetic):
 
         A list replaces each of its values (by the value at its place, when `value` is a list too),
         a mapping each of its keys. All are looked for in the values as they were. With `regex`,
-        matches within texts become `value`.
+        matches within texts become `value`. A `value` that the dtype cannot hold is an error,
+        unless there is nothing to replace, which it looks for.
 
         >>> import headrace as hr
         >>> s = hr.Series(["a", "b", "c"])
         >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
         (['x', 'x', 'c'], ['b', 'a', 'c'])
         """
-        from headrace.locators import is_missing
+        from headrace.rows import is_missing
 
         several = isinstance(to_replace, list | tuple)
         if isinstance(to_replace, Mapping):
@@ -178,13 +177,17 @@ class SeriesValues(SeriesArithmetic):
         for old, new in pairs:
             if regex:
                 result = result.str.replace(old, new, regex=True)
-            elif is_missing(old):
-                result = result._elementwise("where", self.isna(), new, result)
-            elif new is None:
-                result = result.mask(self == old)
-            else:
-                found = _without_nulls(self == old)
+                continue
+            try:
+                found = self.isna() if is_missing(old) else _without_nulls(self == old)
+            except (TypeMismatchError, UnsupportedError):
+                continue  # a value of another kind
+            try:
                 result = result._elementwise("where", found, new, result)
+            except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
+                some: Any = found.any()
+                if some.item():
+                    raise
         return result
 
     # ---- missing values ----------------------------------------------------------------------

@@ -12,8 +12,7 @@ from headrace.array import Array, asarray
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame import DataFrame
-from headrace.locators import is_missing
-from headrace.rows import whole_number
+from headrace.rows import is_missing, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:

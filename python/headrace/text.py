@@ -431,12 +431,12 @@ def _behind(place: int) -> int:
     return _PAST if place == -1 else place + 1
 
 
-def to_numeric(series: Series, errors: str = "raise") -> Series:
+def to_numeric(series: Any, errors: str = "raise") -> Any:
     """The numbers that texts are: int64 where all are whole, else float64.
 
     Parameters
     ----------
-    series : Series
+    series : Series, or what `hr.Series` takes, or one text
         Texts; numbers stay as they are.
     errors : {"raise", "coerce"}
         A text that is no number is an error, or null.
@@ -454,11 +454,16 @@ def to_numeric(series: Series, errors: str = "raise") -> Series:
         raise InvalidArgumentError(
             f"to_numeric: no such word: errors={errors!r}; pass raise or coerce"
         )
+    if isinstance(series, str):
+        return to_numeric([series], errors).to_list()[0]
+    if not isinstance(series, Deferred):
+        from headrace.series import Series
+
+        series = Series(series)
     if not is_text(series):
         return series
     whole = _core.numbers_of_texts(series._node, "int64", True)
     real = _core.numbers_of_texts(series._node, "float64", errors == "coerce")
     _core.force([whole, real])
     found = [made.value().null_count for made in (whole, real)]
-    result: Series = series._like(whole if found[0] == found[1] else real)
-    return result
+    return series._like(whole if found[0] == found[1] else real)

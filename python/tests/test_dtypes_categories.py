@@ -30,7 +30,7 @@ def test_a_list_of_strings_becomes_categories() -> None:
     assert repr(kind).splitlines()[1:] == ["  b", "  null", "  a", "  b"]
     with pytest.raises(hr.TypeMismatchError, match=r"cat:.*astype\('category'\)"):
         _ = hr.Series([1]).cat
-    with pytest.raises(hr.TypeMismatchError, match="list value"):
+    with pytest.raises(hr.TypeMismatchError, match=r"categories are texts.*astype\('string"):
         hr.Series([1], dtype="category")
 
 

@@ -187,7 +187,6 @@ def test_lists_that_do_not_fit() -> None:
         ([dt.datetime(2300, 1, 1)], "datetime64[ns]", "does not hold"),
         ([noon, noon.date()], None, "dates and other values"),
         ([noon, 1], None, "dates and other values"),
-        (["2020-01-01"], "date", "list value"),
         ([1], "datetime64[s]", "list value"),
         ([pd.Timestamp("2020-01-01 00:00:00.000000001")], None, "finer"),
     ):

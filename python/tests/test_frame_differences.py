@@ -36,6 +36,8 @@ def test_01_comparisons_with_null(df: hr.DataFrame) -> None:
     assert (df.f != 0.5).to_list() == [False, True, True, True]  # NaN is a value
     assert df.k.str.contains("b").to_list() == [True, False, True, None]
     assert df.k.str.contains("b", na=False).to_list() == [True, False, True, False]
+    texts = hr.DataFrame({"t": ["?", np.nan, "a"], "n": [1.0, np.nan, 2.0]}).replace("?", np.nan)
+    assert texts.t.to_list() == [None, None, "a"] and texts.n.is_nan().to_list()[1]
 
 
 def test_02_dtypes_stay(df: hr.DataFrame) -> None:

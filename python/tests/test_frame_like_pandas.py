@@ -32,6 +32,7 @@ def frames(m):
     return {
         "m": m,
         "np": np,
+        "pd": pd,
         "dt": dt,
         "nan": NAN,
         "df": m.DataFrame(columns),
@@ -76,6 +77,16 @@ m.DataFrame.from_records([(1, "a")], columns=["n", "t"])
 m.DataFrame(np.array([(1, 2.5, "ab"), (2, 3, "c")], dtype=[("a", "i4"), ("b", "f8"), ("c", "U2")]))
 m.DataFrame(np.array([(1, 2.5)] * 3, dtype=[("a", "i4"), ("b", "f8")]).view(np.recarray))
 m.DataFrame(np.array([(1, "NaT")], dtype=[("a", "?"), ("b", "M8[ms]")])[::-1])
+m.DataFrame({"a": ["x", nan, None], "b": np.array([nan, "y", "z"], object)})
+m.DataFrame([["x", 1], [nan, 2]], columns=["s", "n"])
+m.DataFrame(m.Series([1, 2], name="q"))
+m.DataFrame(m.Series([1, 2]), columns=["q"])
+m.DataFrame(df.groupby("k").i.sum())
+m.Series([pd.Timestamp("2024-01-01"), pd.NaT])
+m.Series([pd.NA, "x"])
+m.Series(["2024-01-01", None], dtype="datetime64[us]")
+m.to_numeric("5")
+m.to_numeric(["1", "2.5"])
 m.Series({"a": 1, "b": 2})
 m.Series({"a": 1, "b": 2})["b"]
 m.Series([1, 2], index=["a", "b"], name="z").to_dict()
@@ -166,6 +177,18 @@ df.k.replace("[ab]", "Q", regex=True)
 df.replace({"k": {"a": "z"}})
 df.replace([5, 9], 0)
 df.x.replace(nan, 7.0)
+df.replace("a", nan)
+df.replace(["a", 5, "zz"], nan)
+df.replace({nan: None})
+df.replace({"k": {"a": nan}})
+df.k.where(df.i > 3, nan)
+df.k.mask(df.i > 3, nan)
+df.k.map({"a": nan, "b": "z"})
+df.loc[df.i > 3, "k"] = nan;; r = df
+when.where(when.isna(), nan).isna()
+m.Series(np.where(df.i > 3, "a", None))
+m.Series(np.where(df.i > 3, df.k, None))
+m.Series(np.select([df.i > 5, df.i > 3], ["a", "b"], None))
 df.x.ffill()
 df.x.bfill()
 df.k.ffill()
