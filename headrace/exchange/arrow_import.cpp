@@ -180,7 +180,9 @@ Dtype column_dtype(std::string_view op, const ArrowSchema& schema) {
   if (!format_dtype(entries).is_string() || schema.dictionary->dictionary)
     throw_error<UnsupportedError>(op, "a dictionary of something other than strings",
                                   {{"column", context.name}, {"format", entries.format}},
-                                  "decode the dictionary first");
+                                  "categories are texts: take the values first, in pyarrow by "
+                                  "dictionary_decode(), in pandas by "
+                                  "astype(s.cat.categories.dtype)");
   return TypeId::kCategory;
 }
 

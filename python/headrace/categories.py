@@ -131,6 +131,20 @@ class CategoryAccessor:
         return bool(self._series._value().is_ordered)
 
 
+def of_pandas(values: Any) -> Series:
+    """The column that a ``pandas.Categorical`` is; of other categories than texts an error."""
+    import numpy as np
+
+    from headrace.series import Series
+
+    names = values.categories.tolist()
+    entries = Series([*names, None], dtype="category")._node
+    if values.ordered:
+        entries = _core.ordered_categories(entries)
+    codes = np.where(values.codes < 0, len(names), values.codes).astype("int64")
+    return Series(_core.take(entries, Series(codes)._node))
+
+
 def as_pandas_categories(series: Series, dtype: Any) -> Series:
     """What `astype` gives for a ``pandas.CategoricalDtype``: its categories in its order."""
     names = getattr(dtype, "categories", None)

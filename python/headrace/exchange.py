@@ -142,6 +142,10 @@ def column_from(
     if module == "pandas" and kind in tuple("biufMm") and _is_numpy_backed(values):
         # pandas shows its blocks read-only, yet writes to them itself.
         return _array_column(values.to_numpy(), op)[0], True
+    if module == "pandas" and type(values).__name__ == "Categorical":
+        from headrace.categories import of_pandas
+
+        return of_pandas(values)._value(), False
     if _has_arrow(values):
         return _arrow_column(values, op), False
     if hasattr(values, "__dlpack__"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Categories: pandas, Arrow and Polars in and out, codes shared, identity kept, rows picked."""
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,34 @@ def test_categories_of_pandas_keep_their_order() -> None:
     df = hr.DataFrame({"c": ["b", "a"]}).astype({"c": pd.CategoricalDtype(ordered=True)})
     assert df.c.cat.ordered and df.c.cat.categories.to_list() == ["a", "b"]
     assert not hr.Series(["b"], dtype=pd.CategoricalDtype()).cat.ordered
+
+
+def test_a_categorical_of_pandas_stays_one() -> None:
+    values = pd.Categorical(["b", None, "a"], categories=["c", "b", "a"], ordered=True)
+    frame = hr.DataFrame({"k": values, "x": [1, 2, 3]})
+    frame["again"] = values[::-1]
+    for column in (hr.Series(values), frame.k):
+        assert (column.dtype, column.to_list()) == ("category", ["b", None, "a"])
+        assert column.cat.categories.to_list() == ["c", "b", "a"] and column.cat.ordered
+    assert frame.again.to_list() == ["a", None, "b"]
+    assert not hr.Series(pd.Categorical(["a"])).cat.ordered
+    assert hr.Series(pd.Categorical([], categories=["a"])).cat.categories.to_list() == ["a"]
+
+
+def test_categories_of_other_values_say_what_to_do() -> None:
+    days = [datetime.date(2024, 1, 1), None]
+    for values in ([1, 2, 1], [1.5, None], [True], days):
+        for make in (
+            lambda values=values: hr.Series(values).astype("category"),
+            lambda values=values: hr.Series(values, dtype="category"),
+            lambda values=values: hr.DataFrame({"a": values}).astype({"a": "category"}),
+            lambda values=values: hr.Series(pd.Categorical(values)),
+        ):
+            with pytest.raises(hr.TypeMismatchError, match=r"astype.*categories are texts.*string"):
+                make()
+    coded = pd.DataFrame({"a": pd.Categorical([1, 2])})
+    for make in (lambda: hr.from_pandas(coded), lambda: hr.Series(coded.a)):
+        with pytest.raises(hr.UnsupportedError, match=r"categories are texts.*categories\.dtype"):
+            make()
+    decoded = hr.from_pandas(coded.astype(coded.a.cat.categories.dtype))
+    assert decoded.a.to_list() == [1, 2]

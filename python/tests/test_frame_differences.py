@@ -82,6 +82,12 @@ def test_06_categories() -> None:
     assert (sizes == "no").to_list() == [False, False, None, False]
     assert sizes.sort_values().to_list() == ["hi", "lo", "lo", None]
     assert sizes.cat.as_ordered().sort_values().to_list() == ["lo", "lo", "hi", None]
+    for make in (
+        lambda: hr.Series([1, 2]).astype("category"),
+        lambda: hr.Series(pd.Categorical([1])),
+    ):
+        with pytest.raises(hr.TypeMismatchError, match="categories are texts"):
+            make()
 
 
 def test_07_an_empty_list() -> None:
