@@ -18,6 +18,7 @@ from headrace.durations import (
     whole_units,
 )
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.group_levels import group_matrix
 from headrace.group_picks import GroupPicks
 from headrace.group_quantiles import group_quantiles
 from headrace.labels import LabelledSeries
@@ -353,10 +354,32 @@ class GroupBy(GroupPicks):
         """Numbers of rows."""
         return self._series(self._frame([Words("size", "size")]), "size")
 
-    def corr(self, x: str, y: str) -> DataFrame:
-        """Pearson's correlation of two columns, in a column `corr`; null where one is constant."""
+    def corr(
+        self, x: str | None = None, y: str | None = None, *, numeric_only: bool | None = None
+    ) -> DataFrame:
+        """Pearson's correlation of each two columns, or of two named ones; null where undefined.
+
+        Of each two there is a row a group and column, which is a label too: ``level_1`` behind one
+        key. Of two named ones there is a row a group, and a column `corr`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 1, 1], "x": [1, 2, 3], "y": [6, 4, 2]})
+        >>> df.groupby("id").corr().round(9).reset_index().to_dict()
+        {'id': [1, 1], 'level_1': ['x', 'y'], 'x': [1.0, -1.0], 'y': [-1.0, 1.0]}
+        >>> df.groupby("id").corr("x", "y")["corr"].round(9).to_list()
+        [-1.0]
+        """
+        if x is None or y is None:
+            return group_matrix(self, "corr", 1, numeric_only)
         first, second = (self._nodes[self._find(name)] for name in (x, y))
         return self._frame([Words("corr", "corr", first, second)])
+
+    def cov(self, *, ddof: int = 1, numeric_only: bool | None = None) -> DataFrame:
+        """Covariances of each two columns, a row a group and column as those of `corr`.
+
+        Null for `ddof` rows and fewer in which both are there.
+        """
+        return group_matrix(self, "cov", ddof, numeric_only)
 
     def agg(self, spec: Any = None, **named: tuple[str, str]) -> Any:
         """Several aggregates in one walk over the rows.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.deferred import mark
 from headrace.durations import is_duration, level_of
 from headrace.errors import InvalidArgumentError
+from headrace.group_levels import rows_of_levels
 from headrace.times import is_time
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ def group_quantiles(
     groups: GroupBy, q: Any, interpolation: str, numeric_only: bool | None
 ) -> DataFrame:
     """The quantiles of each column: a row a group, with a list of levels a row for each of them."""
-    from headrace.concatenation import concat
     from headrace.frame import DataFrame
 
     mark("quantile")
@@ -49,27 +49,15 @@ def group_quantiles(
         for i, level in enumerate(levels)
     }
     made = groups._frame([each for words in asked.values() for each in words])
-    keys = [name for name, _ in groups._keys]
-    level_name = f"level_{len(keys)}"
-    while level_name in (*keys, *columns):
-        level_name += "_"
-    places = made[keys[0]]._places()
-    parts = []
-    for i, level in enumerate(levels):
-        part = made[keys]
-        if several:
-            part[level_name] = places * 0.0 + level
-            part[" row"] = places * len(levels) + i
-        for name in columns:
-            part[name] = _joined([made[each.name] for each in asked[name, i]])
-        parts.append(part)
-    if not several:
-        return groups._with_labels(parts[0])
-    rows = concat(parts).sort_values(" row")
-    frame = DataFrame._of({name: rows._nodes[name] for name in [*keys, level_name, *columns]})
-    if groups._labelled:
-        frame._labels = {name: frame._nodes[name] for name in [*keys, level_name]}
-    return frame
+    parts = [
+        {name: _joined([made[each.name] for each in asked[name, i]]) for name in columns}
+        for i in range(len(levels))
+    ]
+    if several:
+        return rows_of_levels(groups, made, levels, parts)
+    keys = {name: made._nodes[name] for name, _ in groups._keys}
+    found = {name: column._node for name, column in parts[0].items()}
+    return groups._with_labels(DataFrame._of({**keys, **found}))
 
 
 def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:

@@ -494,6 +494,10 @@ OPERATORS: dict[str, list[Form]] = {
             f" interpolation={w.one(*BETWEEN)!r}).tolist()"
         ),
     ],
+    "group corr, cov": [
+        lambda w: f"df.groupby({w.key()!r})[['x', 'i', 'y']].{w.one('corr', 'cov')}().y.tolist()",
+        lambda w: f"df[['b', 'i', 'x']].groupby('b').{w.one('corr', 'cov')}().i.tolist()",
+    ],
     "group top": [
         lambda w: (
             f"df.groupby('j').{w.one('i', 'w')}.{w.one('nlargest', 'nsmallest')}({w.one(1, 3)})"

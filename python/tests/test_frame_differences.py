@@ -242,6 +242,7 @@ def test_23_null_and_nan_are_two_keys() -> None:
 def test_24_positions_of_extremes(df: hr.DataFrame) -> None:
     assert df.groupby("k").x.idxmax().to_dict() == {"a": None, "b": 2}
     assert df.groupby("k").corr("x", "f").columns == ["k", "corr"]
+    assert df.groupby("k").corr().columns == ["k", "level_1", "x", "f"]
     assert df.groupby("k").x.nlargest(2).to_list() == [3, 1]
 
 

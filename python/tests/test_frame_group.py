@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -212,6 +214,54 @@ def test_transform() -> None:
     assert df.groupby("id", dropna=False).x.transform("sum").to_list() == [4.0, 2.0, 5.0, 4.0]
     df["share"] = df.x / df.groupby("id").x.transform("sum")
     assert df.share.to_list() == [0.25, None, 1.0, 0.75]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["b", "a", None]),
+            st.none() | st.integers(-20, 20).map(lambda i: i / 4),
+            st.integers(-5, 5),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    st.sampled_from([("corr", {}), ("cov", {}), ("cov", {"ddof": 0})]),
+)
+def test_matrices_of_groups(rows: list[Any], asked: tuple[str, dict[str, int]]) -> None:
+    kind, options = asked
+    names = ["k", "x", "i", "b"]
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    if options:  # pandas has ddof=1 where values are missing
+        columns["x"] = [x or 0 for x in columns["x"]]
+    ours = hr.DataFrame(
+        {n: hr.Series(columns[n], dtype=d) for n, d in zip(names[:2], ("string", "float64"))}
+        | {n: columns[n] for n in names[2:]}
+    )
+    theirs = pd.DataFrame({**columns, "x": np.array(columns["x"], float)})
+    if theirs.k.isna().all():
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's, of too few rows
+        wanted = getattr(theirs.groupby("k"), kind)(**options).reset_index()
+    got = getattr(ours.groupby("k"), kind)(**options).reset_index()
+    assert got.columns == list(wanted.columns) == ["k", "level_1", "x", "i", "b"]
+    assert (got.k.to_list(), got.level_1.to_list()) == (wanted.k.tolist(), wanted.level_1.tolist())
+    for name in names[1:]:
+        values = np.array(got[name].to_list(), float)
+        np.testing.assert_allclose(values, wanted[name].to_numpy(), rtol=1e-9, atol=1e-9)
+
+
+def test_matrices_of_groups_are_labelled() -> None:
+    df = hr.DataFrame({"k": [1, 1, 1], "x": [1.0, 2.0, 4.0], "t": ["a", "b", "c"]})
+    assert df.groupby("k").cov().x.to_dict() == {(1, "x"): pytest.approx(7 / 3)}
+    with pytest.raises(hr.TypeMismatchError, match="no column that corr takes"):
+        df.groupby("k")[["t"]].corr()
+    with pytest.raises(hr.TypeMismatchError, match=r"columns that cov does not take.*'t'"):
+        df.groupby("k").cov(numeric_only=False)
+    assert df[:0].groupby("k").corr().x.to_list() == []
 
 
 def test_correlation() -> None:

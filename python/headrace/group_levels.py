@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several rows a group: a label more says which is which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.deferred import mark
+
+if TYPE_CHECKING:
+    from headrace.frame import DataFrame
+    from headrace.group import GroupBy
+    from headrace.series import Series
+
+
+def rows_of_levels(
+    groups: GroupBy, made: DataFrame, levels: list[Any], parts: list[dict[str, Series]]
+) -> DataFrame:
+    """A row for each group of `made` and each level, with the columns of that level's part.
+
+    The groups stand one behind the other. The level is the label behind the keys.
+    """
+    from headrace.concatenation import concat
+    from headrace.frame import DataFrame
+
+    keys = [name for name, _ in groups._keys]
+    level_name = f"level_{len(keys)}"
+    while level_name in (*keys, *parts[0]):
+        level_name += "_"
+    places = made[keys[0]]._places()
+    frames = []
+    for i, (level, part) in enumerate(zip(levels, parts, strict=True)):
+        frame = made[keys].assign(**{level_name: level})
+        for name, column in part.items():
+            frame[name] = column
+        frame[" row"] = places * len(levels) + i
+        frames.append(frame)
+    rows = concat(frames).sort_values(" row")
+    found = DataFrame._of({name: rows._nodes[name] for name in [*keys, level_name, *parts[0]]})
+    if groups._labelled:
+        found._labels = {name: found._nodes[name] for name in [*keys, level_name]}
+    return found
+
+
+def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | None) -> DataFrame:
+    """Correlations or covariances of each two columns: a row a group and column."""
+    from headrace.group import Words
+    from headrace.series import Series
+
+    mark(kind)
+    columns = groups._taken(kind, numeric_only)
+    names = list(columns)
+    pairs = [(a, b) for at, a in enumerate(names) for b in names[: at + 1]]
+    words = []
+    for i, (a, b) in enumerate(pairs):
+        if kind == "corr":
+            words.append(Words(f" {i}", "corr", columns[a], columns[b]))
+            continue
+        one, other = _deviations(groups, Series(columns[a]), Series(columns[b]))
+        words += [
+            Words(f" {i} {n}", "sum", each._node)
+            for n, each in enumerate((one * other, one, other))
+        ]
+        words.append(Words(f" {i} rows", "count", one._node))
+    made = groups._frame(words)
+    found = {}
+    for i, (a, b) in enumerate(pairs):
+        if kind == "corr":
+            between = made[f" {i}"]
+        else:
+            products, mine, theirs = (made[f" {i} {n}"] for n in range(3))
+            rows = made[f" {i} rows"]
+            # What the rounding of the means adds goes off again; see `Series.cov`.
+            between = (products - mine * (theirs / rows)) / (rows - ddof)
+            between = between.where(rows > ddof)
+        found[a, b] = found[b, a] = between
+    return rows_of_levels(groups, made, names, [{b: found[a, b] for b in names} for a in names])
+
+
+def _deviations(groups: GroupBy, one: Series, other: Series) -> tuple[Series, Series]:
+    """Distances from the means of their groups where both are there, in float64."""
+    from headrace.group import SeriesGroupBy
+
+    both = one.notna() & other.notna()
+    sides = [each.astype("float64").where(both) for each in (one, other)]
+    mine, theirs = (
+        each - groups._of(SeriesGroupBy, {"side": each._node}).transform("mean") for each in sides
+    )
+    return mine, theirs
