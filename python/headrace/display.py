@@ -7,6 +7,7 @@ import datetime
 import decimal
 import html
 import math
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -41,8 +42,32 @@ def _cell(value: Any) -> str:
         return _duration(value)
     if isinstance(value, ClockText):
         return value
-    text = str(value).replace("\n", "\\n")
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    return _one_line(str(value))
+
+
+def _one_line(text: str) -> str:
+    """A text that is cut to `WIDTH`, with control characters as Python writes them."""
+    if not text.isprintable():
+        text = "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in text)
+    if _width(text) <= WIDTH:
+        return text
+    while _width(text) >= WIDTH:
+        text = text[: min(len(text), WIDTH) - 1]
+    return text + "…"
+
+
+def _width(text: str) -> int:
+    """How many places of a terminal a text takes: two for wide characters, none for marks."""
+    if text.isascii():
+        return len(text)
+    marks = sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
+    return len(text) - marks + sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    """A text among spaces, at the left or at the right of its column."""
+    space = " " * (width - _width(text))
+    return f" {space}{text} " if right else f" {text}{space} "
 
 
 def _duration(value: Any) -> str:
@@ -106,7 +131,7 @@ def _body(
     if tail is None and (rows < 0 or rows > most):
         cells.append(["…"] * len(shown))
     dtypes = [str(frame[n].dtype) if n in frame else "…" for n in shown]
-    return rows, shown, dtypes, cells
+    return rows, [_one_line(name) for name in shown], dtypes, cells
 
 
 def frame_text(frame: DataFrame, whole: bool = False) -> str:
@@ -116,33 +141,24 @@ def frame_text(frame: DataFrame, whole: bool = False) -> str:
     if not frame.columns:
         return "shape: (0, 0)"
     rows, names, dtypes, cells = _body(frame, whole)
-    widths = [max(len(row[i]) for row in (names, dtypes, *cells)) for i in range(len(names))]
+    widths = [max(_width(row[i]) for row in (names, dtypes, *cells)) for i in range(len(names))]
 
     def line(left: str, fill: str, middle: str, right: str) -> str:
         return left + middle.join(fill * (width + 2) for width in widths) + right
 
-    def text(row: list[str], right: bool) -> str:
-        pad = str.rjust if right else str.ljust
-        return "│" + "┆".join(f" {pad(c, w)} " for c, w in zip(row, widths, strict=True)) + "│"
+    def text(row: list[str], right: list[bool]) -> str:
+        return "│" + "┆".join(map(_padded, row, widths, right)) + "│"
 
     numeric = [d not in ("string", "category", "bool", "…") for d in dtypes]
-    body = [
-        "│"
-        + "┆".join(
-            f" {c.rjust(w) if n else c.ljust(w)} "
-            for c, w, n in zip(row, widths, numeric, strict=True)
-        )
-        + "│"
-        for row in cells
-    ]
+    left = [False] * len(names)
     return "\n".join(
         [
             f"shape: ({_rows_word(rows)}, {width})",
             line("┌", "─", "┬", "┐"),
-            text(names, False),
-            text(dtypes, False),
+            text(names, left),
+            text(dtypes, left),
             line("╞", "═", "╪", "╡"),
-            *body,
+            *(text(row, numeric) for row in cells),
             line("└", "─", "┴", "┘"),
         ]
     )

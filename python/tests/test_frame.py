@@ -410,6 +410,25 @@ def test_the_text_shows_head_and_tail() -> None:
     assert "shape: (3)" in repr(hr.Series([1, None, 3], name="n")).replace("series", "shape")
 
 
+def test_text_stands_in_columns_whatever_is_in_it() -> None:
+    odd = hr.DataFrame(
+        {"名前": ["日本語", "e\u0301", "tab\t\x1b[31m", "語" * 40], "line\nbreak": 1, "n" * 99: 2}
+    )
+    lines = repr(odd).splitlines()
+    assert lines[1:5] == [
+        "┌───────────────────────────────┬─────────────┬────────────────────────────────┐",
+        f"│ 名前{' ' * 25} ┆ line\\nbreak ┆ {'n' * 29}… │",
+        f"│ string{' ' * 23} ┆ int64       ┆ int64{' ' * 25} │",
+        "╞═══════════════════════════════╪═════════════╪════════════════════════════════╡",
+    ]
+    assert [line.split(" ┆")[0] for line in lines[5:9]] == [
+        f"│ 日本語{' ' * 23}",
+        f"│ e\u0301{' ' * 28}",
+        f"│ tab\\t\\x1b[31m{' ' * 16}",
+        f"│ {'語' * 14}…",
+    ]
+
+
 def test_the_html_is_well_formed_and_escaped() -> None:
     df = hr.DataFrame({"<b>": ["<script>alert(1)</script>", None], "n": [1, 2]})
     text = df._repr_html_()
