@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.rows import by_position
+from headrace.rows import by_position, is_missing
 from headrace.series_arithmetic import SeriesArithmetic
 from headrace.zones import zone_in, zone_of
 
@@ -146,6 +146,22 @@ class SeriesValues(SeriesArithmetic):
         condition = condition(self) if callable(condition) else condition
         return self.where(~_without_nulls(_mask_of(condition)), other)  # type: ignore[no-any-return]
 
+    def clip(self: Any, lower: Any = None, upper: Any = None) -> Series:
+        """Values below `lower` become it, values above `upper` become that.
+
+        Bounds are values, or series of the same rows; one that is missing is no bound.
+        """
+        from headrace.series import Series
+
+        made: Series = self
+        for op, bound in (("maximum", lower), ("minimum", upper)):
+            if is_missing(bound):
+                continue
+            kept, made = made, made._elementwise(op, made, bound)
+            if getattr(bound, "ndim", 0):
+                made = made.where(Series(bound).notna(), kept)
+        return made
+
     def replace(self: Any, to_replace: Any, value: Any = None, *, regex: bool = False) -> Series:
         """Values equal to `to_replace` become `value`; null and NaN are equal to None and NaN.
 
@@ -159,8 +175,6 @@ class SeriesValues(SeriesArithmetic):
         >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
         (['x', 'x', 'c'], ['b', 'a', 'c'])
         """
-        from headrace.rows import is_missing
-
         several = isinstance(to_replace, list | tuple)
         if isinstance(to_replace, Mapping):
             pairs = list(to_replace.items())
