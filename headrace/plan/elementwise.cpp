@@ -30,7 +30,9 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
       throw_error<InvalidArgumentError>(
           op, "the operands have different rows",
           {named->rows_detail("rows"), each.rows_detail("other_rows")},
-          "bring them into one frame with merge or join first");
+          named->rows() == 1 || each.rows() == 1
+              ? "take the value of the one row with item()"
+              : "bring them into one frame with merge or join first");
     named = &each;
   }
   if (named) result.domain = named->domain;

@@ -306,7 +306,7 @@ class FrameRows:
     # ---- order -------------------------------------------------------------------------------
     def sort_values(
         self: Any,
-        by: str | Sequence[str],
+        by: str | Sequence[str] | None = None,
         *,
         ascending: bool | Sequence[bool] = True,
         na_position: NaPosition = "last",
@@ -357,6 +357,11 @@ class FrameRows:
         from headrace.labels import without_labels
         from headrace.sorting import sort_frame
 
+        if by is None:
+            raise InvalidArgumentError(
+                "sort_values: columns are wanted: by=None; a row of reductions, one a column, "
+                "becomes rows before: df.sum().melt().sort_values('value')"
+            )
         return without_labels(sort_frame(self, by, ascending, na_position, key), ignore_index)
 
     def nlargest(

@@ -106,6 +106,14 @@ def test_08_nothing_changes_in_place(df: hr.DataFrame) -> None:
 
 def test_09_reductions_are_deferred(df: hr.DataFrame) -> None:
     assert df[["x"]].sum().to_dict() == {"x": [8]}
+    means = df[["x", "f"]].mean()
+    for wrong in (lambda: df.x - means["x"], lambda: df[df.x > means.x]):
+        with pytest.raises(hr.InvalidArgumentError, match=r"other_rows=1.*item\(\)"):
+            wrong()
+    with pytest.raises(hr.InvalidArgumentError, match=r"melt\(\)"):
+        means.sort_values(ascending=False)
+    assert means.melt().sort_values("value").variable.to_list() == ["f", "x"]
+    assert df.isna().sum().sum(axis=1).item() == int(np.asarray(df.isna()).sum())
     total = df.x.sum()
     assert isinstance(total, hr.Array)
     assert (int(total), total.item(), f"{total:03}", str(total), total + 1 == 9) == (
