@@ -85,6 +85,7 @@ class MoreProgram(Program):
             f"(DATE '1970-01-01' + CAST(CASE WHEN {name} IS NOT NULL "
             f"THEN least(greatest({name}, -1000), 1000) END * 11 AS INTEGER))"
         )
+        months = self.rng.randrange(-30, 31)
         forms: list[tuple[Any, str, str]] = [
             (day.dt.year, f"year({sql})", "i"),
             (day.dt.month, f"month({sql})", "i"),
@@ -99,6 +100,11 @@ class MoreProgram(Program):
                 "s",
             ),
             (day.astype("string"), f"CAST({sql} AS VARCHAR)", "s"),
+            (
+                day.dt.add_months(months).astype("string"),
+                f"CAST(CAST({sql} + INTERVAL ({months}) MONTH AS DATE) AS VARCHAR)",
+                "s",
+            ),
             (
                 hr.to_datetime(day.dt.strftime("%Y/%m/%d"), format="%Y/%m/%d").dt.dayofyear,
                 f"dayofyear({sql})",
