@@ -92,6 +92,12 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
         keys.append((name, key._node))
     if not keys:
         raise InvalidArgumentError("groupby: there is no key; name a column")
+    names = [name for name, _ in keys]
+    if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
+        raise InvalidArgumentError(
+            f"groupby: two keys have one name: name={twice!r}; give one another: "
+            "[df.t.dt.year.rename('year'), df.t.dt.month]"
+        )
     return keys
 
 

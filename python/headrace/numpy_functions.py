@@ -28,15 +28,14 @@ def _method(name: str) -> Callable[..., Any]:
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
     owner = next(v for v in (condition, x, y) if isinstance(v, Deferred))
-    return owner._elementwise("where", condition, x, y)
+    known = condition.fill_null(False) if hasattr(condition, "fill_null") else condition
+    return owner._elementwise("where", known, x, y)
 
 
 def _select(conditions: Any, values: Any, default: Any = 0) -> Any:
     made = default
     for condition, value in zip(reversed(list(conditions)), reversed(list(values)), strict=True):
-        owner = next(v for v in (condition, value, made) if isinstance(v, Deferred))
-        kept = condition.fill_null(False) if hasattr(condition, "fill_null") else condition
-        made = owner._elementwise("where", kept, value, made)
+        made = _where(condition, value, made)
     return made
 
 

@@ -346,6 +346,8 @@ def test_errors_name_the_fault() -> None:
         df.groupby([])
     with pytest.raises(hr.InvalidArgumentError, match="repeated"):
         df.groupby("key").agg(key=("x", "sum"))
+    with pytest.raises(hr.InvalidArgumentError, match=r"one name: name='x'.*rename"):
+        df.groupby([df.x % 2, df.x // 2])
 
 
 def test_only_what_is_wanted_runs() -> None:

@@ -187,6 +187,8 @@ df.k.map({"a": nan, "b": "z"})
 df.loc[df.i > 3, "k"] = nan;; r = df
 when.where(when.isna(), nan).isna()
 m.Series(np.where(df.i > 3, "a", None))
+m.Series(np.where(df.x.shift() > 3, 1, 0))
+m.Series(np.where(df.i.shift() > 3, "a", "b"))
 m.Series(np.where(df.i > 3, df.k, None))
 m.Series(np.select([df.i > 5, df.i > 3], ["a", "b"], None))
 df.x.clip(lower=df.i)
