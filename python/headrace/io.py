@@ -62,7 +62,12 @@ def _in_our_words(op: str, given: dict[str, Any], options: dict[str, Any]) -> di
             fix = f"; {_INSTEAD[word]}" if word in _INSTEAD else ""
             raise TypeMismatchError(f"{op}: no such option: option={word!r}{fix}{meant}")
         if word == "na_values":
-            own = [value] if isinstance(value, str) else list(value)
+            if isinstance(value, Mapping):
+                raise TypeMismatchError(
+                    f"{op}: null words are the same for all columns: na_values={value!r}; "
+                    "use frame.replace({name: {word: None}})"
+                )
+            own = list(value) if isinstance(value, list | tuple | set) else [value]
             options["null_words"] = [*options["null_words"], *map(str, own)]
         else:
             options[_PANDAS[word]] = value

@@ -324,6 +324,9 @@ def test_words_of_pandas(tmp_path):
     assert got.to_dict() == {"y": [None, 5], "x": [1, 2]}
     assert got.x.dtype == "int8"
     assert hr.scan_csv(path, sep=";", skiprows=1, names=["a", "b", "c"]).a.to_list() == [1, 2, 3]
+    assert hr.read_csv(path, sep=";", na_values=2).x.to_list() == [1, None, 3]
+    with pytest.raises(TypeError, match="replace"):
+        hr.read_csv(path, sep=";", na_values={"x": [2]})
     got.to_csv(tmp_path / "b.csv", sep="|", na_rep="?")
     assert (tmp_path / "b.csv").read_text() == "y|x\n?|1\n5|2\n"
     with pytest.raises(TypeError, match="set_index"):
