@@ -54,6 +54,11 @@ def _var(columns: list[Series], ddof: int) -> Series:
     return made.where(there > ddof)
 
 
+def _truths(column: Series, missing: bool) -> Series:
+    """Which values are not 0; what stands for those that are missing."""
+    return column.astype("bool").where(column.notna(), missing)
+
+
 def _quantile(columns: list[Series], q: float, interpolation: str) -> Series:
     nodes = [c.astype("float64")._node for c in columns]
     made: Series = columns[0]._like(_core.row_quantile(nodes, q, interpolation))
@@ -70,8 +75,8 @@ _ACROSS: dict[str, Callable[..., Any]] = {
     "quantile": _quantile,
     "min": lambda columns: functools.reduce(_least, columns),
     "max": lambda columns: functools.reduce(_greatest, columns),
-    "any": lambda columns: functools.reduce(operator.or_, (c.astype("bool") for c in columns)),
-    "all": lambda columns: functools.reduce(operator.and_, (c.astype("bool") for c in columns)),
+    "any": lambda columns: functools.reduce(operator.or_, (_truths(c, False) for c in columns)),
+    "all": lambda columns: functools.reduce(operator.and_, (_truths(c, True) for c in columns)),
 }
 
 

@@ -46,6 +46,8 @@ def test_02_dtypes_stay(df: hr.DataFrame) -> None:
     assert (joined.x.dtype, joined.y.dtype) == ("int64", "int64")
     assert hr.Series([1, 2]).rolling(2).sum().dtype == "int64"
     assert pd.Series([1, 2]).shift().dtype == "float64"
+    small = hr.Series([2, 1], dtype="uint8")
+    assert (small - small.shift()).to_list() == [None, 255]
     with pytest.raises(hr.TypeMismatchError, match="does not fit the dtype"):
         df.x.fillna(0.5)
     assert pd.Series([1, None]).fillna(0.5).dtype == "float64"
@@ -138,6 +140,9 @@ def test_11_any_and_all_skip_nan() -> None:
     assert bool(pd.Series([0.0, NAN]).any(skipna=False))
     groups = hr.DataFrame({"k": [1, 1], "x": [0.0, NAN]}).groupby("k").x
     assert groups.any().to_list() == [False]
+    across = hr.DataFrame({"x": [None, 0.0, NAN, 1.0], "y": [None, NAN, 0.0, None]})
+    assert across.any(axis=1).to_list() == [False, False, False, True]
+    assert across.all(axis=1).to_list() == [True, False, False, True]
 
 
 def test_12_describe(df: hr.DataFrame) -> None:
@@ -419,3 +424,11 @@ def test_44_lengths_of_time_that_are_none() -> None:
     with pytest.raises(hr.InvalidArgumentError, match="NaT"):
         ours + nat
     assert (ours + hr.Series([None], dtype="timedelta64[s]")).to_list() == [None]
+
+
+def test_45_infinities_in_windows() -> None:
+    values = [1.0, math.inf, 2.0, 3.0, -math.inf]
+    assert hr.Series(values).rolling(2).sum().to_list()[1:] == [math.inf, math.inf, 5.0, -math.inf]
+    assert pd.Series(values).rolling(2).sum().isna().tolist() == [True, True, True, False, True]
+    assert math.isnan(hr.Series(values).expanding().sum().to_list()[-1])
+    assert hr.Series(values).rolling(2).max().to_list()[1:] == [math.inf, math.inf, 3.0, 3.0]
