@@ -55,12 +55,6 @@ struct Place {
 
 using Places = std::vector<Place>;
 
-/// Bytes between which memory leaves for the disk.
-int64_t chunk_bytes(int64_t buffer_bytes) {
-  return std::clamp(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(buffer_bytes)) / 16),
-                    int64_t{64} << 10, int64_t{2} << 20);
-}
-
 int64_t mix(int64_t x) {
   auto bits = static_cast<uint64_t>(x) * 0x9E3779B97F4A7C15u;
   bits ^= bits >> 32;
@@ -373,7 +367,7 @@ class Sorter {
     const int64_t limit = memory_limit();
     if (held || rows * (row_bytes() + 2) <= limit / 4 * 3) return std::max(cached, kLeastLevels);
     int64_t chunks = 0;
-    for (const Lane& lane : lanes_) chunks += chunk_bytes(rows_ * lane.width);
+    for (const Lane& lane : lanes_) chunks += chunk_bytes_of(rows_ * lane.width);
     const auto fitting = static_cast<uint64_t>(std::max<int64_t>(limit / 2 / chunks, 1));
     const int most = static_cast<int>(std::bit_width(fitting)) - 1;
     return std::max(std::min(cached, most), kLeastLevels);
@@ -385,7 +379,7 @@ class Sorter {
     const int64_t limit = memory_limit();
     int64_t at_hand = 0;
     for (const Lane& lane : lanes_)
-      at_hand += 2 * chunk_bytes(rows_ * lane.width) + morsel_rows() * lane.width;
+      at_hand += 2 * chunk_bytes_of(rows_ * lane.width) + morsel_rows() * lane.width;
     const int64_t most = limit / (2 * threads());
     return std::clamp(3 * (limit / (4 * threads())) - at_hand, most / 8, most);
   }

@@ -55,7 +55,7 @@ struct Residency {
   int64_t mapped(int64_t chunk) const;
 
   Buffer::Rep& rep;
-  int64_t chunk_bytes;  ///< 2 MiB, a huge page; less of a small buffer: a 16th, 64 KiB at least
+  int64_t chunk_bytes;  ///< as `chunk_bytes_of` says
   std::vector<Chunk> chunks;
   std::vector<int64_t> uses{};  ///< steps of the plan that will read it, ascending
   std::atomic<Keep> keep{Keep::kByUse};

@@ -61,12 +61,17 @@ void make_plain(const Residency& residency, int64_t chunk) {
 
 }  // namespace
 
+int64_t chunk_bytes_of(int64_t buffer_bytes) {
+  constexpr int64_t kShareOfBuffer = 16, kShareOfLimit = 128;
+  const auto share = static_cast<uint64_t>(buffer_bytes / kShareOfBuffer);
+  const auto most = static_cast<uint64_t>(memory_limit() / kShareOfLimit);
+  const auto wanted = static_cast<int64_t>(std::min(std::bit_ceil(share), std::bit_floor(most)));
+  return std::clamp(wanted, kSlotBytes, kMostChunkBytes);
+}
+
 Residency::Residency(Buffer::Rep& of)
     : rep(of),
-      chunk_bytes(of.place.is_host() ? std::clamp(static_cast<int64_t>(std::bit_ceil(
-                                                      static_cast<uint64_t>(of.block_bytes) / 16)),
-                                                  kSlotBytes, kMostChunkBytes)
-                                     : of.block_bytes),
+      chunk_bytes(of.place.is_host() ? chunk_bytes_of(of.block_bytes) : of.block_bytes),
       chunks(static_cast<size_t>((of.block_bytes + chunk_bytes - 1) / chunk_bytes)) {}
 
 int64_t Residency::charge(int64_t chunk) const {
