@@ -11,14 +11,16 @@ namespace hr {
 namespace {
 
 // In memory a run is a morsel. Under a budget the rows of a part lie in as many chunks as there are
-// runs: then the runs are so long that a run and these chunks take about the same.
-int64_t run_length(int64_t rows, int64_t row_bytes) {
-  constexpr int64_t kChunk = int64_t{2} << 20;
-  const int64_t limit = memory_limit();
-  if (limit == INT64_MAX || rows * row_bytes < limit / 4) return morsel_rows();
-  const double even = std::sqrt(static_cast<double>(rows) * kChunk / 8.0);
-  const auto morsels = static_cast<int64_t>(even / morsel_rows());
-  return std::clamp<int64_t>(morsels, 1, 1 << 12) * morsel_rows();
+// runs, each a 16th of a run while that is no more than a chunk may have: of 8 bytes a row half a
+// byte a row in all, whatever the length from 2^17 rows on. Of so many rows that these are more
+// than a run, the runs are so long that a run and the chunks take about the same.
+int64_t run_length(int64_t rows) {
+  constexpr int64_t kLeast = 1 << 17;
+  const int64_t most_chunk = chunk_bytes_of(INT64_MAX);
+  const double even = std::sqrt(static_cast<double>(rows) * static_cast<double>(most_chunk) / 8);
+  const int64_t wanted =
+      even > 2.0 * static_cast<double>(most_chunk) ? static_cast<int64_t>(even) : kLeast;
+  return std::clamp<int64_t>(wanted / morsel_rows(), 1, 1 << 12) * morsel_rows();
 }
 
 template <class T>
@@ -36,12 +38,14 @@ SplitRows split_rows(
   split.parts = parts;
   int64_t row_bytes = 0;
   for (const RowStream& stream : streams) row_bytes += stream.width;
-  split.run_rows = run_length(rows, row_bytes);
+  const int64_t limit = memory_limit();
+  const bool leaves = limit != INT64_MAX && rows * row_bytes >= limit / 4;
+  split.run_rows = leaves ? run_length(rows) : morsel_rows();
   const int64_t runs = split.num_runs();
   split.offsets.assign(static_cast<size_t>(runs * (parts + 1)), 0);
   if (rows == 0) return split;
   // Chunks of small buffers are small, so less is pinned that is not asked for.
-  split.buffer_rows = split.run_rows > morsel_rows() ? split.run_rows : rows;
+  split.buffer_rows = leaves ? split.run_rows : rows;
   std::vector<std::vector<std::byte*>> outs;
   for (const RowStream& stream : streams) {
     std::vector<Buffer>& buffers = split.streams.emplace_back();

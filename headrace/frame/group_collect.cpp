@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of all parts as columns in the wanted order.
 #include "headrace/algo/gather.h"
+#include "headrace/algo/sort.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/group_plan.h"
+#include "headrace/memory/budget.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +16,21 @@
 namespace hr {
 
 namespace {
+
+// Whether a byte for each row and a place for each group, written all over, are much of the limit.
+bool are_too_many(int64_t rows) {
+  constexpr int64_t kShare = 16, kRowBytes = 9;
+  return rows > memory_limit() / (kShare * kRowBytes);
+}
+
+Grouped in_order_of(const Column& first_rows, Grouped grouped) {
+  std::vector<Column> columns = std::move(grouped.keys);
+  const auto keys = static_cast<std::ptrdiff_t>(columns.size());
+  columns.insert(columns.end(), grouped.values.begin(), grouped.values.end());
+  grouped.values.clear();
+  columns = sort_rows({first_rows}, {{}}, std::move(columns));
+  return {{columns.begin(), columns.begin() + keys}, {columns.begin() + keys, columns.end()}};
+}
 
 Buffer places_by_first_row(const std::vector<GroupResults>& parts,
                            const std::vector<int64_t>& bases, int64_t groups, int64_t rows) {
@@ -207,36 +224,25 @@ void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t numb
   }
 }
 
-// Bytes 0 or 1 as a bitmap.
-Buffer bits_of_bytes(const Buffer& bytes, int64_t rows) {
-  Buffer bitmap = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  auto* out = bitmap.mutable_as<uint8_t>();
-  const auto* in = bytes.as<uint8_t>();
-  parallel_morsels(rows, [&](Morsel morsel) {
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) set_bit(out, row, in[row]);
-  });
-  return bitmap;
-}
-
 class Collector {
  public:
   Collector(const FoldPlan& plan, std::vector<GroupResults>& parts,
             const std::vector<int64_t>& bases, int64_t groups, const Buffer& places)
       : plan_(plan), parts_(parts), bases_(bases), groups_(groups), places_(places) {}
 
-  // Packs of the keys of the groups.
-  Buffer packs() {
-    Buffer packs = make(8);
-    auto* out = packs.mutable_as<uint64_t>();
+  // Packs of the keys of the groups, or their first rows.
+  Buffer words(Buffer GroupResults::* which) {
+    Buffer words = make(8);
+    auto* out = words.mutable_as<uint64_t>();
     each_part(
-        packs, 8, [](const GroupResults& part) { return &part.packs; },
+        words, 8, [&](const GroupResults& part) { return &(part.*which); },
         [&](const GroupResults& part, const Buffer& from, const auto& place) {
           const auto* bits = from.as<uint64_t>();
           for (int64_t i = 0; i < part.groups; ++i) out[place(i)] = bits[i];
         });
-    for (GroupResults& part : parts_) part.packs = part.first_rows = {};
-    packs.publish();
-    return packs;
+    for (GroupResults& part : parts_) part.*which = {};
+    words.publish();
+    return words;
   }
 
   Column column(size_t number, const std::vector<Column>& values) {
@@ -412,16 +418,19 @@ Buffer join_buffers(const std::vector<GroupResults>& parts, int64_t width, Pick&
     some |= part.groups > 0 && pick(part);
   }
   if (!some) return {};
-  Buffer joined = Buffer::allocate(groups * width);
+  Buffer joined = Buffer::allocate_temporary(groups * width);
   std::byte* out = joined.mutable_data();
-  for (const GroupResults& part : parts) {
-    if (part.groups == 0) continue;
-    const auto bytes = static_cast<size_t>(part.groups * width);
-    if (const Buffer& from = pick(part))
-      std::memcpy(out, from.data(), bytes);
-    else
-      std::memset(out, 1, bytes);  // all there
-    out += bytes;
+  {
+    const Pin pin({{&joined, 0, groups * width, true}});
+    for (const GroupResults& part : parts) {
+      if (part.groups == 0) continue;
+      const auto bytes = static_cast<size_t>(part.groups * width);
+      if (const Buffer& from = pick(part))
+        std::memcpy(out, from.data(), bytes);
+      else
+        std::memset(out, 1, bytes);  // all there
+      out += bytes;
+    }
   }
   joined.publish();
   return joined;
@@ -454,19 +463,24 @@ Grouped collect_groups(const PackedKeys& packed, int64_t num_keys, const FoldPla
     bases.push_back(groups);
     groups += part.groups;
   }
+  const bool turns = groups > 1 && options.order == GroupOrder::kFirstSeen && !parts_are_first_seen;
+  const bool sorts = turns && are_too_many(packed.num_rows());
   Buffer places;
-  if (groups > 1 && options.order == GroupOrder::kFirstSeen && !parts_are_first_seen)
-    places = places_by_first_row(parts, bases, groups, packed.num_rows());
+  if (turns && !sorts) places = places_by_first_row(parts, bases, groups, packed.num_rows());
   Collector collector(plan, parts, bases, groups, places);
+  Column first_rows;
+  if (sorts)
+    first_rows = Column(TypeId::kInt64, groups, collector.words(&GroupResults::first_rows));
+  for (GroupResults& part : parts) part.first_rows = {};
   Grouped grouped;
   {
-    const Buffer packs = collector.packs();
+    const Buffer packs = collector.words(&GroupResults::packs);
     for (int64_t k = 0; k < num_keys; ++k) grouped.keys.push_back(packed.unpack(k, packs, groups));
   }
   for (const Column& key : grouped.keys) key.values_buffer().publish();
   for (size_t k = 0; k < plan.aggregates.size(); ++k)
     grouped.values.push_back(collector.column(k, values));
-  return grouped;
+  return sorts ? in_order_of(first_rows, std::move(grouped)) : grouped;
 }
 
 }  // namespace hr

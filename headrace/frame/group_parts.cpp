@@ -5,6 +5,7 @@
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/frame/group_ways.h"
+#include "headrace/memory/budget.h"
 
 #include <algorithm>
 #include <atomic>
@@ -142,9 +143,12 @@ class PartFolder {
 
   std::vector<GroupResults> run() {
     // Several parts make one result: large enough to leave for the disk, small beside a budget.
-    constexpr int64_t kRows = 1 << 18;
+    constexpr int64_t kRows = 1 << 18, kShare = 32;
+    const auto words = static_cast<int64_t>(2 + plan_.aggregates.size());
+    const int64_t most =
+        std::clamp(memory_limit() / (kShare * threads() * 8 * words), kRows / 16, kRows);
     const int64_t together =
-        std::clamp<int64_t>(kRows * split_.parts / std::max<int64_t>(split_.rows, 1), 1, 64);
+        std::clamp<int64_t>(most * split_.parts / std::max<int64_t>(split_.rows, 1), 1, 64);
     std::vector<GroupResults> results(static_cast<size_t>(divide_up(split_.parts, together)));
     const auto count = static_cast<int64_t>(results.size());
     parallel_for(count, [&](int64_t i) {
