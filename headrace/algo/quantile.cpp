@@ -3,12 +3,15 @@
 #include "headrace/algo/quantile.h"
 
 #include "headrace/algo/quantile_math.h"
+#include "headrace/algo/sort.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
+#include "headrace/memory/budget.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <vector>
 
 namespace hr {
@@ -32,6 +35,21 @@ int64_t present_values(const Column& column, T* out) {
   return count;
 }
 
+// How many there are of values in order, the missing ones last.
+int64_t present_values(const Column& sorted) {
+  const auto rows = std::views::iota(int64_t{0}, sorted.num_rows());
+  const auto is_present = [&](int64_t row) {
+    return !sorted.is_null(row) && visit_real(sorted.dtype(), [&]<class T>(std::type_identity<T>) {
+      const T value = sorted.values<T>()[static_cast<size_t>(row)];
+      return value == value;  // no NaN
+    });
+  };
+  return *std::ranges::partition_point(rows, is_present);
+}
+
+// A copy of the values may take this part of the limit; else they are sorted on the disk.
+constexpr int64_t kShareOfLimit = 4;
+
 }  // namespace
 
 Interpolation interpolation_from_name(std::string_view name) {
@@ -51,9 +69,13 @@ Tensor quantile(const Column& column, std::span<const double> q, Interpolation i
   const Dtype dtype = picks ? column.dtype() : Dtype(TypeId::kFloat64);
   Buffer result = Buffer::allocate(levels * dtype.size_bytes());
   visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
-    Buffer scratch = Buffer::allocate(column.num_rows() * static_cast<int64_t>(sizeof(T)));
-    T* values = scratch.mutable_as<T>();
-    const int64_t count = present_values(column, values);
+    const int64_t bytes = column.num_rows() * static_cast<int64_t>(sizeof(T));
+    const bool sorts = bytes > memory_limit() / kShareOfLimit;
+    const Column sorted = sorts ? sort_rows({column}, {{}}, {column})[0] : Column();
+    Buffer scratch = Buffer::allocate(sorts ? 0 : bytes);
+    T* const picked = sorts ? nullptr : scratch.mutable_as<T>();
+    const T* const values = sorts ? sorted.values<T>().data() : picked;
+    const int64_t count = sorts ? present_values(sorted) : present_values(column, picked);
     if (count == 0) {
       if (picks && std::is_integral_v<T>)
         throw_error<InvalidArgumentError>("quantile", "there are no values", {},
@@ -74,17 +96,19 @@ Tensor quantile(const Column& column, std::span<const double> q, Interpolation i
     std::sort(ranks.begin(), ranks.end());
     int64_t sorted_to = 0;
     for (const int64_t rank : ranks) {
-      if (rank < sorted_to) continue;
-      std::nth_element(values + sorted_to, values + rank, values + count);
+      if (sorts || rank < sorted_to) continue;
+      std::nth_element(picked + sorted_to, picked + rank, picked + count);
       sorted_to = rank + 1;
     }
+    // Which of the zeros came first has no meaning.
     for (int64_t i = 0; i < levels; ++i) {
       const auto [below, above, part] = places[static_cast<size_t>(i)];
       if (picks)
-        result.mutable_as<T>()[i] = values[part == 0 ? below : above];
+        result.mutable_as<T>()[i] = static_cast<T>(values[part == 0 ? below : above] + T{});
       else
         result.mutable_as<double>()[i] = interpolate(static_cast<double>(values[below]),
-                                                     static_cast<double>(values[above]), part);
+                                                     static_cast<double>(values[above]), part) +
+                                         0.0;
     }
   });
   return Tensor(dtype, {levels}, std::move(result));

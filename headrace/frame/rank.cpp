@@ -2,17 +2,19 @@
 // Ranks: sort once, then walk over runs of equal values.
 #include "headrace/frame/rank.h"
 
-#include "headrace/algo/gather.h"
-#include "headrace/algo/pack_keys.h"
 #include "headrace/algo/sort.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
+#include "headrace/data/touch.h"
+#include "headrace/exec/workers.h"
 #include "headrace/frame/operator_inputs.h"
 #include "headrace/frame/row_bits.h"
 #include "headrace/plan/costs.h"
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
+#include <optional>
 
 namespace hr {
 
@@ -31,44 +33,69 @@ std::string_view rank_method_name(RankMethod method) {
   return kMethods[static_cast<size_t>(method)];
 }
 
-Column rank(const Column& column, RankMethod method, bool descending) {
-  const int64_t rows = column.num_rows();
-  const Tensor order = argsort({column}, {{descending, false}});
-  const PackedKeys packed = PackedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = true});
-  const Column packs = gather(Column(TypeId::kUInt64, rows, packed.to_buffer(0, rows)), order);
-  Buffer buffer = Buffer::allocate(8 * rows);
+Column row_numbers(int64_t rows) {
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  if (rows > 0) {
+    int64_t* const out = buffer.mutable_as<int64_t>();
+    parallel_morsels(rows, {writes(buffer, 8)}, [&](Morsel morsel) {
+      std::iota(out + morsel.begin, out + morsel.end, morsel.begin);
+    });
+    buffer.publish();
+  }
+  return Column(TypeId::kInt64, rows, std::move(buffer));
+}
+
+Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows, const PackedKeys& packed,
+                   RankMethod method) {
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows == 0) return Column(TypeId::kFloat64, 0, std::move(buffer));
   double* const out = buffer.mutable_as<double>();
   uint8_t* const valid = validity.mutable_as<uint8_t>();
-  const int64_t* const row_at = order.as<int64_t>();
-  const uint64_t* const pack = packs.values<uint64_t>().data();
-  int64_t runs = 0;
+  const auto* const key = keys ? keys.as<uint64_t>() : nullptr;
+  const auto* const value = values.as<uint64_t>();
+  std::vector<Touch> touches{{&values, 0, 64, 64, rows}, writes(buffer, 8)};
+  if (key) touches.push_back({&keys, 0, 64, 64, rows});
+  std::optional<Pin> pin;
+  int64_t group = 0, runs = 0, pinned = 0;
   for (int64_t begin = 0, end = 0; begin < rows; begin = end) {
-    while (end < rows && pack[end] == pack[begin]) ++end;
-    const bool missing = packed.has_missing() && pack[begin] == packed.missing();
+    if (key && key[begin] != key[group]) {
+      group = begin;
+      runs = 0;
+    }
+    while (end < rows && value[end] == value[begin] && (!key || key[end] == key[begin])) ++end;
     ++runs;
+    const bool missing = packed.has_missing() && value[begin] == packed.missing();
     for (int64_t at = begin; at < end; ++at) {
-      const auto place = [&] {
-        switch (method) {
-          case RankMethod::kAverage:
-            return static_cast<double>(begin + end + 1) / 2;
-          case RankMethod::kMin:
-            return static_cast<double>(begin + 1);
-          case RankMethod::kMax:
-            return static_cast<double>(end);
-          case RankMethod::kFirst:
-            return static_cast<double>(at + 1);
-          case RankMethod::kDense:
-            return static_cast<double>(runs);
-        }
-        return 0.0;
-      };
-      out[row_at[at]] = missing ? 0 : place();
-      set_bit(valid, row_at[at], !missing);
+      if (at == pinned) {
+        pinned = std::min(at + morsel_rows(), rows);
+        pin.reset();
+        pin.emplace(ranges_of(touches, at, pinned));
+      }
+      const int64_t place = method == RankMethod::kFirst   ? at - group + 1
+                            : method == RankMethod::kDense ? runs
+                            : method == RankMethod::kMax   ? end - group
+                                                           : begin - group + 1;
+      out[at] = missing ? 0
+                : method == RankMethod::kAverage
+                    ? static_cast<double>(begin + end + 1 - 2 * group) / 2
+                    : static_cast<double>(place);
+      set_bit(valid, at, !missing);
     }
   }
+  pin.reset();
+  buffer.publish();
   return Column(TypeId::kFloat64, rows, std::move(buffer), std::move(validity), -1);
+}
+
+Column rank(const Column& column, RankMethod method, bool descending) {
+  const int64_t rows = column.num_rows();
+  const PackedKeys packed = PackedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = true});
+  const Column packs(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
+  const std::vector<Column> sorted =
+      sort_rows({column}, {{descending, false}}, {packs, row_numbers(rows)});
+  const Column places = rank_sorted({}, sorted[0].values_buffer(), rows, packed, method);
+  return sort_rows({sorted[1]}, {{}}, {places})[0];
 }
 
 NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {

@@ -93,12 +93,6 @@ Column integers(int64_t rows, F&& fill) {
   return Column(TypeId::kInt64, rows, std::move(buffer));
 }
 
-Column row_numbers(int64_t rows) {
-  return integers(rows, [](Morsel morsel, int64_t* out) {
-    std::iota(out + morsel.begin, out + morsel.end, morsel.begin);
-  });
-}
-
 // Where row `periods` before stands in the same segment; -1 for none.
 Column shifted_places(const Segments& segments, int64_t periods) {
   const int64_t rows = segments.rows(), by = std::clamp(periods, -rows, rows);
@@ -130,40 +124,6 @@ Column walk(const WindowFunction& function, const Column& values, const Segments
                             });
                           }},
                     function);
-}
-
-// The places of sorted rows among those with their key; null for missing values.
-Column ranked(const Buffer& keys, const Buffer& values, int64_t rows, const PackedKeys& packed,
-              RankMethod method) {
-  Buffer buffer = Buffer::allocate(8 * rows);
-  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  if (rows == 0) return Column(TypeId::kFloat64, 0, std::move(buffer));
-  double* const out = buffer.mutable_as<double>();
-  auto* const valid = validity.mutable_as<uint8_t>();
-  const auto* const key = keys.as<uint64_t>();
-  const auto* const value = values.as<uint64_t>();
-  int64_t group = 0, runs = 0;
-  for (int64_t begin = 0, end = 0; begin < rows; begin = end) {
-    if (key[begin] != key[group]) {
-      group = begin;
-      runs = 0;
-    }
-    while (end < rows && value[end] == value[begin] && key[end] == key[begin]) ++end;
-    ++runs;
-    const bool missing = packed.has_missing() && value[begin] == packed.missing();
-    for (int64_t at = begin; at < end; ++at) {
-      const int64_t place = method == RankMethod::kFirst   ? at - group + 1
-                            : method == RankMethod::kDense ? runs
-                            : method == RankMethod::kMax   ? end - group
-                                                           : begin - group + 1;
-      out[at] = missing ? 0
-                : method == RankMethod::kAverage
-                    ? static_cast<double>(begin + end + 1 - 2 * group) / 2
-                    : static_cast<double>(place);
-      set_bit(valid, at, !missing);
-    }
-  }
-  return Column(TypeId::kFloat64, rows, std::move(buffer), std::move(validity), -1);
 }
 
 // The rows with a missing key: they lie side by side.
@@ -272,8 +232,8 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
         const std::vector<Column> sorted =
             sort_rows({packs, values}, {SortOrder{}, SortOrder{rank->descending, false}},
                       {packs, tie, row_numbers(rows)});
-        const Column places =
-            ranked(sorted[0].values_buffer(), sorted[1].values_buffer(), rows, ties, rank->method);
+        const Column places = rank_sorted(sorted[0].values_buffer(), sorted[1].values_buffer(),
+                                          rows, ties, rank->method);
         results.push_back(
             in_row_order(sorted[2], {without(places, missing_rows(sorted[0], packed))})[0]);
       }
