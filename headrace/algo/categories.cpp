@@ -3,8 +3,9 @@
 #include "headrace/algo/categories.h"
 
 #include "headrace/algo/number_keys.h"
-#include "headrace/base/bits.h"
+#include "headrace/algo/validity.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -15,22 +16,6 @@
 namespace hr {
 
 namespace {
-
-// The validity of a column with row 0 in bit 0; empty without nulls.
-Buffer validity_from_zero(const Column& column) {
-  if (column.null_count() == 0) return {};
-  const int64_t rows = column.num_rows();
-  Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  std::byte* out = buffer.mutable_data();
-  parallel_morsels(rows, [&](Morsel morsel) {  // morsels begin at whole words
-    for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
-      const int64_t count = std::min<int64_t>(64, morsel.end - row);
-      const uint64_t word = load_bits(column.validity(), column.offset() + row, count);
-      std::memcpy(out + row / 8, &word, static_cast<size_t>(bitmap_bytes(count)));
-    }
-  });
-  return buffer;
-}
 
 class StringWork {
  public:
@@ -145,13 +130,14 @@ Column categories_of_strings(const Column& strings) {
 
 Column strings_of_categories(const Column& categories) {
   const int64_t rows = categories.num_rows();
-  Buffer buffer = Buffer::allocate(rows * static_cast<int64_t>(sizeof(StringView)));
+  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(StringView)));
   const Column& values = categories.dictionary()->values();
   if (rows > 0) {
     auto* views = buffer.mutable_as<StringView>();
     const StringView* entries = values.values<StringView>().data();
     const int32_t* codes = categories.values<int32_t>().data();
-    parallel_morsels(rows, [&](Morsel morsel) {
+    const std::vector<Touch> touches{reads(categories), writes(buffer, sizeof(StringView))};
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
         views[row] = categories.is_null(row) ? StringView{} : entries[codes[row]];
     });

@@ -2,6 +2,8 @@
 // Numbers for the distinct keys of many rows.
 #include "headrace/algo/number_keys.h"
 
+#include "headrace/memory/budget.h"
+
 #include <atomic>
 #include <limits>
 #include <utility>
@@ -84,6 +86,30 @@ class KeyWork {
 };
 
 }  // namespace
+
+bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches) {
+  constexpr int64_t kSample = 1 << 14;
+  const int64_t step = rows / kSample;
+  if (step < 64) return false;  // numbering them costs little
+  std::vector<uint64_t> keys(static_cast<size_t>(kSample));
+  const bool may_be_gone = memory_limit() != INT64_MAX;
+  for (int64_t i = 0; i < kSample; ++i) {
+    const Pin pin(may_be_gone ? ranges_of(touches, i * step, i * step + 1)
+                              : std::vector<PinnedRange>());
+    read(i * step, 1, &keys[static_cast<size_t>(i)]);
+  }
+  std::sort(keys.begin(), keys.end());
+  // Without those that come often, as a missing value may.
+  constexpr int64_t kOften = 4;
+  int64_t taken = 0, distinct = 0;
+  for (auto begin = keys.begin(), end = begin; begin != keys.end(); begin = end) {
+    end = std::upper_bound(begin, keys.end(), *begin);
+    if (end - begin > kOften) continue;
+    taken += end - begin;
+    ++distinct;
+  }
+  return taken >= kSample / 4 && taken - distinct < taken * taken / (2 * kFewKeys);
+}
 
 NumberedKeys number_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches,
                          int64_t most) {

@@ -45,6 +45,14 @@ int64_t number_in_waves(int64_t rows, Work&& work) {
 /// Writes the keys of rows [row, row + count), count at most kBlockRows.
 using ReadKeys = std::function<void(int64_t row, int64_t count, uint64_t* keys)>;
 
+/// Keys whose numbers stay in the caches of one core.
+inline constexpr int64_t kFewKeys = 1 << 17;
+
+/// Whether rows spread over all tell of more distinct keys than kFewKeys: then equal keys are rarer
+/// among them than if so many keys were spread evenly; some that come often, as a missing value
+/// may, are left out. Of fewer than 2^20 rows: no.
+HR_API bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches);
+
 struct NumberedKeys {
   Buffer numbers{};  ///< uint32 a row, published; empty when there were more than `most` keys
   KeyTable table{};  ///< the keys

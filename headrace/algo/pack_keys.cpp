@@ -4,7 +4,9 @@
 
 #include "headrace/algo/categories.h"
 #include "headrace/algo/number_keys.h"
+#include "headrace/algo/number_parts.h"
 #include "headrace/algo/reduce_kernels.h"
+#include "headrace/algo/validity.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
@@ -242,7 +244,15 @@ PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column
   field.dtype = column.dtype();
   field.can_miss = column.null_count() > 0;
   if (short_texts && column.dtype().is_string() && find_short_texts(field)) return field;
-  if (column.dtype().is_string() || column.dtype().is_category()) {
+  if (column.dtype().is_string() && has_many_texts(column)) {
+    NumberedTexts numbered = number_texts(column, options.ordered);
+    const int64_t nulls = column.null_count();
+    field.kind = Kind::kNumbers;
+    field.column = Column(TypeId::kInt32, column.num_rows(), std::move(numbered.numbers),
+                          validity_from_zero(column), nulls);
+    field.entries = std::move(numbered.texts);
+    field.top = static_cast<uint64_t>(field.entries.num_rows() - 1);
+  } else if (column.dtype().is_string() || column.dtype().is_category()) {
     if (column.dtype().is_string()) field.column = categories_of_strings(column);
     field.kind = Kind::kNumbers;
     const Column& entries = field.column.dictionary()->values();
@@ -400,50 +410,34 @@ PackedKeys::Field PackedKeys::join(std::vector<Field> fields, int64_t rows, Pack
   inner->num_rows_ = rows;
   inner->options_ = options;
   Field joined;
+  Column nullable;
   if (fields.size() == 1 && fields[0].top == UINT64_MAX && fields[0].can_miss) {
     // Null beside 2^64 values: whatever its slot holds is one more number.
-    joined.can_miss = true;
-    joined.column = fields[0].column;  // for its validity
+    nullable = fields[0].column;
     fields[0].can_miss = false;
+    joined.can_miss = true;
   }
-  const Column validity = joined.column;
-  const bool keeps_null = joined.can_miss;
   inner->place(std::move(fields));
-  NumberedKeys numbered = number_keys(
-      rows, [&](int64_t row, int64_t count, uint64_t* packs) { inner->read(row, count, packs); },
-      inner->touches(), std::numeric_limits<int64_t>::max());
-  const int64_t found = numbered.table.size();
-  const uint64_t* packs = numbered.table.keys();
-  const bool drops = inner->has_missing_;
-  const auto is_missing = [&](uint32_t i) { return drops && packs[i] == inner->missing_; };
-  auto [turn, back] = ranks(found, [&](uint32_t a, uint32_t b) {  // what is dropped comes last
-    if (is_missing(a) || is_missing(b)) return !is_missing(a) && is_missing(b);
-    return packs[a] < packs[b];
-  });
-  bool missed = false;
-  if (found == 1 && is_missing(0)) turn.mutable_as<uint32_t>()[0] = 1;  // behind no value at all
-  Buffer sorted = Buffer::allocate(8 * found);
-  for (int64_t i = 0; i < found; ++i) {
-    const uint32_t at = back.as<uint32_t>()[i];
-    sorted.mutable_as<uint64_t>()[i] = packs[at];
-    missed |= is_missing(at);
+  const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* packs) {
+    inner->read(row, count, packs);
+  };
+  const std::vector<Touch> touches = inner->touches();
+  const std::optional<uint64_t> missing =
+      inner->has_missing_ ? std::optional(inner->missing_) : std::nullopt;
+  OrderedNumbers found = number_in_order(rows, read, touches, missing);  // what is dropped: last
+  const bool missed = found.count > 0 && found.keys.as<uint64_t>()[found.count - 1] == missing;
+  if (missed && found.count == 1) {  // behind no value at all
+    found.numbers = Buffer::allocate(4 * rows);
+    std::fill_n(found.numbers.mutable_as<uint32_t>(), rows, 1u);
   }
   joined.kind = Kind::kNumbers;
   joined.dtype = TypeId::kInt32;
-  joined.can_miss = keeps_null || missed;
-  joined.top = static_cast<uint64_t>(std::max<int64_t>(found - missed, 1) - 1);
-  joined.turn = std::move(turn);
+  joined.can_miss |= missed;
+  joined.top = static_cast<uint64_t>(std::max<int64_t>(found.count - missed, 1) - 1);
   joined.joined = std::move(inner);
-  joined.joined_packs = std::move(sorted);
-  joined.column = keeps_null ? Column(TypeId::kInt32, rows, numbered.numbers,
-                                      validity.validity_buffer(), validity.null_count(), 0)
-                             : Column(TypeId::kInt32, rows, numbered.numbers);
-  if (keeps_null && validity.offset() != 0) {
-    Buffer moved = Buffer::allocate(bitmap_bytes(rows));
-    for (int64_t i = 0; i < rows; ++i)
-      set_bit(moved.mutable_as<uint8_t>(), i, !validity.is_null(i));
-    joined.column = Column(TypeId::kInt32, rows, numbered.numbers, std::move(moved), -1);
-  }
+  joined.joined_packs = std::move(found.keys);
+  joined.column = Column(TypeId::kInt32, rows, std::move(found.numbers),
+                         validity_from_zero(nullable), nullable.null_count());
   return joined;
 }
 
@@ -517,8 +511,7 @@ void PackedKeys::read_as(int64_t row, int64_t count, Out* packs) const {
           add([&](int64_t i) { return uint64_t{codes[i]}; });
         if (options_.drop_missing && field.joined && field.can_miss) {
           const auto gone = static_cast<uint32_t>(field.top + 1);
-          const auto* turn = field.turn.as<uint32_t>();
-          for (int64_t i = 0; i < count; ++i) dropped[i] |= turn[codes[i]] == gone;
+          for (int64_t i = 0; i < count; ++i) dropped[i] |= codes[i] == gone;
         }
         break;
       }
@@ -614,19 +607,6 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
         set_bit(bits, row, !is_missing(row));
     });
   }
-  if (field.joined) {
-    Buffer inner = Buffer::allocate(8 * rows);
-    if (rows > 0) {
-      auto* out = inner.mutable_as<uint64_t>();
-      const auto* known = field.joined_packs.as<uint64_t>();
-      parallel_morsels(rows, touches, [&](Morsel morsel) {
-        for (int64_t row = morsel.begin; row < morsel.end; ++row)
-          out[row] = is_missing(row) ? 0 : known[codes[row]];
-      });
-    }
-    Column column = field.joined->unpack_part(index, inner, rows);
-    return validity ? column.with_rows(rows, column.values_buffer(), validity, -1) : column;
-  }
   const auto fill = [&]<class T>(std::type_identity<T>, auto&& value) {
     Buffer values = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
     if (rows == 0) return values;
@@ -639,6 +619,14 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
     return values;
   };
   const int64_t unknown = validity ? -1 : 0;
+  if (field.joined) {
+    const auto* known = field.joined_packs.as<uint64_t>();
+    const Buffer inner =
+        fill(std::type_identity<uint64_t>{}, [&](uint64_t code) { return known[code]; });
+    inner.publish();
+    Column column = field.joined->unpack_part(index, inner, rows);
+    return validity ? column.with_rows(rows, column.values_buffer(), validity, -1) : column;
+  }
   switch (field.kind) {
     case Kind::kBool: {
       Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
@@ -668,6 +656,12 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
     }
     case Kind::kNumbers:
       break;
+  }
+  if (field.dtype.is_string() && !field.column.dtype().is_category()) {
+    const auto* texts = field.entries.values<StringView>().data();
+    Buffer values =
+        fill(std::type_identity<StringView>{}, [&](uint64_t code) { return texts[code]; });
+    return field.entries.with_rows(rows, std::move(values), std::move(validity), unknown);
   }
   const uint32_t* back = field.turn_back ? field.turn_back.as<uint32_t>() : nullptr;
   Buffer values = fill(std::type_identity<int32_t>{},

@@ -97,7 +97,8 @@ class HR_API PackedKeys {
     bool can_miss = false;  // top + 1 stands for null (and NaN, where missing ones are dropped)
     ShortTexts texts{};     // of kText
     int shift = 0;
-    Buffer turn{};  // uint32 pack of a code, where codes do not order as the strings do
+    Column entries{};  // the texts of numbers in order that are no codes
+    Buffer turn{};     // uint32 pack of a code, where codes do not order as the strings do
     Buffer turn_back{};
     std::shared_ptr<const PackedKeys> joined{};  // of numbered columns
     Buffer joined_packs{};                       // pack of each number

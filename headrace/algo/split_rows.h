@@ -55,12 +55,12 @@ struct SplitRows {
   }
 
   /// What a pin needs for a part of one stream.
-  void append_ranges(int64_t part, size_t stream, int64_t width,
-                     std::vector<PinnedRange>& ranges) const {
+  void append_ranges(int64_t part, size_t stream, int64_t width, std::vector<PinnedRange>& ranges,
+                     bool write = false) const {
     visit(part, [&](int64_t begin, int64_t end) {
       const int64_t first = begin / buffer_rows * buffer_rows;
       ranges.push_back({&streams[stream][static_cast<size_t>(begin / buffer_rows)],
-                        (begin - first) * width, (end - first) * width, false});
+                        (begin - first) * width, (end - first) * width, write});
     });
   }
 };

@@ -3,6 +3,7 @@
 #include "headrace/frame/group_by.h"
 
 #include "headrace/algo/number_keys.h"
+#include "headrace/algo/validity.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
 #include "headrace/exec/workers.h"
@@ -17,9 +18,6 @@
 namespace hr {
 
 namespace {
-
-// Slots whose states stay in the caches of one core.
-constexpr int64_t kFewSlots = 1 << 17;
 
 struct Found {
   std::vector<GroupResults> results{};  ///< sorted where that is wanted
@@ -75,25 +73,6 @@ Found fold_numbered(const PackedKeys& packed, const FoldPlan& plan, const Number
   return found;
 }
 
-// Whether rows spread over all tell of more distinct keys than there are few slots: then equal keys
-// are rarer among them than if so many keys were spread evenly.
-bool has_many_keys(const PackedKeys& packed) {
-  constexpr int64_t kSample = 1 << 14;
-  const int64_t rows = packed.num_rows(), step = rows / kSample;
-  if (step < 64) return false;  // numbering them costs little
-  std::vector<uint64_t> keys(static_cast<size_t>(kSample));
-  const std::vector<Touch> touches = packed.touches();
-  const bool may_be_gone = memory_limit() != INT64_MAX;
-  for (int64_t i = 0; i < kSample; ++i) {
-    const Pin pin(may_be_gone ? ranges_of(touches, i * step, i * step + 1)
-                              : std::vector<PinnedRange>());
-    packed.read(i * step, 1, &keys[static_cast<size_t>(i)]);
-  }
-  std::sort(keys.begin(), keys.end());
-  const auto distinct = std::unique(keys.begin(), keys.end()) - keys.begin();
-  return kSample - distinct < kSample * kSample / (2 * kFewSlots);
-}
-
 Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions options) {
   const int64_t rows = packed.num_rows();
   const uint64_t domain = packed.domain();
@@ -103,7 +82,7 @@ Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions o
   const auto in_parts = [&](uint64_t slots) {
     return fold_parts(plan, packed, {key_stream(packed), slots, nullptr, sort}, wants_first);
   };
-  if (domain > 0 && domain <= static_cast<uint64_t>(kFewSlots) &&
+  if (domain > 0 && domain <= static_cast<uint64_t>(kFewKeys) &&
       domain <= static_cast<uint64_t>(std::max<int64_t>(4096, rows / 2))) {
     if (!plan.ranked.empty()) return {in_parts(domain)};
     const SlotReader reader{
@@ -113,12 +92,13 @@ Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions o
     if (wants_first) part.first_rows = first_rows(rows, reader, part);
     return {{finish_part(packed, plan, part, false)}};
   }
+  const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* keys) {
+    packed.read(row, count, keys);
+  };
   // Ranges of keys where most of their slots will be used.
   const bool dense = domain > 0 && domain <= static_cast<uint64_t>(4 * rows);
-  if (has_many_keys(packed)) return {in_parts(dense ? domain : 0)};
-  const NumberedKeys numbered = number_keys(
-      rows, [&](int64_t row, int64_t count, uint64_t* keys) { packed.read(row, count, keys); },
-      packed.touches(), kFewSlots);
+  if (has_many_keys(rows, read, packed.touches())) return {in_parts(dense ? domain : 0)};
+  const NumberedKeys numbered = number_keys(rows, read, packed.touches(), kFewKeys);
   if (numbered.numbers) return fold_numbered(packed, plan, numbered, sort);
   return {in_parts(dense ? domain : 0)};
 }
@@ -134,23 +114,8 @@ struct OrderedStrings {
 OrderedStrings order_strings(int64_t column, const Column& strings) {
   OrderedStrings made{column, PackedKeys::of("groupby", {strings}, {}), {}, 0};
   const int64_t rows = strings.num_rows();
-  Buffer packs = Buffer::allocate(8 * rows);
-  if (rows > 0) {
-    auto* out = packs.mutable_as<uint64_t>();
-    parallel_morsels(rows, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
-        made.packed.read(row, std::min(kBlockRows, morsel.end - row), out + row);
-    });
-  }
-  Buffer validity;
-  if (strings.null_count() > 0) {
-    validity = Buffer::allocate_zeroed((rows + 7) / 8);
-    for (int64_t row = 0; row < rows; ++row)
-      if (!strings.is_null(row))
-        validity.mutable_as<uint8_t>()[row / 8] |= static_cast<uint8_t>(1u << (row % 8));
-  }
-  made.packs =
-      Column(TypeId::kUInt64, rows, std::move(packs), std::move(validity), strings.null_count());
+  made.packs = Column(TypeId::kUInt64, rows, made.packed.to_buffer(0, rows),
+                      validity_from_zero(strings), strings.null_count());
   return made;
 }
 

@@ -3,7 +3,7 @@
 #include "headrace/frame/group_nodes.h"
 
 #include "headrace/algo/gather.h"
-#include "headrace/algo/number_keys.h"
+#include "headrace/algo/number_parts.h"
 #include "headrace/algo/pack_keys.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
@@ -351,10 +351,11 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
             PackedKeys::of(kOp, columns, {.ordered = false, .drop_missing = options.drop_missing});
         // Numbers of the groups as the only key: group k is row k of the result.
         const int64_t rows = packed.num_rows();
-        const NumberedKeys numbered = number_keys(
+        const OrderedNumbers found = number_in_order(
             rows, [&](int64_t row, int64_t count, uint64_t* out) { packed.read(row, count, out); },
-            packed.touches(), INT64_MAX);
-        const Column numbers(TypeId::kUInt32, rows, numbered.numbers);
+            packed.touches(),
+            packed.has_missing() ? std::optional(packed.missing()) : std::nullopt);
+        const Column numbers(TypeId::kUInt32, rows, found.numbers);
         AggregateRequest own = request;
         std::vector<Column> folded;
         for (int64_t* place : {&own.column, &own.other}) {
@@ -363,15 +364,13 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
           *place = static_cast<int64_t>(folded.size()) - 1;
         }
         Column result = group_by({numbers}, folded, {own}).values[0];
-        if (packed.has_missing()) {
-          const uint64_t* seen = numbered.table.keys();
-          for (uint32_t k = 0; k < numbered.table.size(); ++k) {
-            if (seen[k] != packed.missing()) continue;
-            Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(result.num_rows()));
-            for (int64_t row = 0; row < result.num_rows(); ++row)
-              set_bit(validity.mutable_as<uint8_t>(), row, row != k && !result.is_null(row));
-            result = result.with_rows(result.num_rows(), result.values_buffer(), validity, -1);
-          }
+        const int64_t last = found.count - 1;
+        if (packed.has_missing() && last >= 0 &&
+            found.keys.as<uint64_t>()[last] == packed.missing()) {
+          Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(found.count));
+          for (int64_t row = 0; row < last; ++row)
+            set_bit(validity.mutable_as<uint8_t>(), row, !result.is_null(row));
+          result = result.with_rows(found.count, result.values_buffer(), validity, -1);
         }
         return gather(result, as_tensor(numbers));
       });
