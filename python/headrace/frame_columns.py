@@ -75,6 +75,8 @@ class FrameColumns:
                 f"setitem: a column has a text as its name: name={name!r}; "
                 "use df.loc[rows, name] = value for some rows"
             )
+        if isinstance(values, DataFrame) and len(values._unlabelled()) == 1:
+            values = values[values._unlabelled()[0]]
         if is_single(values):
             rows = next(iter(self._nodes.values()), None)
             values = [values] if rows is None else Series(repeated(rows, values))

@@ -78,6 +78,17 @@ def group_order(sort: bool, order: bool) -> str:
     return "sorted" if sort else "first" if order else "any"
 
 
+def _check_rows(frame: DataFrame | None, name: str, key: Series) -> None:
+    """An error for a key of more or fewer rows than its frame, where both are known."""
+    node = None if frame is None else next(iter(frame._nodes.values()), None)
+    rows, own = -1 if node is None else node.shape[0], key._node.shape[0]
+    if rows >= 0 and own >= 0 and rows != own:
+        raise InvalidArgumentError(
+            f"groupby: the key has other rows than the frame: key={name!r}, rows={own}, "
+            f"frame_rows={rows}; pass one value for each row"
+        )
+
+
 def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
     """Names and nodes of the keys: column names, series, expressions, or a list of them."""
     keys: list[tuple[str, _core.Node]] = []
@@ -87,8 +98,13 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
             continue
         if isinstance(each, str):
             raise TypeMismatchError(f"groupby: a series is wanted as a key: key={each!r}")
+        if isinstance(each, Mapping):
+            raise TypeMismatchError(
+                f"groupby: a mapping is no key: key={each!r}; map a column: df.k.map(mapping)"
+            )
         key = Series(each)
         name = key.name or ("key" if len(keys) == 0 else f"key_{len(keys)}")
+        _check_rows(frame, name, key)
         keys.append((name, key._node))
     if not keys:
         raise InvalidArgumentError("groupby: there is no key; name a column")

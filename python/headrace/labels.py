@@ -16,6 +16,7 @@ from headrace.locators import (
     domain_of,
     is_mask,
     is_several,
+    one_label,
     positions,
 )
 from headrace.rows import given_name, pandas_labels
@@ -246,12 +247,22 @@ class LabelledSeries(Series):
         return LabelledSeries(self.to_frame(name), name)
 
     def __getitem__(self, key: Any) -> Any:
-        """The value at a label that is a text or at a position; rows by mask, slice, positions."""
-        if isinstance(key, str):
-            return self.loc[key]
-        if isinstance(key, slice) or is_mask(key) or is_several(key):
+        """The value at a label, or at a position where labels are no numbers; several likewise.
+
+        Masks and slices mean rows, whatever the labels.
+        """
+        key = one_label(key(self) if callable(key) else key)
+        if isinstance(key, slice) or is_mask(key):
             return self._of_rows(self._frame[key])
-        return super().__getitem__(key)
+        texts = isinstance(key, list) and any(isinstance(each, str | tuple) for each in key)
+        if isinstance(key, str | tuple) or texts or self._numbered():
+            return self.loc[key]
+        return self._of_rows(self._frame[key]) if is_several(key) else super().__getitem__(key)
+
+    def _numbered(self) -> bool:
+        """Whether the rows have one label, which is a number."""
+        labels = list(self._frame._labels.values())
+        return len(labels) == 1 and Series(labels[0]).dtype.is_of("biuf")
 
     def __contains__(self, label: Any) -> bool:
         """Whether a value has this label."""

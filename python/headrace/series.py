@@ -267,6 +267,7 @@ class Series(SeriesReductions):
     def __getitem__(self, key: Any) -> Any:
         """Rows by a mask of bools, a slice, positions, or one value by its position."""
         mark("getitem")
+        key = key(self) if callable(key) else key
         if isinstance(key, slice):
             begin, stop, step = key.indices(len(self))
             if step != 1:

@@ -220,6 +220,10 @@ def test_19_a_new_label_is_an_error(df: hr.DataFrame) -> None:
 def test_20_brackets_of_a_series(df: hr.DataFrame) -> None:
     labelled = df.set_index("k").x
     assert (labelled[2], labelled["a"]) == (3, None)
+    numbered = hr.DataFrame({"k": [7, 2, 9], "x": [1, 5, 8]}).set_index("k").x
+    assert (numbered[2], numbered[[9, 7]].to_list(), numbered[:2].to_list()) == (5, [8, 1], [1, 5])
+    with pytest.raises(hr.ColumnNotFoundError, match="label=0"):
+        numbered[0]
     assert "a" in labelled and 3 not in labelled and 3 in df.x and 0 not in df.x[df.x > 0]
     assert df.set_index("k").merge(df, on="k")._labels == {}
     both = hr.concat([df.set_index("k"), df.set_index("k")])

@@ -342,6 +342,11 @@ def test_errors_name_the_fault() -> None:
         df.groupby("key").x.agg("average")
     with pytest.raises(hr.InvalidArgumentError, match="rows"):
         df.groupby(hr.Series([1, 2, 3])).x.sum()
+    for keys in (hr.Series([1, 2, 3, 4, 5]), hr.Series([1])):
+        with pytest.raises(hr.InvalidArgumentError, match=r"other rows.*pass one value"):
+            df.groupby(keys).size()
+    with pytest.raises(hr.TypeMismatchError, match=r"mapping is no key.*map"):
+        df.groupby({"a": 1})
     with pytest.raises(hr.InvalidArgumentError):
         df.groupby([])
     with pytest.raises(hr.InvalidArgumentError, match="repeated"):

@@ -367,6 +367,19 @@ df.merge(g, on="k", sort=True)
 df.merge(df.groupby("k").i.sum().rename("sum"), on="k")
 df.merge(df.groupby("k").i.sum(), left_on="k", right_index=True)
 m.merge(df, df.i.rename("v"), left_on="i", right_on="v")
+df.groupby("i").x.mean()[5]
+df.i.value_counts()[9]
+df.i.value_counts()[[9, 5]]
+df.b.value_counts()[True]
+df.x.value_counts()[-2.5]
+df.set_index("i").x[:2]
+df.set_index("i").x[5]
+df.set_index("k").x[["c"]]
+df.groupby(["k", "j"]).i.sum()["a", 2]
+df.i.value_counts()[lambda s: s > 1]
+df.i[lambda s: s > 4]
+df["z"] = df.k.str.extract("(a)");; r = df
+df["z"] = df[["i"]];; r = df
 counts = df.k.value_counts();; r = ["a" in counts, "z" in counts, 1 in counts]
 sums = df.groupby(["k", "j"]).i.sum();; r = ["a" in sums, ("a", 2) in sums, ("c", 1) in sums]
 m.concat([df, df], ignore_index=True)
