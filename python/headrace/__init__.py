@@ -38,7 +38,7 @@ from headrace.group_picks import NamedAgg
 from headrace.io import read_csv, scan_csv
 from headrace.joining import merge
 from headrace.memory import no_copies
-from headrace.pandas_functions import isna, melt, notna, pivot_table, unique
+from headrace.pandas_functions import isna, isnull, melt, notna, notnull, pivot_table, unique
 from headrace.parquet import read_parquet, scan_parquet
 from headrace.profiling import profile
 from headrace.reshaping import cut, factorize, qcut
@@ -84,12 +84,14 @@ __all__ = [
     "from_pandas",
     "info",
     "isna",
+    "isnull",
     "learn",
     "melt",
     "memory",
     "merge",
     "no_copies",
     "notna",
+    "notnull",
     "pivot_table",
     "plot",
     "profile",

@@ -235,7 +235,7 @@ class FrameArithmetic:
 
     def mask(self: Any, condition: Any, other: Any = None) -> DataFrame:
         """The values where `condition` is false, else `other` (null if it is not given)."""
-        return self.where(~condition, other)  # type: ignore[no-any-return]
+        return self.where(~(condition(self) if callable(condition) else condition), other)  # type: ignore[no-any-return]
 
     def isin(self: Any, values: Any) -> DataFrame:
         """True where the value is one of `values`, or of those of its column in a mapping."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.construction import is_single, repeated
+from headrace.construction import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.rows import by_position
@@ -44,7 +44,8 @@ class FrameColumns:
     def __setitem__(self: Any, name: Any, values: Any) -> None:
         """Bind a column: the handle points at a new node, published columns are never written.
 
-        A list of names takes a frame of as many columns, or one value for all. A mask of bools, or
+        A list of names takes a frame or an array of as many columns, rows of as many values, or one
+        value or column for each, or for all. A mask of bools, or
         a frame of them, sets the values of its rows.
         """
         from headrace.frame import DataFrame
@@ -54,6 +55,10 @@ class FrameColumns:
             parts = [values[n] for n in values.columns] if isinstance(values, DataFrame) else values
             if is_single(parts) or isinstance(parts, Series):
                 parts = [parts] * len(name)
+            elif getattr(parts, "ndim", 1) == 2:
+                parts = list(columns_of_array(parts, name).values())
+            elif isinstance(parts, list) and all(isinstance(row, list | tuple) for row in parts):
+                parts = list(columns_of_rows(parts, name).values())
             if len(parts) != len(name):
                 raise InvalidArgumentError(
                     f"setitem: as many columns as names are wanted: names={len(name)}, "

@@ -44,6 +44,9 @@ def notna(values: Any) -> Any:
     return not missing if isinstance(missing, bool) else ~missing
 
 
+isnull, notnull = isna, notna
+
+
 def unique(values: Any) -> Series:
     """The distinct values in the order in which they are first seen; see `Series.unique`.
 

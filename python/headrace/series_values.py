@@ -241,7 +241,7 @@ class SeriesValues(SeriesArithmetic):
             filled = self.fill_null(value)
         except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
             missing: Any = self.isna()
-            if value is None or isinstance(value, Deferred) or missing.any().item():
+            if value is None or bool(getattr(value, "ndim", 0)) or missing.any().item():
                 raise
             return missing._like(self._node)  # type: ignore[no-any-return]
         if not self._floating():

@@ -101,6 +101,14 @@ df["z"] = None;; r = df
 df["z"] = dt.datetime(2024, 1, 1);; r = df
 df[["z", "w"]] = df[["x", "i"]];; r = df
 df[["x", "i"]] = 0;; r = df
+df[["p", "q"]] = np.arange(12).reshape(6, 2);; r = df
+n2 = n2.head(2);; n2[["x", "i"]] = np.array([[1, 2], [3, 4]]);; r = n2
+n2 = n2.head(2);; n2[["x", "i"]] = [[1, 2], [3, 4]];; r = n2
+df[["x", "i"]] = [0, 1];; r = df
+df.i.fillna(df.i.mean())
+df.fillna(df.mean(numeric_only=True))
+n2.mask(lambda d: d > 2, 0)
+[m.isnull(None), m.notnull(1), m.isnull(df.x)]
 df.x = df.x * 2;; r = df
 df.loc[df.i > 3, ["x", "i"]] = 0;; r = df
 df.iloc[0, 2] = 9.0;; r = df
