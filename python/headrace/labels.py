@@ -153,6 +153,16 @@ class FrameLabels:
         """One value by its row and column: the same as `iloc`."""
         return PositionLocator(self)
 
+    def take(self: Any, indices: Any, axis: int | str = 0) -> DataFrame:
+        """The rows at these positions, or, with ``axis=1``, the columns: the same as `iloc`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 3]}).take([2, 0]).x.to_list()
+        [3, 1]
+        """
+        taken: DataFrame = self.iloc[:, indices] if axis in (1, "columns") else self.iloc[indices]
+        return taken
+
     def sort_index(
         self: Any,
         *,

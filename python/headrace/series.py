@@ -309,6 +309,11 @@ class Series(SeriesReductions):
         n, length = whole_number("tail", "n", n), len(self)
         return Series(self[max(length - n, 0) if n >= 0 else -n : length])
 
+    def take(self, indices: Any, axis: int | builtins.str = 0) -> Series:
+        """The rows at these positions: the same as `iloc`; there is one axis."""
+        taken: Series = self.iloc[indices]
+        return taken
+
     # ---- labels ------------------------------------------------------------------------------
     @property
     def index(self) -> Series | DataFrame:

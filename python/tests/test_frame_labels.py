@@ -289,3 +289,17 @@ def test_nothing_runs_before_somebody_looks() -> None:
     labelled = frame[frame.x > 3].set_index("id").sort_index()
     assert not next(iter(labelled._nodes.values())).is_ready
     assert labelled.loc[4:6].x.to_list() == [8.0, 10.0, 12.0]
+
+
+def test_scikit_learn_splits_frames() -> None:
+    split = pytest.importorskip("sklearn.model_selection").train_test_split
+    theirs = pd.DataFrame({"x": np.arange(20), "t": list("abcde" * 4)})
+    ours = hr.from_pandas(theirs)
+    parts = zip(
+        split(ours, ours["x"], test_size=0.25, random_state=3),
+        split(theirs, theirs["x"], test_size=0.25, random_state=3),
+        strict=True,
+    )
+    for mine, other in parts:
+        same(mine, other.reset_index(drop=True)) if mine.ndim == 2 else None
+        assert mine.shape == other.shape and (mine.ndim == 2 or mine.to_list() == other.tolist())
