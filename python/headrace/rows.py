@@ -11,22 +11,27 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 _PARTS_KEPT = 4096
-_BYTES_KEPT = 1 << 12
+_BYTES_KEPT = 64
+_BYTES_HASHED = 1 << 24
 _parts: dict[tuple[Any, ...], int] = {}
 
 
 def same_rows(node: _core.Node | None, key: Any) -> int:
-    """The row domain of a slice, of the first rows, or of a few positions in an array of NumPy.
+    """The row domain of a slice, of the first rows, or of positions in an array of NumPy.
 
-    It is the same for the same part of a domain.
+    It is the same for the same part of a domain, unless that is more positions than are hashed.
     """
-    if node is None or not node.domain or getattr(key, "nbytes", 0) > _BYTES_KEPT:
+    if node is None or not node.domain or getattr(key, "nbytes", 0) > _BYTES_HASHED:
         return _core.new_domain()
     what: tuple[Any, ...] = (key,)
     if isinstance(key, slice):
         what = (key.start, key.stop, key.step)
     elif hasattr(key, "tobytes"):
-        what = (key.dtype.str, key.tobytes())
+        import hashlib
+
+        held = key.tobytes()
+        short = held if len(held) <= _BYTES_KEPT else hashlib.blake2b(held).digest()
+        what = (key.dtype.str, len(held), short)
     if len(_parts) >= _PARTS_KEPT:
         _parts.clear()
     return _parts.setdefault((node.domain, *what), _core.new_domain())

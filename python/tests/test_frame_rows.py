@@ -330,3 +330,8 @@ def test_the_same_part_of_a_frame_is_the_same_rows() -> None:
         assert df[part].y.to_list() == [4, 6]
     with pytest.raises(hr.InvalidArgumentError, match="different rows"):
         df.head(2).x + df.tail(2).y
+    many = hr.DataFrame({"x": list(range(3000)), "y": list(range(3000))})
+    at = np.arange(3000)[::-3]
+    assert bool((many.iloc[at].x == many.y.iloc[at]).all())
+    with pytest.raises(hr.InvalidArgumentError, match="different rows"):
+        many.iloc[at].x + many.iloc[at - 1].y
