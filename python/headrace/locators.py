@@ -52,7 +52,7 @@ class RowNumbers(Series):
 
 def check_row_numbers(op: str, key: Any, domain: int) -> None:
     """An error for the index of other rows than those of this domain."""
-    if isinstance(key, RowNumbers) and domain and key._domain not in (0, domain):
+    if isinstance(key, RowNumbers) and domain and key._domain != domain:
         raise InvalidArgumentError(
             f"{op}: the index of other rows: rows={len(key)}; rows without labels that are picked "
             "or sorted count from 0 again; use a mask, or give labels first: set_index"

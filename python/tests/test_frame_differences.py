@@ -188,6 +188,7 @@ def test_16_positions_are_labels_now(df: hr.DataFrame) -> None:
         lambda: df.drop(picked.index),
         lambda: df.loc[picked.index, "x"],
         lambda: df.x.loc[picked.index[:1]],
+        lambda: df.loc[df.f.nlargest(2).index],
         lambda: df[~df.index.isin(df.sample(2).index)],
         lambda: df.copy().loc.__setitem__((df.sort_values("x").index, "x"), 0),
     ):
