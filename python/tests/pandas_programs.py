@@ -141,9 +141,9 @@ def group(how: str) -> list[Form]:
 
 
 def two_groups(w: Words) -> tuple[str, str]:
-    """Two aggregates of one column by the same key."""
+    """Two aggregates of one column by the same key; not of int16: number 46 of pandas.md."""
     keys = f"{w.one('j', 'b', ['k', 'j'])!r}, sort={w.truth()}"
-    name = w.one("i", "w")
+    name = w.one("i", "x")
     two = [f"df.groupby({keys}).{name}.{w.one('sum', 'max', 'mean', 'count')}()" for _ in range(2)]
     return two[0], two[1]
 

@@ -437,3 +437,10 @@ def test_45_infinities_in_windows() -> None:
     assert pd.Series(values).rolling(2).sum().isna().tolist() == [True, True, True, False, True]
     assert math.isnan(hr.Series(values).expanding().sum().to_list()[-1])
     assert hr.Series(values).rolling(2).max().to_list()[1:] == [math.inf, math.inf, 3.0, 3.0]
+
+
+def test_46_sums_of_small_integers() -> None:
+    data = {"k": [1, 1], "w": np.array([100, 100], "int16")}
+    ours, theirs = hr.DataFrame(data).groupby("k").w.sum(), pd.DataFrame(data).groupby("k").w.sum()
+    assert (str(ours.dtype), str(theirs.dtype)) == ("int64", "int16")
+    assert ((ours * 300).to_list(), (theirs * 300).to_list()) == ([60_000], [-5_536])
