@@ -140,6 +140,8 @@ class Room {
 
   T& operator[](int64_t i) const { return data_[i]; }
 
+  int64_t size() const { return static_cast<int64_t>(count_); }
+
   T* begin() const { return data_; }
 
   T* end() const { return data_ + count_; }
@@ -185,27 +187,18 @@ Buffer join_entries(std::vector<Buffer>& parts, int64_t entry_bytes,
 // Distinct strings of one part, numbered as they come.
 class TextTable {
  public:
-  TextTable(const std::vector<Buffer>& text, int64_t rows)
-      : text_(text),
-        mask_(std::bit_ceil(static_cast<uint64_t>(2 * rows)) - 1),
-        slots_(static_cast<int64_t>(mask_ + 1)),
-        views_(rows),
-        hashes_(rows) {
-    std::fill(slots_.begin(), slots_.end(), kFree);
-  }
+  explicit TextTable(const std::vector<Buffer>& text) : text_(text) { put_slots(); }
 
   uint32_t add(const StringView& view) {
+    if (size_ == views_.size()) grow();
     const std::string_view text = text_of(view);
     const uint64_t hash = StringKey(text).hash;
-    for (uint64_t at = hash & mask_;; at = (at + 1) & mask_) {
-      uint32_t& number = slots_[static_cast<int64_t>(at)];
-      if (number == kFree) {
-        views_[size_] = view;
-        hashes_[size_] = hash;
-        return number = size_++;
-      }
-      if (hashes_[number] == hash && text_of(views_[number]) == text) return number;
-    }
+    uint32_t& number =
+        slot_of(hash, [&](uint32_t k) { return hashes_[k] == hash && text_of(views_[k]) == text; });
+    if (number != kFree) return number;
+    views_[size_] = view;
+    hashes_[size_] = hash;
+    return number = size_++;
   }
 
   // Brings the strings in order; the new number of each.
@@ -241,6 +234,31 @@ class TextTable {
 
  private:
   static constexpr uint32_t kFree = UINT32_MAX;
+  static constexpr int64_t kFirstSize = 1 << 14;
+
+  // The slot of an equal string, or a free one.
+  template <class F>
+  uint32_t& slot_of(uint64_t hash, F&& is_equal) {
+    const int64_t mask = slots_.size() - 1;
+    for (auto at = static_cast<int64_t>(hash) & mask;; at = (at + 1) & mask)
+      if (slots_[at] == kFree || is_equal(slots_[at])) return slots_[at];
+  }
+
+  void put_slots() {
+    std::fill(slots_.begin(), slots_.end(), kFree);
+    for (uint32_t k = 0; k < size_; ++k) slot_of(hashes_[k], [](uint32_t) { return false; }) = k;
+  }
+
+  void grow() {
+    Room<StringView> views(2 * views_.size());
+    Room<uint64_t> hashes(views.size());
+    std::copy_n(views_.begin(), size_, views.begin());
+    std::copy_n(hashes_.begin(), size_, hashes.begin());
+    views_ = std::move(views);
+    hashes_ = std::move(hashes);
+    slots_ = Room<uint32_t>(2 * views_.size());
+    put_slots();
+  }
 
   std::string_view text_of(const StringView& view) const {
     if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
@@ -248,10 +266,9 @@ class TextTable {
   }
 
   const std::vector<Buffer>& text_;
-  uint64_t mask_;
-  Room<uint32_t> slots_;
-  Room<StringView> views_;
-  Room<uint64_t> hashes_;
+  Room<uint32_t> slots_{2 * kFirstSize};
+  Room<StringView> views_{kFirstSize};
+  Room<uint64_t> hashes_{kFirstSize};
   uint32_t size_ = 0;
 };
 
@@ -456,7 +473,7 @@ NumberedTexts number_texts(const Column& strings, bool ordered) {
   std::vector<Buffer> entries(static_cast<size_t>(parts));
   numbers.number([&](int64_t part, uint32_t* own) {
     const int64_t count = split.rows_of(part);
-    TextTable table(strings.text_buffers(), count);
+    TextTable table(strings.text_buffers());
     {
       const Pin pin = numbers.pinned(part, {{kLow, kKeyBytes}, {kHigh, kKeyBytes}});
       int64_t at = 0;

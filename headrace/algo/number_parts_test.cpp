@@ -131,6 +131,13 @@ TEST(NumberTexts, GivesEachStringItsNumber) {
       }
 }
 
+TEST(NumberTexts, TakesAHeavyOneAmongMany) {
+  std::vector<uint64_t> keys = random_keys(9 * kMorselRows, ~0ul);
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (i % 3 != 0) keys[i] = 5;
+  check_texts(texts_of(keys, false, 0));
+}
+
 TEST(NumberTexts, UnderALimit) {
   const Column strings = texts_of(random_keys(10 * kMorselRows, 900'000), true, 0);
   EXPECT_TRUE(has_many_texts(strings));
