@@ -66,6 +66,7 @@ def table(result: Any) -> Any:
     return result.to_arrow() if hasattr(result, "to_arrow") else np.asarray(result).tolist()
 
 
+@pytest.mark.pool
 @pytest.mark.parametrize("name", OPERATORS)
 def test_gives_the_same_bits_under_a_limit(
     kind: str, held: int, frame: hr.DataFrame, name: str
