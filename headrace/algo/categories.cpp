@@ -9,7 +9,6 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <numeric>
 

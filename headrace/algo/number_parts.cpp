@@ -3,6 +3,7 @@
 #include "headrace/algo/number_parts.h"
 
 #include "headrace/algo/range_digits.h"
+#include "headrace/algo/sort_key.h"
 #include "headrace/algo/split_rows.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/data/touch.h"
@@ -208,7 +209,7 @@ class TextTable {
       uint32_t number;
     };
     Room<Entry> entries(size_);
-    for (uint32_t i = 0; i < size_; ++i) entries[i] = {prefix_of(text_of(views_[i])), i};
+    for (uint32_t i = 0; i < size_; ++i) entries[i] = {piece_at(text_of(views_[i]), 0), i};
     std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
       if (a.prefix != b.prefix) return a.prefix < b.prefix;
       return text_of(views_[a.number]) < text_of(views_[b.number]);
@@ -224,13 +225,6 @@ class TextTable {
   }
 
   std::span<const StringView> views() const { return {views_.begin(), size_}; }
-
-  // The first 8 bytes as a number that orders as they do.
-  static uint64_t prefix_of(std::string_view text) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data(), std::min<size_t>(8, text.size()));
-    return __builtin_bswap64(word);
-  }
 
  private:
   static constexpr uint32_t kFree = UINT32_MAX;
@@ -288,13 +282,13 @@ class TextDigits {
     const auto size = static_cast<int64_t>(sample.size());
     for (int64_t part = 1; part < std::min(parts, size); ++part)
       borders_.emplace_back(sample[static_cast<size_t>(size * part / std::min(parts, size))]);
-    for (const std::string& border : borders_) prefixes_.push_back(TextTable::prefix_of(border));
+    for (const std::string& border : borders_) prefixes_.push_back(piece_at(border, 0));
   }
 
   uint64_t operator()(int64_t row) const {
     if (strings_.is_null(row)) return 0;
     const std::string_view text = strings_.string(row);
-    const uint64_t prefix = TextTable::prefix_of(text);
+    const uint64_t prefix = piece_at(text, 0);
     size_t low = 0, high = borders_.size();
     while (low < high) {
       const size_t at = (low + high) / 2;

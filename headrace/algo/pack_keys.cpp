@@ -6,6 +6,7 @@
 #include "headrace/algo/number_keys.h"
 #include "headrace/algo/number_parts.h"
 #include "headrace/algo/reduce_kernels.h"
+#include "headrace/algo/sort_key.h"
 #include "headrace/algo/validity.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
@@ -77,35 +78,24 @@ std::pair<uint64_t, uint64_t> range_of(const Column& column, Dtype dtype) {
   return parts[0];
 }
 
-// turn[i] is the place of item i in the order; turn_back the other way.
-template <class Less>
-std::pair<Buffer, Buffer> ranks(int64_t count, Less&& less) {
-  Buffer turn = Buffer::allocate(4 * count), back = Buffer::allocate(4 * count);
-  if (count == 0) return {turn, back};
-  auto* at = back.mutable_as<uint32_t>();
-  auto* rank = turn.mutable_as<uint32_t>();
-  std::iota(at, at + count, uint32_t{0});
-  std::sort(at, at + count, less);
-  for (int64_t i = 0; i < count; ++i) rank[at[i]] = static_cast<uint32_t>(i);
-  return {turn, back};
-}
-
-// The first 8 bytes, so that most comparisons need no look at the text.
+// The place of each string in the order, and the other way. The first 8 bytes are kept, so that
+// most comparisons need no look at the text.
 std::pair<Buffer, Buffer> string_ranks(const Column& strings) {
   const int64_t count = strings.num_rows();
   Buffer prefixes = Buffer::allocate(8 * count);
-  if (count == 0) return {Buffer::allocate(0), Buffer::allocate(0)};
+  Buffer turn = Buffer::allocate(4 * count), back = Buffer::allocate(4 * count);
+  if (count == 0) return {turn, back};
   auto* prefix = prefixes.mutable_as<uint64_t>();
-  for (int64_t i = 0; i < count; ++i) {
-    const std::string_view text = strings.string(i);
-    uint64_t word = 0;
-    std::memcpy(&word, text.data(), std::min<size_t>(8, text.size()));
-    prefix[i] = __builtin_bswap64(word);
-  }
-  return ranks(count, [&](uint32_t a, uint32_t b) {
+  for (int64_t i = 0; i < count; ++i) prefix[i] = piece_at(strings.string(i), 0);
+  auto* at = back.mutable_as<uint32_t>();
+  auto* rank = turn.mutable_as<uint32_t>();
+  std::iota(at, at + count, uint32_t{0});
+  std::sort(at, at + count, [&](uint32_t a, uint32_t b) {
     if (prefix[a] != prefix[b]) return prefix[a] < prefix[b];
     return strings.string(a) < strings.string(b);
   });
+  for (int64_t i = 0; i < count; ++i) rank[at[i]] = static_cast<uint32_t>(i);
+  return {turn, back};
 }
 
 // The words of decimals: the lower one as int64 where that holds all values, else the upper one as
@@ -133,12 +123,7 @@ std::vector<Column> words_of_decimals(const Column& column) {
       });
     }
   }
-  Buffer validity;
-  if (column.null_count() > 0) {
-    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-    for (int64_t row = 0; row < rows; ++row)
-      set_bit(validity.mutable_as<uint8_t>(), row, !column.is_null(row));
-  }
+  const Buffer validity = validity_from_zero(column);
   const auto word = [&](Dtype dtype, Buffer values) {
     values.publish();
     return Column(dtype, rows, std::move(values), validity, column.null_count());

@@ -32,15 +32,6 @@ std::string_view text_at(const StringView& view, const std::vector<const char*>&
   return {text[view.far.buffer] + view.far.offset, view.size};
 }
 
-/// Eight bytes from `at` on, the first one highest; zeros behind the end.
-uint64_t piece_at(std::string_view text, int64_t at) {
-  uint64_t word = 0;
-  const auto size = static_cast<int64_t>(text.size());
-  if (at >= size) return 0;
-  std::memcpy(&word, text.data() + at, static_cast<size_t>(std::min<int64_t>(size - at, 8)));
-  return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
-}
-
 // The upper or lower word of a decimal, in the order of its values; `alone` where the lower ones
 // tell all.
 uint64_t decimal_word(const std::byte* decimal, bool upper, bool alone) {
@@ -92,6 +83,14 @@ Buffer bytes_of_bits(const Buffer& bitmap, int64_t offset, int64_t rows) {
     }
   });
   return bytes;
+}
+
+uint64_t piece_at(std::string_view text, int64_t at) {
+  uint64_t word = 0;
+  const auto size = static_cast<int64_t>(text.size());
+  if (at >= size) return 0;
+  std::memcpy(&word, text.data() + at, static_cast<size_t>(std::min<int64_t>(size - at, 8)));
+  return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
 }
 
 Buffer bits_of_bytes(const Buffer& bytes, int64_t rows) {

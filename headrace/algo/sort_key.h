@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hr {
@@ -90,6 +91,9 @@ class HR_API SortKeys {
   int free_bits_ = 0;
   bool exact_ = true;
 };
+
+/// Eight bytes from `at` on, the first one highest; zeros behind the end.
+HR_API uint64_t piece_at(std::string_view text, int64_t at);
 
 /// Bits of a bitmap as bytes of 0 and 1, one a row.
 HR_API Buffer bytes_of_bits(const Buffer& bitmap, int64_t offset, int64_t rows);

@@ -6,10 +6,8 @@
 #include "headrace/algo/validity.h"
 #include "headrace/base/error.h"
 #include "headrace/data/touch.h"
-#include "headrace/exec/workers.h"
 #include "headrace/frame/group_decimals.h"
 #include "headrace/frame/group_ways.h"
-#include "headrace/memory/budget.h"
 
 #include <algorithm>
 #include <cstring>

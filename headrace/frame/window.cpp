@@ -15,7 +15,6 @@
 #include "headrace/plan/costs.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace hr {
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.durations import DAY
 from headrace.errors import TypeMismatchError
+from headrace.rounding import STEPS
 from headrace.rows import whole_number
 
 _MONTHS = {"years": 12, "months": 1}
 _NANOSECONDS = {
-    "weeks": 7 * DAY * 10**9,
-    "days": DAY * 10**9,
-    "hours": 3600 * 10**9,
-    "minutes": 60 * 10**9,
-    "seconds": 10**9,
-    "milliseconds": 10**6,
-    "microseconds": 10**3,
-    "nanoseconds": 1,
+    "weeks": 7 * STEPS["D"],
+    "days": STEPS["D"],
+    "hours": STEPS["h"],
+    "minutes": STEPS["min"],
+    "seconds": STEPS["s"],
+    "milliseconds": STEPS["ms"],
+    "microseconds": STEPS["us"],
+    "nanoseconds": STEPS["ns"],
 }
 
 
