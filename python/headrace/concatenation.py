@@ -13,7 +13,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
 from headrace.functions import grows
 from headrace.joining import agreed
-from headrace.labels import without_labels
+from headrace.labels import LabelledSeries, without_labels
 from headrace.series import Series
 
 
@@ -105,6 +105,8 @@ def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
 
 
 def _side_by_side(parts: list[Any]) -> DataFrame:
+    first = parts[0]._frame if isinstance(parts[0], LabelledSeries) else parts[0]
+    labels = dict(first._labels) if isinstance(first, DataFrame) else {}
     made = DataFrame()
     for at, part in enumerate(parts):
         columns = part._nodes if isinstance(part, DataFrame) else {part.name or str(at): part._node}
@@ -114,6 +116,5 @@ def _side_by_side(parts: list[Any]) -> DataFrame:
                     f"concat: a column name is there twice: name={name!r}; rename one"
                 )
             made._put(name, node)
-    if isinstance(parts[0], DataFrame):
-        made._labels = dict(parts[0]._labels)
+    made._labels = labels
     return made

@@ -42,7 +42,10 @@ def is_single(value: Any) -> bool:
 # ---- rows ----------------------------------------------------------------------------------------
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name of a list of dictionaries, of one of lists or tuples, or of values."""
+    from headrace.column_values import by_column
+
     names = None if columns is None else [str(name) for name in columns]
+    rows = [by_column(row) for row in rows]
     if rows and all(isinstance(row, Mapping) for row in rows):
         found = names if names is not None else list(dict.fromkeys(n for row in rows for n in row))
         return {str(name): [row.get(name) for row in rows] for name in found}
@@ -154,10 +157,15 @@ def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] 
 
 def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
     """Bind columns to a new frame: those with rows first, then single values for all rows."""
+    from headrace.labels import LabelledSeries
     from headrace.series import Series
 
     domain = _core.new_domain()
-    label = None
+    first = next(iter(data.values()), None)
+    if index is None and isinstance(first, LabelledSeries):
+        frame._labels = dict(first._frame._labels)
+        frame._nodes = dict(frame._labels)
+        domain = first._node.domain or domain
     if index is not None:
         label = getattr(index, "name", None) or "index"
         labels = index if isinstance(index, Series) else Series(list(index))
@@ -174,9 +182,7 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
         frame._put(str(name), node)
     for name, value in single.items() if spread else ():
         frame[str(name)] = value
-    hidden = dict(frame._labels)
     frame._nodes = {str(name): frame._nodes[str(name)] for name in data}
-    frame._labels = hidden
 
 
 def repeated(like: _core.Node, value: Any) -> _core.Node:

@@ -21,6 +21,7 @@ from headrace.locators import is_mask
 from headrace.reshaping import FrameShapes
 from headrace.rows import Dtypes, Names, is_probed, no_attribute, same_rows
 from headrace.series import Series
+from headrace.text import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -279,6 +280,8 @@ class DataFrame(
             key = key(self)
         if isinstance(key, DataFrame):
             return self.where(key)
+        if isinstance(key, Series) and is_text(key):
+            key = key.to_list()  # names of columns, as a label of theirs has them
         if isinstance(key, str):
             return self._series(self._find(key))
         if isinstance(key, list) and all(isinstance(k, str) for k in key):

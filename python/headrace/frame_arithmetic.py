@@ -19,25 +19,15 @@ if TYPE_CHECKING:
 Axis = Literal[0, 1, "index", "columns"]
 
 
-def _one_row(frame: Any, other: DataFrame) -> bool:
-    """Whether `other` is one row for all of `frame`, as its reductions are."""
-    nodes = list(other._nodes.values())
-    ours = next(iter(frame._nodes.values()), None)
-    if not nodes or nodes[0].shape[0] != 1:
-        return False
-    same = ours is not None and (
-        ours.domain == nodes[0].domain or 0 in (ours.domain, nodes[0].domain)
-    )
-    return not (same and ours is not None and ours.shape[0] == 1)
-
-
 def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]:
     """What each column of `frame` that is no label meets."""
-    from headrace.array import asarray
+    from headrace.column_values import ColumnValues, by_column
     from headrace.frame import DataFrame
     from headrace.series import Series
 
     names: list[str] = frame._unlabelled()
+    if axis not in (0, "index") or isinstance(other, ColumnValues):
+        other = by_column(other)
     if isinstance(other, DataFrame) or (isinstance(other, Mapping) and not hasattr(other, "dtype")):
         theirs = other._unlabelled() if isinstance(other, DataFrame) else list(other)
         if sorted(theirs) != sorted(names):
@@ -45,15 +35,11 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
                 f"{op}: the frames have different columns: columns={names}, other={theirs}; "
                 "pick the ones that both have: df[[...]]"
             )
-        if not isinstance(other, DataFrame):
-            return {name: other[name] for name in names}
-        if _one_row(frame, other):
-            return {name: asarray(other[name]).reshape() for name in names}
         return {name: other[name] for name in names}
     if isinstance(other, Series) and axis not in (0, "index"):
         raise TypeMismatchError(
-            f"{op}: a frame and a series: pandas would look for columns by the labels of the "
-            f"series; write df.{op}(series, axis=0) to meet it row by row"
+            f"{op}: a frame and a series without names of columns as labels; write "
+            f"df.{op}(series, axis=0) to meet it row by row"
         )
     return dict.fromkeys(names, other)
 
@@ -85,8 +71,8 @@ def _fits(other: Any) -> bool:
 class FrameArithmetic:
     """The part of `DataFrame` that computes with all columns that are no labels.
 
-    With a value, with a frame of the same rows and column names, with a frame of one row (as
-    ``df.mean()`` is) whose values meet the columns of their names, or with a mapping
+    With a value, with a frame of the same rows and column names, with a reduction (as
+    ``df.mean()``) whose values meet the columns of their names, or with a mapping
     ``{name: value}``.
 
     >>> import headrace as hr
@@ -202,10 +188,11 @@ class FrameArithmetic:
         )
         return self._made_of({n: self[self._find(n)].round(d) for n, d in digits.items()})  # type: ignore[no-any-return]
 
-    def clip(self: Any, lower: Any = None, upper: Any = None) -> DataFrame:
+    def clip(self: Any, lower: Any = None, upper: Any = None, *, axis: Axis = 1) -> DataFrame:
         """Values below `lower` become it, values above `upper` become that.
 
-        Bounds are values, frames of the same rows, frames of one row, or mappings by column.
+        Bounds are values, frames of the same rows, reductions of frames, mappings by column,
+        or, with ``axis=0``, series.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 5, 9]}).clip(2, 7).a.to_list()
@@ -213,9 +200,9 @@ class FrameArithmetic:
         """
         made: DataFrame = self
         if lower is not None:
-            made = made._with_each("clip", lambda ours, least: ours.clip(lower=least), lower)
+            made = made._with_each("clip", lambda ours, least: ours.clip(lower=least), lower, axis)
         if upper is not None:
-            made = made._with_each("clip", lambda ours, most: ours.clip(upper=most), upper)
+            made = made._with_each("clip", lambda ours, most: ours.clip(upper=most), upper, axis)
         return made
 
     def where(self: Any, condition: Any, other: Any = None) -> DataFrame:

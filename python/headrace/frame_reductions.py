@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.decimals import in_one_column
 from headrace.deferred import mark
-from headrace.dtypes import digits_of
-from headrace.durations import deviation_of, level_of
+from headrace.durations import level_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ _OTHERS_ACROSS = {"sum": "m", "mean": "m", "min": "mMOU", "max": "mMOU"}
 
 
 class FrameReductions:
-    """Reductions of a frame: of the columns, one row; of the rows (``axis=1``), one series.
+    """Reductions of a frame: of the columns, or of the rows (``axis=1``), to a series.
 
     Columns of other dtypes than an aggregate takes are left out; ``numeric_only=True`` leaves out
     all but numbers, ``numeric_only=False`` makes those that are left out an error.
@@ -105,7 +104,7 @@ class FrameReductions:
     >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
     >>> df.mean().to_dict(), df.sum(axis=1).to_list()
-    ({'x': [3.0], 'y': [2.0]}, [2.5, 2.0, 8.5])
+    ({'x': 3.0, 'y': 2.0}, [2.5, 2.0, 8.5])
     """
 
     __slots__ = ()
@@ -152,7 +151,7 @@ class FrameReductions:
         numeric_only: bool | None = None,
         **options: Any,
     ) -> Any:
-        from headrace.frame import DataFrame
+        from headrace.column_values import reduced
 
         across = axis in (1, "columns")
         columns = self._taken(kind, numeric_only, across)
@@ -167,7 +166,8 @@ class FrameReductions:
             return self._of_each_row(kind, made)
         if axis not in (0, "index"):
             raise InvalidArgumentError(f"{kind}: an axis is 0 or 1: axis={axis!r}")
-        return DataFrame({str(c.name): _row(c, kind, options) for c in columns})
+        named = {str(c.name): c for c in columns}
+        return reduced(named, dict.fromkeys(named, kind), **options)
 
     def _of_each_row(self: Any, name: str, made: Series) -> Series:
         """A value a row, with the labels of the rows."""
@@ -210,7 +210,7 @@ class FrameReductions:
         numeric_only: bool | None = None,
         interpolation: str = "linear",
     ) -> Any:
-        """Quantiles of each column: one row, or a row for each of a list; see `Series.quantile`.
+        """Quantiles of each column, or a row for each of a list; see `Series.quantile`.
 
         Of rows (``axis=1``) a float64 a row, null where nothing is there.
 
@@ -221,16 +221,15 @@ class FrameReductions:
         """
         from headrace.frame import DataFrame
 
-        if axis in (1, "columns"):
-            if isinstance(q, list):
-                raise UnsupportedError(
-                    f"quantile: one quantile of a row is a value: q={q!r}; call it for each of them"
-                )
+        if not isinstance(q, list):
             level = level_of(q)
             return self._each("quantile", axis, numeric_only, q=level, interpolation=interpolation)
-        levels = q if isinstance(q, list) else [q]
+        if axis in (1, "columns"):
+            raise UnsupportedError(
+                f"quantile: one quantile of a row is a value: q={q!r}; call it for each of them"
+            )
         columns = self._taken("quantile", numeric_only)
-        return DataFrame({str(c.name): c.quantile(levels, interpolation) for c in columns})
+        return DataFrame({str(c.name): c.quantile(q, interpolation) for c in columns})
 
     def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard deviations, dividing by the count less `ddof`."""
@@ -271,7 +270,7 @@ class FrameReductions:
         """Label, or position, of the first greatest value of each column."""
         return self._each("idxmax")
 
-    def agg(self: Any, func: Any) -> DataFrame:
+    def agg(self: Any, func: Any) -> Any:
         """Aggregates of the columns by name: one for all, several, or by column from a mapping.
 
         Several are rows, labelled by their names; a column has null where it was not asked.
@@ -279,17 +278,18 @@ class FrameReductions:
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
         >>> df.agg({"x": "sum", "y": "max"}).to_dict()
-        {'x': [3], 'y': [5]}
+        {'x': 3, 'y': 5}
         >>> df.agg(["min", "max"]).loc["max", "y"]
         5
         """
+        from headrace.column_values import reduced
         from headrace.frame import DataFrame
         from headrace.group import aggregate_name
 
         mark("agg")
         if not isinstance(func, Mapping | list):
             name = aggregate_name(func, "func")
-            return getattr(self, name)()  # type: ignore[no-any-return]
+            return getattr(self, name)()
         asked = (
             dict(func)
             if isinstance(func, Mapping)
@@ -301,7 +301,7 @@ class FrameReductions:
             for n, each in asked.items()
         }
         if not any(isinstance(each, list) for each in asked.values()):
-            return DataFrame({n: _row(c, words[n][0], {}) for n, c in columns.items()})
+            return reduced(columns, {name: one for name, (one,) in words.items()})
         rows = list(dict.fromkeys(one for each in words.values() for one in each))
         made = {
             n: in_one_column([c.agg(one) if one in words[n] else None for one in rows])
@@ -383,20 +383,6 @@ class FrameReductions:
             if name in found:
                 table[name] = [found[name].get(row) for row in rows]
         return DataFrame(table).set_index("statistic")
-
-
-def _row(column: Series, kind: str, options: dict[str, Any]) -> Any:
-    """An aggregate as a column of one row; bools are bits there, so they are looked at."""
-    from headrace.series import Series
-
-    value = column.agg(kind, **options)
-    if hasattr(value, "reshape"):
-        return value.reshape(1) if value.dtype != "bool" else [value]
-    if not column.dtype.is_of("mMOU"):
-        return [value]
-    digits = digits_of(column.dtype)
-    dtype = deviation_of(column.dtype) if kind == "std" else column.dtype
-    return Series([value], dtype=f"decimal128(38, {digits[1]})" if digits else dtype)
 
 
 def _percent(level: float) -> str:

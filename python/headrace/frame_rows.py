@@ -78,14 +78,13 @@ class FrameRows:
     def fillna(self: Any, value: Any) -> DataFrame:
         """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``.
 
-        A frame of one row, as ``df.mean()`` is, gives its columns' values too.
+        A reduction of a frame, as ``df.mean()`` is one, has its columns' values too.
         """
+        from headrace.column_values import by_column
         from headrace.frame import DataFrame
 
         mark("fillna")
-        if isinstance(value, DataFrame):
-            firsts = {name: value[name].to_list()[0] for name in value._unlabelled()}
-            value = {name: first for name, first in firsts.items() if first is not None}
+        value = by_column(value)
         values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
         for name in values:
             self._find(name)
@@ -359,8 +358,7 @@ class FrameRows:
 
         if by is None:
             raise InvalidArgumentError(
-                "sort_values: columns are wanted: by=None; a row of reductions, one a column, "
-                "becomes rows before: df.sum().melt().sort_values('value')"
+                "sort_values: columns are wanted: by=None; name one, or a list of them"
             )
         return without_labels(sort_frame(self, by, ascending, na_position, key), ignore_index)
 

@@ -203,7 +203,7 @@ class FrameFunctions:
     def apply(self: Any, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
         """A function of each column, or, with ``axis=1``, of each row.
 
-        Of columns the results are a frame: columns of the same rows, or one row of numbers. Of rows
+        Of columns the results are a frame: columns of the same rows, or a value a column. Of rows
         the function is first called with whole columns; where that gives a column (it does for
         arithmetic), the plan has it and no row is looked at. Else it runs here, once a row, in
         Python: `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
@@ -215,9 +215,9 @@ class FrameFunctions:
         >>> df.apply(lambda row: row.a if row.a > row.b else -row.b, axis=1).to_list()
         [-4, 5]
         >>> df.apply(lambda column: column.max() - column.min()).to_dict()
-        {'a': [4], 'b': [2]}
+        {'a': 4, 'b': 2}
         """
-        from headrace.array import Array
+        from headrace.column_values import column_values
         from headrace.frame import DataFrame
         from headrace.rows import Row
         from headrace.series import Series
@@ -227,9 +227,7 @@ class FrameFunctions:
             made = {name: function(self[name]) for name in self._unlabelled()}
             if all(isinstance(each, Series) for each in made.values()):
                 return DataFrame._of({**self._labels, **DataFrame(made)._nodes}, self._labels)
-            return DataFrame(
-                {n: v.reshape(1) if isinstance(v, Array) else [v] for n, v in made.items()}
-            )
+            return column_values(made, "apply")
         if axis not in (1, "columns"):
             raise InvalidArgumentError(f"apply: an axis is 0 or 1: axis={axis!r}")
         if not self._nodes:

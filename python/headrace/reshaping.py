@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
     from headrace.series import Series
 
+#: Rows of a frame that may become columns.
+_MOST_TURNED = 10_000
+
 
 # ---- rows that come again ------------------------------------------------------------------------
 def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
@@ -404,16 +407,58 @@ class FrameShapes:
         counted = self.groupby(names, sort=False, dropna=dropna).size().rename("count")
         return counted_values(counted, normalize, sort, ascending)
 
-    def nunique(self: Any, dropna: bool = True) -> DataFrame:
-        """The number of distinct values of each column, as one row.
+    def nunique(self: Any, dropna: bool = True) -> Any:
+        """The number of distinct values of each column.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
-        {'a': [2], 'b': [1]}
+        {'a': 2, 'b': 1}
+        """
+        from headrace.column_values import column_values
+
+        return column_values({n: self[n].nunique(dropna) for n in self._unlabelled()}, "nunique")
+
+    @property
+    def T(self: Any) -> DataFrame:  # noqa: N802
+        """Rows as columns and columns as rows, of a small frame; looks.
+
+        The columns have the labels of the rows as their names, or their positions; the rows are
+        labelled by the names of the columns.
+
+        Raises
+        ------
+        TypeMismatchError
+            Columns of different types, which no column holds.
+        InvalidArgumentError
+            More rows than the 10,000 that make columns still.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}).agg(["min", "max"]).T.to_dict()
+        {'min': [1.0, 3.0], 'max': [2.0, 4.0]}
         """
         from headrace.frame import DataFrame
+        from headrace.joining import agreed
+        from headrace.series import Series
 
-        return DataFrame({n: self[n].nunique(dropna).reshape(1) for n in self._unlabelled()})
+        mark("transpose")
+        rows, names = len(self), self._unlabelled()
+        if rows > _MOST_TURNED:
+            raise InvalidArgumentError(
+                f"transpose: too many rows to be columns: rows={rows}, most={_MOST_TURNED}"
+            )
+        if not names:
+            raise InvalidArgumentError("transpose: there is no column")
+        whole = Series(_core.concat(agreed([self._nodes[name] for name in names])))
+        keys = [column.to_list() for column in (Series(node) for node in self._labels.values())]
+        heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
+        made = {str(head): whole[at::rows] for at, head in enumerate(heads)}
+        if len(made) < rows:
+            raise InvalidArgumentError(f"transpose: labels repeat: labels={list(heads)}")
+        return DataFrame(made, index=Series(names, name="column"))
+
+    def transpose(self: Any) -> DataFrame:
+        """The same as `T`."""
+        return self.T  # type: ignore[no-any-return]
 
     def pivot_table(
         self: Any,

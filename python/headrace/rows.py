@@ -98,18 +98,17 @@ def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> At
 def masked_names(mask: Any, names: list[str]) -> Names | None:
     """The names where a mask of columns is true; None for what is no mask.
 
-    A mask has one bool for each column; that may be a frame of one row, as reductions give it.
+    A mask has one bool for each column, in order, or labelled by their names.
     """
-    from headrace.frame import DataFrame
+    from headrace.column_values import by_column
 
-    if isinstance(mask, DataFrame):
-        row = mask.to_dict()
-        if [*row] != names or any(d != "bool" for d in mask.dtypes.values()) or len(mask) != 1:
+    bools = str(getattr(mask, "dtype", "")) == "bool"
+    if bools and isinstance(named := by_column(mask), Mapping):
+        if sorted(named) != sorted(names):
             raise InvalidArgumentError(
-                f"columns: a mask is one row of bools of the same columns: shape={mask.shape}, "
-                f"columns={mask.columns}, wanted={names}"
+                f"columns: a mask of other columns: labels={list(named)}, columns={names}"
             )
-        return Names(name for name in names if row[name][0])
+        return Names(name for name in names if named[name])
     if getattr(mask, "ndim", 0) and str(mask.dtype) == "bool":
         mask = mask.tolist()
     if not (isinstance(mask, list) and mask and all(isinstance(each, bool) for each in mask)):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from headrace.sorting import NaPosition
 
 
-def _looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
+def looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
     """Results of one element in a list as their values, all computed in one go."""
     _core.force([value._node for value in values if isinstance(value, Deferred)])
     return [value.item() if hasattr(value, "item") else value for value in values]
@@ -96,7 +96,7 @@ class Series(SeriesReductions):
 
             mark("series")
             if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
-                values = _looked_at(values)
+                values = looked_at(values)
             word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
             try:
                 node = column_node(values, dtype=word)

@@ -217,9 +217,9 @@ def test_rows_are_picked_as_of_any_column() -> None:
     )
     assert len(frame.day.dropna()) == len(days) - days.null_count
     assert frame.count().to_dict() == {
-        "day": [len(days) - days.null_count],
-        "t": [int((~np.isnat(moments)).sum())],
-        "x": [200_000],
+        "day": len(days) - days.null_count,
+        "t": int((~np.isnat(moments)).sum()),
+        "x": 200_000,
     }
 
 

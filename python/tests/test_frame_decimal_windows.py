@@ -187,15 +187,15 @@ def test_whole_frames_take_them() -> None:
     s = [Decimal("2.50"), None, Decimal("-1.25")]
     df = hr.DataFrame({"v": s, "x": [1, 2, 3], "t": ["a", "b", "c"]})
     total = df.sum()
-    assert total.to_dict() == {"v": [Decimal("1.25")], "x": [6]}
-    assert str(total.v.dtype) == "decimal128(38, 2)"
-    assert df[["v", "x"]].min().to_dict() == {"v": [Decimal("-1.25")], "x": [1]}
-    assert df.mean().to_dict() == {"v": [0.625], "x": [2.0]}
-    assert df.median().v.to_list() == [0.625]
-    assert df.prod().v.to_list() == [-3.125]
-    assert df.std().v.to_list() == pytest.approx([df.v.astype("float64").std().item()])
-    assert df.var(numeric_only=True).v.to_list() == pytest.approx([df.v.var().item()])
-    assert df.quantile(0.5).v.to_list() == [0.625]
+    assert total.to_dict() == {"v": Decimal("1.25"), "x": 6}
+    assert str(total.dtype) == "decimal128(38, 2)"
+    assert df[["v", "x"]].min().to_dict() == {"v": Decimal("-1.25"), "x": 1}
+    assert df.mean().to_dict() == {"v": 0.625, "x": 2.0}
+    assert df.median().v.item() == 0.625
+    assert df.prod().v.item() == -3.125
+    assert df.std().v.item() == pytest.approx(df.v.astype("float64").std().item())
+    assert df.var(numeric_only=True).v.item() == pytest.approx(df.v.var().item())
+    assert df.quantile(0.5).v.item() == 0.625
     assert df.describe().loc["max", "v"] == 2.5
     assert df[["v"]].agg(["sum", "max"]).v.to_list() == [Decimal("1.25"), Decimal("2.50")]
     assert df.v.agg(["sum", "mean"]).to_dict() == {"sum": 1.25, "mean": 0.625}

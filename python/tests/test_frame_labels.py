@@ -178,7 +178,7 @@ def test_labels_stay_through_operations() -> None:
         same(work(ours), work(theirs))
     turned = theirs[["x"]].sort_index(ascending=False, kind="stable")
     same(ours[["x"]].sort_index(ascending=False), turned)
-    assert ours.sum().to_dict() == {"k": [6], "x": [10.0]}
+    assert ours.sum().to_dict() == {"k": 6, "x": 10.0}
     assert ours.to_numpy().tolist() == theirs.to_numpy().tolist()
     assert ours.describe().columns == ["statistic", "k", "x"]
     assert ours[["x"]].reset_index().to_dict() == {"id": DATA["id"], "x": DATA["x"]}
@@ -226,7 +226,7 @@ def test_groups_are_labelled_by_their_keys() -> None:
     assert sums.loc["a"] == sums["a"] == 6.0 and (sums / sums.sum()).loc["a"] == 0.6
     assert sums.sort_values(ascending=False).to_dict() == {"a": 6.0, "c": 3.0, "b": 1.0}
     assert ours.groupby(["id", "k"]).x.sum().loc["a", 2] == 6.0
-    assert ours.groupby("id").sum().mean().columns == ["k", "x"]
+    assert ours.groupby("id").sum().mean().index.to_list() == ["k", "x"]
     assert ours.id.map(sums).to_list() == theirs.id.map(theirs.groupby("id").x.sum()).tolist()
 
 
@@ -271,7 +271,7 @@ def test_other_wrong_keys_say_so() -> None:
         lambda: hr.DataFrame(DATA).loc[0, "x", 1],
         lambda: hr.DataFrame(DATA).loc[0:4:2],
         lambda: hr.DataFrame(DATA).loc[:, [True]],
-        lambda: hr.DataFrame(DATA).loc[:, hr.DataFrame(DATA).max()],
+        lambda: hr.DataFrame(DATA).loc[:, hr.DataFrame(DATA)[["x"]].isna().any()],
         lambda: ours.set_index([]),
     ):
         with pytest.raises(hr.InvalidArgumentError):

@@ -251,7 +251,51 @@ df.query("x > x.mean()")
 df.query("sqrt(i) > 2")
 df.eval("x + i")
 df.eval("z = x + i")
-float(df.mean(numeric_only=True)["x"].item())
+float(df.mean(numeric_only=True)["x"])
+f"{n2.mean().x:.2f} {n2.max()['x']}"
+df.isna().sum()
+int(df.isna().sum().sum())
+bool(df.isna().any().any())
+df.isna().sum().sort_values(ascending=False, kind="stable")
+df.isna().mean() * 100
+df.isna().sum()[lambda s: s > 0]
+df.isna().sum() / len(df)
+df[df.columns[df.isna().any()]]
+df.loc[:, df.isna().any()]
+df.loc[:, df.nunique() > 3]
+df[df.nunique()[lambda s: s > 3].index]
+df.nunique().sort_index()
+n2.max() - n2.min()
+(n2 - n2.mean()) / n2.std()
+n2.mean() - n2
+n2 / n2.sum()
+n2.sum() / n2.sum().sum()
+n2 > n2.mean()
+n2.clip(n2.quantile(0.1), n2.quantile(0.9), axis=1)
+df[["x", "i"]].clip(df.j, axis=0)
+n2[["x"]].fillna(n2.mean()["x"])
+n2.fillna(n2.mean())
+n2.mean().round(1).to_dict()
+list(n2.sum().items())
+list(n2.sum())
+len(n2.sum())
+n2.mean().idxmax()
+n2.mean().nlargest(1)
+n2.mean().loc["x"]
+n2.mean().iloc[1]
+n2.quantile(0.25)
+n2.agg("median")
+n2.agg({"x": "sum", "i": "max"})
+n2.apply(lambda column: column.max() - column.min())
+df.count().tolist()
+n2.any().all()
+m.DataFrame({"mean": n2.mean(), "sd": n2.std()}).loc["i", "sd"]
+m.concat([n2.mean().rename("u"), n2.std().rename("v")], axis=1).loc["x", "v"]
+m.DataFrame([n2.sum(), n2.max()])["i"].astype("int64")
+n2.describe().T["max"]
+n2.agg(["min", "max"]).T["min"]
+n2.T.shape
+df[["k", "i"]].max()["i"]
 n2.sum(axis=1)
 n2.mean(axis=1)
 n2.max(axis=1)

@@ -55,7 +55,7 @@ def values(made: Any) -> Any:
         "m.notna(f)",
         "m.unique(f.k)",
         "f.b.median()",
-        "f[['b', 'x']].median()['b'].iloc[0] if m is hr else f[['b', 'x']].median()['b']",
+        "f[['b', 'x']].median()['b']",
         "f.b.cummax()",
         "f.b.cummin()",
         "f.y.round(-1)",

@@ -365,3 +365,11 @@ except hr.DeviceError as error:
     assert first.startswith("diff: a kernel failed: error='CUDA_ERROR_ILLEGAL_ADDRESS'")
     assert "start the process again" in first
     assert "start the process again" in second, second
+
+
+def test_reductions_of_frames_are_labelled_values(device: str) -> None:
+    df = hr.DataFrame({"a": [1, 2, 6], "b": [3.5, 4.0, 9.0]}).to(device)
+    assert df.mean().to_dict() == {"a": 3.0, "b": 5.5}
+    assert (df - df.mean()).a.to_list() == [-2.0, -1.0, 3.0]
+    assert df.isna().sum().sum().item() == 0
+    assert (df.max() - df.min()).sort_values().to_dict() == {"a": 5.0, "b": 5.5}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ColumnValues`: one value for each column of a frame, as reductions of frames give it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.deferred import Deferred
+from headrace.dtypes import digits_of
+from headrace.durations import deviation_of
+from headrace.errors import TypeMismatchError
+from headrace.joining import agreed
+from headrace.labels import LabelledSeries
+from headrace.rows import Row
+from headrace.series import Series, looked_at
+from headrace.text import is_text
+
+_LABEL = "column"
+
+
+@functools.lru_cache(maxsize=4096)
+def _domain_of(names: tuple[str, ...]) -> int:
+    """The row domain of values of these columns: those of other columns are other rows."""
+    return _core.new_domain()
+
+
+class ColumnValues(LabelledSeries):
+    """One value for each column of a frame, labelled by the names of the columns; deferred.
+
+    An item is the value of one column in its own dtype; as a series the values have one dtype that
+    holds all of them. Arithmetic, comparison, `fillna`, `clip` and `where` of the frame take the
+    value of each column.
+
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+    >>> means = df.mean()
+    >>> f"{means['x']:.1f}", means.to_dict(), df.isna().sum().sum().item()
+    ('3.0', {'x': 3.0, 'y': 2.0}, 1)
+    >>> (df - means).x.to_list(), means.sort_values().index.to_list()
+    ([-2.0, -1.0, 3.0], ['y', 'x'])
+    """
+
+    __slots__ = ("_names", "_parts")
+
+    def __init__(
+        self, names: list[str], values: _core.Node, name: str, parts: dict[str, Any] | None = None
+    ) -> None:
+        from headrace.frame import DataFrame
+
+        domain = _domain_of(tuple(names))
+        labels = _core.in_domain(Series(names, dtype="string")._node, domain)
+        nodes = {_LABEL: labels, name: _core.in_domain(values, domain)}
+        super().__init__(DataFrame._of(nodes, {_LABEL: labels}), name)
+        self._names = names
+        self._parts = parts
+
+    @classmethod
+    def _again(cls, names: list[str], values: Series, name: str) -> ColumnValues:
+        """The same, pickled."""
+        return cls(names, values._node, name)
+
+    def _like(self, node: _core.Node) -> Any:
+        if node.domain != self._node.domain:
+            return super()._like(node)
+        return ColumnValues(self._names, node, self._frame.columns[-1])
+
+    def _by_column(self) -> dict[str, Any]:
+        """The value of each column by its name, deferred where it is a number."""
+        if self._parts is None:
+            rows = self._plain()
+            self._parts = {name: rows[i : i + 1].max() for i, name in enumerate(self._names)}
+        return self._parts
+
+    def __getitem__(self, key: Any) -> Any:
+        """The value of a column by its name; by position, mask and slice as of every series."""
+        if isinstance(key, str):
+            if key not in self._names:
+                _core.no_such_column("getitem", self._names, key)
+            return self._by_column()[key]
+        return super().__getitem__(key)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and name in self._names:
+                return self._by_column()[name]
+            return super().__getattr__(name)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return ColumnValues._again, (self._names, self._plain(), self._frame.columns[-1])
+
+
+def _alone(value: Any, dtype: str | None) -> _core.Node:
+    """A value as a column of one row; bools are bits there, so they come as numbers."""
+    if not isinstance(value, Deferred):
+        return Series([value], dtype=dtype)._node
+    flat: Any = value.astype("uint8") if value.dtype == "bool" else value
+    return Series(flat.reshape(1))._node
+
+
+def column_values(
+    values: dict[str, Any], kind: str, dtypes: Mapping[str, str | None] | None = None
+) -> ColumnValues | Row:
+    """The results of an aggregate, those that are Python's own of these dtypes.
+
+    A row of values, looked at, where no dtype holds all of them.
+    """
+    nodes = [_alone(value, (dtypes or {}).get(name)) for name, value in values.items()]
+    try:
+        node = _core.concat(agreed(nodes))
+    except TypeMismatchError:
+        return Row(dict(zip(values, looked_at(list(values.values())), strict=True)))
+    if all(isinstance(value, Deferred) and value.dtype == "bool" for value in values.values()):
+        node = (Series(node) != 0)._node
+    return ColumnValues(list(values), node, kind, values)
+
+
+def by_column(values: Any) -> Any:
+    """The values of a series that is labelled by names, by name; others as they are."""
+    if isinstance(values, ColumnValues):
+        return values._by_column()
+    if isinstance(values, LabelledSeries) and is_text(values.index):
+        return values.to_dict()
+    return values
+
+
+def _dtype_of(column: Series, kind: str) -> str | None:
+    """The dtype of an aggregate that is no deferred number; None where its value tells it."""
+    if kind.startswith("idx") or not column.dtype.is_of("mMOU"):
+        return None
+    if digits := digits_of(column.dtype):
+        return f"decimal128(38, {digits[1]})"
+    return deviation_of(column.dtype) if kind == "std" else column.dtype
+
+
+def reduced(columns: Mapping[str, Series], kinds: Mapping[str, str], **options: Any) -> Any:
+    """An aggregate of each column, by its name."""
+    values = {name: column.agg(kinds[name], **options) for name, column in columns.items()}
+    dtypes = {name: _dtype_of(column, kinds[name]) for name, column in columns.items()}
+    words = set(kinds.values())
+    return column_values(values, words.pop() if len(words) == 1 else "value", dtypes)
