@@ -114,6 +114,8 @@ def column_values(
 
     A row of values, looked at, where no dtype holds all of them.
     """
+    if not values:
+        return Row({})
     nodes = [_alone(value, (dtypes or {}).get(name)) for name, value in values.items()]
     try:
         node = _core.concat(agreed(nodes))

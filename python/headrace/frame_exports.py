@@ -11,7 +11,6 @@ from headrace.deferred import mark
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.functions import sent
 from headrace.memory.tables import size_text
-from headrace.rows import Row
 from headrace.series import Series
 from headrace.text import is_text
 
@@ -130,10 +129,12 @@ class FrameExports:
 
         return frame_html(self, whole=True)
 
-    def memory_usage(self: Any) -> Row:
-        """Bytes of each column: values, validity and text; looks."""
+    def memory_usage(self: Any, *, deep: bool = True) -> Any:
+        """Bytes of each column: values, validity and text; `deep` changes nothing; looks."""
+        from headrace.column_values import column_values
+
         self._table()
-        return Row({name: self[name].nbytes for name in self._nodes})
+        return column_values({name: self[name].nbytes for name in self._nodes}, "memory_usage")
 
     def info(self: Any) -> None:
         """Print names, dtypes, how many values are there, and the bytes of all; looks."""
@@ -145,7 +146,7 @@ class FrameExports:
             present = f"{int(count):,} non-null"
             label = ", label" if name in self._labels else ""
             print(f"  {name.ljust(width)}  {present.rjust(16)}  {self[name].dtype}{label}")
-        print(f"memory: {size_text(sum(self.memory_usage().values()))}")
+        print(f"memory: {size_text(sum(self[name].nbytes for name in self._nodes))}")
 
     def to_parquet(self: Any, path: str | PathLike[str], **options: Any) -> None:
         """Write a Parquet file; see `headrace.parquet.write_parquet`."""

@@ -286,6 +286,15 @@ class LabelledSeries(Series):
         """The first rows; see `Series.head`."""
         return self._of_rows(self._frame.head(n))
 
+    def drop(self, labels: Any) -> LabelledSeries:
+        """The values without those of a label, or of several in a list; see `DataFrame.drop`.
+
+        >>> import headrace as hr
+        >>> hr.Series({"a": 1, "b": 2}).drop("a").to_dict()
+        {'b': 2}
+        """
+        return self._of_rows(self._frame.drop(index=labels))
+
     def tail(self, n: int = 5) -> LabelledSeries:
         """The last rows; see `Series.tail`."""
         return self._of_rows(self._frame.tail(n))

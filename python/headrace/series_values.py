@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
 from headrace.deferred import Deferred, mark
+from headrace.dtypes import INTEGERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.rows import by_position, is_missing
 from headrace.series_arithmetic import SeriesArithmetic
@@ -229,8 +230,13 @@ class SeriesValues(SeriesArithmetic):
     def fillna(self, value: Any) -> Self:
         """Nulls and NaN replaced by `value`, one for all rows or a series of the same rows.
 
-        A value that the dtype cannot hold is an error, unless nothing is missing, which it looks
-        for.
+        A float makes integers float64 where something is missing, which it looks for; another value
+        that the dtype cannot hold is an error there.
+
+        >>> import headrace as hr
+        >>> ages = hr.Series([30, None, 33])
+        >>> ages.fillna(ages.mean()).to_list()
+        [30.0, 31.5, 33.0]
         """
         if isinstance(value, Mapping | list | tuple):
             raise TypeMismatchError(
@@ -241,9 +247,13 @@ class SeriesValues(SeriesArithmetic):
             filled = self.fill_null(value)
         except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
             missing: Any = self.isna()
-            if value is None or bool(getattr(value, "ndim", 0)) or missing.any().item():
+            several = bool(getattr(value, "ndim", 0))
+            if value is not None and not several and not missing.any().item():
+                return missing._like(self._node)  # type: ignore[no-any-return]
+            kind = str(getattr(value, "dtype", type(value).__name__))
+            if not (kind.startswith("float") and self._node.dtype in INTEGERS):
                 raise
-            return missing._like(self._node)  # type: ignore[no-any-return]
+            return self.astype("float64").fillna(value)
         if not self._floating():
             return filled
         return self._elementwise("where", filled.is_nan(), value, filled)

@@ -249,11 +249,12 @@ def test_a_list_becomes_the_dtype_that_is_asked_for() -> None:
         hr.Series(["a", 1], dtype="string")
 
 
-def test_filling_keeps_the_dtype() -> None:
+def test_filling_keeps_the_dtype_but_for_floats_in_integers() -> None:
     s = hr.Series([1, None])
     assert s.fillna(2).dtype == "int64"
+    assert s.fillna(2.5).to_list() == [1.0, 2.5]
     with pytest.raises(hr.TypeMismatchError, match="astype"):
-        s.fillna(2.5)
+        s.fill_null(2.5)
     with pytest.raises(hr.InvalidArgumentError, match="300"):
         hr.Series([1, None], dtype="int8").fillna(300)
     assert hr.Series([True, None]).fillna(False).to_list() == [True, False]

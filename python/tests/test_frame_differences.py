@@ -49,9 +49,14 @@ def test_02_dtypes_stay(df: hr.DataFrame) -> None:
     assert pd.Series([1, 2]).shift().dtype == "float64"
     small = hr.Series([2, 1], dtype="uint8")
     assert (small - small.shift()).to_list() == [None, 255]
-    with pytest.raises(hr.TypeMismatchError, match="does not fit the dtype"):
-        df.x.fillna(0.5)
-    assert pd.Series([1, None]).fillna(0.5).dtype == "float64"
+    with pytest.raises(hr.TypeMismatchError, match="fill_null"):
+        df.x.fillna("?")
+    gaps = hr.Series([1, None])
+    assert (gaps.fillna(0.5).dtype, gaps.fillna(0).dtype) == ("float64", "int64")
+    assert gaps.fillna(gaps + 0.5).to_list() == [1.0, None]
+    assert hr.Series([1, 2]).fillna(0.5).dtype == "int64"
+    means = hr.DataFrame({"x": [2, 5]}).mean()
+    assert hr.DataFrame({"x": gaps}).fillna(means).x.to_list() == [1.0, 3.5]
 
 
 def test_03_aggregates_of_nothing_are_null() -> None:

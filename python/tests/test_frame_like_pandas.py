@@ -293,6 +293,8 @@ m.DataFrame({"mean": n2.mean(), "sd": n2.std()}).loc["i", "sd"]
 m.concat([n2.mean().rename("u"), n2.std().rename("v")], axis=1).loc["x", "v"]
 m.DataFrame([n2.sum(), n2.max()])["i"].astype("int64")
 n2.describe().T["max"]
+n2.corr()["x"].drop("x")
+n2.sum().drop(["x"])
 n2.agg(["min", "max"]).T["min"]
 n2.T.shape
 df[["k", "i"]].max()["i"]
