@@ -11,7 +11,7 @@ from headrace import _core
 from headrace.deferred import Deferred
 from headrace.dtypes import digits_of
 from headrace.durations import deviation_of
-from headrace.errors import TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.joining import agreed
 from headrace.labels import LabelledSeries
 from headrace.rows import Row
@@ -67,6 +67,15 @@ class ColumnValues(LabelledSeries):
             return super()._like(node)
         return ColumnValues(self._names, node, self._frame.columns[-1])
 
+    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Any:
+        for value in values:
+            if isinstance(value, ColumnValues) and value._names != self._names:
+                raise InvalidArgumentError(
+                    f"{op}: values of other columns: columns={self._names}, "
+                    f"other={value._names}; pick the ones that both have: df[[...]]"
+                )
+        return super()._elementwise(op, *values, dtype=dtype)
+
     def _by_column(self) -> dict[str, Any]:
         """The value of each column by its name, deferred where it is a number."""
         if self._parts is None:
@@ -91,6 +100,10 @@ class ColumnValues(LabelledSeries):
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def keys(self) -> list[str]:
+        """The names of the columns, so that ``dict(values)`` has them."""
+        return list(self._names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

@@ -31,7 +31,8 @@ def concat(
     frames : list of DataFrame or of Series
         None among them is left out.
     axis : {0, 1}
-        1 puts columns side by side: of the same rows, or of as many.
+        1 puts columns side by side: of the same rows, or, without labels, of as many, which it
+        counts.
     join : {"outer", "inner"}
         Of frames with different columns all, with null where a frame has none, or those that all
         have.
@@ -104,9 +105,26 @@ def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
     return repeated(rows, Series([None], dtype=dtype))
 
 
+def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
+    """A column of as many rows as the frame, row by row; other numbers of rows are an error."""
+    first = next(iter(frame._nodes.values()), node)
+    if first.domain == node.domain or 0 in (first.domain, node.domain):
+        return node
+    rows, ours = len(Series(node)), len(Series(first))
+    if rows != ours:
+        raise InvalidArgumentError(
+            f"concat: side by side are as many rows: column={name!r}, rows={rows}, others={ours}; "
+            "use merge or join"
+        )
+    return _core.in_domain(node, first.domain)
+
+
 def _side_by_side(parts: list[Any]) -> DataFrame:
     first = parts[0]._frame if isinstance(parts[0], LabelledSeries) else parts[0]
     labels = dict(first._labels) if isinstance(first, DataFrame) else {}
+    labelled = any(isinstance(part, LabelledSeries) for part in parts) or any(
+        part._labels for part in parts if isinstance(part, DataFrame)
+    )
     made = DataFrame()
     for at, part in enumerate(parts):
         columns = part._nodes if isinstance(part, DataFrame) else {part.name or str(at): part._node}
@@ -115,6 +133,6 @@ def _side_by_side(parts: list[Any]) -> DataFrame:
                 raise InvalidArgumentError(
                     f"concat: a column name is there twice: name={name!r}; rename one"
                 )
-            made._put(name, node)
+            made._put(name, node if labelled else _beside(made, name, node))
     made._labels = labels
     return made

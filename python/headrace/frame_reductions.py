@@ -14,6 +14,7 @@ from headrace.decimals import in_one_column
 from headrace.deferred import mark
 from headrace.durations import level_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.rows import free_name
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -177,8 +178,7 @@ class FrameReductions:
 
         if not self._labels:
             return Series(made._node)
-        while name in self._labels:
-            name += "_"
+        name = free_name(name, self._labels)
         nodes = {**self._labels, name: made._node}
         return LabelledSeries(DataFrame._of(nodes, self._labels), None)
 

@@ -78,13 +78,16 @@ class FrameRows:
     def fillna(self: Any, value: Any) -> DataFrame:
         """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``.
 
-        A reduction of a frame, as ``df.mean()`` is one, has its columns' values too.
+        A reduction of a frame, as ``df.mean()`` is one, has its columns' values too, and so has a
+        frame of the same rows.
         """
         from headrace.column_values import by_column
         from headrace.frame import DataFrame
 
         mark("fillna")
         value = by_column(value)
+        if isinstance(value, DataFrame):
+            value = {name: value[name] for name in value._unlabelled()}
         values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
         for name in values:
             self._find(name)

@@ -387,6 +387,7 @@ class SeriesLocator:
     def __getitem__(self, key: Any) -> Any:
         """One value, or a series of those that a list, a slice or a mask means."""
         series = self._series
+        key = key(series) if callable(key) else key
         frame = framed(series)
         name = frame.columns[-1]
         if self._by_position:

@@ -404,7 +404,7 @@ class FrameShapes:
         names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
         from headrace.series_reductions import counted_values
 
-        counted = self.groupby(names, sort=False, dropna=dropna).size().rename("count")
+        counted = self.groupby(names, sort=False, dropna=dropna).size()
         return counted_values(counted, normalize, sort, ascending)
 
     def nunique(self: Any, dropna: bool = True) -> Any:

@@ -62,6 +62,14 @@ def by_position(values: Any) -> Any:
     return values.reset_index(drop=True) if pandas_labels(values) else values
 
 
+def free_name(word: str, taken: Iterable[str]) -> str:
+    """The word, with underscores behind it where it is taken."""
+    names = set(taken)
+    while word in names:
+        word += "_"
+    return word
+
+
 def is_missing(value: Any) -> bool:
     """Whether this is None, NaN, or what pandas has for them."""
     if isinstance(value, float):

@@ -18,6 +18,7 @@ from headrace.durations import (
     unit_of,
 )
 from headrace.errors import InvalidArgumentError
+from headrace.rows import free_name
 from headrace.series_values import SeriesValues
 from headrace.text import is_text
 from headrace.times import is_time
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascending: bool) -> Any:
     """Counts in order, or as shares."""
+    counted = counted.rename(free_name("count", counted._frame._labels))
     made = counted.sort_values(ascending=ascending) if sort else counted
     if not normalize:
         return made
@@ -399,8 +401,7 @@ class SeriesReductions(SeriesValues):
             made = counted_values(_binned(self, bins, dropna), False, sort, ascending)
             return (made / len(self)).rename("proportion") if normalize else made
         groups = SeriesGroupBy(keys_of(None, self), {}, "first", dropna)
-        counted: LabelledSeries = groups.size().rename("count")
-        return counted_values(counted, normalize, sort, ascending)
+        return counted_values(groups.size(), normalize, sort, ascending)
 
     def nunique(self, dropna: bool = True) -> Array:
         """The number of distinct values; null and NaN count with ``dropna=False``."""
