@@ -6,6 +6,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/plan/evaluate.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/placement.h"
 #include "headrace/plan/same_words.h"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ std::optional<Scalar> constant_of(const NodePtr& node) {
 
 namespace {
 
-// Made when the rows of `like` are known. `same`: what tells the value from others.
+// Made when the rows of `like` are known, where `like` is. `same`: what tells the value from
+// others.
 NodePtr repeated(const NodePtr& like, Dtype dtype, SameWords same,
                  std::function<Column(int64_t rows)> make) {
   Signature signature = like->signature();
@@ -52,7 +54,9 @@ NodePtr repeated(const NodePtr& like, Dtype dtype, SameWords same,
         return make(inputs.empty() ? rows : signature_of(inputs[0]).rows());
       });
   if (known) same.add(signature.domain).add(signature.rows());
-  return with_traits(made, {.row_inputs = known ? 0 : 1, .same = same.take()});
+  with_traits(made, {.row_inputs = known ? 0 : 1, .same = same.take()});
+  const Place place = like->is_ready() ? place_of(like->value()) : like->fields().place;
+  return !known || place == made->fields().place ? made : to_place_node(made, place);
 }
 
 template <class T>

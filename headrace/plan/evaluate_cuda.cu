@@ -228,11 +228,10 @@ class Writer {
         needed_(needed_values(program)),
         groups_(divide_up(rows_, kGroupRows)),
         morsels_(divide_up(rows_, kMorselRows)) {
-    for (size_t v = 0; v < program.nodes().size() && !place_; ++v)
-      if (const Node& node = program.nodes()[v]; needed_[v] && node.op == Op::kInput)
-        visit_buffer(values_[at(node.input)], [&](const Buffer& buffer) {
-          if (buffer.place().is_gpu()) place_ = buffer.place();
-        });
+    for (const Value& value : values_)
+      visit_buffer(value, [&](const Buffer& buffer) {
+        if (buffer.place().is_gpu()) place_ = buffer.place();
+      });
   }
 
   std::vector<Value> run() {

@@ -7,6 +7,7 @@
 #include "headrace/plan/constants.h"
 #include "headrace/plan/equal_nodes.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/placement.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -105,6 +106,16 @@ bool is_whole(const Node::Fields& fields) {
                      [](const NodePtr& input) { return has_no_nulls(input); });
 }
 
+// Work runs where its data are, values without a dimension stay on the host.
+Place place_after(const Node::Fields& fields) {
+  if (fields.value) return place_of(*fields.value);
+  if (fields.inputs.empty()) return default_place();
+  if (fields.signature.form != Form::kTable && fields.signature.shape.empty()) return host;
+  for (const NodePtr& input : fields.inputs)
+    if (!input->fields().place.is_host()) return input->fields().place;
+  return host;
+}
+
 }  // namespace
 
 bool has_no_nulls(const NodePtr& node) {
@@ -118,6 +129,7 @@ NodePtr make_node(Node::Fields&& fields) {
   const bool is_operator = fields.kind == NodeKind::kOperator;
   fields.live |= over_live && is_operator && fields.passes == 0;  // a view shares the memory
   fields.whole = is_whole(fields);
+  fields.place = place_after(fields);
   note_inputs(fields, over_live);
   note_structure(fields);
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));

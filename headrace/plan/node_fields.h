@@ -65,6 +65,7 @@ struct Node::Fields {
   std::vector<uint64_t> first_of{};                  // of first rows: the structures of the keys
   std::optional<Scalar> constant{};                  // the value in each row
   std::weak_ptr<Node> negates{};                     // the operand of a negation
+  Place place = host;                                // where the value will be
   bool has_kernels = false;                          // `run` takes inputs on a CUDA device
   bool whole = false;                                // no row is null, for sure
   bool picks = false;        // inputs are rows and the mask that picks of them

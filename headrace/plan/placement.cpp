@@ -151,9 +151,11 @@ Value to_place(const Value& value, Place place) {
 NodePtr to_place_node(const NodePtr& input, Place place) {
   if (place.is_gpu()) own_stream(place.index);
   if (place.is_simulated()) simulated_settings();
-  return operator_node(
+  const NodePtr made = operator_node(
       "to", place.name(), input->signature(), {input}, 0,
       [place](std::span<const Value> inputs) -> Value { return to_place(inputs[0], place); });
+  made->fields().place = place;
+  return made;
 }
 
 Place default_place() {

@@ -373,3 +373,15 @@ def test_reductions_of_frames_are_labelled_values(device: str) -> None:
     assert (df - df.mean()).a.to_list() == [-2.0, -1.0, 3.0]
     assert df.isna().sum().sum().item() == 0
     assert (df.max() - df.min()).sort_values().to_dict() == {"a": 5.0, "b": 5.5}
+
+
+def test_one_value_for_all_rows_is_where_the_rows_are(device: str) -> None:
+    df = hr.DataFrame({"a": [1, 2, 6], "b": [3.5, 4.0, 9.0]}).to(device)
+    for column in (df.a.isna(), df.assign(z=1.5).z, df.assign(z="a text").z):
+        assert column.device == df.a.device == f"{device}:0"
+    assert df.assign(z=1).groupby("z").a.sum().to_dict() == {1: 9}
+    assert df.assign(z="t").merge(df.assign(w=2), on="a").w.to_list() == [2, 2, 2]
+    assert hr.DataFrame({"a": [1, 2]}).assign(z=1).sort_values("z").to_dict() == {
+        "a": [1, 2],
+        "z": [1, 1],
+    }
