@@ -43,9 +43,11 @@ def is_single(value: Any) -> bool:
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name of a list of dictionaries, of one of lists or tuples, or of values."""
     from headrace.column_values import by_column
+    from headrace.series import Series
 
     names = None if columns is None else [str(name) for name in columns]
-    rows = [by_column(row) for row in rows]
+    if rows and isinstance(rows[0], Series):
+        rows = [by_column(row) for row in rows]
     if rows and all(isinstance(row, Mapping) for row in rows):
         found = names if names is not None else list(dict.fromkeys(n for row in rows for n in row))
         return {str(name): [row.get(name) for row in rows] for name in found}

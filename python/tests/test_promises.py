@@ -1231,7 +1231,7 @@ def groups():
     "004: a column and a frame are reduced",
     case=[
         (lambda d: d.x.mean().item(), 2.5),
-        not_yet((lambda d: d.mean().to_list(), [1.5, 2.5, 0.5])),
+        (lambda d: d.mean().to_list(), [1.5, 2.5, 0.5]),
     ],
 )
 def test_means(groups, case):
