@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from headrace import engine as engine  # before all that imports the binary module
@@ -43,7 +44,15 @@ from headrace.parquet import read_parquet, scan_parquet
 from headrace.profiling import profile
 from headrace.reshaping import cut, factorize, qcut
 from headrace.series import Series
-from headrace.settings import advice, device, fallbacks, info, strict, threads
+from headrace.settings import (
+    ModuleOfFunctions,
+    advice,
+    device,
+    fallbacks,
+    info,
+    strict,
+    threads,
+)
 from headrace.sharing import SharedHandle, attach, share, sharing
 from headrace.sorting import argsort, sort
 from headrace.text import to_numeric
@@ -112,6 +121,8 @@ __all__ = [
     "to_timedelta",
     "unique",
 ]
+
+sys.modules[__name__].__class__ = ModuleOfFunctions
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -7,12 +7,26 @@ import os
 import platform
 import sys
 from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Generic, Literal, TypeVar, overload
 
 from headrace import _core
 from headrace.errors import DeviceError, InvalidArgumentError
 
 T = TypeVar("T")
+
+
+class ModuleOfFunctions(ModuleType):
+    """A module whose functions are called: ``hr.threads = 4`` is an error, not a lost setting."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        is_value = not callable(value) and not isinstance(value, ModuleType)
+        if is_value and isinstance(self.__dict__.get(name), FunctionType):
+            raise InvalidArgumentError(
+                f"{self.__name__}: {name} is a function: {name}={value!r}; call it: "
+                f"{name}({value!r})"
+            )
+        super().__setattr__(name, value)
 
 
 class Setting(Generic[T]):

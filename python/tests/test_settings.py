@@ -103,3 +103,13 @@ def test_every_public_name_is_there() -> None:
     assert {"eval", "asarray", "DataFrame", "no_copies", "signal", "memory"} <= set(hr.__all__)
     with pytest.raises(AttributeError, match="nonsense"):
         hr.nonsense
+
+
+def test_a_function_is_not_set_to_a_value() -> None:
+    limit = hr.memory.limit()
+    for module, name in ((hr, "threads"), (hr, "device"), (hr.memory, "limit")):
+        function = getattr(module, name)
+        with pytest.raises(hr.InvalidArgumentError, match=rf"{name}=4; call it: {name}\(4\)"):
+            setattr(module, name, 4)
+        assert getattr(module, name) is function
+    assert hr.memory.limit() == limit

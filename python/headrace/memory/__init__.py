@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one memory: its budget, its statistics, who holds it, and the ledger of copies."""
 
+import sys
+
 from headrace.memory.adaptors import (
     AlignAdaptor,
     DelayAdaptor,
@@ -37,6 +39,7 @@ from headrace.memory.resources import (
 from headrace.memory.spill import DeviceSpill, Spill, spill
 from headrace.memory.timeline import Area, Timeline, timeline
 from headrace.memory.track import Track, track
+from headrace.settings import ModuleOfFunctions
 
 __all__ = [
     "AlignAdaptor",
@@ -100,3 +103,5 @@ __all__ = [
     "use_for",
     "use_resource",
 ]
+
+sys.modules[__name__].__class__ = ModuleOfFunctions
