@@ -85,14 +85,6 @@ Buffer bytes_of_bits(const Buffer& bitmap, int64_t offset, int64_t rows) {
   return bytes;
 }
 
-uint64_t piece_at(std::string_view text, int64_t at) {
-  uint64_t word = 0;
-  const auto size = static_cast<int64_t>(text.size());
-  if (at >= size) return 0;
-  std::memcpy(&word, text.data() + at, static_cast<size_t>(std::min<int64_t>(size - at, 8)));
-  return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
-}
-
 Buffer bits_of_bytes(const Buffer& bytes, int64_t rows) {
   Buffer bitmap = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows == 0) return bitmap;

@@ -3,7 +3,10 @@
 #pragma once
 #include "headrace/data/column.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,7 +96,13 @@ class HR_API SortKeys {
 };
 
 /// Eight bytes from `at` on, the first one highest; zeros behind the end.
-HR_API uint64_t piece_at(std::string_view text, int64_t at);
+inline uint64_t piece_at(std::string_view text, int64_t at) {
+  uint64_t word = 0;
+  const auto size = static_cast<int64_t>(text.size());
+  if (at >= size) return 0;
+  std::memcpy(&word, text.data() + at, static_cast<size_t>(std::min<int64_t>(size - at, 8)));
+  return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
+}
 
 /// Bits of a bitmap as bytes of 0 and 1, one a row.
 HR_API Buffer bytes_of_bits(const Buffer& bitmap, int64_t offset, int64_t rows);

@@ -13,7 +13,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
 from headrace.functions import grows
 from headrace.joining import agreed
-from headrace.labels import LabelledSeries, without_labels
+from headrace.labels import framed, without_labels
 from headrace.series import Series
 
 
@@ -120,11 +120,8 @@ def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
 
 
 def _side_by_side(parts: list[Any]) -> DataFrame:
-    first = parts[0]._frame if isinstance(parts[0], LabelledSeries) else parts[0]
-    labels = dict(first._labels) if isinstance(first, DataFrame) else {}
-    labelled = any(isinstance(part, LabelledSeries) for part in parts) or any(
-        part._labels for part in parts if isinstance(part, DataFrame)
-    )
+    frames = [part if isinstance(part, DataFrame) else framed(part) for part in parts]
+    labelled = any(frame._labels for frame in frames)
     made = DataFrame()
     for at, part in enumerate(parts):
         columns = part._nodes if isinstance(part, DataFrame) else {part.name or str(at): part._node}
@@ -134,5 +131,5 @@ def _side_by_side(parts: list[Any]) -> DataFrame:
                     f"concat: a column name is there twice: name={name!r}; rename one"
                 )
             made._put(name, node if labelled else _beside(made, name, node))
-    made._labels = labels
+    made._labels = dict(frames[0]._labels)
     return made

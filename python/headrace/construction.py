@@ -164,15 +164,15 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
 
     domain = _core.new_domain()
     first = next(iter(data.values()), None)
-    if index is None and isinstance(first, LabelledSeries):
-        frame._labels = dict(first._frame._labels)
-        frame._nodes = dict(frame._labels)
-        domain = first._node.domain or domain
     if index is not None:
         label = getattr(index, "name", None) or "index"
         labels = index if isinstance(index, Series) else Series(list(index))
         frame._put(label, _core.in_domain(labels._node, domain))
         frame._labels = {label: frame._nodes[label]}
+    elif isinstance(first, LabelledSeries):
+        frame._labels = dict(first._frame._labels)
+        frame._nodes = dict(frame._labels)
+        domain = first._node.domain or domain
     single = {name: value for name, value in data.items() if is_single(value)}
     spread = len(single) < len(data) or index is not None
     for name, values in data.items():

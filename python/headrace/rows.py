@@ -110,15 +110,16 @@ def masked_names(mask: Any, names: list[str]) -> Names | None:
     """
     from headrace.column_values import by_column
 
-    bools = str(getattr(mask, "dtype", "")) == "bool"
-    if bools and isinstance(named := by_column(mask), Mapping):
-        if sorted(named) != sorted(names):
+    if str(getattr(mask, "dtype", "")) == "bool":
+        named = by_column(mask)
+        if not isinstance(named, Mapping):
+            mask = mask.tolist()
+        elif sorted(named) != sorted(names):
             raise InvalidArgumentError(
                 f"columns: a mask of other columns: labels={list(named)}, columns={names}"
             )
-        return Names(name for name in names if named[name])
-    if getattr(mask, "ndim", 0) and str(mask.dtype) == "bool":
-        mask = mask.tolist()
+        else:
+            return Names(name for name in names if named[name])
     if not (isinstance(mask, list) and mask and all(isinstance(each, bool) for each in mask)):
         return None
     if len(mask) != len(names):
