@@ -281,9 +281,9 @@ int64_t DeviceTier::drop_copies(int64_t bytes) {
   return freed;
 }
 
-void DeviceTier::plan(Residency& residency, std::vector<int64_t> steps) {
+void DeviceTier::plan(Residency& residency, const std::vector<int64_t>& steps) {
   const std::lock_guard lock(mutex_);
-  residency.uses = std::move(steps);
+  SpillEngine::instance().add_uses(residency, steps);
 }
 
 // ---- room ---------------------------------------------------------------------------------------

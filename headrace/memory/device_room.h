@@ -39,7 +39,7 @@ class DeviceTier {
   /// went and nothing will.
   bool make_room(Place place, int64_t bytes);
 
-  void plan(Residency& residency, std::vector<int64_t> steps);
+  void plan(Residency& residency, const std::vector<int64_t>& steps);
 
   bool read_away(Residency& residency, int64_t begin, int64_t bytes, std::byte* to);
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace hr {
@@ -57,7 +58,7 @@ struct Residency {
   Buffer::Rep& rep;
   int64_t chunk_bytes;  ///< as `chunk_bytes_of` says
   std::vector<Chunk> chunks;
-  std::vector<int64_t> uses{};  ///< steps of the plan that will read it, ascending
+  std::set<int64_t> uses{};  ///< steps of the plan that will read it
   std::atomic<Keep> keep{Keep::kByUse};
   std::atomic<int64_t> position{-1};  ///< the chunk used last
   std::atomic<int> passes{0};         ///< how often a scan began anew

@@ -52,12 +52,12 @@ void begin_step(int64_t step) {
   SpillEngine::instance().begin_step(step);
 }
 
-void expect_uses(const Buffer& buffer, std::vector<int64_t> steps) {
+void expect_uses(const Buffer& buffer, const std::vector<int64_t>& steps) {
   Residency* const residency = buffer.residency();
   if (residency && buffer.place().is_host())
-    SpillEngine::instance().plan(*residency, std::move(steps));
+    SpillEngine::instance().plan(*residency, steps);
   else if (residency)
-    DeviceTier::instance().plan(*residency, std::move(steps));
+    DeviceTier::instance().plan(*residency, steps);
 }
 
 int64_t add_pressure_callback(PressureCallback free) {

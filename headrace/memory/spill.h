@@ -36,8 +36,8 @@ HR_API void set_spill_limit(int64_t bytes);
 /// what is needed last goes first.
 HR_API int64_t reserve_steps(int64_t count);
 HR_API void begin_step(int64_t step);
-/// `steps` ascending; replaces what was said before. Nothing: only handles hold the buffer.
-HR_API void expect_uses(const Buffer& buffer, std::vector<int64_t> steps);
+/// Adds to what was said before. A buffer without steps to come is held by handles alone.
+HR_API void expect_uses(const Buffer& buffer, const std::vector<int64_t>& steps);
 
 /// A chunk that is evicted more often than it is looked at helps nobody; operators with memory of
 /// their own can be asked for it. `free(bytes)` returns what it freed and takes no memory.

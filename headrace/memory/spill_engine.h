@@ -52,7 +52,9 @@ class SpillEngine {
   /// Bytes were given back: wakes who waits for room.
   void note_freed() noexcept;
 
-  void plan(Residency& residency, std::vector<int64_t> steps);
+  void plan(Residency& residency, const std::vector<int64_t>& steps);
+  /// The same with the mutex held that guards the residency; forgets the steps that are over.
+  void add_uses(Residency& residency, const std::vector<int64_t>& steps) const;
   void set_keep(Residency& residency, Keep keep);
   void begin_step(int64_t step) { step_ = step; }
 

@@ -35,10 +35,10 @@ double SpillEngine::rank(const Residency& residency, int64_t index) const {
   const double discount = chunk.dirty ? 1 : 2;
   if (residency.keep == Keep::kAlways)
     return discount * static_cast<double>(std::min(since, kMostDistance)) - kUnplanned;
-  for (const int64_t use : residency.uses) {
-    if (use < now || use <= used_in) continue;
-    if (use == now) return discount * static_cast<double>(std::max<int64_t>(index - position, 0));
-    return discount * (kPlanned * static_cast<double>(std::min(use - now, kMostSteps)) +
+  if (const auto use = residency.uses.lower_bound(std::max(now, used_in + 1));
+      use != residency.uses.end()) {
+    if (*use == now) return discount * static_cast<double>(std::max<int64_t>(index - position, 0));
+    return discount * (kPlanned * static_cast<double>(std::min(*use - now, kMostSteps)) +
                        static_cast<double>(index));
   }
   if (residency.keep == Keep::kTemporary && used_in == now)
@@ -83,9 +83,14 @@ std::vector<Claim> SpillEngine::choose(int64_t bytes) {
   return claims;
 }
 
-void SpillEngine::plan(Residency& residency, std::vector<int64_t> steps) {
+void SpillEngine::plan(Residency& residency, const std::vector<int64_t>& steps) {
   const std::lock_guard lock(mutex_);
-  residency.uses = std::move(steps);
+  add_uses(residency, steps);
+}
+
+void SpillEngine::add_uses(Residency& residency, const std::vector<int64_t>& steps) const {
+  residency.uses.erase(residency.uses.begin(), residency.uses.lower_bound(step_));
+  residency.uses.insert(steps.begin(), steps.end());
 }
 
 void SpillEngine::set_keep(Residency& residency, Keep keep) {

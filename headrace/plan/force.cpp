@@ -24,12 +24,14 @@ class UsePlan {
  public:
   explicit UsePlan(const std::vector<PlanStep>& steps)
       : first_(reserve_steps(static_cast<int64_t>(steps.size()) + 1)) {
+    std::vector<const Node*> ready;
     for (size_t i = 0; i < steps.size(); ++i)
-      for (const NodePtr& input : steps[i].inputs)
-        steps_of_[input.get()].push_back(first_ + static_cast<int64_t>(i));
-    for (const PlanStep& step : steps)
-      for (const NodePtr& input : step.inputs)
-        if (input->is_ready()) tell(*input);
+      for (const NodePtr& input : steps[i].inputs) {
+        std::vector<int64_t>& uses = steps_of_[input.get()];
+        if (uses.empty() && input->is_ready()) ready.push_back(input.get());
+        uses.push_back(first_ + static_cast<int64_t>(i));
+      }
+    for (const Node* node : ready) tell(*node);
   }
 
   /// Before a step runs; `steps.size()` when none is left.
@@ -39,18 +41,13 @@ class UsePlan {
   void tell(const Node& node) {
     const auto found = steps_of_.find(&node);
     if (found == steps_of_.end()) return;
-    for_each_buffer(node.value(), [&](const Buffer& buffer) {
-      std::vector<int64_t>& uses = steps_of_buffer_[buffer.residency()];  // slices share one
-      uses.insert(uses.end(), found->second.begin(), found->second.end());
-      std::sort(uses.begin(), uses.end());
-      expect_uses(buffer, uses);
-    });
+    for_each_buffer(node.value(),
+                    [&](const Buffer& buffer) { expect_uses(buffer, found->second); });
   }
 
  private:
   int64_t first_;
   std::unordered_map<const Node*, std::vector<int64_t>> steps_of_{};
-  std::unordered_map<const Residency*, std::vector<int64_t>> steps_of_buffer_{};
 };
 
 Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
