@@ -6,6 +6,7 @@
 #include "headrace/plan/node_fields.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hr {
 
@@ -41,13 +42,22 @@ bool keeps_null(Op op, Dtype dtype) {
 
 }  // namespace
 
-FilterReaders::FilterReaders(std::span<const NodePtr> order, std::span<const NodePtr> columns,
-                             const NodeUsers& users, const std::unordered_set<const Node*>& roots)
-    : users_(users), roots_(roots) {
+FilterReaders::FilterReaders(std::span<const NodePtr> columns, const PlanNodes& nodes)
+    : nodes_(nodes) {
+  std::set<size_t> places;  // of what reads the rows, inputs before users
+  const auto look_at_users = [&](const Node* node) {
+    for (const Node* user : nodes.users(node)) places.insert(nodes.place(user));
+  };
   for (const NodePtr& column : columns) columns_.insert(column.get());
   inside_ = columns_;
-  for (size_t i = 0; i < order.size() && fits_; ++i)
-    if (!is_column(order[i])) add(order[i]);
+  for (const NodePtr& column : columns) look_at_users(column.get());
+  while (!places.empty() && fits_ && inside_.size() < kMostNodes) {
+    const NodePtr& node = nodes.order()[*places.begin()];
+    places.erase(places.begin());
+    if (is_column(node)) continue;
+    add(node);
+    if (contains(node)) look_at_users(node.get());
+  }
   fits_ = fits_ && mask_ && inside_.size() < kMostNodes &&
           std::none_of(
               inside_.begin(), inside_.end(), [this](const Node* node) { return is_read(node); });
@@ -63,6 +73,7 @@ void FilterReaders::add(const NodePtr& node) {
     fits_ = in(inputs[0]) && in(inputs[1]) && (!mask_ || mask_ == inputs[1]);
     mask_ = inputs[1];
     picks_.push_back(node);
+    pick_set_.insert(node.get());
     return;
   }
   const size_t rows = row_inputs(*node);
@@ -76,13 +87,10 @@ void FilterReaders::add(const NodePtr& node) {
 
 // Whether somebody else reads the node.
 bool FilterReaders::is_read(const Node* node) const {
-  if (roots_.contains(node)) return true;
-  const auto found = users_.find(node);
-  if (found == users_.end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(), [this](const Node* user) {
-    return !inside_.contains(user) &&
-           std::none_of(picks_.begin(), picks_.end(),
-                        [user](const NodePtr& pick) { return pick.get() == user; });
+  if (nodes_.is_root(node)) return true;
+  const std::span<const Node* const> users = nodes_.users(node);
+  return std::any_of(users.begin(), users.end(), [this](const Node* user) {
+    return !inside_.contains(user) && !pick_set_.contains(user);
   });
 }
 

@@ -13,9 +13,8 @@ namespace hr {
 /// one mask.
 class FilterReaders {
  public:
-  /// `columns`: nodes of the plan; `order` from the first of them on.
-  FilterReaders(std::span<const NodePtr> order, std::span<const NodePtr> columns,
-                const NodeUsers& users, const std::unordered_set<const Node*>& roots);
+  /// `columns`: nodes of the plan.
+  FilterReaders(std::span<const NodePtr> columns, const PlanNodes& nodes);
 
   /// Whether there are picks, and nobody else.
   explicit operator bool() const { return fits_; }
@@ -33,11 +32,11 @@ class FilterReaders {
   void add(const NodePtr& node);
   bool is_read(const Node* node) const;
 
-  const NodeUsers& users_;
-  const std::unordered_set<const Node*>& roots_;
+  const PlanNodes& nodes_;
   std::unordered_set<const Node*> columns_{};
   std::unordered_set<const Node*> inside_{};
   std::vector<NodePtr> picks_{};
+  std::unordered_set<const Node*> pick_set_{};
   NodePtr mask_{};
   bool fits_ = true;
 };

@@ -11,16 +11,15 @@ namespace hr {
 namespace {
 
 // Whether what reads the rows of `table` may get them in any order.
-bool is_needless(const NodePtr& table, const NodeUsers& users,
-                 const std::unordered_set<const Node*>& roots) {
+bool is_needless(const NodePtr& table, const PlanNodes& nodes) {
   std::vector<const Node*> stack{table.get()};
   std::unordered_set<const Node*> seen{table.get()};
   while (!stack.empty()) {
     const Node* const node = stack.back();
     stack.pop_back();
-    const auto found = users.find(node);
-    if (roots.contains(node) || found == users.end()) return false;
-    for (const Node* user : found->second) {
+    const std::span<const Node* const> users = nodes.users(node);
+    if (nodes.is_root(node) || users.empty()) return false;
+    for (const Node* user : users) {
       const Node::Fields& fields = const_cast<Node*>(user)->fields();
       if (fields.kind == NodeKind::kReduction || fields.ignores_order) continue;
       const bool has_its_rows =
@@ -34,10 +33,9 @@ bool is_needless(const NodePtr& table, const NodeUsers& users,
 
 }  // namespace
 
-void advise_on_order(std::span<const NodePtr> order, const NodeUsers& users,
-                     const std::unordered_set<const Node*>& roots) {
-  for (const NodePtr& node : order)
-    if (node->fields().orders_rows && is_needless(node, users, roots))
+void advise_on_order(const PlanNodes& nodes) {
+  for (const NodePtr& node : nodes.order())
+    if (node->fields().orders_rows && is_needless(node, nodes))
       give_advice(
           node->tag(),
           "rows are sorted, and nothing that reads them depends on their order; leave it out");

@@ -10,7 +10,6 @@ namespace hr {
 
 /// Gives advice (memory/advice.h) about each table of sorted rows that only reductions and tables
 /// read whose results do not depend on the order of rows.
-void advise_on_order(std::span<const NodePtr> order, const NodeUsers& users,
-                     const std::unordered_set<const Node*>& roots);
+void advise_on_order(const PlanNodes& nodes);
 
 }  // namespace hr

@@ -19,11 +19,12 @@ using Nodes = std::unordered_set<const Node*>;
 /// Columns of parts that stand one behind the other, of which only the first rows are wanted.
 struct Parts {
   int64_t rows;
+  std::vector<std::string> names{};             // by column
   std::vector<std::vector<NodePtr>> columns{};  // by column, then part
   std::vector<Node::Run> concat{};              // by column
 
   /// Looks at one part after the other until there are enough rows.
-  Table first(const std::vector<std::string>& names, const std::vector<bool>& wanted) const {
+  Table first(const std::vector<bool>& wanted) const {
     std::vector<std::string> names_made;
     std::vector<size_t> places;
     for (size_t c = 0; c < wanted.size(); ++c) {
@@ -138,6 +139,9 @@ class Prefix {
       parts = std::make_shared<Parts>(Parts{rows_});
       TableOperator made;
       made.guess = [most = rows_](const InputGuesses&) { return most; };
+      made.run = [parts = parts](const std::vector<bool>& wanted, std::span<const Value>) {
+        return parts->first(wanted);
+      };
       table = table_node(
           "concat",
           "first " + std::to_string(rows_) + " rows of " + std::to_string(rows.size()) + " parts",
@@ -148,10 +152,7 @@ class Prefix {
     own.names.push_back(std::to_string(own.names.size()));
     own.dtypes.push_back(fields.signature.dtype);
     own.column_keys.emplace_back();
-    own.run_table = [parts = parts, names = own.names](const std::vector<bool>& wanted,
-                                                       std::span<const Value>) {
-      return parts->first(names, wanted);
-    };
+    parts->names.push_back(own.names.back());
     parts->columns.push_back(fields.inputs);
     parts->concat.push_back(fields.run);
     return part_node(table, static_cast<int64_t>(own.names.size()) - 1);
@@ -195,14 +196,13 @@ std::vector<NodePtr> prefix_nodes(std::span<const NodePtr> nodes, int64_t rows) 
   return result;
 }
 
-bool push_first_rows(std::span<const NodePtr> order, const NodeUsers& users,
-                     const std::unordered_set<const Node*>& roots) {
+bool push_first_rows(const PlanNodes& nodes) {
+  const std::vector<NodePtr>& order = nodes.order();
   Nodes kept;
   for (size_t i = order.size(); i-- > 0;) {
     const Node* const node = order[i].get();
-    bool whole = roots.contains(node);
-    if (const auto found = users.find(node); found != users.end())
-      for (const Node* user : found->second) whole |= kept.contains(user) && !is_first_rows(user);
+    bool whole = nodes.is_root(node);
+    for (const Node* user : nodes.users(node)) whole |= kept.contains(user) && !is_first_rows(user);
     if (whole) kept.insert(node);
   }
   std::map<int64_t, Prefix> prefixes;

@@ -11,7 +11,6 @@ namespace hr {
 /// Where a plan reads only the first rows of something, makes these by the shorter way that there
 /// is once filters have moved: a file is read until so many of its rows have passed. What others
 /// read too stays whole. True when the plan changed. Call with the plan's mutex held.
-bool push_first_rows(std::span<const NodePtr> order, const NodeUsers& users,
-                     const std::unordered_set<const Node*>& roots);
+bool push_first_rows(const PlanNodes& nodes);
 
 }  // namespace hr

@@ -128,26 +128,23 @@ class Push {
 
 }  // namespace
 
-bool push_filter(std::span<const NodePtr> order, const NodeUsers& users,
-                 const std::unordered_set<const Node*>& roots) {
+bool push_filter(const PlanNodes& nodes) {
+  const std::vector<NodePtr>& order = nodes.order();
   for (size_t i = order.size(); i-- > 0;) {
     const Node::Fields& fields = order[i]->fields();
     if (fields.kind != NodeKind::kTable || (!fields.filtered && !fields.remade)) continue;
     std::vector<NodePtr> columns;
-    const auto readers_of = users.find(order[i].get());
-    bool is_read = roots.contains(order[i].get()) || readers_of == users.end();
-    for (size_t u = 0; !is_read && u < readers_of->second.size(); ++u) {
-      const Node* const user = readers_of->second[u];
-      const auto found = std::find_if(order.begin(), order.end(),
-                                      [&](const NodePtr& node) { return node.get() == user; });
-      is_read |= user->kind() != NodeKind::kPart;
-      columns.push_back(*found);
+    const std::span<const Node* const> users = nodes.users(order[i].get());
+    bool is_read = nodes.is_root(order[i].get()) || users.empty();
+    for (size_t u = 0; !is_read && u < users.size(); ++u) {
+      is_read |= users[u]->kind() != NodeKind::kPart;
+      columns.push_back(order[nodes.place(users[u])]);
     }
     if (is_read) continue;
-    const FilterReaders readers(order.subspan(i + 1), columns, users, roots);
+    const FilterReaders readers(columns, nodes);
     if (readers && Push(order[i], readers).run()) return true;
   }
-  return push_past_rows(order, users, roots);
+  return push_past_rows(nodes);
 }
 
 }  // namespace hr

@@ -12,7 +12,6 @@ namespace hr {
 /// row from columns that the table only repeats, the rows are left out before the table is made: of
 /// a join's side, of what is sorted or grouped, of a file. What of an `&` cannot move picks
 /// afterwards. Moves one filter; true when the plan changed. Call with the plan's mutex held.
-bool push_filter(std::span<const NodePtr> order, const NodeUsers& users,
-                 const std::unordered_set<const Node*>& roots);
+bool push_filter(const PlanNodes& nodes);
 
 }  // namespace hr

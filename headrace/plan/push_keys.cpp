@@ -23,8 +23,7 @@ NodePtr table_of(const NodePtr& node) {
 /// What one side of a join is made of, and how it is made of fewer rows.
 class Side {
  public:
-  Side(const NodeUsers& users, const std::unordered_set<const Node*>& roots)
-      : users_(users), roots_(roots) {}
+  explicit Side(const PlanNodes& nodes) : nodes_(nodes) {}
 
   /// Rows of which those with unwanted keys would go; nothing where `key` is of no such table.
   std::optional<int64_t> rows(const NodePtr& key, const Node& reader) const {
@@ -95,20 +94,19 @@ class Side {
   }
 
   bool is_only_read_by(const NodePtr& node, const Node& reader) const {
-    const auto found = users_.find(node.get());
-    return !roots_.contains(node.get()) &&
-           (found == users_.end() ||
-            std::all_of(found->second.begin(), found->second.end(),
-                        [&](const Node* user) { return user == &reader; }));
+    const std::span<const Node* const> users = nodes_.users(node.get());
+    return !nodes_.is_root(node.get()) &&
+           std::all_of(users.begin(), users.end(),
+                       [&](const Node* user) { return user == &reader; });
   }
 
   // Whether only `reader` reads of the table, and nothing but its parts.
   bool serves_only(const NodePtr& table, const Node& reader) const {
-    const auto found = users_.find(table.get());
-    if (found == users_.end() || roots_.contains(table.get())) return false;
-    for (const Node* part : found->second) {
-      if (part->kind() != NodeKind::kPart || roots_.contains(part)) return false;
-      for (const Node* user : users_.at(part))
+    const std::span<const Node* const> parts = nodes_.users(table.get());
+    if (parts.empty() || nodes_.is_root(table.get())) return false;
+    for (const Node* part : parts) {
+      if (part->kind() != NodeKind::kPart || nodes_.is_root(part)) return false;
+      for (const Node* user : nodes_.users(part))
         if (user != &reader) return false;
     }
     return true;
@@ -167,8 +165,7 @@ class Side {
     return true;
   }
 
-  const NodeUsers& users_;
-  const std::unordered_set<const Node*>& roots_;
+  const PlanNodes& nodes_;
 };
 
 size_t side_of(const Node::Fields& join, int64_t place) {
@@ -178,9 +175,9 @@ size_t side_of(const Node::Fields& join, int64_t place) {
 
 }  // namespace
 
-bool push_keys(std::span<const NodePtr> order, const NodeUsers& users,
-               const std::unordered_set<const Node*>& roots) {
-  const Side side(users, roots);
+bool push_keys(const PlanNodes& nodes) {
+  const std::vector<NodePtr>& order = nodes.order();
+  const Side side(nodes);
   for (size_t i = order.size(); i-- > 0;) {
     Node::Fields& join = order[i]->fields();
     std::vector<NodePtr>& inputs = join.inputs;

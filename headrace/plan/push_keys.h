@@ -14,7 +14,6 @@ namespace hr {
 /// other, whose source of the key leaves out rows that the join would leave out. True when one join
 /// was told; call it again then, with the nodes of the plan as they are now, and the plan's mutex
 /// held.
-bool push_keys(std::span<const NodePtr> order, const NodeUsers& users,
-               const std::unordered_set<const Node*>& roots);
+bool push_keys(const PlanNodes& nodes);
 
 }  // namespace hr

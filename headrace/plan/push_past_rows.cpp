@@ -15,13 +15,12 @@ namespace {
 
 using Columns = std::vector<NodePtr>;
 
-bool is_only_read_by(const NodePtr& node, const NodeUsers& users, const Columns& readers) {
-  const auto found = users.find(node.get());
-  return found != users.end() &&
-         std::all_of(found->second.begin(), found->second.end(), [&](const Node* user) {
-           return std::any_of(readers.begin(), readers.end(),
-                              [&](const NodePtr& each) { return each.get() == user; });
-         });
+bool is_only_read_by(const NodePtr& node, const PlanNodes& nodes, const Columns& readers) {
+  std::unordered_set<const Node*> known;
+  for (const NodePtr& each : readers) known.insert(each.get());
+  const std::span<const Node* const> users = nodes.users(node.get());
+  return !users.empty() && std::all_of(users.begin(), users.end(),
+                                       [&](const Node* user) { return known.contains(user); });
 }
 
 bool have_same_rows(const NodePtr& a, const NodePtr& b) {
@@ -152,34 +151,33 @@ class Move {
 
 }  // namespace
 
-bool push_past_rows(std::span<const NodePtr> order, const NodeUsers& users,
-                    const std::unordered_set<const Node*>& roots) {
+bool push_past_rows(const PlanNodes& nodes) {
   std::map<uint64_t, Columns> joined;               // by row domain
   std::unordered_map<const Node*, Columns> firsts;  // by the rows' positions
-  for (const NodePtr& node : order) {
+  for (const NodePtr& node : nodes.order()) {
     const Node::Fields& fields = node->fields();
     if (fields.renames && !fields.inputs[0]->is_ready() &&
-        fields.inputs[0]->fields().traits.concats && !roots.contains(fields.inputs[0].get()) &&
-        is_only_read_by(fields.inputs[0], users, {node}))
+        fields.inputs[0]->fields().traits.concats && !nodes.is_root(fields.inputs[0].get()) &&
+        is_only_read_by(fields.inputs[0], nodes, {node}))
       joined[node->signature().domain].push_back(node);
     if (fields.traits.takes && !fields.inputs[1]->is_ready())
       firsts[fields.inputs[1].get()].push_back(node);
   }
   for (const auto& [domain, columns] : joined) {
-    const FilterReaders readers(order, columns, users, roots);
+    const FilterReaders readers(columns, nodes);
     if (readers && Move(columns, readers).before_concat()) return true;
   }
   for (const auto& [node, columns] : firsts) {
     const NodePtr positions = columns[0]->fields().inputs[1];
-    if (positions->kind() != NodeKind::kPart || roots.contains(node) ||
-        !is_only_read_by(positions, users, columns))
+    if (positions->kind() != NodeKind::kPart || nodes.is_root(node) ||
+        !is_only_read_by(positions, nodes, columns))
       continue;
     const NodePtr table = positions->fields().inputs[0];
     // A second look makes the rows once, to be kept.
     if (table->is_ready() || table->fields().was_filtered || !table->fields().finds_first_rows ||
-        roots.contains(table.get()) || !is_only_read_by(table, users, {positions}))
+        nodes.is_root(table.get()) || !is_only_read_by(table, nodes, {positions}))
       continue;
-    const FilterReaders readers(order, columns, users, roots);
+    const FilterReaders readers(columns, nodes);
     if (readers && Move(columns, readers).before_first_of_equal(positions)) return true;
   }
   return false;

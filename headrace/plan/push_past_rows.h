@@ -11,7 +11,6 @@ namespace hr {
 /// As `push_filter` for columns that are no table's: those that concatenate the columns of the same
 /// parts, of which each is filtered then; and the first rows of groups, filtered by the groups'
 /// keys.
-bool push_past_rows(std::span<const NodePtr> order, const NodeUsers& users,
-                    const std::unordered_set<const Node*>& roots);
+bool push_past_rows(const PlanNodes& nodes);
 
 }  // namespace hr

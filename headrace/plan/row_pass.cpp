@@ -5,6 +5,7 @@
 #include "headrace/plan/node_fields.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hr {
 
@@ -17,26 +18,18 @@ bool is_value(const NodePtr& node) {
 
 class Finder {
  public:
-  Finder(std::span<const NodePtr> order, size_t index, const std::vector<NodePtr>& needed,
-         const NodeUsers& users, const std::unordered_set<const Node*>& roots)
-      : order_(order),
-        index_(index),
-        table_(*order[index]),
-        fields_(order[index]->fields()),
-        users_(users),
-        roots_(roots) {
-    for (const NodePtr& node : needed) needed_.insert(node.get());
+  Finder(const PlanNodes& nodes, size_t index)
+      : nodes_(nodes), table_(*nodes.order()[index]), fields_(nodes.order()[index]->fields()) {
+    nodes.for_each_input(table_, [&](const NodePtr& node) { needed_.insert(node.get()); });
     for (const int64_t place : fields_.row_keys) {
       keys_.insert(input(place).get());
       if (const NodePtr pick = picked_of(input(place))) key_picks_.insert(pick.get());
     }
-    for (size_t i = 0; i < fields_.inputs.size(); ++i) {
-      const auto among = [&](const std::vector<int64_t>& places) {
-        return std::find(places.begin(), places.end(), static_cast<int64_t>(i)) != places.end();
-      };
-      if (!among(fields_.row_values) && !among(fields_.row_keys))
-        others_.insert(fields_.inputs[i].get());
-    }
+    std::vector<bool> is_other(fields_.inputs.size(), true);
+    for (const std::vector<int64_t>* places : {&fields_.row_keys, &fields_.row_values})
+      for (const int64_t place : *places) is_other[static_cast<size_t>(place)] = false;
+    for (size_t i = 0; i < is_other.size(); ++i)
+      if (is_other[i]) others_.insert(fields_.inputs[i].get());
   }
 
   /// Rows that `mask` picks; null: chains over the rows that there are.
@@ -44,11 +37,23 @@ class Finder {
     auto pass = std::make_shared<RowPass>();
     pass->mask = mask;
     rows_ = mask ? mask : input(fields_.row_keys[0]);
-    for (size_t i = index_; i-- > 0;) {
-      const NodePtr& node = order_[i];
-      if (may_be_inside(node, *pass)) pass->inside.insert(node.get());
+    std::set<size_t> places, inside;
+    const auto look_at_inputs = [&](const Node& node) {
+      nodes_.for_each_input(node, [&](const NodePtr& input) {
+        if (!input->is_ready()) places.insert(nodes_.place(input.get()));
+      });
+    };
+    look_at_inputs(table_);
+    while (!places.empty()) {  // users before inputs
+      const size_t place = *places.rbegin();
+      places.erase(place);
+      const NodePtr& node = nodes_.order()[place];
+      if (!may_be_inside(node, *pass)) continue;
+      pass->inside.insert(node.get());
+      inside.insert(place);
+      look_at_inputs(*node);
     }
-    if (pass->inside.empty() || !reads_fit(*pass)) return nullptr;
+    if (inside.empty() || !reads_fit(*pass, inside)) return nullptr;
     return pass;
   }
 
@@ -84,13 +89,12 @@ class Finder {
     const bool is_pick = picks(node) || (fields.renames && (is_picked || picks(fields.inputs[0])));
     const bool is_chain = fields.kind == NodeKind::kElementwise &&
                           fields.chain_length < kLongestChain && (is_picked || has_rows(node));
-    if ((!is_pick && !is_chain) || roots_.contains(node.get()) || others_.contains(node.get()))
+    if ((!is_pick && !is_chain) || nodes_.is_root(node.get()) || others_.contains(node.get()))
       return false;
     const bool is_key = keys_.contains(node.get());
     if (is_key && !is_pick) return false;
-    const auto found = users_.find(node.get());
-    if (found == users_.end()) return false;
-    return std::all_of(found->second.begin(), found->second.end(), [&](const Node* user) {
+    const std::span<const Node* const> users = nodes_.users(node.get());
+    return std::all_of(users.begin(), users.end(), [&](const Node* user) {
       // What keys are picked of is read as it is.
       return user == &table_ || (pass.inside.contains(user) && !key_picks_.contains(user));
     });
@@ -98,15 +102,15 @@ class Finder {
 
   bool is_key_pick(const NodePtr& node) const { return key_picks_.contains(node.get()); }
 
-  // Notes what is read from memory; false where some of it has other rows.
-  bool reads_fit(RowPass& pass) const {
+  // Notes what is read from memory by what stands at places `inside`, and by the table; false where
+  // some of it has other rows.
+  bool reads_fit(RowPass& pass, const std::set<size_t>& inside) const {
     std::unordered_set<const Node*> seen;
     const auto leaf = [&](const NodePtr& node) {
       if (seen.insert(node.get()).second) pass.leaves.push_back(node);
     };
-    for (size_t i = 0; i <= index_; ++i) {
-      const NodePtr& node = order_[i];
-      if (!pass.inside.contains(node.get())) continue;
+    for (const size_t place : inside) {
+      const NodePtr& node = nodes_.order()[place];
       const Node::Fields& fields = node->fields();
       for (const NodePtr& each : fields.inputs) {
         if (pass.inside.contains(each.get()) || each == pass.mask) continue;
@@ -130,12 +134,9 @@ class Finder {
     return true;
   }
 
-  std::span<const NodePtr> order_;
-  size_t index_;
+  const PlanNodes& nodes_;
   const Node& table_;
   const Node::Fields& fields_;
-  const NodeUsers& users_;
-  const std::unordered_set<const Node*>& roots_;
   std::unordered_set<const Node*> needed_{};
   std::unordered_set<const Node*> keys_{};       // inputs of the table
   std::unordered_set<const Node*> key_picks_{};  // what picks their rows
@@ -151,12 +152,9 @@ NodePtr picked_of(const NodePtr& node) {
   return !pick->is_ready() && pick->fields().picks ? pick : nullptr;
 }
 
-std::shared_ptr<const RowPass> find_row_pass(std::span<const NodePtr> order, size_t index,
-                                             const std::vector<NodePtr>& needed,
-                                             const NodeUsers& users,
-                                             const std::unordered_set<const Node*>& roots) {
-  if (!order[index]->fields().run_rows) return nullptr;
-  Finder finder(order, index, needed, users, roots);
+std::shared_ptr<const RowPass> find_row_pass(const PlanNodes& nodes, size_t index) {
+  if (!nodes.order()[index]->fields().run_rows) return nullptr;
+  Finder finder(nodes, index);
   if (const NodePtr mask = finder.mask_of_keys())
     if (auto pass = finder.find(mask)) return pass;
   return finder.find(nullptr);
