@@ -20,9 +20,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 namespace hr {
 
@@ -240,17 +242,15 @@ class Sorter {
   };
 
   size_t add(Lane lane, const Buffer* bits) {
-    for (size_t i = 0; i < lanes_.size(); ++i) {
-      const bool same = bits ? bits_of_[i] == *bits && bits_begin_[i] == lane.in_begin
-                             : !bits_of_[i] && lanes_[i].in && lanes_[i].in == lane.in &&
-                                   lanes_[i].in_begin == lane.in_begin &&
-                                   lanes_[i].width == lane.width;
-      if (!same) continue;
-      lanes_[i].wanted |= lane.wanted;
-      return i;
+    if (const Buffer& from = bits ? *bits : lane.in) {
+      const std::tuple key(from.data(), lane.in_begin, bits ? 0 : lane.width);
+      const auto [known, is_new] = lane_of_.try_emplace(key, lanes_.size());
+      if (!is_new) {
+        lanes_[known->second].wanted |= lane.wanted;
+        return known->second;
+      }
     }
-    bits_of_.push_back(bits ? *bits : Buffer());
-    bits_begin_.push_back(lane.in_begin);
+    if (bits) bits_of_.push_back(*bits);
     if (bits) {
       lane.in = bytes_of_bits(*bits, lane.in_begin, rows_);
       lane.in.publish();
@@ -539,8 +539,9 @@ class Sorter {
   int64_t rows_;
   SortKeys sort_;
   std::vector<Lane> lanes_{};
-  std::vector<Buffer> bits_of_{};  // the bitmap that a lane's bytes were made of
-  std::vector<int64_t> bits_begin_{};
+  std::vector<Buffer> bits_of_{};  // the bitmaps that the bytes of lanes were made of
+  // By address, first byte or bit, and bytes a row (of bits: 0).
+  std::map<std::tuple<const std::byte*, int64_t, int64_t>, size_t> lane_of_{};
   std::vector<KeyLanes> key_lanes_{};
 };
 

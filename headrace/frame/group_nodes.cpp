@@ -84,10 +84,9 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   TableOperator table;
   std::string detail;
   OperatorInputs inputs;
+  OutputNames names;
   const auto name_column = [&](const std::string& name, Dtype dtype) {
-    if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
-      throw_error<InvalidArgumentError>(kOp, "a column name would be repeated", {{"name", name}},
-                                        "give it another name: agg(name=(column, aggregate))");
+    names.add(kOp, name, "give it another name: agg(name=(column, aggregate))");
     table.names.push_back(name);
     table.dtypes.push_back(dtype);
   };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <string>
 #include <tuple>
 
@@ -105,19 +106,19 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
 FoldPlan plan_folds(const std::vector<Column>& values,
                     const std::vector<AggregateRequest>& requests) {
   FoldPlan plan;
-  std::vector<std::tuple<int64_t, int64_t, Lane>> known;
+  std::map<std::tuple<int64_t, int64_t, Lane>, int64_t> known;
   const auto input_of = [&](const AggregateRequest& request, Lane lane, bool has_other = false) {
     const std::tuple key(request.column, has_other ? request.other : -1, lane);
-    const auto found = std::find(known.begin(), known.end(), key);
-    if (found != known.end()) return found - known.begin();
-    known.push_back(key);
+    const auto [place, is_new] =
+        known.try_emplace(key, static_cast<int64_t>(plan.inputs.size()));
+    if (!is_new) return place->second;
     FoldInput& made = plan.inputs.emplace_back();
     made.lane = lane;
     made.place = request.column;
     if (request.column >= 0) made.values = values[static_cast<size_t>(request.column)];
     made.has_other = has_other;
     if (has_other) made.other = values[static_cast<size_t>(request.other)];
-    return static_cast<std::ptrdiff_t>(plan.inputs.size()) - 1;
+    return place->second;
   };
   const auto fold = [&](AggregatePlan& aggregate, Fold wanted) {
     std::vector<Fold>& folds = plan.inputs[static_cast<size_t>(aggregate.input)].folds;
@@ -126,14 +127,13 @@ FoldPlan plan_folds(const std::vector<Column>& values,
     aggregate.folds.push_back(static_cast<size_t>(found - folds.begin()));
     plan.needs_second |= is_second(wanted);
   };
+  std::map<int64_t, int64_t> ranked;  // by input
   const auto rank = [&](AggregatePlan& aggregate) {
-    auto found = std::find_if(plan.ranked.begin(), plan.ranked.end(), [&](const RankedInput& each) {
-      return each.input == aggregate.input;
-    });
-    if (found == plan.ranked.end())
-      found = plan.ranked.insert(plan.ranked.end(), {aggregate.input, {}});
-    aggregate.ranked = found - plan.ranked.begin();
-    found->plans.push_back(plan.aggregates.size());
+    const auto [place, is_new] =
+        ranked.try_emplace(aggregate.input, static_cast<int64_t>(plan.ranked.size()));
+    if (is_new) plan.ranked.push_back({aggregate.input, {}});
+    aggregate.ranked = place->second;
+    plan.ranked[static_cast<size_t>(place->second)].plans.push_back(plan.aggregates.size());
   };
   for (const AggregateRequest& request : requests) {
     AggregatePlan made;

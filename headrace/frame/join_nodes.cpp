@@ -21,6 +21,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 namespace hr {
 
@@ -107,12 +108,13 @@ class SideInputs {
   /// The place of the node; -1 for none.
   int64_t add(const NodePtr& node, bool is_right) {
     if (!node) return -1;
-    for (const int64_t place : of(is_right))
-      if (nodes_[static_cast<size_t>(place)] == node) return place;
-    nodes_.push_back(node);
-    auto& places = is_right ? right_ : left_;
-    places.push_back(static_cast<int64_t>(nodes_.size()) - 1);
-    return places.back();
+    const auto [place, is_new] = places_[is_right].try_emplace(
+        node.get(), static_cast<int64_t>(nodes_.size()));
+    if (is_new) {
+      nodes_.push_back(node);
+      (is_right ? right_ : left_).push_back(place->second);
+    }
+    return place->second;
   }
 
   const std::vector<NodePtr>& nodes() const { return nodes_; }
@@ -123,6 +125,7 @@ class SideInputs {
   std::vector<NodePtr> nodes_{};
   std::vector<int64_t> left_{};
   std::vector<int64_t> right_{};
+  std::array<std::unordered_map<const Node*, int64_t>, 2> places_{};  // by side
 };
 
 // Whether rows may have a partner, as Node::MayMeet.
@@ -188,10 +191,9 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   of_left.once = filters || (right_unique && kind != JoinKind::kOuter);
   of_right.once = left_unique && kind == JoinKind::kInner;
   bool joins_categories = false;  // of both sides
+  OutputNames seen;
   const auto add = [&](const std::string& name, Dtype dtype, Inlet inlet) {
-    if (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
-      throw_error<InvalidArgumentError>(kOp, "a column name would be repeated", {{"name", name}},
-                                        "pass other suffixes, or rename it before");
+    seen.add(kOp, name, "pass other suffixes, or rename it before");
     table.names.push_back(name);
     table.dtypes.push_back(dtype);
     inlets.push_back(inlet);

@@ -5,8 +5,10 @@
 #include "headrace/plan/node.h"
 #include "headrace/plan/view.h"
 
-#include <algorithm>
+#include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace hr {
@@ -30,13 +32,30 @@ class OperatorInputs {
   /// The place of the node; -1 for none.
   int64_t add(const NodePtr& node) {
     if (!node) return -1;
-    const auto found = std::find(nodes.begin(), nodes.end(), node);
-    if (found != nodes.end()) return found - nodes.begin();
-    nodes.push_back(node);
-    return static_cast<int64_t>(nodes.size()) - 1;
+    const auto [place, is_new] =
+        places_.try_emplace(node.get(), static_cast<int64_t>(nodes.size()));
+    if (is_new) nodes.push_back(node);
+    return place->second;
   }
 
   std::vector<NodePtr> nodes{};
+
+ private:
+  std::unordered_map<const Node*, int64_t> places_{};
+};
+
+/// The names of a table's columns, as they are added.
+class OutputNames {
+ public:
+  /// Throws InvalidArgumentError for a name that is there.
+  void add(std::string_view op, const std::string& name, std::string_view fix) {
+    if (!seen_.insert(name).second)
+      throw_error<InvalidArgumentError>(op, "a column name would be repeated", {{"name", name}},
+                                        std::string(fix));
+  }
+
+ private:
+  std::unordered_set<std::string> seen_{};
 };
 
 }  // namespace hr

@@ -53,10 +53,11 @@ class UsePlan {
 Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   const Node& node = *step.outputs[0];
   const Node::Fields& fields = step.outputs[0]->fields();
+  std::unordered_set<const Node*> read;
+  for (const NodePtr& input : step.inputs) read.insert(input.get());
   std::vector<Value> inputs(fields.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (std::find(step.inputs.begin(), step.inputs.end(), fields.inputs[i]) != step.inputs.end())
-      inputs[i] = fields.inputs[i]->value();
+    if (read.contains(fields.inputs[i].get())) inputs[i] = fields.inputs[i]->value();
   std::vector<Value> made =
       run_where_data_is(node.op(), fields.has_kernels, std::move(inputs),
                         [&](std::span<const Value> where) -> std::vector<Value> {

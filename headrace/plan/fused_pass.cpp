@@ -12,7 +12,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace hr {
 
@@ -29,12 +33,15 @@ Tensor tensor_of(const Scalar& scalar) {
   });
 }
 
-// Two views of one column.
-bool is_same(const Value& a, const Value& b) {
-  const auto *x = std::get_if<Column>(&a), *y = std::get_if<Column>(&b);
-  return x && y && x->dtype() == y->dtype() && x->num_rows() == y->num_rows() &&
-         x->offset() == y->offset() && x->num_rows() > 0 &&
-         x->values_buffer().data() == y->values_buffer().data() && x->validity() == y->validity();
+// Equal for two views of one column.
+using ColumnKey =
+    std::tuple<std::string_view, int64_t, int64_t, const std::byte*, const uint8_t*>;
+
+std::optional<ColumnKey> key_of(const Value& value) {
+  const auto* column = std::get_if<Column>(&value);
+  if (!column || column->num_rows() == 0) return {};
+  return ColumnKey(column->dtype().name(), column->num_rows(), column->offset(),
+                   column->values_buffer().data(), column->validity());
 }
 
 class ProgramBuilder {
@@ -83,10 +90,9 @@ class ProgramBuilder {
     // A 0-d array takes part as a constant.
     if (const auto* tensor = std::get_if<Tensor>(&value); tensor && tensor->shape().empty())
       return program_.constant(scalar_of(std::get<Tensor>(to_place(value, host))));
-    const auto known = std::find_if(inputs_.begin(), inputs_.end(),
-                                    [&](const Value& input) { return is_same(input, value); });
-    const auto place = static_cast<int>(known - inputs_.begin());
-    if (known == inputs_.end()) inputs_.push_back(value);
+    auto place = static_cast<int>(inputs_.size());
+    if (const auto key = key_of(value)) place = places_.try_emplace(*key, place).first->second;
+    if (place == static_cast<int>(inputs_.size())) inputs_.push_back(value);
     const Signature signature = signature_of(value);
     return program_.input(place, signature.dtype, signature.nullable);
   }
@@ -104,6 +110,7 @@ class ProgramBuilder {
   Program program_;
   std::vector<Value> inputs_;
   std::unordered_map<const Node*, int> values_;
+  std::map<ColumnKey, int> places_;  // of inputs
 };
 
 }  // namespace
@@ -138,14 +145,14 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
   // What is read, in one list that goes where the data are.
   std::vector<Value> read = builder.inputs();
   std::vector<size_t> places;
+  const std::unordered_set<int64_t> keys(inputs.keys.begin(), inputs.keys.end());
+  std::unordered_set<const Node*> reads;
+  for (const NodePtr& input : step.inputs) reads.insert(input.get());
   for (size_t i = 0; i < fields.inputs.size(); ++i) {
     NodePtr node = fields.inputs[i];
-    const bool is_key = std::find(inputs.keys.begin(), inputs.keys.end(),
-                                  static_cast<int64_t>(i)) != inputs.keys.end();
+    const bool is_key = keys.contains(static_cast<int64_t>(i));
     if (is_key && pass.inside.contains(node.get())) node = picked_of(node)->fields().inputs[0];
-    if (!is_key && (inputs.computed[i] >= 0 ||
-                    std::find(step.inputs.begin(), step.inputs.end(), node) == step.inputs.end()))
-      continue;
+    if (!is_key && (inputs.computed[i] >= 0 || !reads.contains(node.get()))) continue;
     read.push_back(node->value());
     places.push_back(i);
   }
