@@ -109,8 +109,7 @@ FoldPlan plan_folds(const std::vector<Column>& values,
   std::map<std::tuple<int64_t, int64_t, Lane>, int64_t> known;
   const auto input_of = [&](const AggregateRequest& request, Lane lane, bool has_other = false) {
     const std::tuple key(request.column, has_other ? request.other : -1, lane);
-    const auto [place, is_new] =
-        known.try_emplace(key, static_cast<int64_t>(plan.inputs.size()));
+    const auto [place, is_new] = known.try_emplace(key, static_cast<int64_t>(plan.inputs.size()));
     if (!is_new) return place->second;
     FoldInput& made = plan.inputs.emplace_back();
     made.lane = lane;

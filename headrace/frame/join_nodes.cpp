@@ -108,8 +108,8 @@ class SideInputs {
   /// The place of the node; -1 for none.
   int64_t add(const NodePtr& node, bool is_right) {
     if (!node) return -1;
-    const auto [place, is_new] = places_[is_right].try_emplace(
-        node.get(), static_cast<int64_t>(nodes_.size()));
+    const auto [place, is_new] =
+        places_[is_right].try_emplace(node.get(), static_cast<int64_t>(nodes_.size()));
     if (is_new) {
       nodes_.push_back(node);
       (is_right ? right_ : left_).push_back(place->second);

@@ -34,8 +34,7 @@ Tensor tensor_of(const Scalar& scalar) {
 }
 
 // Equal for two views of one column.
-using ColumnKey =
-    std::tuple<std::string_view, int64_t, int64_t, const std::byte*, const uint8_t*>;
+using ColumnKey = std::tuple<std::string_view, int64_t, int64_t, const std::byte*, const uint8_t*>;
 
 std::optional<ColumnKey> key_of(const Value& value) {
   const auto* column = std::get_if<Column>(&value);

@@ -95,8 +95,7 @@ PlanNodes::PlanNodes(std::span<const NodePtr> roots) : needs_(table_needs(roots)
   };
   std::vector<Visit> stack;
   const auto visit = [&](const NodePtr& node) {
-    if (!node->is_ready() && seen.insert(node.get()).second)
-      stack.push_back({node, inputs(*node)});
+    if (!node->is_ready() && seen.insert(node.get()).second) stack.push_back({node, inputs(*node)});
   };
   for (const NodePtr& root : roots) {
     roots_.insert(root.get());

@@ -7,6 +7,7 @@
 #include "headrace/frame/integers_of_floats.h"
 #include "headrace/frame/nodes.h"
 #include "headrace/frame/rank.h"
+#include "headrace/frame/correlation.h"
 #include "headrace/frame/row_quantile.h"
 #include "headrace/frame/strings.h"
 #include "headrace/frame/strings_change.h"
@@ -157,6 +158,8 @@ void bind_frame(nb::module_& m) {
         return hr::row_quantile_node(columns, q, hr::interpolation_from_name(interpolation));
       },
       "columns"_a, "q"_a, "interpolation"_a, Unlocked());
+  m.def("correlation", &hr::correlation_node, "columns"_a, Unlocked());
+  m.def("covariance", &hr::covariance_node, "columns"_a, "ddof"_a, Unlocked());
   m.def(
       "reduction_axis",
       [](std::string_view kind, const NodePtr& array, int64_t axis, int64_t ddof) {

@@ -311,19 +311,16 @@ class FrameReductions:
 
     aggregate = agg
 
-    def _pairs(self: Any, kind: str, numeric_only: bool | None) -> DataFrame:
+    def _pairs(self: Any, kind: str, numeric_only: bool | None, matrix: Any) -> DataFrame:
+        """A frame of what `matrix` makes of each two columns, labelled by their names."""
+        from headrace.array import Array
         from headrace.frame import DataFrame
 
-        columns = [type(c)._plain(c) for c in self._taken(kind, numeric_only)]
+        columns = self._taken(kind, numeric_only)
         mark(kind)
-        known: dict[tuple[int, int], Any] = {}
-        for i, a in enumerate(columns):
-            for j, b in enumerate(columns[: i + 1]):
-                known[i, j] = known[j, i] = getattr(a, kind)(b)
         names = [str(c.name) for c in columns]
-        _core.force([each._node for each in known.values()])
-        made = {n: [float(known[i, j]) for i in range(len(names))] for j, n in enumerate(names)}
-        return DataFrame(made, index=names)
+        values = Array(matrix([c._node for c in columns])).to_numpy()
+        return DataFrame(dict(zip(names, values.T.copy(), strict=True)), index=names)
 
     def corr(self, *, numeric_only: bool | None = None) -> DataFrame:
         """Pearson's correlation of each two columns of numbers, where both are there; looks.
@@ -335,11 +332,11 @@ class FrameReductions:
         >>> round(df.corr().loc["x", "y"], 12)
         -1.0
         """
-        return self._pairs("corr", numeric_only)
+        return self._pairs("corr", numeric_only, _core.correlation)
 
     def cov(self, *, numeric_only: bool | None = None) -> DataFrame:
         """Covariance of each two columns of numbers, where both are there; looks."""
-        return self._pairs("cov", numeric_only)
+        return self._pairs("cov", numeric_only, functools.partial(_core.covariance, ddof=1))
 
     def describe(
         self: Any, percentiles: list[float] | None = None, include: Any = None

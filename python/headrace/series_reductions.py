@@ -73,23 +73,6 @@ def _flags(series: Any) -> Any:
     return counts(series, unit_of(series._node.dtype)) if whole else _floats(series)
 
 
-def _deviations(one: Any, other: Any) -> tuple[Any, Any]:
-    """Distances from the means where both are there, in float64."""
-    both = one.notna() & other.notna()
-    sides = [each.astype("float64").where(both) for each in (one, other)]
-    mine, theirs = (each - each.mean() for each in sides)
-    return mine, theirs
-
-
-def _products(one: Any, other: Any) -> Any:
-    """The sum of products of deviations, less what the rounding of the means adds to it.
-
-    So it is exactly 0 where one is constant (Chan, Golub and LeVeque, "Algorithms for Computing
-    the Sample Variance", 1983).
-    """
-    return (one * other).sum() - one.sum() * (other.sum() / other.count())
-
-
 class SeriesReductions(SeriesValues):
     """Reductions and groups of a column."""
 
@@ -226,8 +209,11 @@ class SeriesReductions(SeriesValues):
 
     def cov(self: Any, other: Any, ddof: int = 1) -> Any:
         """Covariance with another series of the same rows, where both are there; in float64."""
-        mine, theirs = _deviations(self, other)
-        return _products(mine, theirs) / (mine.count() - ddof)
+        from headrace.array import Array
+
+        mark("cov")
+        columns = [_floats(each)._node for each in (self, other)]
+        return Array(_core.covariance(columns, ddof))[0, 1]
 
     def corr(self: Any, other: Any) -> Any:
         """Pearson's correlation with another series of the same rows, where both are there.
@@ -239,9 +225,10 @@ class SeriesReductions(SeriesValues):
         >>> round(df.x.corr(df.y), 12)
         1.0
         """
-        mine, theirs = _deviations(_line(self), _line(other))
-        spread = _products(mine, mine) ** 0.5 * _products(theirs, theirs) ** 0.5
-        return (_products(mine, theirs) / spread).clip(-1, 1)
+        from headrace.array import Array
+
+        mark("corr")
+        return Array(_core.correlation([_line(each)._node for each in (self, other)]))[0, 1]
 
     def agg(self: Any, func: Any, **options: Any) -> Any:
         """An aggregate by name or function; of a list of names a series labelled by them.
