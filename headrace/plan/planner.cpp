@@ -29,7 +29,7 @@ constexpr int64_t kMadeShare = 8, kHandShare = 4;
 constexpr int kMostRefused = 16;  // values that a pass has no room for: bounds the planner's time
 // Looks that moving filters and keys may take: all that a plan of some hundred nodes asks for, and
 // some dozens of walks over a larger one.
-constexpr int64_t kFirstVisits = 1'000'000, kVisitsOfNode = 64;
+constexpr int64_t kFirstVisits = 200'000, kVisitsOfNode = 16;
 
 // The rows that a fusable node's pass runs over: its own, or its operand's for a reduction.
 const Signature& pass_signature(const NodePtr& node) {

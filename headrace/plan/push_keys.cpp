@@ -13,6 +13,8 @@ namespace hr {
 
 namespace {
 
+constexpr int kDeepest = 16;  // joins between a join and the rows that it tells: bounds the time
+
 // The table that a pending part is of; null for others.
 NodePtr table_of(const NodePtr& node) {
   if (node->is_ready() || node->kind() != NodeKind::kPart) return nullptr;
@@ -26,7 +28,7 @@ class Side {
   explicit Side(const PlanNodes& nodes) : nodes_(nodes) {}
 
   /// Rows of which those with unwanted keys would go; nothing where `key` is of no such table.
-  std::optional<int64_t> rows(const NodePtr& key, const Node& reader) const {
+  std::optional<int64_t> rows(const NodePtr& key, const Node& reader, int depth = 0) const {
     const NodePtr table = table_of(key);
     if (!table || !serves_only(table, reader) || !is_whole(key, table, reader)) return {};
     const Node::Fields& fields = table->fields();
@@ -34,14 +36,15 @@ class Side {
     const std::optional<size_t> source = source_of(fields, key->fields().part);
     if (!source) return {};
     const NodePtr& own = input_of(fields, *source, key->fields().part);
-    if (const auto deeper = rows(own, *table)) return deeper;
+    if (depth < kDeepest)
+      if (const auto deeper = rows(own, *table, depth + 1)) return deeper;
     const NodePtr pick = sole_pick(fields.sources[*source], fields, *table);
     return most(pick ? pick->fields().inputs[0] : own);
   }
 
   /// The table of `key`, which `rows` has found, without rows that `values` says nobody wants.
   NodePtr table(const NodePtr& key, const Node::MayMeet& may_meet, const NodePtr& values,
-                const Node& reader) const {
+                const Node& reader, int depth = 0) const {
     const NodePtr table = table_of(key);
     const Node::Fields& fields = table->fields();
     const int64_t part = key->fields().part;
@@ -52,8 +55,8 @@ class Side {
       const size_t source = *source_of(fields, part);
       std::vector<NodePtr> inputs = fields.inputs;
       const NodePtr& own = input_of(fields, source, part);
-      if (rows(own, *table)) {
-        const NodePtr inner = this->table(own, may_meet, values, *table);
+      if (depth < kDeepest && rows(own, *table, depth + 1)) {
+        const NodePtr inner = this->table(own, may_meet, values, *table, depth + 1);
         if (!inner) return nullptr;
         replace_parts(inputs, table_of(own), inner);
       } else if (!pick(fields.sources[source], own, may_meet, values, *table, inputs, reader)) {

@@ -12,6 +12,7 @@
 #include "headrace/plan/known_keys.h"
 #include "headrace/plan/node.h"
 #include "headrace/plan/placement.h"
+#include "headrace/plan/plan_nodes.h"
 #include "headrace/plan/profile.h"
 #include "headrace/plan/view.h"
 
@@ -225,6 +226,7 @@ void bind_plan(nb::module_& m) {
       "op"_a, "names"_a, "name"_a);
   m.def("trim", &hr::trim_node, "node"_a, "first"_a, "last"_a, Unlocked());
   m.def("slice", &hr::slice_node, "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def("planning_visits", &hr::planning_visits);
   m.def(
       "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
       "columns"_a, Unlocked());

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planning looks at each node and input a bounded number of times, however long a plan is."""
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import _core
+
+
+def small(rows: int = 10) -> hr.DataFrame:
+    """A frame whose memory nobody else writes to, so that operations on it are deferred."""
+    frame = hr.DataFrame({"k": list(range(rows)), "v": [float(i) for i in range(rows)]})
+    hr.eval(frame)
+    return frame
+
+
+def concats(n):
+    f = g = small(3)
+    for _ in range(n):
+        f = hr.concat([f, g])
+    return f
+
+
+def one_concat(n):
+    return hr.concat([small(3)] * n)
+
+
+def merges(n):
+    f = small()
+    for i in range(n):
+        f = f.merge(small().rename(columns={"v": f"v{i}"}), on="k")[["k", "v"]]
+    return f
+
+
+def merges_of_one_table(n):
+    f, g = small(), small().rename(columns={"v": "w"})
+    for _ in range(n):
+        f = f.merge(g, on="k")[["k", "v"]]
+    return f
+
+
+def filters_and_sorts(n):
+    f = small()
+    for i in range(n):
+        f = f[f.v >= -i].sort_values("v", ascending=i % 2 == 0)
+    return f
+
+
+def groups(n):
+    f = small()
+    for _ in range(n):
+        f = f.groupby("k").sum().reset_index()
+    return f
+
+
+def shifts(n):
+    x = small().v
+    for _ in range(n):
+        x = x.shift(1)
+    return x
+
+
+def sums(n):
+    x = small().v
+    for _ in range(n):
+        x = x + 1
+    return x
+
+
+def sums_of_reductions(n):
+    x = small().v
+    for _ in range(n):
+        x = x - x.mean()
+    return x
+
+
+def parts(n):
+    f = small(3 * n)
+    return hr.concat([(f[3 * i : 3 * i + 3] + i).sort_values("v") for i in range(n)])
+
+
+def filtered_parts(n):
+    f = small(3 * n)
+    return hr.concat([f[f.k == i] for i in range(n)])
+
+
+def wide(n):
+    f = hr.DataFrame({f"c{i}": [3, 1, 2] for i in range(n)})
+    hr.eval(f)
+    return f
+
+
+def sorted_columns(n):
+    return wide(n).sort_values("c0")
+
+
+def merged_columns(n):
+    return wide(n).merge(wide(n), on="c0", suffixes=("", "_right"))
+
+
+def grouped_columns(n):
+    return wide(n).groupby("c0").sum()
+
+
+def filtered_columns(n):
+    f = wide(n)
+    return f[f.c0 > 1].sort_values("c1")
+
+
+def filtered_sorted_columns(n):
+    f = wide(n).sort_values("c0")
+    return f[f.c0 > 1]
+
+
+def missing_of_columns(n):
+    return hr.DataFrame({"m": wide(n).isna().sum()})
+
+
+def scaled_columns(n):
+    f = wide(n)
+    return (f - f.mean()) / f.std()
+
+
+PROGRAMS = [
+    *(concats, one_concat, merges, merges_of_one_table, filters_and_sorts, groups, shifts, sums),
+    *(sums_of_reductions, parts, filtered_parts, sorted_columns, merged_columns, grouped_columns),
+    *(filtered_columns, filtered_sorted_columns, missing_of_columns, scaled_columns),
+]
+
+
+def visits_of(program, n):
+    """Visits of all plans that the program makes, and of its run."""
+    before = _core.planning_visits()
+    hr.eval(program(n))
+    return _core.planning_visits() - before
+
+
+@pytest.mark.parametrize("limit", [None, "64MB"])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_planning_grows_with_the_plan(program, limit):
+    with hr.memory.limit(limit):
+        few, many = visits_of(program, 150), visits_of(program, 600)
+    assert many <= 6 * few  # 16 times as many where each node looks at all others
+
+
+@pytest.mark.parametrize("program", [filters_and_sorts, merges], ids=lambda each: each.__name__)
+def test_plans_too_long_to_be_made_better_are_right(program):
+    assert program(300).sort_values("k").to_dict() == small().to_dict()
+
+
+def test_first_rows_of_many_parts():
+    assert concats(300).head(4).k.to_list() == [0, 1, 2, 0]
+
+
+def test_uses_of_many_views_of_one_buffer():
+    with hr.memory.limit("64MB"):
+        whole = hr.Series(np.arange(40_000.0)) + 0.0
+        pieces = [whole[10 * i : 10 * i + 10].sum() for i in range(4000)]
+        hr.eval(*pieces)
+        assert float(pieces[-1]) == sum(range(39_990, 40_000))
