@@ -7,6 +7,7 @@
 #include "headrace/plan/planner.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
@@ -15,6 +16,18 @@ namespace hr {
 namespace {
 
 using Nodes = std::unordered_set<const Node*>;
+
+constexpr int kMostNested = 64;  // parts whose own parts are looked at: bounds the recursion
+
+// Lives while a thread looks at the parts of one table.
+struct LooksAtParts {
+  LooksAtParts() { ++nested; }
+  ~LooksAtParts() { --nested; }
+  LooksAtParts(const LooksAtParts&) = delete;
+  LooksAtParts& operator=(const LooksAtParts&) = delete;
+
+  static inline thread_local int nested = 0;
+};
 
 /// Columns of parts that stand one behind the other, of which only the first rows are wanted.
 struct Parts {
@@ -34,6 +47,7 @@ struct Parts {
     }
     std::vector<std::vector<Value>> values(places.size());
     int64_t left = rows;
+    const LooksAtParts looks;
     for (size_t part = 0; part < columns[0].size() && (left > 0 || part == 0); ++part) {
       std::vector<NodePtr> nodes;
       for (const size_t c : places) nodes.push_back(columns[c][part]);
@@ -77,13 +91,14 @@ class Prefix {
     return own >= 0 && own <= rows_;
   }
 
-  bool is_kept(const NodePtr& node) const { return kept_ && kept_->contains(node.get()); }
+  bool is_kept(const Node* node) const { return kept_ && kept_->contains(node); }
 
   NodePtr make(const NodePtr& node) {
     const Node::Fields& fields = node->fields();
-    if (node->is_ready() || is_kept(node)) return nullptr;
+    if (node->is_ready() || is_kept(node.get())) return nullptr;
     if (fields.kind == NodeKind::kPart) return of_part(node);
-    if (fields.traits.concats) return of_concat(node);
+    if (fields.traits.concats)
+      return LooksAtParts::nested < kMostNested ? of_concat(node) : nullptr;
     if (fields.renames) return shorter(fields.inputs[0]);
     const bool by_row = fields.kind == NodeKind::kElementwise || fields.traits.row_inputs > 0;
     return by_row && !fields.signature.shape.empty() ? of_rows(node) : nullptr;
@@ -118,7 +133,7 @@ class Prefix {
   NodePtr of_part(const NodePtr& part) {
     const NodePtr& table = part->fields().inputs[0];
     const int64_t all = table->signature().rows();
-    if (!table->fields().prefix || is_kept(table) || (all != kUnknown && all <= rows_))
+    if (!table->fields().prefix || is_kept(table.get()) || (all != kUnknown && all <= rows_))
       return nullptr;
     NodePtr& made = tables_[table.get()];
     if (!made) {
@@ -128,11 +143,31 @@ class Prefix {
     return part_node(made, part->fields().part);
   }
 
+  // The inputs of a concat, and in place of those that are concats theirs: frames that grow in a
+  // loop nest thousands of them.
+  std::vector<NodePtr> parts_of(const NodePtr& concat) const {
+    std::vector<NodePtr> parts, stack{concat};
+    while (!stack.empty()) {
+      const NodePtr part = std::move(stack.back());
+      stack.pop_back();
+      const Node* node = part.get();
+      while (!node->is_ready() && node->fields().renames) node = node->fields().inputs[0].get();
+      if (node->is_ready() || !node->fields().traits.concats || is_kept(node)) {
+        parts.push_back(part);
+        continue;
+      }
+      const std::vector<NodePtr>& inputs = node->fields().inputs;
+      stack.insert(stack.end(), inputs.rbegin(), inputs.rend());
+    }
+    return parts;
+  }
+
   // Columns whose parts have the same rows are those of one table.
   NodePtr of_concat(const NodePtr& node) {
     const Node::Fields& fields = node->fields();
+    const std::vector<NodePtr> inputs = parts_of(node);
     std::vector<std::pair<uint64_t, int64_t>> rows;
-    for (const NodePtr& input : fields.inputs)
+    for (const NodePtr& input : inputs)
       rows.emplace_back(input->signature().domain, input->signature().rows());
     auto& [parts, table] = concats_[rows];
     if (!parts) {
@@ -153,7 +188,7 @@ class Prefix {
     own.dtypes.push_back(fields.signature.dtype);
     own.column_keys.emplace_back();
     parts->names.push_back(own.names.back());
-    parts->columns.push_back(fields.inputs);
+    parts->columns.push_back(inputs);
     parts->concat.push_back(fields.run);
     return part_node(table, static_cast<int64_t>(own.names.size()) - 1);
   }

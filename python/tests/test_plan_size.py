@@ -150,7 +150,16 @@ def test_plans_too_long_to_be_made_better_are_right(program):
 
 
 def test_first_rows_of_many_parts():
-    assert concats(300).head(4).k.to_list() == [0, 1, 2, 0]
+    f = concats(20_000)  # deeper than the stack
+    assert f.head(4).k.to_list() == [0, 1, 2, 0]
+    assert f.v.iloc[:5].to_list() == [0.0, 1.0, 2.0, 0.0, 1.0]
+
+
+def test_first_rows_of_parts_that_change_at_each_step():
+    f = g = small(3)
+    for _ in range(5000):
+        f = hr.concat([f * 1.0 + 1, g])
+    assert f.head(2).v.to_list() == [5000.0, 5001.0]
 
 
 def test_uses_of_many_views_of_one_buffer():
