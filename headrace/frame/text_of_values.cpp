@@ -201,6 +201,38 @@ std::string_view op_of(Dtype dtype) {
   return dtype.is_duration() ? "to_timedelta" : "to_datetime";
 }
 
+// Says what is wrong with a text; `moment`: null where it is none of the calendar.
+[[noreturn]] void refuse_time(int64_t row, std::string_view text, const std::string& pattern,
+                              Dtype dtype, const Moment* moment) {
+  int64_t count;
+  const bool spans = dtype.is_duration();
+  const bool finer =
+      spans ? parse_duration(stripped(text), TimeUnit::kNano, &count)
+            : moment && !dtype.is_date() &&
+                  moment->nanos % (1'000'000'000 / units_per_second(dtype.unit())) != 0;
+  const bool further = !finer && (spans ? parse_duration(stripped(text), TimeUnit::kMicro, &count)
+                                        : moment && !dtype.is_date());
+  if (finer || further || moment)
+    throw_error<InvalidArgumentError>(
+        op_of(dtype),
+        finer     ? "a time that is finer than the dtype"
+        : further ? "a time outside of the range of the dtype"
+                  : "a time of day has no place in a date",
+        {{"row", row}, {"text", text.substr(0, 40)}, {"dtype", dtype.name()}},
+        finer ? "pass a dtype of nanoseconds, or errors='coerce' to make null of such texts"
+              : "pass a dtype of microseconds, or errors='coerce' to make null of such texts");
+  throw_error<InvalidArgumentError>(
+      op_of(dtype), "a text that is no time of the dtype",
+      {{"row", row},
+       {"text", text.substr(0, 40)},
+       {"format", spans             ? std::string_view("D days HH:MM:SS.fraction")
+                  : pattern.empty() ? std::string_view("ISO 8601")
+                                    : pattern},
+       {"dtype", dtype.name()}},
+      spans ? "pass errors='coerce' to make null of such texts"
+            : "pass format=, or errors='coerce' to make null of such texts");
+}
+
 template <class T>
 Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, bool or_null) {
   const int64_t rows = texts.num_rows();
@@ -221,22 +253,16 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
           if (!null(row)) {
             const std::string_view text = stripped(texts.string(row));
             Moment moment;
-            there = dtype.is_duration() ? parse_duration(text, dtype.unit(), &value)
-                                        : (wanted ? read_pattern(*wanted, text, zone.get(), moment)
-                                                  : read_iso(text, zone.get(), moment)) &&
-                                              fit(moment, dtype, value);
+            bool is_time = false;
+            if (dtype.is_duration()) {
+              there = parse_duration(text, dtype.unit(), &value);
+            } else {
+              is_time = wanted ? read_pattern(*wanted, text, zone.get(), moment)
+                               : read_iso(text, zone.get(), moment);
+              there = is_time && fit(moment, dtype, value);
+            }
             if (!there && !or_null)
-              throw_error<InvalidArgumentError>(
-                  op_of(dtype), "a text that is no time of the dtype",
-                  {{"row", row},
-                   {"text", texts.string(row).substr(0, 40)},
-                   {"format", dtype.is_duration() ? std::string_view("D days HH:MM:SS.fraction")
-                              : pattern.empty()   ? std::string_view("ISO 8601")
-                                                  : pattern},
-                   {"dtype", dtype.name()}},
-                  dtype.is_duration()
-                      ? "pass errors='coerce' to make null of such texts"
-                      : "pass format=, or errors='coerce' to make null of such texts");
+              refuse_time(row, texts.string(row), pattern, dtype, is_time ? &moment : nullptr);
           }
           out[row] = there ? static_cast<T>(value) : T{};
           set_bit(valid, row, there);

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.durations import unit_of
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.rounding import STEPS
 from headrace.text import is_text
@@ -28,11 +29,23 @@ def _column_of(op: str, values: Any, errors: str) -> Series:
 
 
 def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:
-    """The times of texts."""
-    made: Series = column._like(
-        _core.times_of_texts(column._node, format, dtype, errors == "coerce")
-    )
-    return made
+    """The times of texts; `dtype` has ``{}`` for its unit where the texts say which it is."""
+    or_null = errors == "coerce"
+
+    def times(unit: str, or_null: bool) -> _core.Node:
+        return _core.times_of_texts(column._node, format, dtype.format(unit), or_null)
+
+    if "{}" not in dtype:
+        return column._like(times("", or_null))  # type: ignore[no-any-return]
+    made, given = times("us", True), column.count()
+    _core.force([made, given._node])
+    if (~(whole := column._like(made)).is_null()).sum().item() == given.item():
+        return whole  # type: ignore[no-any-return]
+    fine = column._like(times("ns", True))
+    unit = "ns" if (whole.is_null() & ~fine.is_null()).any().item() else "us"
+    made = times(unit, or_null)
+    _core.force([made])
+    return column._like(made)  # type: ignore[no-any-return]
 
 
 def _given(values: Any, made: Series) -> Any:
@@ -67,9 +80,9 @@ def to_datetime(
     errors: str = "raise",
     unit: str | None = None,
     utc: bool = False,
-    dtype: str = "datetime64[us]",
+    dtype: str | None = None,
 ) -> Any:
-    """The times that texts or numbers are, as ``datetime64[us]`` or another `dtype`.
+    """The times that texts or numbers are.
 
     Parameters
     ----------
@@ -83,53 +96,63 @@ def to_datetime(
     unit : {"D", "h", "min", "s", "ms", "us", "ns"}, optional
         What numbers count from 1970 on; of floats NaN is null, and fractions are microseconds.
     utc : bool
-        The same as ``dtype="datetime64[us, UTC]"``.
-    dtype : str
+        Times in UTC: ISO texts may have an offset.
+    dtype : str, optional
         ``date`` or ``datetime64`` with a unit, and with a zone: then ISO texts may have an offset,
-        and those without one are clocks of the zone, as times without a zone are.
+        and those without one are clocks of the zone, as times without a zone are. Without it the
+        unit is ``us``; it is ``ns`` where a text or the `unit` of numbers is finer, and times keep
+        theirs.
 
     Raises
     ------
     InvalidArgumentError
-        For a letter of `format` that has no meaning, and, when it runs, for a text that does not
-        fit: it names row and text.
+        For a letter of `format` that has no meaning, and for a text that does not fit: it names row
+        and text. With `dtype` that is found when it runs; without it the texts are looked at here.
 
     Examples
     --------
     >>> import headrace as hr
     >>> hr.to_datetime(["29.02.2024"], format="%d.%m.%Y", dtype="date").to_list()
     [datetime.date(2024, 2, 29)]
+    >>> str(hr.to_datetime(["2024-02-29 12:00:00.000000001"]).dtype)
+    'datetime64[ns]'
     """
     from headrace.dtypes import dtype_word
     from headrace.zones import know_zone, zone_in
 
     mark("to_datetime")
     column = _column_of("to_datetime", values, errors)
-    word = dtype_word(f"{dtype.removesuffix(']')}, UTC]" if utc and "," not in dtype else dtype)
-    know_zone(word)
+    wanted = dtype or "datetime64[{}]"
+    wanted = f"{wanted.removesuffix(']')}, UTC]" if utc and "," not in wanted else wanted
+    wanted = dtype_word(wanted) if dtype else wanted
+    know_zone(wanted.format("us"))
     if format and column.dtype.kind in "iu":
         column = column.astype("string")
     if is_text(column):
-        return _given(values, _of_texts(column, format or "", word, errors))
-    zone = zone_in(word)
+        return _given(values, _of_texts(column, format or "", wanted, errors))
+    zone = zone_in(wanted.format("us"))
     if column.dtype.kind in "iuf":
-        whole, unit = _counted("to_datetime", column, unit)
-        counted = f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
-        return _given(values, column._like(_core.retype(whole._node, counted)).astype(word))
+        whole, own = _counted("to_datetime", column, unit)
+        counted = f"datetime64[{own}, {zone}]" if zone else f"datetime64[{own}]"
+        times = column._like(_core.retype(whole._node, counted))
+        return _given(values, times.astype(wanted.format("ns" if own == "ns" else "us")))
     if column.dtype.kind != "M":
         raise TypeMismatchError(
             f"to_datetime: texts, numbers or times are wanted: dtype={str(column.dtype)!r}"
         )
+    own = unit_of(str(column.dtype))
+    if not (dtype or utc or own == "D"):
+        return column
     if zone:
         has_zone = zone_in(str(column.dtype))
         column = column.dt.tz_convert(zone) if has_zone else column.dt.tz_localize(zone)
-    return column.astype(word)
+    return column.astype(wanted.format("us" if own == "D" else own))
 
 
 def to_timedelta(
-    values: Any, *, unit: str | None = None, errors: str = "raise", dtype: str = "timedelta64[us]"
+    values: Any, *, unit: str | None = None, errors: str = "raise", dtype: str | None = None
 ) -> Any:
-    """The durations that texts or numbers are, as ``timedelta64[us]`` or another `dtype`.
+    """The durations that texts or numbers are.
 
     Parameters
     ----------
@@ -140,13 +163,14 @@ def to_timedelta(
         What numbers count; of floats NaN is null, and fractions are microseconds.
     errors : {"raise", "coerce"}
         A text that is no such duration is an error, or null.
-    dtype : str
-        ``timedelta64`` with a unit.
+    dtype : str, optional
+        ``timedelta64`` with a unit; without it as `to_datetime` chooses.
 
     Raises
     ------
     InvalidArgumentError
-        When it runs, for a text that does not fit: it names row and text.
+        For a text that does not fit: it names row and text. With `dtype` that is found when it
+        runs.
 
     Examples
     --------
@@ -158,18 +182,18 @@ def to_timedelta(
 
     mark("to_timedelta")
     column = _column_of("to_timedelta", values, errors)
-    word = dtype_word(dtype)
+    word = dtype_word(dtype) if dtype else "timedelta64[{}]"
     if is_text(column):
         return _given(values, _of_texts(column, "", word, errors))
     if column.dtype.kind in "iuf":
-        whole, unit = _counted("to_timedelta", column, unit)
-        spans = column._like(_core.retype(whole._node, f"timedelta64[{unit}]"))
-        return _given(values, spans.astype(word))
+        whole, own = _counted("to_timedelta", column, unit)
+        spans = column._like(_core.retype(whole._node, f"timedelta64[{own}]"))
+        return _given(values, spans.astype(word.format("ns" if own == "ns" else "us")))
     if column.dtype.kind != "m":
         raise TypeMismatchError(
             f"to_timedelta: texts, numbers or durations are wanted: dtype={str(column.dtype)!r}"
         )
-    return column.astype(word)
+    return column.astype(word) if dtype else column
 
 
 class TimeTexts:

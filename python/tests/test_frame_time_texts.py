@@ -187,3 +187,84 @@ def test_zones_of_texts_numbers_and_times() -> None:
     assert hr.to_datetime(made, utc=True).dt.hour.to_list()[0] == 10
     with pytest.raises(hr.InvalidArgumentError, match="no such zone"):
         hr.to_datetime(texts, dtype="datetime64[us, Mars/Base]")
+
+
+FINE = "1959-03-07 23:59:59.999999999"
+TIME = "%Y-%m-%d %H:%M:%S.%f"
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ([FINE], {}),
+        ([FINE], {"format": TIME}),
+        ([FINE, None], {"errors": "coerce"}),
+        (["1959-03-07 23:59:59.5", FINE], {}),
+        (["1959-03-07 23:59:59.5", FINE], {"format": TIME}),
+        ([FINE, "1959-03-07 23:59:59"], {"format": "ISO8601"}),
+        *(([f"2024-02-29 10:00:00.{'123456789'[:n]}"], {}) for n in range(1, 10)),
+        ([f"{FINE}Z", "1959-03-07 23:59:59.5+05:30"], {"utc": True, "format": "ISO8601"}),
+        (["1959-03-07 23:59:59.5Z"], {"utc": True}),
+        ([FINE, "x", "1500-01-01 00:00:00.5"], {"errors": "coerce", "format": "ISO8601"}),
+        (["1500-01-01 00:00:00.5", "x"], {"errors": "coerce"}),
+    ],
+)
+def test_the_unit_is_that_of_pandas(texts: list[str | None], words: dict[str, Any]) -> None:
+    ours = {**words, "format": None} if words.get("format") == "ISO8601" else words
+    made = hr.to_datetime(hr.Series(texts), **ours)
+    theirs = pd.to_datetime(pd.Series(texts), **words)
+    assert made.dtype == str(theirs.dtype)
+    same = hr.from_pandas(theirs)
+    assert made.equals(same) and made.astype("string").to_list() == same.astype("string").to_list()
+
+
+def test_times_and_numbers_keep_their_nanoseconds() -> None:
+    for unit in ("s", "ms", "us", "ns"):
+        times = np.array([1, 2], f"M8[{unit}]")
+        assert hr.to_datetime(hr.Series(times)).dtype == pd.to_datetime(pd.Series(times)).dtype
+        spans = np.array([1, 2], f"m8[{unit}]")
+        assert hr.to_timedelta(hr.Series(spans)).dtype == pd.to_timedelta(pd.Series(spans)).dtype
+        for call in ("to_datetime", "to_timedelta"):
+            made = getattr(hr, call)(hr.Series([1, 2]), unit=unit)
+            theirs = getattr(pd, call)(pd.Series([1, 2]), unit=unit)
+            assert made.dtype == str(theirs.dtype) and made.equals(hr.from_pandas(theirs))
+    assert hr.to_datetime([dt.date(2024, 1, 1)]).dtype == "datetime64[us]"
+    zoned = hr.to_datetime([FINE], utc=True)
+    assert hr.to_datetime(zoned).dtype == "datetime64[ns, UTC]"
+    assert hr.to_datetime(zoned.dt.tz_localize(None), utc=True).equals(zoned)
+
+
+def test_durations_finer_than_microseconds() -> None:
+    for texts in (["1 days 00:00:00.123456789", None], ["00:00:01.5", "-00:00:00.000000001"]):
+        made = hr.to_timedelta(texts)
+        assert made.dtype == "timedelta64[ns]"
+        assert made.equals(hr.from_pandas(pd.to_timedelta(pd.Series(texts))))
+    assert hr.to_timedelta(["00:00:01.5"]).dtype == "timedelta64[us]"
+
+
+@pytest.mark.parametrize(
+    ("texts", "words", "says"),
+    [
+        ([FINE, "1500-01-01"], {}, "outside of the range.*row=1.*dtype='datetime64.ns.'"),
+        ([FINE, "2300-01-01"], {}, "outside of the range.*row=1"),
+        ([FINE], {"dtype": "datetime64[us]"}, "finer than the dtype.*row=0.*nanoseconds"),
+        ([FINE], {"dtype": "date"}, "no place in a date"),
+        ([FINE + "9"], {}, "no time of the dtype.*row=0"),
+        ([FINE, "x"], {}, "no time of the dtype.*row=1"),
+        ([FINE + "9"], {"format": TIME}, "no time of the dtype.*row=0"),
+    ],
+)
+def test_times_that_no_unit_holds(texts: list[str], words: dict[str, Any], says: str) -> None:
+    with pytest.raises(hr.InvalidArgumentError, match=says):
+        hr.to_datetime(texts, **words).to_list()
+
+
+def test_durations_that_no_unit_holds() -> None:
+    for texts, says in (
+        (["200000 days", "00:00:00.000000001"], "outside of the range.*row=0"),
+        (["1 week"], "no time of the dtype"),
+    ):
+        with pytest.raises(hr.InvalidArgumentError, match=says):
+            hr.to_timedelta(texts).to_list()
+    with pytest.raises(hr.InvalidArgumentError, match="finer than the dtype"):
+        hr.Series(["00:00:00.000000001"]).astype("timedelta64[us]").to_list()
