@@ -77,6 +77,10 @@ struct Context {
   std::string_view op;
   std::string_view name;
   std::string_view format;
+  int64_t first_row = 0;
+  bool is_dictionary = false;
+
+  TextOrigin origin() const { return {op, name, first_row, is_dictionary ? "category" : "row"}; }
 
   [[noreturn]] void refuse(std::string_view what) const {
     throw_error<InvalidArgumentError>(op, what, {{"column", name}, {"format", format}},
@@ -236,7 +240,7 @@ Column offset_strings(const Context& context, Imported& imported, Buffer validit
   const char* text = static_cast<const char*>(buffer_of(array, 2));
   const int64_t text_bytes = first[array.length];
   if (text_bytes < 0 || (text_bytes > 0 && !text)) context.refuse("the text is missing");
-  Buffer views = views_from_offsets(context.op, array.length, first, {text, text_bytes},
+  Buffer views = views_from_offsets(context.origin(), array.length, first, {text, text_bytes},
                                     validity ? validity.as<uint8_t>() : nullptr, array.offset);
   std::vector<Buffer> parts;
   for (int64_t begin = 0; begin < text_bytes; begin += kTextPart)
@@ -265,12 +269,12 @@ Column view_strings(const Context& context, Imported& imported, Buffer validity)
       context.refuse("a text buffer is missing");
     text.push_back(imported.share(buffer_of(array, 2 + i), sizes[i]));
   }
-  return checked_views(context.op,
+  return checked_views(context.origin(),
                        Column::strings(array.length, std::move(views), std::move(text),
                                        std::move(validity), array.null_count, array.offset));
 }
 
-Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,
                      Place place);
 
 // The entries of a dictionary as they came, and as ours.
@@ -297,7 +301,9 @@ Column import_dictionary(const Context& context, const ArrowSchema& schema, Impo
   const ArrowArray& array = imported.array();
   if (!array.dictionary || !array.dictionary->release) context.refuse("the dictionary is missing");
   SeenDictionary seen;
-  seen.values = import_column(context.op, *schema.dictionary, array.dictionary, host);
+  const Context entries{context.op, context.name, text_or_empty(schema.dictionary->format), 0,
+                        true};
+  seen.values = import_column(entries, *schema.dictionary, array.dictionary, host);
   seen.distinct = distinct_strings(seen.values, schema.flags & ARROW_FLAG_DICTIONARY_ORDERED);
   if (array.length == 0) return Column::categories(0, Buffer(), seen.distinct.dictionary);
   switch (index_dtype.id()) {
@@ -344,9 +350,8 @@ void check_device_column(const Context& context, const ArrowSchema& schema, cons
 }
 
 // Takes `array`, which then counts as released.
-Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,
                      Place place) {
-  const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
   if (!array->release) context.refuse("an array was released before");
   Imported imported(array, place);
   const ArrowArray& taken = imported.array();
@@ -357,7 +362,8 @@ Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray*
     return null_column(taken.length);
   }
   check_layout(context, taken, dtype.is_string() ? 3 : 2);
-  if (taken.length == 0 && !schema.dictionary) return Column(column_dtype(op, schema), 0, {});
+  if (taken.length == 0 && !schema.dictionary)
+    return Column(column_dtype(context.op, schema), 0, {});
   Buffer validity = validity_of(imported);
   if (schema.dictionary)
     return import_dictionary(context, schema, imported, dtype, std::move(validity));
@@ -366,12 +372,13 @@ Column import_column(std::string_view op, const ArrowSchema& schema, ArrowArray*
   if (context.format == "vu") return view_strings(context, imported, std::move(validity));
   const int64_t end = taken.offset + taken.length;
   const int64_t width = context.format == "tdm" ? 8 : dtype.size_bytes();
-  Buffer values =
-      aligned(context, imported, buffer_of(taken, 1),
-              dtype.is_bool() ? bitmap_bytes(end) : checked_multiply(op, end, width), width);
+  Buffer values = aligned(
+      context, imported, buffer_of(taken, 1),
+      dtype.is_bool() ? bitmap_bytes(end) : checked_multiply(context.op, end, width), width);
   if (context.format == "tdm")
-    return dates_of_milliseconds(op, Column(TypeId::kInt64, taken.length, std::move(values),
-                                            std::move(validity), taken.null_count, taken.offset));
+    return dates_of_milliseconds(
+        context.op, Column(TypeId::kInt64, taken.length, std::move(values), std::move(validity),
+                           taken.null_count, taken.offset));
   return Column(dtype, taken.length, std::move(values), std::move(validity), taken.null_count,
                 taken.offset);
 }
@@ -384,6 +391,7 @@ ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema) {
   const int64_t count = result.is_table ? schema.n_children : 1;
   for (int64_t i = 0; i < count; ++i) {
     const ArrowSchema& column = result.is_table ? *schema.children[i] : schema;
+    check_name(op, text_or_empty(column.name));
     result.names.emplace_back(text_or_empty(column.name));
     result.dtypes.push_back(column_dtype(op, column));
   }
@@ -395,8 +403,12 @@ void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array, P
             ArrowColumns& result) {
   const Release<ArrowArray> release{array};
   const int64_t rows = array->length, offset = array->offset;
+  const auto column_context = [&](const ArrowSchema& column) {
+    return Context{op, text_or_empty(column.name), text_or_empty(column.format),
+                   result.num_rows - (result.is_table ? offset : 0)};
+  };
   if (!result.is_table) {
-    Column column = import_column(op, schema, array, place);
+    Column column = import_column(column_context(schema), schema, array, place);
     if (rows > 0 || column.dictionary()) result.chunks[0].push_back(std::move(column));
   } else {
     const Context context{op, text_or_empty(schema.name), "+s"};
@@ -408,7 +420,8 @@ void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array, P
       throw_error<UnsupportedError>(op, "whole rows are null", {{"rows", rows}},
                                     "drop the rows that are null as a whole first");
     for (int64_t i = 0; i < schema.n_children; ++i) {
-      Column column = import_column(op, *schema.children[i], array->children[i], place);
+      const ArrowSchema& child = *schema.children[i];
+      Column column = import_column(column_context(child), child, array->children[i], place);
       if (column.num_rows() < offset + rows) context.refuse("a child is shorter than its parent");
       if (!place.is_host() && column.null_count() > 0 && rows < column.num_rows())
         throw_error<UnsupportedError>(op, "a part of a column with nulls on a device",

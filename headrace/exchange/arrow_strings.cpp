@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/base/utf8.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/ledger.h"
@@ -18,6 +19,7 @@ namespace hr {
 namespace {
 
 constexpr int64_t kViewBytes = sizeof(StringView);
+constexpr int64_t kCheckedRows = 1024;  // whose text the caches hold from one look to the next
 
 StringView make_view(const char* text, int64_t begin, int64_t size) {
   StringView view{};
@@ -36,24 +38,65 @@ bool is_valid(const uint8_t* validity, int64_t bit) {
   return !validity || get_bit(validity, bit);
 }
 
+constexpr std::string_view kDecode =
+    "decode the bytes with the encoding that they have, in Python as "
+    "[None if b is None else b.decode('latin-1') for b in column.cast('binary').to_pylist()]";
+
+void check_text(const TextOrigin& origin, int64_t row, std::string_view text) {
+  const size_t good = valid_utf8_bytes(text);
+  if (good == text.size()) return;
+  throw_error<InvalidArgumentError>(origin.op, "text that is not UTF-8",
+                                    {{"column", origin.column},
+                                     {origin.row_word, origin.first_row + row},
+                                     {"byte", good},
+                                     {"text", printable(text)}},
+                                    kDecode);
+}
+
+// Texts that follow each other are looked at together; each on its own where that finds something.
+template <class Offset>
+void check_texts(const TextOrigin& origin, int64_t first, int64_t last, const Offset* offsets,
+                 const char* text, const uint8_t* validity, int64_t validity_offset) {
+  const auto between = [&](int64_t from, int64_t to) {
+    return std::string_view(text + offsets[from], static_cast<size_t>(offsets[to] - offsets[from]));
+  };
+  const std::string_view all = between(first, last);
+  if (is_ascii(all)) return;
+  bool good = is_valid_utf8(all);
+  for (int64_t row = first; good && row < last; ++row)  // none begins within a letter
+    good = offsets[row] == offsets[last] || (text[offsets[row]] & 0xC0) != 0x80;
+  for (int64_t row = first; !good && row < last; ++row)
+    if (is_valid(validity, validity_offset + row)) check_text(origin, row, between(row, row + 1));
+}
+
 }  // namespace
 
+void check_name(std::string_view op, std::string_view name) {
+  if (!is_valid_utf8(name))
+    throw_error<InvalidArgumentError>(op, "a name that is not UTF-8", {{"name", printable(name)}},
+                                      "rename the column first");
+}
+
 template <class Offset>
-Buffer views_from_offsets(std::string_view op, int64_t num_rows, const Offset* offsets,
+Buffer views_from_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
                           TextParts text, const uint8_t* validity, int64_t validity_offset) {
-  record_copy(op, "string offsets become views", num_rows * kViewBytes, false);
+  record_copy(origin.op, "string offsets become views", num_rows * kViewBytes, false);
   Buffer buffer = Buffer::allocate(num_rows * kViewBytes);
   auto* views = buffer.mutable_as<StringView>();
   parallel_morsels(num_rows, [&](Morsel morsel) {
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      const int64_t begin = offsets[row], end = offsets[row + 1];
-      if (begin < 0 || end < begin || end > text.size_bytes || end - begin > kTextPart)
-        throw_error<InvalidArgumentError>(
-            op, "the offsets of a string column are not in order",
-            {{"row", row}, {"begin", begin}, {"end", end}, {"text_bytes", text.size_bytes}});
-      views[row] = is_valid(validity, validity_offset + row)
-                       ? make_view(text.text, begin, end - begin)
-                       : StringView{};
+    for (int64_t first = morsel.begin; first < morsel.end; first += kCheckedRows) {
+      const int64_t last = std::min(first + kCheckedRows, morsel.end);
+      for (int64_t row = first; row < last; ++row) {
+        const int64_t begin = offsets[row], end = offsets[row + 1];
+        if (begin < 0 || end < begin || end > text.size_bytes || end - begin > kTextPart)
+          throw_error<InvalidArgumentError>(
+              origin.op, "the offsets of a string column are not in order",
+              {{"row", row}, {"begin", begin}, {"end", end}, {"text_bytes", text.size_bytes}});
+        views[row] = is_valid(validity, validity_offset + row)
+                         ? make_view(text.text, begin, end - begin)
+                         : StringView{};
+      }
+      check_texts(origin, first, last, offsets, text.text, validity, validity_offset);
     }
   });
   return buffer;
@@ -133,7 +176,7 @@ void check_indices(std::string_view op, const Column& indices, int64_t num_entri
   });
 }
 
-Column checked_views(std::string_view op, const Column& column) {
+Column checked_views(const TextOrigin& origin, const Column& column) {
   const std::span<const StringView> views = column.values<StringView>();
   const std::vector<Buffer>& text = column.text_buffers();
   std::atomic<bool> clean{true};
@@ -142,19 +185,21 @@ Column checked_views(std::string_view op, const Column& column) {
       const StringView& view = views[static_cast<size_t>(row)];
       if (column.is_null(row)) {
         if (view.size != 0) clean = false;
-      } else if (view.size > sizeof view.inlined &&
-                 (view.far.buffer >= text.size() ||
-                  int64_t{view.far.offset} + view.size > text[view.far.buffer].size_bytes())) {
-        throw_error<InvalidArgumentError>(op, "a string view leaves its text",
+        continue;
+      }
+      if (view.size > sizeof view.inlined &&
+          (view.far.buffer >= text.size() ||
+           int64_t{view.far.offset} + view.size > text[view.far.buffer].size_bytes()))
+        throw_error<InvalidArgumentError>(origin.op, "a string view leaves its text",
                                           {{"row", row},
                                            {"buffer", view.far.buffer},
                                            {"offset", view.far.offset},
                                            {"bytes", view.size}});
-      }
+      check_text(origin, row, column.string(row));
     }
   });
   if (clean) return column;
-  record_copy(op, "null strings become empty", column.num_rows() * kViewBytes, false);
+  record_copy(origin.op, "null strings become empty", column.num_rows() * kViewBytes, false);
   Buffer buffer = Buffer::allocate(column.num_rows() * kViewBytes);
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(column.num_rows()));
   auto* out = buffer.mutable_as<StringView>();
@@ -168,9 +213,9 @@ Column checked_views(std::string_view op, const Column& column) {
                          column.null_count());
 }
 
-template Buffer views_from_offsets(std::string_view, int64_t, const int32_t*, TextParts,
+template Buffer views_from_offsets(const TextOrigin&, int64_t, const int32_t*, TextParts,
                                    const uint8_t*, int64_t);
-template Buffer views_from_offsets(std::string_view, int64_t, const int64_t*, TextParts,
+template Buffer views_from_offsets(const TextOrigin&, int64_t, const int64_t*, TextParts,
                                    const uint8_t*, int64_t);
 #define HR_INDEX(T)                                                                     \
   template Column categories_from_indices(std::string_view, int64_t, const T*,          \

@@ -17,11 +17,24 @@ struct TextParts {
 };
 inline constexpr int64_t kTextPart = int64_t{1} << 30;
 
+/// Where texts come from, for messages.
+struct TextOrigin {
+  std::string_view op{};
+  std::string_view column{};
+  int64_t first_row = 0;
+  std::string_view row_word = "row";
+};
+
+/// Throws InvalidArgumentError for a name, as of a column, that is not UTF-8.
+void check_name(std::string_view op, std::string_view name);
+
 /// One view a row over strings that `offsets` (rows + 1 of them, int32_t or int64_t) cut from
 /// `text`; null rows get an empty view. Recorded in the ledger as "string offsets become views".
-/// Throws InvalidArgumentError for offsets that fall or leave the text.
+/// Throws InvalidArgumentError for offsets that fall or leave the text, and for text of a row that
+/// is not null and not UTF-8: it names column, row and byte. Reads every byte, about 10 GB/s a
+/// core.
 template <class Offset>
-Buffer views_from_offsets(std::string_view op, int64_t num_rows, const Offset* offsets,
+Buffer views_from_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
                           TextParts text, const uint8_t* validity, int64_t validity_offset);
 
 /// Strings in Arrow's layout "u".
@@ -46,8 +59,9 @@ Column categories_from_indices(std::string_view op, int64_t num_rows, const Inde
 /// Checks that each index of a row that is not null lies in a dictionary of `num_entries`.
 void check_indices(std::string_view op, const Column& indices, int64_t num_entries);
 
-/// Checks that each view of the column stays inside its text. Null rows whose views are not empty
-/// get new, empty ones (recorded as "null strings become empty"), so that no reader trips on them.
-Column checked_views(std::string_view op, const Column& column);
+/// Checks that each view of the column stays inside its text, which is UTF-8. Null rows whose views
+/// are not empty get new, empty ones (recorded as "null strings become empty"), so that no reader
+/// trips on them.
+Column checked_views(const TextOrigin& origin, const Column& column);
 
 }  // namespace hr

@@ -5,6 +5,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/base/utf8.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow_strings.h"
 #include "headrace/exchange/strided.h"
@@ -188,6 +189,7 @@ class Reader {
     if (rest_.size() < size) refuse("the header is too short");
     std::string text(rest_.substr(0, size));
     rest_.remove_prefix(size);
+    if (!is_valid_utf8(text)) refuse("a name that is not UTF-8");
     return text;
   }
 
@@ -339,15 +341,19 @@ class Reader {
     parallel_morsels(column.num_rows(), [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         const StringView& view = views[static_cast<size_t>(row)];
-        if (view.size <= sizeof view.inlined ||
+        const bool inside =
+            view.size <= sizeof view.inlined ||
             (view.far.buffer < text.size() &&
-             int64_t{view.far.offset} + view.size <= text[view.far.buffer].size_bytes()))
+             int64_t{view.far.offset} + view.size <= text[view.far.buffer].size_bytes());
+        if (column.is_null(row)) {
+          if (!inside) bad_null = true;
           continue;
-        if (!column.is_null(row)) refuse("a string view leaves its text");
-        bad_null = true;
+        }
+        if (!inside) refuse("a string view leaves its text");
+        if (!is_valid_utf8(column.string(row))) refuse("text that is not UTF-8");
       }
     });
-    return bad_null ? checked_views(op_, column) : column;
+    return bad_null ? checked_views({op_}, column) : column;
   }
 
   std::string_view op_;

@@ -3,7 +3,7 @@
 #define HWY_TARGET_INCLUDE "headrace/io/csv_fields_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 #include "headrace/io/csv_fields_kernels.h"
-#include "headrace/io/utf8.h"
+#include "headrace/base/utf8.h"
 
 #include <algorithm>
 #include <bit>

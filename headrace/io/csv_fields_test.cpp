@@ -2,7 +2,7 @@
 // The index of a tile and its text fields against the careful functions, at every SIMD level.
 #include "headrace/base/simd.h"
 #include "headrace/io/csv_fields_kernels.h"
-#include "headrace/io/utf8.h"
+#include "headrace/base/utf8.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include "headrace/io/csv_time_fields_kernels.h"
 #include "headrace/io/decimal_number_tables.h"
 #include "headrace/io/parse_number_math.h"
-#include "headrace/io/utf8.h"
+#include "headrace/base/utf8.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 #include "headrace/io/csv_piece.h"
 
 #include "headrace/base/bits.h"
-#include "headrace/io/utf8.h"
+#include "headrace/base/utf8.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_lines.h"
 #include "headrace/io/csv_read.h"
-#include "headrace/io/utf8.h"
+#include "headrace/base/utf8.h"
 #include "headrace/plan/placement.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/parse_number_math.h"
-#include "headrace/io/utf8.h"
+#include "headrace/base/utf8.h"
 
 #include <algorithm>
 #include <cmath>

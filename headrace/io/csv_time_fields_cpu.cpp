@@ -2,7 +2,7 @@
 // Dates, times and categories of a tile of CSV text, column by column.
 #include "headrace/algo/iso_time_math.h"
 #include "headrace/io/csv_time_fields_kernels.h"
-#include "headrace/io/utf8.h"
+#include "headrace/base/utf8.h"
 
 #include <string_view>
 

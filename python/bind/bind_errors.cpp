@@ -2,6 +2,7 @@
 // The error family: engine errors become the classes of headrace/errors.py, with their fields.
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
+#include "python/bind/protocols.h"
 
 #include "headrace/base/error.h"
 #include "headrace/exchange/protocol.h"
@@ -71,6 +72,15 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 }  // namespace
+
+std::string printed(nb::handle value) {
+  const nb::object text = nb::steal(PyObject_Str(value.ptr()));
+  if (!text) throw nb::python_error();
+  const nb::object bytes =
+      nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  if (!bytes) throw nb::python_error();
+  return nb::cast<nb::bytes>(bytes).c_str();
+}
 
 void bind_errors(nb::module_&) {
   nb::register_exception_translator(translate);

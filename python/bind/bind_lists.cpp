@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns from Python lists: construction, not a copy of values that were data before.
 #include "python/bind/bind.h"
+#include "python/bind/protocols.h"
 #include "python/bind/times.h"
 
 #include "headrace/algo/decimal_math.h"
@@ -39,14 +40,14 @@ enum class Kind {
 [[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
   hr::throw_error<hr::InvalidArgumentError>(
       kOp, "a number that the dtype does not hold",
-      {{"row", row}, {"value", nb::cast<std::string>(nb::str(value))}, {"dtype", dtype.name()}},
+      {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
       "give a wider dtype, or float64");
 }
 
 [[noreturn]] void refuse_time(nb::handle value, int64_t row, hr::Dtype dtype) {
   hr::throw_error<hr::InvalidArgumentError>(
       kOp, "a time that the dtype does not hold",
-      {{"row", row}, {"value", nb::cast<std::string>(nb::str(value))}, {"dtype", dtype.name()}},
+      {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
       dtype.has_zone() ? "give a finer unit, and times with a tzinfo"
                        : "give a finer unit, and times without a zone");
 }
@@ -74,7 +75,7 @@ bool is_decimal(nb::handle value) {
 
 // A whole number, a Decimal or a text as plain digits; nothing of other values.
 std::optional<std::string> digits_of(nb::handle value) {
-  if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
+  if (PyUnicode_Check(value.ptr())) return printed(value);
   if (PyIndex_Check(value.ptr()))
     return nb::cast<std::string>(nb::str(nb::steal(PyNumber_Index(value.ptr()))));
   if (!is_decimal(value)) return {};
@@ -329,7 +330,13 @@ class Builder {
     if (!PyUnicode_Check(value.ptr())) refuse_value(value, row);
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-    if (!text) throw nb::python_error();
+    if (!text) {
+      PyErr_Clear();
+      hr::throw_error<hr::InvalidArgumentError>(
+          kOp, "a text with half of a surrogate pair, which UTF-8 does not have",
+          {{"row", row}, {"value", printed(value)}},
+          "make bytes of it with errors='surrogatepass' or 'surrogateescape', and decode these");
+    }
     return {text, static_cast<size_t>(size)};
   }
 

@@ -47,8 +47,7 @@ NodePtr scalar(nb::handle value) {
   if (!PyLong_Check(value.ptr()))
     hr::throw_error<hr::UnsupportedError>(
         "operand", "this value takes no part in arithmetic or comparison",
-        {{"value", nb::str(value).c_str()},
-         {"type", nb::str(value.type().attr("__name__")).c_str()}},
+        {{"value", printed(value)}, {"type", printed(value.type().attr("__name__"))}},
         "use bool, int or float; texts and dates can go to pandas or Polars: to_pandas(), "
         "to_arrow()");
   int64_t number = 0;

@@ -8,6 +8,9 @@ extern PyType_Slot column_slots[];
 extern PyType_Slot tensor_slots[];
 extern PyType_Slot source_slots[];
 
+/// The text of a value for a message, in UTF-8 whatever it holds.
+std::string printed(nb::handle value);
+
 // "cpu", "cuda", "cuda:1" or "sim".
 hr::Place place_from(const std::string& word);
 nb::dict array_interface(const hr::Tensor& tensor);

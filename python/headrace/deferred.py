@@ -92,6 +92,8 @@ def operand(value: Any) -> _core.Node | None:
 
 #: The greatest power of ten that int64 holds.
 _GREATEST_UNIT = 10**18
+#: Of a float64, before the point or behind it.
+_MOST_DIGITS = 308
 
 
 class Deferred(_core.BufferSource):
@@ -373,9 +375,11 @@ class Deferred(_core.BufferSource):
             return rounded
         if self.dtype.kind != "f":
             whole = self.dtype.kind in "iu" and decimals < 0
-            return self._round_whole(10**-decimals) if whole else self
+            return self._round_whole(10 ** min(-decimals, _MOST_DIGITS)) if whole else self
         if decimals == 0:
             return self._elementwise("rint", self)
+        if abs(decimals) > _MOST_DIGITS:
+            return self if decimals > 0 else self * 0
         factor = 10.0 ** abs(decimals)
         return (
             (self * factor).round() / factor if decimals > 0 else (self / factor).round() * factor

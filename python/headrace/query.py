@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions over columns as text: parsed to a tree and walked, never evaluated as code."""
+"""Expressions over columns as text: parsed to a tree and walked, never evaluated as code.
+
+What a text may cost is bounded: its length, its depth, its operations on columns, what it computes
+of constants (see `query_values`), and by how much it may make texts longer.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,29 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from headrace.errors import InvalidArgumentError
+from headrace.deferred import Deferred
+from headrace.durations import DurationAccessor
+from headrace.errors import Error, InvalidArgumentError
+from headrace.query_values import LONGEST, UnknownValueError, computed, field, item, known
 from headrace.series import Series
+from headrace.text import TextAccessor
+from headrace.times import TimeAccessor
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
-#: Strings are left alone; then names in backticks, variables of the caller, and signs for words.
-_PARTS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`|@([A-Za-z_]\w*)|([&|])""")
+#: Strings are left alone; then names in backticks, variables of the caller, and signs for words; a
+#: quote that is left over opens a string that does not end.
+_PARTS = re.compile(
+    r"""("(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+')|`([^`]*+)`|@([A-Za-z_]\w*)|([&|])|(["'])""",
+    re.DOTALL,
+)
 _WORDS = {"&": " and ", "|": " or "}
-_TARGET = re.compile(r"\s*(?:`([^`]+)`|([A-Za-z_]\w*))\s*=(?!=)(.*)", re.DOTALL)
+_TARGET = re.compile(r"\s*+(?:`([^`]+)`|([A-Za-z_]\w*+))\s*+=(?!=)(.*)", re.DOTALL)
+_DEEPEST = 100  # levels of a text
+_MOST = 2500  # operations on columns, of 0.1 ms or so
+_SHOWN = 200  # characters of a text in a message
+_LONGER = 1000  # times that a text of a column may become longer
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -60,59 +77,117 @@ _FUNCTIONS = (
 class _Walk:
     def __init__(self, text: str, frame: DataFrame, variables: Mapping[str, Any]) -> None:
         self.text, self.frame, self.variables = text, frame, variables
+        self.plain = ""
+        self.prefix = "_"  # of stand-ins
+        while f"{self.prefix}column_" in text or f"{self.prefix}variable_" in text:
+            self.prefix += "_"
         self.names: dict[str, str] = {}  # stand-in: column
         self.values: dict[str, str] = {}  # stand-in: variable
+        self.depth = self.operations = 0
+        self.longer = 1
 
     def run(self) -> Any:
-        plain = _PARTS.sub(self._stand_in, self.text.strip())
+        self.plain = _PARTS.sub(self._stand_in, self.text.strip())
         try:
-            tree = ast.parse(plain, mode="eval")
-        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-            raise InvalidArgumentError(
-                f"query: this is no expression: text={self.text!r}, reason={error.args[0]!r}"
-            ) from None
-        return self._value(tree.body)
+            tree = ast.parse(self.plain, mode="eval")
+        except (MemoryError, RecursionError):  # so Python's parser says it
+            raise self._too("nested too deeply") from None
+        except (SyntaxError, ValueError, Warning) as error:
+            reason = error.msg if isinstance(error, SyntaxError) else error
+            raise self._no_expression(str(reason)) from None
+        try:
+            return self._operand(tree.body)
+        except Error:
+            raise
+        except RecursionError:
+            raise self._too("nested too deeply") from None
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Warning) as e:
+            raise InvalidArgumentError(f"query: {e}: text={_cut(self.text)!r}") from e
 
     def _stand_in(self, match: re.Match[str]) -> str:
-        literal, column, variable, sign = match.groups()
+        literal, column, variable, sign, quote = match.groups()
+        if quote is not None:
+            raise self._no_expression("unterminated string literal")
         if literal is not None:
             return literal
         if sign is not None:
             return _WORDS[sign]
         names, text = (self.names, column) if column is not None else (self.values, variable)
-        word = f"_{'column' if names is self.names else 'variable'}_{len(names)}_"
+        word = f"{self.prefix}{'column' if names is self.names else 'variable'}_{len(names)}_"
         names[word] = text
         return word
 
-    def _refuse(self, what: str, node: ast.AST) -> InvalidArgumentError:
-        at = ast.unparse(node)
-        for word, name in (*self.names.items(), *self.values.items()):
-            at = at.replace(word, f"@{name}" if word in self.values else f"`{name}`")
+    def _no_expression(self, reason: str) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"query: {what} has no meaning here: at={at!r}, text={self.text!r}"
+            f"query: this is no expression: text={_cut(self.text)!r}, reason={reason!r}"
         )
 
+    def _too(self, what: str) -> InvalidArgumentError:
+        return InvalidArgumentError(
+            f"query: the text is {what}: text={_cut(self.text)!r}; "
+            "combine masks instead, as df[(df.x > 1) & ...]"
+        )
+
+    def _refuse(self, what: str, node: ast.AST) -> InvalidArgumentError:
+        at = _cut(ast.get_source_segment(self.plain, node) or "")
+        at = re.sub(
+            rf"{self.prefix}(column|variable)_\d+_",
+            lambda m: f"@{self.values[m[0]]}" if m[0] in self.values else f"`{self.names[m[0]]}`",
+            at,
+        )
+        return InvalidArgumentError(
+            f"query: {what} has no meaning here: at={at!r}, text={_cut(self.text)!r}"
+        )
+
+    def _operand(self, node: ast.AST) -> Any:
+        """The value of a part, known to the engine."""
+        try:
+            return known(self._value(node))
+        except UnknownValueError as error:
+            raise self._refuse(str(error), node) from None
+
+    def _count(self) -> None:
+        self.operations += 1
+        if self.operations > _MOST:
+            raise self._too(f"of more than {_MOST} operations on columns")
+
+    def _apply(self, node: ast.AST, op: Callable[..., Any], *values: Any) -> Any:
+        """An operation on columns, or on constants."""
+        if any(isinstance(value, Deferred) for value in values):
+            self._count()
+            return op(*values)
+        try:
+            return computed(op, *values)
+        except UnknownValueError as error:
+            raise self._refuse(str(error), node) from None
+
     def _value(self, node: ast.AST) -> Any:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._too("nested too deeply")
+        value = self._part(node)
+        self.depth -= 1
+        return value
+
+    def _part(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Constant):
             if isinstance(node.value, bool | int | float | str) or node.value is None:
                 return node.value
         elif isinstance(node, ast.Name):
             return self._name(node.id)
         elif isinstance(node, ast.List | ast.Tuple):
-            return [self._value(each) for each in node.elts]
-        elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-            return _BINARY[type(node.op)](self._value(node.left), self._value(node.right))
+            return [self._operand(each) for each in node.elts]
+        elif isinstance(node, ast.BinOp):
+            return self._binary(node)
         elif isinstance(node, ast.UnaryOp):
-            value = self._value(node.operand)
-            if isinstance(node.op, ast.Not) and not isinstance(value, Series):
-                return not value
-            return _UNARY[type(node.op)](value)
+            value = self._operand(node.operand)
+            plain = isinstance(node.op, ast.Not) and not isinstance(value, Series)
+            return self._apply(node, operator.not_ if plain else _UNARY[type(node.op)], value)
         elif isinstance(node, ast.BoolOp):
             join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
-            parts = [self._value(each) for each in node.values]
-            result = parts[0]
-            for part in parts[1:]:
-                result = join(result, part)
+            result = self._operand(node.values[0])
+            for each in node.values[1:]:
+                result = self._apply(node, join, result, self._operand(each))
             return result
         elif isinstance(node, ast.Compare):
             return self._compare(node)
@@ -122,17 +197,30 @@ class _Walk:
             return self._attribute(node)
         elif isinstance(node, ast.Subscript) and self._is_of_variable(node):
             try:
-                return self._value(node.value)[self._value(node.slice)]
+                return item(self._value(node.value), self._operand(node.slice))
             except (LookupError, TypeError):
                 pass
         raise self._refuse(type(node).__name__, node)
 
+    def _binary(self, node: ast.BinOp) -> Any:
+        """Operations one behind the other are no levels: `a + b + c` is as deep as `a`."""
+        spine = [node]
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        value = self._operand(spine[-1].left)
+        for each in reversed(spine):
+            if type(each.op) not in _BINARY:
+                raise self._refuse(type(each.op).__name__, each)
+            right = self._operand(each.right)
+            value = self._apply(each, _BINARY[type(each.op)], value, right)
+        return value
+
     def _name(self, name: str) -> Any:
         if name in self.values:
             variable = self.values[name]
-            if variable not in self.variables:
+            if variable not in self.variables or variable.startswith("__"):
                 raise InvalidArgumentError(
-                    f"query: no such variable: name={variable!r}, text={self.text!r}"
+                    f"query: no such variable: name={_cut(variable)!r}, text={_cut(self.text)!r}"
                 )
             return self.variables[variable]
         name = self.names.get(name, name)
@@ -142,22 +230,21 @@ class _Walk:
 
     def _compare(self, node: ast.Compare) -> Any:
         result = None
-        left = self._value(node.left)
+        left = self._operand(node.left)
         for op, each in zip(node.ops, node.comparators, strict=True):
-            right = self._value(each)
-            if isinstance(op, ast.In | ast.NotIn):
+            right = self._operand(each)
+            equals_one_of = type(op) in _EQUAL and type(right) is list and isinstance(left, Series)
+            if isinstance(op, ast.In | ast.NotIn) or equals_one_of:
                 if not isinstance(left, Series):
                     raise self._refuse("in without a column on its left", node)
-                found = left.isin(right)
-                part = ~found if isinstance(op, ast.NotIn) else found
-            elif isinstance(right, list) and isinstance(left, Series) and type(op) in _EQUAL:
-                found = left.isin(right)
-                part = ~found if isinstance(op, ast.NotEq) else found
+                self._count()
+                part = left.isin(right)
+                part = ~part if isinstance(op, ast.NotIn | ast.NotEq) else part
             elif type(op) in _COMPARE and right is not None and left is not None:
-                part = _COMPARE[type(op)](left, right)
+                part = self._apply(node, _COMPARE[type(op)], left, right)
             else:
                 raise self._refuse("this comparison (is_null() finds nulls)", node)
-            result = part if result is None else result & part
+            result = part if result is None else self._apply(node, operator.and_, result, part)
             left = right
         return result
 
@@ -170,54 +257,89 @@ class _Walk:
     def _attribute(self, node: ast.Attribute) -> Any:
         """What a column has by name: `.str`, `.dt` and the fields of these; that of a variable."""
         owner = self._value(node.value)
-        if self._is_of_variable(node) and not node.attr.startswith("_"):
+        if not issubclass(type(owner), (Series, *_ACCESSORS)):
+            if not self._is_of_variable(node):
+                raise self._refuse(f"{node.attr} of this", node)
             try:
-                return getattr(owner, node.attr)
-            except AttributeError:
-                raise self._refuse(f"{node.attr} of this", node) from None
-        if isinstance(owner, Series) and node.attr in ("str", "dt"):
-            return getattr(owner, node.attr)
-        if _is_accessor(owner) and not node.attr.startswith("_") and hasattr(owner, node.attr):
+                return field(owner, node.attr)
+            except UnknownValueError as error:
+                raise self._refuse(str(error), node) from None
+        accessor = isinstance(owner, Series) and node.attr in ("str", "dt")
+        if accessor or (_is_accessor(owner) and not node.attr.startswith("_")):
             return getattr(owner, node.attr)
         raise self._refuse(f"{node.attr} of this", node)
 
     def _call(self, node: ast.Call) -> Any:
         target = node.func
-        values = [self._value(each) for each in node.args]
-        options = {each.arg: self._value(each.value) for each in node.keywords if each.arg}
+        values = [self._operand(each) for each in node.args]
+        options = {each.arg or "**": self._operand(each.value) for each in node.keywords}
+        self._count()
         if isinstance(target, ast.Name) and target.id in _FUNCTIONS and not options:
-            import numpy as np
-
-            return getattr(np, target.id)(*values)
+            return self._function(node, target.id, values)
         if not isinstance(target, ast.Attribute):
             raise self._refuse(f"a call of anything but {', '.join(_FUNCTIONS)}", node)
         owner = self._value(target.value)
-        if isinstance(owner, Series) and target.attr in _METHODS:
+        if issubclass(type(owner), Series) and target.attr in _METHODS:
             return getattr(owner, target.attr)(*values, **options)
         if _is_accessor(owner):
             method = self._attribute(target)
+            if target.attr == "replace":
+                self._lengthen(*values, **options)
             if callable(method):
                 return method(*values, **options)
         raise self._refuse(f"a call of anything but {', '.join(_METHODS)}", node)
 
+    def _function(self, node: ast.AST, name: str, values: list[Any]) -> Any:
+        """A function of NumPy, of columns and numbers alone: with others it calls their methods."""
+        import numpy as np
+
+        function = getattr(np, name)
+        kinds = (Deferred, bool, int, float, np.number, np.ndarray)
+        if len(values) != function.nin or not all(isinstance(value, kinds) for value in values):
+            raise self._refuse(f"{name} of this (it takes columns and numbers)", node)
+        return function(*values)
+
+    def _lengthen(self, pat: Any = "", repl: Any = "", regex: Any = False, **_: Any) -> None:
+        if isinstance(pat, str) and isinstance(repl, str):
+            shortest = 1 if regex else max(len(pat), 1)
+            self.longer *= max(1, -(-len(repl) // shortest))
+        if self.longer > _LONGER:
+            raise self._too(f"one that makes texts over {_LONGER} times as long")
+
+
+_ACCESSORS = (TextAccessor, TimeAccessor, DurationAccessor)
+
 
 def _is_accessor(value: Any) -> bool:
-    return type(value).__name__ in ("TextAccessor", "TimeAccessor", "DurationAccessor")
+    return issubclass(type(value), _ACCESSORS)
 
 
-def target_of(text: str) -> tuple[str | None, str]:
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _checked(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidArgumentError(f"query: a text is wanted: text={text!r}")
+    if len(text) > LONGEST:
+        raise InvalidArgumentError(
+            f"query: the text is too long: characters={len(text)}, most={LONGEST}; put values into "
+            "a list, as in 'x in @values'"
+        )
+    return text
+
+
+def target_of(text: Any) -> tuple[str | None, str]:
     """The name before ``=`` in a text, if there is one, and the expression."""
-    match = _TARGET.fullmatch(text) if isinstance(text, str) else None
+    match = _TARGET.fullmatch(_checked(text))
     if match is None:
         return None, text
     return match[1] or match[2], match[3]
 
 
-def evaluate(text: str, frame: DataFrame, variables: Mapping[str, Any]) -> Any:
+def evaluate(text: Any, frame: DataFrame, variables: Mapping[str, Any]) -> Any:
     """The series (or plain value) that the text stands for; nothing runs yet.
 
     Names are columns (in backticks if they are no words), ``@name`` is a variable.
     """
-    if not isinstance(text, str) or not text.strip():
-        raise InvalidArgumentError(f"query: a text is wanted: text={text!r}")
-    return _Walk(text, frame, variables).run()
+    return _Walk(_checked(text), frame, variables).run()
