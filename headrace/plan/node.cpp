@@ -8,6 +8,7 @@
 #include "headrace/plan/equal_nodes.h"
 #include "headrace/plan/node_fields.h"
 #include "headrace/plan/placement.h"
+#include "headrace/plan/prefix.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -106,6 +107,14 @@ bool is_whole(const Node::Fields& fields) {
                      [](const NodePtr& input) { return has_no_nulls(input); });
 }
 
+bool has_counted_rows(const Node::Fields& fields) {
+  const int64_t rows = fields.signature.rows();
+  return rows != kUnknown &&
+         std::any_of(fields.inputs.begin(), fields.inputs.end(), [rows](const NodePtr& input) {
+           return input->signature().rows() == rows && planned_rows(input) == kUnknown;
+         });
+}
+
 // Work runs where its data are, values without a dimension stay on the host.
 Place place_after(const Node::Fields& fields) {
   if (fields.value) return place_of(*fields.value);
@@ -130,6 +139,7 @@ NodePtr make_node(Node::Fields&& fields) {
   fields.live |= over_live && is_operator && fields.passes == 0;  // a view shares the memory
   fields.whole = is_whole(fields);
   fields.place = place_after(fields);
+  fields.counted = has_counted_rows(fields);
   note_inputs(fields, over_live);
   note_structure(fields);
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
@@ -137,6 +147,11 @@ NodePtr make_node(Node::Fields&& fields) {
   const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
   if ((eager() || over_live) && !node->is_ready() && !scan) force(node);
   return node;
+}
+
+int64_t planned_rows(const NodePtr& node) {
+  const Node::Fields& fields = node->fields();
+  return fields.counted ? kUnknown : fields.signature.rows();
 }
 
 NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {

@@ -19,6 +19,7 @@ struct Node::Fields {
   std::string detail{};
   Signature signature{};
   Signature final_signature{};  // once the value is there
+  bool counted = false;         // its rows are of an input that had to run to tell them
   Tag tag = 0;
   int passes = 0;
   std::vector<NodePtr> inputs{};

@@ -13,6 +13,7 @@
 #include "headrace/plan/node.h"
 #include "headrace/plan/placement.h"
 #include "headrace/plan/plan_nodes.h"
+#include "headrace/plan/prefix.h"
 #include "headrace/plan/profile.h"
 #include "headrace/plan/view.h"
 
@@ -229,6 +230,7 @@ void bind_plan(nb::module_& m) {
   m.def(
       "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
       "columns"_a, Unlocked());
+  m.def("planned_rows", &hr::planned_rows, "node"_a);
   m.def(
       "prefix",
       [](const std::vector<NodePtr>& nodes, int64_t rows) { return hr::prefix_nodes(nodes, rows); },

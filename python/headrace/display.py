@@ -95,7 +95,10 @@ def _with_labels(frame: DataFrame) -> DataFrame:
 def _body(
     frame: DataFrame, whole: bool = False
 ) -> tuple[int, list[str], list[str], list[list[str]]]:
-    """Rows (-1: not known yet), shown names, their dtypes, shown cells with … for a cut."""
+    """Rows (-1: the plan does not tell), shown names, their dtypes, shown cells with … for a cut.
+
+    The same picture before and after the frame ran: its first rows.
+    """
     names = frame.columns
     shown = (
         names
@@ -103,39 +106,24 @@ def _body(
         else [*names[: COLUMNS // 2], "…", *names[-COLUMNS // 2 :]]
     )
     picked = frame[[name for name in shown if name != "…" or name in names]]
-    nodes = list(frame._nodes.values())
-    most = len(frame) if whole else ROWS
-    rows = int(nodes[0].shape[0]) if nodes else 0
-    tail = None
-    if rows < 0:
-        head = _values(picked.head(most + 1))
-        found = len(next(iter(head.values()), []))
-        # An operator that ran as a whole tells; what came is all when it is no more than is shown.
-        rows = max(int(node.shape[0]) for node in nodes)
-        rows = found if rows < 0 and found <= most else rows
-        head = {name: values[:most] for name, values in head.items()}
-    if 0 <= rows <= most:
-        head = _values(picked)
-    elif rows > most and all(node.is_ready for node in picked._nodes.values()):
-        head, tail = _values(picked.head(most // 2)), _values(picked.tail(most // 2))
-    elif rows > most:
-        head = _values(picked.head(most))
-    cells: list[list[str]] = []
-    for part in (head, tail):
-        if part is None:
-            continue
-        if cells:
-            cells.append(["…"] * len(shown))
-        count = len(next(iter(part.values()), []))
-        cells += [[_cell(part[n][r]) if n in part else "…" for n in shown] for r in range(count)]
-    if tail is None and (rows < 0 or rows > most):
+    rows = len(frame) if whole else max(map(_core.planned_rows, frame._nodes.values()), default=0)
+    most = rows if whole else ROWS
+    values = _values(picked.head(most if rows >= 0 else most + 1))
+    count = len(next(iter(values.values()), []))
+    if rows < 0 and count <= most:
+        rows = count  # they are all
+    cells = [
+        [_cell(values[n][r]) if n in values else "…" for n in shown]
+        for r in range(min(count, most))
+    ]
+    if not 0 <= rows <= most:
         cells.append(["…"] * len(shown))
     dtypes = [str(frame[n].dtype) if n in frame else "…" for n in shown]
     return rows, [_one_line(name) for name in shown], dtypes, cells
 
 
 def frame_text(frame: DataFrame, whole: bool = False) -> str:
-    """A box of at most ten rows and eight columns under the shape, or of all of them."""
+    """A box of the first ten rows and of eight columns under the shape, or of all of them."""
     width = len(frame.columns)
     frame = _with_labels(frame)
     if not frame.columns:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
 from pathlib import Path
+
+from headrace.arguments import guarded
 
 _ADD_ON = "headrace-cu13"
 
@@ -66,3 +69,6 @@ def _load() -> str:
 
 #: The package that the engine came from; in brackets why it was not the other.
 engine = _load()
+
+# `from headrace import _core` gives this one; `import headrace._core` still the module itself.
+setattr(sys.modules["headrace"], "_core", guarded(importlib.import_module("headrace._core")))  # noqa: B010

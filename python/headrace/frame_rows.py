@@ -34,6 +34,16 @@ class FrameRows:
         bind as weakly as these), the methods of `.str` and `.dt`, tests and reductions of a column,
         and the functions ``abs exp log sqrt sin ...`` work.
 
+        Notes
+        -----
+        A text costs no more than its length and the data allow, and runs nothing of the caller's
+        objects: of a variable it takes numbers, texts, times, lists and arrays of these, items of
+        lists and dictionaries, and attributes that an object holds, not those that it computes. But
+        it can compare any variable of the caller's function and module with the data: do not take
+        a text of a stranger where these hold secrets.
+
+        Examples
+        --------
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
         >>> least = 2
@@ -41,12 +51,12 @@ class FrameRows:
         [2, 3]
         """
         from headrace.frame import DataFrame
-        from headrace.query import evaluate
+        from headrace.query import cut, evaluate
 
         mark("query")
         mask = evaluate(text, self, caller_variables())
         if not isinstance(mask, Series) or mask.dtype.kind != "b":
-            raise TypeMismatchError(f"query: the text is no condition on rows: text={text!r}")
+            raise TypeMismatchError(f"query: the text is no condition on rows: text={cut(text)!r}")
         return DataFrame(self[mask])
 
     def eval(self: Any, text: str) -> Any:

@@ -87,7 +87,7 @@ class _Walk:
         self.longer = 1
 
     def run(self) -> Any:
-        self.plain = _PARTS.sub(self._stand_in, self.text.strip())
+        self.plain = _PARTS.sub(self._stand_in, self.text).strip()
         try:
             tree = ast.parse(self.plain, mode="eval")
         except (MemoryError, RecursionError):  # so Python's parser says it
@@ -102,7 +102,7 @@ class _Walk:
         except RecursionError:
             raise self._too("nested too deeply") from None
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Warning) as e:
-            raise InvalidArgumentError(f"query: {e}: text={_cut(self.text)!r}") from e
+            raise InvalidArgumentError(f"query: {e}: text={cut(self.text)!r}") from e
 
     def _stand_in(self, match: re.Match[str]) -> str:
         literal, column, variable, sign, quote = match.groups()
@@ -115,29 +115,32 @@ class _Walk:
         names, text = (self.names, column) if column is not None else (self.values, variable)
         word = f"{self.prefix}{'column' if names is self.names else 'variable'}_{len(names)}_"
         names[word] = text
-        return word
+        return f" {word} "  # or two become one name
 
     def _no_expression(self, reason: str) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"query: this is no expression: text={_cut(self.text)!r}, reason={reason!r}"
+            f"query: this is no expression: text={cut(self.text)!r}, reason={reason!r}"
         )
 
     def _too(self, what: str) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"query: the text is {what}: text={_cut(self.text)!r}; "
+            f"query: the text is {what}: text={cut(self.text)!r}; "
             "combine masks instead, as df[(df.x > 1) & ...]"
         )
 
     def _refuse(self, what: str, node: ast.AST) -> InvalidArgumentError:
-        at = _cut(ast.get_source_segment(self.plain, node) or "")
+        at = cut(ast.get_source_segment(self.plain, node) or "")
         at = re.sub(
-            rf"{self.prefix}(column|variable)_\d+_",
-            lambda m: f"@{self.values[m[0]]}" if m[0] in self.values else f"`{self.names[m[0]]}`",
+            rf" ?{self.prefix}(column|variable)_\d+_ ?",
+            lambda m: self._written(m[0].strip()),
             at,
         )
         return InvalidArgumentError(
-            f"query: {what} has no meaning here: at={at!r}, text={_cut(self.text)!r}"
+            f"query: {what} has no meaning here: at={at!r}, text={cut(self.text)!r}"
         )
+
+    def _written(self, word: str) -> str:
+        return f"@{self.values[word]}" if word in self.values else f"`{self.names.get(word, word)}`"
 
     def _operand(self, node: ast.AST) -> Any:
         """The value of a part, known to the engine."""
@@ -220,13 +223,13 @@ class _Walk:
             variable = self.values[name]
             if variable not in self.variables or variable.startswith("__"):
                 raise InvalidArgumentError(
-                    f"query: no such variable: name={_cut(variable)!r}, text={_cut(self.text)!r}"
+                    f"query: no such variable: name={cut(variable)!r}, text={cut(self.text)!r}"
                 )
             return self.variables[variable]
         name = self.names.get(name, name)
         if name == "index" and name not in self.frame:
             return self.frame.index
-        return self.frame[name]
+        return self.frame[name if name in self.frame else cut(name)]
 
     def _compare(self, node: ast.Compare) -> Any:
         result = None
@@ -314,7 +317,8 @@ def _is_accessor(value: Any) -> bool:
     return issubclass(type(value), _ACCESSORS)
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """The beginning of a text, for a message."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 

@@ -78,13 +78,21 @@ def is_missing(value: Any) -> bool:
 
 
 def whole_number(op: str, word: str, value: Any) -> int:
-    """A whole number: an int, one of NumPy's, or an array of one integer, which is looked at."""
+    """A whole number: an int, one of NumPy's, or an array of one integer, which is looked at.
+
+    The engine counts in 64 bits.
+    """
     try:
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise TypeMismatchError(
             f"{op}: not a whole number: {word}={value!r}; pass an int"
         ) from None
+    if -(1 << 63) <= number < 1 << 63:
+        return number
+    raise InvalidArgumentError(
+        f"{op}: a number of more than 64 bits: name={word!r}, bits={number.bit_length()}"
+    )
 
 
 def is_probed(name: str) -> bool:

@@ -498,3 +498,92 @@ def test_periods_are_refused() -> None:
     for make in (hr.Series, lambda values: hr.from_pandas(values.to_frame("p"))):
         with pytest.raises(hr.TypeMismatchError, match=r"period\[M\].*to_timestamp"):
             make(months)
+
+
+def not_utf8(kind: pa.DataType, values: list[bytes | None]) -> pa.Array:
+    """Texts of these bytes, which pyarrow would not make."""
+    sources = {"large_string": pa.large_binary(), "string_view": pa.binary_view()}
+    array = pa.array(values, sources.get(str(kind), pa.binary()))
+    return pa.Array.from_buffers(kind, len(array), array.buffers())
+
+
+TEXT_KINDS = [pa.string(), pa.large_string(), pa.string_view()]
+
+
+@pytest.mark.parametrize("kind", TEXT_KINDS, ids=str)
+@pytest.mark.parametrize(
+    ("word", "byte"),
+    [
+        (b"caf\xe9", 3),
+        (b"caf\xe9" * 10, 3),
+        (b"x" * 100 + b"\xff", 100),
+        (b"\xed\xa0\x80", 0),
+        (b"a\xc3", 1),
+        (b"\xa9", 0),
+        ("é".encode() * 5000 + b"\xc0\xaf", 10_000),
+    ],
+)
+@pytest.mark.parametrize("row", [0, 63, 1024, 131_073])
+def test_text_that_is_not_utf8_is_refused(
+    kind: pa.DataType, word: bytes, byte: int, row: int
+) -> None:
+    array = not_utf8(
+        kind, [b"good", "é漢😀".encode(), None, b""][:row] + [b"x"] * (row - 4) + [word]
+    )
+    row = len(array) - 1
+    says = f"column='s', row={row}, byte={byte},.*decode"
+    for given in (pa.table({"s": array}), pa.record_batch({"s": array})):
+        with pytest.raises(hr.InvalidArgumentError, match=says):
+            hr.from_arrow(given)
+    with pytest.raises(hr.InvalidArgumentError, match=f"row={row}, byte={byte}"):
+        hr.Series(array)
+    assert len(hr.from_arrow(pa.table({"s": array}).slice(0, row))) == row
+
+
+@pytest.mark.parametrize("kind", TEXT_KINDS, ids=str)
+def test_rows_of_text_are_looked_at_one_by_one(kind: pa.DataType) -> None:
+    halves = not_utf8(kind, ["é".encode()[:1], "é".encode()[1:]])
+    with pytest.raises(hr.InvalidArgumentError, match="row=0, byte=0"):
+        hr.from_arrow(halves)
+    chunks = pa.chunked_array([pa.array(["a", "b"], kind), not_utf8(kind, [b"ok", b"\xff"])])
+    with pytest.raises(hr.InvalidArgumentError, match="column='s', row=3, byte=0"):
+        hr.from_arrow(pa.table({"s": chunks}))
+    entries = not_utf8(pa.string(), [b"ok", b"\xff"])
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), entries)
+    with pytest.raises(hr.InvalidArgumentError, match="column='s', category=1, byte=0"):
+        hr.from_arrow(pa.table({"s": codes}))
+
+
+def test_bytes_below_a_null_may_be_anything() -> None:
+    bytes_ = pa.array([b"a", b"\xff\xff", b"\xc3\xa9"])
+    valid = pa.py_buffer(bytes([0b101]))
+    array = pa.Array.from_buffers(pa.string(), 3, [valid, *bytes_.buffers()[1:]])
+    assert hr.from_arrow(array).to_list() == ["a", None, "é"]
+
+
+def test_other_doors_for_text_that_is_not_utf8(tmp_path: Any) -> None:
+    import pyarrow.parquet as pq
+
+    table = pa.table({"s": not_utf8(pa.string(), [b"ok", b"caf\xe9"])})
+    path = tmp_path / "bad.parquet"
+    pq.write_table(table, path)
+    for read in (hr.read_parquet, hr.scan_parquet):
+        with pytest.raises(hr.InvalidArgumentError, match="column='s', row=1, byte=3"):
+            read(path).to_dict()
+    for values in (["a", "\ud800"], np.array(["a", "\ud800"], dtype=object)):
+        with pytest.raises(hr.InvalidArgumentError, match=r"surrogate.*row=1"):
+            hr.Series(values)
+    with pytest.raises(hr.Error, match=r"surrogate|ud800"):
+        hr.from_pandas(pd.Series(["a", "\ud800"], dtype=object))
+    with pytest.raises(hr.Error, match="ud800"):  # and no crash
+        hr.Series([1]) / "\ud800"
+    decoded = [b.decode("latin-1") for b in table["s"].cast("binary").to_pylist()]
+    assert hr.Series(decoded).to_list() == ["ok", "café"]
+
+
+def test_text_that_is_utf8_is_not_copied() -> None:
+    array = pa.array(["a longer text than twelve bytes é"] * 1000)
+    hr.memory.ledger().clear()
+    series = hr.from_arrow(array)
+    assert {e.reason for e in hr.memory.ledger()} <= {"string offsets become views"}
+    assert series.nbytes > 0

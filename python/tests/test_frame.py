@@ -6,6 +6,7 @@ from __future__ import annotations
 import html.parser
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -389,7 +390,7 @@ def test_an_empty_frame_works() -> None:
 
 
 # ---- text and HTML ---------------------------------------------------------------------------
-def test_the_text_shows_head_and_tail() -> None:
+def test_the_text_shows_the_first_rows() -> None:
     df = hr.DataFrame({"n": list(range(25)), "x": [None, math.nan, *[i / 3 for i in range(23)]]})
     text = repr(df)
     assert text.splitlines()[0] == "shape: (25, 2)"
@@ -399,9 +400,8 @@ def test_the_text_shows_head_and_tail() -> None:
     assert "nan" in text
     lines = [line for line in text.splitlines() if line.startswith("│")]
     assert [line.split("┆")[0].strip("│ ") for line in lines[2:]] == [
-        *map(str, range(5)),
+        *map(str, range(10)),
         "…",
-        *map(str, range(20, 25)),
     ]
     assert len({len(line) for line in text.splitlines()[1:]}) == 1
     wide = repr(hr.DataFrame({f"c{i}": [i] for i in range(30)}))
@@ -459,7 +459,6 @@ def test_looking_at_the_head_reads_only_the_head(tmp_path: Any) -> None:
     assert repr(df).splitlines()[0] == "shape: (?, 2)"
     assert not df.x._node.is_ready
     assert len(df) == 200_000
-    assert repr(df).splitlines()[0] == "shape: (200,000, 2)"
 
 
 def test_a_frame_that_is_shown_whole_tells_its_rows() -> None:
@@ -469,8 +468,50 @@ def test_a_frame_that_is_shown_whole_tells_its_rows() -> None:
         assert text[0] == f"shape: ({rows}, 1)"
         assert len(text) == 6 + rows
     text = repr(df[df.x < 11])
-    assert text.startswith(("shape: (?, 1)", "shape: (11, 1)"))  # if all was computed, it tells
+    assert text.startswith("shape: (?, 1)")
     assert "…" in text
+
+
+PICTURES: dict[str, Callable[[hr.DataFrame], Any]] = {
+    "frame": lambda f: f,
+    "chain": lambda f: f.assign(z=f.x * 2),
+    "sort": lambda f: f.sort_values("x", ascending=False),
+    "filter": lambda f: f[f.x > 3],
+    "chain of a filter": lambda f: f[f.x > 3].assign(z=lambda g: g.x * 2),
+    "sort of a filter": lambda f: f[f.x > 3].sort_values("x", ascending=False),
+    "few": lambda f: f[f.x < 5],
+    "none": lambda f: f[f.x < 0],
+    "groups": lambda f: f.groupby("k").x.sum(),
+    "join": lambda f: f.merge(f, on="x"),
+    "labels": lambda f: f.set_index("x")[["k"]],
+    "series": lambda f: f.x[f.x > 3],
+    "concat": lambda f: hr.concat([f[f.x > 3], f]),
+    "first rows": lambda f: f[f.x > 3].head(20),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("source", ["frame", "scan"])
+def test_the_picture_does_not_depend_on_who_looked(name: str, source: str) -> None:
+    def fresh() -> hr.DataFrame:
+        text = b"x,k\n" + b"".join(b"%d,%d\n" % (i, i % 13) for i in range(40))
+        return hr.scan_csv(text) if source == "scan" else hr.read_csv(text)
+
+    made = PICTURES[name](fresh())
+    before, page = repr(made), made._repr_html_()
+    hr.eval(made)
+    assert len(made) >= 0
+    assert (repr(made), made._repr_html_()) == (before, page)
+    looked = fresh()
+    hr.eval(looked)
+    assert len(looked) == 40 and repr(PICTURES[name](looked)) == before
+    pictures = []
+    for look in (False, True):
+        step = fresh().pipe(lambda f: f[f.x > 3])
+        if look:
+            hr.eval(step)
+        pictures.append(repr(step.sort_values("x").assign(z=lambda g: g.x + 1)))
+    assert pictures[0] == pictures[1]
 
 
 @pytest.mark.parametrize("kind", ["sum", "mean", "median", "std", "var", "min", "max", "count"])

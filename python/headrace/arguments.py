@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that the engine's functions cannot take, as errors of Headrace.
+
+The binding itself knows only a TypeError that lists C++ types, for integers of more than 64 bits
+and texts that are not Unicode too.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+
+_REFUSED = "incompatible function arguments"
+
+
+def _reason(name: str, values: list[Any]) -> Exception:
+    for value in values:
+        if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+            bits = value.bit_length()
+            return InvalidArgumentError(
+                f"{name}: an integer that 64 bits do not hold: bits={bits}; pass a smaller one"
+            )
+        if isinstance(value, str) and not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                return InvalidArgumentError(
+                    f"{name}: a text with half of a surrogate pair, which UTF-8 does not have: "
+                    f"value={value[:40]!a}, position={error.start}"
+                )
+    kinds = ", ".join(type(value).__name__ for value in values)
+    return TypeMismatchError(f"{name}: an argument of another type than is wanted: types=({kinds})")
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*values: Any, **options: Any) -> Any:
+        try:
+            return function(*values, **options)
+        except TypeError as error:
+            if _REFUSED not in str(error):
+                raise
+            given = [*values, *options.values()]
+            within = [v for each in given if isinstance(each, list | tuple) for v in each]
+            raise _reason(function.__name__, [*given, *within]) from None
+
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__ = function.__doc__
+    return call
+
+
+def guarded(core: types.ModuleType) -> types.ModuleType:
+    """The engine's module with functions that raise errors of Headrace for such arguments."""
+    made = types.ModuleType(core.__name__, core.__doc__)
+    for name, value in vars(core).items():
+        vars(made)[name] = _guarded(value) if type(value).__name__ == "nb_func" else value
+    return made
