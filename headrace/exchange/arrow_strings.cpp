@@ -19,7 +19,9 @@ namespace hr {
 namespace {
 
 constexpr int64_t kViewBytes = sizeof(StringView);
-constexpr int64_t kCheckedRows = 1024;  // whose text the caches hold from one look to the next
+// Whose text the caches hold from one look to the next.
+constexpr int64_t kCheckedRows = 1024;
+constexpr int64_t kCheckedBytes = 16 << 10;
 
 StringView make_view(const char* text, int64_t begin, int64_t size) {
   StringView view{};
@@ -34,6 +36,15 @@ StringView make_view(const char* text, int64_t begin, int64_t size) {
   return view;
 }
 
+// Behind a short text are zeros.
+bool is_inline_ascii(const StringView& view) {
+  uint64_t first;
+  uint32_t last;
+  std::memcpy(&first, view.inlined, sizeof first);
+  std::memcpy(&last, view.inlined + sizeof first, sizeof last);
+  return view.size <= sizeof view.inlined && ((first | last) & 0x8080808080808080) == 0;
+}
+
 bool is_valid(const uint8_t* validity, int64_t bit) {
   return !validity || get_bit(validity, bit);
 }
@@ -43,12 +54,11 @@ constexpr std::string_view kDecode =
     "[None if b is None else b.decode('latin-1') for b in column.cast('binary').to_pylist()]";
 
 void check_text(const TextOrigin& origin, int64_t row, std::string_view text) {
-  const size_t good = valid_utf8_bytes(text);
-  if (good == text.size()) return;
+  if (is_ascii(text) || is_valid_utf8(text)) return;
   throw_error<InvalidArgumentError>(origin.op, "text that is not UTF-8",
                                     {{"column", origin.column},
                                      {origin.row_word, origin.first_row + row},
-                                     {"byte", good},
+                                     {"byte", valid_utf8_bytes(text)},
                                      {"text", printable(text)}},
                                     kDecode);
 }
@@ -181,12 +191,22 @@ Column checked_views(const TextOrigin& origin, const Column& column) {
   const std::vector<Buffer>& text = column.text_buffers();
   std::atomic<bool> clean{true};
   parallel_morsels(column.num_rows(), [&](Morsel morsel) {
+    // Producers put one text behind the other: these are looked at together.
+    const char *begin = nullptr, *end = nullptr;
+    int64_t first = morsel.begin;
+    const auto check_until = [&](int64_t last) {
+      if (!is_ascii({begin, static_cast<size_t>(end - begin)}))
+        for (int64_t row = first; row < last; ++row)
+          if (!column.is_null(row)) check_text(origin, row, column.string(row));
+      first = last;
+    };
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       const StringView& view = views[static_cast<size_t>(row)];
       if (column.is_null(row)) {
         if (view.size != 0) clean = false;
         continue;
       }
+      if (is_inline_ascii(view)) continue;
       if (view.size > sizeof view.inlined &&
           (view.far.buffer >= text.size() ||
            int64_t{view.far.offset} + view.size > text[view.far.buffer].size_bytes()))
@@ -195,8 +215,14 @@ Column checked_views(const TextOrigin& origin, const Column& column) {
                                            {"buffer", view.far.buffer},
                                            {"offset", view.far.offset},
                                            {"bytes", view.size}});
-      check_text(origin, row, column.string(row));
+      const std::string_view bytes = column.string(row);
+      if (bytes.data() != end || end - begin > kCheckedBytes) {
+        check_until(row);
+        begin = bytes.data();
+      }
+      end = bytes.data() + bytes.size();
     }
+    check_until(morsel.end);
   });
   if (clean) return column;
   record_copy(origin.op, "null strings become empty", column.num_rows() * kViewBytes, false);

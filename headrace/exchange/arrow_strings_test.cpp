@@ -164,5 +164,18 @@ TEST(ArrowCategories, ChunksGetOneDictionary) {
   clear_ledger();
 }
 
+TEST(ArrowText, IsUtf8) {
+  const std::vector<int32_t> indices = {0, 1};
+  Foreign bad("i", {"good", "caf\xE9"}, 2, indices.data());
+  try {
+    bad.take();
+    FAIL();
+  } catch (const InvalidArgumentError& error) {
+    EXPECT_NE(std::string(error.what()).find("column='s', category=1, byte=3"), std::string::npos)
+        << error.what();
+  }
+  clear_ledger();
+}
+
 }  // namespace
 }  // namespace hr
