@@ -2,6 +2,7 @@
 // Reading and writing of CSV.
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
+#include "python/bind/protocols.h"
 
 #include "headrace/base/error.h"
 #include "headrace/io/csv.h"
@@ -45,8 +46,20 @@ class FileObject {
   hr::Owner owner_;
 };
 
+// The name of a file as the system has it, which need not be UTF-8.
+std::string file_name(nb::handle path) {
+  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!bytes) {
+    PyErr_Clear();
+    hr::throw_error<hr::InvalidArgumentError>("read_csv", "a name that no file has",
+                                              {{"path", printed(path)}});
+  }
+  const auto name = nb::borrow<nb::bytes>(bytes);
+  return {name.c_str(), name.size()};
+}
+
 hr::Source source_of(nb::handle source) {
-  if (nb::isinstance<nb::str>(source)) return hr::Source::path(nb::cast<std::string>(source));
+  if (nb::isinstance<nb::str>(source)) return hr::Source::path(file_name(source));
   if (PyObject_CheckBuffer(source.ptr())) return hr::Source::bytes(adopt_bytes(source, "read_csv"));
   if (!nb::hasattr(source, "read"))
     hr::throw_error<hr::TypeMismatchError>("read_csv", "not a path, bytes or a binary file", {},

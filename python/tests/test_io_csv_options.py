@@ -5,6 +5,7 @@ import bz2
 import csv
 import gzip
 import io
+import os
 import random
 
 import numpy as np
@@ -333,3 +334,12 @@ def test_words_of_pandas(tmp_path):
         hr.read_csv(path, index_col=0)
     with pytest.raises(TypeError, match="did you mean 'delimiter'"):
         hr.read_csv(path, delimeter=";")
+
+
+def test_names_of_files_that_are_not_utf8(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")
+    with open(path, "w") as file:
+        file.write("a\n1\n")
+    assert hr.read_csv(path).a.to_list() == [1]
+    with pytest.raises(hr.InvalidArgumentError, match=r"no file has.*ud800"):
+        hr.read_csv("\ud800.csv")
