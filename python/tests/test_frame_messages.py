@@ -81,3 +81,39 @@ def test_names_with_one_underscore_are_columns() -> None:
     odd = hr.DataFrame({"_repr_png_": [1], "_ipython_display_": [2], "__len": [3]})
     for name in odd.columns:
         assert not hasattr(odd, name)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: f.x.shift(10**30),
+        lambda f: f.x.head(2**70),
+        lambda f: f.tail(-(2**70)),
+        lambda f: f.x.rolling(2**70).sum(),
+        lambda f: f.x.sample(n=2**70),
+        lambda f: f.x.nlargest(2**63),
+        lambda f: f.x.diff(2**70),
+        lambda f: f.x.std(ddof=2**70),
+        lambda f: f.iloc[2**70],
+        lambda f: hr.read_csv(b"a\n1\n", num_rows=2**70),
+        lambda f: hr.fft.fft([1.0, 2.0], n=2**70),
+        lambda f: f.s == "\ud800",
+        lambda f: f.s + "\ud800",
+        lambda f: f.s.fillna("\ud800"),
+        lambda f: f.s.str.contains("\ud800"),
+        lambda f: f.s.str.replace("a", "\ud800"),
+        lambda f: f["\ud800"],
+        lambda f: f.assign(**{"\ud800": 1}),
+    ],
+)
+def test_numbers_of_more_than_64_bits_and_half_surrogates(call: Any) -> None:
+    frame = hr.DataFrame({"x": [1.0, 2.0], "s": ["a", None]})
+    with pytest.raises(hr.InvalidArgumentError, match=r"64 bits|surrogate"):
+        call(frame)
+
+
+def test_arguments_of_another_type_are_our_error() -> None:
+    with pytest.raises(hr.TypeMismatchError, match=r"reduction: an argument of another type.*str"):
+        hr.Series([1, 2]).sem(ddof="x")
+    with pytest.raises(TypeError):
+        hr.fft.fft([1.0], n="x")
