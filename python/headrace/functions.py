@@ -111,18 +111,6 @@ def _call_each(op: str, function: Callable[[Any], Any], values: Any, fix: str) -
     return made
 
 
-def _traced(function: Callable[[Any], Any], argument: Any, rows: _core.Node) -> Series | None:
-    """What the function makes of whole columns, if it is a column of the same rows."""
-    from headrace.series import Series
-
-    try:
-        made = function(argument)
-    except Exception:
-        return None
-    fits = isinstance(made, Series) and made._node.domain == rows.domain
-    return made if fits and made._node.shape == rows.shape else None
-
-
 def map_series(series: Series, arg: Any) -> Series:
     """``series.map(arg)``: by a mapping, a labelled series or a function."""
     from headrace.frame import DataFrame
@@ -157,7 +145,9 @@ def map_series(series: Series, arg: Any) -> Series:
         return series._like(with_rows_of(Series(found), series._node)._node)  # type: ignore[no-any-return]
     function = (lambda value: arg[value]) if isinstance(arg, Mapping) else arg
     if series.dtype.is_of("iuf"):
-        traced = _traced(function, Series(series._node), series._node)
+        from headrace.tracing import of_values
+
+        traced = of_values(function, series)
         if traced is not None:
             return series._like(traced._node)  # type: ignore[no-any-return]
     values = series.to_list()
@@ -203,10 +193,10 @@ class FrameFunctions:
     def apply(self: Any, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
         """A function of each column, or, with ``axis=1``, of each row.
 
-        Of columns the results are a frame: columns of the same rows, or a value a column. Of rows
-        the function is first called with whole columns; where that gives a column (it does for
-        arithmetic), the plan has it and no row is looked at. Else it runs here, once a row, in
-        Python: `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
+        Of columns the results are a frame: columns of the same rows, or a value a column. A
+        function of rows that only computes, compares, branches and calls known functions, of the
+        row's values and of constants, becomes a step of the plan. Any other runs here, once a row,
+        in Python: `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
@@ -219,8 +209,8 @@ class FrameFunctions:
         """
         from headrace.column_values import column_values
         from headrace.frame import DataFrame
-        from headrace.rows import Row
         from headrace.series import Series
+        from headrace.tracing import of_rows
 
         mark("apply")
         if axis in (0, "index"):
@@ -234,7 +224,7 @@ class FrameFunctions:
             raise InvalidArgumentError("apply: a frame without columns has no rows")
         like = next(iter(self._nodes.values()))
         whole = {name: Series(node, name) for name, node in self._nodes.items()}
-        traced = _traced(function, Row(whole), like)
+        traced = of_rows(function, whole)
         if traced is None:
             fix = "write arithmetic over columns, where() or case by masks"
             rows = (row for _, row in _rows_of(self))

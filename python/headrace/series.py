@@ -380,10 +380,11 @@ class Series(SeriesReductions):
     def map(self, arg: Any, na_action: Literal["ignore"] | None = None) -> Series:
         """Each value by a mapping, by a labelled series, or by a Python function.
 
-        Of a mapping and a series: null where nothing is said of a value. A function of numbers is
-        first called with the whole column; where that works (arithmetic), the plan has it. Else it
-        runs here once a row, in Python, without the nulls, which stay (whatever `na_action` says):
-        `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
+        Of a mapping and a series: null where nothing is said of a value. A function of numbers that
+        only computes, compares, branches and calls known functions, of its argument and of
+        constants, becomes a step of the plan. Any other runs here once a row, in Python, without
+        the nulls, which stay (whatever `na_action` says): `hr.advice` and `hr.fallbacks` tell, and
+        `hr.strict` refuses.
 
         >>> import headrace as hr
         >>> hr.Series(["a", "b", "c"]).map({"a": 1, "b": 2}).to_list()

@@ -292,7 +292,9 @@ def test_functions_are_traced_or_told() -> None:
     with hr.strict():
         assert s.apply(lambda v: abs(v) - 1).to_list() == [0, 1, None]
     assert not hr.fallbacks() and not hr.advice()
-    assert s.map(lambda v: "odd" if v % 2 else "even").to_list() == ["odd", "even", None]
+    with hr.strict():
+        assert s.map(lambda v: "odd" if v % 2 else "even").to_list() == ["odd", "even", None]
+    assert s.map(lambda v: f"<{v}>").to_list() == ["<1>", "<2>", None]
     ((op, reason, seconds),) = hr.fallbacks()
     assert op == "map" and "lambda" in reason and seconds >= 0
     ((op, line, text),) = hr.advice()
