@@ -6,6 +6,7 @@
 #include "headrace/algo/sort.h"
 #include "headrace/base/error.h"
 #include "headrace/plan/costs.h"
+#include "headrace/plan/picked_rows.h"
 #include "headrace/plan/same_words.h"
 
 #include <algorithm>
@@ -67,6 +68,7 @@ struct SortPlan {
     TableOperator table;
     table.names = names;
     for (const NodePtr& column : columns) table.dtypes.push_back(column->signature().dtype);
+    table.domain = new_domain() | kPickedRows;
     table.rows = keys[0]->signature().rows();
     if (first >= 0 && table.rows != kUnknown) table.rows = std::min(table.rows, first);
     table.passes = first < 0 ? 3 : 2;

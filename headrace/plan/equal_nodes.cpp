@@ -5,6 +5,7 @@
 #include "headrace/algo/hash.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/picked_rows.h"
 
 #include <atomic>
 #include <functional>
@@ -90,7 +91,7 @@ uint64_t number_of(std::string_view words) {
 
 // A row domain that follows from what was asked: never one of new_domain.
 uint64_t named_domain(uint64_t number) {
-  return number | uint64_t{1} << 63;
+  return (number & ~kPickedRows) | uint64_t{1} << 63;
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ void note_structure(Node::Fields& fields) {
 }
 
 uint64_t picked_domain(const NodePtr& mask) {
-  return named_domain(hash_key(mask->fields().structure));
+  return named_domain(hash_key(mask->fields().structure)) | kPickedRows;
 }
 
 uint64_t groups_domain(std::span<const NodePtr> keys, std::string_view options) {

@@ -7,6 +7,7 @@
 #include "headrace/plan/constants.h"
 #include "headrace/plan/equal_nodes.h"
 #include "headrace/plan/node_fields.h"
+#include "headrace/plan/picked_rows.h"
 #include "headrace/plan/placement.h"
 #include "headrace/plan/prefix.h"
 
@@ -354,8 +355,8 @@ NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
   count = std::max<int64_t>(count, 0);
   const int64_t rows = signature.rows();
   signature.shape[0] = rows == kUnknown ? kUnknown : std::clamp<int64_t>(rows - begin, 0, count);
-  signature.domain =
-      signature.shape[0] == rows && rows != kUnknown ? signature.domain : new_domain();
+  if (signature.shape[0] != rows || rows == kUnknown)
+    signature.domain = new_domain() | (begin == 0 ? signature.domain & kPickedRows : kPickedRows);
   NodePtr made =
       operator_node("slice", std::to_string(begin) + ":" + std::to_string(begin + count), signature,
                     {input}, 0, [begin, count](std::span<const Value> inputs) {

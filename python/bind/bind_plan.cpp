@@ -11,6 +11,7 @@
 #include "headrace/plan/costs.h"
 #include "headrace/plan/known_keys.h"
 #include "headrace/plan/node.h"
+#include "headrace/plan/picked_rows.h"
 #include "headrace/plan/placement.h"
 #include "headrace/plan/plan_nodes.h"
 #include "headrace/plan/prefix.h"
@@ -208,6 +209,7 @@ void bind_plan(nb::module_& m) {
       "count"_a, "bytes"_a, "held"_a, "as_buffers"_a, Unlocked());
   m.def("cuda_device_name", &hr::cuda_device_name, "device"_a);
   m.def("new_domain", &hr::new_domain);
+  m.attr("PICKED_ROWS") = hr::kPickedRows;
   m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,11 +11,33 @@ from headrace import _core
 from headrace.construction import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.deferred import Deferred
 from headrace.errors import InvalidArgumentError
-from headrace.rows import by_position, is_missing
+from headrace.rows import by_position, is_missing, refuse_apart
 from headrace.series import Series
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
+
+
+def is_temporary(references: int, value: Any) -> bool:
+    """Whether nobody but the running ``__setitem__`` of a value knows it, by its references."""
+    if sys.version_info < (3, 14):
+        return references <= 3
+    caller = sys._getframe(2).f_locals  # a variable there may be lent without a reference
+    return references <= 2 and not any(held is value for held in caller.values())
+
+
+def is_of_locator(references: int) -> bool:
+    """Whether nobody but the `loc` of a value knows it, by its references."""
+    return references <= 2
+
+
+def lost_assignment(key: Any) -> InvalidArgumentError:
+    """The error for values that are set where nobody can see them."""
+    word = f": key={key!r}" if isinstance(key, str | int) else ""
+    return InvalidArgumentError(
+        f"setitem: these values would be set in a copy that nobody keeps{word}; set rows and "
+        "column in one step, df.loc[rows, 'name'] = value, or give the copy a name first"
+    )
 
 
 class Picked(NamedTuple):
@@ -77,7 +100,7 @@ def _parts(names: list[str], value: Any) -> list[Any]:
     if isinstance(value, DataFrame | Mapping):
         for name in names:
             if name not in value:
-                _core.no_such_column("loc", list(value), name)
+                _core.no_such_column("loc", list(value.keys()), name)
         return [value[name] for name in names]
     if getattr(value, "ndim", 1) == 2:
         return list(columns_of_array(value, names).values())
@@ -99,11 +122,13 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
         return value
     column = value if isinstance(value, Series) else Series(by_position(value))
     frame_rows, own = picked.mask._node, column._node
+    if isinstance(value, Series):
+        refuse_apart("loc", [frame_rows, own])
     if isinstance(value, Deferred) and _same_rows(own, frame_rows):
         return column
     if own.domain and own.domain == picked.domain():
         column = _never_empty(column)
-    elif own.domain and frame_rows.domain:
+    elif isinstance(value, Series) or (own.domain and frame_rows.domain):
         raise InvalidArgumentError(
             f"loc: the values are of other rows than those that are set: column={name!r}; pick "
             "them by the same key, or pass to_numpy() for values in order"

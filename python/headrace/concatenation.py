@@ -14,6 +14,7 @@ from headrace.frame import DataFrame
 from headrace.functions import grows
 from headrace.joining import agreed
 from headrace.labels import framed, without_labels
+from headrace.rows import are_picked, picked_domain
 from headrace.series import Series
 
 
@@ -65,7 +66,10 @@ def concat(
     series = [part for part in parts if isinstance(part, Series)]
     tables = [part for part in parts if isinstance(part, DataFrame)]
     if len(series) == len(parts):
-        return Series(_core.concat(agreed([part._node for part in series])), series[0].name)
+        node = _core.concat(agreed([part._node for part in series]))
+        if len(series) > 1 and not ignore_index:
+            node = _core.in_domain(node, picked_domain())
+        return Series(node, series[0].name)
     if len(tables) < len(parts):
         raise TypeMismatchError(
             "concat: frames or series are wanted, not both: "
@@ -80,7 +84,7 @@ def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
     names = list(dict.fromkeys(name for part in named for name in part.columns))
     if join == "inner":
         names = [name for name in names if all(name in part for part in named)]
-    domain = _core.new_domain()
+    domain = picked_domain() if len(named) > 1 else _core.new_domain()
     joined = {
         name: _core.in_domain(_core.concat(agreed(_parts(named, name))), domain) for name in names
     }
@@ -108,8 +112,16 @@ def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
 def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
     """A column of as many rows as the frame, row by row; other numbers of rows are an error."""
     first = next(iter(frame._nodes.values()), node)
-    if first.domain == node.domain or 0 in (first.domain, node.domain):
+    if first.domain == node.domain:
         return node
+    if 0 in (first.domain, node.domain) and not (are_picked(first) or are_picked(node)):
+        return node
+    if are_picked(first) or are_picked(node):
+        raise InvalidArgumentError(
+            f"concat: side by side are equal rows: column={name!r}; rows that were picked or "
+            "sorted are not aligned by labels: use merge or join by a column, or "
+            "reset_index(drop=True) on both to go by position"
+        )
     rows, ours = len(Series(node)), len(Series(first))
     if rows != ours:
         raise InvalidArgumentError(

@@ -49,7 +49,8 @@ def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str,
     if rows and isinstance(rows[0], Series):
         rows = [by_column(row) for row in rows]
     if rows and all(isinstance(row, Mapping) for row in rows):
-        found = names if names is not None else list(dict.fromkeys(n for row in rows for n in row))
+        every = dict.fromkeys(name for row in rows for name, _ in row.items())
+        found = names if names is not None else list(every)
         return {str(name): [row.get(name) for row in rows] for name in found}
     if rows and all(is_single(row) for row in rows):
         rows = [(row,) for row in rows]
@@ -179,12 +180,14 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
         if name in single and spread:
             continue
         node = Series(by_position(values))._node
-        if not isinstance(values, Series):
+        if isinstance(values, Series):
+            frame._refuse_free("DataFrame", node)
+        else:
             node = _core.in_domain(node, domain)
         frame._put(str(name), node)
     for name, value in single.items() if spread else ():
         frame[str(name)] = value
-    frame._nodes = {str(name): frame._nodes[str(name)] for name in data}
+    frame._nodes = {str(name): frame._nodes[str(name)] for name in data.keys()}  # noqa: SIM118
 
 
 def repeated(like: _core.Node, value: Any) -> _core.Node:

@@ -452,7 +452,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
     from headrace.deferred import mark
     from headrace.frame import DataFrame
     from headrace.functions import came_back
-    from headrace.rows import pandas_labels
+    from headrace.rows import counts_rows, pandas_labels, picked_domain
     from headrace.series import Series
 
     mark("from_pandas")
@@ -480,7 +480,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
         raise InvalidArgumentError(
             f"from_pandas: a column name is there twice: name={repeated[0]!r}; rename one"
         )
-    domain = _core.new_domain()
+    domain = _core.new_domain() if counts_rows(values) else picked_domain()
     nodes: dict[str, _core.Node] = {}
     for i, name in enumerate(names):
         column = values.iloc[:, i]

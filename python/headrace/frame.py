@@ -16,10 +16,19 @@ from headrace.frame_exports import FrameExports
 from headrace.frame_groups import FrameGroups
 from headrace.frame_rows import FrameRows
 from headrace.functions import FrameFunctions
-from headrace.labels import FrameLabels, LabelledSeries, relabelled
+from headrace.labels import FrameLabels, LabelledSeries, picked_again, relabelled
 from headrace.locators import is_mask
 from headrace.reshaping import FrameShapes
-from headrace.rows import Dtypes, Names, is_probed, no_attribute, same_rows
+from headrace.rows import (
+    Dtypes,
+    Names,
+    are_picked,
+    is_probed,
+    no_attribute,
+    picked_domain,
+    refuse_apart,
+    same_rows,
+)
 from headrace.series import Series
 from headrace.text import is_text
 
@@ -162,6 +171,14 @@ class DataFrame(
             return _core.align_check("DataFrame", series.name or "", node, series._node)
         return series._node
 
+    def _in_domain(self, domain: int) -> DataFrame:
+        """The same rows under another row domain; without labels."""
+        return DataFrame._of({n: _core.in_domain(v, domain) for n, v in self._nodes.items()})
+
+    def _refuse_free(self, op: str, node: _core.Node) -> None:
+        """An error for a series of its own beside rows that were picked or sorted."""
+        refuse_apart(op, [node, *list(self._everything().values())[:1]])
+
     @classmethod
     def _of_parts(cls, table: _core.Node, names: Iterable[str]) -> DataFrame:
         """The columns of a table node, in order."""
@@ -267,6 +284,8 @@ class DataFrame(
 
         if self._labels:
             return relabelled, (self.reset_index(), list(self._labels), self.columns)
+        if any(map(are_picked, self._nodes.values())):
+            return picked_again, (self.reset_index(),)
         return reduced(self, protocol)
 
     # ---- columns and rows --------------------------------------------------------------------
@@ -293,10 +312,12 @@ class DataFrame(
         nodes = self._everything()
         if is_mask(key):  # rows that one mask picks are the same rows, whoever asks
             mask = key if isinstance(key, Deferred) else Series(key)
+            if isinstance(key, Series):
+                self._refuse_free("getitem", key._node)
             return self._of_rows(list(nodes), [Series(n)[mask]._node for n in nodes.values()])
         first = next(iter(nodes.values()), None)
         known = isinstance(key, slice) or hasattr(key, "tobytes")
-        domain = same_rows(first, key) if known else _core.new_domain()
+        domain = same_rows(first, key) if known else picked_domain()
         picked = [_core.in_domain(Series(node)[key]._node, domain) for node in nodes.values()]
         return self._of_rows(list(nodes), picked)
 

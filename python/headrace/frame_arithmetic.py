@@ -29,7 +29,7 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
     if axis not in (0, "index") or isinstance(other, ColumnValues):
         other = by_column(other)
     if isinstance(other, DataFrame) or (isinstance(other, Mapping) and not hasattr(other, "dtype")):
-        theirs = other._unlabelled() if isinstance(other, DataFrame) else list(other)
+        theirs = other._unlabelled() if isinstance(other, DataFrame) else list(other.keys())
         if sorted(theirs) != sorted(names):
             raise InvalidArgumentError(
                 f"{op}: the frames have different columns: columns={names}, other={theirs}; "

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.assignments import is_temporary, lost_assignment
 from headrace.construction import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
@@ -51,6 +53,8 @@ class FrameColumns:
         from headrace.frame import DataFrame
 
         mark("setitem")
+        if is_temporary(sys.getrefcount(self), self):
+            raise lost_assignment(name)
         if isinstance(name, list) and all(isinstance(each, str) for each in name):
             parts = [values[n] for n in values.columns] if isinstance(values, DataFrame) else values
             if is_single(parts) or isinstance(parts, Series):
@@ -85,13 +89,18 @@ class FrameColumns:
         if is_single(values):
             rows = next(iter(self._nodes.values()), None)
             values = [values] if rows is None else Series(repeated(rows, values))
-        self._put(name, Series(by_position(values))._node)
+        node = Series(by_position(values))._node
+        if isinstance(values, Series):
+            self._refuse_free("setitem", node)
+        self._put(name, node)
 
     def __setattr__(self: Any, name: str, values: Any) -> None:
         own = name.startswith("_") and hasattr(type(self), name)
         if own or name in ("rejects", "columns", "index"):
             object.__setattr__(self, name, values)
         elif name in self._nodes:
+            if is_temporary(sys.getrefcount(self), self):
+                raise lost_assignment(name)
             self[name] = values
         else:
             raise AttributeError(f"a new column wants brackets: df[{name!r}] = ...")

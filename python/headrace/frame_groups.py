@@ -108,6 +108,7 @@ class FrameGroups(FrameReductions):
         mark("drop_duplicates")
         table = _core.group_by(keys, [Words("", "first_row")], "first", False)
         rows = _core.part(table, len(keys))
-        nodes = self._everything()
-        made = self._of_rows(list(nodes), [_core.take(node, rows) for node in nodes.values()])
+        nodes, domain = self._everything(), rows.domain | _core.PICKED_ROWS
+        taken = [_core.in_domain(_core.take(node, rows), domain) for node in nodes.values()]
+        made = self._of_rows(list(nodes), taken)
         return without_labels(made, ignore_index)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import caller_variables, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.rows import same_rows, whole_number
+from headrace.rows import are_picked, picked_domain, same_rows, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class FrameRows:
         if isinstance(value, DataFrame):
             value = {name: value[name] for name in value._unlabelled()}
         values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
-        for name in values:
+        for name in values.keys():  # noqa: SIM118 (a row of a frame too)
             self._find(name)
         filled = {name: self[name].fillna(each)._node for name, each in values.items()}
         return DataFrame._of({**self._nodes, **filled}, self._labels)
@@ -157,7 +157,7 @@ class FrameRows:
 
         mark("astype")
         wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(self._unlabelled(), dtype)
-        for name in wanted:
+        for name in wanted.keys():  # noqa: SIM118 (dtypes of a frame too)
             self._find(name)
         cast = {name: self[name].astype(each)._node for name, each in wanted.items()}
         return DataFrame._of({**self._nodes, **cast}, self._labels)
@@ -260,7 +260,7 @@ class FrameRows:
             raise InvalidArgumentError(
                 f"join: both frames have columns of these names: columns={both}; pass rsuffix"
             )
-        return self.merge(  # type: ignore[no-any-return]
+        made: DataFrame = self.merge(
             other,
             how,
             left_on=on,
@@ -270,6 +270,10 @@ class FrameRows:
             validate=validate,
             sort=sort,
         )
+        first = next(iter(self._nodes.values()), None)
+        if first is None or not are_picked(first) or made._labels:
+            return made
+        return made._in_domain(picked_domain())
 
     def append(self: Any, other: Any, ignore_index: bool = False) -> DataFrame:
         """The rows of this frame and of another, or one row from a mapping, as a new frame.

@@ -123,7 +123,7 @@ def map_series(series: Series, arg: Any) -> Series:
         if not arg:
             empty: Series = series.where(series.is_null() & False)
             return empty
-        pairs = DataFrame({"key": list(arg), "value": list(arg.values())})
+        pairs = DataFrame({"key": list(arg.keys()), "value": list(arg.values())})
     elif isinstance(arg, LabelledSeries):
         frame = arg._frame
         if len(frame._labels) != 1:

@@ -103,6 +103,8 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
                 f"groupby: a mapping is no key: key={each!r}; map a column: df.k.map(mapping)"
             )
         key = Series(each)
+        if frame is not None and isinstance(each, Series):
+            frame._refuse_free("groupby", key._node)
         name = key.name or ("key" if len(keys) == 0 else f"key_{len(keys)}")
         _check_rows(frame, name, key)
         keys.append((name, key._node))

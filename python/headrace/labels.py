@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
+from headrace.assignments import is_of_locator, lost_assignment
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.locators import (
+    Labels,
     Locator,
     PositionLocator,
     RowNumbers,
@@ -18,8 +21,9 @@ from headrace.locators import (
     is_several,
     one_label,
     positions,
+    refuse_numbers,
 )
-from headrace.rows import given_name, pandas_labels
+from headrace.rows import by_position, given_name, pandas_labels, picked_domain, renumbered
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -46,7 +50,7 @@ class FrameLabels:
             return RowNumbers(self._aligned(positions(len(self))), domain_of(self))
         if len(self._labels) == 1:
             ((name, node),) = self._labels.items()
-            return Series(node, name)
+            return Labels(node, name)
         from headrace.frame import DataFrame
 
         return DataFrame._of(dict(self._labels))
@@ -88,7 +92,8 @@ class FrameLabels:
                 names.append(result._find(key))
                 continue
             name = getattr(key, "name", None) or "index"
-            result[name] = key
+            node = Series(by_position(key))._node
+            result._put(name, node)
             names.append(name)
         if not names:
             raise InvalidArgumentError("set_index: there is no label; name a column")
@@ -113,10 +118,14 @@ class FrameLabels:
             gone = dict(level_keys(self, level, "reset_index"))
             kept = {n: node for n, node in self._labels.items() if n not in gone}
             shown = {n: v for n, v in self._nodes.items() if n not in gone}
-            return DataFrame._of(shown if drop else {**gone, **self._nodes}, kept)
-        if drop:
-            return DataFrame._of({n: v for n, v in self._nodes.items() if n not in self._labels})
-        return DataFrame._of({**self._labels, **self._nodes} if self._hidden() else self._nodes)
+            nodes = shown if drop else {**gone, **self._nodes}
+            if kept:
+                return DataFrame._of(nodes, kept)
+        elif drop:
+            nodes = {n: v for n, v in self._nodes.items() if n not in self._labels}
+        else:
+            nodes = {**self._labels, **self._nodes} if self._hidden() else self._nodes
+        return DataFrame._of({name: renumbered(node) for name, node in nodes.items()})
 
     @property
     def loc(self: Any) -> Locator:
@@ -187,6 +196,7 @@ class FrameLabels:
             alone = bool(first) and isinstance(ascending, list)
             keys = list((first if alone else {**first, **self._labels}).values())
             return sort_by_nodes("sort_index", self, keys, ascending, na_position)
+        refuse_numbers("sort_index", None, domain_of(self))
         return self if ascending else self[::-1]  # type: ignore[no-any-return]
 
 
@@ -232,7 +242,9 @@ class LabelledSeries(Series):
 
     def reset_index(self, *, drop: bool = False, name: str | None = None) -> Any:
         """The labels and the values, named `name`, as a frame; with ``drop`` the values alone."""
-        return Series(self._node, self.name) if drop else self.to_frame(name).reset_index()
+        if drop:
+            return Series(renumbered(self._node), self.name)
+        return self.to_frame(name).reset_index()
 
     def to_frame(self, name: str | None = None) -> DataFrame:
         """A frame of the labels and the values."""
@@ -402,6 +414,8 @@ class SeriesLocator:
         """Values of some rows; the series then stands for others, what it was made of stays."""
         from headrace.frame import DataFrame
 
+        if is_of_locator(sys.getrefcount(self._series)):
+            raise lost_assignment(key)
         series = self._series
         frame = DataFrame(framed(series))
         name = frame.columns[-1]
@@ -417,8 +431,8 @@ class SeriesLocator:
 
 
 def without_labels(frame: DataFrame, ignore_index: bool) -> DataFrame:
-    """The frame, with ``ignore_index=True`` without the columns that are labels."""
-    return frame.reset_index(drop=True) if ignore_index and frame._labels else frame
+    """The frame, with ``ignore_index=True`` without the columns that are labels, and numbered."""
+    return frame.reset_index(drop=True) if ignore_index else frame
 
 
 def level_keys(
@@ -445,6 +459,13 @@ def framed(series: Series) -> DataFrame:
     if isinstance(series, LabelledSeries):
         return series._frame
     return DataFrame._of({series.name or "value": series._node})
+
+
+def picked_again(values: Any) -> Any:
+    """A pickled frame or series whose places are not its labels."""
+    if isinstance(values, Series):
+        return Series(_core.in_domain(values._node, picked_domain()), values.name)
+    return values._in_domain(picked_domain())
 
 
 def relabelled(frame: DataFrame, labels: list[str], columns: list[str]) -> DataFrame:

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from headrace.assignments import Picked, put_values
+from headrace import _core
+from headrace.array import Array
+from headrace.assignments import Picked, is_of_locator, lost_assignment, put_values
 from headrace.deferred import Deferred, mark
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.functions import value_by_value
@@ -16,7 +19,6 @@ from headrace.rows import Row, is_missing, masked_names, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
-    from headrace import _core
     from headrace.frame import DataFrame
 
 _SHOWN = 5
@@ -29,7 +31,19 @@ def positions(rows: int) -> Series:
     return Series(np.arange(rows), "index")
 
 
-class RowNumbers(Series):
+class Labels(Series):
+    """The index of a frame: brackets mean positions, whatever the labels are."""
+
+    __slots__ = ()
+
+    def _like(self, node: _core.Node) -> Any:
+        return Labels(node, self.name)
+
+    def _check_label(self, key: Any, op: str = "getitem") -> None:
+        """Numbers are positions here."""
+
+
+class RowNumbers(Labels):
     """The index of a frame without labels, which knows the rows that it counts.
 
     Picked and sorted rows count from 0 again, so that their numbers mean nothing elsewhere.
@@ -50,8 +64,41 @@ class RowNumbers(Series):
         return super().isin(values)
 
 
+class RowNumber(Array):
+    """The place of a row, which knows the rows that it counts: what `idxmax` gives."""
+
+    __slots__ = ("_domain",)
+
+    def __init__(self, node: _core.Node, domain: int) -> None:
+        super().__init__(node)
+        self._domain = domain
+
+    def _like(self, node: _core.Node) -> Array:
+        return Array(node)
+
+
+def refuse_numbers(op: str, key: Any, domain: int) -> None:
+    """An error for labels of rows that were picked or sorted, and have none but their places."""
+    if not domain & _core.PICKED_ROWS or isinstance(key, RowNumbers | RowNumber):
+        return
+    if key == slice(None) if isinstance(key, slice) else is_mask(key):
+        return
+    words = "" if key is None else f": label={key!r}"
+    raise InvalidArgumentError(
+        f"{op}: these rows were picked or sorted, and have no labels but the places where they "
+        f"stand now{words}; use iloc or a mask, give labels first with set_index, or number the "
+        "rows with reset_index(drop=True)"
+    )
+
+
 def check_row_numbers(op: str, key: Any, domain: int) -> None:
     """An error for the index of other rows than those of this domain."""
+    if isinstance(key, RowNumber) and domain and key._domain != domain:
+        raise InvalidArgumentError(
+            f"{op}: the place of a row among other rows: they were picked or sorted; look for it "
+            "in the same rows, or give labels first: set_index"
+        )
+    refuse_numbers(op, key, domain)
     if isinstance(key, RowNumbers) and domain and key._domain != domain:
         raise InvalidArgumentError(
             f"{op}: the index of other rows: rows={len(key)}; rows without labels that are picked "
@@ -182,8 +229,6 @@ class Locator:
         """The positions of the rows with these labels, in the order of `key`; they all exist."""
         from headrace.frame import DataFrame
 
-        if not self._frame._labels:
-            check_row_numbers("loc", key, domain_of(self._frame))
         labels = self._label_columns()
         several = len(labels) > 1
         wanted = list(zip(*key, strict=True)) if several else [key]
@@ -243,6 +288,7 @@ class Locator:
     def pick(self, rows: Any, columns: Any) -> Any:
         """The rows and columns that the two halves of a key mean."""
         rows = rows(self._frame) if callable(rows) else rows
+        self._check_numbers(rows)
         found, single = self._rows(one_label(rows))
         if single:
             value_by_value("loc")
@@ -255,6 +301,8 @@ class Locator:
     def __setitem__(self, key: Any, value: Any) -> None:
         """Values of some rows: ``frame.loc[frame.x > 3, "y"] = 0``; other rows stay as they are."""
         mark("loc")
+        if is_of_locator(sys.getrefcount(self._frame)):
+            raise lost_assignment(key)
         frame = self._frame
         rows, columns = self._halves(key)
         if callable(rows):
@@ -263,7 +311,12 @@ class Locator:
         names = [columns] if single else self._names(columns)
         if columns is None:
             names = frame._unlabelled()
+        self._check_numbers(rows)
         put_values(frame, names, single, value, self._picked(one_label(rows)))
+
+    def _check_numbers(self, rows: Any) -> None:
+        if not self._frame._labels:
+            check_row_numbers("loc", rows, domain_of(self._frame))
 
     def _picked(self, rows: Any) -> Picked | None:
         """The rows that are meant; None for all."""
@@ -276,6 +329,8 @@ class Locator:
             mask = self._slice_mask(rows)
             return None if mask is None else Picked.by_mask(mask.fill_null(False), domain)
         if is_mask(rows):
+            if isinstance(rows, Series):
+                frame._refuse_free("loc", rows._node)
             node = frame._aligned(Series(rows))
             return Picked.by_mask(Series(node).fill_null(False), domain)
         if is_several(rows):
@@ -314,6 +369,8 @@ class PositionLocator:
         import numpy as np
 
         mark("iloc")
+        if is_of_locator(sys.getrefcount(self._frame)):
+            raise lost_assignment(key)
         frame = self._frame
         rows, columns = key if isinstance(key, tuple) else (key, None)
         if callable(rows):

@@ -436,6 +436,8 @@ class FrameShapes:
         >>> hr.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}).agg(["min", "max"]).T.to_dict()
         {'min': [1.0, 3.0], 'max': [2.0, 4.0]}
         """
+        import numpy as np
+
         from headrace.frame import DataFrame
         from headrace.joining import agreed
         from headrace.series import Series
@@ -451,7 +453,11 @@ class FrameShapes:
         whole = Series(_core.concat(agreed([self._nodes[name] for name in names])))
         keys = [column.to_list() for column in (Series(node) for node in self._labels.values())]
         heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
-        made = {str(head): whole[at::rows] for at, head in enumerate(heads)}
+        places = np.arange(len(whole)).reshape(-1, rows).T
+        made = {
+            str(head): Series(_core.take(whole._node, Series(at)._node))
+            for head, at in zip(heads, places, strict=True)
+        }
         if len(made) < rows:
             raise InvalidArgumentError(f"transpose: labels repeat: labels={list(heads)}")
         return DataFrame(made, index=Series(names, name="column"))
@@ -551,5 +557,5 @@ class FrameShapes:
             part[value_name] = Series(self._nodes[self._find(name)])
             part[var_name] = name
             parts.append(part[[*ids, var_name, value_name]])
-        melted: DataFrame = concat(parts)
+        melted: DataFrame = concat(parts, ignore_index=True)
         return melted

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 from headrace import _core
@@ -13,7 +13,34 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 _PARTS_KEPT = 4096
 _BYTES_KEPT = 64
 _BYTES_HASHED = 1 << 24
+_RENUMBERED = "renumbered"
 _parts: dict[tuple[Any, ...], int] = {}
+
+
+def are_picked(node: _core.Node) -> bool:
+    """Whether these rows were picked from others or sorted: their places are not their labels."""
+    return bool(node.domain & _core.PICKED_ROWS)
+
+
+def picked_domain() -> int:
+    """A new row domain of picked rows."""
+    return _core.new_domain() | _core.PICKED_ROWS
+
+
+def renumbered(node: _core.Node) -> _core.Node:
+    """The same rows, labelled by their places from now on."""
+    return _core.in_domain(node, same_rows(node, _RENUMBERED)) if are_picked(node) else node
+
+
+def refuse_apart(op: str, nodes: Iterable[_core.Node]) -> None:
+    """An error for picked or sorted rows beside a series of its own, which pandas aligns."""
+    domains = {node.domain for node in nodes}
+    if 0 in domains and any(domain & _core.PICKED_ROWS for domain in domains):
+        raise InvalidArgumentError(
+            f"{op}: rows that were picked or sorted beside a series of its own: nothing is aligned "
+            "by labels; use to_numpy() on one side to go by position, reset_index(drop=True) on "
+            "the rows, or merge by a column"
+        )
 
 
 def same_rows(node: _core.Node | None, key: Any) -> int:
@@ -21,8 +48,14 @@ def same_rows(node: _core.Node | None, key: Any) -> int:
 
     It is the same for the same part of a domain, unless that is more positions than are hashed.
     """
+    are_first = isinstance(key, int)
+    if isinstance(key, slice):
+        are_first = not key.start and key.step in (None, 1)
+    new = _core.new_domain()
+    if key is not _RENUMBERED and (not are_first or (node is not None and are_picked(node))):
+        new |= _core.PICKED_ROWS
     if node is None or not node.domain or getattr(key, "nbytes", 0) > _BYTES_HASHED:
-        return _core.new_domain()
+        return new
     what: tuple[Any, ...] = (key,)
     if isinstance(key, slice):
         what = (key.start, key.stop, key.step)
@@ -34,7 +67,7 @@ def same_rows(node: _core.Node | None, key: Any) -> int:
         what = (key.dtype.str, len(held), short)
     if len(_parts) >= _PARTS_KEPT:
         _parts.clear()
-    return _parts.setdefault((node.domain, *what), _core.new_domain())
+    return _parts.setdefault((node.domain, *what), new)
 
 
 def pandas_labels(values: Any) -> list[str]:
@@ -49,6 +82,14 @@ def pandas_labels(values: Any) -> list[str]:
     if index.name is None:
         return [] if index.dtype.kind in "iu" else ["index"]
     return [str(index.name)]
+
+
+def counts_rows(values: Any) -> bool:
+    """Whether the index of a pandas frame or series is 0, 1, 2, ..."""
+    import numpy as np
+
+    index = values.index
+    return index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
 
 
 def given_name(values: Any) -> str | None:
@@ -228,7 +269,7 @@ class Dtypes(dict[str, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         """The dtype of a column, or those of the columns that a mask means."""
-        kept = masked_names(key, list(self))
+        kept = masked_names(key, list(self.keys()))
         if kept is None:
             return dict.__getitem__(self, key)
         return Dtypes({name: dict.__getitem__(self, name) for name in kept})
@@ -246,10 +287,16 @@ class Dtypes(dict[str, Any]):
 
     __hash__ = None
 
+    def __iter__(self) -> Iterator[str]:
+        raise TypeMismatchError(
+            "dtypes: they are not iterated, for pandas gives the dtypes here, not the names; use "
+            "keys(), values() or items()"
+        )
+
     @property
     def index(self) -> Names:
         """The names."""
-        return Names(self)
+        return Names(self.keys())
 
 
 class Row(Mapping[str, Any]):
@@ -277,7 +324,31 @@ class Row(Mapping[str, Any]):
         return self._row[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._row)
+        raise TypeMismatchError(
+            f"row: a row is not iterated, for pandas gives its values here: names={list(self._row)}"
+            "; use to_list() for the values, keys() for the names, items() or to_dict() for both"
+        )
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self._row.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """The values."""
+        return self._row.values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """Pairs of name and value."""
+        return self._row.items()
+
+    def to_list(self) -> list[Any]:
+        """The values."""
+        return list(self._row.values())
+
+    tolist = to_list
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._row
 
     def __len__(self) -> int:
         return len(self._row)

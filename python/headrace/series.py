@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from headrace import _core
@@ -14,7 +15,19 @@ from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.misfits import refuse_misfit
-from headrace.rows import given_name, is_missing, no_attribute, pandas_labels, whole_number
+from headrace.rows import (
+    are_picked,
+    counts_rows,
+    given_name,
+    is_missing,
+    no_attribute,
+    pandas_labels,
+    picked_domain,
+    refuse_apart,
+    renumbered,
+    same_rows,
+    whole_number,
+)
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor, is_text, text_node
 from headrace.times import TimeAccessor, converted, is_time, times_node
@@ -107,6 +120,9 @@ class Series(SeriesReductions):
                     raise
                 node = column_node(values)  # as what they are, converted below
             name = given_name(values) if name is None else name
+            is_pandas = type(values).__module__.partition(".")[0] == "pandas"
+            if is_pandas and hasattr(values, "iloc") and not counts_rows(values):
+                node = _core.in_domain(node, picked_domain())
         super().__init__(node)
         self.name = name
         if dtype is not None:
@@ -124,6 +140,13 @@ class Series(SeriesReductions):
 
     def _rank(self) -> int:
         return 1
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from headrace.labels import picked_again
+
+        if are_picked(self._node):
+            return picked_again, (Series(renumbered(self._node), self.name),)
+        return super().__reduce_ex__(protocol)
 
     def _plain(self) -> Series:
         """The same values without labels."""
@@ -182,6 +205,8 @@ class Series(SeriesReductions):
             values = self._with_nulls(*values)
         if op not in ("is_null", "cast"):
             mark(op)
+            if len(values) > 1:
+                refuse_apart(op, [v._node for v in values if isinstance(v, Series)])
             if any(map(is_decimal, values)):
                 node = decimals_node(op, values)
             elif any(is_time(value) or is_duration(value) for value in values):
@@ -276,21 +301,31 @@ class Series(SeriesReductions):
                 return self[np.arange(begin, stop, step)]
             return self._like(_core.slice(self._node, begin, max(stop - begin, 0)))
         if isinstance(key, Series) and key.dtype == "bool":
+            refuse_apart("getitem", [self._node, key._node])
             return self._like(_core.select(self._node, key._node))
         if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
             from headrace.array import _selector
 
             selector = _selector(key)
-            make = _core.select if selector.dtype == "bool" else _core.take
-            return self._like(make(self._node, selector._node))
+            if selector.dtype == "bool":
+                return self._like(_core.select(self._node, selector._node))
+            domain = same_rows(self._node, key) if hasattr(key, "tobytes") else picked_domain()
+            return self._like(_core.in_domain(_core.take(self._node, selector._node), domain))
         from headrace.functions import value_by_value
 
         value_by_value("getitem")
         index = whole_number("getitem", "row", key)
+        self._check_label(index)
         length = len(self)
         if not -length <= index < length:
             raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
         return self[index % length : index % length + 1].to_list()[0]
+
+    def _check_label(self, key: Any, op: builtins.str = "getitem") -> None:
+        """An error where a number means a label that nobody kept."""
+        from headrace.locators import refuse_numbers
+
+        refuse_numbers(op, key, self._node.domain)
 
     def head(self, n: int = 5) -> Series:
         """The first `n` rows, computed from no more than these where the plan allows it.
@@ -302,7 +337,10 @@ class Series(SeriesReductions):
         if n < 0:
             kept: Series = self[:n]
             return kept
-        return Series(_core.prefix([self._node], n)[0], self.name)
+        node = _core.prefix([self._node], n)[0]
+        if are_picked(self._node) and not are_picked(node):
+            node = _core.in_domain(node, same_rows(self._node, n))
+        return Series(node, self.name)
 
     def tail(self, n: int = 5) -> Series:
         """The last `n` rows; all but the first ``-n`` when `n` is negative."""
@@ -349,16 +387,21 @@ class Series(SeriesReductions):
 
         What was published is never written, so a frame that the series is from stays as it is.
         """
+        from headrace.assignments import is_temporary, lost_assignment
+
+        if is_temporary(sys.getrefcount(self), self):
+            raise lost_assignment(key)
         self.loc[key] = value
 
     def reset_index(self, *, drop: bool = False) -> Any:
         """A frame of the labels and the values; with ``drop=True`` the values alone."""
-        return Series(self) if drop else self.to_frame()
+        return Series(renumbered(self._node), self.name) if drop else self.to_frame().reset_index()
 
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
     ) -> Series:
         """The values in the order of their labels; without labels as they are, or turned round."""
+        self._check_label(None, "sort_index")
         turned: Series = self if ascending else self[::-1]
         return turned
 

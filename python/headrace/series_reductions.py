@@ -174,9 +174,12 @@ class SeriesReductions(SeriesValues):
         return self.argsort(ascending=kind == "argmin")[0]
 
     def _label_of(self: Any, kind: str) -> Any:
+        from headrace.locators import RowNumber
+
         place = self._place(kind)
-        index = self.index if getattr(self, "_frame", None) is not None else None
-        return place if index is None else index.iloc[int(place)]
+        if getattr(self, "_frame", None) is None:
+            return RowNumber(place._node, self._node.domain)
+        return self.index.iloc[int(place)]
 
     def idxmin(self) -> Any:
         """Label of the first smallest value, or its position where there are no labels.
@@ -202,10 +205,11 @@ class SeriesReductions(SeriesValues):
         from headrace.series import Series
 
         if len(self) == 0 or int(self.count()) == 0:
-            return self.dropna()  # type: ignore[no-any-return]
+            return self.dropna().reset_index(drop=True)  # type: ignore[no-any-return]
         counted = self.value_counts().to_frame()
         value, count = (Series(node) for node in counted._nodes.values())
-        return value[count == count.max()].sort_values().rename(self.name)  # type: ignore[no-any-return]
+        found = value[count == count.max()].sort_values()
+        return found.reset_index(drop=True).rename(self.name)  # type: ignore[no-any-return]
 
     def cov(self: Any, other: Any, ddof: int = 1) -> Any:
         """Covariance with another series of the same rows, where both are there; in float64."""

@@ -77,7 +77,11 @@ class SeriesValues(SeriesArithmetic):
 
         Null and NaN count as values.
         """
-        return self.unique() if keep == "first" else self[~self.duplicated(keep)]  # type: ignore[no-any-return]
+        if keep != "first":
+            return self[~self.duplicated(keep)]  # type: ignore[no-any-return]
+        found = self.unique()
+        domain = found._node.domain | _core.PICKED_ROWS
+        return found._like(_core.in_domain(found._node, domain))  # type: ignore[no-any-return]
 
     # ---- rows against values -----------------------------------------------------------------
     def isin(self: Any, values: Any) -> Series:

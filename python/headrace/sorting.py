@@ -12,7 +12,7 @@ from headrace.array import Array, asarray
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame import DataFrame
-from headrace.rows import is_missing, whole_number
+from headrace.rows import is_missing, picked_domain, whole_number
 from headrace.series import Series
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _equal_to_last(keys: list[_core.Node], rows: _core.Node) -> int:
     last = int(found[-1])
     tests = []
     for key in map(Series, keys):
-        value = key[last]
+        value = key.iloc[last]
         tests.append(key.isna() if is_missing(value) else (key == value).fill_null(False))
     equal = functools.reduce(operator.and_, tests)
     return int(equal.sum()) - int(equal[found].sum())
@@ -119,7 +119,7 @@ def first_of_frame(
     """The `n` first rows by some columns."""
     mark(op)
     rows = _first_rows(op, _keys(op, frame, columns), n, largest, keep)
-    domain = _core.new_domain()
+    domain = picked_domain()
     nodes = frame._everything()
     taken = [_core.in_domain(_core.take(node, rows), domain) for node in nodes.values()]
     return frame._of_rows(list(nodes), taken)
@@ -151,7 +151,7 @@ def first_of_series(op: str, series: Series, n: int, largest: bool, keep: str = 
     """The `n` first values."""
     mark(op)
     rows = _first_rows(op, [series._node], n, largest, keep)
-    return Series(_core.take(series._node, rows), series.name)
+    return Series(_core.in_domain(_core.take(series._node, rows), picked_domain()), series.name)
 
 
 # ---- arrays --------------------------------------------------------------------------------------

@@ -109,6 +109,8 @@ def test_08_nothing_changes_in_place(df: hr.DataFrame) -> None:
     other, column = df.copy(), df.x
     df.loc[df.x == 1, "x"] = 9
     column[0] = 7
+    with pytest.raises(hr.InvalidArgumentError, match="one step"):
+        df["x"][0] = 7
     assert (df.x.to_list()[0], other.x.to_list()[0], column.to_list()[0]) == (9, 1, 7)
 
 
@@ -178,6 +180,11 @@ def test_15_nothing_is_aligned(df: hr.DataFrame) -> None:
     with pytest.raises(hr.TypeMismatchError, match="axis=0"):
         df[["x"]] + df.x
     assert df[["x"]].add(df.x, axis=0).x.to_list() == [2, None, 6, 8]
+    up, down = df.sort_values("f"), df.sort_values("f", ascending=False)
+    for apart in (lambda: up.x - down.x, lambda: up.x - df.x, lambda: up.x + hr.Series(range(4))):
+        with pytest.raises(hr.InvalidArgumentError, match=r"merge"):
+            apart()
+    assert (up.x + np.arange(4)).to_list() == [1, 5, 5, None]
 
 
 def test_16_positions_are_labels_now(df: hr.DataFrame) -> None:
@@ -186,17 +193,25 @@ def test_16_positions_are_labels_now(df: hr.DataFrame) -> None:
     made = df.set_index("k").sort_values("x", ignore_index=True)
     assert made.columns == ["x", "f"]
     # what pandas would find by the old numbers is an error, never other rows
-    picked = df[df.x > 1]
+    picked, copy = df[df.x > 1], df.copy()
     for wrong in (
         lambda: df.drop(picked.index),
         lambda: df.loc[picked.index, "x"],
         lambda: df.x.loc[picked.index[:1]],
         lambda: df.loc[df.f.nlargest(2).index],
         lambda: df[~df.index.isin(df.sample(2).index)],
-        lambda: df.copy().loc.__setitem__((df.sort_values("x").index, "x"), 0),
+        lambda: copy.loc.__setitem__((df.sort_values("x").index, "x"), 0),
+        lambda: df.loc[picked.x.idxmax()],
+        lambda: picked.loc[0],
+        lambda: picked.loc[0:1],
+        lambda: picked.drop(0),
+        lambda: picked.x[0],
+        lambda: picked.sort_index(),
     ):
-        with pytest.raises(hr.InvalidArgumentError, match="use a mask"):
+        with pytest.raises(hr.InvalidArgumentError, match=r"use a mask|reset_index|set_index"):
             wrong()
+    assert picked.loc[picked.x.idxmax(), "x"] == picked.iloc[-1].x == 4
+    assert picked.reset_index().loc[0, "x"] == 3
     assert df.assign(y=1).loc[df.index[1:]].x.to_list() == df.x.to_list()[1:]
 
 
@@ -209,6 +224,8 @@ def test_17_a_slice_of_labels(df: hr.DataFrame) -> None:
 def test_18_one_row(df: hr.DataFrame) -> None:
     row = df.set_index("k").loc["a"]
     assert (row.x, dict(row)["k"]) == (None, "a")
+    with pytest.raises(hr.TypeMismatchError, match=r"to_list\(\)"):
+        list(row)
     assert len(df.set_index("k").loc["b"]) == 2
     with pytest.raises(KeyError):
         df.set_index("k").loc["z"]

@@ -122,7 +122,7 @@ def test_iloc_of_one() -> None:
     assert ours.iloc[1, 2] == 2.0 and ours.iloc[:, -1].to_list() == DATA["x"]
     assert ours.x.iloc[0] == 1.0 and ours.x.iloc[1:].to_list() == [2.0, 3.0, 4.0]
     row = ours.iloc[0]
-    assert row.id == row["id"] == "b" and list(row) == ours.columns and "x=1.0" in repr(row)
+    assert row.id == row["id"] == "b" and list(row.keys()) == ours.columns and "x=1.0" in repr(row)
     for wrong in (lambda: ours.iloc[4], lambda: ours.iloc[[0, 4]], lambda: ours.iloc[0, 3]):
         with pytest.raises(IndexError):
             wrong()

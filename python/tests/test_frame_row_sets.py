@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that were picked or sorted: what pandas would align or look up by old labels is an error."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import headrace as hr
+
+DATA = {"a": [3, 1, 2, 1], "b": [1, 2, 3, 4], "k": ["x", "y", "x", "y"]}
+#: Operators that pick rows or put them in another order.
+OTHER_ROWS: dict[str, Callable[[Any], Any]] = {
+    "sort_values": lambda d: d.sort_values("a"),
+    "sorted down": lambda d: d.sort_values("a", ascending=False),
+    "reversed": lambda d: d[::-1],
+    "slice": lambda d: d[1:],
+    "tail": lambda d: d.tail(3),
+    "head of sorted": lambda d: d.sort_values("b").head(4),
+    "iloc list": lambda d: d.iloc[[3, 2, 1, 0]],
+    "iloc slice": lambda d: d.iloc[1:],
+    "take": lambda d: d.take([3, 2, 1, 0]),
+    "mask": lambda d: d[d.a > 0],
+    "query": lambda d: d.query("a > 0"),
+    "loc mask": lambda d: d.loc[d.a > 0],
+    "sample": lambda d: d.sample(4, random_state=0),
+    "nlargest": lambda d: d.nlargest(4, "a"),
+    "nsmallest": lambda d: d.nsmallest(4, "a"),
+    "drop_duplicates": lambda d: d.drop_duplicates("a"),
+    "drop_duplicates last": lambda d: d.drop_duplicates("a", keep="last"),
+    "drop": lambda d: d.drop(index=[0]),
+    "dropna": lambda d: d.assign(c=[1.0, None, 2.0, 3.0]).dropna(),
+    "group head": lambda d: d.groupby("k").head(1),
+    "group filter": lambda d: d.groupby("k").filter(lambda part: len(part) > 1),
+    "get_group": lambda d: d.groupby("k").get_group("y"),
+}
+SERIES: dict[str, Callable[[Any], Any]] = {
+    "sort_values": lambda s: s.sort_values(),
+    "reversed": lambda s: s[::-1],
+    "mask": lambda s: s[s > 0],
+    "slice": lambda s: s[1:],
+    "tail": lambda s: s.tail(3),
+    "list": lambda s: s.iloc[[3, 2, 1, 0]],
+    "nlargest": lambda s: s.nlargest(4),
+    "nsmallest": lambda s: s.nsmallest(4),
+    "sample": lambda s: s.sample(4, random_state=0),
+    "dropna": lambda s: s.where(s > 1).dropna(),
+    "drop_duplicates": lambda s: s.drop_duplicates(),
+    "head of sorted": lambda s: s.sort_values().head(4),
+}
+ERROR = pytest.raises(hr.InvalidArgumentError)
+
+
+def frame() -> hr.DataFrame:
+    return hr.DataFrame(DATA)
+
+
+@pytest.mark.parametrize("name", OTHER_ROWS)
+def test_rows_beside_others_are_an_error(name: str) -> None:
+    df = frame()
+    other = OTHER_ROWS[name](df)
+    free = hr.Series([10, 20, 30, 40][: len(other)])
+    for compute in (
+        lambda: other.a - df.a,
+        lambda: df.a * other.b,
+        lambda: other.a + free,
+        lambda: free > other.a,
+        lambda: other.a.where(free > 10),
+        lambda: np.where(free > 10, other.a, 0),
+        lambda: other.assign(c=free),
+        lambda: other.__setitem__("c", free),
+        lambda: hr.DataFrame({"x": other.a, "y": free}),
+        lambda: hr.DataFrame({"y": free, "x": other.a}),
+        lambda: other[free > 10],
+        lambda: other.loc[free > 10],
+        lambda: other.groupby(free),
+        lambda: hr.concat([df.a, other.b], axis=1),
+        lambda: hr.concat([other.a, free], axis=1),
+        lambda: other.a.fillna(free),
+        lambda: other.a.eq(free),
+        lambda: other[["a"]].add(free, axis=0),
+    ):
+        with ERROR:
+            compute()
+    # rows of one frame, arrays, lists and single values go on
+    assert (other.a - other.b).to_list() == [x - y for x, y in zip(other.a, other.b, strict=True)]
+    assert (other.a + free.to_numpy()).to_list() == (other.a.to_numpy() + free.to_numpy()).tolist()
+    assert other.assign(c=list(range(len(other)))).c.to_list() == list(range(len(other)))
+    assert (other.a - other.a.mean()).sum().item() == pytest.approx(0)
+    assert len(other[other.a > 1]) == sum(v > 1 for v in other.a)
+
+
+@pytest.mark.parametrize("name", OTHER_ROWS)
+def test_numbers_are_no_labels_of_picked_rows(name: str) -> None:
+    df = frame()
+    other = OTHER_ROWS[name](df)
+    for look in (
+        lambda: other.loc[0],
+        lambda: other.loc[0, "a"],
+        lambda: other.loc[0:1],
+        lambda: other.loc[1:],
+        lambda: other.loc[[0, 1]],
+        lambda: other.at[0, "a"],
+        lambda: other.drop(0),
+        lambda: other.drop(index=[0]),
+        lambda: other.drop(index=0, errors="ignore"),
+        lambda: other.loc.__setitem__((0, "a"), 5),
+        lambda: other.loc.__setitem__((slice(0, 1), "a"), 5),
+        lambda: other.a.loc[0],
+        lambda: other.a[0],
+        lambda: other.a.loc[0:1],
+        lambda: other.sort_index(),
+        lambda: other.a.sort_index(),
+        lambda: df.loc[other.a.idxmax()],
+    ):
+        with pytest.raises(hr.InvalidArgumentError, match=r"picked or sorted|use a mask"):
+            look()
+    # places, masks, the rows' own index, and names
+    assert other.iloc[0].a == other.a.to_list()[0] == other.a.iloc[0] == other.iat[0, 0]
+    assert other.loc[other.a.idxmax(), "a"] == max(other.a)
+    assert other.loc[:, "a"].to_list() == other.a.to_list() == other.loc[other.index].a.to_list()
+    assert other.a[:2].to_list() == other.a.to_list()[:2]
+    assert other.index[0] == 0
+    numbered = other.reset_index(drop=True)
+    assert numbered.loc[0].a == numbered.a[0] == other.a.iloc[0]
+    assert (numbered.a - numbered.b).to_list() == (other.a - other.b).to_list()
+    assert (numbered.a + hr.Series([0] * len(other))).to_list() == other.a.to_list()
+    labelled = other.set_index("b")
+    assert labelled.loc[labelled.index[0]].a == other.a.iloc[0]
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_series_of_their_own(name: str) -> None:
+    s = hr.Series([3, 1, 2, 1])
+    other = SERIES[name](s)
+    for look in (lambda: other - s, lambda: s - other, lambda: other.loc[0], lambda: other[0]):
+        with ERROR:
+            look()
+    assert other.iloc[0] == other.to_list()[0] == other.reset_index(drop=True)[0]
+    assert (other / other.sum() * other.sum()).to_list() == pytest.approx(other.to_list())
+    with ERROR:
+        hr.DataFrame({"s": s, "t": other})
+
+
+def test_rows_that_were_never_moved_keep_their_numbers() -> None:
+    df, theirs = frame(), pd.DataFrame(DATA)
+    for work in (
+        lambda d: d,
+        lambda d: d.head(3),
+        lambda d: d[:3],
+        lambda d: d.assign(c=d.a * 2),
+        lambda d: d.sort_values("a", ignore_index=True),
+        lambda d: d.sort_values("a").reset_index(drop=True),
+        lambda d: d[d.a > 1].reset_index(),
+        lambda d: d.drop_duplicates("a", ignore_index=True),
+        lambda d: d.dropna(ignore_index=True),
+        lambda d: d.merge(d, on="b"),
+        lambda d: d.groupby("k", as_index=False).sum(),
+        lambda d: d.groupby("k").a.sum().reset_index(),
+        lambda d: d.melt("k", ["a", "b"]),
+        lambda d: (hr if isinstance(d, hr.DataFrame) else pd).concat([d, d], ignore_index=True),
+        lambda d: d.k.value_counts().reset_index(),
+    ):
+        ours, other = work(df), work(theirs)
+        first = ours.columns[-1]
+        assert ours.loc[1, first] == other.loc[1, first]
+        assert ours[first][1] == other[first][1]
+        assert ours.loc[0:1, first].to_list() == other.loc[0:1, first].tolist()
+    assert df.a.mode()[0] == 1 and df.a.unique()[0] == 3
+    assert (df.a + hr.Series([1, 1, 1, 1])).to_list() == [4, 2, 3, 2]
+
+
+def test_rows_one_behind_the_other_have_no_numbers() -> None:
+    df = frame()
+    both = hr.concat([df, df])
+    for look in (lambda: both.loc[0], lambda: hr.concat([df.a, df.b])[0], lambda: both.drop(0)):
+        with pytest.raises(hr.InvalidArgumentError, match="picked or sorted"):
+            look()
+    assert hr.concat([df]).loc[0].b == 1
+    names = hr.DataFrame({"k": ["x", "y"], "w": [1, 2]}).set_index("k")
+    with ERROR:
+        df.sort_values("a").join(names, on="k").loc[0]
+    assert df.join(names, on="k").loc[1, "w"] == 2
+
+
+def test_frames_of_pandas_whose_numbers_are_no_places() -> None:
+    theirs = pd.DataFrame(DATA)
+    assert hr.from_pandas(theirs).loc[1].b == 2 and hr.Series(theirs.a)[1] == 1
+    for moved in (theirs.sort_values("a"), theirs[theirs.b > 1], theirs[::-1]):
+        for look in (
+            lambda m=moved: hr.from_pandas(m).loc[1],
+            lambda m=moved: hr.DataFrame(m).loc[1],
+            lambda m=moved: hr.Series(m.a)[1],
+            lambda m=moved: frame().__setitem__("c", m.a),
+        ):
+            with ERROR:
+                look()
+
+
+def test_a_frame_remembers_it_in_other_processes() -> None:
+    df = frame()
+    assert pickle.loads(pickle.dumps(df)).loc[1].b == 2
+    for moved in (df.sort_values("a"), df.a.sort_values()):
+        again = pickle.loads(pickle.dumps(moved))
+        assert again.iloc[1:2].equals(moved.iloc[1:2])
+        with ERROR:
+            again.loc[1]
+
+
+def test_values_of_picked_rows() -> None:
+    df = frame()
+    with pytest.raises(hr.InvalidArgumentError, match="to_numpy"):
+        df.loc[df.a > 1, "b"] = hr.Series([7, 8])
+    df.loc[df.a > 1, "b"] = [7, 8]
+    assert df.b.to_list() == [7, 2, 8, 4]
+
+
+def test_a_row_is_not_iterated() -> None:
+    row = frame().iloc[0]
+    for loop in (list, tuple, set, lambda r: dict(zip("abk", r, strict=True)), lambda r: [*r]):
+        with pytest.raises(hr.TypeMismatchError, match=r"to_list\(\).*keys\(\).*items\(\)"):
+            loop(row)
+    expected = pd.DataFrame(DATA).iloc[0]
+    assert dict(row) == {**row} == row.to_dict() == dict(expected) == dict(row.items())
+    assert list(row.keys()) == list(expected.keys()) and "a" in row and 3 not in row
+    assert row.to_list() == row.tolist() == expected.tolist() == list(row.values())
+    assert hr.DataFrame([row, row]).to_dict() == {"a": [3, 3], "b": [1, 1], "k": ["x", "x"]}
+    assert len(row) == 3 and row == frame().iloc[0]
+    dtypes = frame().dtypes
+    with pytest.raises(hr.TypeMismatchError, match="items"):
+        list(dtypes)
+    assert dict(dtypes) == dict(dtypes.items()) and frame().astype(dtypes).dtypes.index == list(
+        DATA
+    )
+
+
+def test_values_set_in_what_nobody_keeps_are_an_error() -> None:
+    df = frame()
+    holder = [df]
+    series = df.a
+
+    def chained(text: str) -> None:
+        with pytest.raises(hr.InvalidArgumentError, match=r"df\.loc"):
+            exec(text, {"df": df, "hr": hr})
+
+    for text in (
+        'df["a"][0] = 5',
+        "df.a[0] = 5",
+        'df["a"][df.a > 1] = 5',
+        'df["a"][0] += 5',
+        'df["a"].loc[0] = 5',
+        "df.a.iloc[0] = 5",
+        "df.a.at[0] = 5",
+        'df[df.a > 1]["b"] = 5',
+        'df.loc[df.a > 1]["b"] = 5',
+        "df[df.a > 1].b = 5",
+        'df[["a"]]["a"] = 5',
+        'df.head(2).loc[0, "a"] = 5',
+        "df[df.a > 1].iloc[0, 0] = 5",
+        'df.copy()["x"] = 1',
+    ):
+        chained(text)
+    assert df.to_dict() == DATA
+    series[0] = 7
+    series.loc[1] = 8
+    series.iloc[2] = 9
+    assert series.to_list() == [7, 8, 9, 1] and df.a.to_list() == DATA["a"]
+    holder[0]["a"] = series
+    holder[0].loc[0, "b"] = -1
+    df.iat[1, 1] = -2
+    df.a *= 2
+    df["a"] += 1
+    assert df.a.to_list() == [15, 17, 19, 3] and df.b.to_list() == [-1, -2, 3, 4]
