@@ -299,6 +299,8 @@ class DataFrame(
             key = key(self)
         if isinstance(key, DataFrame):
             return self.where(key)
+        if isinstance(key, slice) and isinstance(key.stop or key.start, str):
+            return self.loc[key]
         if isinstance(key, Series) and is_text(key):
             key = key.to_list()  # names of columns, as a label of theirs has them
         if isinstance(key, str):

@@ -15,8 +15,17 @@ from headrace.assignments import Picked, is_of_locator, lost_assignment, put_val
 from headrace.deferred import Deferred, mark
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.functions import value_by_value
+from headrace.partial_times import (
+    before_end,
+    equal_to,
+    is_beyond,
+    is_partial,
+    time_span,
+    within,
+)
 from headrace.rows import Row, is_missing, masked_names, whole_number
 from headrace.series import Series
+from headrace.times import is_time
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
@@ -137,6 +146,18 @@ def plain(column: Series) -> Series:
     return column.astype("string") if column.dtype == "category" else column
 
 
+def _equal(label: Series, key: Any) -> Series:
+    """The rows with a label; of a text that means a span of times those that lie in it."""
+    found: Series
+    if is_missing(key):
+        found = label.isna()
+    elif isinstance(key, str) and is_time(label):
+        found = within(label, key) if is_partial(label, key) else equal_to(label, key)
+    else:
+        found = label == key
+    return found
+
+
 def domain_of(frame: DataFrame) -> int:
     """The row domain of a frame; 0 when it has no column."""
     return next((node.domain for node in frame._everything().values()), 0)
@@ -197,9 +218,12 @@ class Locator:
         (label,) = labels
         ends = []
         if key.start is not None:
-            ends.append(label >= key.start)
+            partial = is_time(label) and isinstance(key.start, str)
+            ends.append(label >= (time_span(key.start, label).first if partial else key.start))
         if key.stop is not None:
-            ends.append(label <= key.stop)
+            partial = is_time(label) and isinstance(key.stop, str)
+            span = time_span(key.stop, label) if partial else None
+            ends.append(label <= key.stop if span is None else before_end(label, span))
         mask: Series = functools.reduce(operator.and_, ends)
         return mask
 
@@ -218,12 +242,15 @@ class Locator:
                 f"loc: more labels than the frame has: key={key!r}, "
                 f"labels={list(self._frame._labels)}"
             )
-        tests = [
-            label.isna() if is_missing(each) else label == each
-            for label, each in zip(labels, wanted, strict=False)
-        ]
+        tests = [_equal(label, each) for label, each in zip(labels, wanted, strict=False)]
         mask: Series = functools.reduce(operator.and_, tests).fill_null(False)
         return mask
+
+    def _partial_times(self, key: Any) -> list[tuple[Series, str]]:
+        """The labels that are times and the texts of a key that mean spans of them."""
+        wanted = key if isinstance(key, tuple) else (key,)
+        pairs = zip(self._label_columns(), wanted, strict=False)
+        return [(label, each) for label, each in pairs if is_partial(label, each)]
 
     def _places(self, key: Any) -> Any:
         """The positions of the rows with these labels, in the order of `key`; they all exist."""
@@ -275,10 +302,11 @@ class Locator:
                 raise _no_label("loc", key, [])
             return frame[row : row + 1], True
         found = frame[self._equal_mask(key)]
-        if len(found) == 0:
+        spans = self._partial_times(key)
+        if len(found) == 0 and (not spans or any(is_beyond(*span) for span in spans)):
             raise _no_label("loc", key, frame._labels)
         wanted = len(key) if isinstance(key, tuple) else 1
-        return found, len(found) == 1 and wanted == len(frame._labels)
+        return found, len(found) == 1 and wanted == len(frame._labels) and not spans
 
     def __getitem__(self, key: Any) -> Any:
         """Rows by label, list of labels, slice of labels (both ends count) or mask."""

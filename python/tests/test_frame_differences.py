@@ -219,6 +219,11 @@ def test_17_a_slice_of_labels(df: hr.DataFrame) -> None:
     assert df.set_index("k").loc["a":"b"].k.to_list() == ["b", "a", "b"]
     with pytest.raises(hr.InvalidArgumentError, match="one label"):
         df.set_index(["k", "x"]).loc["a":"b"]
+    hours = hr.DataFrame({"t": [dt.datetime(2024, 3, 5, h) for h in (9, 7)], "x": [1, 2]})
+    assert hours.set_index("t").loc["2024-03-05"].x.to_list() == [1, 2]
+    assert hours.set_index("t").loc["2024-03-05 08":].x.to_list() == [1]
+    with pytest.raises(KeyError, match="a text of times is"):
+        hours.set_index("t").loc["Mar 2024"]
 
 
 def test_18_one_row(df: hr.DataFrame) -> None:
