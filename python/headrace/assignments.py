@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from opcode import opmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
@@ -18,12 +19,20 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
 
+#: What ``a[b] = c`` and ``a.b = c`` are; these hold one reference more than a call of a method.
+_STORES = (opmap["STORE_SUBSCR"], opmap["STORE_ATTR"])
+
+
 def is_temporary(references: int, value: Any) -> bool:
     """Whether nobody but the running ``__setitem__`` of a value knows it, by its references."""
+    if references > 3:
+        return False
+    caller = sys._getframe(2)
+    least = 3 if caller.f_code.co_code[caller.f_lasti] in _STORES else 2
     if sys.version_info < (3, 14):
-        return references <= 3
-    caller = sys._getframe(2).f_locals  # a variable there may be lent without a reference
-    return references <= 2 and not any(held is value for held in caller.values())
+        return references <= least
+    # Python lends what variables hold without a reference.
+    return references < least and not any(held is value for held in caller.f_locals.values())
 
 
 def is_of_locator(references: int) -> bool:

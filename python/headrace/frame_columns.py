@@ -183,12 +183,15 @@ class FrameColumns:
         (['y'], [2, 3])
         """
         from headrace.frame import DataFrame
+        from headrace.locators import RowNumber, RowNumbers, check_row_numbers, domain_of
 
         mark("drop")
         if errors not in ("raise", "ignore"):
             raise InvalidArgumentError(
                 f"drop: no such word: errors={errors!r}; pass raise or ignore"
             )
+        if isinstance(labels, RowNumber):
+            labels, index = None, labels
         if labels is not None:
             labels = labels if hasattr(labels, "__iter__") else [labels]
             texts = isinstance(labels, str) or all(isinstance(each, str) for each in labels)
@@ -209,10 +212,14 @@ class FrameColumns:
             left = {name: node for name, node in self._labels.items() if name not in gone}
             made = DataFrame._of(kept, left)
         if index is not None:
+            if isinstance(index, RowNumber):
+                check_row_numbers("drop", index, domain_of(self))
+                return DataFrame(made[made.index != index])
             several = isinstance(index, list | range | Series) or hasattr(index, "ndim")
             if errors == "raise":
                 self.loc[index if several else [index]]  # an error for those that are not there
-            found = made.index.isin(list(index) if several else [index])
+            own = isinstance(index, RowNumbers)
+            found = made.index.isin(index if own else list(index) if several else [index])
             made = made[~found]
         return made
 

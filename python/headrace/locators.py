@@ -90,7 +90,7 @@ def refuse_numbers(op: str, key: Any, domain: int) -> None:
     """An error for labels of rows that were picked or sorted, and have none but their places."""
     if not domain & _core.PICKED_ROWS or isinstance(key, RowNumbers | RowNumber):
         return
-    if key == slice(None) if isinstance(key, slice) else is_mask(key):
+    if (isinstance(key, slice) and key.start is None is key.stop) or is_mask(key):
         return
     words = "" if key is None else f": label={key!r}"
     raise InvalidArgumentError(
@@ -102,7 +102,8 @@ def refuse_numbers(op: str, key: Any, domain: int) -> None:
 
 def check_row_numbers(op: str, key: Any, domain: int) -> None:
     """An error for the index of other rows than those of this domain."""
-    if isinstance(key, RowNumber) and domain and key._domain != domain:
+    are_moved = isinstance(key, RowNumber) and (key._domain | domain) & _core.PICKED_ROWS
+    if are_moved and key._domain != domain:
         raise InvalidArgumentError(
             f"{op}: the place of a row among other rows: they were picked or sorted; look for it "
             "in the same rows, or give labels first: set_index"

@@ -66,9 +66,12 @@ def _parts(text: str) -> tuple[datetime.datetime, str, str] | None:
     micro = 0
     if digits:
         unit, micro = "ms" if len(digits) <= 3 else "us", int(digits.ljust(6, "0"))
-    years, months, days, *clock = (*map(int, given), *(1, 1, 0, 0, 0)[len(given) - 1 :])
+    day = [*map(int, given[:3]), 1, 1][:3]
+    clock = [*map(int, given[3:]), 0, 0, 0][:3]
     try:
-        return datetime.datetime(years, months, days, *clock, micro), unit, offset or ""  # type: ignore[arg-type]
+        date = datetime.date(day[0], day[1], day[2])
+        time = datetime.time(clock[0], clock[1], clock[2], micro)
+        return datetime.datetime.combine(date, time), unit, offset or ""
     except ValueError:
         return None
 

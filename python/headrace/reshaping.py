@@ -104,7 +104,7 @@ def factorize(
     plain = series._plain()
     uniques = Series((plain.dropna() if use_na_sentinel else plain).unique())
     if sort:
-        uniques = uniques.sort_values()
+        uniques = uniques.sort_values().reset_index(drop=True)
     known = DataFrame({"key": uniques, "code": positions(len(uniques))})
     rows = DataFrame._of({"key": series._node})
     codes = rows.merge(known, on="key", how="left").code.fill_null(-1)

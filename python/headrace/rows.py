@@ -89,6 +89,8 @@ def counts_rows(values: Any) -> bool:
     import numpy as np
 
     index = values.index
+    if type(index).__name__ == "RangeIndex":
+        return bool(index.start == 0 and index.step == 1)
     return index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
 
 

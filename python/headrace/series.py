@@ -315,7 +315,7 @@ class Series(SeriesReductions):
 
         value_by_value("getitem")
         index = whole_number("getitem", "row", key)
-        self._check_label(index)
+        self._check_label(key)
         length = len(self)
         if not -length <= index < length:
             raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
@@ -323,9 +323,9 @@ class Series(SeriesReductions):
 
     def _check_label(self, key: Any, op: builtins.str = "getitem") -> None:
         """An error where a number means a label that nobody kept."""
-        from headrace.locators import refuse_numbers
+        from headrace.locators import check_row_numbers
 
-        refuse_numbers(op, key, self._node.domain)
+        check_row_numbers(op, key, self._node.domain)
 
     def head(self, n: int = 5) -> Series:
         """The first `n` rows, computed from no more than these where the plan allows it.

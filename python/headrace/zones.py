@@ -144,7 +144,9 @@ def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.
         return node("earliest" if ambiguous else "latest", nonexistent)
     first, last = (Series(node(word, nonexistent)) for word in ("earliest", "latest"))
     summer = _inferred(first, last) if isinstance(ambiguous, str) else ambiguous
-    chosen = first.where(Series(summer), last)
+    if not isinstance(summer, Series):
+        summer = Series(_core.in_domain(Series(summer)._node, first._node.domain))
+    chosen = first.where(summer, last)
     return chosen._node
 
 

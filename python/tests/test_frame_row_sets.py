@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -117,12 +118,14 @@ def test_numbers_are_no_labels_of_picked_rows(name: str) -> None:
         lambda: other.sort_index(),
         lambda: other.a.sort_index(),
         lambda: df.loc[other.a.idxmax()],
+        lambda: df.a[other.a.idxmax()],
     ):
         with pytest.raises(hr.InvalidArgumentError, match=r"picked or sorted|use a mask"):
             look()
     # places, masks, the rows' own index, and names
     assert other.iloc[0].a == other.a.to_list()[0] == other.a.iloc[0] == other.iat[0, 0]
-    assert other.loc[other.a.idxmax(), "a"] == max(other.a)
+    assert other.loc[other.a.idxmax(), "a"] == other.a[other.a.idxmax()] == max(other.a)
+    assert other.loc[::2].a.to_list() == other.a.to_list()[::2]
     assert other.loc[:, "a"].to_list() == other.a.to_list() == other.loc[other.index].a.to_list()
     assert other.a[:2].to_list() == other.a.to_list()[:2]
     assert other.index[0] == 0
@@ -130,6 +133,7 @@ def test_numbers_are_no_labels_of_picked_rows(name: str) -> None:
     assert numbered.loc[0].a == numbered.a[0] == other.a.iloc[0]
     assert (numbered.a - numbered.b).to_list() == (other.a - other.b).to_list()
     assert (numbered.a + hr.Series([0] * len(other))).to_list() == other.a.to_list()
+    assert len(other.drop(other.a.idxmax())) == len(other.drop(other.index[:1])) == len(other) - 1
     labelled = other.set_index("b")
     assert labelled.loc[labelled.index[0]].a == other.a.iloc[0]
 
@@ -171,6 +175,8 @@ def test_rows_that_were_never_moved_keep_their_numbers() -> None:
         assert ours.loc[1, first] == other.loc[1, first]
         assert ours[first][1] == other[first][1]
         assert ours.loc[0:1, first].to_list() == other.loc[0:1, first].tolist()
+    assert df.loc[df.head(2).a.idxmin(), "b"] == df.loc[hr.Series([3, 1]).idxmin(), "b"] == 2
+    assert df.drop(df.a.idxmax()).a.to_list() == theirs.drop(theirs.a.idxmax()).a.tolist()
     assert df.a.mode()[0] == 1 and df.a.unique()[0] == 3
     assert (df.a + hr.Series([1, 1, 1, 1])).to_list() == [4, 2, 3, 2]
 
@@ -266,7 +272,7 @@ def test_values_set_in_what_nobody_keeps_are_an_error() -> None:
     ):
         chained(text)
     assert df.to_dict() == DATA
-    series[0] = 7
+    series.__setitem__(0, 7)
     series.loc[1] = 8
     series.iloc[2] = 9
     assert series.to_list() == [7, 8, 9, 1] and df.a.to_list() == DATA["a"]
@@ -274,5 +280,8 @@ def test_values_set_in_what_nobody_keeps_are_an_error() -> None:
     holder[0].loc[0, "b"] = -1
     df.iat[1, 1] = -2
     df.a *= 2
+    setattr(df, "a", df.a)
     df["a"] += 1
+    exec('df.__setitem__("b", df.b); df.b = df.b; df["b"] = df.b', {"df": df})
+    operator.setitem(df, "a", df.a)
     assert df.a.to_list() == [15, 17, 19, 3] and df.b.to_list() == [-1, -2, 3, 4]
