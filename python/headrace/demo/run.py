@@ -114,7 +114,7 @@ def own(path: Path, column: str | None, rate: float | None) -> Input:
             f"demo: no rate of an ECG: rate={rate:g}; give {_LEAST_RATE:g} samples a second or more"
         )
     dtypes = scan_csv(path).dtypes
-    columns = list(dtypes)
+    columns = list(dtypes.keys())
     if column is None and len(columns) > 1:
         raise InvalidArgumentError(
             f"demo: which column is the ECG? Add --column NAME, one of: {', '.join(columns)}"
