@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/background.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/memory/resource.h"
 #include "headrace/memory/spill.h"
 #include "headrace/memory/tag.h"
@@ -34,6 +35,18 @@ std::atomic<int64_t> rows_of_morsel{0};
 std::atomic<bool (*)()> interrupt_check{nullptr};
 std::atomic<void (*)(int64_t, int64_t)> progress_report{nullptr};
 thread_local bool is_worker = false;
+// When this thread last looked for an interrupt: jobs may be shorter than a slice.
+constinit thread_local Clock::time_point last_look{};
+
+[[noreturn]] void stop_operation() {
+  throw Interrupted("interrupted: the operation was stopped; nothing was changed");
+}
+
+// Only the thread that entered can see the user, never a worker.
+bool is_interrupted() {
+  const auto check = interrupt_check.load();
+  return !is_worker && check && check();
+}
 
 // The whole processors that a cgroup's quota allows, or a large number.
 int cgroup_quota() {
@@ -103,33 +116,32 @@ class Pool {
   void run(Job& job) {
     const int helpers = static_cast<int>(std::min<int64_t>(threads() - 1, job.count - 1));
     if (helpers > 0) publish(job, helpers);
-    auto last = Clock::now();
+    const auto begin = Clock::now();
     bool interrupted = false;
-    while (job.run_one()) interrupted |= look_around(job, last);
+    while (job.run_one()) interrupted |= look_around(job, begin);
     if (helpers > 0) {
       std::unique_lock lock(mutex_);
       jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
       if (job.active > 0) job.waiting = begin_waiting();
       while (!idle_.wait_for(lock, kSlice, [&] { return job.active == 0; })) {
         lock.unlock();
-        interrupted |= look_around(job, last);
+        interrupted |= look_around(job, begin);
         lock.lock();
       }
     }
-    if (interrupted)
-      throw Interrupted("interrupted: the operation was stopped; nothing was changed");
+    if (interrupted) stop_operation();
     if (job.failure) std::rethrow_exception(job.failure);
   }
 
  private:
-  // Every 50 ms, and never on a worker: only the thread that entered can see the user.
-  static bool look_around(Job& job, Clock::time_point& last) {
+  // Every 50 ms of the thread; progress is that of jobs that take as long.
+  static bool look_around(Job& job, Clock::time_point begin) {
     const auto now = Clock::now();
-    if (is_worker || now - last < kSlice) return false;
-    last = now;
-    if (const auto report = progress_report.load()) report(job.done, job.count);
-    const auto check = interrupt_check.load();
-    if (!check || !check()) return false;
+    if (is_worker || now - last_look < kSlice) return false;
+    last_look = now;
+    if (const auto report = progress_report.load(); report && now - begin >= kSlice)
+      report(job.done, job.count);
+    if (!is_interrupted()) return false;
     job.stop();
     return true;
   }
@@ -239,6 +251,15 @@ void parallel_for(int64_t count, Task task) {
 
 void set_interrupt_check(bool (*check)()) {
   interrupt_check = check;
+}
+
+void look_for_interrupt() {
+  if (Clock::now() - last_look >= kSlice) look_for_interrupt_now();
+}
+
+void look_for_interrupt_now() {
+  last_look = Clock::now();
+  if (is_interrupted()) stop_operation();
 }
 
 void set_progress(void (*report)(int64_t, int64_t)) {

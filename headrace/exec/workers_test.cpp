@@ -3,6 +3,7 @@
 #include "headrace/exec/workers.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/memory/budget.h"
 #include "headrace/memory/buffer.h"
 #include "headrace/memory/resource.h"
@@ -148,6 +149,30 @@ TEST_P(Workers, AnInterruptStopsALongJob) {
   set_interrupt_check(nullptr);
   EXPECT_LT(ran, 100'000);
   parallel_for(10, [&](int64_t) { ++ran; });
+}
+
+TEST_P(Workers, AnInterruptStopsManyShortJobs) {
+  set_interrupt_check([] { return true; });
+  std::atomic<int64_t> ran{0};
+  const auto many = [&] {
+    for (int k = 0; k < 10'000; ++k)
+      parallel_for(2, [&](int64_t) {
+        ++ran;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      });
+  };
+  EXPECT_THROW(many(), Interrupted);
+  EXPECT_LT(ran, 10'000);
+  const auto loop = [] {
+    for (int k = 0; k < 10'000; ++k) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      look_for_interrupt();
+    }
+  };
+  EXPECT_THROW(loop(), Interrupted);
+  EXPECT_THROW(look_for_interrupt_now(), Interrupted);
+  set_interrupt_check(nullptr);
+  look_for_interrupt_now();
 }
 
 TEST(Threads, RefusesACountOutOfRange) {
