@@ -7,6 +7,7 @@
 #include <charconv>
 #include <deque>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,14 @@ struct Zones {
   std::deque<Zone> all;
 };
 
+// A fork waits until nobody looks, and the child looks on.
 Zones& zones() {
-  static auto* const leaked = new Zones;
+  static Zones* const leaked = [] {
+    auto* const made = new Zones;
+    pthread_atfork([] { zones().mutex.lock(); }, [] { zones().mutex.unlock(); },
+                   [] { zones().mutex.unlock(); });
+    return made;
+  }();
   return *leaked;
 }
 

@@ -9,6 +9,7 @@
 #include <bit>
 #include <limits>
 #include <mutex>
+#include <pthread.h>
 #include <unordered_map>
 
 namespace hr {
@@ -29,9 +30,23 @@ struct Known {
   size_t sweep_at = 64;
 };
 
+std::atomic<Known*> known_in_use{nullptr};
+
+// Never destroyed: columns may outlive static objects. A fork does not wait for who compares
+// strings; a child that another thread's hands were in the list of begins with an empty one.
 Known& known() {
-  static auto* const leaked = new Known;  // columns may outlive static objects
-  return *leaked;
+  [[maybe_unused]] static const bool made = [] {
+    known_in_use = new Known;
+    pthread_atfork(nullptr, nullptr, [] {
+      Known& parents = *known_in_use;
+      if (parents.mutex.try_lock())
+        parents.mutex.unlock();
+      else
+        known_in_use = new Known;
+    });
+    return true;
+  }();
+  return *known_in_use;
 }
 
 bool same_strings(const Column& a, const Column& b) {

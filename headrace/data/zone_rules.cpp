@@ -3,11 +3,11 @@
 #include "headrace/data/zone_rules.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/fork_mutex.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <mutex>
 
 namespace hr {
 
@@ -17,7 +17,7 @@ constexpr int64_t kDay = 86'400;
 constexpr int64_t kFarthest = int64_t{1} << 40;  // some 34,000 years
 
 struct Known {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<std::shared_ptr<const ZoneRules>> by_number;
 };
 

@@ -3,6 +3,7 @@
 #include "headrace/memory/ledger.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/tag.h"
 #include "headrace/memory/trace.h"
 
@@ -23,6 +24,8 @@ struct LedgerState {
   std::atomic<int> no_copies{0};
   std::atomic<int> no_asked_copies{0};
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+
+  LedgerState() { lock_over_fork(mutex, true); }
 };
 
 LedgerState& state() {

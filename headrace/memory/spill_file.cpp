@@ -3,6 +3,7 @@
 #include "headrace/memory/spill_file.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/buffer_rep.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -68,9 +69,12 @@ std::shared_ptr<SpillFile> SpillFile::open(const std::string& directory) {
 }
 
 SpillFile::SpillFile(int descriptor, std::string directory)
-    : descriptor_(descriptor), directory_(std::move(directory)) {}
+    : descriptor_(descriptor), directory_(std::move(directory)) {
+  lock_over_fork(mutex_, true);
+}
 
 SpillFile::~SpillFile() {
+  forget_over_fork(mutex_);
   close(descriptor_);
 }
 

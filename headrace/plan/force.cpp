@@ -10,7 +10,9 @@
 #include "headrace/plan/profile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <pthread.h>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -174,12 +176,19 @@ void finish_same(const PlanStep& step) {
     if (!node->is_ready()) node->finish(from->value());
 }
 
+std::atomic<std::recursive_mutex*> mutex_in_use{nullptr};
+
 }  // namespace
 
-// One plan runs at a time; it uses all workers.
+// One plan runs at a time; it uses all workers. Never destroyed. A forked child begins with a free
+// one: a fork cannot wait for the plan of another thread, which may want the GIL to go on.
 std::recursive_mutex& plan_mutex() {
-  static auto* const leaked = new std::recursive_mutex;
-  return *leaked;
+  [[maybe_unused]] static const bool made = [] {
+    mutex_in_use = new std::recursive_mutex;
+    pthread_atfork(nullptr, nullptr, [] { mutex_in_use = new std::recursive_mutex; });
+    return true;
+  }();
+  return *mutex_in_use;
 }
 
 void force(std::span<const NodePtr> nodes) {

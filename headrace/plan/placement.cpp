@@ -6,6 +6,7 @@
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/memory/fork_mutex.h"
 #include "headrace/memory/simulated.h"
 #include "headrace/plan/node_fields.h"
 
@@ -13,7 +14,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 namespace hr {
 
@@ -27,7 +27,7 @@ Place first_place() {
 }
 
 struct State {
-  std::mutex mutex;
+  ForkMutex mutex;
   Place place = first_place();
   std::vector<Fallback> fallbacks;
   std::atomic<bool> strict{false};

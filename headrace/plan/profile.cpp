@@ -3,18 +3,18 @@
 #include "headrace/plan/profile.h"
 
 #include "headrace/exec/device_profile.h"
+#include "headrace/memory/fork_mutex.h"
 #include "headrace/memory/spill.h"
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 
 namespace hr {
 
 namespace {
 
 struct Listeners {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Profile*> all;
   std::atomic<size_t> count{0};
 };

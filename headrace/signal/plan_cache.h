@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // PlanCache: tables that are dear to make, kept for the next call of the same length.
 #pragma once
+#include "headrace/memory/fork_mutex.h"
+
 #include <cstdint>
+#include <iterator>
 #include <list>
 #include <memory>
-#include <mutex>
 
 namespace hr {
 
@@ -30,27 +32,31 @@ class PlanCache {
         }
     }
     auto plan = std::make_shared<const Plan>(n);
+    Plans dropped;  // freed without the lock
     const std::lock_guard lock(mutex_);
     plans_.push_front(plan);
     bytes_ += plan->table_bytes();
     while (bytes_ > kBytes) {
       bytes_ -= plans_.back()->table_bytes();
-      plans_.pop_back();
+      dropped.splice(dropped.end(), plans_, std::prev(plans_.end()));
     }
     return plan;
   }
 
   void clear() {
+    Plans dropped;
     const std::lock_guard lock(mutex_);
-    plans_.clear();
+    dropped.swap(plans_);
     bytes_ = 0;
   }
 
  private:
   static constexpr int64_t kBytes = int64_t{32} << 20;
 
-  std::mutex mutex_;
-  std::list<std::shared_ptr<const Plan>> plans_;  // the last used first
+  using Plans = std::list<std::shared_ptr<const Plan>>;
+
+  ForkMutex mutex_;
+  Plans plans_;  // the last used first
   int64_t bytes_ = 0;
 };
 
