@@ -11,8 +11,12 @@ namespace hr {
 
 /// A regular file is written under a temporary name in its folder, with the mode of the file that
 /// it replaces, and takes the name at `commit`; without that it is removed. Links are followed.
-/// Anything else (a pipe, a terminal) is written directly. Every function throws InputError with
-/// path and errno when the system refuses.
+/// Anything else (a pipe, a terminal, /dev/stdout, /dev/fd/3) is written directly. Every function
+/// throws InputError with path and errno when the system refuses, and Interrupted on Ctrl-C where
+/// it waits; after that the file is as it was.
+///
+/// Who writes holds a lock (flock) on the temporary file, so what a killed process left is known:
+/// the next Sink of the same file removes it.
 class HR_API Sink {
  public:
   /// `durable`: commit waits until the bytes are on the disk.
@@ -28,14 +32,23 @@ class HR_API Sink {
 
   void append(std::string_view bytes);
 
+  /// The file takes its name, unless the user interrupts before.
   void commit();
 
+  /// Removes what is not committed.
+  void discard() noexcept;
+
  private:
+  [[noreturn]] void fail(int code) const;
+  bool open_directly(const std::string& target);
+  void make_temporary(const std::string& target);
   void write(int64_t offset, std::string_view bytes) const;
+  void flush() const;
   void close() noexcept;
 
   std::string op_;
   std::string path_;
+  std::string target_;       // behind its links
   std::string temporary_{};  // empty: written directly
   bool durable_;
   int fd_ = -1;

@@ -26,13 +26,9 @@ void raise(const nb::object& error) {
 }
 
 nb::object input_error(const hr::InputError& e) {
-  nb::object error = new_error("InputError", e.what());
-  error.attr("path") = message_text(e.path.c_str());
-  error.attr("filename") = e.path.empty() ? nb::none() : error.attr("path");
-  error.attr("line") = e.line;
-  error.attr("column") = e.column;
-  if (e.code != 0) error.attr("errno") = e.code;
-  return error;
+  const nb::object path = nb::steal(PyUnicode_DecodeFSDefault(e.path.c_str()));
+  return nb::module_::import_("headrace.errors")
+      .attr("input_error")(message_text(e.what()), path, e.code, e.line, e.column);
 }
 
 nb::object memory_error(const hr::OutOfMemoryError& e) {

@@ -8,6 +8,7 @@
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_write.h"
 #include "headrace/io/nodes.h"
+#include "headrace/io/sink.h"
 #include "headrace/plan/placement.h"
 
 #include <nanobind/stl/map.h>
@@ -47,11 +48,11 @@ class FileObject {
 };
 
 // The name of a file as the system has it, which need not be UTF-8.
-std::string file_name(nb::handle path) {
+std::string file_name(std::string_view op, nb::handle path) {
   const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
   if (!bytes) {
     PyErr_Clear();
-    hr::throw_error<hr::InvalidArgumentError>("read_csv", "a name that no file has",
+    hr::throw_error<hr::InvalidArgumentError>(op, "a name that no file has",
                                               {{"path", printed(path)}});
   }
   const auto name = nb::borrow<nb::bytes>(bytes);
@@ -59,7 +60,7 @@ std::string file_name(nb::handle path) {
 }
 
 hr::Source source_of(nb::handle source) {
-  if (nb::isinstance<nb::str>(source)) return hr::Source::path(file_name(source));
+  if (nb::isinstance<nb::str>(source)) return hr::Source::path(file_name("read_csv", source));
   if (PyObject_CheckBuffer(source.ptr())) return hr::Source::bytes(adopt_bytes(source, "read_csv"));
   if (!nb::hasattr(source, "read"))
     hr::throw_error<hr::TypeMismatchError>("read_csv", "not a path, bytes or a binary file", {},
@@ -119,6 +120,17 @@ hr::CsvScan open_scan(nb::handle source, const std::map<std::string, std::string
 
 }  // namespace
 
+// What has the buffer protocol, appended without the GIL; gives the number of bytes.
+int64_t write_bytes(hr::Sink& sink, nb::handle data) {
+  struct View : Py_buffer {
+    ~View() { PyBuffer_Release(this); }
+  } view;
+  if (PyObject_GetBuffer(data.ptr(), &view, PyBUF_SIMPLE) != 0) nb::raise_python_error();
+  const GilReleased unlocked;
+  sink.append({static_cast<const char*>(view.buf), static_cast<size_t>(view.len)});
+  return view.len;
+}
+
 void bind_io(nb::module_& m) {
   nb::class_<hr::CsvScan>(m, "CsvScan")
       .def(nb::new_(&open_scan), "source"_a, nb::kw_only(), "dtypes"_a, "dtype"_a.none(),
@@ -140,16 +152,29 @@ void bind_io(nb::module_& m) {
       "scan"_a, Unlocked());
   m.def(
       "write_csv",
-      [](const hr::Table& table, const std::string& path, const std::string& delimiter, bool header,
+      [](const hr::Table& table, const nb::str& path, const std::string& delimiter, bool header,
          std::string float_format, std::string null_word, bool durable) {
+        const std::string to = file_name("to_csv", path);
+        const GilReleased unlocked;
         hr::CsvWriteOptions options;
         options.delimiter = one_byte("delimiter", delimiter).value();
         options.header = header;
         options.float_format = std::move(float_format);
         options.null_word = std::move(null_word);
         options.durable = durable;
-        hr::write_csv(table, path, options);
+        hr::write_csv(table, to, options);
       },
-      "table"_a, "path"_a, "delimiter"_a, "header"_a, "float_format"_a, "null_word"_a, "durable"_a,
-      Unlocked());
+      "table"_a, "path"_a, "delimiter"_a, "header"_a, "float_format"_a, "null_word"_a, "durable"_a);
+  nb::class_<hr::Sink>(m, "Sink")
+      .def(
+          "__init__",
+          [](hr::Sink* self, std::string_view op, const nb::str& path, bool durable) {
+            std::string to = file_name(op, path);
+            const GilReleased unlocked;
+            new (self) hr::Sink(op, std::move(to), durable);
+          },
+          "op"_a, "path"_a, "durable"_a)
+      .def("write", &write_bytes, "data"_a)
+      .def("commit", &hr::Sink::commit, Unlocked())
+      .def("discard", &hr::Sink::discard, Unlocked());
 }

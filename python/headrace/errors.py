@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one family of errors: ``operator: what is wrong: name=value, ...; the fix``."""
 
+import os
+from typing import Any
+
 
 class Error(Exception):
     """Root of all errors that Headrace raises on purpose."""
@@ -55,12 +58,17 @@ class OutOfMemoryError(Error, MemoryError):
 class InputError(Error, OSError):
     """Bad bytes in an input, or a file that cannot be read or written.
 
+    Where the system refuses, it is Python's own error for that as well: a missing file is caught
+    by ``except FileNotFoundError`` too, others by PermissionError, IsADirectoryError, ...
+
     Attributes
     ----------
     path : str
         The file; also as ``filename``.
     line, column : int
         Where in the file, counted from 1; 0 when not known.
+    errno, strerror : int and str, or None
+        What the system said.
     """
 
     __module__ = "headrace"
@@ -68,6 +76,11 @@ class InputError(Error, OSError):
     path: str = ""
     line: int = 0
     column: int = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its parts: neither the fields of OSError nor the class would get through."""
+        fields = (self.path, self.errno or 0, self.line, self.column)
+        return (input_error, (str(self), *fields), self.__dict__)
 
 
 class DeviceError(Error, RuntimeError):
@@ -94,3 +107,23 @@ class InternalError(Error, RuntimeError):
     __module__ = "headrace"
 
     held_bytes: int = 0
+
+
+#: InputError that is Python's own error as well, by the class of that.
+_INPUT_ERRORS: dict[type[OSError], type[InputError]] = {OSError: InputError}
+
+
+def input_error(
+    message: str, path: str = "", errno: int = 0, line: int = 0, column: int = 0
+) -> InputError:
+    """An InputError that is also what Python raises for `errno`."""
+    kind = type(OSError(errno, ""))
+    if kind not in _INPUT_ERRORS:
+        names = {"__module__": "headrace", "__doc__": InputError.__doc__}
+        _INPUT_ERRORS[kind] = type(kind.__name__, (InputError, kind), names)
+    error = _INPUT_ERRORS[kind](message)
+    error.path, error.line, error.column = path, line, column
+    error.filename = path or None
+    if errno:
+        error.errno, error.strerror = errno, os.strerror(errno)
+    return error

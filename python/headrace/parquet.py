@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
-from headrace.errors import InputError, TypeMismatchError, UnsupportedError
+from headrace.errors import InputError, TypeMismatchError, UnsupportedError, input_error
+from headrace.files import new_file
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -51,8 +54,12 @@ def _call(op: str, path: Any, work: Any) -> Any:
     start = time.perf_counter()
     try:
         return work()
+    except InputError:
+        raise
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{op}: {error}: path={path!r}") from error
+        code = getattr(error, "errno", None) or 0
+        name = path if isinstance(path, str) else ""
+        raise input_error(f"{op}: {error}: path={path!r}", name, code) from error
     finally:
         _core.record_fallback(op, "Parquet by pyarrow", time.perf_counter() - start)
 
@@ -71,10 +78,16 @@ def _place(op: str, source: Any) -> Any:
     )
 
 
-def _stamp(path: Any) -> tuple[int, ...] | None:
+def _stamp(op: str, path: Any) -> tuple[int, ...] | None:
     if not isinstance(path, str):
         return None
-    found = os.stat(path)
+    try:
+        found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    except OSError as error:
+        what = f"{op}: the system cannot read the file: path={path!r}; {error.strerror}"
+        raise input_error(what, path, error.errno or 0) from None
     return (found.st_size, found.st_mtime_ns, found.st_ino)
 
 
@@ -97,17 +110,16 @@ def _table(op: str, arrow: Any) -> _core.Table:
 class _Groups:
     """The row groups of a file for the engine: bounds of their columns, and their rows."""
 
-    def __init__(self, op: str, place: Any, file: Any, names: list[str]) -> None:
+    def __init__(self, op: str, place: Any, stamp: Any, file: Any, names: list[str]) -> None:
         self.op, self.place, self.names = op, place, names
         self.file = file
-        self.stamp = _stamp(place)
+        self.stamp = stamp
         self.none = _table(op, file.schema_arrow.empty_table().select(names))
 
     def _check(self) -> None:
-        if self.stamp is not None and _stamp(self.place) != self.stamp:
-            raise InputError(
-                f"{self.op}: the file changed since it was scanned: path={self.place!r}"
-            )
+        if self.stamp is not None and _stamp(self.op, self.place) != self.stamp:
+            what = f"{self.op}: the file changed since it was scanned: path={self.place!r}"
+            raise input_error(what, self.place)
 
     def rows(self) -> list[int]:
         """Of each group."""
@@ -157,9 +169,10 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
     mark(op)
     parquet = _pyarrow(op)
     place = _place(op, source)
+    stamp = _stamp(op, place)
     file = _call(op, place, lambda: parquet.ParquetFile(place))
     names = _wanted(op, columns, list(file.schema_arrow.names))
-    groups = _Groups(op, place, file, names)
+    groups = _Groups(op, place, stamp, file, names)
     if now:
         return DataFrame._from_table(groups.read(list(range(len(names)))))
     name = os.path.basename(place) if isinstance(place, str) else "a file object"
@@ -237,15 +250,10 @@ def write_parquet(
     """
     mark("to_parquet")
     parquet = _pyarrow("to_parquet")
-    target = os.fspath(path)
-    part = f"{target}.{os.getpid()}.part"
+    table = frame.reset_index().to_arrow()
 
     def write() -> None:
-        try:
-            parquet.write_table(frame.reset_index().to_arrow(), part, compression=compression)
-            os.replace(part, target)
-        finally:
-            if os.path.exists(part):
-                os.unlink(part)
+        with new_file("to_parquet", path) as file:
+            parquet.write_table(table, file, compression=compression)
 
-    _call("to_parquet", target, write)
+    _call("to_parquet", os.fspath(path), write)

@@ -15,6 +15,7 @@ from headrace import _core
 from headrace.array import Array, asarray
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError
+from headrace.files import write_file
 
 if TYPE_CHECKING:
     from headrace import _core as core
@@ -273,8 +274,7 @@ class Plot:
             raise InvalidArgumentError(
                 f"save: no such kind of file: ending={ending!r}; use png, svg or html"
             )
-        with open(path, "wb") as file:
-            file.write(content)
+        write_file("save", path, content)
 
 
 def _ticks(low: float, high: float, wanted: int) -> list[float]:

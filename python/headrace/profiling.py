@@ -7,10 +7,10 @@ import html
 import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from headrace import _core
+from headrace.files import write_file
 from headrace.memory.tables import html_table, size_text, text_table
 
 
@@ -156,7 +156,8 @@ class Profile:
             events.append(bar | {"ts": begin, "dur": end - begin, "args": named})
             used = {"used_bytes": step.used_bytes}
             events.append({"ph": "C", "name": "memory", "pid": 1, "ts": end, "args": used})
-        Path(path).write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}))
+        trace = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+        write_file("save", path, trace)
 
 
 def profile() -> Profile:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import NamedTuple, overload
 
 from headrace import _core
 from headrace.errors import InputError
+from headrace.files import new_file
 from headrace.memory.tables import html_table, text_table
 from headrace.settings import Setting
 
@@ -115,7 +117,10 @@ class Log:
         """
         import csv
 
-        with open(path, "w", newline="", encoding="utf-8") as file:
+        with (
+            new_file("memory.log", path) as binary,
+            io.TextIOWrapper(io.BufferedWriter(binary), "utf-8", newline="") as file,
+        ):
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(self._COLUMNS)
             for e in self.entries:

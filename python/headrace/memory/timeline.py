@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
+from headrace.files import write_file
 from headrace.memory.budget import limit as present_limit
 from headrace.memory.tables import size_text, text_table
 
@@ -335,7 +336,7 @@ class Timeline:
             raise InvalidArgumentError(
                 f"timeline: a file of another kind: path='{path}'; end it with .svg or .html"
             )
-        target.write_text(text, "utf-8")
+        write_file("timeline", target, text)
 
 
 def _short(name: str) -> str:
