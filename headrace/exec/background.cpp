@@ -2,12 +2,13 @@
 // Two threads that move memory while others compute.
 #include "headrace/exec/background.h"
 
+#include "headrace/exec/thread.h"
+
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <pthread.h>
-#include <thread>
 
 namespace hr {
 
@@ -21,7 +22,7 @@ class Background {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
     if (started_ < kThreads && started_ <= busy_ + static_cast<int>(jobs_.size())) {
-      std::thread([this] { work(); }).detach();
+      start_thread([this] { work(); });
       ++started_;
     }
     wake_.notify_one();

@@ -3,6 +3,7 @@
 #include "headrace/exec/device_stream.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/thread.h"
 #include "headrace/memory/cuda_device.h"
 #include "headrace/memory/external_device.h"
 #include "headrace/memory/simulated.h"
@@ -65,7 +66,7 @@ class Streams {
     const uint64_t id = queues_.size() + 1;
     Queue& queue = queues_[id];
     try {
-      std::thread([this, &queue] { run(queue); }).detach();
+      start_thread([this, &queue] { run(queue); });
     } catch (const std::system_error&) {
       queues_.erase(id);
       throw_error<DeviceError>("device", "the system has no thread for a stream");

@@ -3,6 +3,7 @@
 #include "headrace/exec/watch.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/thread.h"
 
 #include <atomic>
 #include <cerrno>
@@ -14,7 +15,6 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 
 namespace hr {
@@ -68,7 +68,7 @@ class Watcher {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      std::thread([this, made] { watch(made); }).detach();
+      start_thread([this, made] { watch(made); });
     } catch (const std::system_error& error) {
       pthread_sigmask(SIG_SETMASK, &before, nullptr);
       close(made);

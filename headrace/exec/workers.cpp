@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/background.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/exec/thread.h"
 #include "headrace/memory/resource.h"
 #include "headrace/memory/spill.h"
 #include "headrace/memory/tag.h"
@@ -151,7 +152,7 @@ class Pool {
     jobs_.push_back(&job);
     while (workers_ < helpers) {
       try {
-        std::thread([this] { work(); }).detach();
+        start_thread([this] { work(); });
       } catch (const std::system_error&) {
         break;  // the system has no thread to give: the work is done by fewer
       }

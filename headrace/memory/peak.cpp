@@ -23,9 +23,12 @@ constexpr int64_t kLeastStep = 64 << 10;
 constinit std::array<std::atomic<int64_t>, kTags> sums{};
 constinit std::atomic<int64_t> next_noting{kLeastStep};
 
+// Of the peak. Not in what is made at the first event, which has no memory for so much when that
+// is short.
+constinit std::array<int64_t, kTags> noted_sums{};
+
 struct Noted {
   std::mutex mutex;
-  std::array<int64_t, kTags> sums{};
   int64_t bytes = 0;
   int64_t time_ns = 0;
 
@@ -50,7 +53,7 @@ void note_peak(int64_t used) noexcept {
   if (!lock || used <= next_noting) return;  // another thread notes
   next_noting = used + std::max(used / 100, kLeastStep);
   const Tag count = tags_in_use();
-  for (Tag tag = 0; tag < count; ++tag) peak.sums[tag] = sums[tag].load(std::memory_order_relaxed);
+  for (Tag tag = 0; tag < count; ++tag) noted_sums[tag] = sums[tag].load(std::memory_order_relaxed);
   peak.bytes = used;
   peak.time_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
@@ -87,7 +90,7 @@ MemoryPeak memory_peak() {
   const std::lock_guard lock(peak.mutex);
   result.noted_bytes = peak.bytes;
   result.time_ns = peak.time_ns;
-  result.holders = listed([&](Tag tag) { return peak.sums[tag]; });
+  result.holders = listed([&](Tag tag) { return noted_sums[tag]; });
   return result;
 }
 

@@ -28,6 +28,9 @@ __all__ = ["read_parquet", "scan_parquet", "write_parquet"]
 #: Bytes of a column that are read at once.
 _PAGES = 1 << 18
 
+#: Bytes, unpacked, that pyarrow reads fast enough for who presses Ctrl-C meanwhile.
+_SOON = 1 << 24
+
 
 def _pyarrow(op: str) -> Any:
     """`pyarrow.parquet`, or an error that names the extra."""
@@ -62,6 +65,17 @@ def _call(op: str, path: Any, work: Any) -> Any:
         raise input_error(f"{op}: {error}: path={path!r}", name, code) from error
     finally:
         _core.record_fallback(op, "Parquet by pyarrow", time.perf_counter() - start)
+
+
+def _aside(work: Any) -> Any:
+    """What `work` gives, on another thread: on this one, Ctrl-C would wait for pyarrow."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    thread = ThreadPoolExecutor(1)
+    try:
+        return thread.submit(work).result()
+    finally:
+        thread.shutdown(wait=False)
 
 
 def _place(op: str, source: Any) -> Any:
@@ -136,7 +150,14 @@ class _Groups:
         """These columns, whole."""
         self._check()
         names = [self.names[c] for c in columns]
-        arrow = _call(self.op, self.place, lambda: self.file.read(columns=names).select(names))
+        metadata = self.file.metadata
+        groups = (metadata.row_group(g) for g in range(metadata.num_row_groups))
+        many = sum(group.total_byte_size for group in groups) > _SOON
+
+        def read() -> Any:
+            return self.file.read(columns=names).select(names)
+
+        arrow = _call(self.op, self.place, lambda: _aside(read) if many else read())
         return _table(self.op, arrow)
 
     def batches(self, group: int, columns: list[int], rows: int) -> Iterator[_core.Table]:
