@@ -225,7 +225,8 @@ def read_csv(
     Raises
     ------
     hr.InputError
-        (an OSError) For a source that cannot be read, or its first bad row.
+        (an OSError) For a source that cannot be read, or its first bad row; a
+        FileNotFoundError too for a missing one.
     hr.ColumnNotFoundError
         (a KeyError) For a column in `columns` or `dtypes` that the file does not have.
 
@@ -292,7 +293,8 @@ def write_csv(
     Parameters
     ----------
     path : path
-        File to write; a pipe or terminal is written directly.
+        File to write; a pipe, a device or ``/dev/stdout`` is written directly. Links are followed,
+        and the mode of the file stays.
     float_format : str
         "shortest" (the fewest digits that read back to the same value) or printf's ``%.<n>e``,
         ``%.<n>f``, ``%.<n>g``.

@@ -217,7 +217,7 @@ def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
         Without pyarrow (install ``headrace[parquet]``), under `hr.strict`, and for a column of a
         type that Headrace does not have, which it names.
     hr.InputError
-        (an OSError) For a source that cannot be read.
+        (an OSError) For a source that cannot be read; a FileNotFoundError too for a missing one.
     hr.ColumnNotFoundError
         (a KeyError) For a column that the file does not have.
 
@@ -253,7 +253,7 @@ def write_parquet(
 ) -> None:
     """Write a frame as a Parquet file, for now by pyarrow; also ``DataFrame.to_parquet``.
 
-    The file is replaced whole or not at all. Labels are columns of it.
+    The file is replaced whole or not at all, as by `write_csv`. Labels are columns of it.
 
     Parameters
     ----------

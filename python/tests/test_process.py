@@ -63,6 +63,34 @@ def test_an_exception_of_a_signal_handler_arrives() -> None:
         signal.signal(signal.SIGALRM, former)
 
 
+WRITE = """
+import os, signal, subprocess, sys, time
+import numpy as np, headrace as hr
+frame = hr.DataFrame({"a": np.arange(12_000_000), "b": np.arange(12_000_000) % 7})
+hr.eval(frame)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+path = sys.argv[1]
+for after in (0.1, 0.2, 0.3):
+    with open(path, "w") as file:
+        file.write("old")
+    subprocess.Popen(["sh", "-c", f"sleep {after}; kill -INT {os.getpid()}"])
+    ended = False
+    try:
+        frame.to_csv(path)
+        ended = True
+        time.sleep(5)
+    except KeyboardInterrupt:
+        assert ended or open(path).read(4) == "old", after
+        assert os.listdir(os.path.dirname(path)) == ["x.csv"]
+"""
+
+
+def test_ctrl_c_ends_a_write_that_is_many_short_jobs(tmp_path: Any) -> None:
+    run = [sys.executable, "-c", WRITE, str(tmp_path / "x.csv")]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 FORK = """
 import os, numpy as np, headrace as hr
 hr.threads(4)
@@ -77,6 +105,26 @@ for _ in range(3):
 assert (x * 4).sum().item() == 8_000_000
 """
 
+FORK_BESIDE_THREADS = """
+import os, signal, threading, time
+import numpy as np, headrace as hr
+frame = hr.DataFrame({"x": np.arange(500_000.)})
+hr.eval(frame)
+def work():
+    while True:
+        hr.eval(frame.sort_values("x", ascending=False))
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)  # ends a child that hangs
+    os._exit(0 if hr.DataFrame({"x": [1]}).x.sum().item() == 1 else 1)
+status = os.waitpid(child, 0)[1]
+assert status == 0, status
+os._exit(0)
+"""
+
 EXIT = """
 import sys, threading, numpy as np, headrace as hr
 x = hr.asarray(np.ones(1_000_000)) * 2
@@ -86,7 +134,9 @@ threading.Thread(target=lambda: hr.asarray(np.ones(3)).sum().item(), daemon=True
 """
 
 
-@pytest.mark.parametrize("code", [FORK, EXIT], ids=["fork", "exit"])
+@pytest.mark.parametrize(
+    "code", [FORK, FORK_BESIDE_THREADS, EXIT], ids=["fork", "fork beside threads", "exit"]
+)
 def test_children_and_the_end_are_quiet(code: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
@@ -131,3 +181,29 @@ def test_the_engine_uses_no_more_processors_than_it_may() -> None:
     one = f"import os; os.sched_setaffinity(0, [{min(os.sched_getaffinity(0))}]); {code}"
     done = subprocess.run([sys.executable, "-c", one], env=env, capture_output=True, text=True)
     assert done.stdout == "1\n", done.stderr
+
+
+SHORT_OF_ADDRESSES = """
+import resource, sys, numpy as np, headrace as hr
+frame = hr.DataFrame({"a": np.arange(100_000), "b": np.arange(100_000) % 7.5})
+with open("/proc/self/status") as file:
+    here = int(next(line for line in file if line.startswith("VmSize")).split()[1]) << 10
+resource.setrlimit(resource.RLIMIT_AS, (here + (int(sys.argv[2]) << 20),) * 2)
+try:
+    frame.to_csv(sys.argv[1])
+    print(len(hr.read_csv(sys.argv[1])))
+except hr.OutOfMemoryError:
+    print("OutOfMemoryError")
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="Linux only")
+def test_few_addresses_are_a_clean_error_or_fewer_threads(tmp_path: Any) -> None:
+    env = {**os.environ, "HEADRACE_THREADS": "8"}
+    seen = set()
+    for megabytes in (1, 6, 12, 20, 45, 80, 1000):
+        run = [sys.executable, "-c", SHORT_OF_ADDRESSES, str(tmp_path / "x.csv"), str(megabytes)]
+        done = subprocess.run(run, env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (megabytes, done.stderr)
+        seen.add(done.stdout)
+    assert seen == {"100000\n", "OutOfMemoryError\n"}
