@@ -97,7 +97,7 @@ def reset():
             file.write("old")
     os.chmod("out.csv", 0o640)
 
-sent_at = reached_at = 0.0
+sent_at = was_sent_at = reached_at = 0.0
 def handler(*_):
     global reached_at
     reached_at = time.monotonic()
@@ -105,10 +105,11 @@ def handler(*_):
 signal.signal(signal.SIGINT, handler)
 
 def send(after, sent):
-    global sent_at
+    global sent_at, was_sent_at
     if not sent.wait(after):
         sent_at = time.monotonic()
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        was_sent_at = time.monotonic()
 
 result = {"late": [], "changed": [], "wrong": [], "left": [], "delays": {}, "interrupted": 0,
           "after": 0, "took": took}
@@ -145,11 +146,11 @@ for turn in range(moments):
                 continue
             # The time of the name's change says whether the write had ended when the signal came.
             ago = time.time() - os.stat(path).st_ctime
-            ended_first = time.monotonic() - ago < sent_at
-            if done or ended_first:
+            late = time.monotonic() - ago - was_sent_at
+            if done or late < 0:
                 result["after"] += 1
             else:
-                result["changed"].append((name, path, time.monotonic() - ago - sent_at))
+                result["changed"].append((name, path, late))
     if hit:
         left = [each for each in os.listdir(".") if "part" in each]
         if left:
