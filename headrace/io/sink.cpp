@@ -100,7 +100,7 @@ void Sink::fail(int code) const {
 }
 
 Sink::Sink(std::string_view op, std::string path, bool durable)
-    : op_(op), path_(std::move(path)), target_(path_), durable_(durable) {
+    : op_(op), path_(std::move(path)), target_(path_), durable_(durable), process_(::getpid()) {
   if (path_.empty() || path_.find('\0') != std::string::npos) fail(ENOENT);
   for (int links = 0;; ++links) {
     if (open_directly(target_)) return;
@@ -157,7 +157,8 @@ void Sink::make_temporary(const std::string& target) {
 
 void Sink::discard() noexcept {
   if (fd_ < 0) return;
-  if (takes_places()) ::unlink(temporary_.c_str());  // while it is locked
+  // While it is locked.
+  if (takes_places() && process_ == ::getpid()) ::unlink(temporary_.c_str());
   close();
 }
 
@@ -170,13 +171,11 @@ void Sink::write(int64_t offset, std::string_view bytes) const {
   while (!bytes.empty()) {
     const ssize_t done = offset < 0 ? ::write(fd_, bytes.data(), bytes.size())
                                     : ::pwrite(fd_, bytes.data(), bytes.size(), offset);
-    if (done < 0 && errno == EINTR) {
-      look_for_interrupt_now();
-      continue;
-    }
-    if (done < 0) fail(errno);
-    if (offset >= 0) offset += done;
-    bytes.remove_prefix(static_cast<size_t>(done));
+    if (done < 0 && errno != EINTR) fail(errno);
+    const int64_t written = std::max<ssize_t>(done, 0);
+    if (offset >= 0) offset += written;
+    bytes.remove_prefix(static_cast<size_t>(written));
+    if (!bytes.empty()) look_for_interrupt_now();  // a signal ended the call
   }
 }
 

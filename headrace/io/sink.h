@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace hr {
 
@@ -35,7 +36,7 @@ class HR_API Sink {
   /// The file takes its name, unless the user interrupts before.
   void commit();
 
-  /// Removes what is not committed.
+  /// Removes what is not committed. A forked child leaves it to its parent.
   void discard() noexcept;
 
  private:
@@ -51,6 +52,7 @@ class HR_API Sink {
   std::string target_;       // behind its links
   std::string temporary_{};  // empty: written directly
   bool durable_;
+  pid_t process_;
   int fd_ = -1;
   int64_t size_ = 0;
 };

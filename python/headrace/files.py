@@ -19,14 +19,24 @@ class _File(io.RawIOBase):
 
     def __init__(self, sink: _core.Sink) -> None:
         self._sink = sink
+        self.failure: BaseException | None = None
 
     def writable(self) -> bool:
         """Nothing else is."""
         return True
 
     def write(self, data: Any) -> int:
-        """Append the bytes."""
-        return self._sink.write(data)
+        """Append the bytes; once that failed or was interrupted, they go nowhere.
+
+        Who writes may want to write an end then, and would wait or fail again.
+        """
+        if self.failure is None:
+            try:
+                return self._sink.write(data)
+            except BaseException as error:
+                self.failure = error
+                raise
+        return memoryview(data).nbytes
 
 
 @contextmanager
@@ -37,10 +47,14 @@ def new_file(op: str, path: str | os.PathLike[str]) -> Iterator[io.RawIOBase]:
     written directly.
     """
     sink = _core.Sink(op, os.fspath(path), False)
+    file = _File(sink)
     try:
-        yield _File(sink)
+        yield file
+        if file.failure is not None:
+            raise file.failure
         sink.commit()
     finally:
+        file.failure = None  # which holds the frames that hold the file
         sink.discard()
 
 

@@ -189,6 +189,47 @@ def parts_in(folder: Path, but: str) -> list[str]:
     return [name for name in os.listdir(folder) if name != but]
 
 
+FORKED = """
+import os, sys, headrace as hr
+sink = hr._core.Sink("test", sys.argv[1], False)
+sink.write(b"a\\n1\\n")
+child = os.fork()
+if child == 0:
+    sys.exit()
+os.waitpid(child, 0)
+sink.commit()
+"""
+
+
+def test_a_forked_child_leaves_the_part_to_its_parent(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED, str(path)], check=True)
+    assert path.read_bytes() == b"a\n1\n"
+
+
+@pytest.mark.parametrize("stalls", [False, True], ids=["nobody reads", "the reader stalls"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_ctrl_c_at_a_pipe_that_waits(kind: str, stalls: bool, tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if stalls else -1
+    frame = hr.DataFrame({"a": np.random.default_rng(1).normal(size=100_000)})
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, signal.pthread_kill, [threading.get_ident(), signal.SIGINT])
+    timer.start()
+    begin = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            frame.to_csv(path) if kind == "csv" else frame.to_parquet(path)
+    finally:
+        signal.signal(signal.SIGINT, former)
+        timer.join()
+        if stalls:
+            os.close(reader)
+    assert time.monotonic() - begin < 5
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_what_a_killed_writer_left_goes_at_the_next_write(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"x.{kind}"
