@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import shutil
 
 import numpy as np
@@ -215,13 +216,17 @@ def test_a_section_takes_the_place_of_its_namesake(tmp_path):
         report.add_table("E", ["v"], [], after="D")
 
 
-def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+def test_a_failed_save_leaves_the_old_file(tmp_path):
     target = tmp_path / "x.html"
     target.write_text("old")
     report = Report("x")
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
-        report.save(target)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            report.save(target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert target.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
 
