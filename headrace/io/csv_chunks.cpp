@@ -8,6 +8,7 @@
 #include "headrace/io/csv_chunks_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace hr {
@@ -15,6 +16,9 @@ namespace hr {
 namespace {
 
 constexpr int64_t kMaxRowBytes = int64_t{1} << 30;
+constexpr int64_t kMaxBytesBefore = int64_t{1} << 24;
+constexpr int64_t kStepBytes = int64_t{1} << 12;
+constexpr int64_t kMaxStepBytes = int64_t{1} << 20;
 constexpr int64_t kFront = 64;  // room before the chunk: its byte before stands there
 
 struct Chunk {
@@ -94,6 +98,36 @@ Buffer BufferStock::take(int64_t size_bytes) {
 void BufferStock::give(Buffer buffer) {
   const std::lock_guard lock(mutex_);
   buffers_.push_back(std::move(buffer));
+}
+
+std::optional<QuoteState> state_before(const Text& text, const CsvSyntax& syntax, int64_t begin,
+                                       int64_t offset) {
+  BufferStock stock;
+  const ChunkReader reader(text, syntax, begin, offset, kMaxStepBytes, stock);
+  // The state at the offset by that at `at`, which moves back until all states lead to one.
+  std::array ends{QuoteState::kOutside, QuoteState::kInside, QuoteState::kMaybeClosed,
+                  QuoteState::kComment};
+  const auto end_of = [&](QuoteState state) { return ends[static_cast<size_t>(state)]; };
+  bool has_special = false;
+  int64_t at = offset;
+  for (int64_t step = kStepBytes; at > begin && offset - at < kMaxBytesBefore;
+       step = std::min(2 * step, kMaxStepBytes)) {
+    Chunk chunk{.begin = std::max(begin, at - step), .size = std::min(step, at - begin)};
+    reader.follow(chunk);
+    has_special |= chunk.outside.has_special;
+    const QuoteState outside = end_of(chunk.outside.end), inside = end_of(chunk.inside.end);
+    // Nothing of a chunk without quotes tells a closed field from none.
+    const QuoteState closed = chunk.outside.has_special
+                                  ? end_of(reader.follow_from(chunk, QuoteState::kMaybeClosed).end)
+                                  : outside;
+    const QuoteState comment =
+        syntax.comment >= 0 ? end_of(reader.follow_from(chunk, QuoteState::kComment).end) : outside;
+    ends = {outside, inside, closed, comment};
+    at = chunk.begin;
+    if (outside == inside && outside == closed && outside == comment) return outside;
+  }
+  if (at > begin && has_special) return std::nullopt;
+  return end_of(QuoteState::kOutside);
 }
 
 CsvRanges find_ranges(std::string_view op, Text& text, std::string_view name,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,12 @@ class BufferStock {
   std::mutex mutex_;
   std::vector<Buffer> buffers_;
 };
+
+/// Where a reader stands at `offset` of a loaded text whose rows begin at `begin`: told by the 16
+/// MiB before it at most. Nothing when these do not tell; where they hold no quote and no comment,
+/// they are taken for rows.
+std::optional<QuoteState> state_before(const Text& text, const CsvSyntax& syntax, int64_t begin,
+                                       int64_t offset);
 
 /// Ranges over the rows from offset `begin` on, where line `first_line` begins, until at least
 /// `enough_rows` row ends are seen (-1: all). `chunk_bytes` alone decides the borders. Throws

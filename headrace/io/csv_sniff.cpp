@@ -2,13 +2,16 @@
 // Finds header, names, dtypes and the first row of data.
 #include "headrace/io/csv_sniff.h"
 
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
-#include "headrace/exec/workers.h"
-#include "headrace/io/parse_number_math.h"
 #include "headrace/base/utf8.h"
+#include "headrace/exec/workers.h"
+#include "headrace/io/csv_chunks_kernels.h"
+#include "headrace/io/csv_guess.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 namespace hr {
@@ -18,26 +21,29 @@ namespace {
 constexpr int64_t kHeadBytes = int64_t{1} << 18;
 constexpr int64_t kMaxHeadBytes = int64_t{1} << 24;
 constexpr int64_t kSampleBytes = int64_t{1} << 16;
+constexpr int64_t kMaxSampleBytes = int64_t{1} << 20;  // where rows are long
 constexpr int64_t kSamples = 15;
 constexpr int64_t kShare = 256;  // of the text, for each of the samples that only count rows
 constexpr int64_t kLeastSampleBytes = int64_t{1} << 12;
 
-// A piece of text with a line end and padding behind it.
+// A piece of text with the byte before it, a line end and padding behind it.
 class Sample {
  public:
   // Of a text of which `loaded` bytes can be read: all, or more than the sample.
-  Sample(const Text& text, int64_t loaded, int64_t offset, int64_t size) {
-    size_ = loaded - offset;
-    reaches_end_ = size_ <= size;
-    size_ = std::clamp<int64_t>(size_, 0, size);
-    buffer_ = Buffer::allocate(size_ + kCsvPadding);
-    char* bytes = buffer_.mutable_as<char>();
-    text.read(offset, bytes, size_);
+  Sample(const Text& text, int64_t loaded, int64_t offset, int64_t size)
+      : offset_(offset),
+        size_(std::clamp<int64_t>(loaded - offset, 0, size)),
+        reaches_end_(loaded - offset <= size),
+        buffer_(Buffer::allocate(kFront + size_ + kCsvPadding)) {
+    char* bytes = buffer_.mutable_as<char>() + kFront;
+    const int64_t before = offset > 0 ? 1 : 0;
+    bytes[-1] = '\n';
+    text.read(offset - before, bytes - before, before + size_);
     std::fill_n(bytes + size_, kCsvPadding, '\0');
     bytes[size_] = '\n';
   }
 
-  const char* begin() const { return buffer_.as<char>(); }
+  const char* begin() const { return buffer_.as<char>() + kFront; }
 
   const char* end() const { return begin() + size_; }
 
@@ -48,10 +54,21 @@ class Sample {
 
   int64_t size() const { return size_; }
 
+  int64_t offset_of(const char* p) const { return offset_ + (p - begin()); }
+
  private:
-  Buffer buffer_{};
-  int64_t size_ = 0;
-  bool reaches_end_ = false;
+  static constexpr int64_t kFront = 1;
+
+  int64_t offset_;
+  int64_t size_;
+  bool reaches_end_;
+  Buffer buffer_;
+};
+
+// Where a sample lies.
+struct Stretch {
+  int64_t offset;
+  int64_t size;
 };
 
 struct Row {
@@ -72,77 +89,12 @@ Row scan_row(const CsvSyntax& syntax, const char* p, const char* end) {
   }
 }
 
-// What the values of one column have been so far.
-struct Guess {
-  bool boolean = false;
-  bool integer = false;
-  bool negative = false;
-  bool large = false;  // an integer that only uint64 holds
-  bool floating = false;
-  bool day = false;
-  bool time = false;   // with a time of day
-  bool nanos = false;  // finer than microseconds
-  bool far = false;    // further than 64 bits of nanoseconds reach
-  bool text = false;
-
-  void look(const CsvSyntax& syntax, const CsvField& field) {
-    const char *begin = field.begin, *end = field.end;
-    while (begin < end && syntax.is_blank(*begin)) ++begin;
-    while (begin < end && syntax.is_blank(end[-1])) --end;
-    if (text || syntax.is_null(begin, end)) return;
-    if (begin == end) {
-      text = true;
-      return;
-    }
-    double number;
-    if (const IntegerText whole = parse_integer(begin); whole.end == end) {
-      int64_t fits;
-      integer = true;
-      negative |= whole.negative && whole.magnitude != 0;
-      if (!fit_integer(whole, &fits)) (whole.overflow || whole.negative ? floating : large) = true;
-    } else if (parse_float(begin, end, &number) == end) {
-      floating = true;
-    } else if (parse_bool({begin, static_cast<size_t>(end - begin)}) >= 0) {
-      boolean = true;
-    } else if (const IsoTime when = parse_iso_time(begin); when.end == end) {
-      int64_t fits;
-      (when.has_time ? time : day) = true;
-      nanos |= when.nanos % 1000 != 0;
-      far |= !fit_time(when, TimeUnit::kNano, &fits);
-    } else {
-      text = true;
-    }
-  }
-
-  void join(const Guess& other) {
-    boolean |= other.boolean;
-    integer |= other.integer;
-    negative |= other.negative;
-    large |= other.large;
-    floating |= other.floating;
-    day |= other.day;
-    time |= other.time;
-    nanos |= other.nanos;
-    far |= other.far;
-    text |= other.text;
-  }
-
-  Dtype dtype() const {
-    const bool number = integer || floating;
-    if (text || boolean + number + (day || time) > 1 || (nanos && far)) return TypeId::kString;
-    if (time) return Dtype::timestamp(nanos ? TimeUnit::kNano : TimeUnit::kMicro);
-    if (day) return TypeId::kDate;
-    if (boolean) return TypeId::kBool;
-    if (floating || (large && negative) || !number) return TypeId::kFloat64;
-    return large ? TypeId::kUInt64 : TypeId::kInt64;
-  }
-};
-
-// What the rows of one sample tell.
+// What the rows tell that begin in one sample.
 struct Looked {
-  std::vector<Guess> guesses{};
+  std::vector<CsvGuess> guesses{};
   int64_t rows = 0;
   int64_t bytes = 0;
+  bool has_endless_row = false;  // one that does not end within 16 MiB
 };
 
 class Sniffer {
@@ -154,10 +106,8 @@ class Sniffer {
   CsvLayout sniff() {
     for (int64_t size = kHeadBytes;; size *= 2) {
       const Sample head(text_, text_.load(size + 1), 0, size);
-      if (read_first_row(head)) {
-        guess_dtypes(head);
-        return std::move(layout_);
-      }
+      layout_ = {};
+      if (read_first_row(head) && guess_dtypes(head)) return std::move(layout_);
       if (size >= kMaxHeadBytes)
         fail("the first row is longer than 16 MiB", line_,
              "check that this is CSV text, its line ends and quote=");
@@ -253,7 +203,8 @@ class Sniffer {
              "pass names=[...], or check that this is text");
   }
 
-  void guess_dtypes(const Sample& head) {
+  // False when the head is too short: no row begins in it.
+  bool guess_dtypes(const Sample& head) {
     const size_t count = layout_.names.size();
     layout_.dtypes.resize(count);
     guess_ = std::vector<bool>(count, !options_.dtype.has_value());
@@ -263,38 +214,47 @@ class Sniffer {
       layout_.dtypes[f] = dtype;
       guess_[f] = false;
     }
+    guesses_ = std::find(guess_.begin(), guess_.end(), true) != guess_.end();
 
-    const int64_t size = head.reaches_end() ? head.size() : text_.known_size();
-    const int64_t step = head.reaches_end() ? 0 : (size - head.size()) / kSamples;
-    // Where nothing is guessed the samples only estimate the number of rows.
-    const bool guesses = std::find(guess_.begin(), guess_.end(), true) != guess_.end();
-    const int64_t most =
-        guesses ? kSampleBytes : std::clamp(size / kShare, kLeastSampleBytes, kSampleBytes);
-    if (step > 0) text_.load(size);
-    std::vector<Looked> looked(step > 0 ? 1 + kSamples : 1);
-    parallel_for(std::ssize(looked), [&](int64_t k) {
-      Looked& mine = looked[static_cast<size_t>(k)];
-      if (k == 0) {
-        const char* const begin = head.begin() + layout_.data_begin;
-        mine = look_at(head, begin, guesses ? head.end() : std::min(head.end(), begin + most));
-        return;
-      }
-      const int64_t offset = head.size() + (k - 1) * step;
-      const Sample sample(text_, size, offset, std::min(most, size - offset));
-      const char* p = sample.begin();
-      while (*p != '\n' && *p != '\r') ++p;
-      mine = look_at(sample, next_row(syntax_, p), sample.end());
-    });
-    Looked all = std::move(looked[0]);
-    for (size_t k = 1; k < looked.size(); ++k) {
-      for (size_t f = 0; f < count; ++f) all.guesses[f].join(looked[k].guesses[f]);
-      all.rows += looked[k].rows;
-      all.bytes += looked[k].bytes;
+    const char* const begin = head.begin() + layout_.data_begin;
+    Looked all;
+    std::vector<Looked> samples;
+    const std::vector<Stretch> places = sample_places(head);
+    const char* const until =
+        guesses_ ? head.end() : std::min(head.end(), begin + sample_bytes(head));
+    if (places.empty()) {
+      all = look_at(head, begin, until);
+    } else {
+      text_.load(text_.known_size());
+      samples.resize(places.size());
+      parallel_for(1 + std::ssize(places), [&](int64_t k) {
+        if (k == 0)
+          all = look_at(head, begin, until);
+        else
+          samples[static_cast<size_t>(k - 1)] =
+              look_from(QuoteState::kOutside, places[static_cast<size_t>(k - 1)]);
+      });
     }
+    if (guesses_ && all.rows == 0 && !head.reaches_end()) {
+      if (all.has_endless_row)
+        fail("the first row is longer than 16 MiB, too long to tell the dtypes", layout_.first_line,
+             "pass dtypes=, or check the line ends and quote=");
+      if (head.size() < kMaxHeadBytes) return false;
+    }
+    for (const Looked& sample : samples) {
+      all.rows += sample.rows;
+      all.bytes += sample.bytes;
+    }
+    estimate_rows(head, all);
+    join_samples(all.guesses, samples, places);
     for (size_t f = 0; f < count; ++f)
       if (guess_[f]) layout_.dtypes[f] = all.guesses[f].dtype();
+    return true;
+  }
 
+  void estimate_rows(const Sample& head, const Looked& all) {
     // What text usually shrinks to is a guess; only the size of a plain text is known.
+    const int64_t size = head.reaches_end() ? head.size() : text_.known_size();
     const int64_t bytes = size >= 0 ? size : 4 * text_.packed_size();
     if (all.bytes == 0)
       layout_.estimated_rows = head.reaches_end() ? 0 : -1;
@@ -306,9 +266,66 @@ class Sniffer {
                        static_cast<double>(all.rows) / static_cast<double>(all.bytes)));
   }
 
+  // A few rows at least; where nothing is guessed the samples only estimate the number of rows.
+  int64_t sample_bytes(const Sample& head) const {
+    if (!guesses_) return std::clamp(text_.known_size() / kShare, kLeastSampleBytes, kSampleBytes);
+    const int64_t bytes = head.size() - layout_.data_begin;
+    const ChunkOutcome rows =
+        cpu::follow_chunk(syntax_, head.begin() + layout_.data_begin, bytes, QuoteState::kOutside);
+    return std::clamp(2 * bytes / std::max<int64_t>(rows.row_ends, 1), kSampleBytes,
+                      kMaxSampleBytes);
+  }
+
+  // Of the samples behind the head. Those of a short text overlap, so that no row is left out.
+  std::vector<Stretch> sample_places(const Sample& head) const {
+    std::vector<Stretch> places;
+    const int64_t begin = head.size() - 2;  // with the line end before the first row behind it
+    const int64_t size = text_.known_size();
+    if (head.reaches_end() || size < begin) return places;
+    const int64_t bytes = sample_bytes(head);
+    const int64_t count = std::min(kSamples, divide_up(2 * (size - begin), bytes));
+    for (int64_t k = 0; k < count; ++k)
+      places.push_back({begin + k * ((size - begin) / count), bytes});
+    return places;
+  }
+
+  // The rows behind the first row end in a place where the text stands at `state`.
+  Looked look_from(QuoteState state, const Stretch& place) const {
+    const Sample sample(text_, text_.known_size(), place.offset, place.size);
+    const int64_t first =
+        cpu::follow_chunk(syntax_, sample.begin(), sample.size(), state).first_row;
+    return look_at(sample, first < 0 ? sample.end() : sample.begin() + first, sample.end());
+  }
+
+  // Samples were read as if they began outside of quotes. One that would change a dtype counts only
+  // when the text before it tells where it begins, and is read again if that is in a quoted field.
+  void join_samples(std::vector<CsvGuess>& known, std::vector<Looked>& samples,
+                    const std::vector<Stretch>& places) const {
+    const auto changes = [&](const std::vector<CsvGuess>& more) {
+      for (size_t f = 0; f < more.size(); ++f)
+        if (CsvGuess both = known[f];
+            guess_[f] && (both.join(more[f]), both.dtype() != known[f].dtype()))
+          return true;
+      return false;
+    };
+    for (bool again = true; again;) {
+      again = false;
+      for (size_t k = 0; k < samples.size(); ++k) {
+        if (!changes(samples[k].guesses)) continue;
+        const std::optional<QuoteState> state =
+            state_before(text_, syntax_, layout_.data_begin, places[k].offset);
+        if (state && *state != QuoteState::kOutside) samples[k] = look_from(*state, places[k]);
+        if (state)
+          for (size_t f = 0; f < known.size(); ++f) known[f].join(samples[k].guesses[f]);
+        samples[k].guesses.clear();
+        again = true;
+      }
+    }
+  }
+
   // Whole rows with the right number of fields count; others are dealt with when they are read.
   Looked look_at(const Sample& sample, const char* p, const char* end) const {
-    Looked looked{.guesses = std::vector<Guess>(layout_.names.size())};
+    Looked looked{.guesses = std::vector<CsvGuess>(layout_.names.size())};
     const char* const begin = p;
     while (p < end) {
       if (const char* after = skip_empty_row(syntax_, p); after != p) {
@@ -316,15 +333,37 @@ class Sniffer {
         continue;
       }
       const Row row = scan_row(syntax_, p, sample.end());
-      if (!sample.has_all(row.stop)) break;
+      if (!sample.has_all(row.stop)) {
+        if (guesses_) look_at_cut_row(sample.offset_of(p), 2 * (sample.end() - p), looked);
+        break;
+      }
       p = next_row(syntax_, row.stop);
-      ++looked.rows;
-      if (row.defect != FieldDefect::kNone || row.fields.size() != guess_.size()) continue;
-      for (size_t f = 0; f < guess_.size(); ++f)
-        if (guess_[f]) looked.guesses[f].look(syntax_, row.fields[f]);
+      note(row, looked);
     }
-    looked.bytes = std::max<int64_t>(0, std::min(p, sample.end()) - begin);
+    looked.bytes += std::max<int64_t>(0, std::min(p, sample.end()) - begin);
     return looked;
+  }
+
+  // A row that goes on behind its sample, read whole.
+  void look_at_cut_row(int64_t offset, int64_t least, Looked& looked) const {
+    for (int64_t size = std::max(least, kLeastSampleBytes);;
+         size = std::min(2 * size, kMaxHeadBytes)) {
+      const Sample sample(text_, text_.load(offset + size + 1), offset, size);
+      const Row row = scan_row(syntax_, sample.begin(), sample.end());
+      if (sample.has_all(row.stop)) {
+        looked.bytes += row.stop - sample.begin();
+        return note(row, looked);
+      }
+      looked.has_endless_row = size >= kMaxHeadBytes;
+      if (looked.has_endless_row) return;
+    }
+  }
+
+  void note(const Row& row, Looked& looked) const {
+    ++looked.rows;
+    if (row.defect != FieldDefect::kNone || row.fields.size() != guess_.size()) return;
+    for (size_t f = 0; f < guess_.size(); ++f)
+      if (guess_[f]) looked.guesses[f].look(syntax_, row.fields[f]);
   }
 
   std::string op_;
@@ -334,6 +373,7 @@ class Sniffer {
   const CsvSyntax& syntax_;
   CsvLayout layout_{};
   std::vector<bool> guess_{};  // which dtypes are not given
+  bool guesses_ = false;       // any of them
   int64_t line_ = 1;
 };
 

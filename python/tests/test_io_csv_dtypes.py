@@ -192,3 +192,26 @@ def test_far_years_are_written_but_not_read_as_dates(tmp_path):
     days = hr.Series(np.array(["-0001-12-31", "12345-06-07"], "datetime64[D]"))
     hr.DataFrame({"day": days, "x": [1, 2]}).to_csv(tmp_path / "far.csv")
     assert hr.read_csv(tmp_path / "far.csv")["day"].to_list() == ["-0001-12-31", "12345-06-07"]
+
+
+# ---- texts longer than what is looked at first ---------------------------------------------------
+@pytest.mark.parametrize("read", [hr.read_csv, hr.scan_csv])
+@pytest.mark.parametrize("note", ["one, two\nthree, four", "a note\n3.5,of two lines"])
+def test_lines_of_quoted_text_are_no_rows(read, note):
+    rows = "".join(f'{9007199254740993 + 2 * i},"{note}",{i}\n' for i in range(50_000))
+    frame = read(("id,note,n\n" + rows).encode())
+    assert [str(dtype) for dtype in frame.dtypes.values()] == ["int64", "string", "int64"]
+    assert frame["id"].to_list()[:2] == [9007199254740993, 9007199254740995]
+    assert frame["note"][49_999] == note
+
+
+@pytest.mark.parametrize("read", [hr.read_csv, hr.scan_csv])
+def test_a_row_longer_than_the_head_is_read_whole(read):
+    names = ",".join(f"c{i}" for i in range(16_000))
+    row = ",".join(["9007199254740993"] * 16_000)
+    frame = read(f"{names}\n{row}\n".encode())
+    assert frame["c0"].to_list() == frame["c15999"].to_list() == [9007199254740993]
+    frame = read(b"a,b\n" + b"x" * 300_000 + b",1\n")
+    assert frame.to_dict() == {"a": ["x" * 300_000], "b": [1]}
+    frame = read(b"x" * 300_000 + b',1\n"y\n",2', header=None, names=["a", "b"])
+    assert frame.to_dict() == {"a": ["x" * 300_000, "y\n"], "b": [1, 2]}
