@@ -219,13 +219,14 @@ class RangeParser : CsvPieceWriter {
 
   // The next row, or null when this one is bad.
   const char* parse_row(const char* p) {
+    const char* const row = p;
     begin_row();
     note_entries();
     const size_t last = targets_.size() - 1;
     for (size_t f = 0; f <= last; ++f) {
       p = parse_field(targets_[f], p);
       if (!p) {
-        blame_field(f);
+        blame_field(f, row, end_);
         return nullptr;
       }
       if ((*p == syntax_.delimiter) != (f < last)) return wrong_count(f, p, end_);

@@ -26,6 +26,23 @@ const char* fitting_time(const CsvField& field) {
   return fit_time(time, TimeUnit::kNano, &value) ? "datetime64[ns]" : "string";
 }
 
+struct RowCount {
+  int64_t fields;
+  bool has_defect;
+};
+
+// Of the row that begins or goes on at `p`.
+RowCount count_fields(const CsvSyntax& syntax, const char* p, const char* end) {
+  RowCount count{0, false};
+  for (;; ++p) {
+    const CsvField field = scan_field(syntax, p, end);
+    ++count.fields;
+    count.has_defect |= field.defect != FieldDefect::kNone;
+    p = field.next;
+    if (*p != syntax.delimiter) return count;
+  }
+}
+
 }  // namespace
 
 CsvPieceWriter::CsvPieceWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
@@ -154,15 +171,25 @@ const char* CsvPieceWriter::not_utf8(const CsvTarget& target, std::string_view t
 }
 
 const char* CsvPieceWriter::wrong_count(size_t field, const char* p, const char* end) {
-  const auto expected = static_cast<int64_t>(targets_.size());
   auto fields = static_cast<int64_t>(field) + 1;
-  while (*p == syntax_.delimiter) {
-    p = scan_field(syntax_, p + 1, end).next;
-    ++fields;
-  }
-  trouble_ = {.column = std::min(fields, expected) + 1,
-              .what = "a row has " + std::to_string(fields) + " fields, the first one has " +
-                      std::to_string(expected),
+  if (*p == syntax_.delimiter) fields += count_fields(syntax_, p + 1, end).fields;
+  return wrong_count(fields);
+}
+
+void CsvPieceWriter::blame_field(size_t field, const char* row, const char* end) {
+  const RowCount count = count_fields(syntax_, row, end);
+  if (count.has_defect || count.fields == std::ssize(targets_))
+    trouble_.column = static_cast<int64_t>(field) + 1;
+  else
+    wrong_count(count.fields);
+}
+
+const char* CsvPieceWriter::wrong_count(int64_t fields) {
+  const auto names = std::ssize(targets_);
+  trouble_ = {.column = std::min(fields, names) + 1,
+              .what = "a row has " + std::to_string(fields) + (fields == 1 ? " field" : " fields") +
+                      " where there " +
+                      (names == 1 ? "is 1 name" : "are " + std::to_string(names) + " names"),
               .fix = "mend the row, or pass on_bad=\"reject\" to set such rows aside"};
   return nullptr;
 }

@@ -59,7 +59,9 @@ class CsvPieceWriter {
   const char* not_utf8(const CsvTarget& target, std::string_view text);
   /// Field `field` ended at `p`, and the row goes on or is over against expectation.
   const char* wrong_count(size_t field, const char* p, const char* end);
-  void blame_field(size_t field) { trouble_.column = static_cast<int64_t>(field) + 1; }
+  /// Field `field` of the row that begins at `row` is bad; another number of fields than expected
+  /// says more than what is wrong with one of them.
+  void blame_field(size_t field, const char* row, const char* end);
 
   /// Sets the row that begins at `p` aside and gives the next one.
   const char* reject(const char* p, const char* end);
@@ -72,6 +74,8 @@ class CsvPieceWriter {
   int64_t row_ = 0;
 
  private:
+  const char* wrong_count(int64_t fields);
+
   struct Trouble {
     int64_t column = 0;
     std::string what{};

@@ -173,7 +173,7 @@ TEST(Csv, ErrorsNameTheirPlace) {
   EXPECT_EQ(ragged.line, 5);
   EXPECT_EQ(ragged.column, 2);
   EXPECT_EQ(ragged.path, "<test>");
-  EXPECT_THAT(ragged.what(), HasSubstr("a row has 1 fields, the first one has 2"));
+  EXPECT_THAT(ragged.what(), HasSubstr("a row has 1 field where there are 2 names"));
   const InputError misfit = bad("a,b\n1,2\n1,2.5\n", {.dtypes = {{"b", TypeId::kInt64}}});
   EXPECT_EQ(misfit.line, 3);
   EXPECT_EQ(misfit.column, 2);
