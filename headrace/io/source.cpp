@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -95,10 +97,23 @@ class File {
   int fd_ = -1;
 };
 
+// False for a file of /proc or /sys, which says 0 or a page whatever it holds.
+bool holds_its_size(std::string_view op, const File& file, const Stamp& stamp) {
+  char bytes[2];
+  const int64_t last = std::max<int64_t>(stamp.size - 1, 0);
+  return file.read(op, bytes, 2, last) == stamp.size - last || file.stamp(op) != stamp;
+}
+
 [[noreturn]] void changed(std::string_view op, const std::string& path) {
   throw InputError(
       error_message(op, "the file changed after it was opened", {{"path", path}}, "read it again"),
       path);
+}
+
+[[noreturn]] void replaced(std::string_view op, const std::string& path) {
+  throw InputError(error_message(op, "the file changed: another one has its path now",
+                                 {{"path", path}}, "scan it again"),
+                   path);
 }
 
 class FileText final : public Text {
@@ -259,6 +274,15 @@ struct Source::State {
   Buffer bytes{};
   ReadBytes stream{};
   std::shared_ptr<Text> kept{};  // of a pipe or a stream, which can be read only once
+
+  // The file that was stamped, once: it is whole even if its path is given to another one.
+  std::shared_ptr<File> take_file() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(file, nullptr);
+  }
+
+  std::mutex mutex{};
+  std::shared_ptr<File> file{};
 };
 
 Source Source::path(std::string path) {
@@ -271,8 +295,10 @@ Source Source::path(std::string path) {
       !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
     state->kind = State::Kind::kPipe;
   } else {
-    state->kind = State::Kind::kFile;
-    state->stamp = File(op, std::move(path)).stamp(op);
+    state->file = std::make_shared<File>(op, std::move(path));
+    state->stamp = state->file->stamp(op);
+    state->kind =
+        holds_its_size(op, *state->file, state->stamp) ? State::Kind::kFile : State::Kind::kPipe;
   }
   return Source(std::move(state));
 }
@@ -301,15 +327,24 @@ std::shared_ptr<Text> Source::open(std::string_view op, Compression compression)
   if (state.kind == State::Kind::kMemory)
     return unpacked(op, compression, std::make_shared<MemoryText>(state.bytes), state.name);
   if (state.kind == State::Kind::kFile) {
-    auto file = std::make_shared<File>(op, state.name);
-    if (!(file->stamp(op) == state.stamp)) changed(op, state.name);
+    std::shared_ptr<File> file = state.take_file();
+    if (!file) {
+      file = std::make_shared<File>(op, state.name);
+      const Stamp stamp = file->stamp(op);
+      if (stamp.inode != state.stamp.inode || stamp.device != state.stamp.device)
+        replaced(op, state.name);
+      if (stamp != state.stamp) changed(op, state.name);
+    }
     return unpacked(op, compression, std::make_shared<FileText>(op, file, state.stamp), state.name);
   }
   if (state.kept) return state.kept;
   ReadBytes read = std::exchange(state.stream, nullptr);
   if (state.kind == State::Kind::kPipe) {
-    read = [file = std::make_shared<File>(op, state.name), name = std::string(op)](
-               char* into, int64_t size) { return file->read(name, into, size, -1); };
+    std::shared_ptr<File> file = state.take_file();
+    if (!file) file = std::make_shared<File>(op, state.name);
+    read = [file = std::move(file), name = std::string(op)](char* into, int64_t size) {
+      return file->read(name, into, size, -1);
+    };
   } else if (!read) {
     throw InputError(error_message(op, "the stream was read before and failed",
                                    {{"source", state.name}}, "open it again"),

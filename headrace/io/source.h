@@ -44,9 +44,10 @@ class HR_API Text {
   virtual void check_unchanged() const = 0;
 };
 
-/// A cheap shared handle. A path is stamped (size, time, inode) when the handle is made and may be
-/// opened again and again as long as the stamp holds; memory likewise; a stream is read once and
-/// what was read is kept until the handle goes.
+/// A cheap shared handle. A path is opened and stamped (size, time, inode) when the handle is made;
+/// the first text reads this very file, whatever becomes of its path, and others may be opened as
+/// long as the path has the stamp; memory likewise. A stream is read once and what was read is kept
+/// until the handle goes; so is a file that holds more or less than it says, as those of /proc do.
 class HR_API Source {
  public:
   /// Throws InputError with path and errno for a missing file, a directory or a forbidden one.

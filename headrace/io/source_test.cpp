@@ -121,6 +121,44 @@ TEST_F(SourceTest, AChangedFileIsAnError) {
   EXPECT_THROW(scan.read(), InputError);
 }
 
+TEST_F(SourceTest, AFileIsTheOneThatWasOpened) {
+  const std::string path = file(numbers_);
+  const Source source = Source::path(path);
+  std::ofstream(folder_ / "other.csv") << "x\n-1\n";
+  fs::rename(folder_ / "other.csv", path);
+  expect_numbers(source);  // still whole, though its path is another file's
+  EXPECT_THAT([&] { read_csv(source); },
+              testing::ThrowsMessage<InputError>(HasSubstr("another one has its path now")));
+  const CsvScan scan(Source::path(path));
+  file("x\n-1\n");
+  fs::remove(path);
+  EXPECT_THROW(scan.read(), InputError);
+}
+
+#ifdef __linux__
+TEST_F(SourceTest, AFileThatDoesNotSayItsSizeIsReadToItsEnd) {
+  for (const std::string path : {"/proc/self/limits", "/sys/devices/system/cpu/online"}) {
+    if (!fs::exists(path)) continue;
+    std::ifstream opened(path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(opened, line);) lines.push_back(line);
+    const CsvOptions options{.delimiter = '|', .names = {"line"}, .dtype = TypeId::kString};
+    const CsvScan scan(Source::path(path), options);
+    for (int look = 0; look < 2; ++look) {
+      const Table table = scan.read().table;
+      ASSERT_EQ(table.num_rows(), std::ssize(lines)) << path;
+      EXPECT_EQ(table.column(0).string(table.num_rows() - 1), lines.back());
+    }
+    EXPECT_EQ(read_csv(Source::path(path), options).table.num_rows(), std::ssize(lines));
+  }
+  const std::string empty = file("");
+  EXPECT_EQ(read_csv(Source::path(empty), {.names = {"x"}}).table.num_rows(), 0);
+  const CsvScan scan(Source::path(empty), {.names = {"x"}});
+  file("1\n");
+  EXPECT_THROW(scan.read(), InputError);
+}
+#endif
+
 TEST_F(SourceTest, AThrowingStreamPassesItsError) {
   const Source source = Source::stream([](char*, int64_t) -> int64_t { throw InputError("stop"); });
   EXPECT_THROW(read_csv(source), InputError);

@@ -3,9 +3,11 @@
 
 import errno
 import gzip
+import itertools
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pyarrow
@@ -45,8 +47,11 @@ def caught(kind, source, **options):
         (b"a\nx\n\xff\xfe\n", None, "not UTF-8"),
         (b'a,b\n1,"x\n2,y\n', None, "never closed"),
         (b'a,b\n1,"x"y\n', None, "follows a closing quote"),
-        (b"a,b\n1\n", None, "1 fields"),
+        (b"a,b\n1\n", None, "1 field where there are 2 names"),
         (b"a,b\n1,2,3\n", None, "3 fields"),
+        (b"one,two\n1,a,alice\n", None, "a row has 3 fields where there are 2 names"),
+        (b"a\nx,1\n", "int64", "a row has 2 fields where there is 1 name"),
+        (b'a,b\nx,"1"y,2\n', "int64", "'x'"),
         (b"a\n1e5\n", "int64", "float64"),
         (b"a\n128\n", "int8", "int8"),
         (b"a\n18446744073709551616\n", "uint64", "uint64"),
@@ -157,6 +162,49 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path):
     with pytest.raises(hr.InputError, match="changed"):
         scan["a"].to_list()
     del scan
+
+
+def test_another_file_at_the_path_while_it_is_read(tmp_path):
+    path, other = tmp_path / "x.csv", tmp_path / "y.csv"
+    texts = [b"a\n" + b"1\n" * 100_000, b"b\n" + b"2\n" * 100_000]
+    path.write_bytes(texts[0])
+    is_over = threading.Event()
+
+    def replace():
+        for i in itertools.count(1):
+            if is_over.is_set():
+                return
+            other.write_bytes(texts[i % 2])
+            os.replace(other, path)
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    try:
+        for _ in range(200):
+            frame = read_csv(path)
+            assert len(frame) == 100_000
+            assert frame.columns in (["a"], ["b"])
+            assert frame[frame.columns[0]].sum().item() in (100_000, 200_000)
+    finally:
+        is_over.set()
+        thread.join()
+    scan = scan_csv(path)
+    other.write_bytes(texts[0])
+    os.replace(other, path)
+    with pytest.raises(hr.InputError, match="another one has its path"):
+        len(scan)
+    del frame, scan
+
+
+@pytest.mark.parametrize("path", ["/proc/self/limits", "/sys/devices/system/cpu/online"])
+def test_a_file_that_does_not_say_its_size(path):
+    if not os.path.exists(path):
+        pytest.skip("no such file here")
+    with open(path) as file:
+        lines = file.read().splitlines()
+    for read in (read_csv, scan_csv):
+        frame = read(path, names=["line"], delimiter="|", dtypes="str")
+        assert frame["line"].to_list() == lines
 
 
 def test_one_line_of_a_gigabyte_under_a_small_limit(tmp_path):
