@@ -89,14 +89,15 @@ hr::BadRows bad_rows_of(std::string_view word) {
                                             {{"on_bad", word}}, "use 'error' or 'reject'");
 }
 
-// The scan reads the head of the source, so it is made without the GIL.
-hr::CsvScan open_scan(nb::handle source, const std::map<std::string, std::string>& dtypes,
-                      const std::optional<std::string>& dtype, std::vector<std::string> columns,
-                      std::vector<int64_t> column_indices, std::string_view header,
-                      const std::string& delimiter, const std::optional<std::string>& quote,
-                      const std::optional<std::string>& comment, std::vector<std::string> names,
-                      std::vector<std::string> null_words, int64_t skip_rows, int64_t num_rows,
-                      std::string_view compression, std::string_view on_bad) {
+hr::CsvOptions csv_options(const std::map<std::string, std::string>& dtypes,
+                           const std::optional<std::string>& dtype,
+                           std::vector<std::string> columns, std::vector<int64_t> column_indices,
+                           std::string_view header, const std::string& delimiter,
+                           const std::optional<std::string>& quote,
+                           const std::optional<std::string>& comment,
+                           std::vector<std::string> names, std::vector<std::string> null_words,
+                           int64_t skip_rows, int64_t num_rows, std::string_view compression,
+                           std::string_view on_bad) {
   hr::CsvOptions options;
   options.delimiter = one_byte("delimiter", delimiter).value();
   options.quote = one_byte("quote", quote);
@@ -113,9 +114,7 @@ hr::CsvScan open_scan(nb::handle source, const std::map<std::string, std::string
   options.num_rows = num_rows;
   options.on_bad = bad_rows_of(on_bad);
   options.compression = hr::compression_from_name(compression);
-  hr::Source from = source_of(source);
-  const GilReleased unlocked;
-  return hr::CsvScan(std::move(from), std::move(options));
+  return options;
 }
 
 }  // namespace
@@ -132,11 +131,18 @@ int64_t write_bytes(hr::Sink& sink, nb::handle data) {
 }
 
 void bind_io(nb::module_& m) {
+  nb::class_<hr::CsvOptions>(m, "CsvOptions")
+      .def(nb::new_(&csv_options), nb::kw_only(), "dtypes"_a, "dtype"_a.none(), "columns"_a,
+           "column_indices"_a, "header"_a, "delimiter"_a, "quote"_a.none(), "comment"_a.none(),
+           "names"_a, "null_words"_a, "skip_rows"_a, "num_rows"_a, "compression"_a, "on_bad"_a);
   nb::class_<hr::CsvScan>(m, "CsvScan")
-      .def(nb::new_(&open_scan), "source"_a, nb::kw_only(), "dtypes"_a, "dtype"_a.none(),
-           "columns"_a, "column_indices"_a, "header"_a, "delimiter"_a, "quote"_a.none(),
-           "comment"_a.none(), "names"_a, "null_words"_a, "skip_rows"_a, "num_rows"_a,
-           "compression"_a, "on_bad"_a)
+      // The scan reads the head of the source, so it is made without the GIL.
+      .def(nb::new_([](nb::handle source, const hr::CsvOptions& options) {
+             hr::Source from = source_of(source);
+             const GilReleased unlocked;
+             return hr::CsvScan(std::move(from), options);
+           }),
+           "source"_a.none(), "options"_a)
       .def_prop_ro("names", [](const hr::CsvScan& self) { return self.schema().names; })
       .def_prop_ro("dtypes",
                    [](const hr::CsvScan& self) { return dtype_names(self.schema().dtypes); })
@@ -145,11 +151,13 @@ void bind_io(nb::module_& m) {
   m.def("scan_csv", &hr::scan_csv_node, "scan"_a, Unlocked());
   m.def(
       "read_csv",
-      [](const hr::CsvScan& scan) {
-        hr::CsvResult result = scan.read({}, -1, hr::default_place());
+      [](nb::handle source, const hr::CsvOptions& options) {
+        const hr::Source from = source_of(source);
+        const GilReleased unlocked;
+        hr::CsvResult result = hr::read_csv(from, options, hr::default_place());
         return std::pair(std::move(result.table), std::move(result.rejects));
       },
-      "scan"_a, Unlocked());
+      "source"_a.none(), "options"_a);
   m.def(
       "write_csv",
       [](const hr::Table& table, const nb::str& path, const std::string& delimiter, bool header,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import mark
 from headrace.dtypes import dtype_word
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
 from headrace.rows import whole_number
 from headrace.zones import know_zone
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["read_csv", "scan_csv", "write_csv"]
 
+
+#: The largest number of rows that the engine counts.
+_MOST = 2**63 - 1
 
 _HEADERS = {"infer": "infer", True: "yes", False: "no", None: "no"}
 
@@ -74,15 +77,38 @@ def _in_our_words(op: str, given: dict[str, Any], options: dict[str, Any]) -> di
     return options
 
 
+def _listed(op: str, option: str, value: Any) -> list[Any]:
+    """A list; what is none is an error that says so."""
+    try:
+        return list(value)
+    except TypeError:
+        raise TypeMismatchError(f"{op}: not a list: {option}={value!r}; pass [...]") from None
+
+
 def _words(op: str, option: str, value: Any) -> list[str]:
     """A list of text; one text alone would be taken letter by letter."""
-    words = [] if isinstance(value, str | bytes) else list(value)
+    words = [] if isinstance(value, str | bytes) else _listed(op, option, value)
     if isinstance(value, str | bytes) or not all(isinstance(word, str) for word in words):
         raise TypeMismatchError(f"{op}: not a list of text: {option}={value!r}; pass [...]")
     return words
 
 
-def _scan(op: str, source: Any, pandas: dict[str, Any], options: dict[str, Any]) -> _core.CsvScan:
+def _rows(op: str, option: str, value: Any) -> int:
+    """A number of rows; more than 64 bits count are as many as there are."""
+    rows = whole_number(op, option, value)
+    if rows < 0:
+        raise InvalidArgumentError(f"{op}: a number of rows is negative: {option}={rows}")
+    return min(rows, _MOST)
+
+
+def _place(op: str, value: Any) -> int:
+    place = whole_number(op, "columns", value)
+    if abs(place) > _MOST:
+        raise ColumnNotFoundError(f"{op}: no column at this position: position={place}")
+    return place
+
+
+def _options(op: str, pandas: dict[str, Any], options: dict[str, Any]) -> _core.CsvOptions:
     mark(op)
     options = _in_our_words(op, pandas, options)
     dtypes, columns, header = (options.pop(name) for name in ("dtypes", "columns", "header"))
@@ -92,23 +118,28 @@ def _scan(op: str, source: Any, pandas: dict[str, Any], options: dict[str, Any])
         raise InvalidArgumentError(
             f"{op}: an option has no such value: header={header!r}; use 'infer', True or False"
         )
-    chosen: Any = columns if isinstance(columns, str) else list(() if columns is None else columns)
+    chosen: Any = columns
+    if not isinstance(columns, str):
+        chosen = [] if columns is None else _listed(op, "columns", columns)
     by_name = any(isinstance(c, str) for c in chosen)
     names = _words(op, "columns", chosen) if by_name else []
-    places = [] if by_name else [whole_number(op, "columns", c) for c in chosen]
+    places = [] if by_name else [_place(op, c) for c in chosen]
     each = dict(dtypes) if isinstance(dtypes, Mapping) else {}
     _words(op, "dtypes", each)
     for option in ("names", "null_words"):
         options[option] = _words(op, option, options[option])
-    options["skip_rows"] = whole_number(op, "skip_rows", options["skip_rows"])
+    for option in ("delimiter", "quote", "comment", "compression", "on_bad"):
+        value = options[option]
+        if not isinstance(value, str) and (value is not None or option not in ("quote", "comment")):
+            raise TypeMismatchError(f"{op}: not a text: {option}={value!r}")
+    options["skip_rows"] = _rows(op, "skip_rows", options["skip_rows"])
     most = options["num_rows"]
-    options["num_rows"] = -1 if most is None else whole_number(op, "num_rows", most)
+    options["num_rows"] = -1 if most is None else _rows(op, "num_rows", most)
     given = {name: dtype_word(dtype) for name, dtype in each.items()}
     for_all = None if dtypes is None or isinstance(dtypes, Mapping) else dtype_word(dtypes)
     for word in (*given.values(), for_all or ""):
         know_zone(word)
-    return _core.CsvScan(
-        os.fspath(source) if isinstance(source, str | os.PathLike) else source,
+    return _core.CsvOptions(
         dtypes=given,
         dtype=for_all,
         columns=names,
@@ -116,6 +147,10 @@ def _scan(op: str, source: Any, pandas: dict[str, Any], options: dict[str, Any])
         header=_HEADERS[header],
         **options,
     )
+
+
+def _opened(source: Any) -> Any:
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else source
 
 
 def scan_csv(
@@ -148,9 +183,8 @@ def scan_csv(
     >>> df.columns, int(df.a.sum())
     (['a', 'b'], 3)
     """
-    scan = _scan(
+    options = _options(
         "scan_csv",
-        source,
         pandas,
         {
             "delimiter": delimiter,
@@ -167,6 +201,7 @@ def scan_csv(
             "on_bad": "error",
         },
     )
+    scan = _core.CsvScan(_opened(source), options)
     table = _core.scan_csv(scan)
     return DataFrame._of_parts(table, scan.names)
 
@@ -246,9 +281,8 @@ def read_csv(
     >>> df.ecg.to_list()
     [0.5, None]
     """
-    scan = _scan(
+    options = _options(
         "read_csv",
-        source,
         pandas,
         {
             "delimiter": delimiter,
@@ -265,7 +299,7 @@ def read_csv(
             "on_bad": on_bad,
         },
     )
-    table, rejects = _core.read_csv(scan)
+    table, rejects = _core.read_csv(_opened(source), options)
     frame = DataFrame._from_table(table)
     frame.rejects = DataFrame._from_table(rejects) if on_bad == "reject" else None
     return frame

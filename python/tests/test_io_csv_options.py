@@ -270,9 +270,14 @@ def test_given_dtypes():
         ({"delimiter": "1"}, hr.InvalidArgumentError),
         ({"delimiter": "ab"}, Exception),
         ({"num_rows": -5}, hr.InvalidArgumentError),
+        ({"num_rows": -1}, hr.InvalidArgumentError),
+        ({"nrows": -(2**70)}, hr.InvalidArgumentError),
         ({"skip_rows": -1}, hr.InvalidArgumentError),
         ({"columns": ["z"]}, hr.ColumnNotFoundError),
         ({"columns": [7]}, hr.ColumnNotFoundError),
+        ({"columns": [2**70]}, hr.ColumnNotFoundError),
+        ({"columns": [-(2**70)]}, hr.ColumnNotFoundError),
+        ({"columns": 5}, hr.TypeMismatchError),
         ({"columns": ["a", "a"]}, hr.Error),
         ({"dtypes": {"z": "int64"}}, hr.ColumnNotFoundError),
         ({"dtypes": "complex128"}, hr.TypeMismatchError),
@@ -285,6 +290,12 @@ def test_given_dtypes():
         ({"columns": ["a", 1]}, hr.TypeMismatchError),
         ({"columns": [1.5]}, hr.TypeMismatchError),
         ({"names": "ab"}, hr.TypeMismatchError),
+        ({"names": 5}, hr.TypeMismatchError),
+        ({"delimiter": None}, hr.TypeMismatchError),
+        ({"quote": 5}, hr.TypeMismatchError),
+        ({"comment": b"#"}, hr.TypeMismatchError),
+        ({"compression": None}, hr.TypeMismatchError),
+        ({"on_bad": 5}, hr.TypeMismatchError),
         ({"null_words": "NA"}, hr.TypeMismatchError),
         ({"dtypes": {0: "int8"}}, hr.TypeMismatchError),
         ({"dtypes": "flaot"}, hr.TypeMismatchError),
@@ -296,6 +307,15 @@ def test_options_that_make_no_sense(options, kind):
     with pytest.raises(kind):
         read_csv(b"a,b\n1,2\n", **options)
     assert columns(read_csv(b"a,b\n1,2\n")) == {"a": [1], "b": [2]}
+
+
+def test_more_rows_than_64_bits_count():
+    for read in (hr.read_csv, hr.scan_csv):
+        assert columns(read(b"a\n1\n2\n", num_rows=2**70)) == {"a": [1, 2]}
+        assert columns(read(b"a\n1\n2\n", num_rows=2**63)) == {"a": [1, 2]}
+        assert columns(read(b"a\n1\n2\n", names=["a"], skip_rows=2**70)) == {"a": []}
+        with pytest.raises(hr.InvalidArgumentError, match="num_rows=-1"):
+            read(b"a\n1\n2\n", nrows=-1)
 
 
 def test_names_given_and_not():
