@@ -124,7 +124,9 @@ def _table(op: str, arrow: Any) -> _core.Table:
 class _Groups:
     """The row groups of a file for the engine: bounds of their columns, and their rows."""
 
-    def __init__(self, op: str, place: Any, stamp: Any, file: Any, names: list[str]) -> None:
+    def __init__(
+        self, op: str, place: Any, file: Any, names: list[str], stamp: tuple[int, ...] | None
+    ) -> None:
         self.op, self.place, self.names = op, place, names
         self.file = file
         self.stamp = stamp
@@ -190,10 +192,11 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
     mark(op)
     parquet = _pyarrow(op)
     place = _place(op, source)
-    stamp = _stamp(op, place)
+    # What is read now comes from the file that was opened, whatever its path names by then.
+    stamp = None if now else _stamp(op, place)
     file = _call(op, place, lambda: parquet.ParquetFile(place))
     names = _wanted(op, columns, list(file.schema_arrow.names))
-    groups = _Groups(op, place, stamp, file, names)
+    groups = _Groups(op, place, file, names, stamp)
     if now:
         return DataFrame._from_table(groups.read(list(range(len(names)))))
     name = os.path.basename(place) if isinstance(place, str) else "a file object"

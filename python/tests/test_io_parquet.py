@@ -84,6 +84,25 @@ def test_labels_are_columns(tmp_path: Any) -> None:
     assert hr.read_parquet(tmp_path / "x.parquet").to_dict() == {"k": ["a"], "x": [1]}
 
 
+def test_another_file_takes_the_path(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(place: Any, *some: Any, **options: Any) -> Any:
+        file = pq_file(place, *some, **options)
+        hr.DataFrame({"i": [7, 8, 9], "s": ["x", "y", "z"]}).to_parquet(path + ".other")
+        os.replace(path + ".other", path)
+        return file
+
+    with open(path, "rb") as file:
+        content = file.read()
+    pq_file = pq.ParquetFile
+    monkeypatch.setattr(pq, "ParquetFile", opened)
+    assert hr.read_parquet(path, columns=["i", "s"]).to_dict() == {n: DATA[n] for n in "is"}
+    with open(path, "wb") as file:
+        file.write(content)
+    frame = hr.scan_parquet(path)
+    with pytest.raises(hr.InputError, match="changed"):
+        frame[frame.i > 1].s.to_list()
+
+
 def test_errors(path: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(hr.ColumnNotFoundError, match=r"did you mean|columns are"):
         hr.read_parquet(path, columns=["ii"])
