@@ -95,6 +95,7 @@ struct Looked {
   int64_t rows = 0;
   int64_t bytes = 0;
   bool has_endless_row = false;  // one that does not end within 16 MiB
+  bool is_doubtful = false;      // no quote tells whether all of them lie in a quoted field
 };
 
 class Sniffer {
@@ -231,15 +232,14 @@ class Sniffer {
         if (k == 0)
           all = look_at(head, begin, until);
         else
-          samples[static_cast<size_t>(k - 1)] =
-              look_from(QuoteState::kOutside, places[static_cast<size_t>(k - 1)]);
+          samples[static_cast<size_t>(k - 1)] = look_from(places[static_cast<size_t>(k - 1)]);
       });
     }
     if (guesses_ && all.rows == 0 && !head.reaches_end()) {
-      if (all.has_endless_row)
-        fail("the first row is longer than 16 MiB, too long to tell the dtypes", layout_.first_line,
+      if (all.has_endless_row || head.size() >= kMaxHeadBytes)
+        fail("the first row does not end within 16 MiB, so it tells no dtypes", layout_.first_line,
              "pass dtypes=, or check the line ends and quote=");
-      if (head.size() < kMaxHeadBytes) return false;
+      return false;
     }
     for (const Looked& sample : samples) {
       all.rows += sample.rows;
@@ -276,48 +276,69 @@ class Sniffer {
                       kMaxSampleBytes);
   }
 
-  // Of the samples behind the head. Those of a short text overlap, so that no row is left out.
+  // Of the samples behind the head; those of a short text leave no row out.
   std::vector<Stretch> sample_places(const Sample& head) const {
     std::vector<Stretch> places;
     const int64_t begin = head.size() - 2;  // with the line end before the first row behind it
     const int64_t size = text_.known_size();
     if (head.reaches_end() || size < begin) return places;
     const int64_t bytes = sample_bytes(head);
-    const int64_t count = std::min(kSamples, divide_up(2 * (size - begin), bytes));
+    const int64_t count = std::min(kSamples, divide_up(size - begin, bytes - 2));
     for (int64_t k = 0; k < count; ++k)
       places.push_back({begin + k * ((size - begin) / count), bytes});
     return places;
   }
 
-  // The rows behind the first row end in a place where the text stands at `state`.
-  Looked look_from(QuoteState state, const Stretch& place) const {
+  // The rows behind the first row end in a place; none where nothing tells which line ends end
+  // rows.
+  Looked look_from(const Stretch& place) const {
     const Sample sample(text_, text_.known_size(), place.offset, place.size);
-    const int64_t first =
-        cpu::follow_chunk(syntax_, sample.begin(), sample.size(), state).first_row;
-    return look_at(sample, first < 0 ? sample.end() : sample.begin() + first, sample.end());
+    ChunkOutcome rows =
+        cpu::follow_chunk(syntax_, sample.begin(), sample.size(), QuoteState::kOutside);
+    const bool is_doubtful = !rows.has_special;
+    if (guesses_ && rows.has_special) {
+      const std::optional<QuoteState> state = state_before_sample(place);
+      if (!state) return {};
+      if (*state != QuoteState::kOutside)
+        rows = cpu::follow_chunk(syntax_, sample.begin(), sample.size(), *state);
+    }
+    if (rows.first_row < 0) return {};
+    Looked looked = look_at(sample, sample.begin() + rows.first_row, sample.end());
+    looked.is_doubtful = is_doubtful;
+    return looked;
   }
 
-  // Samples were read as if they began outside of quotes. One that would change a dtype counts only
-  // when the text before it tells where it begins, and is read again if that is in a quoted field.
+  std::optional<QuoteState> state_before_sample(const Stretch& place) const {
+    return state_before(text_, syntax_, layout_.data_begin, place.offset);
+  }
+
+  // A sample without quotes may lie in a quoted field as a whole. Mostly it changes no dtype; where
+  // it does, it counts if the text before it does not say that it lies there.
   void join_samples(std::vector<CsvGuess>& known, std::vector<Looked>& samples,
                     const std::vector<Stretch>& places) const {
-    const auto changes = [&](const std::vector<CsvGuess>& more) {
-      for (size_t f = 0; f < more.size(); ++f)
-        if (CsvGuess both = known[f];
-            guess_[f] && (both.join(more[f]), both.dtype() != known[f].dtype()))
-          return true;
+    const auto join = [&](Looked& sample) {
+      for (size_t f = 0; f < sample.guesses.size(); ++f) known[f].join(sample.guesses[f]);
+      sample.guesses.clear();
+    };
+    const auto changes = [&](const Looked& sample) {
+      for (size_t f = 0; f < sample.guesses.size(); ++f) {
+        CsvGuess both = known[f];
+        both.join(sample.guesses[f]);
+        if (guess_[f] && both.dtype() != known[f].dtype()) return true;
+      }
       return false;
     };
+    for (Looked& sample : samples)
+      if (!sample.is_doubtful) join(sample);
     for (bool again = true; again;) {
       again = false;
       for (size_t k = 0; k < samples.size(); ++k) {
-        if (!changes(samples[k].guesses)) continue;
-        const std::optional<QuoteState> state =
-            state_before(text_, syntax_, layout_.data_begin, places[k].offset);
-        if (state && *state != QuoteState::kOutside) samples[k] = look_from(*state, places[k]);
-        if (state)
-          for (size_t f = 0; f < known.size(); ++f) known[f].join(samples[k].guesses[f]);
-        samples[k].guesses.clear();
+        if (!changes(samples[k])) continue;
+        const std::optional<QuoteState> state = state_before_sample(places[k]);
+        if (!state || *state == QuoteState::kInside)
+          samples[k].guesses.clear();
+        else
+          join(samples[k]);
         again = true;
       }
     }

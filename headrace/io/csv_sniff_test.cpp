@@ -60,6 +60,14 @@ TEST(CsvSniff, ALongQuotedTextIsNoRows) {
   EXPECT_THAT(dtypes_of(text), ElementsAre(TypeId::kFloat64, TypeId::kString));
 }
 
+// What a sample takes for rows does not hide those that are rows.
+TEST(CsvSniff, LinesOfQuotedTextHideNoRow) {
+  std::string text = "a,b\n,\"";
+  while (text.size() < 500'000) text += "4.5,4.5\n";
+  text += "\"\n9007199254740993,x\n";
+  EXPECT_THAT(dtypes_of(text), ElementsAre(TypeId::kInt64, TypeId::kString));
+}
+
 TEST(CsvSniff, ARowLongerThanTheHeadIsReadWhole) {
   const std::string number = "9007199254740993";
   for (const std::string_view end : {"\n", "\r\n", ""}) {
@@ -107,6 +115,7 @@ TEST(CsvSniff, ARowWithoutEndIsAnErrorOrNeedsNoGuess) {
     EXPECT_EQ(error.line, 2);
     EXPECT_THAT(error.what(), HasSubstr("dtypes="));
   }
+  EXPECT_THROW(read("a\n" + std::string(17 << 20, '\n') + "1\n"), InputError);
   const Table table = read(text, {.dtypes = {{"b", TypeId::kInt8}}, .dtype = TypeId::kString});
   EXPECT_EQ(table.num_rows(), 2);
   EXPECT_EQ(std::ssize(table.column(0).string(0)), 17 << 20);
