@@ -143,7 +143,7 @@ class LongFile:
         self.bytes = self.random.choices(
             [0, 20_000, 2 * HEAD, SEEN_WHOLE, 3 * SEEN_WHOLE], [30, 58, 7, 4, 1]
         )[0]
-        width = self.random.choices([3, 6, 400, 3000, 20_000], [60, 30, 9, 0.9, 0.1])[0]
+        width = self.random.choices([3, 6, 400, 3000, 20_000], [70, 27, 2.7, 0.25, 0.05])[0]
         kinds = ["id", "integer", "float", "bool", "text", "prose", "nulls", "late"]
         self.kinds = self.random.choices(kinds, k=self.random.randint(1, width))
         self.late = self.random.choice(["0.5", "word"])
@@ -189,15 +189,19 @@ class LongFile:
                 number = str(2**53 + 1 + 2 * (repeat * len(few) + i))
                 cells = zip(self.kinds, row, strict=True)
                 rows.append([number if kind == "id" else cell for kind, cell in cells])
+        size *= len(rows) // len(few)
         texts = [i for i, kind in enumerate(self.kinds) if kind in ("text", "prose")]
         if texts and draw.random() < 0.15:
             line = draw.choice(["y" * 50, self.end + ",".join(["4.5"] * len(self.kinds)), '"'])
             long = "x" + line * (draw.choice([HEAD // 2, HEAD, 2 * HEAD]) // len(line))
             place = draw.choice([0, 0, draw.randrange(len(rows))])
             rows[place][draw.choice(texts)] = long
+            size += 2 * len(long)  # quotes are doubled
         for i, kind in enumerate(self.kinds):
-            if kind == "late" and size * len(rows) // len(few) < SEEN_WHOLE // 2:
+            if kind == "late" and size < SEEN_WHOLE // 2:  # quotes may double it
                 rows[draw.randrange(len(rows))][i] = self.late
+            if kind == "nulls" and size >= SEEN_WHOLE // 2 and not rows[0][i]:
+                rows[0][i] = "7"  # of what no sample shows the dtype is not told
         return rows
 
 
