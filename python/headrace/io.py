@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import mark
 from headrace.dtypes import dtype_word
-from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame import DataFrame
 from headrace.rows import whole_number
 from headrace.zones import know_zone
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_csv", "scan_csv", "write_csv"]
 
-
-#: The largest number of rows that the engine counts.
-_MOST = 2**63 - 1
 
 _HEADERS = {"infer": "infer", True: "yes", False: "no", None: "no"}
 
@@ -94,18 +91,10 @@ def _words(op: str, option: str, value: Any) -> list[str]:
 
 
 def _rows(op: str, option: str, value: Any) -> int:
-    """A number of rows; more than 64 bits count are as many as there are."""
     rows = whole_number(op, option, value)
     if rows < 0:
         raise InvalidArgumentError(f"{op}: a number of rows is negative: {option}={rows}")
-    return min(rows, _MOST)
-
-
-def _place(op: str, value: Any) -> int:
-    place = whole_number(op, "columns", value)
-    if abs(place) > _MOST:
-        raise ColumnNotFoundError(f"{op}: no column at this position: position={place}")
-    return place
+    return rows
 
 
 def _options(op: str, pandas: dict[str, Any], options: dict[str, Any]) -> _core.CsvOptions:
@@ -123,7 +112,7 @@ def _options(op: str, pandas: dict[str, Any], options: dict[str, Any]) -> _core.
         chosen = [] if columns is None else _listed(op, "columns", columns)
     by_name = any(isinstance(c, str) for c in chosen)
     names = _words(op, "columns", chosen) if by_name else []
-    places = [] if by_name else [_place(op, c) for c in chosen]
+    places = [] if by_name else [whole_number(op, "columns", c) for c in chosen]
     each = dict(dtypes) if isinstance(dtypes, Mapping) else {}
     _words(op, "dtypes", each)
     for option in ("names", "null_words"):
