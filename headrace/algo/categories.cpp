@@ -18,14 +18,16 @@ namespace {
 
 class StringWork {
  public:
-  StringWork(const Column& strings, int32_t* codes)
+  StringWork(const Column& strings, Buffer& codes)
       : strings_(strings),
         views_(strings.values<StringView>().data()),
-        codes_(codes),
+        touches_{reads(strings), writes(codes, 4)},
+        codes_(codes.mutable_as<int32_t>()),
         missed_(static_cast<size_t>(num_morsels(strings.num_rows()))),
         turns_(missed_.size()) {}
 
   bool look(Morsel morsel) {
+    const Pin pin(ranges_of(touches_, morsel.begin, morsel.end));
     if (morsel.index == 0) {
       visit(morsel, all_,
             [&](const StringKey& key, std::string_view text) { return all_.add(key, text); });
@@ -51,6 +53,7 @@ class StringWork {
   }
 
   void mend(Morsel morsel) {
+    const Pin pin(ranges_of({&touches_[1], 1}, morsel.begin, morsel.end));
     const auto* turn = turns_[static_cast<size_t>(morsel.index)].as<int32_t>();
     for (int64_t row = morsel.begin; row < morsel.end; ++row)
       if (codes_[row] >= known_) codes_[row] = turn[codes_[row] - known_];
@@ -107,6 +110,7 @@ class StringWork {
 
   const Column& strings_;
   const StringView* views_;
+  std::vector<Touch> touches_;  // the strings, then their codes
   int32_t* codes_;
   DictionaryBuilder all_{};
   std::vector<DictionaryBuilder> missed_;
@@ -120,9 +124,10 @@ class StringWork {
 Column categories_of_strings(const Column& strings) {
   const int64_t rows = strings.num_rows();
   if (rows == 0) return Column(TypeId::kCategory, 0, {});
-  Buffer buffer = Buffer::allocate(rows * 4);
-  StringWork work(strings, buffer.mutable_as<int32_t>());
+  Buffer buffer = Buffer::allocate_paged(rows * 4);
+  StringWork work(strings, buffer);
   number_in_waves(rows, work);
+  buffer.publish();
   return Column::categories(rows, std::move(buffer), work.finish(), validity_from_zero(strings),
                             strings.null_count());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that grow in a counted buffer.
 #pragma once
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/pin.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -45,12 +45,18 @@ class TextArena {
   /// Forgets the bytes and keeps the room.
   void clear() { size_ = 0; }
 
-  /// A buffer of just these bytes (none: an empty handle); the arena is empty afterwards.
+  /// A buffer of just these bytes, published (none: an empty handle); the arena is empty
+  /// afterwards.
   Buffer finish() {
     Buffer exact;
     if (size_ > 0) {
-      exact = Buffer::allocate(size_);
-      std::memcpy(exact.mutable_data(), buffer_.data(), static_cast<size_t>(size_));
+      exact = Buffer::allocate_paged(size_);
+      {
+        std::byte* const out = exact.mutable_data();
+        const Pin pin{{&exact, 0, size_, true}};
+        std::memcpy(out, buffer_.data(), static_cast<size_t>(size_));
+      }
+      exact.publish();
     }
     buffer_ = {};
     size_ = 0;

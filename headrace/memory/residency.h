@@ -62,7 +62,8 @@ struct Residency {
   std::atomic<Keep> keep{Keep::kByUse};
   std::atomic<int64_t> position{-1};  ///< the chunk used last
   std::atomic<int> passes{0};         ///< how often a scan began anew
-  size_t place = 0;                   ///< in the engine's list
+  std::atomic<bool> small_pages{false};  ///< of chunks that were dropped: they come back alone
+  size_t place = 0;                      ///< in the engine's list
 
   // Of a device:
   Buffer copy{};                            ///< its bytes on the host, or none

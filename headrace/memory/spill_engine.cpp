@@ -22,7 +22,8 @@ namespace hr {
 
 namespace {
 
-constexpr int64_t kMostChunkBytes = int64_t{2} << 20;
+constexpr int64_t kHugePageBytes = int64_t{2} << 20;
+constexpr int64_t kMostChunkBytes = kHugePageBytes;
 constexpr int64_t kMostTogether = int64_t{16} << 20;
 
 // What moves together: large enough for the disk, small beside what the limit lets stay.
@@ -51,6 +52,14 @@ void make_plain(const Residency& residency, int64_t chunk) {
   mmap(residency.address(chunk), bytes, PROT_READ | PROT_WRITE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   madvise(residency.address(chunk), bytes, MADV_HUGEPAGE);
+}
+
+// A chunk that comes by its first touch, and is charged then, must not bring its neighbours: no huge
+// page may reach beyond it.
+void keep_pages_within(const Residency& residency, int64_t first, int64_t last) {
+  if (residency.chunk_bytes % kHugePageBytes == 0) return;
+  const int64_t bytes = (last - first) * residency.chunk_bytes + residency.mapped(last);
+  madvise(residency.address(first), static_cast<size_t>(bytes), MADV_NOHUGEPAGE);
 }
 
 [[noreturn]] void throw_no_mapping(int64_t bytes) {
@@ -121,6 +130,8 @@ void SpillEngine::after_fork(bool child) {
 }
 
 void SpillEngine::enter(Residency& residency) {
+  if (residency.chunks[0].state == ChunkState::kEmpty)
+    keep_pages_within(residency, 0, residency.size() - 1);
   const std::lock_guard lock(mutex_);
   residency.place = all_.size();
   all_.push_back(&residency);
@@ -150,6 +161,8 @@ int64_t SpillEngine::leave(Residency& residency) noexcept {
     chunk.file->give(chunk.slot, residency.slots());
     chunk.file.reset();
   }
+  if (residency.small_pages)  // whoever gets the block next may have huge ones
+    madvise(residency.address(0), static_cast<size_t>(residency.rep.block_bytes), MADV_HUGEPAGE);
   retire_empty_file();
   return charged;
 }
@@ -508,6 +521,8 @@ int64_t SpillEngine::drop(const Claim& claim) {
   const int64_t bytes = residency.mapped(claim.chunk);
   if (!chunk.touched) {
     madvise(residency.address(claim.chunk), static_cast<size_t>(bytes), MADV_DONTNEED);
+    keep_pages_within(residency, claim.chunk, claim.chunk);
+    residency.small_pages = true;
     chunk.state = ChunkState::kEmpty;
   } else if (!chunk.dirty && chunk.file &&
              chunk.file->map(chunk.slot, residency.address(claim.chunk), bytes)) {
