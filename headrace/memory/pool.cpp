@@ -3,6 +3,7 @@
 #include "headrace/memory/pool.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/budget.h"
 
 #include <algorithm>
 #include <bit>
@@ -27,7 +28,9 @@ constexpr size_t kBlocksOfShard = 16;
 // From here on a block is counted by its resident pages, and chosen by them.
 constexpr size_t kCounted = size_t{4} << 20;
 constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
 constexpr int64_t kMostSlack = int64_t{1} << 20;
+constexpr int64_t kSlackOfLimit = 512;  // the share of a limit that a block may waste
 constexpr int kMostYields = 1000;
 
 // What this process may have at all: a container's share, or all there is.
@@ -157,10 +160,20 @@ void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
   // Large blocks may leave for the disk, which takes whole pages.
   if (on_host_)
     ASAN_UNPOISON_MEMORY_REGION(found.block, bytes < kPage ? bytes : std::min(end, size));
-  // Used bytes are what was asked for, so pages beyond them would be counted nowhere.
-  if (found.bytes > static_cast<int64_t>(end) + kMostSlack && counts_pages(found.block, size))
-    madvise(static_cast<char*>(found.block) + end, size - end, MADV_DONTNEED);
+  if (counts_pages(found.block, size)) drop_tail(found, end, size);
   return found.block;
+}
+
+// Used bytes are what was asked for, so pages beyond them would be counted nowhere.
+void PoolResource::drop_tail(const Waiting& found, size_t end, size_t size) noexcept {
+  const int64_t limit = memory_limit();
+  char* const block = static_cast<char*>(found.block);
+  if (found.bytes > static_cast<int64_t>(end) + std::min(kMostSlack, limit / kSlackOfLimit))
+    madvise(block + end, size - end, MADV_DONTNEED);
+  // The last huge page would bring some.
+  const size_t last = end / kHugePage * kHugePage;
+  if (limit != INT64_MAX && last < end && size >= last + kHugePage)
+    madvise(block + last, size - last, MADV_NOHUGEPAGE);
 }
 
 void PoolResource::deallocate(Stream stream, void* pointer, size_t bytes,

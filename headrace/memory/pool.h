@@ -69,6 +69,7 @@ class HR_API PoolResource {
 
   bool counts_pages(const void* block, size_t size) const noexcept;
   int64_t resident_bytes(const void* block, size_t size) const noexcept;
+  static void drop_tail(const Waiting& found, size_t end, size_t size) noexcept;
   void* from_upstream(Stream stream, size_t bytes, size_t alignment);
   void to_upstream(int index, void* block) noexcept;
   Waiting take_waiting(int index, size_t bytes);

@@ -3,6 +3,7 @@
 #include "headrace/memory/resource.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/budget.h"
 #include "headrace/memory/buffer_rep.h"
 #include "headrace/memory/cuda_device.h"
 #include "headrace/memory/guard.h"
@@ -14,6 +15,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <malloc.h>
 #include <mutex>
 #include <string_view>
 #include <sys/mman.h>
@@ -46,10 +48,12 @@ class SystemResource {
   }
 
   void deallocate(Stream, void* pointer, size_t bytes, size_t) noexcept {
-    if (bytes >= kLarge)
+    if (bytes >= kLarge) {
       munmap(pointer, mapped_bytes(bytes));
-    else
-      std::free(pointer);
+      return;
+    }
+    std::free(pointer);
+    give_pages_back(static_cast<int64_t>(bytes));
   }
 
   MemoryProperties properties() const { return {.place = host, .movable = true}; }
@@ -57,6 +61,17 @@ class SystemResource {
   std::string describe() const { return "system"; }
 
  private:
+  // Malloc keeps the pages of what it gets back, in no budget's count.
+  void give_pages_back([[maybe_unused]] int64_t bytes) noexcept {
+#ifdef __GLIBC__
+    const int64_t limit = memory_limit();
+    if (limit == std::numeric_limits<int64_t>::max()) return;
+    if (kept_by_malloc_.fetch_add(bytes, std::memory_order_relaxed) + bytes < limit / 64) return;
+    kept_by_malloc_ = 0;
+    malloc_trim(0);
+#endif
+  }
+
   static size_t mapped_bytes(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
   // Aligned for huge pages: 160 MB cost 77 page faults instead of 39,063.
@@ -75,6 +90,8 @@ class SystemResource {
     if (huge) madvise(reinterpret_cast<void*>(aligned), size, MADV_HUGEPAGE);
     return reinterpret_cast<void*>(aligned);
   }
+
+  std::atomic<int64_t> kept_by_malloc_{0};
 };
 
 // The pool as a resource that nobody destroys.
