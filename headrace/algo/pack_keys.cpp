@@ -412,8 +412,12 @@ PackedKeys::Field PackedKeys::join(std::vector<Field> fields, int64_t rows, Pack
   OrderedNumbers found = number_in_order(rows, read, touches, missing);  // what is dropped: last
   const bool missed = found.count > 0 && found.keys.as<uint64_t>()[found.count - 1] == missing;
   if (missed && found.count == 1) {  // behind no value at all
-    found.numbers = Buffer::allocate(4 * rows);
-    std::fill_n(found.numbers.mutable_as<uint32_t>(), rows, 1u);
+    found.numbers = Buffer::allocate_temporary(4 * rows);
+    auto* const numbers = found.numbers.mutable_as<uint32_t>();
+    parallel_morsels(rows, {writes(found.numbers, 4)}, [&](Morsel morsel) {
+      std::fill(numbers + morsel.begin, numbers + morsel.end, 1u);
+    });
+    found.numbers.publish();
   }
   joined.kind = Kind::kNumbers;
   joined.dtype = TypeId::kInt32;

@@ -4,12 +4,17 @@
 #include "headrace/memory/pool.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/budget.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <random>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace hr {
 
@@ -148,6 +153,41 @@ TEST(Pool, CountsTheResidentPagesOfLargeBlocks) {
   pool.deallocate(Stream{}, second, 78 * kMega, 64);
   EXPECT_EQ(pool.trim(), 148 * static_cast<int64_t>(kMega));
   EXPECT_EQ(pool.cached_bytes(), 0);
+}
+
+// Private pages of the process, as Linux counts them.
+int64_t anonymous_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (int64_t kilobytes = 0; word == "RssAnon:" && status >> kilobytes) return kilobytes << 10;
+  return 0;
+}
+
+TEST(Pool, KeepsNoUncountedPagesUnderALimit) {
+  constexpr int64_t kMega = int64_t{1} << 20;
+  set_memory_limit(memory_statistics().used_bytes + 64 * kMega);
+  PoolResource pool(system_resource());
+  constexpr size_t kBytes = 8 * kMega + kMega / 4;  // its class holds 10 MiB
+  void* const block = pool.allocate(Stream{}, kBytes, 64);
+  std::memset(block, 1, kBytes);
+  pool.deallocate(Stream{}, block, kBytes, 64);
+  EXPECT_EQ(pool.cached_bytes(), static_cast<int64_t>(kBytes));
+  pool.trim();
+  // Blocks of malloc, with one behind them that keeps it from giving its end back.
+  const int64_t before = anonymous_bytes();
+  std::vector<void*> blocks;
+  constexpr size_t kSmall = 40'000;
+  for (int i = 0; i < 1000; ++i) {
+    blocks.push_back(pool.allocate(Stream{}, kSmall, 64));
+    std::memset(blocks.back(), 1, kSmall);
+  }
+  EXPECT_GT(anonymous_bytes(), before + 30 * kMega);
+  for (int i = 0; i < 999; ++i)
+    pool.deallocate(Stream{}, blocks[static_cast<size_t>(i)], kSmall, 64);
+  pool.trim();
+  EXPECT_LT(anonymous_bytes(), before + 3 * kMega);
+  pool.deallocate(Stream{}, blocks.back(), kSmall, 64);
+  set_memory_limit(std::numeric_limits<int64_t>::max());
 }
 
 TEST(Resource, ScopesNestAndOldBuffersKeepTheirResource) {

@@ -60,8 +60,8 @@ struct Residency {
   std::vector<Chunk> chunks;
   std::set<int64_t> uses{};  ///< steps of the plan that will read it
   std::atomic<Keep> keep{Keep::kByUse};
-  std::atomic<int64_t> position{-1};  ///< the chunk used last
-  std::atomic<int> passes{0};         ///< how often a scan began anew
+  std::atomic<int64_t> position{-1};     ///< the chunk used last
+  std::atomic<int> passes{0};            ///< how often a scan began anew
   std::atomic<bool> small_pages{false};  ///< of chunks that were dropped: they come back alone
   size_t place = 0;                      ///< in the engine's list
 

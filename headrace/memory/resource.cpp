@@ -66,7 +66,7 @@ class SystemResource {
 #ifdef __GLIBC__
     const int64_t limit = memory_limit();
     if (limit == std::numeric_limits<int64_t>::max()) return;
-    if (kept_by_malloc_.fetch_add(bytes, std::memory_order_relaxed) + bytes < limit / 64) return;
+    if (kept_by_malloc_.fetch_add(bytes, std::memory_order_relaxed) + bytes < limit / 128) return;
     kept_by_malloc_ = 0;
     malloc_trim(0);
 #endif

@@ -54,8 +54,8 @@ void make_plain(const Residency& residency, int64_t chunk) {
   madvise(residency.address(chunk), bytes, MADV_HUGEPAGE);
 }
 
-// A chunk that comes by its first touch, and is charged then, must not bring its neighbours: no huge
-// page may reach beyond it.
+// A chunk that comes by its first touch, and is charged then, must not bring its neighbours: no
+// huge page may reach beyond it.
 void keep_pages_within(const Residency& residency, int64_t first, int64_t last) {
   if (residency.chunk_bytes % kHugePageBytes == 0) return;
   const int64_t bytes = (last - first) * residency.chunk_bytes + residency.mapped(last);

@@ -98,6 +98,35 @@ TEST_F(Spill, BuffersLargerThanTheLimitKeepTheirBytes) {
   EXPECT_GT(spill_statistics().disk_bytes, 80 * kMib);
 }
 
+int64_t resident_bytes(const Buffer& buffer) {
+  constexpr size_t kPage = 4096;
+  std::vector<unsigned char> pages((static_cast<size_t>(buffer.size_bytes()) + kPage - 1) / kPage);
+  mincore(const_cast<std::byte*>(buffer.data()), pages.size() * kPage, pages.data());
+  return std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }) *
+         static_cast<int64_t>(kPage);
+}
+
+TEST_F(Spill, OnlyChargedPagesAreThere) {
+  const ScopedLimit limit(24 * kMib);
+  const int64_t chunk = chunk_bytes_of(64 * kMib);
+  ASSERT_LT(chunk, 2 * kMib);
+  // Writes a chunk in each huge page, as what distributes rows does.
+  const auto write = [&](Buffer& buffer, int64_t at) {
+    for (; at < buffer.size_bytes(); at += 2 * kMib) {
+      const Pin pin{{&buffer, at, at + chunk, true}};
+      std::memset(buffer.mutable_data() + at, 1, static_cast<size_t>(chunk));
+    }
+  };
+  Buffer larger = Buffer::allocate_paged(64 * kMib);  // charged as it is written
+  write(larger, chunk);
+  EXPECT_EQ(resident_bytes(larger), 32 * chunk);
+  larger = {};
+  Buffer fitting = Buffer::allocate_paged(20 * kMib);  // charged as a whole, and given up unused
+  const Buffer other = filled(32 * kMib, 1);
+  write(fitting, 0);
+  EXPECT_EQ(resident_bytes(fitting), 10 * chunk);
+}
+
 TEST_F(Spill, AddressesStay) {
   const ScopedLimit limit(16 * kMib);
   const Buffer first = filled(12 * kMib, 1, false);

@@ -62,6 +62,18 @@ def frame(kind: str, held: int) -> Iterator[hr.DataFrame]:
     yield made
 
 
+def test_few_texts_of_many_rows_hold_no_codes_in_memory(held: int) -> None:
+    """A code of four bytes a row would be four fifths of the limit."""
+    rows = 2_000_000
+    made = hr.DataFrame({"i": np.arange(rows) % 800_000})
+    made["s"] = (made.i % 1000).astype("string")
+    hr.eval(made)
+    with hr.memory.limit(held + 10_000_000):
+        sizes = made.groupby(["i", "s"]).size()
+        hr.eval(sizes)
+    assert (len(sizes), int(sizes.sum())) == (800_000, rows)
+
+
 def table(result: Any) -> Any:
     return result.to_arrow() if hasattr(result, "to_arrow") else np.asarray(result).tolist()
 
