@@ -235,9 +235,9 @@ class Collector {
     Buffer words = make(8);
     auto* out = words.mutable_as<uint64_t>();
     each_part(
-        words, 8, [&](const GroupResults& part) { return &(part.*which); },
-        [&](const GroupResults& part, const Buffer& from, const auto& place) {
-          const auto* bits = from.as<uint64_t>();
+        words, 8, [&](const GroupResults& part) { return whole(part.*which); },
+        [&](const GroupResults& part, const std::byte* from, const auto& place) {
+          const auto* bits = reinterpret_cast<const uint64_t*>(from);
           for (int64_t i = 0; i < part.groups; ++i) out[place(i)] = bits[i];
         });
     for (GroupResults& part : parts_) part.*which = {};
@@ -255,9 +255,9 @@ class Collector {
     Buffer out = make(width);
     std::byte* to = out.mutable_data();
     each_part(
-        out, width, [&](const GroupResults& part) { return &part.values[number]; },
-        [&](const GroupResults& part, const Buffer& from, const auto& place) {
-          const auto* bits = from.as<uint64_t>();
+        out, width, [&](const GroupResults& part) { return whole(part.values[number]); },
+        [&](const GroupResults& part, const std::byte* from, const auto& place) {
+          const auto* bits = reinterpret_cast<const uint64_t*>(from);
           const auto store = [&]<class T>(std::type_identity<T>) {
             T* typed = reinterpret_cast<T*>(to);
             if (lane == Lane::kFloating)
@@ -273,7 +273,7 @@ class Collector {
         });
     const Buffer validity = make_validity(number);
     for (GroupResults& part : parts_)
-      if (part.groups > 0) part.values[number] = part.there[number] = {};
+      if (part.groups > 0) part.values[number] = {};
     const int64_t unknown = validity ? -1 : 0;
     const size_t from = static_cast<size_t>(std::max<int64_t>(aggregate.request.column, 0));
     if (picks) {
@@ -297,36 +297,45 @@ class Collector {
 
   Buffer make_validity(size_t number) const {
     if (std::all_of(parts_.begin(), parts_.end(), [&](const GroupResults& part) {
-          return part.groups == 0 || !part.there[number];
+          return part.groups == 0 || part.there_at[number] < 0;
         }))
       return {};
     Buffer present = Buffer::allocate(groups_);
     auto* to = present.mutable_as<uint8_t>();
     each_part(
-        present, 1, [&](const GroupResults& part) { return &part.there[number]; },
-        [&](const GroupResults& part, const Buffer& there, const auto& place) {
-          const auto* has = there ? there.as<uint8_t>() : nullptr;
+        present, 1,
+        [&](const GroupResults& part) {
+          const int64_t at = part.there_at[number];
+          return at < 0 ? PinnedRange{} : PinnedRange{&part.there, at, at + part.groups};
+        },
+        [&](const GroupResults& part, const std::byte* there, const auto& place) {
+          const auto* has = reinterpret_cast<const uint8_t*>(there);
           for (int64_t i = 0; i < part.groups; ++i) to[place(i)] = has ? has[i] : 1;
         });
     return bits_of_bytes(present, groups_);
   }
 
+  static PinnedRange whole(const Buffer& buffer) { return {&buffer, 0, buffer.size_bytes()}; }
+
+  // `from(part)` is what `visit` gets of the part, null where that is empty.
   template <class From, class F>
   void each_part(const Buffer& out, int64_t width, From&& from, F&& visit) const {
     parallel_for(static_cast<int64_t>(parts_.size()), [&](int64_t p) {
       const GroupResults& part = parts_[static_cast<size_t>(p)];
       const int64_t base = bases_[static_cast<size_t>(p)];
       if (part.groups == 0) return;
-      const Buffer& source = *from(part);
+      const PinnedRange source = from(part);
+      const bool some = source.begin < source.end;
       std::vector<PinnedRange> ranges;
-      if (source) ranges.push_back({&source, 0, source.size_bytes()});
+      if (some) ranges.push_back(source);
       if (!places_) ranges.push_back({&out, base * width, (base + part.groups) * width, true});
       const Pin pin(ranges);
+      const std::byte* const bytes = some ? source.buffer->data() + source.begin : nullptr;
       const auto* places = places_ ? places_.as<uint32_t>() + base : nullptr;
       if (places)
-        visit(part, source, [&](int64_t i) { return int64_t{places[i]}; });
+        visit(part, bytes, [&](int64_t i) { return int64_t{places[i]}; });
       else
-        visit(part, source, [&](int64_t i) { return base + i; });
+        visit(part, bytes, [&](int64_t i) { return base + i; });
     });
   }
 
@@ -395,14 +404,20 @@ GroupResults finish_part(const PackedKeys& packed, const FoldPlan& plan, const G
     auto* rows = results.first_rows.mutable_as<int64_t>();
     for (int64_t i = 0; i < groups; ++i) rows[i] = part.first_rows[slots[i]];
   }
+  const auto aggregates = static_cast<int64_t>(plan.aggregates.size());
+  Buffer there = Buffer::allocate(aggregates * groups);
+  auto* const marks = aggregates > 0 ? there.mutable_as<uint8_t>() : nullptr;
+  int64_t used = 0;
   for (size_t k = 0; k < plan.aggregates.size(); ++k) {
-    Buffer values = Buffer::allocate(8 * groups), there = Buffer::allocate(groups);
-    auto* has = there.mutable_as<uint8_t>();
+    Buffer values = Buffer::allocate(8 * groups);
+    auto* has = marks + used;
     result_of(plan.aggregates[k], plan, k, part, slots, groups, values.mutable_as<uint64_t>(), has);
     const bool all = std::memchr(has, 0, static_cast<size_t>(groups)) == nullptr;
     results.values.push_back(std::move(values));
-    results.there.push_back(all ? Buffer() : std::move(there));
+    results.there_at.push_back(all ? -1 : used);
+    used += all ? 0 : groups;
   }
+  if (used > 0) results.there = std::move(there);
   return results;
 }
 
@@ -425,15 +440,42 @@ Buffer join_buffers(const std::vector<GroupResults>& parts, int64_t width, Pick&
     for (const GroupResults& part : parts) {
       if (part.groups == 0) continue;
       const auto bytes = static_cast<size_t>(part.groups * width);
-      if (const Buffer& from = pick(part))
-        std::memcpy(out, from.data(), bytes);
-      else
-        std::memset(out, 1, bytes);  // all there
+      std::memcpy(out, pick(part).data(), bytes);
       out += bytes;
     }
   }
   joined.publish();
   return joined;
+}
+
+void join_there(const std::vector<GroupResults>& parts, size_t aggregates, GroupResults& joined) {
+  int64_t used = 0;
+  for (size_t k = 0; k < aggregates; ++k) {
+    const bool all = std::all_of(parts.begin(), parts.end(), [&](const GroupResults& part) {
+      return part.groups == 0 || part.there_at[k] < 0;
+    });
+    joined.there_at.push_back(all ? -1 : used);
+    used += all ? 0 : joined.groups;
+  }
+  if (used == 0) return;
+  joined.there = Buffer::allocate_temporary(used);
+  auto* out = joined.there.mutable_as<uint8_t>();
+  {
+    const Pin pin({{&joined.there, 0, used, true}});
+    for (size_t k = 0; k < aggregates; ++k) {
+      if (joined.there_at[k] < 0) continue;
+      for (const GroupResults& part : parts) {
+        if (part.groups == 0) continue;
+        const auto count = static_cast<size_t>(part.groups);
+        if (const int64_t at = part.there_at[k]; at >= 0)
+          std::memcpy(out, part.there.as<uint8_t>() + at, count);
+        else
+          std::memset(out, 1, count);
+        out += count;
+      }
+    }
+  }
+  joined.there.publish();
 }
 
 }  // namespace
@@ -448,9 +490,8 @@ GroupResults join_results(const std::vector<GroupResults>& parts, const FoldPlan
   for (size_t k = 0; k < plan.aggregates.size(); ++k) {
     joined.values.push_back(
         join_buffers(parts, 8, [&](const GroupResults& part) { return part.values[k]; }));
-    joined.there.push_back(
-        join_buffers(parts, 1, [&](const GroupResults& part) { return part.there[k]; }));
   }
+  join_there(parts, plan.aggregates.size(), joined);
   return joined;
 }
 

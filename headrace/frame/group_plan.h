@@ -61,7 +61,10 @@ struct GroupResults {
   Buffer packs{};
   Buffer first_rows{};
   std::vector<Buffer> values{};
-  std::vector<Buffer> there{};  ///< empty: all are
+  /// Of each aggregate a byte a group, one aggregate behind the other: together they are enough to
+  /// leave memory.
+  Buffer there{};
+  std::vector<int64_t> there_at{};  ///< where those of an aggregate begin; -1: all are there
 };
 
 /// The groups of a part, in the order of their slots or of their keys.
