@@ -339,6 +339,11 @@ void SpillEngine::fetch(const std::vector<Claim>& run) {
   const int64_t first = run.front().chunk;
   Chunk& begin = residency.chunks[static_cast<size_t>(first)];
   if (begin.state == ChunkState::kEmpty) {
+#ifdef MADV_POPULATE_WRITE
+    // All of its pages at once: its maker's first touches would cost a fault each.
+    madvise(residency.address(first), static_cast<size_t>(residency.mapped(first)),
+            MADV_POPULATE_WRITE);
+#endif
     begin.state = ChunkState::kResident;
     log_memory_event(MemoryAction::kFetch, residency.address(first), residency.charge(first),
                      residency.rep.tag);
