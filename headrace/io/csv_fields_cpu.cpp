@@ -2,8 +2,8 @@
 // Finds the fields of a tile of CSV text, 64 bytes at a time as bit masks, and reads text fields.
 #define HWY_TARGET_INCLUDE "headrace/io/csv_fields_cpu.cpp"
 #include "headrace/base/simd_targets.h"
-#include "headrace/io/csv_fields_kernels.h"
 #include "headrace/base/utf8.h"
+#include "headrace/io/csv_fields_kernels.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of a tile and its text fields against the careful functions, at every SIMD level.
 #include "headrace/base/simd.h"
-#include "headrace/io/csv_fields_kernels.h"
 #include "headrace/base/utf8.h"
+#include "headrace/io/csv_fields_kernels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include "headrace/algo/duration_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/simd_targets.h"
+#include "headrace/base/utf8.h"
 #include "headrace/data/column.h"
 #include "headrace/io/csv_fields_kernels.h"
 #include "headrace/io/csv_number_lines_kernels.h"
@@ -12,7 +13,6 @@
 #include "headrace/io/csv_time_fields_kernels.h"
 #include "headrace/io/decimal_number_tables.h"
 #include "headrace/io/parse_number_math.h"
-#include "headrace/base/utf8.h"
 
 #include <algorithm>
 #include <bit>

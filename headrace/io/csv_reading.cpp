@@ -3,10 +3,10 @@
 #include "headrace/io/csv_reading.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/utf8.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_lines.h"
 #include "headrace/io/csv_read.h"
-#include "headrace/base/utf8.h"
 #include "headrace/plan/placement.h"
 
 #include <algorithm>

@@ -3,11 +3,11 @@
 #include "python/bind/bind.h"
 
 #include "headrace/data/zone_rules.h"
+#include "headrace/frame/correlation.h"
 #include "headrace/frame/dates.h"
 #include "headrace/frame/integers_of_floats.h"
 #include "headrace/frame/nodes.h"
 #include "headrace/frame/rank.h"
-#include "headrace/frame/correlation.h"
 #include "headrace/frame/row_quantile.h"
 #include "headrace/frame/strings.h"
 #include "headrace/frame/strings_change.h"

@@ -117,7 +117,7 @@ def _reads(function: FunctionType, step: str, name: str) -> Any:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         return dict(cells)[name].cell_contents
     found = function.__globals__
-    return found[name] if name in found else function.__builtins__[name]  # type: ignore[attr-defined]
+    return found[name] if name in found else function.__builtins__[name]
 
 
 def is_traceable(function: Any, callers: tuple[Any, ...] = ()) -> bool:
