@@ -7,6 +7,7 @@ and that reach no state: what they read besides their argument never changes.
 
 from __future__ import annotations
 
+import builtins
 import datetime
 import decimal
 import dis
@@ -117,7 +118,7 @@ def _reads(function: FunctionType, step: str, name: str) -> Any:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         return dict(cells)[name].cell_contents
     found = function.__globals__
-    return found[name] if name in found else function.__builtins__[name]
+    return found[name] if name in found else vars(builtins)[name]
 
 
 def is_traceable(function: Any, callers: tuple[Any, ...] = ()) -> bool:
