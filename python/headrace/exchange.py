@@ -42,6 +42,7 @@ def _has_buffer(values: object) -> bool:
 
 def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
     kinds = getattr(values, "dtypes", ())  # one of a series
+    kinds = list(kinds.values()) if isinstance(kinds, dict) else kinds
     for kind in kinds if hasattr(kinds, "__iter__") else (kinds,):
         if str(kind).startswith("period["):
             raise TypeMismatchError(

@@ -193,10 +193,10 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
     parquet = _pyarrow(op)
     place = _place(op, source)
     # What is read now comes from the file that was opened, whatever its path names by then.
-    stamp = None if now else _stamp(op, place)
+    stamp = _stamp(op, place)
     file = _call(op, place, lambda: parquet.ParquetFile(place))
     names = _wanted(op, columns, list(file.schema_arrow.names))
-    groups = _Groups(op, place, file, names, stamp)
+    groups = _Groups(op, place, file, names, None if now else stamp)
     if now:
         return DataFrame._from_table(groups.read(list(range(len(names)))))
     name = os.path.basename(place) if isinstance(place, str) else "a file object"

@@ -13,7 +13,6 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 _PARTS_KEPT = 4096
 _BYTES_KEPT = 64
 _BYTES_HASHED = 1 << 24
-_RENUMBERED = "renumbered"
 _parts: dict[tuple[Any, ...], int] = {}
 
 
@@ -28,8 +27,11 @@ def picked_domain() -> int:
 
 
 def renumbered(node: _core.Node) -> _core.Node:
-    """The same rows, labelled by their places from now on."""
-    return _core.in_domain(node, same_rows(node, _RENUMBERED)) if are_picked(node) else node
+    """The same rows, labelled by their places from now on; those of one domain have one again."""
+    if not are_picked(node):
+        return node
+    mixed = node.domain * 0x9E3779B97F4A7C15 & (1 << 64) - 1  # 2^64 over the golden ratio
+    return _core.in_domain(node, (mixed | 1 << 63) & ~_core.PICKED_ROWS)
 
 
 def refuse_apart(op: str, nodes: Iterable[_core.Node]) -> None:
@@ -52,7 +54,7 @@ def same_rows(node: _core.Node | None, key: Any) -> int:
     if isinstance(key, slice):
         are_first = not key.start and key.step in (None, 1)
     new = _core.new_domain()
-    if key is not _RENUMBERED and (not are_first or (node is not None and are_picked(node))):
+    if not are_first or (node is not None and are_picked(node)):
         new |= _core.PICKED_ROWS
     if node is None or not node.domain or getattr(key, "nbytes", 0) > _BYTES_HASHED:
         return new

@@ -285,3 +285,10 @@ def test_values_set_in_what_nobody_keeps_are_an_error() -> None:
     exec('df.__setitem__("b", df.b); df.b = df.b; df["b"] = df.b', {"df": df})
     operator.setitem(df, "a", df.a)
     assert df.a.to_list() == [15, 17, 19, 3] and df.b.to_list() == [-1, -2, 3, 4]
+
+
+def test_columns_that_are_numbered_anew_stay_together() -> None:
+    frame = hr.DataFrame({"a": [3, 1, 2], "b": [1, 2, 3]})
+    for _ in range(5000):  # more than the parts of rows that are remembered
+        made = frame.sort_values("a").reset_index(drop=True)
+        assert made.a._node.domain == made.b._node.domain
