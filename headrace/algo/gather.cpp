@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 namespace hr {
 
@@ -65,19 +67,41 @@ class Positions {
     visit_real(tensor_.dtype(), [&]<class T>(std::type_identity<T>) {
       const T* data = tensor_.as<T>();
       const int64_t stride = tensor_.strides()[0];
-      for (int64_t k = morsel.begin; k < morsel.end; ++k) {
-        const T position = data[k * stride];
-        if constexpr (std::is_same_v<T, uint64_t>)
-          if (position > static_cast<uint64_t>(INT64_MAX)) fail(k, std::to_string(position));
-        int64_t row = static_cast<int64_t>(position);
-        if (row < 0 && !or_none_) row += num_rows_;
-        if (row < (or_none_ ? -1 : 0) || row >= num_rows_) fail(k, std::to_string(position));
-        visit(k, row);
+      for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlock) {
+        const int64_t end = std::min(begin + kBlock, morsel.end);
+        if constexpr (std::is_integral_v<T>)
+          if (stride == 1 && are_rows(data + begin, end - begin)) {
+            for (int64_t k = begin; k < end; ++k) visit(k, static_cast<int64_t>(data[k]));
+            continue;
+          }
+        for (int64_t k = begin; k < end; ++k) {
+          const T position = data[k * stride];
+          if constexpr (std::is_same_v<T, uint64_t>)
+            if (position > static_cast<uint64_t>(INT64_MAX)) fail(k, std::to_string(position));
+          int64_t row = static_cast<int64_t>(position);
+          if (row < 0 && !or_none_) row += num_rows_;
+          if (row < (or_none_ ? -1 : 0) || row >= num_rows_) fail(k, std::to_string(position));
+          visit(k, row);
+        }
       }
     });
   }
 
  private:
+  static constexpr int64_t kBlock = 1024;
+
+  // Whether all are positions of rows as they stand: mostly so, and one look without a branch.
+  template <class T>
+  bool are_rows(const T* positions, int64_t count) const {
+    using U = std::make_unsigned_t<T>;
+    if (num_rows_ == 0) return false;
+    constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<T>::max());
+    const auto last = static_cast<U>(std::min(static_cast<uint64_t>(num_rows_ - 1), kMost));
+    U beyond = 0;
+    for (int64_t i = 0; i < count; ++i) beyond |= static_cast<U>(positions[i]) > last;
+    return beyond == 0;
+  }
+
   [[noreturn]] void fail(int64_t k, const std::string& position) const {
     throw_error<InvalidArgumentError>("take", "position out of range",
                                       {{"at", k}, {"position", position}, {"rows", num_rows_}});
