@@ -3,9 +3,6 @@
 #pragma once
 #include "headrace/plan/row_pass.h"
 
-#include <span>
-#include <unordered_set>
-
 namespace hr {
 
 /// Gives advice (memory/advice.h) about each table of sorted rows that only reductions and tables

@@ -11,8 +11,6 @@
 
 namespace hr {
 
-using NodeUsers = std::unordered_map<const Node*, std::vector<const Node*>>;
-
 /// Nodes and inputs that planning has looked at so far. Passes that only make a plan better end
 /// when they have looked at many times its size; tests hold the count against that size.
 HR_API int64_t planning_visits();
@@ -50,7 +48,7 @@ class PlanNodes {
   std::unordered_map<const Node*, std::vector<bool>> needs_{};  // of tables, by input
   std::vector<NodePtr> order_{};
   std::unordered_map<const Node*, size_t> places_{};
-  NodeUsers users_{};
+  std::unordered_map<const Node*, std::vector<const Node*>> users_{};
   std::unordered_set<const Node*> roots_{};
 };
 

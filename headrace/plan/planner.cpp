@@ -148,7 +148,7 @@ class Planner {
       inside_.insert(pass->inside.begin(), pass->inside.end());
       for (const NodePtr& leaf : pass->leaves) {
         if (!leaf->is_ready()) targets_.insert(leaf.get());
-        leaf_users_[leaf.get()].push_back(i);
+        first_readers_.try_emplace(leaf.get(), i);
       }
       row_passes_.emplace(node.get(), std::move(pass));
     }
@@ -282,8 +282,8 @@ class Planner {
     for (const Node* user : nodes_.users(node.get()))
       if (!const_cast<Node*>(user)->fields().is_fusable())
         first = std::min(first, nodes_.place(user));
-    const auto found = leaf_users_.find(node.get());
-    return found == leaf_users_.end() ? first : std::min(first, found->second.front());
+    const auto found = first_readers_.find(node.get());
+    return found == first_readers_.end() ? first : std::min(first, found->second);
   }
 
   // A pass over the rows of one node. Under a memory limit values that take much of it together are
@@ -338,7 +338,7 @@ class Planner {
   std::unordered_set<const Node*> targets_;
   std::unordered_set<const Node*> inside_;  // of some row pass
   std::unordered_map<const Node*, std::shared_ptr<const RowPass>> row_passes_;
-  std::unordered_map<const Node*, std::vector<size_t>> leaf_users_;  // places of tables
+  std::unordered_map<const Node*, size_t> first_readers_;  // of leaves: the place of a table
   std::vector<bool> planned_;
   std::vector<Waiting> waiting_;  // by place
   std::unordered_map<const Node*, std::vector<Waiter>> waiters_;

@@ -3,9 +3,6 @@
 #pragma once
 #include "headrace/plan/row_pass.h"
 
-#include <span>
-#include <unordered_set>
-
 namespace hr {
 
 /// The rows that the plan tells of a node when its line runs, whatever ran since: kUnknown where

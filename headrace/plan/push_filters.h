@@ -3,9 +3,6 @@
 #pragma once
 #include "headrace/plan/row_pass.h"
 
-#include <span>
-#include <unordered_set>
-
 namespace hr {
 
 /// Where all that a plan reads of a table is rows that one mask picks, and the mask follows row by

@@ -3,9 +3,6 @@
 #pragma once
 #include "headrace/plan/row_pass.h"
 
-#include <span>
-#include <unordered_set>
-
 namespace hr {
 
 /// Where all that a join reads of one side are parts of a table that nobody else wants, and it

@@ -3,9 +3,6 @@
 #pragma once
 #include "headrace/plan/row_pass.h"
 
-#include <span>
-#include <unordered_set>
-
 namespace hr {
 
 /// As `push_filter` for columns that are no table's: those that concatenate the columns of the same

@@ -5,10 +5,6 @@
 #include "headrace/plan/planner.h"
 
 #include <memory>
-#include <span>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
 namespace hr {
 

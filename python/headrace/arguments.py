@@ -32,7 +32,7 @@ def _reason(name: str, values: list[Any]) -> Exception:
                     f"value={value[:40]!a}, position={error.start}"
                 )
     kinds = ", ".join(type(value).__name__ for value in values)
-    return TypeMismatchError(f"{name}: an argument of another type than is wanted: types=({kinds})")
+    return TypeMismatchError(f"{name}: an argument of another type than expected: types=({kinds})")
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -206,7 +206,7 @@ class _Walk:
         raise self._refuse(type(node).__name__, node)
 
     def _binary(self, node: ast.BinOp) -> Any:
-        """Operations one behind the other are no levels: `a + b + c` is as deep as `a`."""
+        """Walk operations in a row without recursion: `a + b + c` is as deep as `a`."""
         spine = [node]
         while isinstance(spine[-1].left, ast.BinOp):
             spine.append(spine[-1].left)
