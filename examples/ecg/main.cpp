@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <headrace/frame/nodes.h>
 #include <headrace/io/nodes.h>
-#include <headrace/plan/array.h>
-#include <headrace/plan/placement.h>
-#include <headrace/plan/view.h>
+#include <headrace/plan/execute/placement.h>
+#include <headrace/plan/graph/array.h>
+#include <headrace/plan/graph/view.h>
 #include <headrace/plot/nodes.h>
+#include <headrace/relational/rows/row_nodes.h>
 #include <headrace/signal/nodes.h>
 
 namespace {

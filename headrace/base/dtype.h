@@ -46,10 +46,10 @@ constexpr int64_t units_per_second(TimeUnit unit) {
 /// a 16-byte Arrow Utf8View in a column and cannot stand in a tensor. A date is an int32 of days
 /// and a timestamp an int64 of its unit, both since 1970-01-01 in the proleptic Gregorian calendar
 /// without leap seconds. A timestamp with a zone counts in UTC and is shown by the clocks of its
-/// zone (`data/zone_rules.h`). A duration is an int64 of its unit. A decimal is a 128-bit integer
-/// of units of 10^-scale, of at most `precision` digits. A category is an int32 code into the
-/// column's dictionary of strings. Dates, decimals, categories and timestamps with a zone stand in
-/// columns only.
+/// zone (`data/timezone_rules.h`). A duration is an int64 of its unit. A decimal is a 128-bit
+/// integer of units of 10^-scale, of at most `precision` digits. A category is an int32 code into
+/// the column's dictionary of strings. Dates, decimals, categories and timestamps with a zone stand
+/// in columns only.
 class Dtype {
  public:
   constexpr Dtype() = default;

@@ -4,12 +4,12 @@
 // How to write a kernel that is compiled once for each level (the whole pattern):
 //
 //   // histogram_cpu.cpp
-//   #define HWY_TARGET_INCLUDE "headrace/algo/histogram_cpu.cpp"  // this file, as one includes it
-//   #include "headrace/base/simd_targets.h"                        // reads this file once a level
-//   #include "headrace/algo/histogram_kernels.h"                   // ordinary headers, #pragma
-//   once HWY_BEFORE_NAMESPACE(); namespace hr::HWY_NAMESPACE { namespace { namespace hn =
-//   hwy::HWY_NAMESPACE; void count(const double* x, int64_t n) { ... }                 // Highway
-//   or a plain loop }  // namespace }  // namespace hr::HWY_NAMESPACE HWY_AFTER_NAMESPACE(); #if
+//   #define HWY_TARGET_INCLUDE "headrace/algo/reduce/histogram_cpu.cpp"  // this file, as one
+//   includes it #include "headrace/base/simd_targets.h"                        // reads this file
+//   once a level #include "headrace/algo/reduce/histogram_kernels.h"                   // ordinary
+//   headers, #pragma once HWY_BEFORE_NAMESPACE(); namespace hr::HWY_NAMESPACE { namespace {
+//   namespace hn = hwy::HWY_NAMESPACE; void count(const double* x, int64_t n) { ... } // Highway or
+//   a plain loop }  // namespace }  // namespace hr::HWY_NAMESPACE HWY_AFTER_NAMESPACE(); #if
 //   HWY_ONCE namespace hr::cpu { void histogram_count(const double* x, int64_t n) {
 //   HR_SIMD(count)(x, n); } }  // namespace hr::cpu #endif
 //

@@ -2,7 +2,7 @@
 // Column: values of one dtype in Arrow's layout, immutable, with validity apart from the values.
 #pragma once
 #include "headrace/base/dtype.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 
 #include <memory>
 #include <span>

@@ -4,7 +4,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -6,11 +6,11 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device_copy.h"
-#include "headrace/data/device_writes.h"
+#include "headrace/data/device_write_tracking.h"
 #include "headrace/exec/device_stream.h"
-#include "headrace/memory/external_device.h"
-#include "headrace/memory/ledger.h"
-#include "headrace/memory/simulated.h"
+#include "headrace/memory/device/simulated_device.h"
+#include "headrace/memory/external/external_allocator_device.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <chrono>
 #include <cstring>

@@ -5,8 +5,8 @@
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
 #include "headrace/exec/device_profile.h"
-#include "headrace/memory/cuda_device.h"
-#include "headrace/memory/device_tier.h"
+#include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/device/device_tier.h"
 
 #include <functional>
 #include <span>

@@ -6,7 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/exec/workers.h"
-#include "headrace/memory/cuda_device.h"
+#include "headrace/memory/device/cuda_device.h"
 
 #include <algorithm>
 #include <cstring>

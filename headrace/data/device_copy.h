@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes between the host and a CUDA device, through pinned blocks that both reach.
 #pragma once
-#include "headrace/memory/buffer.h"
-#include "headrace/memory/cuda_device.h"
+#include "headrace/memory/buffer/buffer.h"
+#include "headrace/memory/device/cuda_device.h"
 
 #include <cstdint>
 #include <string>

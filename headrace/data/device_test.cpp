@@ -9,8 +9,8 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/data/tensor_testing.h"
 #include "headrace/exec/device_stream.h"
-#include "headrace/memory/ledger.h"
-#include "headrace/memory/simulated.h"
+#include "headrace/memory/device/simulated_device.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include "headrace/data/device.h"
 #include "headrace/data/tensor_testing.h"
 #include "headrace/exec/device_stream.h"
-#include "headrace/memory/simulated.h"
+#include "headrace/memory/device/simulated_device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // More on a device than its limit holds: what leaves, what stays, and the same bits whatever moved.
-#include "headrace/memory/device_tier.h"
+#include "headrace/memory/device/device_tier.h"
 
 #include "headrace/base/error.h"
 #include "headrace/data/device_testing.h"
 #include "headrace/data/tensor_testing.h"
-#include "headrace/memory/budget.h"
-#include "headrace/memory/ledger.h"
-#include "headrace/memory/spill.h"
+#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/log/ledger.h"
+#include "headrace/memory/spill/spill.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <cstring>
 

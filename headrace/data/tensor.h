@@ -3,7 +3,7 @@
 #pragma once
 #include "headrace/base/dtype.h"
 #include "headrace/data/column.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 
 #include <cstdint>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exchange/arrow.h"
-#include "headrace/memory/simulated.h"
+#include "headrace/memory/device/simulated_device.h"
 
 #include <memory>
 

@@ -5,9 +5,9 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/arrow_strings.h"
+#include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/protocol.h"
-#include "headrace/exchange/temporal.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <atomic>
 #include <cstring>

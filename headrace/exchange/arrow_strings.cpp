@@ -7,7 +7,7 @@
 #include "headrace/base/utf8.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,12 +3,12 @@
 // back.
 #include "headrace/exchange/arrow_strings.h"
 
+#include "headrace/algo/select/concat.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow.h"
-#include "headrace/exchange/join_chunks.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <gtest/gtest.h>
 

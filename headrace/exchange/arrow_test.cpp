@@ -2,10 +2,10 @@
 // Arrow in and out: the same pointers, every layout of strings, and refusals that release all.
 #include "headrace/exchange/arrow.h"
 
+#include "headrace/algo/select/concat.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
-#include "headrace/exchange/join_chunks.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/strided.h"
-#include "headrace/memory/cuda_device.h"
+#include "headrace/memory/device/cuda_device.h"
 
 #include <memory>
 

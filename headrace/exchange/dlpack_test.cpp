@@ -7,7 +7,7 @@
 #include "headrace/exchange/array_interface.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/strided.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <gtest/gtest.h>
 

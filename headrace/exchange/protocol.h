@@ -3,7 +3,7 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 
 namespace hr {
 

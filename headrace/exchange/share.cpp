@@ -6,10 +6,10 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/share_socket.h"
-#include "headrace/exec/watch.h"
+#include "headrace/exec/fd_watcher.h"
 #include "headrace/exec/workers.h"
-#include "headrace/memory/ledger.h"
-#include "headrace/memory/shared.h"
+#include "headrace/memory/buffer/shared_memory.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <algorithm>
 #include <atomic>

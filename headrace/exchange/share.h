@@ -2,7 +2,7 @@
 // One value in several processes of one user on one machine, without a copy.
 #pragma once
 #include "headrace/base/api.h"
-#include "headrace/exchange/pack.h"
+#include "headrace/exchange/serialize.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 // Messages with descriptors between two processes of one user, over a socket with message borders.
 #pragma once
 #include "headrace/base/api.h"
-#include "headrace/memory/shared.h"
+#include "headrace/memory/buffer/shared_memory.h"
 
 #include <array>
 #include <cstdint>

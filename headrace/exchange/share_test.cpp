@@ -4,11 +4,11 @@
 
 #include "headrace/base/error.h"
 #include "headrace/data/tensor_testing.h"
-#include "headrace/exchange/pack_testing.h"
+#include "headrace/exchange/serialize_testing.h"
 #include "headrace/exchange/share_socket.h"
-#include "headrace/memory/budget.h"
-#include "headrace/memory/ledger.h"
-#include "headrace/memory/shared.h"
+#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/buffer/shared_memory.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

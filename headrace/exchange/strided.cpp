@@ -4,10 +4,10 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
+#include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/protocol.h"
-#include "headrace/exchange/temporal.h"
 #include "headrace/exec/workers.h"
-#include "headrace/memory/ledger.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <cstring>
 #include <limits>

@@ -4,7 +4,7 @@
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 
 #include <string_view>
 

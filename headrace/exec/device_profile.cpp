@@ -2,8 +2,8 @@
 // Ranges for profilers.
 #include "headrace/exec/device_profile.h"
 
-#include "headrace/memory/cuda_device.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/log/tag.h"
 
 #include <atomic>
 #include <chrono>

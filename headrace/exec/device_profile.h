@@ -3,7 +3,7 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/base/place.h"
-#include "headrace/memory/resource.h"
+#include "headrace/memory/resource/resource.h"
 
 #include <cstdint>
 #include <string>

@@ -4,9 +4,9 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/thread.h"
-#include "headrace/memory/cuda_device.h"
-#include "headrace/memory/external_device.h"
-#include "headrace/memory/simulated.h"
+#include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/device/simulated_device.h"
+#include "headrace/memory/external/external_allocator_device.h"
 
 #include <algorithm>
 #include <chrono>

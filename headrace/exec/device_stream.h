@@ -2,7 +2,7 @@
 // Streams of a device: queues that run their work in order, later than the call that queued it.
 #pragma once
 #include "headrace/base/api.h"
-#include "headrace/memory/resource.h"
+#include "headrace/memory/resource/resource.h"
 
 #include <cstdint>
 #include <functional>

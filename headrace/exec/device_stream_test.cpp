@@ -3,7 +3,7 @@
 #include "headrace/exec/device_stream.h"
 
 #include "headrace/base/error.h"
-#include "headrace/memory/simulated.h"
+#include "headrace/memory/device/simulated_device.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Starting threads.
 #include "headrace/exec/thread.h"
 
-#include "headrace/memory/thread_data.h"
+#include "headrace/memory/sync/thread_data.h"
 
 #include <atomic>
 #include <memory>

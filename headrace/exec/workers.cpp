@@ -6,9 +6,9 @@
 #include "headrace/exec/background.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/thread.h"
-#include "headrace/memory/resource.h"
-#include "headrace/memory/spill.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/log/tag.h"
+#include "headrace/memory/resource/resource.h"
+#include "headrace/memory/spill/spill.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 // The worker pool and morsels: who runs what, with borders that depend on the data alone.
 #pragma once
 #include "headrace/base/api.h"
-#include "headrace/memory/pin.h"
+#include "headrace/memory/buffer/pin.h"
 
 #include <cstdint>
 #include <memory>

@@ -4,10 +4,10 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
-#include "headrace/memory/budget.h"
-#include "headrace/memory/buffer.h"
-#include "headrace/memory/resource.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/buffer/buffer.h"
+#include "headrace/memory/log/tag.h"
+#include "headrace/memory/resource/resource.h"
 
 #include <gtest/gtest.h>
 

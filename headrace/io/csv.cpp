@@ -3,9 +3,9 @@
 #include "headrace/io/csv.h"
 
 #include "headrace/base/error.h"
-#include "headrace/io/csv_lines.h"
-#include "headrace/io/csv_read.h"
-#include "headrace/io/csv_reading.h"
+#include "headrace/io/csv_device_reader.h"
+#include "headrace/io/csv_reader.h"
+#include "headrace/io/csv_reader_testing.h"
 #include "headrace/io/csv_sniff.h"
 #include "headrace/io/parse_number_math.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of a CSV result: slots for the parser, gaps closed, bitmaps joined, rejects gathered.
 #pragma once
+#include "headrace/data/access_pattern.h"
 #include "headrace/data/table.h"
-#include "headrace/data/touch.h"
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_parse.h"
 

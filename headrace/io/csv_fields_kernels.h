@@ -2,8 +2,8 @@
 // Kernels over a tile of CSV text: where its fields end, and what stands in them, column by column.
 #pragma once
 #include "headrace/data/column.h"
+#include "headrace/io/byte_buffer.h"
 #include "headrace/io/csv_syntax.h"
-#include "headrace/io/text_arena.h"
 
 #include <cstdint>
 #include <type_traits>

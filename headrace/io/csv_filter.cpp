@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV text of which only some rows are wanted: the columns that tell which, then the others.
-#include "headrace/algo/compress.h"
-#include "headrace/algo/first_picked.h"
+#include "headrace/algo/select/concat.h"
+#include "headrace/algo/select/filter.h"
+#include "headrace/algo/select/mask_prefix.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
-#include "headrace/exchange/join_chunks.h"
 #include "headrace/exec/workers.h"
-#include "headrace/io/csv_reading.h"
+#include "headrace/io/csv_reader.h"
 
 #include <algorithm>
 #include <cstring>

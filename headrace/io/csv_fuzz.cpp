@@ -6,8 +6,8 @@
 #include "headrace/data/column.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv.h"
-#include "headrace/io/csv_read.h"
-#include "headrace/memory/budget.h"
+#include "headrace/io/csv_reader_testing.h"
+#include "headrace/memory/budget/budget.h"
 
 #include <algorithm>
 #include <cstdio>

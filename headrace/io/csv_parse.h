@@ -2,10 +2,10 @@
 // Second pass over CSV text: the rows of one range parsed into their places in the columns.
 #pragma once
 #include "headrace/data/column.h"
-#include "headrace/data/zone_rules.h"
-#include "headrace/io/csv_chunks.h"
+#include "headrace/data/timezone_rules.h"
+#include "headrace/io/byte_buffer.h"
+#include "headrace/io/csv_row_splitter.h"
 #include "headrace/io/csv_syntax.h"
-#include "headrace/io/text_arena.h"
 
 #include <cstdint>
 #include <memory>

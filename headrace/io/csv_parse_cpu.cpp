@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the rows of one range of CSV text, row by row, field by field, straight to the columns.
 #define HWY_TARGET_INCLUDE "headrace/io/csv_parse_cpu.cpp"
-#include "headrace/algo/decimal_math.h"
-#include "headrace/algo/duration_math.h"
+#include "headrace/algo/math/decimal_math.h"
+#include "headrace/algo/math/duration_text_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/simd_targets.h"
 #include "headrace/base/utf8.h"
 #include "headrace/data/column.h"
 #include "headrace/io/csv_fields_kernels.h"
 #include "headrace/io/csv_number_lines_kernels.h"
-#include "headrace/io/csv_piece.h"
+#include "headrace/io/csv_partial.h"
 #include "headrace/io/csv_time_fields_kernels.h"
 #include "headrace/io/decimal_number_tables.h"
 #include "headrace/io/parse_number_math.h"

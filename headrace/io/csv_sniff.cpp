@@ -6,8 +6,8 @@
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
 #include "headrace/exec/workers.h"
-#include "headrace/io/csv_chunks_kernels.h"
 #include "headrace/io/csv_guess.h"
+#include "headrace/io/csv_row_splitter_kernels.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 // rows longer than the head, rows across the borders of samples.
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
-#include "headrace/io/csv_chunks_kernels.h"
+#include "headrace/io/csv_row_splitter_kernels.h"
 #include "headrace/io/csv_testing.h"
 
 #include <gmock/gmock.h>

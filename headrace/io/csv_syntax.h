@@ -2,7 +2,7 @@
 // CSV syntax: where a field and a row end. The text has a line end (or one set there by the reader)
 // at `end` and 64 readable bytes behind it, so that loops need no check of their own.
 #pragma once
-#include "headrace/algo/iso_time_math.h"
+#include "headrace/algo/math/iso_time_math.h"
 #include "headrace/io/parse_number_math.h"
 
 #include <array>

@@ -2,13 +2,13 @@
 // The CSV reader against hand-made answers: syntax, dtypes, nulls, bad rows, limits.
 #include "headrace/io/csv.h"
 
-#include "headrace/algo/compress.h"
+#include "headrace/algo/select/filter.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
-#include "headrace/io/csv_read.h"
+#include "headrace/io/csv_reader_testing.h"
 #include "headrace/io/csv_testing.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dates, times and categories of a tile of CSV text, column by column.
-#include "headrace/algo/iso_time_math.h"
+#include "headrace/algo/math/iso_time_math.h"
 #include "headrace/base/utf8.h"
 #include "headrace/io/csv_time_fields_kernels.h"
 

@@ -3,7 +3,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/exec/workers.h"
-#include "headrace/io/csv_read.h"
+#include "headrace/io/csv_reader_testing.h"
 #include "headrace/io/csv_testing.h"
 #include "headrace/io/csv_time_fields_kernels.h"
 #include "headrace/io/csv_write.h"

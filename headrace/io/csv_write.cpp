@@ -2,16 +2,16 @@
 // The CSV writer: rows formatted in pieces by all workers, written in order.
 #include "headrace/io/csv_write.h"
 
-#include "headrace/algo/decimal_math.h"
-#include "headrace/algo/duration_math.h"
-#include "headrace/algo/iso_time_math.h"
+#include "headrace/algo/math/decimal_math.h"
+#include "headrace/algo/math/duration_text_math.h"
+#include "headrace/algo/math/iso_time_math.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
-#include "headrace/data/zone_rules.h"
+#include "headrace/data/timezone_rules.h"
 #include "headrace/exec/workers.h"
+#include "headrace/io/byte_buffer.h"
 #include "headrace/io/sink.h"
-#include "headrace/io/text_arena.h"
-#include "headrace/plan/placement.h"
+#include "headrace/plan/execute/placement.h"
 
 #include <algorithm>
 #include <charconv>

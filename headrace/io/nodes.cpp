@@ -2,9 +2,9 @@
 // Deferred CSV scans.
 #include "headrace/io/nodes.h"
 
-#include "headrace/plan/costs.h"
-#include "headrace/plan/placement.h"
-#include "headrace/plan/row_predicate.h"
+#include "headrace/plan/cost/cost_model.h"
+#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/optimize/scan_predicate.h"
 
 #include <algorithm>
 

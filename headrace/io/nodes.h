@@ -2,7 +2,7 @@
 // Deferred reading: a table node over a scan that is stamped and sniffed.
 #pragma once
 #include "headrace/io/csv.h"
-#include "headrace/plan/node.h"
+#include "headrace/plan/graph/node.h"
 
 namespace hr {
 

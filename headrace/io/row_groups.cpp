@@ -2,12 +2,12 @@
 // Row groups: those that may have wanted rows, batch by batch.
 #include "headrace/io/row_groups.h"
 
-#include "headrace/algo/compress.h"
-#include "headrace/algo/first_picked.h"
-#include "headrace/exchange/join_chunks.h"
+#include "headrace/algo/select/concat.h"
+#include "headrace/algo/select/filter.h"
+#include "headrace/algo/select/mask_prefix.h"
 #include "headrace/exec/workers.h"
-#include "headrace/plan/costs.h"
-#include "headrace/plan/profile.h"
+#include "headrace/plan/cost/cost_model.h"
+#include "headrace/plan/execute/profile.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,8 +2,8 @@
 // Sources whose rows come in groups, of which something is known before they are read.
 #pragma once
 #include "headrace/data/table.h"
-#include "headrace/plan/node.h"
-#include "headrace/plan/row_bounds.h"
+#include "headrace/plan/graph/node.h"
+#include "headrace/plan/optimize/zone_map.h"
 
 #include <cstdint>
 #include <functional>

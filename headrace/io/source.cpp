@@ -3,7 +3,7 @@
 #include "headrace/io/source.h"
 
 #include "headrace/base/error.h"
-#include "headrace/io/unpack.h"
+#include "headrace/io/decompress.h"
 
 #include <algorithm>
 #include <cerrno>

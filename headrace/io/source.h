@@ -2,7 +2,7 @@
 // Source: bytes from outside the process, as a path, as memory or as a stream, perhaps compressed.
 #pragma once
 #include "headrace/base/api.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 
 #include <cstdint>
 #include <functional>

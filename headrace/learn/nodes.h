@@ -3,7 +3,7 @@
 // later. Fitting is not deferred: it looks at its data, where they are.
 #pragma once
 #include "headrace/learn/pca.h"
-#include "headrace/plan/node.h"
+#include "headrace/plan/graph/node.h"
 
 #include <optional>
 

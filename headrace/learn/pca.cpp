@@ -5,9 +5,9 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
+#include "headrace/learn/eigh.h"
 #include "headrace/learn/pca_kernels.h"
-#include "headrace/learn/symmetric_eigen.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <cmath>

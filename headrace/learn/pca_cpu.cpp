@@ -5,7 +5,7 @@
 //
 #include "headrace/exec/workers.h"
 #include "headrace/learn/pca_kernels.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 
 #include <algorithm>
 

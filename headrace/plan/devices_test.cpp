@@ -3,7 +3,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device_testing.h"
 #include "headrace/data/tensor_testing.h"
-#include "headrace/plan/evaluate.h"
+#include "headrace/plan/eval/evaluate.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/log/tag.h"
 #include "headrace/plot/envelope_kernels.h"
 
 namespace hr {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Minimum and maximum for each pixel, morsel by morsel.
-#include "headrace/data/touch.h"
+#include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 #include "headrace/plot/envelope.h"
 #include "headrace/plot/envelope_kernels.h"
 #include "headrace/plot/envelope_math.h"

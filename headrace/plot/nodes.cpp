@@ -3,8 +3,8 @@
 #include "headrace/plot/nodes.h"
 
 #include "headrace/base/error.h"
-#include "headrace/plan/placement.h"
-#include "headrace/plan/view.h"
+#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/view.h"
 
 namespace hr {
 namespace {

@@ -2,7 +2,7 @@
 // The deferred forms of this room's functions: dtype and shape are checked now, the work is done
 // later.
 #pragma once
-#include "headrace/plan/node.h"
+#include "headrace/plan/graph/node.h"
 #include "headrace/plot/envelope.h"
 #include "headrace/plot/png.h"
 #include "headrace/plot/raster.h"

@@ -3,7 +3,7 @@
 #include "headrace/plot/png.h"
 
 #include "headrace/base/error.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/log/tag.h"
 
 #ifdef HR_WITH_ZLIB
 #include <zlib.h>

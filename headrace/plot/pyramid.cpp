@@ -5,7 +5,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/log/tag.h"
 #include "headrace/plot/pyramid_kernels.h"
 
 #include <algorithm>

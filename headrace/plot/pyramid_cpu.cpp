@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes over the rows of a pyramid, all parallel and free of order.
-#include "headrace/data/touch.h"
+#include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plot/envelope_math.h"
 #include "headrace/plot/pyramid_kernels.h"

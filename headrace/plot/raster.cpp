@@ -4,7 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
-#include "headrace/memory/tag.h"
+#include "headrace/memory/log/tag.h"
 #include "headrace/plot/raster_kernels.h"
 
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "headrace/data/tensor_testing.h"
 #include "headrace/signal/fft_convolve.h"
 #include "headrace/signal/non_max_suppression.h"
-#include "headrace/signal/windows.h"
+#include "headrace/signal/segments.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Convolution: checks, which taps count, which method, dispatch.
 #include "headrace/signal/fft_convolve.h"
 
-#include "headrace/algo/strided_view.h"
+#include "headrace/algo/bits/strided_view.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"

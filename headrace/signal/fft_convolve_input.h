@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stretches of a signal that is zero beyond its ends.
 #pragma once
-#include "headrace/algo/strided_view.h"
+#include "headrace/algo/bits/strided_view.h"
 #include "headrace/signal/fft_convolve_plan.h"
 
 #include <algorithm>

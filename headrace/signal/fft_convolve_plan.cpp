@@ -2,7 +2,7 @@
 // Block lengths and tables of convolutions.
 #include "headrace/signal/fft_convolve_plan.h"
 
-#include "headrace/algo/strided_view.h"
+#include "headrace/algo/bits/strided_view.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/roots_of_unity.h"
 

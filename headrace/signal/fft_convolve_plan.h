@@ -2,7 +2,7 @@
 // How a convolution is done: which taps count, directly or by blocks, and the tables of a block.
 #pragma once
 #include "headrace/data/tensor.h"
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 #include "headrace/signal/fft_convolve.h"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // Transforms of the rows of a tensor on the CPU: short rows side by side, long ones one by one.
 #include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
+#include "headrace/signal/fft_batched.h"
 #include "headrace/signal/fft_kernels.h"
-#include "headrace/signal/fft_lanes.h"
 
 #include <algorithm>
 #include <complex>

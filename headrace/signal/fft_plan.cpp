@@ -4,8 +4,8 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/signal/fft.h"
+#include "headrace/signal/fft_batched.h"
 #include "headrace/signal/fft_convolve_plan.h"
-#include "headrace/signal/fft_lanes.h"
 #include "headrace/signal/plan_cache.h"
 #include "headrace/signal/roots_of_unity.h"
 

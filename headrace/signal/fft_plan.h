@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FftPlan: how a complex transform of one length is done, with its tables.
 #pragma once
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 #include "headrace/signal/fft_math.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // method.
 #include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
-#include "headrace/signal/fft_lanes.h"
+#include "headrace/signal/fft_batched.h"
 
 #include <algorithm>
 #include <utility>

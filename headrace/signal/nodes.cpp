@@ -2,12 +2,12 @@
 // Deferred signal functions.
 #include "headrace/signal/nodes.h"
 
-#include "headrace/algo/diff.h"
-#include "headrace/algo/histogram.h"
-#include "headrace/algo/index_of_true.h"
+#include "headrace/algo/reduce/histogram.h"
+#include "headrace/algo/scan/diff.h"
+#include "headrace/algo/select/nonzero.h"
 #include "headrace/base/error.h"
-#include "headrace/plan/placement.h"
-#include "headrace/plan/view.h"
+#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/view.h"
 
 namespace hr {
 

@@ -2,12 +2,12 @@
 // The deferred forms of this room's functions: dtype and shape are checked now, the work is done
 // later.
 #pragma once
-#include "headrace/plan/node.h"
+#include "headrace/plan/graph/node.h"
 #include "headrace/signal/fft.h"
 #include "headrace/signal/fft_convolve.h"
 #include "headrace/signal/non_max_suppression.h"
 #include "headrace/signal/ricker.h"
-#include "headrace/signal/windows.h"
+#include "headrace/signal/segments.h"
 
 #include <utility>
 

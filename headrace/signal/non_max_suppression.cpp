@@ -2,7 +2,7 @@
 // Peaks of a signal: checks and dispatch.
 #include "headrace/signal/non_max_suppression.h"
 
-#include "headrace/algo/strided_view.h"
+#include "headrace/algo/bits/strided_view.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/signal/non_max_suppression_kernels.h"

@@ -3,7 +3,7 @@
 // the same over the maxima of cells; the few cells that stand out of their surroundings are looked
 // at one by one.
 #define HWY_TARGET_INCLUDE "headrace/signal/non_max_suppression_cpu.cpp"
-#include "headrace/algo/strided_view.h"
+#include "headrace/algo/bits/strided_view.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/simd_targets.h"
 #include "headrace/exec/workers.h"

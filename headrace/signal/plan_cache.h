@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PlanCache: tables that are dear to make, kept for the next call of the same length.
 #pragma once
-#include "headrace/memory/fork_mutex.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <cstdint>
 #include <iterator>

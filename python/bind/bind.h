@@ -6,8 +6,8 @@
 #include "headrace/data/column.h"
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
-#include "headrace/plan/node.h"
-#include "headrace/plan/value.h"
+#include "headrace/plan/graph/node.h"
+#include "headrace/plan/graph/value.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

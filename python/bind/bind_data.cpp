@@ -4,12 +4,12 @@
 #include "python/bind/protocols.h"
 #include "python/bind/times.h"
 
-#include "headrace/algo/decimal_math.h"
+#include "headrace/algo/math/decimal_math.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/strided.h"
-#include "headrace/exchange/temporal.h"
-#include "headrace/plan/value.h"
+#include "headrace/plan/graph/value.h"
 
 #include <complex>
 #include <cstring>

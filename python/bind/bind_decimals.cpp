@@ -2,7 +2,7 @@
 // Decimals: deferred operations on columns of them.
 #include "python/bind/bind.h"
 
-#include "headrace/frame/decimals.h"
+#include "headrace/functions/decimal/decimal_arithmetic.h"
 
 #include <nanobind/stl/variant.h>
 

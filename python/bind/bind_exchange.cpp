@@ -9,8 +9,8 @@
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/dlpack.h"
 #include "headrace/exchange/protocol.h"
-#include "headrace/exchange/records.h"
 #include "headrace/exchange/strided.h"
+#include "headrace/exchange/structured_array.h"
 
 #include <memory>
 

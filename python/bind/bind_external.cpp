@@ -2,10 +2,10 @@
 // Other libraries on our memory: NumPy's allocator (NEP 49), functions for C, and the Python line.
 #include "python/bind/bind.h"
 
-#include "headrace/memory/external.h"
-#include "headrace/memory/external_c.h"
-#include "headrace/memory/external_device.h"
-#include "headrace/memory/trace.h"
+#include "headrace/memory/external/external_allocator.h"
+#include "headrace/memory/external/external_allocator_c.h"
+#include "headrace/memory/external/external_allocator_device.h"
+#include "headrace/memory/log/trace.h"
 
 #include <array>
 #include <cstring>

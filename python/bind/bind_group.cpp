@@ -2,7 +2,7 @@
 // Deferred group-by.
 #include "python/bind/bind.h"
 
-#include "headrace/frame/group_nodes.h"
+#include "headrace/relational/aggregate/aggregate_nodes.h"
 
 using hr::NodePtr;
 

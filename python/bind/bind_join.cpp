@@ -2,7 +2,7 @@
 // Deferred joins.
 #include "python/bind/bind.h"
 
-#include "headrace/frame/join_nodes.h"
+#include "headrace/relational/join/join_nodes.h"
 
 using hr::NodePtr;
 

@@ -5,17 +5,17 @@
 #include "python/bind/protocols.h"
 
 #include "headrace/data/tensor.h"
-#include "headrace/memory/advice.h"
-#include "headrace/memory/budget.h"
-#include "headrace/memory/cuda_device.h"
-#include "headrace/memory/device_tier.h"
-#include "headrace/memory/event_log.h"
-#include "headrace/memory/external_device.h"
-#include "headrace/memory/ledger.h"
-#include "headrace/memory/simulated.h"
-#include "headrace/memory/spill.h"
-#include "headrace/memory/tag_stack.h"
-#include "headrace/memory/trace.h"
+#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/device/device_tier.h"
+#include "headrace/memory/device/simulated_device.h"
+#include "headrace/memory/external/external_allocator_device.h"
+#include "headrace/memory/log/advice.h"
+#include "headrace/memory/log/event_log.h"
+#include "headrace/memory/log/ledger.h"
+#include "headrace/memory/log/tag_stack.h"
+#include "headrace/memory/log/trace.h"
+#include "headrace/memory/spill/spill.h"
 
 #include <memory>
 

@@ -2,8 +2,8 @@
 // Pictures: deferred but for the pyramid, which looks at its data.
 #include "python/bind/bind.h"
 
-#include "headrace/plan/placement.h"
-#include "headrace/plan/view.h"
+#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/view.h"
 #include "headrace/plot/nodes.h"
 #include "headrace/plot/pyramid.h"
 

@@ -8,13 +8,13 @@
 #include "headrace/base/error.h"
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
-#include "headrace/memory/adaptors.h"
-#include "headrace/memory/adaptors_record.h"
-#include "headrace/memory/cuda_device.h"
-#include "headrace/memory/managed.h"
-#include "headrace/memory/pool.h"
-#include "headrace/memory/resource.h"
-#include "headrace/memory/resources.h"
+#include "headrace/memory/adaptors/adaptors.h"
+#include "headrace/memory/adaptors/recording_adaptors.h"
+#include "headrace/memory/adaptors/resource_types.h"
+#include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/device/managed_memory.h"
+#include "headrace/memory/resource/pool.h"
+#include "headrace/memory/resource/resource.h"
 
 #include <memory>
 #include <utility>

@@ -3,10 +3,10 @@
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
 
-#include "headrace/exchange/pack.h"
+#include "headrace/exchange/serialize.h"
 #include "headrace/exchange/share.h"
-#include "headrace/memory/resource.h"
-#include "headrace/memory/shared.h"
+#include "headrace/memory/buffer/shared_memory.h"
+#include "headrace/memory/resource/resource.h"
 
 #include <nanobind/stl/variant.h>
 

@@ -2,7 +2,7 @@
 // Deferred sorting.
 #include "python/bind/bind.h"
 
-#include "headrace/frame/sort_nodes.h"
+#include "headrace/relational/order/sort_nodes.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // Deferred windows over rows and within groups.
 #include "python/bind/bind.h"
 
-#include "headrace/frame/window.h"
+#include "headrace/relational/order/window.h"
 
 using hr::NodePtr;
 

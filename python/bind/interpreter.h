@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where engine threads and the interpreter meet: releases that need the GIL, Ctrl-C, progress.
 #pragma once
-#include "headrace/memory/buffer.h"
+#include "headrace/memory/buffer/buffer.h"
 
 #include <nanobind/nanobind.h>
 

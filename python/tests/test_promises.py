@@ -1134,7 +1134,7 @@ def test_sort():
 
 @promise("003: containers of C++ allocate from the same pool")
 def test_polymorphic_allocator():
-    header = Path(__file__).parents[2] / "headrace/memory/allocator.h"
+    header = Path(__file__).parents[2] / "headrace/memory/adaptors/allocator.h"
     assert "std::pmr::memory_resource" in header.read_text()
 
 

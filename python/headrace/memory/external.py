@@ -198,7 +198,8 @@ def alloc_v1() -> object:
     -------
     PyCapsule
         Named ``headrace.alloc_v1``: the address of a ``struct hr_alloc_v1``, which
-        ``headrace/memory/external_c.h`` declares. It is valid to the end of the process.
+        ``headrace/memory/external/external_allocator_c.h`` declares. It is valid to the end of the
+        process.
 
     Examples
     --------

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings as categories, and back: codes in waves of morsels.
+#include "headrace/algo/keys/dictionary_encode.h"
+
+#include "headrace/algo/bits/validity.h"
+#include "headrace/algo/keys/factorize.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+class StringWork {
+ public:
+  StringWork(const Column& strings, Buffer& codes)
+      : strings_(strings),
+        views_(strings.values<StringView>().data()),
+        touches_{reads(strings), writes(codes, 4)},
+        codes_(codes.mutable_as<int32_t>()),
+        missed_(static_cast<size_t>(num_morsels(strings.num_rows()))),
+        turns_(missed_.size()) {}
+
+  bool look(Morsel morsel) {
+    const Pin pin(ranges_of(touches_, morsel.begin, morsel.end));
+    if (morsel.index == 0) {
+      visit(morsel, all_,
+            [&](const StringKey& key, std::string_view text) { return all_.add(key, text); });
+      return false;
+    }
+    const int32_t known = all_.size();
+    DictionaryBuilder& missed = missed_[static_cast<size_t>(morsel.index)];
+    visit(morsel, all_, [&](const StringKey& key, std::string_view text) {
+      const int32_t code = all_.find(key, text);
+      return code >= 0 ? code : known + missed.add(key, text);
+    });
+    return missed.size() > 0;
+  }
+
+  void add(int64_t k) {
+    known_ = first_open_ ? all_.size() : known_;
+    first_open_ = false;
+    const Column values = missed_[static_cast<size_t>(k)].values();
+    Buffer& turn = turns_[static_cast<size_t>(k)] = all_.add_all(values);
+    if (turn) return;
+    turn = Buffer::allocate(4 * values.num_rows());  // each got the code of its row
+    std::iota(turn.mutable_as<int32_t>(), turn.mutable_as<int32_t>() + values.num_rows(), 0);
+  }
+
+  void mend(Morsel morsel) {
+    const Pin pin(ranges_of({&touches_[1], 1}, morsel.begin, morsel.end));
+    const auto* turn = turns_[static_cast<size_t>(morsel.index)].as<int32_t>();
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      if (codes_[row] >= known_) codes_[row] = turn[codes_[row] - known_];
+  }
+
+  bool goes_on() {
+    first_open_ = true;
+    for (size_t k = 0; k < missed_.size(); ++k) {
+      if (!turns_[k]) continue;
+      turns_[k] = {};
+      missed_[k] = {};
+    }
+    return true;
+  }
+
+  DictionaryPtr finish() { return all_.finish(); }
+
+ private:
+  // Keys are made and their slots fetched some rows ahead, the strings of the slots half as many.
+  template <class F>
+  void visit(Morsel morsel, const DictionaryBuilder& table, F&& code) {
+    constexpr int64_t kAhead = 16, kNear = 8, kKept = 16;
+    alignas(StringKey) std::byte space[kKept * sizeof(StringKey)];
+    auto* keys = reinterpret_cast<StringKey*>(space);
+    const bool nulls = strings_.null_count() > 0;
+    const bool deep = table.size() > 4096;  // else all of it is in the cache
+    const auto make = [&](int64_t row) {
+      if (nulls && strings_.is_null(row)) return;
+      const StringView& view = views_[row];
+      auto* key = keys + row % kKept;
+      if (view.size <= sizeof view.inlined)
+        new (key) StringKey(view);
+      else
+        new (key) StringKey(strings_.string(row));
+      if (deep) table.fetch(*key);
+    };
+    for (int64_t row = morsel.begin; row < std::min(morsel.begin + kAhead, morsel.end); ++row)
+      make(row);
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      const StringView& view = views_[row];
+      if (nulls && strings_.is_null(row)) {
+        codes_[row] = 0;
+      } else {
+        const StringKey& key = keys[row % kKept];
+        const std::string_view text =
+            key.is_inline() ? std::string_view(view.inlined, view.size) : strings_.string(row);
+        codes_[row] = code(key, text);
+      }
+      if (deep && row + kNear < morsel.end && !(nulls && strings_.is_null(row + kNear)))
+        table.fetch_text(keys[(row + kNear) % kKept]);
+      if (row + kAhead < morsel.end) make(row + kAhead);
+    }
+  }
+
+  const Column& strings_;
+  const StringView* views_;
+  std::vector<Touch> touches_;  // the strings, then their codes
+  int32_t* codes_;
+  DictionaryBuilder all_{};
+  std::vector<DictionaryBuilder> missed_;
+  std::vector<Buffer> turns_;
+  int32_t known_ = 0;
+  bool first_open_ = true;
+};
+
+}  // namespace
+
+Column categories_of_strings(const Column& strings) {
+  const int64_t rows = strings.num_rows();
+  if (rows == 0) return Column(TypeId::kCategory, 0, {});
+  Buffer buffer = Buffer::allocate_paged(rows * 4);
+  StringWork work(strings, buffer);
+  number_in_waves(rows, work);
+  buffer.publish();
+  return Column::categories(rows, std::move(buffer), work.finish(), validity_from_zero(strings),
+                            strings.null_count());
+}
+
+Column strings_of_categories(const Column& categories) {
+  const int64_t rows = categories.num_rows();
+  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(StringView)));
+  const Column& values = categories.dictionary()->values();
+  if (rows > 0) {
+    auto* views = buffer.mutable_as<StringView>();
+    const StringView* entries = values.values<StringView>().data();
+    const int32_t* codes = categories.values<int32_t>().data();
+    const std::vector<Touch> touches{reads(categories), writes(buffer, sizeof(StringView))};
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        views[row] = categories.is_null(row) ? StringView{} : entries[codes[row]];
+    });
+  }
+  return values.with_rows(rows, std::move(buffer), validity_from_zero(categories),
+                          categories.null_count());
+}
+
+Column ordered_categories(const Column& categories) {
+  return Column::categories(categories.num_rows(), categories.values_buffer(),
+                            distinct_strings(categories.dictionary()->values(), true).dictionary,
+                            categories.validity_buffer(), categories.null_count(),
+                            categories.offset());
+}
+
+}  // namespace hr

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers for the distinct keys of many rows.
+#include "headrace/algo/keys/factorize.h"
+
+#include "headrace/memory/budget/budget.h"
+
+#include <atomic>
+#include <limits>
+#include <utility>
+
+namespace hr {
+
+namespace {
+
+// Of the first morsel: more distinct keys tell of more than 2^18 in all, were they spread evenly.
+constexpr int64_t kManyInMorsel = kMorselRows * 3 / 4;
+
+class KeyWork {
+ public:
+  KeyWork(NumberedKeys& result, int64_t rows, const ReadKeys& read,
+          const std::vector<Touch>& touches, int64_t most)
+      : result_(result), rows_(rows), read_(read), touches_(touches), most_(most) {
+    touches_.push_back({&result.numbers, 0, 32, 32, rows, 0, 0, true});
+    numbers_ = result.numbers.mutable_as<uint32_t>();
+    missed_.resize(static_cast<size_t>(num_morsels(rows)));
+  }
+
+  bool look(Morsel morsel) {
+    const Pin pin(ranges_of(touches_, morsel.begin, morsel.end));
+    const uint32_t known = result_.table.size();
+    KeyTable* missed = morsel.index == 0 ? &result_.table : nullptr;
+    uint64_t keys[kBlockRows];
+    for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
+      const int64_t count = std::min(kBlockRows, morsel.end - row);
+      read_(row, count, keys);
+      uint32_t* numbers = numbers_ + row;
+      if (morsel.index == 0) {
+        result_.table.add(keys, count, numbers);
+        continue;
+      }
+      if (result_.table.find(keys, count, numbers) == 0) continue;
+      missed = &missed_[static_cast<size_t>(morsel.index)];
+      for (int64_t i = 0; i < count; ++i)
+        if (numbers[i] == KeyTable::kAbsent) numbers[i] = known + missed->add(keys[i]);
+    }
+    known_ = known;
+    return morsel.index > 0 && missed;
+  }
+
+  void add(int64_t k) {
+    KeyTable& missed = missed_[static_cast<size_t>(k)];
+    std::vector<uint32_t>& turn = turns_.emplace_back(missed.size());
+    result_.table.add(missed.keys(), missed.size(), turn.data());
+    turn_of_.resize(missed_.size());
+    turn_of_[static_cast<size_t>(k)] = turns_.size() - 1;
+    missed = {};
+  }
+
+  void mend(Morsel morsel) {
+    const Pin pin({{&result_.numbers, 4 * morsel.begin, 4 * morsel.end, true}});
+    const std::vector<uint32_t>& turn = turns_[turn_of_[static_cast<size_t>(morsel.index)]];
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      if (numbers_[row] >= known_) numbers_[row] = turn[numbers_[row] - known_];
+  }
+
+  bool goes_on() {
+    turns_.clear();
+    const int64_t found = result_.table.size();
+    if (found > most_) return false;
+    const bool first = !std::exchange(began_, true);
+    return !(first && found > kManyInMorsel && rows_ > most_);
+  }
+
+ private:
+  NumberedKeys& result_;
+  int64_t rows_;
+  const ReadKeys& read_;
+  std::vector<Touch> touches_;
+  int64_t most_;
+  uint32_t* numbers_;
+  std::vector<KeyTable> missed_{};
+  std::vector<std::vector<uint32_t>> turns_{};
+  std::vector<size_t> turn_of_{};
+  std::atomic<uint32_t> known_{0};
+  bool began_ = false;
+};
+
+}  // namespace
+
+bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches) {
+  constexpr int64_t kSample = 1 << 14;
+  const int64_t step = rows / kSample;
+  if (step < 64) return false;  // numbering them costs little
+  std::vector<uint64_t> keys(static_cast<size_t>(kSample));
+  const bool may_be_gone = memory_limit() != INT64_MAX;
+  for (int64_t i = 0; i < kSample; ++i) {
+    const Pin pin(may_be_gone ? ranges_of(touches, i * step, i * step + 1)
+                              : std::vector<PinnedRange>());
+    read(i * step, 1, &keys[static_cast<size_t>(i)]);
+  }
+  std::sort(keys.begin(), keys.end());
+  // Without those that come often, as a missing value may.
+  constexpr int64_t kOften = 4;
+  int64_t taken = 0, distinct = 0;
+  for (auto begin = keys.begin(), end = begin; begin != keys.end(); begin = end) {
+    end = std::upper_bound(begin, keys.end(), *begin);
+    if (end - begin > kOften) continue;
+    taken += end - begin;
+    ++distinct;
+  }
+  return taken >= kSample / 4 && taken - distinct < taken * taken / (2 * kFewKeys);
+}
+
+NumberedKeys number_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches,
+                         int64_t most) {
+  NumberedKeys result;
+  result.numbers = Buffer::allocate_temporary(4 * rows);
+  if (rows == 0) return result;
+  KeyWork work(result, rows, read, touches, most);
+  if (number_in_waves(rows, work) < rows || result.table.size() > most)
+    result.numbers = {};
+  else
+    result.numbers.publish();
+  return result;
+}
+
+}  // namespace hr

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers for the distinct keys of many rows, in the order in which they are first seen.
+#pragma once
+#include "headrace/algo/keys/key_map.h"
+#include "headrace/base/checked.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace hr {
+
+/// Morsels in waves that double: each wave looks up in a table that nobody changes meanwhile and
+/// collects what it misses, morsel by morsel; these are then added in order. Where keys come
+/// again, all but the first waves miss next to nothing, and the numbers are those of one thread
+/// that walks over the rows. `Work` has
+///   bool look(Morsel)        in parallel; false when nothing was missed
+///   void add(int64_t morsel) one at a time, in order
+///   void mend(Morsel)        in parallel, of those that missed
+///   bool goes_on()           after each wave
+/// Returns the rows that were numbered: fewer than all when `goes_on` said no.
+template <class Work>
+int64_t number_in_waves(int64_t rows, Work&& work) {
+  const int64_t morsels = num_morsels(rows);
+  for (int64_t first = 0, count = 1; first < morsels; first += count) {
+    count = std::min(std::max<int64_t>(first, 1), morsels - first);
+    std::vector<char> missed(static_cast<size_t>(count));
+    const auto morsel = [&](int64_t k) { return morsel_at(first + k, rows); };
+    parallel_for(count, [&](int64_t k) { missed[static_cast<size_t>(k)] = work.look(morsel(k)); });
+    std::vector<int64_t> open;
+    for (int64_t k = 0; k < count; ++k) {
+      if (!missed[static_cast<size_t>(k)]) continue;
+      work.add(first + k);
+      open.push_back(k);
+    }
+    parallel_for(static_cast<int64_t>(open.size()),
+                 [&](int64_t i) { work.mend(morsel(open[static_cast<size_t>(i)])); });
+    if (!work.goes_on()) return std::min((first + count) * morsel_rows(), rows);
+  }
+  return rows;
+}
+
+/// Writes the keys of rows [row, row + count), count at most kBlockRows.
+using ReadKeys = std::function<void(int64_t row, int64_t count, uint64_t* keys)>;
+
+/// Keys whose numbers stay in the caches of one core.
+inline constexpr int64_t kFewKeys = 1 << 17;
+
+/// Whether rows spread over all tell of more distinct keys than kFewKeys: then equal keys are rarer
+/// among them than if so many keys were spread evenly; some that come often, as a missing value
+/// may, are left out. Of fewer than 2^20 rows: no.
+HR_API bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches);
+
+struct NumberedKeys {
+  Buffer numbers{};  ///< uint32 a row, published; empty when there were more than `most` keys
+  KeyTable table{};  ///< the keys
+};
+
+/// Numbers the keys of `rows` rows, fewer than 2^32. `touches`: what `read` reads. Gives up, which
+/// depends on the keys alone, after the wave that found more than `most` of them, or after the
+/// first if nearly all of its keys differ and more could come.
+HR_API NumberedKeys number_keys(int64_t rows, const ReadKeys& read,
+                                const std::vector<Touch>& touches, int64_t most);
+
+}  // namespace hr

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several key columns as one 64-bit key a row.
+#include "headrace/algo/keys/normalized_keys.h"
+
+#include "headrace/algo/bits/validity.h"
+#include "headrace/algo/keys/dictionary_encode.h"
+#include "headrace/algo/keys/factorize.h"
+#include "headrace/algo/keys/factorize_partitioned.h"
+#include "headrace/algo/reduce/reduce_kernels.h"
+#include "headrace/algo/sort/sort_key.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/dictionary.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+// Bits of a float as an unsigned number of the same order; NaN is greater than all others and less
+// than the greatest number.
+uint64_t ordered_bits(double value) {
+  if (value != value) value = std::numeric_limits<double>::quiet_NaN();
+  const auto bits = std::bit_cast<uint64_t>(value + 0.0);  // -0.0 + 0.0 is 0.0
+  return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
+}
+
+uint64_t ordered_bits(float value) {
+  if (value != value) value = std::numeric_limits<float>::quiet_NaN();
+  const auto bits = std::bit_cast<uint32_t>(value + 0.0f);
+  return bits >> 31 ? static_cast<uint32_t>(~bits) : bits | uint32_t{1} << 31;
+}
+
+double value_of_ordered(uint64_t bits, double) {
+  return std::bit_cast<double>(bits >> 63 ? bits & ~(uint64_t{1} << 63) : ~bits);
+}
+
+float value_of_ordered(uint64_t bits, float) {
+  const auto small = static_cast<uint32_t>(bits);
+  return std::bit_cast<float>(small >> 31 ? small & ~(uint32_t{1} << 31) : ~small);
+}
+
+// Least and greatest as bits; null slots count, which only widens the range.
+std::pair<uint64_t, uint64_t> range_of(const Column& column, Dtype dtype) {
+  const int64_t rows = column.num_rows(), width = dtype.size_bytes();
+  const bool is_signed = dtype.is_signed();
+  std::vector<std::pair<uint64_t, uint64_t>> parts(static_cast<size_t>(num_morsels(rows)));
+  const auto less = [&](uint64_t a, uint64_t b) {
+    return is_signed ? static_cast<int64_t>(a) < static_cast<int64_t>(b) : a < b;
+  };
+  const auto widen = [&](auto& range, const auto& other) {
+    if (less(other.first, range.first)) range.first = other.first;
+    if (less(range.second, other.second)) range.second = other.second;
+  };
+  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+    auto& part = parts[static_cast<size_t>(morsel.index)];
+    for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
+      const int64_t count = std::min(kBlockRows, morsel.end - row);
+      const std::byte* values = column.values_buffer().data() + (column.offset() + row) * width;
+      using cpu::IntegerFold;
+      const std::pair block(cpu::fold_integers(IntegerFold::kMin, dtype, values, count),
+                            cpu::fold_integers(IntegerFold::kMax, dtype, values, count));
+      if (row == morsel.begin)
+        part = block;
+      else
+        widen(part, block);
+    }
+  });
+  if (parts.empty()) return {0, 0};
+  for (const auto& part : parts) widen(parts[0], part);
+  return parts[0];
+}
+
+// The place of each string in the order, and the other way. The first 8 bytes are kept, so that
+// most comparisons need no look at the text.
+std::pair<Buffer, Buffer> string_ranks(const Column& strings) {
+  const int64_t count = strings.num_rows();
+  Buffer prefixes = Buffer::allocate(8 * count);
+  Buffer turn = Buffer::allocate(4 * count), back = Buffer::allocate(4 * count);
+  if (count == 0) return {turn, back};
+  auto* prefix = prefixes.mutable_as<uint64_t>();
+  for (int64_t i = 0; i < count; ++i) prefix[i] = piece_at(strings.string(i), 0);
+  auto* at = back.mutable_as<uint32_t>();
+  auto* rank = turn.mutable_as<uint32_t>();
+  std::iota(at, at + count, uint32_t{0});
+  std::sort(at, at + count, [&](uint32_t a, uint32_t b) {
+    if (prefix[a] != prefix[b]) return prefix[a] < prefix[b];
+    return strings.string(a) < strings.string(b);
+  });
+  for (int64_t i = 0; i < count; ++i) rank[at[i]] = static_cast<uint32_t>(i);
+  return {turn, back};
+}
+
+// The words of decimals: the lower one as int64 where that holds all values, else the upper one as
+// int64 and the lower one as uint64.
+std::vector<Column> words_of_decimals(const Column& column) {
+  const int64_t rows = column.num_rows();
+  const auto* const in = column.values<std::array<uint64_t, 2>>().data();
+  std::atomic<bool> wide{false};
+  Buffer low = Buffer::allocate_paged(8 * rows), high;
+  if (rows > 0) {
+    auto* const out = low.mutable_as<uint64_t>();
+    parallel_morsels(rows, {reads(column), writes(low, 8)}, [&](Morsel morsel) {
+      bool mine = false;
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        out[row] = in[row][0];
+        mine |= in[row][1] != (in[row][0] >> 63 ? ~uint64_t{0} : 0);
+      }
+      if (mine) wide = true;
+    });
+    if (wide) {
+      high = Buffer::allocate_paged(8 * rows);
+      auto* const upper = high.mutable_as<uint64_t>();
+      parallel_morsels(rows, {reads(column), writes(high, 8)}, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row) upper[row] = in[row][1];
+      });
+    }
+  }
+  const Buffer validity = validity_from_zero(column);
+  const auto word = [&](Dtype dtype, Buffer values) {
+    values.publish();
+    return Column(dtype, rows, std::move(values), validity, column.null_count());
+  };
+  if (!wide) return {word(TypeId::kInt64, std::move(low))};
+  return {word(TypeId::kInt64, std::move(high)), word(TypeId::kUInt64, std::move(low))};
+}
+
+// The way back; of no upper words the lower ones are signed.
+Column decimals_of_words(const Column& high, const Column& low, Dtype dtype) {
+  const int64_t rows = low.num_rows();
+  Buffer values = Buffer::allocate_paged(16 * rows);
+  if (rows > 0) {
+    const bool wide = low.dtype() == TypeId::kUInt64;
+    const auto* const lower = low.values_buffer().as<uint64_t>();
+    const auto* const upper = wide ? high.values_buffer().as<uint64_t>() : nullptr;
+    auto* const out = values.mutable_as<std::array<uint64_t, 2>>();
+    parallel_morsels(rows, {reads(low), writes(values, 16)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = {lower[row], wide ? upper[row] : lower[row] >> 63 ? ~uint64_t{0} : 0};
+    });
+  }
+  return Column(dtype, rows, std::move(values), low.validity_buffer(), low.null_count());
+}
+
+int bits_of(uint64_t last) {
+  return std::bit_width(last);
+}
+
+constexpr int kShortText = 6;                      // bytes; their number and size take 51 bits
+constexpr uint64_t kFewTexts = uint64_t{1} << 17;  // numbers, so that they may be slots
+
+}  // namespace
+
+StringView PackedKeys::ShortTexts::text(uint64_t code) const {
+  const uint64_t number = code >> size_bits;
+  StringView view{};
+  view.size = static_cast<uint32_t>(size_bits == 0 ? static_cast<uint64_t>(bytes)
+                                                   : code & ((uint64_t{1} << size_bits) - 1));
+  const uint64_t word = bytes == 0 ? 0 : __builtin_bswap64(number << (64 - 8 * bytes));
+  std::memcpy(view.inlined, &word, sizeof word);
+  return view;
+}
+
+// Fills in how texts are numbers; false where one is long or they are far apart.
+bool PackedKeys::find_short_texts(Field& field) {
+  struct Range {
+    uint64_t low = ~uint64_t{0}, high = 0;  // as if all were of kShortText bytes, with sizes
+    uint32_t shortest = kShortText, longest = 0;
+  };
+  const Column& column = field.column;
+  const auto* const views = column.values<StringView>().data();
+  const bool nullable = column.null_count() > 0;
+  constexpr ShortTexts kWidest{kShortText, 3};
+  std::vector<Range> parts(static_cast<size_t>(num_morsels(column.num_rows())));
+  std::atomic<bool> is_short{true};
+  parallel_morsels(column.num_rows(), {reads(column)}, [&](Morsel morsel) {
+    Range& part = parts[static_cast<size_t>(morsel.index)];
+    for (int64_t row = morsel.begin; row < morsel.end && is_short; row += kBlockRows) {
+      const int64_t end = std::min(row + kBlockRows, morsel.end);
+      Range range;
+      for (int64_t i = row; i < end; ++i) {
+        if (nullable && column.is_null(i)) continue;
+        const uint32_t size = views[i].size;
+        const uint64_t code = kWidest.code(views[i]);
+        range.low = std::min(range.low, code);
+        range.high = std::max(range.high, code);
+        range.shortest = std::min(range.shortest, size);
+        range.longest = std::max(range.longest, size);
+      }
+      part.low = std::min(part.low, range.low);
+      part.high = std::max(part.high, range.high);
+      part.shortest = std::min(part.shortest, range.shortest);
+      part.longest = std::max(part.longest, range.longest);
+      if (part.longest > kShortText) is_short = false;
+    }
+  });
+  if (!is_short) return false;
+  Range all;
+  for (const Range& part : parts) {
+    all.low = std::min(all.low, part.low);
+    all.high = std::max(all.high, part.high);
+    all.shortest = std::min(all.shortest, part.shortest);
+    all.longest = std::max(all.longest, part.longest);
+  }
+  if (all.low > all.high) all.low = all.high = all.shortest = all.longest = 0;  // no text
+  ShortTexts texts{static_cast<int>(all.longest), 0};
+  if (all.shortest < all.longest) texts.size_bits = std::bit_width(all.longest);
+  const uint64_t least = texts.code(kWidest.text(all.low)),
+                 most = texts.code(kWidest.text(all.high));
+  if (most - least >= kFewTexts) return false;
+  field.kind = Kind::kText;
+  field.texts = texts;
+  field.least = least;
+  field.top = most - least;
+  return true;
+}
+
+PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column,
+                                       PackOptions options, bool short_texts) {
+  Field field;
+  field.column = column;
+  field.dtype = column.dtype();
+  field.can_miss = column.null_count() > 0;
+  if (short_texts && column.dtype().is_string() && find_short_texts(field)) return field;
+  if (column.dtype().is_string() && has_many_texts(column)) {
+    NumberedTexts numbered = number_texts(column, options.ordered);
+    const int64_t nulls = column.null_count();
+    field.kind = Kind::kNumbers;
+    field.column = Column(TypeId::kInt32, column.num_rows(), std::move(numbered.numbers),
+                          validity_from_zero(column), nulls);
+    field.entries = std::move(numbered.texts);
+    field.top = static_cast<uint64_t>(field.entries.num_rows() - 1);
+  } else if (column.dtype().is_string() || column.dtype().is_category()) {
+    if (column.dtype().is_string()) field.column = categories_of_strings(column);
+    field.kind = Kind::kNumbers;
+    const Column& entries = field.column.dictionary()->values();
+    field.top = static_cast<uint64_t>(std::max<int64_t>(entries.num_rows(), 1) - 1);
+    if (!field.column.dictionary()->is_ordered() && options.ordered)
+      std::tie(field.turn, field.turn_back) = string_ranks(entries);
+  } else if (column.dtype().is_bool()) {
+    field.kind = Kind::kBool;
+    field.top = 1;
+  } else if (column.dtype().is_floating()) {
+    field.kind = Kind::kFloating;
+    const uint64_t all = column.dtype() == TypeId::kFloat32 ? UINT32_MAX : UINT64_MAX;
+    field.top = all - 1;
+    field.can_miss |= options.drop_missing;
+  } else if (column.dtype().storage().is_integer()) {
+    const auto [least, most] = range_of(column, column.dtype().storage());
+    field.least = least;
+    field.top = most - least;
+  } else {
+    throw_error<TypeMismatchError>(op, "these values are no keys", {{"dtype", field.dtype.name()}});
+  }
+  return field;
+}
+
+PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& given,
+                          PackOptions options) {
+  PackedKeys packed;
+  packed.options_ = options;
+  packed.num_rows_ = given.empty() ? 0 : given[0].num_rows();
+  std::vector<Column> columns;
+  for (const Column& column : given) {
+    const std::vector<Column> parts =
+        column.dtype().is_decimal() ? words_of_decimals(column) : std::vector<Column>{column};
+    packed.given_.push_back(
+        {column.dtype(), static_cast<int64_t>(columns.size()), static_cast<int64_t>(parts.size())});
+    columns.insert(columns.end(), parts.begin(), parts.end());
+  }
+  if (packed.num_rows_ > UINT32_MAX)
+    throw_error<InvalidArgumentError>(op, "more rows than this operator takes",
+                                      {{"rows", packed.num_rows_}, {"limit", UINT32_MAX}});
+  std::vector<Field> all;
+  int wanted = 0;
+  for (const Column& column : columns) {
+    all.push_back(field_of(op, column, options, true));
+    wanted += bits_of(all.back().last());
+  }
+  // Numbered texts take fewer bits, and to join fields costs more than to number their texts.
+  for (size_t i = 0; wanted > 64 && i < all.size(); ++i)
+    if (all[i].kind == Kind::kText) all[i] = field_of(op, columns[i], options, false);
+  std::vector<Field> fields;
+  int bits = 0;
+  for (Field& field : all) {
+    if (field.can_miss && field.top == UINT64_MAX)  // null needs a 65th bit
+      field = join({field}, packed.num_rows_, options);
+    int more = bits_of(field.last());
+    if (bits + more > 64) {
+      fields = {join(std::move(fields), packed.num_rows_, options)};
+      bits = bits_of(fields[0].last());
+      if (bits + more > 64) {
+        field = join({field}, packed.num_rows_, options);
+        more = bits_of(field.last());
+      }
+    }
+    fields.push_back(std::move(field));
+    bits += more;
+  }
+  packed.place(std::move(fields));
+  return packed;
+}
+
+bool PackedKeys::packs_by_value(Dtype dtype) {
+  return dtype.is_bool() || dtype.is_floating() ||
+         (dtype.storage().is_integer() && !dtype.is_category());
+}
+
+// Makes two fields of one kind pack alike.
+void PackedKeys::widen(Field& a, Field& b) {
+  a.can_miss = b.can_miss = a.can_miss || b.can_miss;
+  if (a.kind != Kind::kInteger) return;
+  if (a.column.num_rows() == 0) a.least = b.least, a.top = b.top;
+  if (b.column.num_rows() == 0) b.least = a.least, b.top = a.top;
+  // The order of signed values is that of their bits with the sign turned.
+  const uint64_t turn = a.dtype.storage().is_signed() ? uint64_t{1} << 63 : 0;
+  const uint64_t least = std::min(a.least ^ turn, b.least ^ turn),
+                 most = std::max((a.least + a.top) ^ turn, (b.least + b.top) ^ turn);
+  a.least = b.least = least ^ turn;
+  a.top = b.top = most - least;
+}
+
+std::optional<std::array<PackedKeys, 2>> PackedKeys::of_two(std::string_view op,
+                                                            const std::vector<Column>& left,
+                                                            const std::vector<Column>& right,
+                                                            const std::vector<Column>& both) {
+  const PackOptions options{.ordered = false};
+  const int64_t left_rows = left[0].num_rows(), right_rows = right[0].num_rows();
+  if (std::max(left_rows, right_rows) > UINT32_MAX) return {};
+  for (const Column& column : left)
+    if (column.dtype().is_decimal()) return {};  // whether they take one word tell both together
+  std::vector<Field> of_left(left.size()), of_right(left.size());
+  const auto take_both = [&](size_t i, bool short_texts) {
+    const Field field = field_of(op, both[i], options, short_texts);
+    of_left[i] = of_right[i] = field;
+    of_left[i].column = field.column.slice(0, left_rows);
+    of_right[i].column = field.column.slice(left_rows, right_rows);
+  };
+  const auto bits = [&] {
+    int sum = 0;
+    for (const Field& field : of_left) sum += bits_of(field.last());
+    return sum;
+  };
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (packs_by_value(left[i].dtype())) {
+      of_left[i] = field_of(op, left[i], options, false);
+      of_right[i] = field_of(op, right[i], options, false);
+      widen(of_left[i], of_right[i]);
+    } else {
+      take_both(i, true);
+    }
+    if (of_left[i].can_miss && of_left[i].top == UINT64_MAX) return {};
+  }
+  for (size_t i = 0; i < left.size() && bits() > 64; ++i)
+    if (of_left[i].kind == Kind::kText) take_both(i, false);  // numbers take fewer bits
+  if (bits() > 64) return {};
+  std::array<PackedKeys, 2> packed;
+  for (PackedKeys& each : packed) each.options_ = options;
+  packed[0].num_rows_ = left_rows;
+  packed[1].num_rows_ = right_rows;
+  packed[0].place(std::move(of_left));
+  packed[1].place(std::move(of_right));
+  return packed;
+}
+
+void PackedKeys::place(std::vector<Field> fields) {
+  fields_ = std::move(fields);
+  int shift = 0;
+  for (size_t i = fields_.size(); i-- > 0;) {
+    Field& field = fields_[i];
+    field.shift = shift;
+    shift += bits_of(field.last());
+    if (i == 0) {
+      const uint64_t below = field.shift == 0 ? 0 : ~uint64_t{0} >> (64 - field.shift);
+      // Of a field that takes no bit the shift may be 64.
+      domain_ = (field.last() == 0 ? below : (field.last() << field.shift | below)) + 1;
+    }
+    if (options_.drop_missing && field.can_miss) {
+      has_missing_ = true;
+      missing_ = (field.top + 1) << field.shift;
+    }
+  }
+}
+
+// Numbers instead of columns: of each distinct row one.
+PackedKeys::Field PackedKeys::join(std::vector<Field> fields, int64_t rows, PackOptions options) {
+  auto inner = std::make_shared<PackedKeys>();
+  inner->num_rows_ = rows;
+  inner->options_ = options;
+  Field joined;
+  Column nullable;
+  if (fields.size() == 1 && fields[0].top == UINT64_MAX && fields[0].can_miss) {
+    // Null beside 2^64 values: whatever its slot holds is one more number.
+    nullable = fields[0].column;
+    fields[0].can_miss = false;
+    joined.can_miss = true;
+  }
+  inner->place(std::move(fields));
+  const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* packs) {
+    inner->read(row, count, packs);
+  };
+  const std::vector<Touch> touches = inner->touches();
+  const std::optional<uint64_t> missing =
+      inner->has_missing_ ? std::optional(inner->missing_) : std::nullopt;
+  OrderedNumbers found = number_in_order(rows, read, touches, missing);  // what is dropped: last
+  const bool missed = found.count > 0 && found.keys.as<uint64_t>()[found.count - 1] == missing;
+  if (missed && found.count == 1) {  // behind no value at all
+    found.numbers = Buffer::allocate_temporary(4 * rows);
+    auto* const numbers = found.numbers.mutable_as<uint32_t>();
+    parallel_morsels(rows, {writes(found.numbers, 4)}, [&](Morsel morsel) {
+      std::fill(numbers + morsel.begin, numbers + morsel.end, 1u);
+    });
+    found.numbers.publish();
+  }
+  joined.kind = Kind::kNumbers;
+  joined.dtype = TypeId::kInt32;
+  joined.can_miss |= missed;
+  joined.top = static_cast<uint64_t>(std::max<int64_t>(found.count - missed, 1) - 1);
+  joined.joined = std::move(inner);
+  joined.joined_packs = std::move(found.keys);
+  joined.column = Column(TypeId::kInt32, rows, std::move(found.numbers),
+                         validity_from_zero(nullable), nullable.null_count());
+  return joined;
+}
+
+// Adds a field to the packs of a block; `code(i)` of its row i.
+template <class Out, class Code>
+void PackedKeys::put(const Field& field, int64_t row, int64_t count, Out* packs, bool first,
+                     uint8_t* dropped, Code&& code) const {
+  const int shift = field.shift & 63;  // of a field without bits the code is 0
+  if (!field.can_miss || field.column.validity() == nullptr) {
+    if (first)
+      for (int64_t i = 0; i < count; ++i) packs[i] = static_cast<Out>(code(i) << shift);
+    else
+      for (int64_t i = 0; i < count; ++i) packs[i] |= static_cast<Out>(code(i) << shift);
+    return;
+  }
+  const uint8_t* valid = field.column.validity();
+  const int64_t offset = field.column.offset() + row;
+  for (int64_t at = 0; at < count; at += 64) {
+    const int64_t end = std::min<int64_t>(count, at + 64);
+    const uint64_t word = load_bits(valid, offset + at, end - at);
+    for (int64_t i = at; i < end; ++i) {
+      const bool there = (word >> (i - at)) & 1;
+      const auto value = static_cast<Out>((there ? code(i) : field.top + 1) << shift);
+      packs[i] = first ? value : packs[i] | value;
+      if (options_.drop_missing) dropped[i] |= !there;
+    }
+  }
+}
+
+template <class Out>
+void PackedKeys::read_as(int64_t row, int64_t count, Out* packs) const {
+  uint8_t dropped[kBlockRows];
+  if (has_missing_) std::fill_n(dropped, count, uint8_t{0});
+  if (fields_.empty()) std::fill_n(packs, count, Out{0});
+  for (size_t k = 0; k < fields_.size(); ++k) {
+    const Field& field = fields_[k];
+    const Column& column = field.column;
+    const bool first = k == 0;
+    const auto add = [&](auto&& code) { put(field, row, count, packs, first, dropped, code); };
+    switch (field.kind) {
+      case Kind::kBool: {
+        const uint8_t* bits = column.bits();
+        add([&](int64_t i) { return uint64_t{get_bit(bits, column.offset() + row + i)}; });
+        break;
+      }
+      case Kind::kInteger:
+        visit_real(column.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+          const T* values = column.values_buffer().as<T>() + column.offset() + row;
+          add([&](int64_t i) { return static_cast<uint64_t>(values[i]) - field.least; });
+        });
+        break;
+      case Kind::kFloating:
+        visit_floating(column.dtype(), [&]<class T>(std::type_identity<T>) {
+          const T* values = column.values_buffer().as<T>() + column.offset() + row;
+          if (options_.drop_missing)
+            for (int64_t i = 0; i < count; ++i) dropped[i] |= values[i] != values[i];
+          add([&](int64_t i) { return ordered_bits(values[i]); });
+        });
+        break;
+      case Kind::kText: {
+        const StringView* views = column.values<StringView>().data() + row;
+        const ShortTexts texts = field.texts;
+        add([=, least = field.least](int64_t i) { return texts.code(views[i]) - least; });
+        break;
+      }
+      case Kind::kNumbers: {
+        const uint32_t* codes = column.values_buffer().as<uint32_t>() + column.offset() + row;
+        if (const uint32_t* turn = field.turn ? field.turn.as<uint32_t>() : nullptr)
+          add([&](int64_t i) { return uint64_t{turn[codes[i]]}; });
+        else
+          add([&](int64_t i) { return uint64_t{codes[i]}; });
+        if (options_.drop_missing && field.joined && field.can_miss) {
+          const auto gone = static_cast<uint32_t>(field.top + 1);
+          for (int64_t i = 0; i < count; ++i) dropped[i] |= codes[i] == gone;
+        }
+        break;
+      }
+    }
+  }
+  if (!has_missing_) return;
+  const auto missing = static_cast<Out>(missing_);
+  for (int64_t i = 0; i < count; ++i) packs[i] = dropped[i] ? missing : packs[i];
+}
+
+void PackedKeys::read(int64_t row, int64_t count, uint64_t* packs) const {
+  read_as(row, count, packs);
+}
+
+void PackedKeys::read(int64_t row, int64_t count, uint32_t* packs) const {
+  read_as(row, count, packs);
+}
+
+Buffer PackedKeys::to_buffer(int64_t first_row, int64_t rows) const {
+  Buffer packs = Buffer::allocate_temporary(8 * rows);
+  if (rows == 0) return packs;
+  uint64_t* const out = packs.mutable_as<uint64_t>();
+  std::vector<Touch> all = touches();
+  for (Touch& touch : all) touch.first_bit += first_row * touch.step_bits;
+  all.push_back(writes(packs, 8));
+  parallel_morsels(rows, all, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
+      read(first_row + row, std::min(kBlockRows, morsel.end - row), out + row);
+  });
+  packs.publish();
+  return packs;
+}
+
+std::vector<Touch> PackedKeys::touches() const {
+  std::vector<Touch> result;
+  for (const Field& field : fields_) result.push_back(reads(field.column));
+  return result;
+}
+
+namespace {
+
+// Packs beside the bits of one field.
+struct FieldPacks {
+  const uint64_t* packs;
+  int shift;
+  uint64_t mask;
+
+  uint64_t operator[](int64_t row) const { return (packs[row] >> shift) & mask; }
+};
+
+}  // namespace
+
+Column PackedKeys::unpack(int64_t index, const Buffer& packs, int64_t rows) const {
+  const Given& given = given_[static_cast<size_t>(index)];
+  Column last = unpack_part(given.first + given.parts - 1, packs, rows);
+  if (!given.dtype.is_decimal()) return last;
+  return decimals_of_words(given.parts == 2 ? unpack_part(given.first, packs, rows) : Column(),
+                           last, given.dtype);
+}
+
+Column PackedKeys::unpack_part(int64_t index, const Buffer& packs, int64_t rows) const {
+  // Joined fields stand for several columns each, from the left.
+  for (const Field& field : fields_) {
+    const int64_t columns =
+        field.joined ? static_cast<int64_t>(field.joined->num_columns()) : int64_t{1};
+    if (index < columns) return unpack_field(field, index, packs, rows);
+    index -= columns;
+  }
+  throw_error<InternalError>("unpack", "no such key");
+}
+
+int64_t PackedKeys::num_columns() const {
+  int64_t columns = 0;
+  for (const Field& field : fields_) columns += field.joined ? field.joined->num_columns() : 1;
+  return columns;
+}
+
+Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer& packs,
+                                int64_t rows) const {
+  const uint64_t last = field.last();
+  const FieldPacks codes{packs.as<uint64_t>(), field.shift & 63,
+                         last == 0 ? 0 : ~uint64_t{0} >> (64 - bits_of(last))};
+  const auto is_missing = [&](int64_t row) {
+    return field.can_miss && codes[row] == field.top + 1;
+  };
+  const std::vector<Touch> touches{{&packs, 0, 64, 64, rows}};
+  Buffer validity;
+  if (field.can_miss && !options_.drop_missing && rows > 0) {
+    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+    auto* bits = validity.mutable_as<uint8_t>();
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        set_bit(bits, row, !is_missing(row));
+    });
+  }
+  const auto fill = [&]<class T>(std::type_identity<T>, auto&& value) {
+    Buffer values = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
+    if (rows == 0) return values;
+    T* out = values.mutable_as<T>();
+    const std::vector<Touch> both{touches[0], writes(values, sizeof(T))};
+    parallel_morsels(rows, both, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = is_missing(row) ? T{} : static_cast<T>(value(codes[row]));
+    });
+    return values;
+  };
+  const int64_t unknown = validity ? -1 : 0;
+  if (field.joined) {
+    const auto* known = field.joined_packs.as<uint64_t>();
+    const Buffer inner =
+        fill(std::type_identity<uint64_t>{}, [&](uint64_t code) { return known[code]; });
+    inner.publish();
+    Column column = field.joined->unpack_part(index, inner, rows);
+    return validity ? column.with_rows(rows, column.values_buffer(), validity, -1) : column;
+  }
+  switch (field.kind) {
+    case Kind::kBool: {
+      Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+      if (rows > 0) {
+        auto* out = bits.mutable_as<uint8_t>();
+        parallel_morsels(rows, touches, [&](Morsel morsel) {
+          for (int64_t row = morsel.begin; row < morsel.end; ++row)
+            set_bit(out, row, !is_missing(row) && codes[row] == 1);
+        });
+      }
+      return Column(field.dtype, rows, std::move(bits), std::move(validity), unknown);
+    }
+    case Kind::kInteger:
+      return visit_real(field.dtype.storage(), [&]<class T>(std::type_identity<T> type) {
+        Buffer values = fill(type, [&](uint64_t code) { return code + field.least; });
+        return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
+      });
+    case Kind::kFloating:
+      return visit_floating(field.dtype, [&]<class T>(std::type_identity<T> type) {
+        Buffer values = fill(type, [&](uint64_t code) { return value_of_ordered(code, T{}); });
+        return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
+      });
+    case Kind::kText: {
+      Buffer values = fill(std::type_identity<StringView>{},
+                           [&](uint64_t code) { return field.texts.text(code + field.least); });
+      return Column::strings(rows, std::move(values), {}, std::move(validity), unknown);
+    }
+    case Kind::kNumbers:
+      break;
+  }
+  if (field.dtype.is_string() && !field.column.dtype().is_category()) {
+    const auto* texts = field.entries.values<StringView>().data();
+    Buffer values =
+        fill(std::type_identity<StringView>{}, [&](uint64_t code) { return texts[code]; });
+    return field.entries.with_rows(rows, std::move(values), std::move(validity), unknown);
+  }
+  const uint32_t* back = field.turn_back ? field.turn_back.as<uint32_t>() : nullptr;
+  Buffer values = fill(std::type_identity<int32_t>{},
+                       [&](uint64_t code) { return back ? uint64_t{back[code]} : code; });
+  const Column made = Column::categories(rows, std::move(values), field.column.dictionary(),
+                                         std::move(validity), unknown);
+  return field.dtype.is_string() ? strings_of_categories(made) : made;
+}
+
+}  // namespace hr

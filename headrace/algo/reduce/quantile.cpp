@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantiles.
+#include "headrace/algo/reduce/quantile.h"
+
+#include "headrace/algo/reduce/quantile_math.h"
+#include "headrace/algo/sort/sort.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/base/error.h"
+#include "headrace/memory/budget/budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ranges>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kInterpolations[] = {"linear", "lower", "higher", "midpoint", "nearest"};
+
+// Moves the values that count to the front of a scratch buffer; how many there are.
+template <class T>
+int64_t present_values(const Column& column, T* out) {
+  const std::span<const T> values = column.values<T>();
+  int64_t count = 0;
+  for (int64_t i = 0; i < column.num_rows(); ++i) {
+    const T value = values[static_cast<size_t>(i)];
+    if (column.is_null(i)) continue;
+    if constexpr (std::is_floating_point_v<T>)
+      if (std::isnan(value)) continue;
+    out[count++] = value;
+  }
+  return count;
+}
+
+// How many there are of values in order, the missing ones last.
+int64_t present_values(const Column& sorted) {
+  const auto rows = std::views::iota(int64_t{0}, sorted.num_rows());
+  const auto is_present = [&](int64_t row) {
+    return !sorted.is_null(row) && visit_real(sorted.dtype(), [&]<class T>(std::type_identity<T>) {
+      const T value = sorted.values<T>()[static_cast<size_t>(row)];
+      return value == value;  // no NaN
+    });
+  };
+  return *std::ranges::partition_point(rows, is_present);
+}
+
+// A copy of the values may take this part of the limit; else they are sorted on the disk.
+constexpr int64_t kShareOfLimit = 4;
+
+}  // namespace
+
+Interpolation interpolation_from_name(std::string_view name) {
+  return enum_from_name<Interpolation>("quantile", "interpolation", name, kInterpolations);
+}
+
+Tensor quantile(const Column& column, std::span<const double> q, Interpolation interpolation) {
+  if (!column.dtype().is_real())
+    throw_error<TypeMismatchError>("quantile", "the dtype has no order of numbers",
+                                   {{"dtype", column.dtype().name()}}, "select a numeric column");
+  for (const double each : q)
+    if (!(each >= 0 && each <= 1))
+      throw_error<InvalidArgumentError>("quantile", "q is out of range", {{"q", each}},
+                                        "pass 0 to 1");
+  const auto levels = static_cast<int64_t>(q.size());
+  const bool picks = picks_values(interpolation);
+  const Dtype dtype = picks ? column.dtype() : Dtype(TypeId::kFloat64);
+  Buffer result = Buffer::allocate(levels * dtype.size_bytes());
+  visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
+    const int64_t bytes = column.num_rows() * static_cast<int64_t>(sizeof(T));
+    const bool sorts = bytes > memory_limit() / kShareOfLimit;
+    const Column sorted = sorts ? sort_rows({column}, {{}}, {column})[0] : Column();
+    Buffer scratch = Buffer::allocate(sorts ? 0 : bytes);
+    T* const picked = sorts ? nullptr : scratch.mutable_as<T>();
+    const T* const values = sorts ? sorted.values<T>().data() : picked;
+    const int64_t count = sorts ? present_values(sorted) : present_values(column, picked);
+    if (count == 0) {
+      if (picks && std::is_integral_v<T>)
+        throw_error<InvalidArgumentError>("quantile", "there are no values", {},
+                                          "check the size first");
+      for (int64_t i = 0; i < levels; ++i)
+        if (picks)
+          result.mutable_as<T>()[i] = std::numeric_limits<T>::quiet_NaN();
+        else
+          result.mutable_as<double>()[i] = std::numeric_limits<double>::quiet_NaN();
+      return;
+    }
+    std::vector<QuantilePlace> places;
+    std::vector<int64_t> ranks;
+    for (const double each : q) {
+      places.push_back(quantile_place(count, each, interpolation));
+      ranks.insert(ranks.end(), {places.back().below, places.back().above});
+    }
+    std::sort(ranks.begin(), ranks.end());
+    int64_t sorted_to = 0;
+    for (const int64_t rank : ranks) {
+      if (sorts || rank < sorted_to) continue;
+      std::nth_element(picked + sorted_to, picked + rank, picked + count);
+      sorted_to = rank + 1;
+    }
+    // Which of the zeros came first has no meaning.
+    for (int64_t i = 0; i < levels; ++i) {
+      const auto [below, above, part] = places[static_cast<size_t>(i)];
+      if (picks)
+        result.mutable_as<T>()[i] = static_cast<T>(values[part == 0 ? below : above] + T{});
+      else
+        result.mutable_as<double>()[i] = interpolate(static_cast<double>(values[below]),
+                                                     static_cast<double>(values[above]), part) +
+                                         0.0;
+    }
+  });
+  return Tensor(dtype, {levels}, std::move(result));
+}
+
+}  // namespace hr

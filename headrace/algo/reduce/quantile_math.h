@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between two neighbours in order: the rule of every median and quantile.
+#pragma once
+#include "headrace/algo/reduce/quantile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace hr {
+
+/// What lies `part` (0 to 1) of the way from `low` to `high`, which is not less: exact at both ends
+/// and monotone, as NumPy's. An infinity beside it wins; between both lies NaN.
+inline double interpolate(double low, double high, double part) {
+  if (part == 0) return low;  // an infinity above it is no neighbour
+  const double difference = high - low;
+  if (!std::isfinite(difference)) return low * (1 - part) + high * part;
+  return part < 0.5 ? low + difference * part : high - difference * (1 - part);
+}
+
+/// Where a quantile of some values in order lies.
+struct QuantilePlace {
+  int64_t below;  ///< the rank at or before it
+  int64_t above;  ///< the next one, or the last
+  double part;    ///< of the way from one to the other
+};
+
+/// For `count` values, at least one, and `q` from 0 to 1; a nearest place in the middle goes to the
+/// even rank, as NumPy's.
+inline QuantilePlace quantile_place(int64_t count, double q, Interpolation interpolation) {
+  const double place = q * static_cast<double>(count - 1);
+  const auto below = static_cast<int64_t>(std::floor(place));
+  double part = place - static_cast<double>(below);
+  switch (interpolation) {
+    case Interpolation::kLinear:
+      break;
+    case Interpolation::kLower:
+      part = 0;
+      break;
+    case Interpolation::kHigher:
+      part = part > 0;
+      break;
+    case Interpolation::kMidpoint:
+      part = part > 0 ? 0.5 : 0;
+      break;
+    case Interpolation::kNearest:
+      part = part > 0.5 || (part == 0.5 && below % 2 != 0);
+  }
+  return {below, std::min(below + 1, count - 1), part};
+}
+
+/// That quantile of values without NaN, at least one; reorders them.
+inline double quantile_of(double* values, int64_t count, double q, Interpolation interpolation) {
+  const auto [below, above, part] = quantile_place(count, q, interpolation);
+  std::nth_element(values, values + below, values + count);
+  if (part == 0) return values[below];
+  const double next = *std::min_element(values + above, values + count);
+  return part == 1 ? next : interpolate(values[below], next, part);
+}
+
+}  // namespace hr

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions: rules, partials and their trees, drivers over columns and tensors.
+#include "headrace/algo/reduce/reduce.h"
+
+#include "headrace/algo/reduce/reduce_kernels.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"sum", "prod",   "mean",   "var", "std", "min",
+                                       "max", "argmin", "argmax", "any", "all", "count"};
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+bool is_extreme(Reduction r) {
+  return r == Reduction::kMin || r == Reduction::kMax || r == Reduction::kArgmin ||
+         r == Reduction::kArgmax;
+}
+
+bool wants_least(Reduction r) {
+  return r == Reduction::kMin || r == Reduction::kArgmin;
+}
+
+bool wants_position(Reduction r) {
+  return r == Reduction::kArgmin || r == Reduction::kArgmax;
+}
+
+bool is_moment(Reduction r) {
+  return r == Reduction::kMean || r == Reduction::kVariance || r == Reduction::kStd;
+}
+
+// Calls f with the type whose values lie in memory: bool as bytes.
+template <class F>
+decltype(auto) visit_values(Dtype dtype, F&& f) {
+  if (dtype.is_bool()) return f(std::type_identity<uint8_t>{});
+  return visit_real(dtype, f);
+}
+
+bool is_valid(const uint64_t* valid, int64_t i) {
+  return !valid || ((valid[i >> 6] >> (i & 63)) & 1);
+}
+
+int64_t count_valid(const uint64_t* valid, int64_t count) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < count; i += 64) {
+    const uint64_t last = count - i < 64 ? (uint64_t{1} << (count - i)) - 1 : ~uint64_t{0};
+    kept += std::popcount(valid[i >> 6] & last);
+  }
+  return kept;
+}
+
+int64_t padded(int64_t count) {
+  return (count + 31) / 32 * 32;
+}
+
+// The values with `missing` in place of nulls (and NaN) and behind the end; returns how many
+// stayed.
+template <class T, class Out>
+int64_t fill_missing(const T* values, const uint64_t* valid, int64_t count, bool skip_nan,
+                     Out missing, Out* out) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    bool keep = is_valid(valid, i);
+    if constexpr (std::is_floating_point_v<T>) keep &= !skip_nan || values[i] == values[i];
+    out[i] = keep ? static_cast<Out>(values[i]) : missing;
+    kept += keep;
+  }
+  for (int64_t i = count; i < padded(count); ++i) out[i] = missing;
+  return kept;
+}
+
+template <class T>
+T identity(Reduction reduction) {
+  using Limits = std::numeric_limits<T>;
+  if (reduction == Reduction::kProduct) return T{1};
+  if (is_extreme(reduction)) {
+    if constexpr (std::is_floating_point_v<T>)
+      return wants_least(reduction) ? Limits::infinity() : -Limits::infinity();
+    else
+      return wants_least(reduction) ? Limits::max() : Limits::min();
+  }
+  if constexpr (std::is_floating_point_v<T>) return T{-0.0};
+  return T{0};
+}
+
+// The fold of a block of which nothing is missing, where it lies: NaN would show in the result.
+template <class T>
+std::optional<double> fold_whole(cpu::FloatFold fold, const T* values, const uint64_t* valid,
+                                 int64_t count) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (valid || count == 0 || count % 32 != 0) return {};
+    const double folded = cpu::fold_block(fold, values, count, 0);
+    if (folded == folded) return folded;
+  }
+  return {};
+}
+
+template <class T>
+ReducePartial moment_block(Reduction reduction, const ReduceOptions& options, const T* values,
+                           const uint64_t* valid, int64_t count) {
+  alignas(64) double block[kBlockRows];
+  ReducePartial partial;
+  const std::optional<double> whole = fold_whole(cpu::FloatFold::kSum, values, valid, count);
+  partial.count = whole ? count : fill_missing(values, valid, count, options.skip_nan, -0.0, block);
+  if (partial.count == 0) return partial;
+  const double sum =
+      whole ? *whole : cpu::fold_block(cpu::FloatFold::kSum, block, padded(count), 0);
+  if (reduction == Reduction::kMean) {
+    partial.value = sum;
+    return partial;
+  }
+  partial.value = sum / static_cast<double>(partial.count);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (whole) {
+      partial.squares = cpu::fold_block(cpu::FloatFold::kSquares, values, count, partial.value);
+      return partial;
+    }
+  }
+  fill_missing(values, valid, count, options.skip_nan, partial.value, block);
+  partial.squares = cpu::fold_block(cpu::FloatFold::kSquares, block, padded(count), partial.value);
+  return partial;
+}
+
+// First position that holds the extreme value (or the first NaN).
+template <class T>
+int64_t position(const T* values, const uint64_t* valid, int64_t count, T extreme) {
+  for (int64_t i = 0; i < count; ++i) {
+    const bool same = values[i] == extreme || (extreme != extreme && values[i] != values[i]);
+    if (same && is_valid(valid, i)) return i;
+  }
+  return -1;
+}
+
+template <class T>
+ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dtype dtype,
+                          const T* values, const uint64_t* valid, int64_t count,
+                          int64_t first_row) {
+  using cpu::FloatFold;
+  const FloatFold of_floats = reduction == Reduction::kSum       ? FloatFold::kSum
+                              : reduction == Reduction::kProduct ? FloatFold::kProduct
+                              : wants_least(reduction)           ? FloatFold::kMin
+                                                                 : FloatFold::kMax;
+  ReducePartial partial;
+  partial.count = count;
+  const T* dense = values;
+  alignas(64) T block[kBlockRows];
+  const std::optional<double> whole = fold_whole(of_floats, values, valid, count);
+  const bool drops_nan = options.skip_nan && std::is_floating_point_v<T>;
+  if (!whole && (valid || drops_nan || count % 32 != 0)) {
+    partial.count =
+        fill_missing(values, valid, count, options.skip_nan, identity<T>(reduction), block);
+    dense = block;
+  }
+  if (partial.count == 0) return partial;
+  const int64_t n = padded(count);
+  if constexpr (std::is_floating_point_v<T>) {
+    partial.value = whole ? *whole : cpu::fold_block(of_floats, dense, n, 0);
+    if (wants_position(reduction))
+      partial.index = first_row + position(values, valid, count, static_cast<T>(partial.value));
+  } else {
+    using cpu::IntegerFold;
+    const IntegerFold fold = reduction == Reduction::kSum       ? IntegerFold::kSum
+                             : reduction == Reduction::kProduct ? IntegerFold::kProduct
+                             : wants_least(reduction)           ? IntegerFold::kMin
+                                                                : IntegerFold::kMax;
+    partial.integer = cpu::fold_integers(fold, dtype, dense, n);
+    if (wants_position(reduction))
+      partial.index = first_row + position(values, valid, count, static_cast<T>(partial.integer));
+  }
+  return partial;
+}
+
+template <class T>
+ReducePartial count_block(Reduction reduction, const ReduceOptions& options, Dtype dtype,
+                          const T* values, const uint64_t* valid, int64_t count) {
+  ReducePartial partial;
+  if constexpr (!std::is_floating_point_v<T>) {
+    if (!valid && count > 0) {
+      partial.count = count;
+      if (reduction != Reduction::kCount)
+        partial.integer = cpu::fold_integers(cpu::IntegerFold::kNonZero, dtype, values, count);
+      return partial;
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    if (!is_valid(valid, i) || (options.skip_nan && values[i] != values[i])) continue;
+    ++partial.count;
+    partial.integer += values[i] != T{0};
+  }
+  return partial;
+}
+
+// Whether b beats a; for equals the left one stays. NaN beats all.
+template <class T>
+bool beats(Reduction reduction, T b, T a) {
+  if (a != a) return false;
+  if (b != b) return true;
+  return wants_least(reduction) ? b < a : a < b;
+}
+
+}  // namespace
+
+std::string_view reduction_name(Reduction reduction) {
+  return kNames[static_cast<int>(reduction)];
+}
+
+Reduction reduction_from_name(std::string_view name) {
+  return enum_from_name<Reduction>("reduce", "reduction", name, kNames);
+}
+
+Dtype reduction_dtype(Reduction reduction, Dtype dtype) {
+  if (reduction == Reduction::kCount) return TypeId::kInt64;
+  if (!dtype.is_real() && !dtype.is_bool())
+    throw_error<TypeMismatchError>(
+        reduction_name(reduction), "the values are not numbers", {{"dtype", dtype.name()}},
+        dtype.is_temporal() || dtype.is_duration() ? "use astype('int64') first"
+        : dtype.is_decimal()                       ? "use astype('float64') first"
+                                                   : "select a numeric column");
+  switch (reduction) {
+    case Reduction::kSum:
+    case Reduction::kProduct:
+      if (dtype.is_floating()) return dtype;
+      return dtype.is_unsigned() ? TypeId::kUInt64 : TypeId::kInt64;
+    case Reduction::kMean:
+    case Reduction::kVariance:
+    case Reduction::kStd:
+      return dtype.is_floating() ? dtype : Dtype(TypeId::kFloat64);
+    case Reduction::kMin:
+    case Reduction::kMax:
+      return dtype;
+    case Reduction::kAny:
+    case Reduction::kAll:
+      return TypeId::kBool;
+    default:
+      return TypeId::kInt64;
+  }
+}
+
+Reducer::Reducer(Reduction reduction, Dtype dtype, ReduceOptions options)
+    : reduction_(reduction), dtype_(dtype), options_(options) {
+  reduction_dtype(reduction, dtype);  // refuses what cannot be reduced
+}
+
+ReducePartial Reducer::block(const void* values, const uint64_t* valid, int64_t count,
+                             int64_t first_row) const {
+  if (valid && !options_.skip_null) {
+    if (count_valid(valid, count) < count) {
+      ReducePartial partial;
+      partial.has_null = true;
+      return partial;
+    }
+    valid = nullptr;
+  }
+  if (reduction_ == Reduction::kCount && !dtype_.is_floating()) {  // of any dtype
+    ReducePartial partial;
+    partial.count = valid ? count_valid(valid, count) : count;
+    return partial;
+  }
+  return visit_values(dtype_, [&]<class T>(std::type_identity<T>) {
+    const T* typed = static_cast<const T*>(values);
+    if (is_moment(reduction_)) return moment_block(reduction_, options_, typed, valid, count);
+    if (reduction_ >= Reduction::kAny)
+      return count_block(reduction_, options_, dtype_, typed, valid, count);
+    return plain_block(reduction_, options_, dtype_, typed, valid, count, first_row);
+  });
+}
+
+ReducePartial Reducer::merge(const ReducePartial& a, const ReducePartial& b) const {
+  ReducePartial result = a.count == 0 ? b : a;
+  result.has_null = a.has_null || b.has_null;
+  if (a.count == 0 || b.count == 0) return result;
+  result.count = a.count + b.count;
+  switch (reduction_) {
+    case Reduction::kSum:
+    case Reduction::kMean:
+      result.value = a.value + b.value;
+      result.integer = a.integer + b.integer;
+      return result;
+    case Reduction::kProduct:
+      result.value = a.value * b.value;
+      result.integer = a.integer * b.integer;
+      return result;
+    case Reduction::kVariance:
+    case Reduction::kStd: {
+      // Chan, Golub, LeVeque: Updating formulae for computing sample variances (1979)
+      const double n = static_cast<double>(result.count), nb = static_cast<double>(b.count);
+      const double delta = b.value - a.value;
+      result.value = a.value + delta * (nb / n);
+      result.squares =
+          a.squares + b.squares + delta * delta * (static_cast<double>(a.count) * (nb / n));
+      return result;
+    }
+    case Reduction::kMin:
+    case Reduction::kMax:
+    case Reduction::kArgmin:
+    case Reduction::kArgmax: {
+      const bool right = dtype_.is_floating() ? beats(reduction_, b.value, a.value)
+                         : dtype_.is_signed() ? beats(reduction_, static_cast<int64_t>(b.integer),
+                                                      static_cast<int64_t>(a.integer))
+                                              : beats(reduction_, b.integer, a.integer);
+      const ReducePartial& best = right ? b : a;
+      result.value = best.value;
+      result.integer = best.integer;
+      result.index = best.index;
+      return result;
+    }
+    default:
+      result.integer = a.integer + b.integer;
+      return result;
+  }
+}
+
+namespace {
+
+Scalar scalar_of_bits(Dtype dtype, uint64_t bits) {
+  if (dtype.is_bool()) return Scalar(bits != 0);
+  return visit_real(dtype,
+                    [&]<class T>(std::type_identity<T>) { return Scalar(static_cast<T>(bits)); });
+}
+
+Scalar scalar_of_double(Dtype dtype, double value) {
+  if (dtype.id() == TypeId::kFloat32) return Scalar(static_cast<float>(value));
+  return Scalar(value);
+}
+
+}  // namespace
+
+Scalar Reducer::finish(const ReducePartial& total) const {
+  const Dtype dtype = reduction_dtype(reduction_, dtype_);
+  if (total.has_null) return Scalar::null(dtype);
+  const double count = static_cast<double>(total.count);
+  if (total.count == 0 && is_extreme(reduction_)) {
+    if (options_.empty_is_null) return Scalar::null(dtype);
+    throw_error<InvalidArgumentError>(reduction_name(reduction_), "there are no values", {},
+                                      "check the size first");
+  }
+  switch (reduction_) {
+    case Reduction::kSum:
+      return dtype.is_floating() ? scalar_of_double(dtype, total.value)
+                                 : scalar_of_bits(dtype, total.integer);
+    case Reduction::kProduct:
+      if (total.count == 0)
+        return dtype.is_floating() ? scalar_of_double(dtype, 1) : scalar_of_bits(dtype, 1);
+      return dtype.is_floating() ? scalar_of_double(dtype, total.value)
+                                 : scalar_of_bits(dtype, total.integer);
+    case Reduction::kMean:
+      return scalar_of_double(dtype, total.count == 0 ? kNan : total.value / count);
+    case Reduction::kVariance:
+    case Reduction::kStd: {
+      const int64_t freedom = total.count - options_.ddof;
+      double variance = freedom > 0 ? total.squares / static_cast<double>(freedom) : kNan;
+      if (reduction_ == Reduction::kStd) variance = std::sqrt(variance);
+      return scalar_of_double(dtype, variance);
+    }
+    case Reduction::kMin:
+    case Reduction::kMax:
+      return dtype.is_floating() ? scalar_of_double(dtype, total.value)
+                                 : scalar_of_bits(dtype, total.integer);
+    case Reduction::kArgmin:
+    case Reduction::kArgmax:
+      return Scalar(total.index);
+    case Reduction::kAny:
+      return Scalar(total.integer > 0);
+    case Reduction::kAll:
+      return Scalar(static_cast<int64_t>(total.integer) == total.count);
+    case Reduction::kCount:
+      return Scalar(total.count);
+  }
+  return {};
+}
+
+void PartialTree::push(const ReducePartial& partial) {
+  ReducePartial carry = partial;
+  int level = 0;
+  for (uint64_t bits = pushed_++; bits & 1; bits >>= 1)
+    carry = reducer_->merge(levels_[level++], carry);
+  levels_[level] = carry;
+}
+
+ReducePartial PartialTree::total() const {
+  ReducePartial sum;
+  bool first = true;
+  for (int level = 0; level < 64; ++level) {
+    if (!((pushed_ >> level) & 1)) continue;
+    sum = first ? levels_[level] : reducer_->merge(levels_[level], sum);
+    first = false;
+  }
+  return sum;
+}
+
+namespace {
+
+/// Tree over blocks in a morsel, tree over morsels; `block(first_row, count)` gives a partial.
+template <class F>
+ReducePartial reduce_blocks(const Reducer& reducer, int64_t rows, bool parallel, F&& block,
+                            const std::vector<Touch>& touches = {}) {
+  std::vector<ReducePartial> morsels(static_cast<size_t>(num_morsels(rows)));
+  auto run = [&](int64_t k) {
+    PartialTree tree(reducer);
+    const auto [index, begin, end] = morsel_at(k, rows);
+    const Pin pin(ranges_of(touches, begin, end));
+    for (int64_t row = begin; row < end; row += kBlockRows)
+      tree.push(block(row, std::min(kBlockRows, end - row)));
+    morsels[static_cast<size_t>(index)] = tree.total();
+  };
+  if (parallel)
+    parallel_for(num_morsels(rows), run);
+  else
+    for (int64_t k = 0; k < num_morsels(rows); ++k) run(k);
+  PartialTree tree(reducer);
+  for (const ReducePartial& partial : morsels) tree.push(partial);
+  return tree.total();
+}
+
+// Elements of a line or of a whole tensor in row-major order, read block by block.
+struct StridedReader {
+  const std::byte* data;
+  int64_t width;
+  Shape shape;
+  Shape strides;
+
+  void read(int64_t first, int64_t count, std::byte* out) const {
+    Shape index(shape.size());
+    int64_t rest = first, element = 0;
+    for (size_t d = shape.size(); d-- > 0;) {
+      index[d] = rest % shape[d];
+      rest /= shape[d];
+      element += index[d] * strides[d];
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(out + i * width, data + element * width, static_cast<size_t>(width));
+      for (size_t d = shape.size(); d-- > 0;) {
+        element += strides[d];
+        if (++index[d] < shape[d]) break;
+        element -= strides[d] * shape[d];
+        index[d] = 0;
+      }
+    }
+  }
+};
+
+ReducePartial reduce_strided(const Reducer& reducer, const StridedReader& reader, int64_t rows,
+                             bool parallel) {
+  return reduce_blocks(reducer, rows, parallel, [&](int64_t row, int64_t count) {
+    alignas(64) std::byte block[kBlockRows * 8];
+    reader.read(row, count, block);
+    return reducer.block(block, nullptr, count, row);
+  });
+}
+
+}  // namespace
+
+Scalar reduce(const Column& column, Reduction reduction, ReduceOptions options) {
+  options.empty_is_null = true;
+  const int64_t rows = column.num_rows();
+  if (reduction == Reduction::kCount && !(options.skip_nan && column.dtype().is_floating()))
+    return Scalar(rows - column.null_count());
+  const Reducer reducer(reduction, column.dtype(), options);
+  const int64_t width = column.dtype().is_bool() ? 0 : column.dtype().size_bytes();
+  const auto block = [&](int64_t row, int64_t count) {
+    uint64_t valid[kBlockRows / 64];
+    if (const uint8_t* bitmap = column.validity())
+      for (int64_t i = 0; i < count; i += 64)
+        valid[i / 64] =
+            load_bits(bitmap, column.offset() + row + i, std::min<int64_t>(64, count - i));
+    const uint64_t* mask = column.validity() ? valid : nullptr;
+    if (width > 0)
+      return reducer.block(column.values_buffer().data() + (column.offset() + row) * width, mask,
+                           count, row);
+    uint8_t bytes[kBlockRows];
+    for (int64_t i = 0; i < count; ++i)
+      bytes[i] = get_bit(column.bits(), column.offset() + row + i);
+    return reducer.block(bytes, mask, count, row);
+  };
+  const ReducePartial total = reduce_blocks(reducer, rows, true, block, {reads(column)});
+  return reducer.finish(total);
+}
+
+Scalar reduce(const Tensor& tensor, Reduction reduction, ReduceOptions options) {
+  const Reducer reducer(reduction, tensor.dtype(), options);
+  const int64_t rows = tensor.num_elements();
+  const int64_t width = tensor.dtype().size_bytes();
+  if (tensor.is_contiguous())
+    return reducer.finish(reduce_blocks(reducer, rows, true,
+                                        [&](int64_t row, int64_t count) {
+                                          return reducer.block(tensor.data() + row * width, nullptr,
+                                                               count, row);
+                                        },
+                                        {reads(tensor)}));
+  const StridedReader reader{tensor.data(), width, tensor.shape(), tensor.strides()};
+  return reducer.finish(reduce_strided(reducer, reader, rows, true));
+}
+
+Tensor reduce_axis(const Tensor& tensor, Reduction reduction, int64_t axis, ReduceOptions options,
+                   bool keep_axis) {
+  const int64_t dimensions = tensor.num_dimensions();
+  if (axis < -dimensions || axis >= dimensions)
+    throw_error<InvalidArgumentError>(reduction_name(reduction), "the axis is out of range",
+                                      {{"axis", axis}, {"dimensions", dimensions}});
+  const size_t along = static_cast<size_t>(axis < 0 ? axis + dimensions : axis);
+  const Reducer reducer(reduction, tensor.dtype(), options);
+  const Dtype dtype = reduction_dtype(reduction, tensor.dtype());
+  const int64_t length = tensor.shape()[along];
+  Shape outer = tensor.shape(), outer_strides = tensor.strides();
+  outer.erase(outer.begin() + static_cast<int64_t>(along));
+  outer_strides.erase(outer_strides.begin() + static_cast<int64_t>(along));
+  const int64_t lines = num_elements(outer);
+  Buffer buffer = Buffer::allocate(checked_multiply("reduce", lines, dtype.size_bytes()));
+  std::byte* out = buffer.mutable_data();
+  const int64_t width = tensor.dtype().size_bytes();
+  auto reduce_line = [&](int64_t line, bool parallel) {
+    int64_t rest = line, element = 0;
+    for (size_t d = outer.size(); d-- > 0;) {
+      element += rest % outer[d] * outer_strides[d];
+      rest /= outer[d];
+    }
+    const std::byte* first = tensor.data() + element * width;
+    ReducePartial total;
+    if (tensor.strides()[along] == 1 || length <= 1) {
+      total = reduce_blocks(reducer, length, parallel, [&](int64_t row, int64_t count) {
+        return reducer.block(first + row * width, nullptr, count, row);
+      });
+    } else {
+      const StridedReader reader{first, width, {length}, {tensor.strides()[along]}};
+      total = reduce_strided(reducer, reader, length, parallel);
+    }
+    const Scalar value = reducer.finish(total);
+    if (dtype.is_bool())
+      reinterpret_cast<uint8_t*>(out)[line] = value.as<uint8_t>();
+    else
+      visit_real(dtype, [&]<class T>(std::type_identity<T>) {
+        reinterpret_cast<T*>(out)[line] = value.as<T>();
+      });
+  };
+  // lines side by side, or each line on all workers when there are few
+  constexpr int64_t kChunk = 64;
+  if (lines >= threads())
+    parallel_for(divide_up(lines, kChunk), [&](int64_t chunk) {
+      for (int64_t line = chunk * kChunk; line < std::min(lines, (chunk + 1) * kChunk); ++line)
+        reduce_line(line, false);
+    });
+  else
+    for (int64_t line = 0; line < lines; ++line) reduce_line(line, true);
+  Shape shape = tensor.shape();
+  if (keep_axis)
+    shape[along] = 1;
+  else
+    shape = outer;
+  return Tensor(dtype, std::move(shape), std::move(buffer));
+}
+
+}  // namespace hr

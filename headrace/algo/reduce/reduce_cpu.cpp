@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Block kernels of reduce.
+#define HWY_TARGET_INCLUDE "headrace/algo/reduce/reduce_cpu.cpp"
+#include "headrace/algo/reduce/reduce_kernels.h"
+#include "headrace/base/simd_targets.h"
+
+#include <algorithm>
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace hr::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using cpu::FloatFold;
+using cpu::IntegerFold;
+using D = hn::ScalableTag<double>;
+using Vec = hn::Vec<D>;
+
+HR_INLINE Vec load(const double* p) {
+  return hn::LoadU(D(), p);
+}
+HR_INLINE Vec load(const float* p) {
+  const hn::Rebind<float, D> half;
+  return hn::PromoteTo(D(), hn::LoadU(half, p));
+}
+
+struct Sum {
+  HR_INLINE static Vec term(Vec x, Vec) { return x; }
+  HR_INLINE static Vec join(Vec a, Vec b) { return hn::Add(a, b); }
+  HR_INLINE static double join(double a, double b) { return a + b; }
+};
+
+struct Squares : Sum {
+  HR_INLINE static Vec term(Vec x, Vec mean) {
+    const Vec d = hn::Sub(x, mean);
+    return hn::Mul(d, d);
+  }
+};
+
+struct Product {
+  HR_INLINE static Vec term(Vec x, Vec) { return x; }
+  HR_INLINE static Vec join(Vec a, Vec b) { return hn::Mul(a, b); }
+  HR_INLINE static double join(double a, double b) { return a * b; }
+};
+
+// Highway's Ne is false for NaN on AVX2 and AVX-512.
+struct Min {
+  HR_INLINE static Vec term(Vec x, Vec) { return x; }
+  HR_INLINE static Vec join(Vec a, Vec b) {
+    return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::Not(hn::Eq(b, b))), b, a);
+  }
+  HR_INLINE static double join(double a, double b) { return b < a || b != b ? b : a; }
+};
+
+struct Max {
+  HR_INLINE static Vec term(Vec x, Vec) { return x; }
+  HR_INLINE static Vec join(Vec a, Vec b) {
+    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::Not(hn::Eq(b, b))), b, a);
+  }
+  HR_INLINE static double join(double a, double b) { return a < b || b != b ? b : a; }
+};
+
+constexpr size_t kFetchAhead = 6 << 10;
+
+template <class Fold, class T>
+double fold_lanes(const T* x, int64_t count, double mean) {
+  constexpr int kWidth = static_cast<int>(hn::MaxLanes(D()));
+  constexpr int kVectors = 32 / kWidth;
+  const Vec center = hn::Set(D(), mean);
+  Vec lanes[kVectors];
+  for (int j = 0; j < kVectors; ++j) lanes[j] = Fold::term(load(x + j * kWidth), center);
+  for (int64_t i = 32; i < count; i += 32) {
+    // The processor fetches ahead within a page of 4 KiB only; mostly the next block lies behind.
+    for (size_t line = 0; line < 32 * sizeof(T); line += 64)
+      __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kFetchAhead + line, 0, 2);
+    for (int j = 0; j < kVectors; ++j)
+      lanes[j] = Fold::join(lanes[j], Fold::term(load(x + i + j * kWidth), center));
+  }
+  for (int half = kVectors / 2; half > 0; half /= 2)
+    for (int j = 0; j < half; ++j) lanes[j] = Fold::join(lanes[j], lanes[j + half]);
+  double last[kWidth];
+  hn::StoreU(lanes[0], D(), last);
+  for (int half = kWidth / 2; half > 0; half /= 2)
+    for (int j = 0; j < half; ++j) last[j] = Fold::join(last[j], last[j + half]);
+  return last[0];
+}
+
+template <class T>
+double fold_float(FloatFold fold, const T* x, int64_t count, double mean) {
+  switch (fold) {
+    case FloatFold::kSum:
+      return fold_lanes<Sum>(x, count, mean);
+    case FloatFold::kProduct:
+      return fold_lanes<Product>(x, count, mean);
+    case FloatFold::kSquares:
+      return fold_lanes<Squares>(x, count, mean);
+    case FloatFold::kMin:
+      return fold_lanes<Min>(x, count, mean);
+    case FloatFold::kMax:
+      return fold_lanes<Max>(x, count, mean);
+  }
+  return 0;
+}
+
+template <class T>
+uint64_t fold_integer(IntegerFold fold, const T* x, int64_t count) {
+  uint64_t total = fold == IntegerFold::kProduct ? 1 : 0;
+  T best = x[0];
+  switch (fold) {
+    case IntegerFold::kSum:
+      for (int64_t i = 0; i < count; ++i) total += static_cast<uint64_t>(x[i]);
+      return total;
+    case IntegerFold::kProduct:
+      for (int64_t i = 0; i < count; ++i) total *= static_cast<uint64_t>(x[i]);
+      return total;
+    case IntegerFold::kMin:
+      for (int64_t i = 0; i < count; ++i) best = x[i] < best ? x[i] : best;
+      return static_cast<uint64_t>(best);
+    case IntegerFold::kMax:
+      for (int64_t i = 0; i < count; ++i) best = best < x[i] ? x[i] : best;
+      return static_cast<uint64_t>(best);
+    case IntegerFold::kNonZero:
+      for (int64_t i = 0; i < count; ++i) total += x[i] != 0;
+      return total;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+double fold_block(FloatFold fold, const double* values, int64_t count, double mean) {
+  return HR_SIMD(fold_float<double>)(fold, values, count, mean);
+}
+
+double fold_block(FloatFold fold, const float* values, int64_t count, double mean) {
+  return HR_SIMD(fold_float<float>)(fold, values, count, mean);
+}
+
+namespace {
+
+template <class T>
+uint64_t fold_as(IntegerFold fold, const void* values, int64_t count) {
+  return HR_SIMD(fold_integer<T>)(fold, static_cast<const T*>(values), count);
+}
+
+}  // namespace
+
+uint64_t fold_integers(IntegerFold fold, Dtype dtype, const void* values, int64_t count) {
+  switch (dtype.id()) {
+    case TypeId::kInt8:
+      return fold_as<int8_t>(fold, values, count);
+    case TypeId::kInt16:
+      return fold_as<int16_t>(fold, values, count);
+    case TypeId::kInt32:
+      return fold_as<int32_t>(fold, values, count);
+    case TypeId::kInt64:
+      return fold_as<int64_t>(fold, values, count);
+    case TypeId::kUInt16:
+      return fold_as<uint16_t>(fold, values, count);
+    case TypeId::kUInt32:
+      return fold_as<uint32_t>(fold, values, count);
+    case TypeId::kUInt64:
+      return fold_as<uint64_t>(fold, values, count);
+    default:
+      return fold_as<uint8_t>(fold, values, count);
+  }
+}
+
+}  // namespace hr::cpu
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running results: what each morsel gives alone, then what all before it give.
+#include "headrace/algo/scan/cumulative.h"
+
+#include "headrace/algo/math/decimal_math.h"
+#include "headrace/algo/reduce/reduce.h"
+#include "headrace/algo/scan/cumulative_kernels.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"cumsum", "cumprod", "cummin", "cummax"};
+constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMin,
+                                     Reduction::kMax};
+
+// Of numbers, decimals and sums of decimals.
+template <class T>
+T start_of(Cumulation cumulation) {
+  if constexpr (std::is_same_v<T, DecimalSum>) {
+    return {};
+  } else if constexpr (std::is_same_v<T, Int128>) {
+    return cumulation == Cumulation::kMin ? power_of_ten(kMostDigits) : -power_of_ten(kMostDigits);
+  } else {
+    using Limits = std::numeric_limits<T>;
+    switch (cumulation) {
+      case Cumulation::kSum:
+        return T{0};
+      case Cumulation::kProduct:
+        return T{1};
+      case Cumulation::kMin:
+        return Limits::has_infinity ? Limits::infinity() : Limits::max();
+      case Cumulation::kMax:
+        return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    }
+    return T{};
+  }
+}
+
+template <class T>
+T join(Cumulation cumulation, T a, T b) {
+  if constexpr (std::is_same_v<T, DecimalSum>) {
+    return a += b;
+  } else {
+    if (cumulation == Cumulation::kMin) return b < a ? b : a;
+    if (cumulation == Cumulation::kMax) return b > a ? b : a;
+    if constexpr (std::is_floating_point_v<T>)
+      return cumulation == Cumulation::kSum ? a + b : a * b;
+    else
+      return static_cast<T>(cumulation == Cumulation::kSum
+                                ? static_cast<uint64_t>(a) + static_cast<uint64_t>(b)
+                                : static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+}
+
+template <class Out, class Sum>
+Out result_of(const Sum& total, int64_t row, Dtype dtype) {
+  if constexpr (std::is_same_v<Sum, DecimalSum>) {
+    Int128 result;
+    if (total.get(&result)) return result;
+    throw_error<InvalidArgumentError>("cumsum", "a running sum has more than 38 digits",
+                                      {{"row", row}, {"dtype", dtype.name()}},
+                                      "use astype('float64') first");
+  } else {
+    return static_cast<Out>(total);
+  }
+}
+
+// `In` values as `Out`, whose totals are `Sum`.
+template <class In, class Out,
+          class Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>, class Read>
+Column run(Cumulation cumulation, const Column& column, const Segments& segments, Dtype dtype,
+           Read&& read) {
+  const int64_t rows = column.num_rows();
+  const uint8_t* const valid = column.validity();
+  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(Out)));
+  const auto counts = [&](int64_t row, In value) {
+    if (valid && !get_bit(valid, column.offset() + row)) return false;
+    if constexpr (std::is_floating_point_v<In>) return value == value;
+    return true;
+  };
+  std::vector<Sum> before(static_cast<size_t>(num_morsels(rows)) + 1, start_of<Sum>(cumulation));
+  const auto walk = [&](int64_t begin, int64_t end, auto&& visit) {
+    Sum total = start_of<Sum>(cumulation);
+    for (int64_t row = begin; row < end; ++row) {
+      const In value = read(row);
+      const bool has = counts(row, value);
+      if (has) total = join<Sum>(cumulation, total, static_cast<Sum>(value));
+      visit(row, value, has, total);
+    }
+    return total;
+  };
+  std::vector<char> goes_on(before.size());  // the segment that a morsel ends in began before it
+  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+    const auto next = static_cast<size_t>(morsel.index) + 1;
+    segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
+      goes_on[next] = segment < morsel.begin;
+      if (end == morsel.end) before[next] = walk(begin, end, [](int64_t, In, bool, Sum) {});
+    });
+  });
+  for (size_t i = 1; i < before.size(); ++i)
+    if (goes_on[i]) before[i] = join<Sum>(cumulation, before[i - 1], before[i]);
+  if (rows > 0) {
+    Out* const out = buffer.mutable_as<Out>();
+    const int64_t width = static_cast<int64_t>(sizeof(Out));
+    parallel_morsels(rows, {reads(column), writes(buffer, width)}, [&](Morsel morsel) {
+      segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
+        const Sum first = segment < morsel.begin ? before[static_cast<size_t>(morsel.index)]
+                                                 : start_of<Sum>(cumulation);
+        walk(begin, end, [&](int64_t row, In value, bool has, Sum total) {
+          if (has)
+            out[row] = result_of<Out>(join<Sum>(cumulation, first, total), row, dtype);
+          else
+            out[row] = static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
+        });
+      });
+    });
+  }
+  Buffer validity;
+  if (valid) {
+    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+    for (int64_t row = 0; row < rows; row += 64) {
+      const int64_t count = std::min<int64_t>(64, rows - row);
+      const uint64_t bits = load_bits(valid, column.offset() + row, count);
+      std::memcpy(validity.mutable_as<uint8_t>() + row / 8, &bits,
+                  static_cast<size_t>(bitmap_bytes(count)));
+    }
+  }
+  return Column(dtype, rows, std::move(buffer), std::move(validity), column.null_count());
+}
+
+}  // namespace
+
+std::string_view cumulation_name(Cumulation cumulation) {
+  return kNames[static_cast<size_t>(cumulation)];
+}
+
+Cumulation cumulation_from_name(std::string_view name) {
+  return enum_from_name<Cumulation>("cumulate", "running result", name, kNames);
+}
+
+Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
+  const bool sums = cumulation == Cumulation::kSum, multiplies = cumulation == Cumulation::kProduct;
+  if (dtype.is_decimal() && sums) return Dtype::decimal(kMostDigits, dtype.scale());
+  if (dtype.is_decimal() && !multiplies) return dtype;
+  if (dtype.is_duration() && !multiplies) return dtype;
+  if (dtype.is_temporal() && !sums && !multiplies) return dtype;
+  if (!dtype.is_real() && !((sums || multiplies) && dtype.is_bool()))
+    throw_error<TypeMismatchError>(cumulation_name(cumulation), "numbers are wanted",
+                                   {{"dtype", dtype.name()}});
+  return reduction_dtype(kReductions[static_cast<size_t>(cumulation)], dtype);
+}
+
+Column cumulate(Cumulation cumulation, const Column& column) {
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu())
+      return cuda::cumulate(cumulation, column, cumulation_dtype(cumulation, column.dtype()));
+  return cumulate(cumulation, column, Segments(column.num_rows()));
+}
+
+Column cumulate(Cumulation cumulation, const Column& column, const Segments& segments) {
+  const Dtype dtype = cumulation_dtype(cumulation, column.dtype());
+  if (dtype.has_unit() || dtype.is_date())
+    return cumulate(cumulation, column.with_dtype(dtype.storage()), segments).with_dtype(dtype);
+  check_on_host(cumulation_name(cumulation), column.place());
+  if (column.dtype().is_bool())
+    return run<int64_t, int64_t>(cumulation, column, segments, dtype, [&](int64_t row) {
+      return int64_t{get_bit(column.bits(), column.offset() + row)};
+    });
+  if (dtype.is_decimal()) {
+    const Int128* const values = column.values<Int128>().data();
+    const auto read = [values](int64_t row) { return values[row]; };
+    if (cumulation == Cumulation::kSum)
+      return run<Int128, Int128, DecimalSum>(cumulation, column, segments, dtype, read);
+    return run<Int128, Int128, Int128>(cumulation, column, segments, dtype, read);
+  }
+  return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
+    const In* const values = column.values<In>().data();
+    const auto read = [values](int64_t row) { return values[row]; };
+    if (dtype == column.dtype()) return run<In, In>(cumulation, column, segments, dtype, read);
+    if constexpr (std::is_unsigned_v<In>)
+      return run<In, uint64_t>(cumulation, column, segments, dtype, read);
+    else
+      return run<In, int64_t>(cumulation, column, segments, dtype, read);
+  });
+}
+
+}  // namespace hr

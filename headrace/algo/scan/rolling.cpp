@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of rows as the end of one block and the beginning of the next.
+#include "headrace/algo/scan/rolling.h"
+
+#include "headrace/algo/math/decimal_math.h"
+#include "headrace/algo/reduce/quantile_math.h"
+#include "headrace/algo/reduce/reduce.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"sum", "mean", "min", "max", "var", "std", "median"};
+constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kMean,     Reduction::kMin,
+                                     Reduction::kMax, Reduction::kVariance, Reduction::kStd,
+                                     Reduction::kMean};
+constexpr int64_t kWindowsPerTask = 8;  // of long windows: folded again for an eighth of them
+
+// What a fold knows of some values. `result` gets how many they were.
+template <class Sum>
+struct SumOf {
+  using Value = Sum;
+  Sum sum{};
+
+  void append(Sum value) {
+    if constexpr (std::is_floating_point_v<Sum>)
+      sum += value;
+    else
+      sum = static_cast<Sum>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+  }
+
+  static SumOf join(SumOf a, SumOf b) {
+    a.append(b.sum);
+    return a;
+  }
+
+  Sum result(int64_t, int64_t) const { return sum; }
+};
+
+struct DecimalSumOf {
+  using Value = DecimalSum;
+  DecimalSum sum{};
+
+  void append(const DecimalSum& value) { sum += value; }
+
+  static DecimalSumOf join(DecimalSumOf a, const DecimalSumOf& b) {
+    a.append(b.sum);
+    return a;
+  }
+
+  Int128 result(int64_t, int64_t) const {
+    Int128 result;
+    if (sum.get(&result)) return result;
+    throw_error<InvalidArgumentError>("rolling", "the sum of a window has more than 38 digits", {},
+                                      "use astype('float64') first");
+  }
+};
+
+struct MeanOf : SumOf<double> {
+  static MeanOf join(MeanOf a, MeanOf b) { return {{a.sum + b.sum}}; }
+
+  double result(int64_t count, int64_t) const { return sum / static_cast<double>(count); }
+};
+
+// Worse than all values.
+template <class T, bool kGreatest>
+constexpr T no_extreme() {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_same_v<T, Int128>)
+    return (kGreatest ? -1 : 1) * power_of_ten(kMostDigits);
+  else if constexpr (Limits::has_infinity)
+    return kGreatest ? -Limits::infinity() : Limits::infinity();
+  else
+    return kGreatest ? Limits::lowest() : Limits::max();
+}
+
+template <class T, bool kGreatest>
+struct ExtremeOf {
+  using Value = T;
+  T best = no_extreme<T, kGreatest>();
+
+  void append(T value) { best = (kGreatest ? value > best : value < best) ? value : best; }
+
+  static ExtremeOf join(ExtremeOf a, ExtremeOf b) {
+    a.append(b.best);
+    return a;
+  }
+
+  T result(int64_t, int64_t) const { return best; }
+};
+
+// Welford's update, and Chan's for two sets.
+template <bool kRoot>
+struct VarianceOf {
+  using Value = double;
+  double count = 0, mean = 0, squares = 0;
+
+  void append(double value) {
+    count += 1;
+    const double change = value - mean;
+    mean += change / count;
+    squares += change * (value - mean);
+  }
+
+  static VarianceOf join(const VarianceOf& a, const VarianceOf& b) {
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    const double count = a.count + b.count, change = b.mean - a.mean;
+    return {count, a.mean + change * (b.count / count),
+            a.squares + b.squares + change * change * (a.count * b.count / count)};
+  }
+
+  double result(int64_t, int64_t ddof) const {
+    const double variance = squares / (count - static_cast<double>(ddof));
+    return kRoot ? std::sqrt(variance) : variance;
+  }
+};
+
+// Bits [begin, end) of a bitmap that only this task writes to.
+void set_bits(uint8_t* bits, int64_t begin, int64_t end) {
+  for (; begin < end && begin % 8 != 0; ++begin) set_bit(bits, begin, true);
+  if (end - begin >= 8) {
+    std::memset(bits + begin / 8, 0xFF, static_cast<size_t>((end - begin) / 8));
+    begin += (end - begin) / 8 * 8;
+  }
+  for (; begin < end; ++begin) set_bit(bits, begin, true);
+}
+
+// The values of a column, and which count.
+template <class In>
+struct Values {
+  const Column& column;
+  const In* values;
+  const uint8_t* valid;
+
+  explicit Values(const Column& from)
+      : column(from), values(from.values<In>().data()), valid(from.validity()) {}
+
+  bool has(int64_t row) const {
+    if (valid && !get_bit(valid, column.offset() + row)) return false;
+    if constexpr (std::is_floating_point_v<In>) return values[row] == values[row];
+    return true;
+  }
+
+  bool all_there(int64_t begin, int64_t end) const {
+    if (valid && count_bits(valid, column.offset() + begin, end - begin) < end - begin)
+      return false;
+    if constexpr (std::is_floating_point_v<In>) {
+      bool nan = false;
+      for (int64_t row = begin; row < end; ++row) nan |= values[row] != values[row];
+      return !nan;
+    }
+    return true;
+  }
+};
+
+struct Span {
+  int64_t window, ahead, needed, ddof;  // `ahead`: rows of the window behind the row itself
+
+  // Rows of the window whose last row would be `last`, in a segment.
+  int64_t rows(int64_t last, int64_t segment, int64_t end) const {
+    return std::min(last, end - 1) - std::max(last - window + 1, segment) + 1;
+  }
+};
+
+// The rows of one task.
+template <class In, class Out, class Fold>
+class Roller {
+ public:
+  Roller(const Values<In>& values, Span span, Buffer& out, Buffer& validity, bool pins)
+      : values_(values),
+        span_(span),
+        buffer_(out),
+        out_(out.mutable_as<Out>()),
+        valid_(validity.mutable_as<uint8_t>()),
+        pins_(pins) {}
+
+  // Rows [begin, end) of a segment whose last row is before `segment_end`, as far as that matters.
+  template <bool kMissing>
+  void piece(int64_t segment, int64_t segment_end, int64_t begin, int64_t end) {
+    const int64_t window = span_.window;
+    const int64_t first = begin + span_.ahead, last = end + span_.ahead;
+    for (int64_t block = segment + (first - segment) / window * window; block < last;
+         block += window) {
+      const int64_t from = std::max(first, block), to = std::min(last, block + window);
+      const bool two = block > segment;
+      if (two) fold_back<kMissing>(block, from + 1 - block, segment_end);
+      Some<kMissing> some;
+      for (int64_t row = block; row < std::min(from, segment_end); ++row) add(some, row);
+      for (int64_t at = from; at < to;) {
+        const int64_t stop = pins_ ? std::min(to, at + morsel_rows()) : to;
+        const std::optional<Pin> pin = pins_ ? pin_of(at, stop, segment_end) : std::nullopt;
+        const int64_t there = std::min(stop, segment_end);
+        if (two) {
+          const Some<kMissing>* const ends = ends_.as<Some<kMissing>>() + 1 - block;
+          for (; at < there; ++at) {
+            add(some, at);
+            put<kMissing>(at, joined(ends[at], some), segment, segment_end);
+          }
+          for (; at < stop; ++at) put<kMissing>(at, joined(ends[at], some), segment, segment_end);
+        } else {
+          for (; at < there; ++at) {
+            add(some, at);
+            put<kMissing>(at, some, segment, segment_end);
+          }
+          for (; at < stop; ++at) put<kMissing>(at, some, segment, segment_end);
+        }
+      }
+    }
+    if constexpr (!kMissing) {
+      const auto few = [&](int64_t row) {
+        return span_.rows(row + span_.ahead, segment, segment_end) < span_.needed;
+      };
+      while (begin < end && few(begin)) ++begin;
+      while (begin < end && few(end - 1)) --end;
+      set_bits(valid_, begin, end);
+    }
+  }
+
+ private:
+  struct Nothing {};
+
+  template <bool kMissing>
+  struct Some {
+    Fold fold{};
+    [[no_unique_address]] std::conditional_t<kMissing, int64_t, Nothing> count{};
+  };
+
+  template <bool kMissing>
+  void add(Some<kMissing>& some, int64_t row) const {
+    if constexpr (kMissing) {
+      if (!values_.has(row)) return;
+      ++some.count;
+    }
+    some.fold.append(static_cast<typename Fold::Value>(values_.values[row]));
+  }
+
+  template <bool kMissing>
+  static Some<kMissing> joined(const Some<kMissing>& a, const Some<kMissing>& b) {
+    Some<kMissing> both{Fold::join(a.fold, b.fold), {}};
+    if constexpr (kMissing) both.count = a.count + b.count;
+    return both;
+  }
+
+  // The folds of all ends of the block before `block`, from its row `from` on.
+  template <bool kMissing>
+  void fold_back(int64_t block, int64_t from, int64_t segment_end) {
+    const int64_t bytes = (span_.window + 1) * static_cast<int64_t>(sizeof(Some<kMissing>));
+    if (ends_.size_bytes() < bytes) ends_ = Buffer::allocate(bytes);
+    auto* const ends = ends_.mutable_as<Some<kMissing>>();
+    const int64_t first = block - span_.window;
+    Some<kMissing> some;
+    int64_t at = span_.window;
+    const int64_t there = std::min(span_.window, segment_end - first);
+    for (; at >= from && at >= there; --at) ends[at] = some;
+    for (; at >= from; --at) {
+      add(some, first + at);
+      ends[at] = some;
+    }
+  }
+
+  template <bool kMissing>
+  void put(int64_t last, const Some<kMissing>& some, int64_t segment, int64_t segment_end) const {
+    const int64_t row = last - span_.ahead;
+    int64_t count;
+    if constexpr (kMissing)
+      count = some.count;
+    else
+      count = span_.rows(last, segment, segment_end);
+    const bool enough = count >= span_.needed;
+    out_[row] = enough ? static_cast<Out>(some.fold.result(count, span_.ddof)) : Out{};
+    if constexpr (kMissing)
+      valid_[row / 8] = static_cast<uint8_t>(valid_[row / 8] | uint8_t{enough} << row % 8);
+  }
+
+  std::optional<Pin> pin_of(int64_t from, int64_t to, int64_t segment_end) const {
+    const Column& column = values_.column;
+    const int64_t in = sizeof(In), width = sizeof(Out), shift = column.offset();
+    const int64_t there = std::max(from, std::min(to, segment_end));
+    return std::optional<Pin>(
+        std::in_place,
+        std::initializer_list<PinnedRange>{
+            {&column.values_buffer(), (shift + from) * in, (shift + there) * in, false},
+            {&buffer_, (from - span_.ahead) * width, (to - span_.ahead) * width, true}});
+  }
+
+  const Values<In>& values_;
+  const Span span_;
+  const Buffer& buffer_;
+  Out* const out_;
+  uint8_t* const valid_;
+  const bool pins_;
+  Buffer ends_{};
+};
+
+// The values of a window in order.
+template <class In>
+class SortedWindow {
+ public:
+  explicit SortedWindow(int64_t window) : buffer_(Buffer::allocate(8 * (window + 1))) {
+    values_ = buffer_.mutable_as<double>();
+  }
+
+  void add(In value) {
+    const auto number = static_cast<double>(value);
+    double* const at = std::lower_bound(values_, values_ + count_, number);
+    std::memmove(at + 1, at, static_cast<size_t>(values_ + count_ - at) * sizeof *at);
+    *at = number;
+    ++count_;
+  }
+
+  void remove(In value) {
+    double* const at = std::lower_bound(values_, values_ + count_, static_cast<double>(value));
+    --count_;
+    std::memmove(at, at + 1, static_cast<size_t>(values_ + count_ - at) * sizeof *at);
+  }
+
+  int64_t count() const { return count_; }
+
+  double median() const {
+    const double above = values_[count_ / 2];
+    return count_ % 2 ? above : interpolate(values_[count_ / 2 - 1], above, 0.5);
+  }
+
+ private:
+  Buffer buffer_;
+  double* values_;
+  int64_t count_ = 0;
+};
+
+// The same pieces with all values of a window in order.
+template <class In>
+class MedianRoller {
+ public:
+  MedianRoller(const Values<In>& values, Span span, Buffer& out, Buffer& validity, bool)
+      : values_(values),
+        span_(span),
+        out_(out.mutable_as<double>()),
+        valid_(validity.mutable_as<uint8_t>()),
+        sorted_(span.window) {}
+
+  template <bool kMissing>
+  void piece(int64_t segment, int64_t segment_end, int64_t begin, int64_t end) {
+    SortedWindow<In>& window = sorted_;
+    int64_t low = std::max(begin + span_.ahead - span_.window + 1, segment), high = low;
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t last = row + span_.ahead;
+      const int64_t from = std::max(last - span_.window + 1, segment);
+      for (; low < from; ++low)
+        if (!kMissing || values_.has(low)) window.remove(values_.values[low]);
+      for (; high <= std::min(last, segment_end - 1); ++high)
+        if (!kMissing || values_.has(high)) window.add(values_.values[high]);
+      const bool enough = window.count() >= span_.needed;
+      out_[row] = enough ? window.median() : 0;
+      valid_[row / 8] = static_cast<uint8_t>(valid_[row / 8] | uint8_t{enough} << row % 8);
+    }
+    for (; low < high; ++low)
+      if (!kMissing || values_.has(low)) window.remove(values_.values[low]);
+  }
+
+ private:
+  const Values<In>& values_;
+  const Span span_;
+  double* const out_;
+  uint8_t* const valid_;
+  SortedWindow<In> sorted_;
+};
+
+template <class In, class Out, class Rolls>
+Column roll(const Column& column, Dtype dtype, const RollingOptions& options, int64_t least,
+            const Segments& segments, bool steps) {
+  const int64_t rows = column.num_rows();
+  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(Out)));
+  if (rows == 0) return Column(dtype, 0, std::move(buffer));
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  // No window has more rows than there are on both sides of a row.
+  const int64_t window = std::min(options.window, 2 * rows + 1);
+  const Span span{window, options.center ? (window - 1) / 2 : 0,
+                  std::max(options.min_periods, least), options.ddof};
+  const bool fits = window <= morsel_rows() || !steps;
+  const int64_t task_rows = window <= morsel_rows()
+                                ? morsel_rows()
+                                : num_morsels(kWindowsPerTask * window) * morsel_rows();
+  Touch touches[] = {reads(column), writes(buffer, static_cast<int64_t>(sizeof(Out)))};
+  touches[0].before = 2 * window;
+  touches[0].after = span.ahead;
+  const Values<In> values(column);
+  parallel_for((rows + task_rows - 1) / task_rows, [&](int64_t k) {
+    const int64_t begin = k * task_rows, end = std::min(rows, begin + task_rows);
+    const Pin pin(fits ? ranges_of(touches, begin, end) : std::vector<PinnedRange>{});
+    Rolls rolls(values, span, buffer, validity, !fits);
+    const bool all = values.all_there(std::max<int64_t>(0, begin - 2 * window),
+                                      std::min(rows, end + span.ahead));
+    segments.visit(begin, end, [&](int64_t segment, int64_t from, int64_t to) {
+      const int64_t stop = segments.next_border(to, std::min(rows, to + span.ahead));
+      if (all)
+        rolls.template piece<false>(segment, stop, from, to);
+      else
+        rolls.template piece<true>(segment, stop, from, to);
+    });
+  });
+  return Column(dtype, rows, std::move(buffer), std::move(validity), -1);
+}
+
+}  // namespace
+
+RollingAggregate rolling_from_name(std::string_view name) {
+  return enum_from_name<RollingAggregate>("rolling", "aggregate", name, kNames);
+}
+
+std::string_view rolling_name(RollingAggregate aggregate) {
+  return kNames[static_cast<size_t>(aggregate)];
+}
+
+Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype) {
+  if (dtype.is_decimal() && aggregate == RollingAggregate::kSum)
+    return Dtype::decimal(kMostDigits, dtype.scale());
+  if (dtype.is_decimal() &&
+      (aggregate == RollingAggregate::kMin || aggregate == RollingAggregate::kMax))
+    return dtype;
+  if (!dtype.is_real())
+    throw_error<TypeMismatchError>("rolling", "numbers are wanted", {{"dtype", dtype.name()}},
+                                   "use astype, or leave the column out");
+  if (aggregate == RollingAggregate::kMedian) return TypeId::kFloat64;
+  return reduction_dtype(kReductions[static_cast<size_t>(aggregate)], dtype);
+}
+
+void check_rolling(RollingOptions options) {
+  if (options.window < 1)
+    throw_error<InvalidArgumentError>("rolling", "the window is too short",
+                                      {{"window", options.window}}, "pass 1 row or more");
+  if (options.min_periods < 0 || options.min_periods > options.window)
+    throw_error<InvalidArgumentError>(
+        "rolling", "min_periods is out of range",
+        {{"min_periods", options.min_periods}, {"window", options.window}}, "pass 0 to the window");
+  if (options.ddof < 0)
+    throw_error<InvalidArgumentError>("rolling", "ddof is negative", {{"ddof", options.ddof}});
+}
+
+Column rolling(const Column& column, RollingAggregate aggregate, RollingOptions options,
+               const Segments& segments) {
+  check_rolling(options);
+  const Dtype dtype = rolling_dtype(aggregate, column.dtype());
+  if (dtype.is_decimal()) {
+    const auto of = [&]<class Fold>(std::type_identity<Fold>, int64_t least) {
+      return roll<Int128, Int128, Roller<Int128, Int128, Fold>>(column, dtype, options, least,
+                                                                segments, true);
+    };
+    if (aggregate == RollingAggregate::kSum) return of(std::type_identity<DecimalSumOf>(), 0);
+    if (aggregate == RollingAggregate::kMin)
+      return of(std::type_identity<ExtremeOf<Int128, false>>(), 1);
+    return of(std::type_identity<ExtremeOf<Int128, true>>(), 1);
+  }
+  return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
+    using Sum = std::conditional_t<std::is_floating_point_v<In>, double,
+                                   std::conditional_t<std::is_signed_v<In>, int64_t, uint64_t>>;
+    using Out = std::conditional_t<std::is_same_v<In, float>, float, Sum>;
+    using Floating = std::conditional_t<std::is_same_v<In, float>, float, double>;
+    const int64_t spread = options.ddof + 1;
+    switch (aggregate) {
+      case RollingAggregate::kSum:
+        return roll<In, Out, Roller<In, Out, SumOf<Sum>>>(column, dtype, options, 0, segments,
+                                                          true);
+      case RollingAggregate::kMean:
+        return roll<In, Floating, Roller<In, Floating, MeanOf>>(column, dtype, options, 1, segments,
+                                                                true);
+      case RollingAggregate::kMin:
+        return roll<In, In, Roller<In, In, ExtremeOf<In, false>>>(column, dtype, options, 1,
+                                                                  segments, true);
+      case RollingAggregate::kMax:
+        return roll<In, In, Roller<In, In, ExtremeOf<In, true>>>(column, dtype, options, 1,
+                                                                 segments, true);
+      case RollingAggregate::kVariance:
+        return roll<In, Floating, Roller<In, Floating, VarianceOf<false>>>(column, dtype, options,
+                                                                           spread, segments, true);
+      case RollingAggregate::kStd:
+        return roll<In, Floating, Roller<In, Floating, VarianceOf<true>>>(column, dtype, options,
+                                                                          spread, segments, true);
+      case RollingAggregate::kMedian:
+        return roll<In, double, MedianRoller<In>>(column, dtype, options, 1, segments, false);
+    }
+    refuse_unreal(column.dtype());
+  });
+}
+
+}  // namespace hr

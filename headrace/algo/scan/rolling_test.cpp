@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rolling aggregates against a plain loop over each window.
+#include "headrace/algo/scan/rolling.h"
+
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+struct Rows {
+  Column column;
+  std::vector<std::optional<double>> values;  // none for null and NaN
+  Segments segments{0};
+  std::vector<int64_t> begins;  // first row of each row's segment
+};
+
+// `offset` rows of the buffers stand before the first one.
+Rows rows_of(int64_t count, int64_t segment_rows, bool missing, int64_t offset, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Buffer buffer = Buffer::allocate(8 * (count + offset));
+  Buffer bits = Buffer::allocate_zeroed((count + offset + 7) / 8);
+  Buffer keys = Buffer::allocate(8 * count);
+  Rows made;
+  int64_t begin = 0;
+  for (int64_t row = 0; row < count; ++row) {
+    const double value = static_cast<double>(static_cast<int64_t>(random() % 2000) - 1000) / 8;
+    const bool null = missing && random() % 5 == 0, nan = missing && random() % 7 == 0;
+    buffer.mutable_as<double>()[offset + row] =
+        nan ? std::numeric_limits<double>::quiet_NaN() : value;
+    if (!null) bits.mutable_as<uint8_t>()[(offset + row) / 8] |= uint8_t(1 << (offset + row) % 8);
+    made.values.push_back(null || nan ? std::nullopt : std::optional(value));
+    if (segment_rows > 0 && row > 0 && random() % static_cast<uint64_t>(segment_rows) == 0)
+      begin = row;
+    keys.mutable_as<uint64_t>()[row] = static_cast<uint64_t>(begin);
+    made.begins.push_back(begin);
+  }
+  made.column = Column(TypeId::kFloat64, count, std::move(buffer),
+                       missing ? std::move(bits) : Buffer(), missing ? -1 : 0, offset);
+  made.segments = segment_rows > 0 ? Segments::of_keys(keys, count) : Segments(count);
+  return made;
+}
+
+std::optional<double> wanted(RollingAggregate aggregate, const RollingOptions& options,
+                             std::vector<double> seen) {
+  const auto count = static_cast<int64_t>(seen.size());
+  if (count < options.min_periods) return {};
+  double sum = 0, squares = 0;
+  for (const double value : seen) sum += value;
+  if (aggregate == RollingAggregate::kSum) return sum;
+  if (count == 0) return {};
+  std::sort(seen.begin(), seen.end());
+  const double mean = sum / static_cast<double>(count);
+  for (const double value : seen) squares += (value - mean) * (value - mean);
+  const double variance = squares / static_cast<double>(count - options.ddof);
+  switch (aggregate) {
+    case RollingAggregate::kMean:
+      return mean;
+    case RollingAggregate::kMin:
+      return seen.front();
+    case RollingAggregate::kMax:
+      return seen.back();
+    case RollingAggregate::kMedian:
+      return (seen[static_cast<size_t>((count - 1) / 2)] + seen[static_cast<size_t>(count / 2)]) /
+             2;
+    default:
+      if (count <= options.ddof) return {};
+      return aggregate == RollingAggregate::kStd ? std::sqrt(variance) : variance;
+  }
+}
+
+constexpr RollingAggregate kAll[] = {RollingAggregate::kSum,      RollingAggregate::kMean,
+                                     RollingAggregate::kMin,      RollingAggregate::kMax,
+                                     RollingAggregate::kVariance, RollingAggregate::kStd,
+                                     RollingAggregate::kMedian};
+
+double value_at(const Column& column, int64_t row) {
+  if (column.dtype().is_floating()) return column.values<double>()[static_cast<size_t>(row)];
+  return static_cast<double>(column.values<int64_t>()[static_cast<size_t>(row)]);
+}
+
+void compare(const Rows& rows, RollingAggregate aggregate, const RollingOptions& options) {
+  const Column got = rolling(rows.column, aggregate, options, rows.segments);
+  const auto count = static_cast<int64_t>(rows.values.size());
+  ASSERT_EQ(got.num_rows(), count);
+  const int64_t ahead = options.center ? (options.window - 1) / 2 : 0;
+  for (int64_t row = 0; row < count; ++row) {
+    std::vector<double> seen;
+    const int64_t begin = rows.begins[static_cast<size_t>(row)];
+    for (int64_t at = std::max(begin, row + ahead - options.window + 1);
+         at <= std::min(row + ahead, count - 1) && rows.begins[static_cast<size_t>(at)] == begin;
+         ++at)
+      if (const auto value = rows.values[static_cast<size_t>(at)]) seen.push_back(*value);
+    const auto expected = wanted(aggregate, options, std::move(seen));
+    ASSERT_EQ(got.is_null(row), !expected) << rolling_name(aggregate) << " row " << row;
+    if (expected)
+      ASSERT_NEAR(value_at(got, row), *expected, 1e-9 * (1 + std::abs(*expected)))
+          << rolling_name(aggregate) << " row " << row << " window " << options.window;
+    else
+      ASSERT_EQ(value_at(got, row), 0);
+  }
+}
+
+TEST(Rolling, MatchesALoopOverEachWindow) {
+  uint64_t seed = 1;
+  for (const int64_t count : {0, 1, 2, 63, 64, 65, 700})
+    for (const int64_t window : {1, 2, 3, 10, 64, 100, 699, 700, 5000})
+      for (const int64_t segment_rows : {0, 4, 50})
+        for (const bool missing : {false, true}) {
+          ++seed;
+          const Rows rows =
+              rows_of(count, segment_rows, missing, static_cast<int64_t>(seed % 3), seed);
+          for (const RollingAggregate aggregate : kAll)
+            for (const bool center : {false, true})
+              compare(rows, aggregate,
+                      {window, 1 + static_cast<int64_t>(seed % 2) * (window / 2), center});
+        }
+}
+
+TEST(Rolling, WindowsReachOverMorsels) {
+  for (const int64_t window : {7, 1000})
+    for (const int64_t segment_rows : {0, 100'000}) {
+      const Rows rows = rows_of(2 * kMorselRows + 77, segment_rows, false, 0, 5);
+      // Sums of these values are exact, so what is subtracted does no harm here.
+      const Column got =
+          rolling(rows.column, RollingAggregate::kSum, {window, 1, false}, rows.segments);
+      double sum = 0;
+      int64_t low = 0;
+      for (int64_t row = 0; row < rows.column.num_rows(); ++row) {
+        const int64_t begin = rows.begins[static_cast<size_t>(row)];
+        sum += *rows.values[static_cast<size_t>(row)];
+        for (; low < std::max(begin, row - window + 1); ++low)
+          sum -= *rows.values[static_cast<size_t>(low)];
+        ASSERT_EQ(got.values<double>()[static_cast<size_t>(row)], sum) << row;
+      }
+    }
+}
+
+TEST(Rolling, LongWindowsAndAllThreadsGiveTheSameBits) {
+  std::mt19937_64 random(3);
+  const int64_t count = 5 * kMorselRows + 3;
+  Buffer buffer = Buffer::allocate(8 * count);
+  for (int64_t row = 0; row < count; ++row)
+    buffer.mutable_as<double>()[row] =
+        std::ldexp(static_cast<double>(random() % 1000), static_cast<int>(random() % 40));
+  const Column column(TypeId::kFloat64, count, std::move(buffer));
+  const int before = threads();
+  for (const int64_t window : {int64_t{5}, kMorselRows + 5, int64_t{1} << 60})
+    for (const RollingAggregate aggregate : {RollingAggregate::kMean, RollingAggregate::kStd}) {
+      std::vector<double> first;
+      for (const int workers : {1, 2, 4}) {
+        set_threads(workers);
+        const Column got = rolling(column, aggregate, {window, 1, false}, Segments(count));
+        const auto values = got.values<double>();
+        if (first.empty()) first.assign(values.begin(), values.end());
+        ASSERT_EQ(std::memcmp(first.data(), values.data(), first.size() * 8), 0) << window;
+      }
+    }
+  set_threads(before);
+}
+
+TEST(Rolling, WhatLeftTheWindowLeavesNothingBehind) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double values[] = {1e300, 1, 2, infinity, 3, 4, 5, 1e-300, 1e-300};
+  Buffer buffer = Buffer::allocate(sizeof values);
+  std::memcpy(buffer.mutable_data(), values, sizeof values);
+  const Column column(TypeId::kFloat64, 9, std::move(buffer));
+  const Column sums = rolling(column, RollingAggregate::kSum, {2, 2, false}, Segments(9));
+  const double expected[] = {0, 1e300, 3, infinity, infinity, 7, 9, 5, 2e-300};
+  for (size_t i = 1; i < 9; ++i) EXPECT_EQ(sums.values<double>()[i], expected[i]) << i;
+  EXPECT_TRUE(sums.is_null(0));
+}
+
+TEST(Rolling, IntegersStayIntegersAndWrap) {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  const int64_t values[] = {most, most, -3};
+  Buffer buffer = Buffer::allocate(sizeof values);
+  std::memcpy(buffer.mutable_data(), values, sizeof values);
+  const Column column(TypeId::kInt64, 3, std::move(buffer));
+  const Column sums = rolling(column, RollingAggregate::kSum, {2, 1, false}, Segments(3));
+  EXPECT_EQ(sums.values<int64_t>()[1], -2);
+  EXPECT_EQ(sums.values<int64_t>()[2], most - 3);
+  EXPECT_EQ(rolling(column, RollingAggregate::kMin, {2, 1, false}, Segments(3)).dtype(),
+            Dtype(TypeId::kInt64));
+}
+
+TEST(Rolling, RefusesWhatMakesNoWindow) {
+  EXPECT_THROW(check_rolling({0, 0, false}), InvalidArgumentError);
+  EXPECT_THROW(check_rolling({3, 4, false}), InvalidArgumentError);
+  EXPECT_THROW(check_rolling({3, 1, false, -1}), InvalidArgumentError);
+  EXPECT_THROW(rolling_from_name("mode"), InvalidArgumentError);
+  EXPECT_THROW(rolling_dtype(RollingAggregate::kSum, TypeId::kString), TypeMismatchError);
+}
+
+}  // namespace
+
+}  // namespace hr

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks of a column made one.
+#include "headrace/algo/select/concat.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/log/ledger.h"
+
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+// Copies `count` bits; 64 at a time, since the target may begin anywhere in a byte.
+void copy_bits(const uint8_t* from, int64_t from_bit, uint8_t* to, int64_t to_bit, int64_t count) {
+  for (int64_t i = 0; i < count;) {
+    const int64_t in_byte = (to_bit + i) & 7;
+    const int64_t step = std::min<int64_t>(count - i, 8 - in_byte);
+    const uint64_t bits = load_bits(from, from_bit + i, step);
+    to[(to_bit + i) >> 3] |= static_cast<uint8_t>(bits << in_byte);
+    i += step;
+  }
+}
+
+void set_bits(uint8_t* to, int64_t begin, int64_t count) {
+  for (int64_t i = begin; i < begin + count; ++i) set_bit(to, i, true);
+}
+
+// The values of a chunk at row `begin` of `out`: codes by their new numbers, far strings by the new
+// numbers of their text buffers.
+void copy_values(const Column& chunk, const int32_t* codes, size_t texts, Buffer& out,
+                 int64_t begin) {
+  const int64_t width = chunk.dtype().size_bytes(), count = chunk.num_rows();
+  if (count == 0) return;
+  const std::byte* in = chunk.values_buffer().data() + chunk.offset() * width;
+  std::byte* to = out.mutable_data() + begin * width;
+  const std::vector<Touch> touches{
+      {&chunk.values_buffer(), 8 * chunk.offset() * width, 8 * width, 8 * width, count},
+      {&out, 8 * begin * width, 8 * width, 8 * width, count, 0, 0, true}};
+  parallel_morsels(count, touches, [&](Morsel morsel) {
+    if (codes) {
+      const auto* old = reinterpret_cast<const int32_t*>(in);
+      auto* made = reinterpret_cast<int32_t*>(to);
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        made[row] = chunk.is_null(row) ? 0 : codes[old[row]];
+      return;
+    }
+    std::memcpy(to + morsel.begin * width, in + morsel.begin * width,
+                static_cast<size_t>((morsel.end - morsel.begin) * width));
+    if (texts == 0) return;
+    auto* views = reinterpret_cast<StringView*>(to);
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      if (views[row].size > sizeof views[row].inlined)
+        views[row].far.buffer += static_cast<uint32_t>(texts);
+  });
+}
+
+int64_t bytes_of(std::string_view op, Dtype dtype, int64_t rows) {
+  return dtype.is_bool() ? bitmap_bytes(rows) : checked_multiply(op, rows, dtype.size_bytes());
+}
+
+}  // namespace
+
+Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
+  if (chunks.size() > 1) {
+    int64_t rows = 0;
+    for (const Column& chunk : chunks) rows = checked_add(op, rows, chunk.num_rows());
+    record_copy(op, "chunks become one column", bytes_of(op, dtype, rows), false);
+  }
+  return concatenate(op, dtype, chunks);
+}
+
+Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
+  if (chunks.empty()) return Column(dtype, 0, {});
+  if (chunks.size() == 1) return chunks[0];
+  int64_t rows = 0, nulls = 0;
+  for (const Column& chunk : chunks) {
+    rows = checked_add(op, rows, chunk.num_rows());
+    nulls += chunk.null_count();
+  }
+  const int64_t bytes = bytes_of(op, dtype, rows);
+  Buffer values = dtype.is_bool() ? Buffer::allocate_zeroed(bytes) : Buffer::allocate_paged(bytes);
+  Buffer validity = nulls > 0 ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
+  uint8_t* valid = nulls > 0 ? validity.mutable_as<uint8_t>() : nullptr;
+  std::vector<Buffer> text;
+  MergedDictionary merged;
+  if (dtype.is_category()) {
+    std::vector<DictionaryPtr> dictionaries;
+    for (const Column& chunk : chunks) dictionaries.push_back(chunk.dictionary());
+    merged = merge_dictionaries(dictionaries);
+  }
+  int64_t begin = 0;
+  for (size_t k = 0; k < chunks.size(); ++k) {
+    const Column& chunk = chunks[k];
+    const int64_t count = chunk.num_rows();
+    if (dtype.is_bool())
+      copy_bits(chunk.bits(), chunk.offset(), values.mutable_as<uint8_t>(), begin, count);
+    else
+      copy_values(
+          chunk, merged.codes.empty() || !merged.codes[k] ? nullptr : merged.codes[k].as<int32_t>(),
+          text.size(), values, begin);
+    if (dtype.is_string())
+      text.insert(text.end(), chunk.text_buffers().begin(), chunk.text_buffers().end());
+    if (valid && chunk.validity())
+      copy_bits(chunk.validity(), chunk.offset(), valid, begin, count);
+    else if (valid)
+      set_bits(valid, begin, count);
+    begin += count;
+  }
+  values.publish();
+  if (dtype.is_string())
+    return Column::strings(rows, std::move(values), std::move(text), std::move(validity), nulls);
+  if (dtype.is_category())
+    return Column::categories(rows, std::move(values), std::move(merged.dictionary),
+                              std::move(validity), nulls);
+  return Column(dtype, rows, std::move(values), std::move(validity), nulls);
+}
+
+}  // namespace hr

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows picked by a mask: count by morsel, then move each morsel to its place.
+#include "headrace/algo/select/filter.h"
+
+#include "headrace/algo/bits/bitmap_writer.h"
+#include "headrace/algo/select/filter_kernels.h"
+#include "headrace/algo/select/nonzero.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace hr {
+
+Mask::Mask(const Column& column)
+    : column_(&column),
+      num_rows_(column.num_rows()),
+      bits_(column.bits()),
+      validity_(column.validity()),
+      offset_(column.offset()) {
+  if (!column.dtype().is_bool())
+    throw_error<TypeMismatchError>("getitem", "a mask is bool", {{"dtype", column.dtype().name()}});
+}
+
+Mask::Mask(const Tensor& tensor)
+    : tensor_(&tensor), num_rows_(tensor.num_elements()), bytes_(tensor.as<uint8_t>()) {
+  if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)
+    throw_error<TypeMismatchError>(
+        "getitem", "a mask is bool and has one dimension",
+        {{"dtype", tensor.dtype().name()}, {"dimensions", tensor.num_dimensions()}});
+  stride_ = tensor.strides()[0];
+}
+
+uint64_t Mask::word(int64_t row, int64_t count) const {
+  if (bits_) {
+    const uint64_t word = load_bits(bits_, offset_ + row, count);
+    return validity_ ? word & load_bits(validity_, offset_ + row, count) : word;
+  }
+  uint64_t word = 0;
+  const uint8_t* byte = bytes_ + row * stride_;
+  for (int64_t i = 0; i < count; ++i, byte += stride_)
+    word |= static_cast<uint64_t>(*byte != 0) << i;
+  return word;
+}
+
+bool Mask::is_all() const {
+  const Buffer& buffer = column_ ? column_->values_buffer() : tensor_->buffer();
+  if (!buffer.place().is_host()) return false;
+  int64_t row = 0;
+  if (bits_ && !validity_ && offset_ % 8 == 0)
+    for (uint64_t word = 0; row + 64 <= num_rows_; row += 64) {
+      std::memcpy(&word, bits_ + (offset_ + row) / 8, sizeof word);
+      if (word != ~uint64_t{0}) return false;
+    }
+  for (int64_t count = 0; row < num_rows_; row += count) {
+    count = std::min<int64_t>(64, num_rows_ - row);
+    if (std::popcount(word(row, count)) != count) return false;
+  }
+  return true;
+}
+
+Tensor Mask::positions() const {
+  if (column_ && column_->null_count() > 0)
+    throw_error<UnsupportedError>("getitem", "a mask with nulls has no kernel on a device",
+                                  {{"nulls", column_->null_count()}}, "use fillna(False) first");
+  return column_ ? index_of_true(*column_) : index_of_true(*tensor_);
+}
+
+namespace {
+
+// Where the rows of each morsel go.
+struct Places {
+  std::vector<int64_t> begins;  // one a morsel, then the total
+
+  int64_t total() const { return begins.back(); }
+};
+
+template <class F>
+void for_each_word(const Mask& mask, Morsel morsel, F&& visit) {
+  for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
+    const int64_t count = morsel.end - row < 64 ? morsel.end - row : 64;
+    if (const uint64_t word = mask.word(row, count)) visit(row, count, word);
+  }
+}
+
+void check_rows(const Mask& mask, int64_t num_rows) {
+  if (mask.num_rows() != num_rows)
+    throw_error<InvalidArgumentError>("getitem", "mask and rows differ in length",
+                                      {{"mask", mask.num_rows()}, {"rows", num_rows}});
+}
+
+Places count_rows(const Mask& mask, int64_t num_rows) {
+  check_rows(mask, num_rows);
+  Places places{std::vector<int64_t>(static_cast<size_t>(num_morsels(num_rows)) + 1, 0)};
+  parallel_morsels(num_rows, [&](Morsel morsel) {
+    int64_t count = 0;
+    for_each_word(mask, morsel,
+                  [&](int64_t, int64_t, uint64_t word) { count += std::popcount(word); });
+    places.begins[static_cast<size_t>(morsel.index) + 1] = count;
+  });
+  for (size_t i = 1; i < places.begins.size(); ++i) places.begins[i] += places.begins[i - 1];
+  return places;
+}
+
+/// What a morsel reads of the rows, and writes of those that stay, `width` bytes each.
+struct Move {
+  Touch rows;
+  const Buffer& out;
+  int64_t width;
+
+  std::vector<PinnedRange> ranges(Morsel morsel, const Places& places) const {
+    const auto index = static_cast<size_t>(morsel.index);
+    std::vector<PinnedRange> result = ranges_of({&rows, 1}, morsel.begin, morsel.end);
+    result.push_back({&out, places.begins[index] * width, places.begins[index + 1] * width, true});
+    return result;
+  }
+};
+
+// Of fewer rows in 64 the numbers are noted first, so that their values, which are far from each
+// other, are fetched without a guess about how many there are, and are there when they are moved.
+constexpr int kFewRows = 4;
+constexpr int64_t kNotedRows = 8 * kBlockRows;
+
+template <class T>
+void move_elements(const T* in, T* out, const Mask& mask, const Places& places, const Move& move) {
+  parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    const Pin pin(move.ranges(morsel, places));
+    T* to = out + places.begins[static_cast<size_t>(morsel.index)];
+    uint16_t rows[kNotedRows + 1];
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kNotedRows) {
+      const int64_t end = std::min(begin + kNotedRows, morsel.end);
+      int64_t numbered = 0;
+      const auto move_numbered = [&] {
+        for (int64_t i = 0; i < numbered; ++i) to[i] = in[begin + rows[i]];
+        to += std::exchange(numbered, 0);
+      };
+      for (int64_t row = begin; row < end; row += 64) {
+        const uint64_t word = mask.word(row, std::min<int64_t>(64, end - row));
+        const int64_t before = numbered;
+        uint64_t rest = word;
+        for (int k = 0; k < kFewRows; ++k, rest &= rest - 1) {
+          const int64_t picked = row + std::countr_zero(rest);
+          __builtin_prefetch(in + picked);
+          rows[numbered] = static_cast<uint16_t>(picked - begin);
+          numbered += rest != 0;
+        }
+        if (rest == 0) continue;
+        numbered = before;
+        move_numbered();
+        if (word == ~uint64_t{0}) {
+          std::memcpy(to, in + row, 64 * sizeof(T));
+          to += 64;
+          continue;
+        }
+        for (rest = word; rest; rest &= rest - 1) *to++ = in[row + std::countr_zero(rest)];
+      }
+      move_numbered();
+    }
+  });
+}
+
+struct Wide {
+  uint64_t words[2];
+};
+
+// Rows of any width, by element where the width is a machine type's.
+void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask, const Places& places,
+               const Touch& rows) {
+  const int64_t width = rows.item_bits / 8;
+  const Move move{rows, buffer, width};
+  std::byte* const out = buffer.mutable_data();
+  const auto as = [&]<class T>(std::type_identity<T>) {
+    move_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), mask, places, move);
+  };
+  if (width == 1) return as(std::type_identity<uint8_t>{});
+  if (width == 2) return as(std::type_identity<uint16_t>{});
+  if (width == 4) return as(std::type_identity<uint32_t>{});
+  if (width == 8) return as(std::type_identity<uint64_t>{});
+  if (width == 16) return as(std::type_identity<Wide>{});
+  parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    const Pin pin(move.ranges(morsel, places));
+    std::byte* to = out + places.begins[static_cast<size_t>(morsel.index)] * width;
+    for_each_word(mask, morsel, [&](int64_t row, int64_t, uint64_t word) {
+      for (; word; word &= word - 1, to += width)
+        std::memcpy(to, in + (row + std::countr_zero(word)) * width, static_cast<size_t>(width));
+    });
+  });
+}
+
+// The picked bits of a word, moved together to the low end.
+uint64_t pick_bits(uint64_t bits, uint64_t mask) {
+  uint64_t result = 0;
+  for (int i = 0; mask; mask &= mask - 1, ++i)
+    result |= ((bits >> std::countr_zero(mask)) & 1) << i;
+  return result;
+}
+
+Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask, const Places& places) {
+  Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(places.total()));
+  if (places.total() == 0) return buffer;
+  const BitWriter out(buffer.mutable_data());
+  parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
+    int64_t to = places.begins[static_cast<size_t>(morsel.index)];
+    for_each_word(mask, morsel, [&](int64_t row, int64_t count, uint64_t word) {
+      const int picked = std::popcount(word);
+      out.put(to, pick_bits(load_bits(in, offset + row, count), word), picked);
+      to += picked;
+    });
+  });
+  return buffer;
+}
+
+Column compress_there(const Column& column, const Mask& mask) {
+  check_rows(mask, column.num_rows());
+  if constexpr (built_with_cuda) return cuda::take_rows("getitem", column, mask.positions());
+  check_on_host("getitem", column.place());
+  return column;
+}
+
+}  // namespace
+
+Column compress(const Column& column, const Mask& mask) {
+  if (column.place().is_gpu()) return compress_there(column, mask);
+  const Places places = count_rows(mask, column.num_rows());
+  const int64_t rows = places.total();
+  Buffer validity;
+  if (column.null_count() > 0)
+    validity = move_bits(column.validity(), column.offset(), mask, places);
+  Buffer values;
+  if (column.dtype().is_bool()) {
+    values = move_bits(column.bits(), column.offset(), mask, places);
+  } else {
+    const int64_t width = column.dtype().size_bytes();
+    values = Buffer::allocate_paged(rows * width);
+    move_rows(column.values_buffer().data() + column.offset() * width, values, mask, places,
+              reads(column));
+  }
+  const int64_t unknown = column.null_count() > 0 ? -1 : 0;
+  return column.with_rows(rows, std::move(values), std::move(validity), unknown);
+}
+
+Tensor compress(const Tensor& tensor, const Mask& mask) {
+  if (tensor.num_dimensions() == 0)
+    throw_error<InvalidArgumentError>("getitem", "a 0-d array has no rows");
+  const Tensor rows = contiguous(tensor, "getitem");
+  Shape shape = rows.shape();
+  int64_t width = rows.dtype().size_bytes();
+  for (size_t d = 1; d < shape.size(); ++d) width *= shape[d];
+  if (rows.place().is_gpu()) {
+    check_rows(mask, shape[0]);
+    if constexpr (built_with_cuda) {
+      const Tensor positions = mask.positions();
+      shape[0] = positions.num_elements();
+      Buffer taken = cuda::take_rows("getitem", rows.buffer(), rows.byte_offset(), width,
+                                     std::min<int64_t>(rows.dtype().size_bytes(), 8), positions);
+      return Tensor(rows.dtype(), std::move(shape), std::move(taken));
+    }
+    check_on_host("getitem", rows.place());
+  }
+  const Places places = count_rows(mask, shape[0]);
+  shape[0] = places.total();
+  Buffer buffer = Buffer::allocate_paged(places.total() * width);
+  Touch touch = reads(rows);
+  touch.items = rows.shape()[0];
+  touch.step_bits = touch.item_bits = 8 * width;
+  if (width > 0) move_rows(rows.data(), buffer, mask, places, touch);
+  return Tensor(rows.dtype(), std::move(shape), std::move(buffer));
+}
+
+}  // namespace hr

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a mask has to be looked at.
+#include "headrace/algo/select/mask_prefix.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace hr {
+
+FirstPicked first_picked(const Mask& mask, int64_t most) {
+  FirstPicked found{0, 0};
+  while (found.rows < mask.num_rows() && found.picked < most) {
+    const int64_t count = std::min<int64_t>(64, mask.num_rows() - found.rows);
+    uint64_t word = mask.word(found.rows, count);
+    const int64_t picked = std::popcount(word);
+    if (found.picked + picked >= most) {
+      for (; found.picked + 1 < most; ++found.picked) word &= word - 1;
+      return {found.rows + std::countr_zero(word) + 1, most};
+    }
+    found.rows += count;
+    found.picked += picked;
+  }
+  return found;
+}
+
+}  // namespace hr

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values taken apart into a header and pieces, and put together again after checks.
+#include "headrace/exchange/serialize.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/base/utf8.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/exchange/arrow_strings.h"
+#include "headrace/exchange/strided.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/log/ledger.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+constexpr uint64_t kMagic = 0x324B434150'5248;  // "HRPACK2" in memory
+constexpr uint32_t kNone = 0xFFFFFFFF;
+// Slices begin at such rows, so values and validity both begin at a multiple of 64 bytes.
+constexpr int64_t kRowGrain = 512;
+
+enum class Kind : uint8_t { kColumn, kTensor, kTable };
+
+// ---- writing ---------------------------------------------------------------------------------
+
+class Writer {
+ public:
+  template <class T>
+  void put(T value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    body_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+
+  void text(std::string_view text) {
+    put(static_cast<uint32_t>(text.size()));
+    body_.append(text);
+  }
+
+  void dtype(Dtype dtype) {
+    put(dtype.id());
+    put(dtype.unit());
+    if (dtype.is_timestamp()) text(dtype.zone());
+    if (!dtype.is_decimal()) return;
+    put(static_cast<uint8_t>(dtype.precision()));
+    put(static_cast<uint8_t>(dtype.scale()));
+  }
+
+  // The number of the piece; equal ones are one.
+  void piece(const Buffer& buffer, int64_t begin, int64_t bytes) {
+    if (bytes == 0) return put(kNone);
+    for (size_t i = 0; i < pieces_.size(); ++i)
+      if (pieces_[i].buffer == buffer && pieces_[i].begin == begin &&
+          pieces_[i].size_bytes == bytes)
+        return put(static_cast<uint32_t>(i));
+    put(static_cast<uint32_t>(pieces_.size()));
+    pieces_.push_back({buffer, begin, bytes});
+  }
+
+  void column(const Column& column) {
+    const Dtype type = column.dtype();
+    const int64_t first = column.offset() / kRowGrain * kRowGrain;
+    const int64_t end = column.offset() + column.num_rows();
+    const bool empty = column.num_rows() == 0;
+    dtype(type);
+    put(static_cast<uint8_t>(column.dictionary() && column.dictionary()->is_ordered()));
+    put(column.num_rows());
+    put(empty ? int64_t{0} : column.offset() - first);
+    const auto bits = [&](const Buffer& buffer) {
+      piece(buffer, first / 8, empty ? 0 : bitmap_bytes(end) - first / 8);
+    };
+    if (type.is_bool())
+      bits(column.values_buffer());
+    else
+      piece(column.values_buffer(), first * type.size_bytes(),
+            empty ? 0 : (end - first) * type.size_bytes());
+    if (column.null_count() > 0)
+      bits(column.validity_buffer());
+    else
+      put(kNone);
+    put(empty ? 0 : static_cast<uint32_t>(column.text_buffers().size()));
+    for (const Buffer& text : column.text_buffers())
+      if (!empty) piece(text, 0, text.size_bytes());
+    if (type.is_category()) this->column(column.dictionary()->values());
+  }
+
+  void tensor(const Tensor& tensor) {
+    dtype(tensor.dtype());
+    put(static_cast<uint32_t>(tensor.shape().size()));
+    for (const int64_t size : tensor.shape()) put(size);
+    const int64_t first = tensor.byte_offset() / 64 * 64;
+    const int64_t bytes = tensor.num_elements() * tensor.dtype().size_bytes();
+    put(bytes == 0 ? int64_t{0} : tensor.byte_offset() - first);
+    piece(tensor.buffer(), first, bytes == 0 ? 0 : tensor.byte_offset() - first + bytes);
+  }
+
+  Packed finish(Kind kind, const std::optional<std::string>& label) {
+    Writer head;
+    head.put(kMagic);
+    head.put(kind);
+    head.put(static_cast<uint8_t>(label.has_value()));
+    if (label) head.text(*label);
+    head.put(static_cast<uint32_t>(pieces_.size()));
+    for (const Piece& piece : pieces_) head.put(piece.size_bytes);
+    return {head.body_ + body_, std::move(pieces_)};
+  }
+
+ private:
+  std::string body_;
+  std::vector<Piece> pieces_;
+};
+
+// The same rows with the text that they use, where that is less than half of what they point into.
+Column with_own_text(std::string_view op, const Column& column) {
+  int64_t total = 0, used = 0;
+  for (const Buffer& text : column.text_buffers()) total += text.size_bytes();
+  if (total == 0) return column;
+  const std::span<const StringView> views = column.values<StringView>();
+  const auto is_far = [&](size_t row) {
+    return views[row].size > sizeof views[row].inlined &&
+           !column.is_null(static_cast<int64_t>(row));
+  };
+  for (size_t row = 0; row < views.size() && 2 * used < total; ++row)
+    if (is_far(row)) used += views[row].size;
+  if (2 * used >= total) return column;
+  record_copy(op, "the text of a few rows", used + column.num_rows() * 16, true);
+  Buffer new_views = Buffer::allocate(column.num_rows() * 16);
+  std::vector<Buffer> text;
+  auto* out = new_views.mutable_as<StringView>();
+  int64_t filled = 0;
+  for (size_t row = 0; row < views.size(); ++row) {
+    out[row] = column.is_null(static_cast<int64_t>(row)) ? StringView{} : views[row];
+    if (!is_far(row)) continue;
+    // Offsets are 32 bits wide: a new buffer before they overflow.
+    if (text.empty() || filled + views[row].size > std::max<int64_t>(kTextPart, views[row].size)) {
+      text.push_back(
+          Buffer::allocate(std::max<int64_t>(std::min(used, kTextPart), views[row].size)));
+      filled = 0;
+    }
+    const char* from = column.text_buffers()[views[row].far.buffer].as<char>();
+    std::memcpy(text.back().mutable_as<char>() + filled, from + views[row].far.offset,
+                views[row].size);
+    out[row].far.buffer = static_cast<uint32_t>(text.size() - 1);
+    out[row].far.offset = static_cast<uint32_t>(filled);
+    filled += views[row].size;
+    used -= views[row].size;
+  }
+  Buffer validity;
+  if (column.null_count() > 0) {
+    validity = Buffer::allocate_zeroed(bitmap_bytes(column.num_rows()));
+    for (int64_t row = 0; row < column.num_rows(); ++row)
+      if (!column.is_null(row)) set_bit(validity.mutable_as<uint8_t>(), row, true);
+  }
+  return Column::strings(column.num_rows(), std::move(new_views), std::move(text),
+                         std::move(validity), column.null_count());
+}
+
+Column ready(std::string_view op, const Column& column) {
+  return column.dtype().is_string() && column.num_rows() > 0 ? with_own_text(op, column) : column;
+}
+
+// ---- reading ---------------------------------------------------------------------------------
+
+class Reader {
+ public:
+  Reader(std::string_view op, std::string_view bytes) : op_(op), rest_(bytes) {}
+
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw_error<InvalidArgumentError>(op_, what, {}, "the message is damaged");
+  }
+
+  template <class T>
+  T get() {
+    T value;
+    if (rest_.size() < sizeof value) refuse("the header is too short");
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_.remove_prefix(sizeof value);
+    return value;
+  }
+
+  std::string text() {
+    const auto size = get<uint32_t>();
+    if (rest_.size() < size) refuse("the header is too short");
+    std::string text(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    if (!is_valid_utf8(text)) refuse("a name that is not UTF-8");
+    return text;
+  }
+
+  // A count of things that take at least `bytes` each in what is left.
+  uint32_t count(size_t bytes) {
+    const auto count = get<uint32_t>();
+    if (rest_.size() / bytes < count) refuse("a count is larger than the header");
+    return count;
+  }
+
+  Dtype dtype() {
+    const auto id = get<uint8_t>();
+    const auto unit = get<uint8_t>();
+    if (id > static_cast<uint8_t>(TypeId::kDecimal) || unit > static_cast<uint8_t>(TimeUnit::kNano))
+      refuse("an unknown dtype");
+    const auto type = static_cast<TypeId>(id);
+    if (type == TypeId::kTimestamp) {
+      const std::string zone = text();
+      return zone.empty() ? Dtype::timestamp(static_cast<TimeUnit>(unit))
+                          : Dtype::timestamp(static_cast<TimeUnit>(unit), zone);
+    }
+    if (type == TypeId::kDecimal) {
+      const int precision = get<uint8_t>(), scale = get<uint8_t>();
+      return Dtype::decimal(precision, scale);  // throws for what has no such digits
+    }
+    if (type == TypeId::kDuration) return Dtype::duration(static_cast<TimeUnit>(unit));
+    return type;
+  }
+
+  Kind head(std::optional<std::string>& label) {
+    if (get<uint64_t>() != kMagic) refuse("this is no packed value, or one of another version");
+    const auto kind = get<uint8_t>();
+    if (kind > static_cast<uint8_t>(Kind::kTable)) refuse("an unknown kind of value");
+    if (get<uint8_t>() != 0) label = text();
+    return static_cast<Kind>(kind);
+  }
+
+  std::vector<int64_t> sizes() {
+    std::vector<int64_t> sizes(count(sizeof(int64_t)));
+    for (int64_t& size : sizes)
+      if ((size = get<int64_t>()) <= 0) refuse("a size is not positive");
+    return sizes;
+  }
+
+  void take(std::vector<Buffer> pieces, const std::vector<int64_t>& sizes) {
+    if (pieces.size() != sizes.size()) refuse("the number of pieces differs from the header");
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (pieces[i].size_bytes() < sizes[i]) refuse("a piece is shorter than the header says");
+    pieces_ = std::move(pieces);
+  }
+
+  // A piece of at least `needed` bytes on addresses that are multiples of `width`.
+  Buffer piece(int64_t needed, int64_t width) {
+    const auto index = get<uint32_t>();
+    if (index == kNone) {
+      if (needed > 0) refuse("values are missing");
+      return {};
+    }
+    if (index >= pieces_.size()) refuse("a piece that is not there");
+    Buffer& found = pieces_[index];
+    if (found.size_bytes() < needed) refuse("a piece is too short for its rows");
+    if (reinterpret_cast<uintptr_t>(found.data()) % static_cast<uintptr_t>(width) != 0) {
+      record_copy(op_, "not aligned", found.size_bytes(), false);
+      Buffer copy = Buffer::allocate(found.size_bytes());
+      std::memcpy(copy.mutable_data(), found.data(), static_cast<size_t>(found.size_bytes()));
+      found = std::move(copy);
+    }
+    return found;
+  }
+
+  Column column(bool is_dictionary = false) {
+    const Dtype type = dtype();
+    if (is_dictionary && !type.is_string()) refuse("a dictionary of something other than strings");
+    const bool ordered = get<uint8_t>() != 0;
+    const auto rows = get<int64_t>();
+    const auto offset = get<int64_t>();
+    if (rows < 0 || offset < 0) refuse("a count of rows is negative");
+    const int64_t end = checked_add(op_, checked_add(op_, rows, offset), 7) - 7;
+    const int64_t width = type.is_string()    ? 4
+                          : type.is_decimal() ? 16
+                                              : std::min<int64_t>(type.size_bytes(), 8);
+    Buffer values =
+        piece(type.is_bool() ? bitmap_bytes(end) : checked_multiply(op_, end, type.size_bytes()),
+              type.is_bool() ? 1 : width);
+    Buffer validity = optional_piece(bitmap_bytes(end));
+    if (is_dictionary && validity) refuse("a dictionary with nulls");
+    std::vector<Buffer> text(count(sizeof(uint32_t)));
+    if (!text.empty() && !type.is_string()) refuse("text of something other than strings");
+    for (Buffer& part : text) part = piece(0, 1);
+    if (type.is_string())
+      return checked_strings(Column::strings(rows, std::move(values), std::move(text),
+                                             std::move(validity), -1, offset));
+    if (!type.is_category())
+      return Column(type, rows, std::move(values), std::move(validity), -1, offset);
+    const Column entries = column(true);
+    const DistinctStrings distinct = distinct_strings(entries, ordered);
+    if (distinct.codes) refuse("a dictionary in which a string is repeated");
+    check_indices(op_, Column(TypeId::kInt32, rows, values, validity, -1, offset),
+                  entries.num_rows());
+    return Column::categories(rows, std::move(values), distinct.dictionary, std::move(validity), -1,
+                              offset);
+  }
+
+  Tensor tensor() {
+    const Dtype type = dtype();
+    if (type.is_string() || type.is_date() || type.is_category() || type.has_zone() ||
+        type.is_decimal())
+      refuse("a dtype that no array has");
+    Shape shape(count(sizeof(int64_t)));
+    for (int64_t& size : shape) size = get<int64_t>();
+    const int64_t elements = num_elements(shape);  // throws for what is negative or too much
+    const auto offset = get<int64_t>();
+    if (offset < 0 || offset % std::min<int64_t>(type.size_bytes(), 8) != 0)
+      refuse("an offset that is no multiple of the dtype's size");
+    const int64_t bytes = checked_multiply(op_, elements, type.size_bytes());
+    Buffer buffer = piece(elements == 0 ? 0 : checked_add(op_, offset, bytes),
+                          std::min<int64_t>(type.size_bytes(), 8));
+    return Tensor(type, std::move(shape), std::move(buffer), elements == 0 ? 0 : offset);
+  }
+
+  Table table() {
+    const uint32_t columns = count(1);
+    std::vector<std::string> names;
+    std::vector<Column> data;
+    for (uint32_t i = 0; i < columns; ++i) {
+      names.push_back(text());
+      data.push_back(column());
+    }
+    return Table(std::move(names), std::move(data));
+  }
+
+  void end() const {
+    if (!rest_.empty()) refuse("the header is too long");
+  }
+
+ private:
+  Buffer optional_piece(int64_t needed) {
+    const std::string_view here = rest_;
+    if (get<uint32_t>() == kNone) return {};
+    rest_ = here;
+    return piece(needed, 1);
+  }
+
+  // Some walk over the views of null rows too.
+  Column checked_strings(Column column) const {
+    const std::span<const StringView> views = column.values<StringView>();
+    const std::vector<Buffer>& text = column.text_buffers();
+    std::atomic<bool> bad_null{false};
+    parallel_morsels(column.num_rows(), [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        const StringView& view = views[static_cast<size_t>(row)];
+        const bool inside =
+            view.size <= sizeof view.inlined ||
+            (view.far.buffer < text.size() &&
+             int64_t{view.far.offset} + view.size <= text[view.far.buffer].size_bytes());
+        if (column.is_null(row)) {
+          if (!inside) bad_null = true;
+          continue;
+        }
+        if (!inside) refuse("a string view leaves its text");
+        if (!is_valid_utf8(column.string(row))) refuse("text that is not UTF-8");
+      }
+    });
+    return bad_null ? checked_views({op_}, column) : column;
+  }
+
+  std::string_view op_;
+  std::string_view rest_;
+  std::vector<Buffer> pieces_;
+};
+
+}  // namespace
+
+Packed pack(std::string_view op, const Packable& value, const std::optional<std::string>& label) {
+  Writer writer;
+  if (const auto* column = std::get_if<Column>(&value)) {
+    writer.column(ready(op, *column));
+    return writer.finish(Kind::kColumn, label);
+  }
+  if (const auto* tensor = std::get_if<Tensor>(&value)) {
+    writer.tensor(tensor->is_contiguous() ? *tensor : copy_of(op, *tensor));
+    return writer.finish(Kind::kTensor, label);
+  }
+  const auto& table = std::get<Table>(value);
+  writer.put(static_cast<uint32_t>(table.num_columns()));
+  for (int64_t i = 0; i < table.num_columns(); ++i) {
+    writer.text(table.names()[static_cast<size_t>(i)]);
+    writer.column(ready(op, table.column(i)));
+  }
+  return writer.finish(Kind::kTable, label);
+}
+
+std::vector<int64_t> piece_sizes(std::string_view op, std::string_view header) {
+  Reader reader(op, header);
+  std::optional<std::string> label;
+  reader.head(label);
+  return reader.sizes();
+}
+
+Unpacked unpack(std::string_view op, std::string_view header, std::vector<Buffer> pieces) {
+  Reader reader(op, header);
+  Unpacked result;
+  const Kind kind = reader.head(result.label);
+  reader.take(std::move(pieces), reader.sizes());
+  switch (kind) {
+    case Kind::kColumn:
+      result.value = reader.column();
+      break;
+    case Kind::kTensor:
+      result.value = reader.tensor();
+      break;
+    case Kind::kTable:
+      result.value = reader.table();
+      break;
+  }
+  reader.end();
+  return result;
+}
+
+}  // namespace hr

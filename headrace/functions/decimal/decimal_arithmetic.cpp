@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise work on decimals.
+#include "headrace/functions/decimal/decimal_arithmetic.h"
+
+#include "headrace/base/enum_names.h"
+#include "headrace/functions/strings/string_builder.h"
+#include "headrace/plan/graph/view.h"
+#include "headrace/plan/optimize/zone_map.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+// A side while it runs: a column, or one value for all rows.
+class Side {
+ public:
+  Side(const Column* column, const DecimalValue& value)
+      : column_(column),
+        value_(value.units),
+        scale_(column ? column->dtype().scale() : value.dtype.scale()),
+        values_(column ? column->values<Int128>().data() : nullptr),
+        valid_(column ? column->validity() : nullptr) {}
+
+  Int128 operator[](int64_t row) const { return values_ ? values_[row] : value_; }
+
+  bool is_null(int64_t row) const { return valid_ && !get_bit(valid_, column_->offset() + row); }
+
+  bool nullable() const { return valid_ != nullptr; }
+
+  int scale() const { return scale_; }
+
+  void add_touch(std::vector<Touch>& touches) const {
+    if (column_) touches.push_back(reads(*column_));
+  }
+
+ private:
+  const Column* column_;
+  Int128 value_;
+  int scale_;
+  const Int128* values_;
+  const uint8_t* valid_;
+};
+
+Dtype dtype_of(const DecimalSide& side) {
+  const auto* node = std::get_if<NodePtr>(&side);
+  return node ? (*node)->signature().dtype : std::get<DecimalValue>(side).dtype;
+}
+
+void check_side(std::string_view op, const DecimalSide& side) {
+  const auto* node = std::get_if<NodePtr>(&side);
+  if (!dtype_of(side).is_decimal() || (node && (*node)->signature().form != Form::kColumn))
+    throw_error<TypeMismatchError>(op, "a column of decimals is wanted",
+                                   {{"dtype", dtype_of(side).name()}},
+                                   "use astype('decimal128(38, 2)') or other digits");
+}
+
+// The inputs of a node, and how its sides are found among their values.
+struct Sides {
+  std::vector<NodePtr> inputs;
+  Signature signature;
+
+  Sides(std::string_view op, std::initializer_list<const DecimalSide*> sides) {
+    for (const DecimalSide* side : sides) {
+      check_side(op, *side);
+      const auto* node = std::get_if<NodePtr>(side);
+      if (!node) continue;
+      if (inputs.empty())
+        signature = (*node)->signature();
+      else
+        check_same_rows(op, inputs[0], *node);
+      signature.nullable |= (*node)->signature().nullable;
+      if (signature.domain == 0) signature.domain = (*node)->signature().domain;
+      inputs.push_back(*node);
+    }
+    if (inputs.empty()) throw_error<InternalError>(op, "no side is a column");
+  }
+};
+
+Side side_at(std::span<const Value> values, const DecimalSide& side, size_t& at) {
+  if (const auto* value = std::get_if<DecimalValue>(&side)) return {nullptr, *value};
+  return {&std::get<Column>(values[at++]), {}};
+}
+
+[[noreturn]] void refuse_result(std::string_view op, int64_t row, Dtype dtype) {
+  throw_error<InvalidArgumentError>(op, "a result with more digits than its dtype has",
+                                    {{"row", row}, {"dtype", dtype.name()}},
+                                    "use astype with fewer digits, or astype('float64'), first");
+}
+
+// `make(row, &units)` of each row that is not null; false for what does not fit.
+template <class IsNull, class Make>
+Column decimals_of(std::string_view op, int64_t rows, Dtype dtype, std::vector<Touch> touches,
+                   bool nullable, IsNull&& null, Make&& make) {
+  Buffer buffer = Buffer::allocate_paged(16 * rows);
+  Buffer validity;
+  if (rows > 0) {
+    auto* const out = buffer.mutable_as<Int128>();
+    touches.push_back(writes(buffer, 16));
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        Int128 units = 0;
+        if (!null(row) && (!make(row, &units) || !has_digits(units, dtype.precision())))
+          refuse_result(op, row, dtype);
+        out[row] = units;
+      }
+    });
+    if (nullable) validity = bits_of(rows, {}, [&](int64_t row) { return !null(row); });
+  }
+  return Column(dtype, rows, std::move(buffer), std::move(validity), nullable ? -1 : 0);
+}
+
+bool is_comparison(Op op) {
+  return op_row(op).rule == OpRule::kCompare;
+}
+
+bool compute(Op op, Int128 a, Int128 b, Int128* out) {
+  switch (op) {
+    case Op::kAdd:
+      return !__builtin_add_overflow(a, b, out);
+    case Op::kSubtract:
+      return !__builtin_sub_overflow(a, b, out);
+    case Op::kMultiply:
+      return !__builtin_mul_overflow(a, b, out);
+    case Op::kFloorDivide:
+      *out = a / b - (a % b != 0 && (a < 0) != (b < 0));
+      return true;
+    case Op::kRemainder:
+      *out = a % b;
+      if (*out != 0 && (a < 0) != (b < 0)) *out += b;
+      return true;
+    case Op::kMinimum:
+      *out = std::min(a, b);
+      return true;
+    default:
+      *out = std::max(a, b);
+      return true;
+  }
+}
+
+Column run_binary(Op op, const Side& a, const Side& b, int64_t rows, Dtype dtype) {
+  std::vector<Touch> touches;
+  a.add_touch(touches);
+  b.add_touch(touches);
+  const bool nullable = a.nullable() || b.nullable();
+  const auto null = [&](int64_t row) { return a.is_null(row) || b.is_null(row); };
+  if (is_comparison(op)) {
+    Buffer bits = bits_of(rows, touches, [&](int64_t row) {
+      return !null(row) && holds(op, compare_decimals(a[row], a.scale(), b[row], b.scale()));
+    });
+    return bool_column(rows, std::move(bits), nullable, null);
+  }
+  const int scale = op == Op::kMultiply ? 0 : std::max(a.scale(), b.scale());
+  const int up_a = std::max(0, scale - a.scale()), up_b = std::max(0, scale - b.scale());
+  const bool divides = op == Op::kFloorDivide || op == Op::kRemainder;
+  return decimals_of(
+      op_row(op).name, rows, dtype, std::move(touches), nullable, null,
+      [&](int64_t row, Int128* out) {
+        Int128 x, y;
+        if (divides && b[row] == 0)
+          throw_error<InvalidArgumentError>(op_row(op).name, "a division by zero", {{"row", row}},
+                                            "use where(divisor != 0) on the divisor first");
+        return scale_up(a[row], up_a, &x) && scale_up(b[row], up_b, &y) && compute(op, x, y, out);
+      });
+}
+
+Dtype capped(std::string_view op, int precision, int scale, Dtype left, Dtype right) {
+  if (scale > kMostDigits)
+    throw_error<TypeMismatchError>(op, "more than 38 digits behind the point",
+                                   {{"left", left.name()}, {"right", right.name()}},
+                                   "use astype with fewer digits, or astype('float64'), first");
+  return Dtype::decimal(std::min(precision, kMostDigits), scale);
+}
+
+}  // namespace
+
+DecimalValue decimal_from_text(std::string_view text) {
+  DecimalText made = parse_decimal(text.data(), text.data() + text.size());
+  Int128 units = 0;
+  if (!made.good || made.scale > kMostDigits ||
+      !scale_up(made.units, std::max(0, -made.scale), &units) || !has_digits(units, kMostDigits))
+    throw_error<InvalidArgumentError>("decimal", "no decimal of at most 38 digits",
+                                      {{"value", text.substr(0, 60)}});
+  const int scale = std::max(0, made.scale);
+  int precision = std::max(1, scale);
+  while (!has_digits(units, precision)) ++precision;
+  return {units, Dtype::decimal(precision, scale)};
+}
+
+Dtype decimal_result(Op op, Dtype left, Dtype right) {
+  const std::string_view name = op_row(op).name;
+  if (op == Op::kMultiply)
+    return capped(name, left.precision() + right.precision(), left.scale() + right.scale(), left,
+                  right);
+  const int scale = std::max(left.scale(), right.scale());
+  const int whole = right.precision() - right.scale();
+  if (op == Op::kFloorDivide)
+    return capped(name, std::max(1, left.precision() - left.scale() + right.scale()), 0, left,
+                  right);
+  if (op == Op::kRemainder) return capped(name, std::max(1, whole + scale), scale, left, right);
+  const int before = std::max(left.precision() - left.scale(), whole);
+  const bool grows = op == Op::kAdd || op == Op::kSubtract;
+  return capped(name, before + scale + grows, scale, left, right);
+}
+
+NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
+  const std::string name(op_row(op).name);
+  constexpr Op kOps[] = {Op::kAdd,         Op::kSubtract,  Op::kMultiply, Op::kMinimum,
+                         Op::kFloorDivide, Op::kRemainder, Op::kMaximum};
+  if (!is_comparison(op) && std::ranges::find(kOps, op) == std::end(kOps))
+    throw_error<TypeMismatchError>(
+        name, "the operation does not take decimals",
+        {{"left", dtype_of(left).name()}, {"right", dtype_of(right).name()}},
+        "use astype('float64') first");
+  Sides sides(name, {&left, &right});
+  const Dtype dtype = is_comparison(op) ? Dtype(TypeId::kBool)
+                                        : decimal_result(op, dtype_of(left), dtype_of(right));
+  sides.signature.dtype = dtype;
+  // Inputs are held by the node; the sides keep values only.
+  const auto kept = [](const DecimalSide& side) {
+    return std::holds_alternative<NodePtr>(side) ? DecimalSide(NodePtr()) : side;
+  };
+  NodePtr made = operator_node(
+      name, std::string(dtype.name()), sides.signature, sides.inputs, 1,
+      [op, dtype, a = kept(left), b = kept(right)](std::span<const Value> values) -> Value {
+        size_t at = 0;
+        const Side x = side_at(values, a, at), y = side_at(values, b, at);
+        return run_binary(op, x, y, std::get<Column>(values[0]).num_rows(), dtype);
+      });
+  if (!is_comparison(op))
+    return made;  // a row that is not there must not raise what arithmetic may
+  made = with_traits(std::move(made), {.row_inputs = static_cast<int64_t>(sides.inputs.size())});
+  const auto* value = std::get_if<DecimalValue>(&right);
+  if (!value) return made;
+  return with_bounds(std::move(made), op, [value = *value](Op each, const NodePtr& bound) {
+    return decimal_node(each, bound, value);
+  });
+}
+
+namespace {
+
+// An operator on one column of decimals that keeps its dtype.
+template <class Make>
+NodePtr each_node(std::string op, std::string detail, const NodePtr& column, Make make) {
+  check_side(op, column);
+  return operator_node(op, std::move(detail), column->signature(), {column}, 1,
+                       [op, make](std::span<const Value> values) -> Value {
+                         const auto& in = std::get<Column>(values[0]);
+                         const Side side(&in, {});
+                         return decimals_of(
+                             op, in.num_rows(), in.dtype(), {reads(in)}, side.nullable(),
+                             [&](int64_t row) { return side.is_null(row); },
+                             [&](int64_t row, Int128* out) { return make(side[row], out); });
+                       });
+}
+
+}  // namespace
+
+NodePtr decimal_sign_node(Op op, const NodePtr& column) {
+  const bool absolute = op == Op::kAbsolute;
+  return each_node(std::string(op_row(op).name), "", column, [absolute](Int128 value, Int128* out) {
+    return absolute && value >= 0 ? (*out = value, true)
+                                  : !__builtin_sub_overflow(Int128{0}, value, out);
+  });
+}
+
+NodePtr decimal_round_node(const NodePtr& column, int digits) {
+  check_side("round", column);
+  const int dropped = column->signature().dtype.scale() - digits;
+  if (dropped <= 0) return column;
+  return each_node("round", std::to_string(digits), column, [dropped](Int128 value, Int128* out) {
+    return scale_up(scale_down(value, dropped), dropped, out);
+  });
+}
+
+NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
+                           const DecimalSide& no) {
+  static constexpr std::string_view kOp = "where";
+  if (!condition->signature().dtype.is_bool())
+    throw_error<TypeMismatchError>(kOp, "a condition is bool",
+                                   {{"dtype", condition->signature().dtype.name()}});
+  const NodePtr test = as_column_node(condition);
+  check_side(kOp, yes);
+  check_side(kOp, no);
+  Signature signature = test->signature();
+  std::vector<NodePtr> inputs{test};
+  for (const DecimalSide* side : {&yes, &no})
+    if (const auto* node = std::get_if<NodePtr>(side)) {
+      check_same_rows(kOp, test, *node);
+      signature.nullable |= (*node)->signature().nullable;
+      if (signature.domain == 0) signature.domain = (*node)->signature().domain;
+      inputs.push_back(*node);
+    }
+  const Dtype dtype = decimal_result(Op::kWhere, dtype_of(yes), dtype_of(no));
+  signature.dtype = dtype;
+  const auto kept = [](const DecimalSide& side) {
+    return std::holds_alternative<NodePtr>(side) ? DecimalSide(NodePtr()) : side;
+  };
+  return operator_node(
+      std::string(kOp), std::string(dtype.name()), signature, std::move(inputs), 1,
+      [dtype, yes = kept(yes), no = kept(no)](std::span<const Value> values) -> Value {
+        const auto& wanted = std::get<Column>(values[0]);
+        size_t at = 1;
+        const Side a = side_at(values, yes, at), b = side_at(values, no, at);
+        std::vector<Touch> touches{reads(wanted)};
+        a.add_touch(touches);
+        b.add_touch(touches);
+        const Nulls unknown(wanted);
+        const auto null = [&](int64_t row) {
+          return unknown(row) || (wanted.bit(row) ? a : b).is_null(row);
+        };
+        return decimals_of(kOp, wanted.num_rows(), dtype, std::move(touches),
+                           unknown.any() || a.nullable() || b.nullable(), null,
+                           [&](int64_t row, Int128* out) {
+                             const Side& side = wanted.bit(row) ? a : b;
+                             return scale_up(side[row], dtype.scale() - side.scale(), out);
+                           });
+      });
+}
+
+}  // namespace hr

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One decimal of many: exact sums whatever the threads, the least and the greatest.
+#include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/functions/decimal/decimal_arithmetic.h"
+
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+enum class Fold : uint8_t { kSum, kMin, kMax };
+constexpr std::string_view kNames[] = {"sum", "min", "max"};
+
+struct Partial {
+  DecimalSum sum{};
+  Int128 best = 0;
+  int64_t count = 0;
+
+  void add(Int128 value, Fold fold) {
+    sum += DecimalSum(value);
+    if (count++ == 0 || (fold == Fold::kMin ? value < best : value > best)) best = value;
+  }
+
+  void merge(const Partial& other, Fold fold) {
+    sum += other.sum;
+    if (other.count > 0 &&
+        (count == 0 || (fold == Fold::kMin ? other.best < best : other.best > best)))
+      best = other.best;
+    count += other.count;
+  }
+};
+
+Column run(Fold fold, const Column& column, Dtype dtype) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  std::vector<Partial> parts(static_cast<size_t>(num_morsels(rows)));
+  if (rows > 0) {
+    const Int128* const in = column.values<Int128>().data();
+    parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+      Partial& part = parts[static_cast<size_t>(morsel.index)];
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        if (!null(row)) part.add(in[row], fold);
+    });
+  }
+  Partial all;
+  for (const Partial& part : parts) all.merge(part, fold);
+  Buffer value = Buffer::allocate_zeroed(16);
+  Int128 result = all.best;
+  if (fold == Fold::kSum && !all.sum.get(&result))
+    throw_error<InvalidArgumentError>("sum", "the sum has more than 38 digits",
+                                      {{"dtype", column.dtype().name()}},
+                                      "use astype('float64') first");
+  if (all.count > 0) *value.mutable_as<Int128>() = result;
+  if (all.count > 0 || fold == Fold::kSum) return Column(dtype, 1, std::move(value));
+  return Column(dtype, 1, std::move(value), Buffer::allocate_zeroed(1), 1);
+}
+
+}  // namespace
+
+NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
+  const auto fold = enum_from_name<Fold>("reduce", "kind", kind, kNames);
+  Signature signature = column->signature();
+  if (signature.form != Form::kColumn || !signature.dtype.is_decimal())
+    throw_error<TypeMismatchError>(kind, "a column of decimals is wanted",
+                                   {{"dtype", signature.dtype.name()}});
+  if (fold == Fold::kSum) signature.dtype = Dtype::decimal(kMostDigits, signature.dtype.scale());
+  signature.shape = {1};
+  signature.domain = 0;
+  signature.nullable = fold != Fold::kSum;
+  return operator_node(std::string(kind), "", signature, {column}, 1,
+                       [fold, dtype = signature.dtype](std::span<const Value> values) -> Value {
+                         return run(fold, std::get<Column>(values[0]), dtype);
+                       });
+}
+
+}  // namespace hr

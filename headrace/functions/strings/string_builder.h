@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of texts as operators take and make them. For this room only.
+#pragma once
+#include "headrace/algo/keys/dictionary_encode.h"
+#include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/eval/expression.h"
+#include "headrace/plan/graph/node.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// Strings as they are, categories as strings.
+inline Column text_of(const Column& column) {
+  return column.dtype().is_category() ? strings_of_categories(column) : column;
+}
+
+inline bool starts_character(char byte) {
+  return (static_cast<uint8_t>(byte) & 0xC0) != 0x80;
+}
+
+/// The byte where the next character begins.
+inline size_t next_character(std::string_view text, size_t at) {
+  do ++at;
+  while (at < text.size() && !starts_character(text[at]));
+  return at;
+}
+
+/// Whether an order (negative, 0, positive) is what `op` asks for.
+inline bool holds(Op op, int order) {
+  switch (op) {
+    case Op::kEqual:
+      return order == 0;
+    case Op::kNotEqual:
+      return order != 0;
+    case Op::kLess:
+      return order < 0;
+    case Op::kLessEqual:
+      return order <= 0;
+    case Op::kGreater:
+      return order > 0;
+    case Op::kGreaterEqual:
+      return order >= 0;
+    default:
+      throw_error<InternalError>("compare", "not a comparison");
+  }
+}
+
+inline void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr& b) {
+  const Signature &left = a->signature(), &right = b->signature();
+  if (!left.same_rows(right))
+    throw_error<InvalidArgumentError>(op, "columns have different lengths or frames",
+                                      {left.rows_detail("left"), right.rows_detail("right")});
+  if (left.domain != 0 && right.domain != 0 && left.domain != right.domain)
+    throw_error<InvalidArgumentError>(op, "columns belong to different frames",
+                                      {left.rows_detail("left"), right.rows_detail("right")},
+                                      "bring them into one frame with merge or join first");
+}
+
+inline void check_text(const Signature& signature) {
+  if (signature.form != Form::kColumn ||
+      !(signature.dtype.is_string() || signature.dtype.is_category()))
+    throw_error<TypeMismatchError>("str", "a column of texts is wanted",
+                                   {{"dtype", signature.dtype.name()}}, "use astype('string')");
+}
+
+/// What an operator on one column of texts makes.
+inline Signature text_signature(const NodePtr& column, Dtype dtype) {
+  Signature signature = column->signature();
+  check_text(signature);
+  signature.dtype = dtype;
+  return signature;
+}
+
+/// An operator on one column of texts.
+inline NodePtr text_operator(const NodePtr& column, Dtype dtype, std::string detail,
+                             Node::Run run) {
+  return with_traits(operator_node("str", std::move(detail), text_signature(column, dtype),
+                                   {column}, 1, std::move(run)),
+                     {.row_inputs = 1});
+}
+
+/// The view of `part`, which is a piece of the text that `whole` is the view of.
+inline StringView view_of_part(const StringView& whole, std::string_view text,
+                               std::string_view part) {
+  StringView view{};
+  view.size = static_cast<uint32_t>(part.size());
+  if (part.size() <= sizeof view.inlined) {
+    std::memcpy(view.inlined, part.data(), part.size());
+    return view;
+  }
+  std::memcpy(view.far.prefix, part.data(), sizeof view.far.prefix);
+  view.far.buffer = whole.far.buffer;
+  view.far.offset = whole.far.offset + static_cast<uint32_t>(part.data() - text.data());
+  return view;
+}
+
+/// `part_of(text)`, a piece of each text, as a column over the same text.
+template <class F>
+Column pieces_of(const Column& from, F&& part_of) {
+  const int64_t rows = from.num_rows();
+  const Nulls null(from);
+  Buffer buffer = Buffer::allocate_paged(16 * rows);
+  if (rows > 0) {
+    auto* const out = buffer.mutable_as<StringView>();
+    const StringView* const in = from.values<StringView>().data();
+    parallel_morsels(rows, {reads(from), writes(buffer, 16)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        out[row] = {};
+        if (null(row)) continue;
+        const std::string_view text = from.string(row);
+        out[row] = view_of_part(in[row], text, part_of(text));
+      }
+    });
+  }
+  return from.with_rows(rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+/// Puts the texts of one morsel together; those that stand in their views leave nothing behind.
+class TextMaker {
+ public:
+  explicit TextMaker(int64_t morsel) : buffer_(static_cast<uint32_t>(morsel)) {}
+
+  void add(std::string_view part) {
+    std::memcpy(reserve(part.size()), part.data(), part.size());
+    used_ += static_cast<int64_t>(part.size());
+  }
+
+  /// Room for `bytes` more, of which `used` then says how many were taken.
+  char* reserve(size_t bytes) {
+    const int64_t wanted = used_ + static_cast<int64_t>(bytes);
+    if (wanted > capacity_) grow(wanted);
+    return data_ + used_;
+  }
+
+  void used(size_t bytes) { used_ += static_cast<int64_t>(bytes); }
+
+  /// The view of what was added since the last one.
+  StringView finish() {
+    const int64_t size = used_ - begin_;
+    if (used_ > std::numeric_limits<int32_t>::max())
+      throw_error<InvalidArgumentError>("str", "the texts of these rows take too many bytes",
+                                        {{"rows", morsel_rows()}, {"limit", "2 GiB"}});
+    StringView view{};
+    view.size = static_cast<uint32_t>(size);
+    if (size == 0) return view;
+    if (size <= static_cast<int64_t>(sizeof view.inlined)) {
+      std::memcpy(view.inlined, data_ + begin_, static_cast<size_t>(size));
+      used_ = begin_;
+      return view;
+    }
+    std::memcpy(view.far.prefix, data_ + begin_, sizeof view.far.prefix);
+    view.far.buffer = buffer_;
+    view.far.offset = static_cast<uint32_t>(begin_);
+    begin_ = used_;
+    return view;
+  }
+
+  /// All texts that do not stand in their views.
+  Buffer text() const {
+    Buffer exact = Buffer::allocate(used_);
+    if (used_ > 0) std::memcpy(exact.mutable_as<char>(), data_, static_cast<size_t>(used_));
+    return exact;
+  }
+
+ private:
+  void grow(int64_t wanted) {
+    capacity_ = std::max({wanted, 2 * capacity_, int64_t{1} << 12});
+    Buffer larger = Buffer::allocate(capacity_);
+    char* const data = larger.mutable_as<char>();
+    if (used_ > 0) std::memcpy(data, data_, static_cast<size_t>(used_));
+    scratch_ = std::move(larger);
+    data_ = data;
+  }
+
+  uint32_t buffer_;
+  int64_t used_ = 0;
+  int64_t begin_ = 0;  // of the text in the making
+  int64_t capacity_ = 0;
+  Buffer scratch_{};
+  char* data_ = nullptr;
+};
+
+/// New texts: `start()` gives a morsel its `make(row, maker)`, which adds the text of a row. Each
+/// morsel has a buffer of its own, so that the threads do not matter.
+template <class IsNull, class Start>
+Column make_texts(int64_t rows, std::vector<Touch> touches, IsNull&& null, Buffer validity,
+                  Start&& start) {
+  const int64_t nulls = validity ? -1 : 0;
+  Buffer views = Buffer::allocate_paged(16 * rows);
+  std::vector<Buffer> text(static_cast<size_t>(num_morsels(rows)));
+  if (rows > 0) {
+    auto* const out = views.mutable_as<StringView>();
+    touches.push_back(writes(views, 16));
+    parallel_morsels(rows, touches, [&](Morsel morsel) {
+      TextMaker maker(morsel.index);
+      auto make = start();
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        out[row] = {};
+        if (null(row)) continue;
+        make(row, maker);
+        out[row] = maker.finish();
+      }
+      text[static_cast<size_t>(morsel.index)] = maker.text();
+    });
+  }
+  return Column::strings(rows, std::move(views), std::move(text), std::move(validity), nulls);
+}
+
+/// The entry of each row's category, null where it or the row is.
+inline Column spread_entries(const Column& categories, const Column& entries) {
+  const int64_t rows = categories.num_rows();
+  const Nulls null(categories), null_entry(entries);
+  const int32_t* const codes = categories.values<int32_t>().data();
+  const StringView* const in = entries.values<StringView>().data();
+  const auto is_null = [&](int64_t row) { return null(row) || null_entry(codes[row]); };
+  Buffer views = Buffer::allocate_paged(16 * rows);
+  if (rows > 0) {
+    auto* const out = views.mutable_as<StringView>();
+    parallel_morsels(rows, {reads(categories), writes(views, 16)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = is_null(row) ? StringView{} : in[codes[row]];
+    });
+  }
+  Buffer validity;
+  if (null.any() || null_entry.any())
+    validity = bits_of(rows, {reads(categories)}, [&](int64_t row) { return !is_null(row); });
+  const int64_t nulls = validity ? -1 : 0;
+  return entries.with_rows(rows, std::move(views), std::move(validity), nulls);
+}
+
+/// `make(strings)` of a column of strings; of categories once for each distinct text.
+template <class F>
+Column over_texts(const Column& column, F&& make) {
+  if (!column.dtype().is_category()) return make(column);
+  return spread_entries(column, make(column.dictionary()->values()));
+}
+
+}  // namespace hr

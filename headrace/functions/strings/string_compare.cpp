@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts row by row.
+#include "headrace/functions/strings/string_compare.h"
+
+#include "headrace/algo/keys/dictionary_encode.h"
+#include "headrace/algo/select/concat.h"
+#include "headrace/algo/select/gather.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/exec/workers.h"
+#include "headrace/functions/strings/string_builder.h"
+#include "headrace/plan/graph/view.h"
+#include "headrace/plan/optimize/zone_map.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+bool has_text(Dtype dtype) {
+  return dtype.is_string() || dtype.is_category();
+}
+
+// A text as its view would be, up to 12 bytes; behind these the text itself.
+struct Needle {
+  uint64_t words[2] = {0, 0};
+  std::string_view text;
+
+  explicit Needle(std::string_view of) : text(of) {
+    StringView view{};
+    view.size = static_cast<uint32_t>(of.size());
+    std::memcpy(view.inlined, of.data(), std::min(of.size(), sizeof view.inlined));
+    std::memcpy(words, &view, sizeof words);
+  }
+
+  bool is_inline() const { return text.size() <= sizeof(StringView::inlined); }
+};
+
+// Which rows' texts are that of a needle that does not stand in its view. A block's views tell of
+// most rows that they differ; the bytes of the others, which lie far from each other, are fetched
+// before the first is looked at.
+Buffer match_long(const Column& column, const Needle& needle, const Mask* where) {
+  const int64_t rows = column.num_rows();
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows == 0) return bits;
+  uint8_t* const out = bits.mutable_as<uint8_t>();
+  const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());
+  const Nulls null(column);
+  parallel_morsels(rows, {reads(column)}, [&, first = needle.words[0]](Morsel morsel) {
+    uint16_t places[kBlockRows];
+    const char* bytes[kBlockRows];
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
+      const int64_t end = std::min(begin + kBlockRows, morsel.end);
+      int64_t found = 0;
+      for (int64_t row = begin; row < end; row += 64) {
+        const int64_t count = std::min<int64_t>(64, end - row);
+        uint64_t close = where ? where->word(row, count) : ~uint64_t{0} >> (64 - count);
+        if (close == 0) continue;
+        uint64_t same = 0;
+        for (int64_t i = 0; i < count; ++i) same |= uint64_t{words[2 * (row + i)] == first} << i;
+        for (close &= same; close; close &= close - 1) {
+          const int64_t place = row + std::countr_zero(close);
+          if (null(place)) continue;
+          places[found] = static_cast<uint16_t>(place - begin);
+          bytes[found] = column.string(place).data();
+          __builtin_prefetch(bytes[found++]);
+        }
+      }
+      for (int64_t i = 0; i < found; ++i)
+        if (std::memcmp(bytes[i], needle.text.data(), needle.text.size()) == 0)
+          set_bit(out, begin + places[i], true);
+    }
+  });
+  return bits;
+}
+
+// Which rows' texts are one of `texts`; of null rows it says anything.
+Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts,
+                     const Mask* where) {
+  const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());
+  const std::vector<Touch> touches{reads(column)};
+  std::vector<Needle> needles;
+  for (const std::string_view text : texts) needles.emplace_back(text);
+  const auto same = [words](const Needle& needle, int64_t row) {
+    return words[2 * row] == needle.words[0] && words[2 * row + 1] == needle.words[1];
+  };
+  const auto each = [&](auto&& test) {
+    return bits_of(column.num_rows(), touches, test, where, kFewCheapRows);
+  };
+  if (needles.size() == 1 && needles[0].is_inline())
+    return each([same, needle = needles[0]](int64_t row) { return same(needle, row); });
+  if (needles.size() == 2 && needles[0].is_inline() && needles[1].is_inline())
+    return each([same, a = needles[0], b = needles[1]](int64_t row) {
+      return same(a, row) || same(b, row);
+    });
+  const Nulls null(column);
+  if (needles.size() == 1) return match_long(column, needles[0], where);
+  return bits_of(
+      column.num_rows(), touches,
+      [&](int64_t row) {
+        bool found = false;
+        for (const Needle& needle : needles) {
+          if (needle.is_inline())
+            found |= same(needle, row);
+          else if (words[2 * row] == needle.words[0])  // size and the first four bytes
+            found |= !null(row) && column.string(row) == needle.text;
+        }
+        return found;
+      },
+      where);
+}
+
+Column compare_strings(Op op, const Column& column, std::string_view text,
+                       const Mask* where = nullptr) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  Buffer bits;
+  if (op == Op::kEqual || op == Op::kNotEqual) {
+    bits = match_strings(column, {text}, where);
+    if (op == Op::kNotEqual && rows > 0) {
+      uint8_t* const bytes = bits.mutable_as<uint8_t>();
+      for (int64_t row = 0; row < rows; row += 64) {
+        const int64_t count = std::min<int64_t>(64, rows - row);
+        const uint64_t all = where ? where->word(row, count) : ~uint64_t{0} >> (64 - count);
+        const uint64_t word = load_bits(bytes, row, count) ^ all;
+        std::memcpy(bytes + row / 8, &word, static_cast<size_t>(bitmap_bytes(count)));
+      }
+    }
+  } else {
+    bits = bits_of(
+        rows, {reads(column)},
+        [&](int64_t row) { return !null(row) && holds(op, column.string(row).compare(text)); },
+        where);
+  }
+  return bool_column(rows, std::move(bits), null.any(), null);
+}
+
+bool is_order(Op op) {
+  return op != Op::kEqual && op != Op::kNotEqual;
+}
+
+[[noreturn]] void refuse_order(Op op, std::string_view what) {
+  throw_error<TypeMismatchError>(op_row(op).name, what, {}, "use astype('string')");
+}
+
+Column compare_codes(Op op, const Column& left, const Column& right) {
+  const int32_t* const a = left.values<int32_t>().data();
+  const int32_t* const b = right.values<int32_t>().data();
+  const Nulls left_null(left), right_null(right);
+  const auto null = [&](int64_t row) { return left_null(row) || right_null(row); };
+  Buffer bits = bits_of(left.num_rows(), {reads(left), reads(right)},
+                        [&](int64_t row) { return !null(row) && holds(op, a[row] - b[row]); });
+  return bool_column(left.num_rows(), std::move(bits), left_null.any() || right_null.any(), null);
+}
+
+// The code of an ordered dictionary's text.
+int32_t code_of(Op op, const Dictionary& dictionary, std::string_view text) {
+  for (int32_t code = 0; code < dictionary.size(); ++code)
+    if (dictionary.values().string(code) == text) return code;
+  refuse_order(op, "the text is none of the categories");
+}
+
+NodePtr text_column(std::string_view op, const NodePtr& node) {
+  const Signature& signature = node->signature();
+  if (!has_text(signature.dtype) || signature.form != Form::kColumn)
+    throw_error<TypeMismatchError>(op, "a column of texts is wanted",
+                                   {{"dtype", signature.dtype.name()}}, "use astype('string')");
+  return node;
+}
+
+Signature bool_signature(const NodePtr& column) {
+  Signature signature = column->signature();
+  signature.dtype = TypeId::kBool;
+  return signature;
+}
+
+}  // namespace
+
+Column compare_text(Op op, const Column& column, std::string_view text, const Mask* where) {
+  if (!column.dtype().is_category()) return compare_strings(op, column, text, where);
+  const Dictionary& dictionary = *column.dictionary();
+  if (is_order(op)) {
+    if (!dictionary.is_ordered()) refuse_order(op, "these categories have no order");
+    const int32_t other = code_of(op, dictionary, text);
+    return test_codes(column, [&](int32_t code) { return holds(op, code - other); }, where);
+  }
+  const Column entries = compare_strings(op, dictionary.values(), text);
+  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
+}
+
+Column is_one_of(const Column& column, const std::vector<std::string_view>& texts,
+                 const Mask* where) {
+  if (!column.dtype().is_category()) {
+    Buffer bits = match_strings(column, texts, where);
+    const Buffer valid = Nulls(column).bitmap(column.num_rows());
+    for (int64_t i = 0; valid && i < bits.size_bytes(); ++i)
+      bits.mutable_as<uint8_t>()[i] &= valid.as<uint8_t>()[i];
+    return Column(TypeId::kBool, column.num_rows(), std::move(bits));
+  }
+  const Buffer entries = match_strings(column.dictionary()->values(), texts, nullptr);
+  const int32_t* const codes = column.values<int32_t>().data();
+  const Nulls null(column);
+  return Column(
+      TypeId::kBool, column.num_rows(),
+      bits_of(
+          column.num_rows(), {reads(column)},
+          [&](int64_t row) { return !null(row) && get_bit(entries.as<uint8_t>(), codes[row]); },
+          where));
+}
+
+Column compare_text(Op op, const Column& left, const Column& right) {
+  if (left.dtype().is_category() && right.dtype().is_category()) {
+    const bool same = left.dictionary()->id() == right.dictionary()->id();
+    if (is_order(op) && !(same && left.dictionary()->is_ordered()))
+      refuse_order(op, "these categories have no order in common");
+    if (same) return compare_codes(op, left, right);
+  } else if (is_order(op) && (left.dtype().is_category() || right.dtype().is_category())) {
+    refuse_order(op, "categories and strings have no order in common");
+  }
+  const Column a = left.dtype().is_category() ? strings_of_categories(left) : left;
+  const Column b = right.dtype().is_category() ? strings_of_categories(right) : right;
+  const Nulls left_null(a), right_null(b);
+  const auto null = [&](int64_t row) { return left_null(row) || right_null(row); };
+  Buffer bits = bits_of(a.num_rows(), {reads(a), reads(b)}, [&](int64_t row) {
+    return !null(row) && holds(op, a.string(row).compare(b.string(row)));
+  });
+  return bool_column(a.num_rows(), std::move(bits), left_null.any() || right_null.any(), null);
+}
+
+NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text) {
+  const std::string name(op_row(op).name);
+  NodePtr made =
+      test_node(name, text.substr(0, 40), bool_signature(text_column(name, column)), {column},
+                [op, text](std::span<const Value> values, const Mask* where) {
+                  return compare_text(op, std::get<Column>(values[0]), text, where);
+                },
+                {.row_inputs = 1, .same = "text " + text});
+  // Categories have an order of their own.
+  if (is_order(op) && !column->signature().dtype.is_string()) return made;
+  return with_bounds(std::move(made), op, [text](Op each, const NodePtr& bound) {
+    return compare_text_node(each, bound, text);
+  });
+}
+
+NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
+  const std::string name(op_row(op).name);
+  check_same_rows(name, text_column(name, left), text_column(name, right));
+  Signature signature = bool_signature(left);
+  signature.nullable |= right->signature().nullable;
+  return with_traits(operator_node(name, "", signature, {left, right}, 1,
+                                   [op](std::span<const Value> values) -> Value {
+                                     return compare_text(op, std::get<Column>(values[0]),
+                                                         std::get<Column>(values[1]));
+                                   }),
+                     {.row_inputs = 2, .same = "texts"});
+}
+
+NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
+  constexpr std::string_view kOp = "where";
+  if (!condition->signature().dtype.is_bool())
+    throw_error<TypeMismatchError>(kOp, "a condition is bool",
+                                   {{"dtype", condition->signature().dtype.name()}});
+  const NodePtr test =
+      condition->signature().form == Form::kTensor ? as_column_node(condition) : condition;
+  NodePtr a = text_column(kOp, yes), b = text_column(kOp, no);
+  check_same_rows(kOp, test, a);
+  check_same_rows(kOp, test, b);
+  if (a->signature().dtype != b->signature().dtype) {
+    a = cast_node(a, TypeId::kString);
+    b = cast_node(b, TypeId::kString);
+  }
+  Signature signature = a->signature();
+  signature.nullable |= b->signature().nullable || test->signature().nullable;
+  NodePtr made = operator_node(
+      "where", "", signature, {test, a, b}, 2, [](std::span<const Value> values) -> Value {
+        const auto& wanted = std::get<Column>(values[0]);
+        const auto &left = std::get<Column>(values[1]), &right = std::get<Column>(values[2]);
+        const int64_t rows = wanted.num_rows();
+        Buffer at = Buffer::allocate_paged(8 * rows);
+        if (rows > 0) {
+          int64_t* const out = at.mutable_as<int64_t>();
+          parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
+            for (int64_t row = morsel.begin; row < morsel.end; ++row)
+              out[row] = wanted.is_null(row) ? -1 : wanted.bit(row) ? row : rows + row;
+          });
+        }
+        const Tensor rows_of(TypeId::kInt64, {rows}, std::move(at));
+        const Column both = concatenate("where", left.dtype(), std::array{left, right});
+        return wanted.null_count() > 0 ? gather_or_null(both, rows_of) : gather(both, rows_of);
+      });
+  return with_traits(std::move(made), {.row_inputs = 3, .same = "texts"});
+}
+
+}  // namespace hr

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regular expressions by RE2. Each morsel compiles its own: threads then share no cache of states.
+#include "headrace/functions/strings/string_regex.h"
+
+#include "headrace/base/enum_names.h"
+#include "headrace/functions/strings/string_builder.h"
+
+#include <algorithm>
+#include <memory>
+
+#ifdef HR_WITH_RE2
+#include <re2/re2.h>
+#endif
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kAnchors[] = {"contains", "match", "fullmatch"};
+
+}  // namespace
+
+RegexAnchor regex_anchor_from_name(std::string_view name) {
+  return enum_from_name<RegexAnchor>("str", "test", name, kAnchors);
+}
+
+#ifdef HR_WITH_RE2
+
+namespace {
+
+using Regex = std::unique_ptr<const re2::RE2>;
+
+Regex compile(const RegexPattern& pattern) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  auto regex = std::make_unique<re2::RE2>(pattern.text, options);
+  if (!regex->ok())
+    throw_error<InvalidArgumentError>(
+        pattern.op, "RE2 does not take this pattern",
+        {{"pat", pattern.text}, {"reason", regex->error()}, {"at", regex->error_arg()}},
+        "regex=False takes a text as it is");
+  return regex;
+}
+
+re2::StringPiece piece_of(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::string_view view_of(const re2::StringPiece& piece) {
+  return {piece.data(), piece.size()};
+}
+
+re2::RE2::Anchor anchor_of(RegexAnchor anchor) {
+  return anchor == RegexAnchor::kAnywhere ? re2::RE2::UNANCHORED
+         : anchor == RegexAnchor::kStart  ? re2::RE2::ANCHOR_START
+                                          : re2::RE2::ANCHOR_BOTH;
+}
+
+Column test_strings(RegexAnchor anchor, const Column& strings, const RegexPattern& pattern,
+                    const Mask* where) {
+  const int64_t rows = strings.num_rows();
+  const Nulls null(strings);
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows > 0) {
+    auto* const out = bits.mutable_as<uint8_t>();
+    parallel_morsels(rows, {reads(strings)}, [&](Morsel morsel) {
+      const Regex regex = compile(pattern);
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        if (null(row) || (where && where->word(row, 1) == 0)) continue;
+        const re2::StringPiece text = piece_of(strings.string(row));
+        if (regex->Match(text, 0, text.size(), anchor_of(anchor), nullptr, 0))
+          set_bit(out, row, true);
+      }
+    });
+  }
+  return bool_column(rows, std::move(bits), null.any(), null);
+}
+
+/// What a match becomes: texts and groups in turn.
+class Replacement {
+ public:
+  Replacement(const RegexPattern& pattern, const re2::RE2& regex, const std::string& fresh)
+      : pattern_(pattern), regex_(regex) {
+    for (size_t at = 0; at < fresh.size(); ++at) {
+      if (fresh[at] != '\\' || at + 1 == fresh.size()) {
+        add_letter(fresh[at]);
+        continue;
+      }
+      const char next = fresh[++at];
+      if (next == 'g' && at + 1 < fresh.size() && fresh[at + 1] == '<') {
+        const size_t end = fresh.find('>', at);
+        if (end == std::string::npos) refuse(fresh, "a group's name does not end");
+        add_group(fresh, fresh.substr(at + 2, end - at - 2));
+        at = end;
+      } else if (next >= '1' && next <= '9') {
+        size_t digits = 1;
+        if (at + 1 < fresh.size() && is_digit(fresh[at + 1])) ++digits;
+        add_group(fresh, fresh.substr(at, digits));
+        at += digits - 1;
+      } else if (next == 'n') {
+        add_letter('\n');
+      } else if (next == 't') {
+        add_letter('\t');
+      } else if (is_letter(next) || is_digit(next)) {
+        refuse(fresh, "there is no such escape");
+      } else {
+        if (next != '\\') add_letter('\\');
+        add_letter(next);
+      }
+    }
+  }
+
+  int num_groups() const { return most_group_ + 1; }
+
+  void add_to(TextMaker& maker, const std::vector<re2::StringPiece>& groups) const {
+    for (const Piece& piece : pieces_)
+      maker.add(piece.group < 0 ? std::string_view(piece.text)
+                                : view_of(groups[static_cast<size_t>(piece.group)]));
+  }
+
+ private:
+  struct Piece {
+    int group = -1;
+    std::string text{};
+  };
+
+  static bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+  static bool is_letter(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+  }
+
+  [[noreturn]] void refuse(const std::string& fresh, std::string_view what) const {
+    throw_error<InvalidArgumentError>(pattern_.op, what, {{"pat", pattern_.text}, {"repl", fresh}},
+                                      "groups are \\1 or \\g<name>, a backslash is \\\\");
+  }
+
+  void add_letter(char letter) {
+    if (pieces_.empty() || pieces_.back().group >= 0) pieces_.emplace_back();
+    pieces_.back().text.push_back(letter);
+  }
+
+  void add_group(const std::string& fresh, const std::string& name) {
+    int group = -1;
+    if (!name.empty() && name.size() < 4 && std::all_of(name.begin(), name.end(), is_digit)) {
+      group = std::stoi(name);
+    } else {
+      const auto& names = regex_.NamedCapturingGroups();
+      if (const auto found = names.find(name); found != names.end()) group = found->second;
+    }
+    if (group < 0 || group > regex_.NumberOfCapturingGroups())
+      refuse(fresh, "the pattern has no such group");
+    pieces_.push_back({group, {}});
+    most_group_ = std::max(most_group_, group);
+  }
+
+  const RegexPattern& pattern_;
+  const re2::RE2& regex_;
+  std::vector<Piece> pieces_{};
+  int most_group_ = 0;
+};
+
+void add_replaced(const re2::RE2& regex, const Replacement& fresh, std::string_view text,
+                  int64_t most, std::vector<re2::StringPiece>& groups, TextMaker& maker) {
+  size_t copied = 0;
+  for (size_t at = 0; most != 0 && at <= text.size(); --most) {
+    if (!regex.Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                     static_cast<int>(groups.size())))
+      break;
+    const auto begin = static_cast<size_t>(groups[0].data() - text.data());
+    const size_t end = begin + groups[0].size();
+    maker.add(text.substr(copied, begin - copied));
+    fresh.add_to(maker, groups);
+    copied = end;
+    at = end > begin ? end : end < text.size() ? next_character(text, end) : end + 1;
+  }
+  maker.add(text.substr(copied));
+}
+
+Column extract_group(const Column& from, const RegexPattern& pattern, int group) {
+  const int64_t rows = from.num_rows();
+  const Nulls null(from);
+  Buffer views = Buffer::allocate_paged(16 * rows);
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows > 0) {
+    auto* const out = views.mutable_as<StringView>();
+    auto* const valid = validity.mutable_as<uint8_t>();
+    const StringView* const in = from.values<StringView>().data();
+    parallel_morsels(rows, {reads(from), writes(views, 16)}, [&](Morsel morsel) {
+      const Regex regex = compile(pattern);
+      std::vector<re2::StringPiece> groups(static_cast<size_t>(group) + 1);
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        out[row] = {};
+        if (null(row)) continue;
+        const std::string_view text = from.string(row);
+        if (!regex->Match(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                          group + 1) ||
+            !groups.back().data())
+          continue;
+        out[row] = view_of_part(in[row], text, view_of(groups.back()));
+        set_bit(valid, row, true);
+      }
+    });
+  }
+  return from.with_rows(rows, std::move(views), std::move(validity), -1);
+}
+
+}  // namespace
+
+Column test_regex(RegexAnchor anchor, const Column& column, const RegexPattern& pattern,
+                  const Mask* where) {
+  if (!column.dtype().is_category()) return test_strings(anchor, column, pattern, where);
+  const Column entries = test_strings(anchor, column.dictionary()->values(), pattern, nullptr);
+  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
+}
+
+NodePtr test_regex_node(RegexAnchor anchor, const NodePtr& column, const RegexPattern& pattern) {
+  compile(pattern);
+  return test_node(
+      "str",
+      std::string(kAnchors[static_cast<size_t>(anchor)]) + " /" + pattern.text.substr(0, 40) + "/",
+      text_signature(column, TypeId::kBool), {column},
+      [anchor, pattern](std::span<const Value> values, const Mask* where) {
+        return test_regex(anchor, std::get<Column>(values[0]), pattern, where);
+      },
+      {.row_inputs = 1});
+}
+
+Column replace_regex(const Column& column, const RegexPattern& pattern, const std::string& fresh,
+                     int64_t most) {
+  return over_texts(column, [&](const Column& from) {
+    const Nulls null(from);
+    return make_texts(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
+      std::shared_ptr<const re2::RE2> regex = compile(pattern);
+      const Replacement made(pattern, *regex, fresh);
+      std::vector<re2::StringPiece> groups(static_cast<size_t>(made.num_groups()));
+      return [&from, most, regex, made, groups](int64_t row, TextMaker& maker) mutable {
+        add_replaced(*regex, made, from.string(row), most, groups, maker);
+      };
+    });
+  });
+}
+
+NodePtr replace_regex_node(const NodePtr& column, const RegexPattern& pattern,
+                           const std::string& fresh, int64_t most) {
+  const Regex regex = compile(pattern);
+  Replacement(pattern, *regex, fresh);  // says what is wrong with it now
+  return text_operator(column, TypeId::kString, "replace /" + pattern.text.substr(0, 40) + "/",
+                       [pattern, fresh, most](std::span<const Value> values) -> Value {
+                         return replace_regex(std::get<Column>(values[0]), pattern, fresh, most);
+                       });
+}
+
+std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& column,
+                                                                 const RegexPattern& pattern) {
+  const Regex regex = compile(pattern);
+  const int count = regex->NumberOfCapturingGroups();
+  if (count == 0)
+    throw_error<InvalidArgumentError>(pattern.op, "the pattern has no group",
+                                      {{"pat", pattern.text}},
+                                      "put what you want in parentheses: (\\d+)");
+  const auto& names = regex->CapturingGroupNames();
+  std::vector<std::pair<std::string, NodePtr>> made;
+  for (int group = 1; group <= count; ++group) {
+    const auto name = names.find(group);
+    Signature signature = text_signature(column, TypeId::kString);
+    signature.nullable = true;  // where nothing matches
+    NodePtr node = with_traits(
+        operator_node("str", "extract /" + pattern.text.substr(0, 40) + "/", signature, {column}, 1,
+                      [pattern, group](std::span<const Value> values) -> Value {
+                        return over_texts(std::get<Column>(values[0]), [&](const Column& strings) {
+                          return extract_group(strings, pattern, group);
+                        });
+                      }),
+        {.row_inputs = 1});
+    made.emplace_back(name == names.end() ? std::to_string(group - 1) : name->second,
+                      std::move(node));
+  }
+  return made;
+}
+
+#else
+
+namespace {
+
+[[noreturn]] void no_regex(const RegexPattern& pattern) {
+  throw_error<UnsupportedError>(pattern.op, "this build has no RE2", {{"pat", pattern.text}},
+                                "pass regex=False, or build with RE2 (libre2-dev)");
+}
+
+}  // namespace
+
+Column test_regex(RegexAnchor, const Column&, const RegexPattern& pattern, const Mask*) {
+  no_regex(pattern);
+}
+
+NodePtr test_regex_node(RegexAnchor, const NodePtr&, const RegexPattern& pattern) {
+  no_regex(pattern);
+}
+
+Column replace_regex(const Column&, const RegexPattern& pattern, const std::string&, int64_t) {
+  no_regex(pattern);
+}
+
+NodePtr replace_regex_node(const NodePtr&, const RegexPattern& pattern, const std::string&,
+                           int64_t) {
+  no_regex(pattern);
+}
+
+std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr&,
+                                                                 const RegexPattern& pattern) {
+  no_regex(pattern);
+}
+
+#endif
+
+}  // namespace hr

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts and regular expressions, in the syntax of RE2.
+#pragma once
+#include "headrace/plan/graph/node.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hr {
+
+/// A pattern that was looked at. What RE2 has not (looking around, references back) and what is no
+/// pattern throws InvalidArgumentError with the place; a build without RE2 throws UnsupportedError.
+struct RegexPattern {
+  std::string op;  ///< in whose name errors are
+  std::string text;
+};
+
+/// Where in a text the pattern has to match.
+enum class RegexAnchor : uint8_t { kAnywhere, kStart, kBoth };
+
+/// "contains", "match", "fullmatch"; throws InvalidArgumentError for another word.
+HR_API RegexAnchor regex_anchor_from_name(std::string_view name);
+
+/// Whether each text matches, null where it is null; time linear in the bytes. Of categories each
+/// distinct text is looked at once.
+/// `where`: false for rows where it is not true, which are not looked at.
+HR_API Column test_regex(RegexAnchor anchor, const Column& column, const RegexPattern& pattern,
+                         const Mask* where = nullptr);
+HR_API NodePtr test_regex_node(RegexAnchor anchor, const NodePtr& column,
+                               const RegexPattern& pattern);
+
+/// The first `most` (negative: all) matches of each text become `fresh`, in which `\1`, `\g<1>` and
+/// `\g<name>` are groups and `\g<0>` the match. An empty match next to one that is not counts, as
+/// in Python. Throws InvalidArgumentError for a group that the pattern does not have.
+HR_API Column replace_regex(const Column& column, const RegexPattern& pattern,
+                            const std::string& fresh, int64_t most);
+HR_API NodePtr replace_regex_node(const NodePtr& column, const RegexPattern& pattern,
+                                  const std::string& fresh, int64_t most);
+
+/// The groups of each text's first match, a column a group; null for no match and for a group that
+/// took no part. The results share the text. Names are those of the groups, or their numbers from
+/// 0 on. Throws InvalidArgumentError for a pattern without groups.
+HR_API std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(
+    const NodePtr& column, const RegexPattern& pattern);
+
+}  // namespace hr

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts by what they hold.
+#include "headrace/functions/strings/string_search.h"
+
+#include "headrace/algo/keys/dictionary_encode.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/exec/workers.h"
+#include "headrace/functions/strings/string_builder.h"
+#include "headrace/functions/strings/string_search_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kTests[] = {"contains", "startswith", "endswith", "like"};
+
+/// A LIKE pattern, cut at its %.
+class Like {
+ public:
+  explicit Like(std::string_view pattern) {
+    Piece piece;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      const bool taken = pattern[i] == '\\' && i + 1 < pattern.size();
+      if (taken) ++i;
+      if (!taken && pattern[i] == '%') {
+        pieces_.push_back(std::exchange(piece, {}));
+        continue;
+      }
+      piece.any.push_back(!taken && pattern[i] == '_');
+      piece.has_any |= piece.any.back();
+      piece.text.push_back(pattern[i]);
+    }
+    pieces_.push_back(std::move(piece));
+  }
+
+  bool operator()(std::string_view text) const {
+    if (pieces_.size() == 1) return match(pieces_[0], text, 0) == text.size();
+    size_t at = match(pieces_[0], text, 0);
+    for (size_t i = 1; i + 1 < pieces_.size() && at != kNone; ++i) at = find(pieces_[i], text, at);
+    if (at == kNone) return false;
+    return ends(pieces_.back(), text, at);
+  }
+
+ private:
+  static constexpr size_t kNone = std::string_view::npos;
+
+  struct Piece {
+    std::string text{};
+    std::vector<bool> any{};  // of its bytes: any character
+    bool has_any = false;
+  };
+
+  // Where the piece ends that begins at `at`.
+  static size_t match(const Piece& piece, std::string_view text, size_t at) {
+    if (!piece.has_any)
+      return text.substr(at).starts_with(piece.text) ? at + piece.text.size() : kNone;
+    for (size_t i = 0; i < piece.text.size(); ++i) {
+      if (at >= text.size()) return kNone;
+      if (piece.any[i])
+        at = next_character(text, at);
+      else if (text[at++] != piece.text[i])
+        return kNone;
+    }
+    return at;
+  }
+
+  // Where it ends the first time that it comes.
+  size_t find(const Piece& piece, std::string_view text, size_t at) const {
+    if (!piece.has_any) {
+      const size_t found = find_text_(text.substr(at), piece.text);
+      return found == kNone ? kNone : at + found + piece.text.size();
+    }
+    for (; at <= text.size(); at = next_character(text, at)) {
+      const size_t end = match(piece, text, at);
+      if (end != kNone) return end;
+    }
+    return kNone;
+  }
+
+  static bool ends(const Piece& piece, std::string_view text, size_t at) {
+    if (!piece.has_any) return text.size() - at >= piece.text.size() && text.ends_with(piece.text);
+    for (; at <= text.size(); at = next_character(text, at))
+      if (match(piece, text, at) == text.size()) return true;
+    return false;
+  }
+
+  cpu::FindText find_text_ = cpu::find_text();
+  std::vector<Piece> pieces_{};
+};
+
+template <class F>
+Column test_strings(const Column& strings, F&& test, const Mask* where) {
+  const Nulls null(strings);
+  Buffer bits = bits_of(
+      strings.num_rows(), {reads(strings)},
+      [&](int64_t row) { return !null(row) && test(strings.string(row)); }, where);
+  return bool_column(strings.num_rows(), std::move(bits), null.any(), null);
+}
+
+Column test_strings(TextTest test, const Column& strings, std::string_view pattern,
+                    const Mask* where) {
+  const auto each = [&](auto&& passes) { return test_strings(strings, passes, where); };
+  switch (test) {
+    case TextTest::kContains:
+      return each([&, find = cpu::find_text()](std::string_view text) {
+        return find(text, pattern) != std::string_view::npos;
+      });
+    case TextTest::kStartsWith:
+      return each([&](std::string_view text) { return text.starts_with(pattern); });
+    case TextTest::kEndsWith:
+      return each([&](std::string_view text) { return text.ends_with(pattern); });
+    case TextTest::kLike:
+      return each(Like(pattern));
+  }
+  throw_error<InternalError>("str", "no such test");
+}
+
+// The byte where character `count` begins, or that many before the end.
+size_t byte_of(std::string_view text, int64_t count) {
+  if (count >= 0) {
+    size_t at = 0;
+    while (count-- > 0 && at < text.size()) at = next_character(text, at);
+    return at;
+  }
+  size_t at = text.size();
+  while (count < 0 && at > 0)
+    if (starts_character(text[--at])) ++count;
+  return at;
+}
+
+}  // namespace
+
+TextTest text_test_from_name(std::string_view name) {
+  const auto found = std::find(std::begin(kTests), std::end(kTests), name);
+  if (found == std::end(kTests))
+    throw_error<InvalidArgumentError>("str", "no such test", {{"test", name}});
+  return static_cast<TextTest>(found - std::begin(kTests));
+}
+
+Column test_text(TextTest test, const Column& column, std::string_view pattern, const Mask* where) {
+  if (!column.dtype().is_category()) return test_strings(test, column, pattern, where);
+  const Column entries = test_strings(test, column.dictionary()->values(), pattern, nullptr);
+  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
+}
+
+Column slice_text(const Column& column, int64_t begin, int64_t end) {
+  return over_texts(column, [&](const Column& from) {
+    return pieces_of(from, [&](std::string_view text) {
+      const size_t first = byte_of(text, begin);
+      return text.substr(first, std::max(byte_of(text, end), first) - first);
+    });
+  });
+}
+
+Column text_length(const Column& column) {
+  const Column from = text_of(column);
+  const int64_t rows = from.num_rows();
+  const Nulls null(from);
+  Buffer buffer = Buffer::allocate_paged(4 * rows);
+  if (rows > 0) {
+    auto* const out = buffer.mutable_as<int32_t>();
+    parallel_morsels(rows, {reads(from), writes(buffer, 4)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        const std::string_view text = null(row) ? std::string_view() : from.string(row);
+        out[row] = static_cast<int32_t>(std::count_if(text.begin(), text.end(), starts_character));
+      }
+    });
+  }
+  return Column(TypeId::kInt32, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern) {
+  const std::string word(kTests[static_cast<size_t>(test)]);
+  return test_node("str", word + " " + pattern.substr(0, 40), text_signature(column, TypeId::kBool),
+                   {column},
+                   [test, pattern](std::span<const Value> values, const Mask* where) {
+                     return test_text(test, std::get<Column>(values[0]), pattern, where);
+                   },
+                   {.row_inputs = 1, .same = word + " " + pattern});
+}
+
+NodePtr slice_text_node(const NodePtr& column, int64_t begin, int64_t end) {
+  return text_operator(column, TypeId::kString, "slice",
+                       [begin, end](std::span<const Value> values) -> Value {
+                         return slice_text(std::get<Column>(values[0]), begin, end);
+                       });
+}
+
+NodePtr text_length_node(const NodePtr& column) {
+  return text_operator(column, TypeId::kInt32, "len", [](std::span<const Value> values) -> Value {
+    return text_length(std::get<Column>(values[0]));
+  });
+}
+
+}  // namespace hr

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calendar fields.
+#include "headrace/functions/temporal/calendar.h"
+
+#include "headrace/algo/math/decimal_math.h"
+#include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/base/civil_date.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/exec/workers.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"year",          "month",         "day",
+                                       "day_of_year",   "days_in_month", "month_start",
+                                       "quarter_start", "year_start"};
+
+constexpr bool gives_date(DateField field) {
+  return field >= DateField::kMonthStart;
+}
+
+int64_t first_day(int64_t year, int32_t month) {
+  return days_from_civil({year, month, 1});
+}
+
+int64_t field_of(DateField field, int64_t days) {
+  const CivilDate date = civil_from_days(days);
+  switch (field) {
+    case DateField::kYear:
+      return date.year;
+    case DateField::kMonth:
+      return date.month;
+    case DateField::kDay:
+      return date.day;
+    case DateField::kDayOfYear:
+      return days - first_day(date.year, 1) + 1;
+    case DateField::kDaysInMonth:
+      return days_in_month(date.year, date.month);
+    case DateField::kMonthStart:
+      return days - date.day + 1;
+    case DateField::kQuarterStart:
+      return first_day(date.year, (date.month - 1) / 3 * 3 + 1);
+    case DateField::kYearStart:
+      return first_day(date.year, 1);
+  }
+  return 0;
+}
+
+void check(Dtype dtype) {
+  if (!dtype.is_temporal())
+    throw_error<TypeMismatchError>("dt", "a column of dates or timestamps is wanted",
+                                   {{"dtype", dtype.name()}}, "use astype('date')");
+}
+
+Dtype dtype_of_field(DateField field) {
+  return gives_date(field) ? TypeId::kDate : TypeId::kInt32;
+}
+
+int64_t units_a_day(Dtype dtype) {
+  return dtype.is_date() ? 1 : 86'400 * units_per_second(dtype.unit());
+}
+
+// `put(row, day, of_day(day))` of each row; `of_day` is asked once a day where days come again.
+template <class T, class OfDay, class Put>
+void each_day(const T* values, int64_t a_day, Morsel morsel, OfDay&& of_day, Put&& put) {
+  const auto day = [&](int64_t value) {
+    return sizeof(T) == 4 ? value : floor_divide(value, a_day);  // a date is its day
+  };
+  const auto [least, most] = std::minmax_element(values + morsel.begin, values + morsel.end);
+  const int64_t first = day(*least), last = day(*most);
+  std::vector<int64_t> known;
+  if (last - first < (morsel.end - morsel.begin) / 4)
+    for (int64_t days = first; days <= last; ++days) known.push_back(of_day(days));
+  for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+    const int64_t days = day(values[row]);
+    put(row, days, known.empty() ? of_day(days) : known[static_cast<size_t>(days - first)]);
+  }
+}
+
+}  // namespace
+
+DateField date_field_from_name(std::string_view name) {
+  return enum_from_name<DateField>("dt", "field", name, kNames);
+}
+
+Column date_field(const Column& column, DateField field) {
+  check(column.dtype());
+  const int64_t rows = column.num_rows();
+  Buffer buffer = Buffer::allocate_paged(4 * rows);
+  if (rows > 0) {
+    int32_t* const out = buffer.mutable_as<int32_t>();
+    const auto fill = [&](const auto* values) {
+      parallel_morsels(rows, {reads(column), writes(buffer, 4)}, [&](Morsel morsel) {
+        each_day(
+            values, units_a_day(column.dtype()), morsel,
+            [&](int64_t days) { return field_of(field, days); },
+            [&](int64_t row, int64_t, int64_t found) { out[row] = static_cast<int32_t>(found); });
+      });
+    };
+    if (column.dtype().is_date())
+      fill(column.values<int32_t>().data());
+    else
+      fill(column.values<int64_t>().data());
+  }
+  const Nulls null(column);
+  return Column(dtype_of_field(field), rows, std::move(buffer), null.bitmap(rows),
+                null.any() ? -1 : 0);
+}
+
+NodePtr date_field_node(const NodePtr& column, DateField field) {
+  Signature signature = column->signature();
+  check(signature.dtype);
+  signature.dtype = dtype_of_field(field);
+  const std::string name(kNames[static_cast<size_t>(field)]);
+  return with_traits(operator_node("dt", name, signature, {column}, 1,
+                                   [field](std::span<const Value> values) -> Value {
+                                     return date_field(std::get<Column>(values[0]), field);
+                                   }),
+                     {.row_inputs = 1, .same = "dt " + name});
+}
+
+namespace {
+
+constexpr int64_t kMostMonths = 12'000'000'000'000;  // see civil_from_days
+
+int64_t months_later(int64_t days, int64_t months) {
+  CivilDate date = civil_from_days(days);
+  const int64_t month = date.year * 12 + (date.month - 1) + months;
+  date.year = floor_divide(month, 12);
+  date.month = static_cast<int32_t>(floor_modulo(month, 12)) + 1;
+  date.day = std::min(date.day, days_in_month(date.year, date.month));
+  return days_from_civil(date);
+}
+
+template <class T>
+Column add_months(const Column& column, int64_t months, int64_t units) {
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
+  const int64_t rows = column.num_rows(), a_day = units_a_day(column.dtype());
+  const Nulls null(column);
+  Buffer buffer = Buffer::allocate_paged(kWidth * rows);
+  if (rows > 0) {
+    const T* const in = column.values<T>().data();
+    T* const out = buffer.mutable_as<T>();
+    const auto put = [&](int64_t row, int64_t day, int64_t later) {
+      const Int128 moved = in[row] + Int128{later - day} * a_day + units;
+      out[row] = static_cast<T>(moved);
+      if (out[row] != moved && !null(row))
+        throw_error<InvalidArgumentError>(
+            "add_months", "a time that the dtype does not hold",
+            {{"row", row}, {"value", int64_t{in[row]}}, {"dtype", column.dtype().name()}},
+            "use astype with a coarser unit, or fewer months");
+    };
+    parallel_morsels(rows, {reads(column), writes(buffer, kWidth)}, [&](Morsel morsel) {
+      each_day(in, a_day, morsel, [&](int64_t days) { return months_later(days, months); }, put);
+    });
+  }
+  return Column(column.dtype(), rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+}  // namespace
+
+NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
+  const Signature& signature = column->signature();
+  const Dtype dtype = signature.dtype;
+  check(dtype);
+  if (dtype.has_zone())
+    throw_error<TypeMismatchError>("add_months", "months are counted by clocks of a zone",
+                                   {{"dtype", dtype.name()}}, "use dt.tz_localize(None) first");
+  if (months < -kMostMonths || months > kMostMonths)
+    throw_error<InvalidArgumentError>("add_months", "more months than there are",
+                                      {{"months", months}, {"most", kMostMonths}});
+  const std::string detail = std::to_string(months) + ", then " + std::to_string(units);
+  return with_traits(operator_node("add_months", detail, signature, {column}, 1,
+                                   [=](std::span<const Value> values) -> Value {
+                                     const auto& in = std::get<Column>(values[0]);
+                                     return dtype.is_date()
+                                                ? add_months<int32_t>(in, months, units)
+                                                : add_months<int64_t>(in, months, units);
+                                   }),
+                     {.row_inputs = 1, .same = "add_months " + detail});
+}
+
+namespace {
+
+template <class T>
+Column finer_counts(const Column& column, int64_t factor, bool clamp) {
+  const int64_t rows = column.num_rows();
+  const Nulls null(column);
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  if (rows > 0) {
+    const T* const in = column.values<T>().data();
+    int64_t* const out = buffer.mutable_as<int64_t>();
+    parallel_morsels(rows, {reads(column), writes(buffer, 8)}, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        if (!__builtin_mul_overflow(int64_t{in[row]}, factor, out + row)) continue;
+        out[row] =
+            in[row] < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+        if (!clamp && !null(row))
+          throw_error<InvalidArgumentError>(
+              "astype", "a time that the finer unit does not hold",
+              {{"row", row}, {"dtype", column.dtype().name()}, {"value", int64_t{in[row]}}},
+              "bring the other side to the coarser unit by astype");
+      }
+    });
+  }
+  return Column(TypeId::kInt64, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+}
+
+}  // namespace
+
+NodePtr finer_counts_node(const NodePtr& column, TimeUnit unit, bool clamp) {
+  Signature signature = column->signature();
+  const Dtype dtype = signature.dtype;
+  const int64_t units = units_per_second(unit);
+  if (!dtype.is_date() && !(dtype.has_unit() && units_per_second(dtype.unit()) <= units))
+    throw_error<TypeMismatchError>("astype", "times or durations of a coarser unit are wanted",
+                                   {{"dtype", dtype.name()}});
+  const int64_t factor = dtype.is_date() ? 86'400 * units : units / units_per_second(dtype.unit());
+  signature.dtype = TypeId::kInt64;
+  const std::string detail = "times " + std::to_string(factor) + (clamp ? ", at most" : "");
+  return with_traits(operator_node("astype", detail, signature, {column}, 1,
+                                   [=](std::span<const Value> values) -> Value {
+                                     const auto& in = std::get<Column>(values[0]);
+                                     return dtype.is_date()
+                                                ? finer_counts<int32_t>(in, factor, clamp)
+                                                : finer_counts<int64_t>(in, factor, clamp);
+                                   }),
+                     {.row_inputs = 1, .same = detail});
+}
+
+}  // namespace hr

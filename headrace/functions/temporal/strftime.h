@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dates and times as text by patterns of strftime. For this room only.
+#pragma once
+#include "headrace/base/dtype.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hr {
+
+/// A day and what of it has passed.
+struct Moment {
+  int64_t days = 0;     ///< since 1970-01-01
+  int64_t seconds = 0;  ///< of the day
+  int64_t nanos = 0;    ///< of the second
+};
+
+/// The moment of a date (days) or of a timestamp of a unit.
+Moment moment_of_days(int64_t days);
+Moment moment_of_time(int64_t value, TimeUnit unit);
+
+/// A parsed pattern of `strftime`; see format_values.h for the letters.
+class TimePattern {
+ public:
+  /// Throws InvalidArgumentError for a letter that is not known, or not known when texts are read.
+  TimePattern(std::string_view op, const std::string& pattern, bool reads);
+
+  /// The most bytes that a text takes.
+  size_t most_bytes() const { return most_bytes_; }
+
+  /// Writes a moment and gives the end.
+  char* write(const Moment& moment, char* out) const;
+
+  /// Reads all of a text; false when it does not match, or is no moment of the calendar.
+  bool read(std::string_view text, Moment& moment) const;
+
+ private:
+  struct Item {
+    char letter = 0;  // 0: the literal text
+    std::string literal{};
+  };
+
+  void add(std::string_view op, char letter, const std::string& pattern, bool reads);
+
+  std::vector<Item> items_{};
+  size_t most_bytes_ = 0;
+};
+
+}  // namespace hr

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instants and local times by the rules of a zone.
+#include "headrace/functions/temporal/timezone.h"
+
+#include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/base/civil_date.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/timezone_rules.h"
+#include "headrace/exec/workers.h"
+
+#include <cstdio>
+#include <string>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kAmbiguous[] = {"raise", "NaT", "earliest", "latest"};
+constexpr std::string_view kNonexistent[] = {"raise", "NaT", "shift_forward", "shift_backward"};
+constexpr std::string_view kConvert = "tz_convert", kLocalize = "tz_localize";
+constexpr int64_t kFarthest = int64_t{1} << 60;  // seconds that can be added to without a thought
+
+std::string clock_text(int64_t local) {
+  const int64_t days = floor_divide(local, 86'400);
+  const auto second = static_cast<int>(floor_modulo(local, 86'400));
+  const CivilDate date = civil_from_days(days);
+  char text[64];
+  std::snprintf(text, sizeof text, "%04lld-%02d-%02d %02d:%02d:%02d",
+                static_cast<long long>(date.year), date.month, date.day, second / 3600,
+                second / 60 % 60, second % 60);
+  return text;
+}
+
+[[noreturn]] void refuse_far(std::string_view op, int64_t row, int64_t value) {
+  throw_error<InvalidArgumentError>(op, "a time that does not fit behind the change",
+                                    {{"row", row}, {"value", value}}, "use a coarser unit");
+}
+
+// `seconds` of a zone's offset later, in units.
+int64_t moved(std::string_view op, int64_t row, int64_t value, int64_t seconds, int64_t units) {
+  int64_t result;
+  if (__builtin_add_overflow(value, seconds * units, &result)) refuse_far(op, row, value);
+  return result;
+}
+
+int64_t seconds_of(std::string_view op, int64_t row, int64_t value, int64_t units) {
+  const int64_t seconds = floor_divide(value, units);
+  if (seconds < -kFarthest || seconds > kFarthest) refuse_far(op, row, value);
+  return seconds;
+}
+
+void check_local(Dtype local, Dtype zoned) {
+  if (!local.is_timestamp() || local.has_zone() || !zoned.has_zone() ||
+      local.unit() != zoned.unit())
+    throw_error<TypeMismatchError>(kLocalize, "a column of timestamps without a zone is wanted",
+                                   {{"dtype", local.name()}, {"to", zoned.name()}},
+                                   local.has_zone() ? "use dt.tz_convert" : "");
+}
+
+struct Choice {
+  Ambiguous ambiguous;
+  Nonexistent nonexistent;
+};
+
+// The instant of a local time in units; false where it becomes null.
+bool instant_of(int64_t row, int64_t value, Dtype zoned, Choice choice, const ZoneClock& clock,
+                int64_t* instant) {
+  const int64_t units = units_per_second(zoned.unit());
+  const int64_t local = seconds_of(kLocalize, row, value, units);
+  const auto [first, last] = clock.instants_of(local);
+  int64_t second = first;
+  if (first < last) {
+    if (choice.ambiguous == Ambiguous::kNull) return false;
+    if (choice.ambiguous == Ambiguous::kRaise)
+      throw_error<InvalidArgumentError>(
+          kLocalize, "clocks show this time twice",
+          {{"row", row}, {"time", clock_text(local)}, {"zone", zoned.zone()}},
+          "pass ambiguous='earliest', 'latest' or 'NaT'");
+    if (choice.ambiguous == Ambiguous::kLatest) second = last;
+  } else if (first > last) {
+    if (choice.nonexistent == Nonexistent::kNull) return false;
+    if (choice.nonexistent == Nonexistent::kRaise)
+      throw_error<InvalidArgumentError>(
+          kLocalize, "clocks jump over this time",
+          {{"row", row}, {"time", clock_text(local)}, {"zone", zoned.zone()}},
+          "pass nonexistent='shift_forward', 'shift_backward' or 'NaT'");
+    if (__builtin_mul_overflow(first, units, instant)) refuse_far(kLocalize, row, value);
+    *instant -= choice.nonexistent == Nonexistent::kBackward;
+    return true;
+  }
+  *instant = moved(kLocalize, row, value, second - local, units);
+  return true;
+}
+
+}  // namespace
+
+Ambiguous ambiguous_from_name(std::string_view name) {
+  return enum_from_name<Ambiguous>(kLocalize, "ambiguous", name, kAmbiguous);
+}
+
+Nonexistent nonexistent_from_name(std::string_view name) {
+  return enum_from_name<Nonexistent>(kLocalize, "nonexistent", name, kNonexistent);
+}
+
+Column local_times(const Column& instants) {
+  const Dtype dtype = instants.dtype();
+  const auto rules = zone_rules(kConvert, dtype);
+  const int64_t rows = instants.num_rows(), units = units_per_second(dtype.unit());
+  const Nulls null(instants);
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  if (rows > 0) {
+    const int64_t* const in = instants.values<int64_t>().data();
+    int64_t* const out = buffer.mutable_as<int64_t>();
+    parallel_morsels(rows, {reads(instants), writes(buffer, 8)}, [&](Morsel morsel) {
+      ZoneClock clock(*rules);
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = null(row)
+                       ? 0
+                       : moved(kConvert, row, in[row],
+                               clock.offset_at(seconds_of(kConvert, row, in[row], units)), units);
+    });
+  }
+  return Column(Dtype::timestamp(dtype.unit()), rows, std::move(buffer), null.bitmap(rows),
+                null.any() ? -1 : 0);
+}
+
+NodePtr local_times_node(const NodePtr& instants) {
+  Signature signature = instants->signature();
+  zone_rules(kConvert, signature.dtype);
+  signature.dtype = Dtype::timestamp(signature.dtype.unit());
+  return operator_node(std::string(kConvert), "local", signature, {instants}, 1,
+                       [](std::span<const Value> values) -> Value {
+                         return local_times(std::get<Column>(values[0]));
+                       });
+}
+
+Column instants_of_local(const Column& local, Dtype zoned, Ambiguous ambiguous,
+                         Nonexistent nonexistent) {
+  check_local(local.dtype(), zoned);
+  const auto rules = zone_rules(kLocalize, zoned);
+  const int64_t rows = local.num_rows();
+  const Nulls null(local);
+  const bool nullable =
+      null.any() || ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  if (rows == 0) return Column(zoned, 0, std::move(buffer));
+  Buffer validity = nullable ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
+  const int64_t* const in = local.values<int64_t>().data();
+  int64_t* const out = buffer.mutable_as<int64_t>();
+  uint8_t* const valid = nullable ? validity.mutable_as<uint8_t>() : nullptr;
+  parallel_morsels(rows, {reads(local), writes(buffer, 8)}, [&](Morsel morsel) {
+    const ZoneClock clock(*rules);
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      out[row] = 0;
+      const bool there =
+          !null(row) && instant_of(row, in[row], zoned, {ambiguous, nonexistent}, clock, out + row);
+      if (valid) set_bit(valid, row, there);
+    }
+  });
+  return Column(zoned, rows, std::move(buffer), std::move(validity), nullable ? -1 : 0);
+}
+
+NodePtr instants_of_local_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
+                               Nonexistent nonexistent) {
+  Signature signature = local->signature();
+  check_local(signature.dtype, zoned);
+  zone_rules(kLocalize, zoned);
+  signature.dtype = zoned;
+  signature.nullable |= ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
+  return operator_node(std::string(kLocalize),
+                       std::string(kAmbiguous[static_cast<size_t>(ambiguous)]) + ", " +
+                           std::string(kNonexistent[static_cast<size_t>(nonexistent)]),
+                       signature, {local}, 1,
+                       [zoned, ambiguous, nonexistent](std::span<const Value> values) -> Value {
+                         return instants_of_local(std::get<Column>(values[0]), zoned, ambiguous,
+                                                  nonexistent);
+                       });
+}
+
+}  // namespace hr

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timestamps with a zone as what clocks show there, and back.
+#pragma once
+#include "headrace/data/column.h"
+#include "headrace/plan/graph/node.h"
+
+#include <string_view>
+
+namespace hr {
+
+/// What becomes of a time that clocks show twice, as they go back.
+enum class Ambiguous : uint8_t { kRaise, kNull, kEarliest, kLatest };
+
+/// What becomes of a time that clocks jump over: the second of the jump, or the unit before it.
+enum class Nonexistent : uint8_t { kRaise, kNull, kForward, kBackward };
+
+/// "raise", "NaT", "earliest", "latest"; throws InvalidArgumentError for another word.
+HR_API Ambiguous ambiguous_from_name(std::string_view name);
+/// "raise", "NaT", "shift_forward", "shift_backward"; throws InvalidArgumentError for another word.
+HR_API Nonexistent nonexistent_from_name(std::string_view name);
+
+/// Timestamps with a zone as timestamps without one, by the clocks of the zone; null where they
+/// are. About 1 ns a row and core where neighbours lie between the same changes. Throws
+/// TypeMismatchError for another dtype, InvalidArgumentError with the row of a time that does not
+/// fit.
+HR_API Column local_times(const Column& instants);
+HR_API NodePtr local_times_node(const NodePtr& instants);
+
+/// Timestamps without a zone as the instants of `zoned`, a dtype of the same unit with a zone.
+/// Throws InvalidArgumentError with the row of a time that is there twice or never, where these
+/// are to raise.
+HR_API Column instants_of_local(const Column& local, Dtype zoned, Ambiguous ambiguous,
+                                Nonexistent nonexistent);
+HR_API NodePtr instants_of_local_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
+                                      Nonexistent nonexistent);
+
+}  // namespace hr

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Householder reduction and implicit QR steps.
+#include "headrace/learn/eigh.h"
+
+#include "headrace/base/error.h"
+#include "headrace/learn/eigh_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace hr {
+namespace {
+
+/// One implicit QR step with Wilkinson's shift on the rows [first, last] of the tridiagonal matrix;
+/// `vectors` may be null.
+void step(double* vectors, double* d, double* e, int64_t first, int64_t last, int64_t n) {
+  const double delta = (d[last - 1] - d[last]) / 2;
+  const double away = delta + std::copysign(std::hypot(delta, e[last - 1]), delta);
+  const double shift = d[last] - e[last - 1] / away * e[last - 1];
+  double x = d[first] - shift;
+  double z = e[first];
+  for (int64_t k = first; k < last; ++k) {
+    const double r = std::sqrt(x * x + z * z);  // no entry is large, and tiny ones do not count
+    const double c = r == 0 ? 1 : x / r;
+    const double s = r == 0 ? 0 : z / r;
+    if (k > first) e[k - 1] = r;
+    const double upper = d[k];
+    const double lower = d[k + 1];
+    const double side = e[k];
+    d[k] = c * c * upper + 2 * c * s * side + s * s * lower;
+    d[k + 1] = s * s * upper - 2 * c * s * side + c * c * lower;
+    e[k] = c * s * (lower - upper) + (c * c - s * s) * side;
+    if (k + 1 < last) {
+      x = e[k];
+      z = s * e[k + 1];
+      e[k + 1] *= c;
+    }
+    if (vectors) cpu::rotate_rows(vectors + k * n, vectors + (k + 1) * n, c, s, n);
+  }
+}
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// Brings the largest entry near 1 by a power of two, which is returned: it brings values back.
+double normalize(double* matrix, int64_t size) {
+  double largest = 0;
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      const double entry = std::fabs(matrix[i * size + j]);
+      if (!std::isfinite(entry))
+        throw_error<InvalidArgumentError>("symmetric_eigen", "an entry is not finite",
+                                          {{"row", i}, {"column", j}});
+      largest = std::max(largest, entry);
+    }
+  const int exponent = largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
+  const double factor = std::ldexp(1, -exponent);
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j <= i; ++j) matrix[i * size + j] *= factor;
+  return std::ldexp(1, exponent);
+}
+
+/// Eigenvalues of a tridiagonal matrix, and what its eigenvectors do to `vectors` (null: nothing).
+void iterate(double* vectors, double* values, double* beside, int64_t size) {
+  constexpr double kNothing = kEpsilon * kEpsilon;
+  const auto is_split = [&](int64_t k) {
+    const double around = std::fabs(values[k]) + std::fabs(values[k + 1]);
+    return std::fabs(beside[k]) <= std::max(kEpsilon * around, kNothing);
+  };
+  int64_t steps_left = 60 * (size + 1);
+  for (int64_t last = size - 1; last > 0;) {
+    if (is_split(last - 1)) {
+      beside[--last] = 0;
+      continue;
+    }
+    int64_t first = last - 1;
+    while (first > 0 && !is_split(first - 1)) --first;
+    if (--steps_left == 0)
+      throw_error<InternalError>("symmetric_eigen", "the iteration does not settle",
+                                 {{"size", size}});
+    step(vectors, values, beside, first, last, size);
+  }
+}
+
+/// The tridiagonal matrix less a shift, as factors with rows exchanged where the lower one has the
+/// larger pivot.
+class Shifted {
+ public:
+  Shifted(const double* diagonal, const double* beside, int64_t size, double* room)
+      : diagonal_(diagonal),
+        beside_(beside),
+        size_(size),
+        pivots_(room),
+        next_(room + size),
+        after_(room + 2 * size),
+        factors_(room + 3 * size),
+        exchanged_(room + 4 * size) {}
+
+  void factor(double shift) {
+    double pivot = diagonal_[0] - shift;
+    double next = size_ > 1 ? beside_[0] : 0;
+    for (int64_t k = 0; k + 1 < size_; ++k) {
+      const double lower = beside_[k];
+      const double own = diagonal_[k + 1] - shift;
+      const double behind = k + 2 < size_ ? beside_[k + 1] : 0;
+      exchanged_[k] = std::fabs(lower) > std::fabs(pivot);
+      if (exchanged_[k] != 0) {
+        keep(k, lower, own, behind);
+        factors_[k] = pivot / pivots_[k];
+        pivot = next - factors_[k] * own;
+        next = -factors_[k] * behind;
+      } else {
+        keep(k, pivot, next, 0);
+        factors_[k] = lower / pivots_[k];
+        pivot = own - factors_[k] * next;
+        next = behind;
+      }
+    }
+    keep(size_ - 1, pivot, 0, 0);
+  }
+
+  void solve(double* x) const {
+    for (int64_t k = 0; k + 1 < size_; ++k) {
+      if (exchanged_[k] != 0) std::swap(x[k], x[k + 1]);
+      x[k + 1] -= factors_[k] * x[k];
+    }
+    for (int64_t k = size_ - 1; k >= 0; --k) {
+      if (k + 1 < size_) x[k] -= next_[k] * x[k + 1];
+      if (k + 2 < size_) x[k] -= after_[k] * x[k + 2];
+      x[k] /= pivots_[k];
+    }
+  }
+
+ private:
+  void keep(int64_t k, double pivot, double next, double after) {
+    pivots_[k] = std::fabs(pivot) < kEpsilon ? std::copysign(kEpsilon, pivot) : pivot;
+    next_[k] = next;
+    after_[k] = after;
+  }
+
+  const double* diagonal_;
+  const double* beside_;
+  int64_t size_;
+  double* pivots_;
+  double* next_;
+  double* after_;
+  double* factors_;
+  double* exchanged_;
+};
+
+}  // namespace
+
+void symmetric_eigen(double* matrix, double* values, double* scratch, int64_t size) {
+  const double unit = normalize(matrix, size);
+  cpu::reduce_to_tridiagonal(matrix, values, scratch, scratch + size, scratch + 2 * size, size);
+  cpu::accumulate_reflections(matrix, scratch + size, size);
+  iterate(matrix, values, scratch, size);
+  for (int64_t i = 0; i < size; ++i) values[i] *= unit;
+  for (int64_t i = 0; i < size; ++i) {  // by falling value; each row moves at most once
+    const int64_t best = std::max_element(values + i, values + size) - values;
+    if (best == i) continue;
+    std::swap(values[i], values[best]);
+    std::swap_ranges(matrix + i * size, matrix + (i + 1) * size, matrix + best * size);
+  }
+}
+
+void symmetric_eigen_largest(double* matrix, double* values, double* vectors, double* scratch,
+                             int64_t size, int64_t count) {
+  const double unit = normalize(matrix, size);
+  double* const diagonal = scratch;
+  double* const beside = scratch + size;
+  double* const betas = scratch + 2 * size;
+  double* const room = scratch + 3 * size;
+  cpu::reduce_to_tridiagonal(matrix, diagonal, beside, betas, room, size);
+  std::copy_n(diagonal, size, values);
+  std::copy_n(beside, size - 1, room);
+  iterate(nullptr, values, room, size);
+  std::sort(values, values + size, std::greater<>());
+  Shifted shifted(diagonal, beside, size, room);
+  uint64_t state = 1;
+  for (int64_t c = 0; c < count; ++c) {
+    double* const x = vectors + c * size;
+    shifted.factor(values[c]);
+    for (int64_t i = 0; i < size; ++i) {  // any beginning but one without the eigenvector
+      state = state * 6364136223846793005 + 1442695040888963407;
+      x[i] = 1 + static_cast<double>(state >> 40) / (1 << 24);
+    }
+    for (int round = 0; round < 4; ++round) {
+      cpu::orthogonalize(x, vectors, c, size);
+      if (round < 3) shifted.solve(x);
+    }
+  }
+  cpu::reflect_back(matrix, betas, vectors, count, size);
+  for (int64_t i = 0; i < size; ++i) values[i] *= unit;
+}
+
+}  // namespace hr

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accounts: charged bytes, statistics, live buffers.
+#include "headrace/memory/budget/budget.h"
+
+#include "headrace/base/error.h"
+#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/memory/device/device_evictor.h"
+#include "headrace/memory/device/simulated_device.h"
+#include "headrace/memory/external/external_allocator.h"
+#include "headrace/memory/external/external_allocator_device.h"
+#include "headrace/memory/log/tag_stack.h"
+#include "headrace/memory/resource/cached_blocks.h"
+#include "headrace/memory/resource/pool.h"
+#include "headrace/memory/spill/spill_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <malloc.h>
+
+namespace hr {
+
+namespace {
+
+constexpr int kShards = 16;
+constexpr int kScopes = 64;
+
+int64_t first_limit() {
+  const char* text = std::getenv("HEADRACE_MEMORY_LIMIT");
+  if (!text) return std::numeric_limits<int64_t>::max();
+  try {
+    return parse_bytes(text);
+  } catch (Error& error) {
+    error.add_note("  set by HEADRACE_MEMORY_LIMIT");
+    throw;
+  }
+}
+
+struct alignas(64) Shard {
+  std::mutex mutex;
+  Buffer::Rep* first = nullptr;
+};
+
+struct Accounts {
+  std::atomic<int64_t> used{0};
+  std::atomic<int64_t> peak{0};
+  std::atomic<int64_t> external{0};
+  std::atomic<int64_t> foreign{0};
+  std::atomic<int64_t> allocations{0};
+  std::atomic<int64_t> allocated{0};
+  std::atomic<int64_t> limit{first_limit()};
+  std::atomic<uint64_t> serial{0};
+  std::array<Shard, kShards> shards;
+  // Peaks of the open statistics scopes; -1 marks a free slot.
+  std::array<std::atomic<int64_t>, kScopes> scope_peaks;
+  std::atomic<int> scopes_end{0};
+
+  Accounts() {
+    for (auto& peak_of_scope : scope_peaks) peak_of_scope = -1;
+    for (Shard& shard : shards) lock_over_fork(shard.mutex);
+  }
+};
+
+Accounts& accounts() {
+  static Accounts* const leaked = new Accounts;  // buffers may outlive main
+  return *leaked;
+}
+
+void raise_to(std::atomic<int64_t>& peak, int64_t value) {
+  int64_t seen = peak.load(std::memory_order_relaxed);
+  while (seen < value && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+template <class F>
+void for_each_buffer(F&& visit) {
+  for (Shard& shard : accounts().shards) {
+    const std::lock_guard lock(shard.mutex);
+    for (Buffer::Rep* rep = shard.first; rep; rep = rep->next) visit(*rep);
+  }
+}
+
+template <class F>
+int64_t bytes_of_chunks(const Residency& residency, F&& wanted) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < residency.size(); ++i)
+    if (wanted(residency.chunks[static_cast<size_t>(i)])) bytes += residency.charge(i);
+  return bytes;
+}
+
+int64_t resident_bytes(const Buffer::Rep& rep) {
+  if (!rep.residency) return rep.capacity_bytes;
+  return bytes_of_chunks(*rep.residency,
+                         [](const Chunk& chunk) { return chunk.state == ChunkState::kResident; });
+}
+
+int64_t pinned_bytes(const Buffer::Rep& rep) {
+  if (!rep.residency) return 0;
+  return bytes_of_chunks(*rep.residency, [](const Chunk& chunk) { return chunk.pins > 0; });
+}
+
+const char* why_it_stays(const Buffer::Rep& rep) {
+  if (rep.owner.release) return "foreign";
+  if (rep.external) return "another library's";
+  if (!rep.place.is_host()) return device_stays(rep);
+  if (!rep.residency)
+    return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource moves nothing";
+  if (!rep.published && !rep.paged) return "being made";
+  if (pinned_bytes(rep) > 0) return "in use";
+  if (resident_bytes(rep) == 0) return "on disk";
+  return spill_limit() == 0 ? "spilling is off" : "the disk took no more";
+}
+
+Holder holder_of(const Buffer::Rep& rep) {
+  return {.serial = rep.serial,
+          .bytes = rep.capacity_bytes,
+          .tag = tag_info(rep.tag),
+          .place = rep.place,
+          .foreign = rep.owner.release != nullptr && rep.place.is_host(),
+          .exported = rep.exports.load() > 0,
+          .external = rep.external,
+          .stack = tag_stack(rep.tag),
+          .resident_bytes = rep.owner.release ? 0 : resident_bytes(rep),
+          .pinned_bytes = pinned_bytes(rep),
+          .stays = why_it_stays(rep)};
+}
+
+// What no buffer in the registry stands for.
+std::vector<Holder> other_holders(uint64_t serial) {
+  std::vector<Holder> holders = external_holders(serial);
+  for (Holder& holder : device_holders(serial)) holders.push_back(std::move(holder));
+  return holders;
+}
+
+}  // namespace
+
+bool try_charge(int64_t bytes) {
+  Accounts& all = accounts();
+  int64_t used = all.used.load();
+  do {
+    if (bytes > all.limit.load() - used) return false;
+  } while (!all.used.compare_exchange_weak(used, used + bytes));
+  raise_to(all.peak, used + bytes);
+  for (int i = 0; i < all.scopes_end.load(std::memory_order_relaxed); ++i)
+    if (all.scope_peaks[static_cast<size_t>(i)].load(std::memory_order_relaxed) >= 0)
+      raise_to(all.scope_peaks[static_cast<size_t>(i)], used + bytes);
+  if (over_budget()) default_pool().trim(bytes);
+  if (over_budget()) trim_caches();
+  return true;
+}
+
+void discharge(int64_t bytes) {
+  accounts().used -= bytes;
+  SpillEngine::instance().note_freed();
+}
+
+int64_t charged_bytes() {
+  return accounts().used.load(std::memory_order_relaxed);
+}
+
+bool over_budget() {
+  const int64_t limit = accounts().limit.load(std::memory_order_relaxed);
+  return limit != std::numeric_limits<int64_t>::max() && accounts().used + cached_bytes() > limit;
+}
+
+void enter_buffer(Buffer::Rep& rep) {
+  Accounts& all = accounts();
+  rep.serial = ++all.serial;
+  if (rep.owner.release) {
+    if (rep.place.is_host()) all.foreign += rep.size_bytes;
+  } else if (rep.place.is_host()) {  // a device has accounts of its own
+    ++all.allocations;
+    all.allocated += rep.capacity_bytes;
+  }
+  Shard& shard = all.shards[rep.serial % kShards];
+  const std::lock_guard lock(shard.mutex);
+  rep.next = shard.first;
+  if (shard.first) shard.first->previous = &rep;
+  shard.first = &rep;
+}
+
+void leave_buffer(Buffer::Rep& rep) {
+  Accounts& all = accounts();
+  if (rep.owner.release && rep.place.is_host()) all.foreign -= rep.size_bytes;
+  if (rep.external) all.external -= rep.capacity_bytes;
+  Shard& shard = all.shards[rep.serial % kShards];
+  const std::lock_guard lock(shard.mutex);
+  (rep.previous ? rep.previous->next : shard.first) = rep.next;
+  if (rep.next) rep.next->previous = rep.previous;
+}
+
+void mark_external(Buffer& buffer, bool slab) {
+  Buffer::Rep& rep = *buffer.rep_;
+  rep.slab = slab;
+  rep.external = true;
+  accounts().external += rep.capacity_bytes;
+}
+
+uint64_t count_external(int64_t bytes) {
+  Accounts& all = accounts();
+  all.external += bytes;
+  ++all.allocations;
+  all.allocated += bytes;
+  return ++all.serial;
+}
+
+void uncount_external(int64_t bytes) {
+  accounts().external -= bytes;
+}
+
+void throw_out_of_memory(int64_t requested_bytes) {
+  const MemoryStatistics now = memory_statistics();
+  const SpillStatistics spilled = spill_statistics();
+  const TagInfo tag = tag_info(current_tag());
+  std::string text = error_message(tag.op.empty() ? "allocate" : tag.op, "out of memory");
+  text += ": requested=" + format_bytes(requested_bytes) +
+          ", limit=" + format_bytes(now.limit_bytes) + ", used=" + format_bytes(now.used_bytes) +
+          ", tier=host; raise hr.memory.limit to at least " +
+          format_bytes(now.used_bytes + requested_bytes) + ", or drop what you no longer need";
+  const std::string trouble = SpillEngine::instance().trouble();
+  text += "\n  gave caches back (" + format_bytes(now.cached_bytes) +
+          " left), evicted what could move (" + format_bytes(spilled.disk_bytes) + " on disk" +
+          (trouble.empty() ? "" : "; " + trouble) +
+          "), asked callbacks, waited for others; foreign " + format_bytes(now.foreign_bytes) +
+          " (not charged); the largest holders:";
+  std::vector<Holder> holders = largest_holders(std::numeric_limits<int64_t>::max());
+  std::stable_sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
+    return a.resident_bytes > b.resident_bytes;
+  });
+  if (holders.size() > 10) holders.resize(10);
+  for (const Holder& holder : holders)
+    text += "\n  " + format_bytes(holder.bytes) + " " +
+            (holder.tag.op.empty() ? "untagged" : holder.tag.op) +
+            (holder.tag.line.empty() ? "" : " at " + holder.tag.line) + " on " +
+            holder.place.name() + ", " + format_bytes(holder.resident_bytes) +
+            " in memory: " + holder.stays + (holder.exported ? ", exported" : "");
+  throw OutOfMemoryError(text, requested_bytes, now.limit_bytes, now.used_bytes);
+}
+
+MemoryStatistics memory_statistics(Place place) {
+  if (place.is_simulated()) return simulated_statistics();
+  if (place.is_gpu()) return device_memory_statistics(place.index);
+  const Accounts& all = accounts();
+  return {.used_bytes = all.used,
+          .peak_bytes = all.peak,
+          .cached_bytes = cached_bytes(),
+          .external_bytes = all.external,
+          .foreign_bytes = all.foreign,
+          .limit_bytes = all.limit,
+          .allocations = all.allocations,
+          .allocated_bytes = all.allocated};
+}
+
+int64_t memory_limit(Place place) {
+  if (place.is_gpu()) return device_memory_statistics(place.index).limit_bytes;
+  return place.is_simulated() ? simulated_settings().limit_bytes : accounts().limit.load();
+}
+
+void set_memory_limit(int64_t bytes, Place place) {
+  if (place.is_simulated())
+    throw_error<UnsupportedError>("memory.limit", "the simulated device keeps the limit it has", {},
+                                  "set limit= in HEADRACE_DEVICE");
+  if (bytes <= 0)
+    throw_error<InvalidArgumentError>("memory.limit", "the limit is not positive",
+                                      {{"bytes", bytes}});
+  if (place.is_gpu()) return set_device_limit(place.index, bytes);
+  accounts().limit = bytes;
+  if (over_budget()) trim_memory();
+}
+
+int64_t trim_memory() {
+  trim_external();
+  const int64_t freed = trim_caches() + trim_devices();
+#ifdef __GLIBC__
+  malloc_trim(0);  // blocks below 4 MiB went back to malloc, which keeps pages too
+#endif
+  return freed;
+}
+
+StatisticsScope::StatisticsScope() : slot_(-1), begin_(memory_statistics()) {
+  Accounts& all = accounts();
+  for (int i = 0; i < kScopes && slot_ < 0; ++i) {
+    int64_t free_slot = -1;
+    if (all.scope_peaks[static_cast<size_t>(i)].compare_exchange_strong(free_slot,
+                                                                        begin_.used_bytes))
+      slot_ = i;
+  }
+  if (slot_ < 0)
+    throw_error<InvalidArgumentError>("memory.stats", "too many open scopes",
+                                      {{"scopes", kScopes}});
+  int end = all.scopes_end.load();
+  while (end <= slot_ && !all.scopes_end.compare_exchange_weak(end, slot_ + 1)) {
+  }
+}
+
+StatisticsScope::~StatisticsScope() {
+  accounts().scope_peaks[static_cast<size_t>(slot_)] = -1;
+}
+
+MemoryStatistics StatisticsScope::read() const {
+  MemoryStatistics now = memory_statistics();
+  now.peak_bytes = accounts().scope_peaks[static_cast<size_t>(slot_)];
+  now.allocations -= begin_.allocations;
+  now.allocated_bytes -= begin_.allocated_bytes;
+  return now;
+}
+
+std::vector<Holder> largest_holders(int64_t count) {
+  std::vector<Holder> holders = other_holders(0);
+  for_each_buffer([&](const Buffer::Rep& rep) {
+    if (!rep.slab) holders.push_back(holder_of(rep));
+  });
+  std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.serial < b.serial;
+  });
+  if (static_cast<int64_t>(holders.size()) > count)
+    holders.resize(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  return holders;
+}
+
+std::vector<Holder> holders_since(uint64_t serial) {
+  std::vector<Holder> holders = other_holders(serial);
+  for_each_buffer([&](const Buffer::Rep& rep) {
+    if (rep.serial > serial && !rep.owner.release && !rep.slab) holders.push_back(holder_of(rep));
+  });
+  std::sort(holders.begin(), holders.end(),
+            [](const Holder& a, const Holder& b) { return a.serial < b.serial; });
+  return holders;
+}
+
+uint64_t last_serial() {
+  return accounts().serial++;
+}
+
+uint64_t present_serial() {
+  return accounts().serial.load(std::memory_order_relaxed);
+}
+
+int64_t parse_bytes(const std::string& text) {
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string unit(static_cast<const char*>(end), text.data() + text.size());
+  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size()
+                                                                 : unit.find_first_not_of(' '));
+  constexpr std::pair<const char*, double> kUnits[] = {{"", 1},
+                                                       {"B", 1},
+                                                       {"kB", 1e3},
+                                                       {"KB", 1e3},
+                                                       {"MB", 1e6},
+                                                       {"GB", 1e9},
+                                                       {"TB", 1e12},
+                                                       {"KiB", 1024.0},
+                                                       {"MiB", 1048576.0},
+                                                       {"GiB", 1073741824.0},
+                                                       {"TiB", 1099511627776.0}};
+  for (const auto& [name, factor] : kUnits)
+    if (code == std::errc() && unit == name && number >= 0 && number * factor < 9e18)
+      return static_cast<int64_t>(number * factor);
+  throw_error<InvalidArgumentError>("bytes", "not a number of bytes", {{"text", text}},
+                                    "write it as 2GB (10^9), 2GiB (2^30) or a plain number");
+}
+
+std::string format_bytes(int64_t bytes) {
+  if (bytes == std::numeric_limits<int64_t>::max()) return "none";
+  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+}  // namespace hr

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the steps of plans are thought to take.
+#pragma once
+#include "headrace/algo/keys/ndv_estimate.h"
+#include "headrace/plan/graph/node.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace hr {
+
+/// What an operator takes for each row of its longest input, beside the reading of its inputs and
+/// the writing of its result. docs/design/plan.md has the measurements behind the figures.
+struct Cost {
+  double nanoseconds =
+      0;             ///< of processor time, of a source for each column; 0: of a simple operation
+  double bytes = 0;  ///< of memory while it runs
+  int64_t source_rows = 0;  ///< that a table without inputs reads
+};
+
+/// What is thought of the inputs of an operator that did not run yet.
+class HR_API InputGuesses {
+ public:
+  virtual ~InputGuesses() = default;
+
+  virtual int64_t size() const = 0;
+  /// kUnknown where nobody can say.
+  virtual int64_t rows(int64_t place) const = 0;
+  virtual Dtype dtype(int64_t place) const = 0;
+  /// Of an input that nobody makes before, but the run if it needs it as a column; 0 of others.
+  virtual int64_t unmade_bytes(int64_t place) const = 0;
+  /// Of inputs with the same rows as keys; none where nobody can say.
+  virtual std::optional<KeyGuess> keys(std::span<const int64_t> places) const = 0;
+};
+
+/// What a run takes beside the reading of its inputs and the writing of its result.
+struct Work {
+  double nanoseconds = 0;  ///< of processor time of all threads
+  double alone = 0;        ///< ns of one thread while the others wait
+  double bytes = 0;        ///< less than 0 where the result shares memory of the inputs
+};
+
+/// `rows`: guessed of the result; `wanted`: its columns, by place; empty of other than tables.
+using WorkOf =
+    std::function<Work(const InputGuesses& inputs, int64_t rows, const std::vector<bool>& wanted)>;
+
+/// The node, which was just made, with this cost.
+HR_API NodePtr with_cost(NodePtr node, Cost cost);
+HR_API NodePtr with_cost(NodePtr node, WorkOf work);
+
+/// What a step is thought to take; kUnknown where nobody can say.
+struct StepCost {
+  int64_t nanoseconds = kUnknown;
+  int64_t memory_bytes = kUnknown;  ///< the most that it holds at once beside its inputs
+};
+
+/// One a step that `force` would take.
+HR_API std::vector<StepCost> predicted_costs(std::span<const NodePtr> nodes);
+
+}  // namespace hr

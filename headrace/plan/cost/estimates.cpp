@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// What steps are thought to yield and to take.
+#include "headrace/plan/cost/estimates.h"
+
+#include "headrace/exec/workers.h"
+#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/optimize/scan_predicate.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace hr {
+
+namespace {
+
+constexpr int kDeepest = 1000;  // bounds the recursion
+
+// docs/design/plan.md, "What a step takes", has the measurements behind these.
+constexpr double kByte = 0.03;        // ns to read or write one, past the caches
+constexpr double kOperation = 0.1;    // ns of one operation of a fused pass on a row
+constexpr double kSimple = 1;         // ns of a pass of an operator that says nothing of itself
+constexpr int64_t kStep = 5'000;      // ns of any step
+constexpr int64_t kBlocks = 1 << 16;  // bytes that a worker needs for its blocks
+
+// Operations of the chains that a step runs fused.
+int64_t operations(const PlanStep& step) {
+  int64_t count = 0;
+  for (const NodePtr& node : step.outputs)
+    count += std::max<int64_t>(node->fields().chain_length, 1);
+  return count;
+}
+
+class OwnInputs : public InputGuesses {
+ public:
+  OwnInputs(Guesses& guesses, const std::vector<NodePtr>& nodes, const RowPass* pass = nullptr)
+      : guesses_(guesses), nodes_(nodes), pass_(pass) {}
+
+  int64_t size() const override { return static_cast<int64_t>(nodes_.size()); }
+
+  int64_t rows(int64_t place) const override { return guesses_.rows(at(place)); }
+
+  Dtype dtype(int64_t place) const override { return at(place)->signature().dtype; }
+
+  int64_t unmade_bytes(int64_t place) const override {
+    const bool unmade = pass_ && pass_->inside.contains(at(place).get());
+    return unmade ? std::max<int64_t>(guesses_.bytes(at(place)), 0) : 0;
+  }
+
+  std::optional<KeyGuess> keys(std::span<const int64_t> places) const override {
+    std::vector<NodePtr> nodes;
+    for (const int64_t place : places) nodes.push_back(at(place));
+    return guesses_.keys(nodes);
+  }
+
+ private:
+  const NodePtr& at(int64_t place) const { return nodes_[static_cast<size_t>(place)]; }
+
+  Guesses& guesses_;
+  const std::vector<NodePtr>& nodes_;
+  const RowPass* pass_;
+};
+
+// What a column's values are made of, one by one: the same rows, some of them, or in another order.
+NodePtr made_of(const Node::Fields& fields) {
+  if (fields.inputs.empty()) return nullptr;
+  if (fields.kind == NodeKind::kPart) {
+    const Node::Fields& table = fields.inputs[0]->fields();
+    for (const RowSource& source : table.sources) {
+      const int64_t place = source.columns[static_cast<size_t>(fields.part)];
+      if (place >= 0 && !table.inputs.empty()) return table.inputs[static_cast<size_t>(place)];
+    }
+    return nullptr;
+  }
+  const bool by_row = fields.kind == NodeKind::kElementwise || fields.traits.row_inputs > 0;
+  if (!by_row) {
+    const bool some =
+        fields.picks || fields.renames || fields.traits.takes || fields.first_rows >= 0;
+    return some ? fields.inputs[0] : nullptr;
+  }
+  NodePtr only;
+  for (const NodePtr& input : fields.inputs) {
+    if (input->signature().rows() == 1 || input->signature().shape.empty()) continue;
+    if (only && only != input) return nullptr;
+    only = input;
+  }
+  return only;
+}
+
+// The values that are there behind a column; null where they are not.
+NodePtr ready_behind(NodePtr node) {
+  for (int depth = 0; node && !node->is_ready() && depth < kDeepest; ++depth)
+    node = made_of(node->fields());
+  if (!node || !node->is_ready() || place_of(node->value()).is_gpu()) return nullptr;
+  const auto* column = std::get_if<Column>(&node->value());
+  return column ? node : nullptr;
+}
+
+}  // namespace
+
+int64_t Guesses::rows(const NodePtr& node) {
+  const Signature& signature = node->signature();
+  if (signature.rows() != kUnknown) return signature.rows();
+  if (const auto it = known_.find(node.get()); it != known_.end()) return it->second;
+  known_.emplace(node.get(), kUnknown);
+  if (depth_ > kDeepest) return kUnknown;
+  ++depth_;
+  const int64_t guessed = guess(node->fields());
+  --depth_;
+  known_[node.get()] = guessed;
+  return guessed;
+}
+
+int64_t Guesses::guess(const Node::Fields& fields) {
+  if (fields.inputs.empty() && !fields.guess) return kUnknown;
+  if (fields.picks) return guess_passing(rows(fields.inputs[0]), 1);
+  if (fields.first_rows >= 0) {
+    const int64_t all = rows(fields.inputs[0]);
+    return all == kUnknown ? fields.first_rows : std::min(all, fields.first_rows);
+  }
+  if (fields.kind == NodeKind::kPart || fields.kind == NodeKind::kOperator)
+    return rows(fields.inputs[fields.traits.takes ? 1 : 0]);
+  if (fields.guess) return fields.guess(OwnInputs(*this, fields.inputs));
+  int64_t most = kUnknown;
+  for (const NodePtr& input : fields.inputs) most = std::max(most, rows(input));
+  return most;
+}
+
+std::optional<KeyGuess> Guesses::sampled(const std::vector<NodePtr>& columns) {
+  std::vector<const Node*> key;
+  std::vector<Column> values;
+  for (const NodePtr& node : columns) {
+    if (!node) return {};
+    key.push_back(node.get());
+    values.push_back(std::get<Column>(node->value()));
+    if (values.back().num_rows() != values[0].num_rows()) return {};
+  }
+  const auto [it, is_new] = samples_.try_emplace(std::move(key));
+  if (is_new) it->second = guess_keys(values);
+  return it->second;
+}
+
+std::optional<KeyGuess> Guesses::keys(const std::vector<NodePtr>& nodes) {
+  const int64_t own = rows(nodes[0]);
+  if (own == kUnknown || !may_sample_) return {};
+  std::vector<NodePtr> behind;
+  for (const NodePtr& node : nodes) behind.push_back(ready_behind(node));
+  const auto of_own_rows = [&](KeyGuess guess, const NodePtr& from) {
+    guess.distinct =
+        distinct_of_some(guess.distinct, static_cast<double>(rows(from)), static_cast<double>(own));
+    return guess;
+  };
+  if (const std::optional<KeyGuess> all = sampled(behind)) return of_own_rows(*all, behind[0]);
+  KeyGuess together{.distinct = 1, .domain = 1};
+  for (const NodePtr& node : behind) {
+    const std::optional<KeyGuess> one = sampled({node});
+    if (!one) return {};
+    together.distinct *= of_own_rows(*one, node).distinct;
+    together.domain *= one->domain;
+    together.has_texts |= one->has_texts;
+    together.text_bytes += one->text_bytes;
+  }
+  together.distinct = std::min(together.distinct, static_cast<double>(own));
+  return together;
+}
+
+int64_t Guesses::bytes(const NodePtr& node) {
+  if (node->is_ready()) return value_bytes(node->value());
+  const Signature& signature = node->signature();
+  int64_t elements = rows(node);
+  for (size_t d = 1; d < signature.shape.size() && elements >= 0; ++d)
+    elements = signature.shape[d] < 0 ? kUnknown : elements * signature.shape[d];
+  if (elements < 0 || signature.form == Form::kTable) return kUnknown;
+  const bool bits = signature.form == Form::kColumn && signature.dtype.is_bool();
+  return bits ? (elements + 7) / 8 : elements * signature.dtype.size_bytes();
+}
+
+int64_t Guesses::bytes_in_hand(const NodePtr& node) {
+  const int64_t all = std::max<int64_t>(bytes(node), 0), count = rows(node);
+  const int64_t some = threads() * morsel_rows();
+  return count <= some ? all : all / (count / some);
+}
+
+Explanation::Guess Guesses::of(const PlanStep& step) {
+  Explanation::Guess result{.rows = kUnknown, .bytes = 0};
+  for (const NodePtr& node : step.outputs) {
+    if (node->signature().form == Form::kTable && step.outputs.size() > 1) continue;
+    result.rows = std::max(result.rows, rows(node));
+    const int64_t own = bytes(node);
+    result.bytes = own < 0 || result.bytes < 0 ? kUnknown : result.bytes + own;
+  }
+  return result;
+}
+
+StepCost Guesses::cost(const PlanStep& step) {
+  const Node::Fields& first = step.outputs[0]->fields();
+  if (first.kind == NodeKind::kOperator && first.passes == 0) return {kStep, 0};  // a view
+  const Explanation::Guess result = of(step);
+  int64_t longest = std::max(result.rows, first.cost.source_rows), read = 0;
+  for (const NodePtr& node : step.inputs) {
+    const int64_t own = bytes(node);
+    if (own < 0) return {};
+    longest = std::max(longest, rows(node));
+    read += own;
+  }
+  if (result.bytes < 0) return {};
+  if (first.traits.takes) {  // reads no other rows than those that it writes
+    longest = result.rows;
+    read = 2 * result.bytes;
+  }
+  const auto moved = kByte * static_cast<double>(read + result.bytes);
+  if (first.work) {
+    const Work work = first.work(OwnInputs(*this, first.inputs, step.rows.get()), result.rows,
+                                 wanted_columns(step));
+    const double held = static_cast<double>(result.bytes) + work.bytes;
+    return {kStep + static_cast<int64_t>((work.nanoseconds + moved) / threads() + work.alone),
+            kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};
+  }
+  const auto count = static_cast<double>(longest);
+  double each = first.cost.nanoseconds > 0 ? first.cost.nanoseconds : kSimple * step.passes;
+  if (first.is_fusable()) each = kOperation * static_cast<double>(operations(step));
+  if (first.cost.source_rows > 0)
+    each *= static_cast<double>(std::max<size_t>(step.outputs.size() - 1, 1));
+  const double time = count * each + moved;
+  return {kStep + static_cast<int64_t>(time / threads()),
+          result.bytes + kBlocks * threads() + static_cast<int64_t>(first.cost.bytes * count)};
+}
+
+NodePtr with_cost(NodePtr node, Cost cost) {
+  node->fields().cost = cost;
+  return node;
+}
+
+NodePtr with_cost(NodePtr node, WorkOf work) {
+  node->fields().work = std::move(work);
+  return node;
+}
+
+std::vector<StepCost> predicted_costs(std::span<const NodePtr> nodes) {
+  const std::lock_guard lock(plan_mutex());
+  Guesses guesses(true);
+  std::vector<StepCost> costs;
+  for (const PlanStep& step : plan_steps(nodes)) costs.push_back(guesses.cost(step));
+  return costs;
+}
+
+}  // namespace hr

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused evaluator: runs a compiled program over morsels.
+#include "headrace/plan/eval/evaluate.h"
+
+#include "headrace/algo/bits/value_width.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/eval/evaluate_block.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+
+namespace hr {
+
+namespace {
+
+using OutputKind = Program::OutputKind;
+
+constexpr int64_t kWords = kBlockRows / 64;
+
+size_t at(int64_t value) {
+  return static_cast<size_t>(value);
+}
+
+/// Everything that the morsels of one evaluation share.
+class Run {
+ public:
+  Run(const Program& program, std::span<const Value> values, const Shape& shape);
+
+  std::vector<Value> results();
+
+ private:
+  void run_morsel(const Morsel& morsel, EvaluateBlock& block);
+  void store(size_t output, EvaluateBlock& block);
+
+  const Program& program_;
+  const Shape& shape_;
+  int64_t rows_;
+  BoundProgram bound_;
+  std::vector<Buffer> out_{};  // by output
+  std::vector<std::byte*> out_data_{};
+  std::vector<Buffer> out_validity_{};
+  std::vector<uint8_t*> out_valid_{};
+  std::vector<std::unique_ptr<Reducer>> reducers_{};    // by output
+  std::vector<std::vector<ReducePartial>> partials_{};  // by output, by morsel
+  std::vector<std::vector<int64_t>> nulls_{};           // by output, by morsel
+  std::vector<Buffer> scratch_{};                       // of workers that are not at work
+  std::mutex mutex_{};
+};
+
+Run::Run(const Program& program, std::span<const Value> values, const Shape& shape)
+    : program_(program), shape_(shape), rows_(num_elements(shape)), bound_(program, values, shape) {
+  std::vector<Touch> touches = bound_.touches();
+  const size_t outputs = program.outputs().size(), morsels = at(num_morsels(rows_));
+  out_.resize(outputs);
+  out_data_.resize(outputs);
+  out_validity_.resize(outputs);
+  out_valid_.resize(outputs);
+  reducers_.resize(outputs);
+  partials_.resize(outputs);
+  nulls_.resize(outputs);
+  for (size_t o = 0; o < outputs; ++o) {
+    const Program::Output& output = program.outputs()[o];
+    const Dtype dtype = program.dtype(output.value);
+    if (output.kind == OutputKind::kReduction) {
+      reducers_[o] = std::make_unique<Reducer>(output.reduction, dtype, output.options);
+      partials_[o].resize(morsels);
+      continue;
+    }
+    const bool as_bits = output.kind == OutputKind::kColumn && dtype.is_bool();
+    const int64_t width = dtype.size_bytes();
+    out_[o] = Buffer::allocate_paged(as_bits ? bitmap_bytes(rows_)
+                                             : checked_multiply("evaluate", rows_, width));
+    touches.push_back(as_bits ? writes_bits(out_[o]) : writes(out_[o], width));
+    if (rows_ > 0) bound_.set_output(o, out_data_[o] = out_[o].mutable_data());
+    if (program.nullable(output.value)) {
+      nulls_[o].resize(morsels);
+      out_validity_[o] = Buffer::allocate_paged(bitmap_bytes(rows_));
+      touches.push_back(writes_bits(out_validity_[o]));
+      if (rows_ > 0) out_valid_[o] = out_validity_[o].mutable_as<uint8_t>();
+    }
+  }
+  const int64_t workers = std::min<int64_t>(threads(), num_morsels(rows_));
+  for (int64_t w = 0; w < workers; ++w)
+    scratch_.push_back(Buffer::allocate(bound_.scratch_bytes()));
+
+  parallel_morsels(rows_, touches, [&](const Morsel& morsel) {
+    Buffer scratch;
+    {
+      const std::lock_guard lock(mutex_);
+      scratch = std::move(scratch_.back());
+      scratch_.pop_back();
+    }
+    struct Return {
+      Run& run;
+      Buffer& scratch;
+      ~Return() {
+        const std::lock_guard lock(run.mutex_);
+        run.scratch_.push_back(std::move(scratch));
+      }
+    } give_back{*this, scratch};
+    EvaluateBlock block =
+        bound_.block(bound_.scratch_bytes() > 0 ? scratch.mutable_data() : nullptr);
+    run_morsel(morsel, block);
+  });
+}
+
+void Run::run_morsel(const Morsel& morsel, EvaluateBlock& block) {
+  const size_t outputs = program_.outputs().size();
+  std::vector<PartialTree> trees;
+  std::vector<size_t> tree_of(outputs);
+  for (size_t o = 0; o < outputs; ++o)
+    if (reducers_[o]) {
+      tree_of[o] = trees.size();
+      trees.emplace_back(*reducers_[o]);
+    }
+  for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
+    bound_.run(block, row, std::min(kBlockRows, morsel.end - row));
+    for (size_t o = 0; o < outputs; ++o) {
+      const int value = program_.outputs()[o].value;
+      if (reducers_[o])
+        trees[tree_of[o]].push(reducers_[o]->block(block.values[at(value)], block.valid[at(value)],
+                                                   block.count, block.row));
+      else
+        store(o, block);
+    }
+  }
+  for (size_t o = 0; o < outputs; ++o)
+    if (reducers_[o]) partials_[o][at(morsel.index)] = trees[tree_of[o]].total();
+}
+
+void Run::store(size_t o, EvaluateBlock& block) {
+  const Program::Output& output = program_.outputs()[o];
+  const size_t v = at(output.value);
+  const std::byte* values = block.values[v];
+  const uint64_t* valid = block.valid[v];
+  const Dtype dtype = program_.dtype(output.value);
+  uint64_t masks[kWords];
+  if (out_valid_[o]) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < block.count; i += 64) {
+      const int64_t rest = block.count - i;
+      const uint64_t inside = rest < 64 ? (uint64_t{1} << rest) - 1 : ~uint64_t{0};
+      masks[i / 64] = (valid ? valid[i / 64] : ~uint64_t{0}) & inside;
+      count += std::popcount(masks[i / 64]);
+    }
+    // whole words: the padding of the buffer takes the last one's end
+    std::memcpy(out_valid_[o] + block.row / 8, masks,
+                static_cast<size_t>((block.count + 63) / 64 * 8));
+    nulls_[o][at(block.row / morsel_rows())] += block.count - count;
+  }
+  if (output.kind == OutputKind::kColumn && dtype.is_bool()) {
+    uint64_t words[kWords];
+    cpu::pack_bits(reinterpret_cast<const uint8_t*>(values), words, block.count);
+    if (out_valid_[o])
+      for (int64_t i = 0; i < (block.count + 63) / 64; ++i) words[i] &= masks[i];
+    std::memcpy(out_data_[o] + block.row / 8, words,
+                static_cast<size_t>((block.count + 63) / 64 * 8));
+    return;
+  }
+  if (bound_.writes_directly(o)) return;
+  const int64_t width = dtype.size_bytes();
+  std::byte* out = out_data_[o] + block.row * width;
+  if (!valid) {
+    std::memcpy(out, values, static_cast<size_t>(block.count * width));
+    return;
+  }
+  visit_width(dtype.size_bytes(), [&]<class T>(std::type_identity<T>) {
+    const T* x = reinterpret_cast<const T*>(values);
+    T* z = reinterpret_cast<T*>(out);
+    for (int64_t i = 0; i < block.count; ++i)  // null slots are zero
+      z[i] = (masks[i >> 6] >> (i & 63)) & 1 ? x[i] : T{};
+  });
+}
+
+std::vector<Value> Run::results() {
+  std::vector<Value> results;
+  for (size_t o = 0; o < program_.outputs().size(); ++o) {
+    const Program::Output& output = program_.outputs()[o];
+    const Dtype dtype = program_.dtype(output.value);
+    if (output.kind == OutputKind::kReduction) {
+      PartialTree tree(*reducers_[o]);
+      for (const ReducePartial& partial : partials_[o]) tree.push(partial);
+      results.emplace_back(reducers_[o]->finish(tree.total()));
+    } else if (output.kind == OutputKind::kTensor) {
+      results.emplace_back(Tensor(dtype, shape_, std::move(out_[o])));
+    } else {
+      int64_t nulls = 0;
+      for (const int64_t count : nulls_[o]) nulls += count;
+      Buffer validity = nulls > 0 ? std::move(out_validity_[o]) : Buffer();
+      results.emplace_back(Column(dtype, rows_, std::move(out_[o]), std::move(validity), nulls));
+    }
+  }
+  return results;
+}
+
+[[maybe_unused]] bool any_on_gpu(std::span<const Value> inputs) {
+  bool found = false;
+  for (const Value& input : inputs)
+    for_each_buffer(input, [&](const Buffer& buffer) { found |= buffer.place().is_gpu(); });
+  return found;
+}
+
+}  // namespace
+
+std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape) {
+  if constexpr (built_with_cuda)
+    if (any_on_gpu(inputs)) return cuda::evaluate(program, inputs, shape);
+  return Run(program, inputs, shape).results();
+}
+
+std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs, int64_t rows) {
+  return evaluate(program, inputs, Shape{rows});
+}
+
+}  // namespace hr

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused evaluator: runs a Program over blocks of 1024 rows that stay in the L1 cache.
+#pragma once
+#include "headrace/data/column.h"
+#include "headrace/data/scalar.h"
+#include "headrace/data/tensor.h"
+#include "headrace/plan/eval/expression.h"
+#include "headrace/plan/graph/value.h"
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace hr {
+
+/// Runs `program` once over all elements of `shape` and returns its outputs in order: Column and
+/// Tensor values from the current resource, a Scalar for each reduction. No full-size temporaries.
+/// Inputs: columns (validity and slices with any offset) and tensors of any strides that broadcast
+/// to `shape`, or scalars. Element-wise results depend on the elements alone, reductions on `shape`
+/// as well: never on threads or SIMD level. Throws InvalidArgumentError for an input whose size,
+/// shape or dtype differs from the program's, for nulls in an input declared without, and for
+/// integers to a negative integer power; OutOfMemoryError before any work.
+HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                                   const Shape& shape);
+
+/// The same over one dimension of `rows`.
+HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                                   int64_t rows);
+
+}  // namespace hr

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program bound to its inputs, for those who want its values block after block.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/eval/evaluate_compile.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hr {
+
+/// Where the values of one block of rows lie; of one worker.
+struct EvaluateBlock {
+  int64_t row = 0;
+  int64_t count = 0;
+  std::byte* registers = nullptr;
+  std::vector<const std::byte*> values{};  ///< by value of the program; bools are bytes 0 or 1
+  std::vector<const uint64_t*> valid{};    ///< by value: a bit a row; null: all are there
+  std::vector<uint64_t> words{};           ///< behind `valid`
+};
+
+class HR_API BoundProgram {
+ public:
+  static constexpr int64_t kRegisterBytes = kBlockRows * 8;
+
+  /// Takes the program by reference. Throws as `evaluate` says.
+  BoundProgram(const Program& program, std::span<const Value> values, Shape shape);
+
+  /// What the rows read of the inputs.
+  const std::vector<Touch>& touches() const { return touches_; }
+
+  /// Of the registers that a worker needs.
+  int64_t scratch_bytes() const { return compiled_.num_registers * kRegisterBytes; }
+
+  EvaluateBlock block(std::byte* registers) const;
+
+  /// Evaluates rows [row, row + count), at most kBlockRows: what `values` of the block point to
+  /// then lies in inputs, registers or outputs.
+  void run(EvaluateBlock& block, int64_t row, int64_t count) const;
+
+  /// Where row 0 of an output lies that a step may write directly; see `writes_directly`.
+  void set_output(size_t output, std::byte* data) { out_data_[output] = data; }
+
+  bool writes_directly(size_t output) const {
+    const auto value = static_cast<size_t>(program_.outputs()[output].value);
+    return compiled_.output_of[value] == static_cast<int>(output);
+  }
+
+ private:
+  void bind(const Program::Node& node, const Value& value);
+  void load(EvaluateBlock& block) const;
+  void run_step(const EvaluateStep& step, EvaluateBlock& block) const;
+  void check_exponents(const EvaluateStep& step, const EvaluateBlock& block) const;
+  void fill_null(const EvaluateStep& step, EvaluateBlock& block, std::byte* out) const;
+  void set_validity(const EvaluateStep& step, EvaluateBlock& block) const;
+  std::byte* home(int value, const EvaluateBlock& block) const;
+
+  const Program& program_;
+  Shape shape_;
+  int64_t rows_;
+  std::vector<EvaluateInput> inputs_{};  // by input number
+  std::vector<Touch> touches_{};
+  std::vector<bool> needed_{};
+  std::vector<int64_t> words_of_{};  // by value: where its validity lies in EvaluateBlock::words
+  int64_t num_words_ = 0;
+  CompiledProgram compiled_{};
+  Buffer once_{};
+  std::vector<const std::byte*> once_of_{};  // by value
+  std::vector<std::byte*> out_data_{};       // by output
+};
+
+}  // namespace hr

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing kernels and registers for a program.
+#include "headrace/plan/eval/evaluate_compile.h"
+
+#include "headrace/base/error.h"
+
+#include <algorithm>
+
+namespace hr {
+
+namespace {
+
+using Node = Program::Node;
+using OutputKind = Program::OutputKind;
+
+size_t at(int64_t value) {
+  return static_cast<size_t>(value);
+}
+
+}  // namespace
+
+std::vector<bool> needed_values(const Program& program) {
+  std::vector<bool> needed(program.nodes().size());
+  for (const Program::Output& output : program.outputs()) needed[at(output.value)] = true;
+  for (size_t v = program.nodes().size(); v-- > 0;)
+    if (needed[v])
+      for (const int operand : program.nodes()[v].operands)
+        if (operand >= 0) needed[at(operand)] = true;
+  return needed;
+}
+
+namespace {
+
+/// For each value, the float64 cosine of it that the outputs need, or -1.
+std::vector<int> find_cosines(const Program& program, const std::vector<bool>& needed) {
+  std::vector<int> cosine_of(program.nodes().size(), -1);
+  for (size_t v = 0; v < program.nodes().size(); ++v)
+    if (const Node& node = program.nodes()[v];
+        needed[v] && node.op == Op::kCos && node.dtype.id() == TypeId::kFloat64)
+      cosine_of[at(node.operands[0])] = static_cast<int>(v);
+  return cosine_of;
+}
+
+/// Joins two steps where the second is the only reader of the first and there is a kernel for both.
+/// `once`, by value: the same in every row.
+void join_pairs(const Program& program, const std::vector<bool>& once,
+                std::vector<EvaluateStep>& steps) {
+  std::vector<int> readers(program.nodes().size());
+  for (const EvaluateStep& step : steps)
+    for (const int operand : step.operands)
+      if (operand >= 0) ++readers[at(operand)];
+  for (const Program::Output& output : program.outputs()) ++readers[at(output.value)];
+  std::vector<int> made_by(program.nodes().size(), -1);
+  std::vector<bool> joined(steps.size());
+  const auto is_binary = [](const EvaluateStep& step) {
+    return step.operands[1] >= 0 && step.operands[2] < 0;
+  };
+  const auto join = [&](EvaluateStep& step, bool swapped) {
+    const int inner = step.operands[swapped];
+    const int maker = made_by[at(inner)];
+    if (maker < 0 || readers[at(inner)] != 1 || !is_binary(steps[at(maker)])) return false;
+    const EvaluateStep& first = steps[at(maker)];
+    int a = first.operands[0], b = first.operands[1];
+    const int c = step.operands[!swapped];
+    if (first.op == Op::kMultiply && once[at(a)]) std::swap(a, b);
+    const unsigned bits =
+        (once[at(a)] ? 1u : 0u) + (once[at(b)] ? 2u : 0u) + (once[at(c)] ? 4u : 0u);
+    const cpu::Kernel kernel = cpu::pair_kernel(first.op, step.op, swapped, step.dtype, bits);
+    if (!kernel) return false;
+    joined[at(maker)] = true;
+    step.kernel = kernel;
+    step.operands[0] = a;
+    step.operands[1] = b;
+    step.operands[2] = c;
+    return true;
+  };
+  for (size_t s = 0; s < steps.size(); ++s) {
+    if (is_binary(steps[s]) && !join(steps[s], false)) join(steps[s], true);
+    made_by[at(steps[s].out)] = static_cast<int>(s);
+  }
+  std::vector<EvaluateStep> left;
+  for (size_t s = 0; s < steps.size(); ++s)
+    if (!joined[s]) left.push_back(steps[s]);
+  steps = std::move(left);
+}
+
+}  // namespace
+
+CompiledProgram compile(const Program& program, const std::vector<EvaluateInput>& inputs) {
+  const std::vector<Node>& nodes = program.nodes();
+  const std::vector<bool> needed = needed_values(program);
+  CompiledProgram compiled;
+  compiled.register_of.assign(nodes.size(), -1);
+  compiled.output_of.assign(nodes.size(), -1);
+  for (size_t o = 0; o < program.outputs().size(); ++o) {
+    const Program::Output& output = program.outputs()[o];
+    const Node& node = nodes[at(output.value)];
+    const bool plain = output.kind == OutputKind::kTensor ||
+                       (output.kind == OutputKind::kColumn && !node.dtype.is_bool());
+    if (plain && !is_leaf(node) && !node.nullable && compiled.output_of[at(output.value)] < 0)
+      compiled.output_of[at(output.value)] = static_cast<int>(o);
+  }
+  const std::vector<int> cosine_of = find_cosines(program, needed);
+  std::vector<bool> once(nodes.size());
+  for (size_t v = 0; v < nodes.size(); ++v)
+    once[v] =
+        nodes[v].op == Op::kConstant ||
+        (nodes[v].op == Op::kInput && inputs[at(nodes[v].input)].source == InputSource::kOnce);
+  const auto is_once = [&](int v) { return v >= 0 && once[at(v)]; };
+  const auto same_in_every_row = [&](const Node& node) {
+    const int* operands = node.operands + (node.op == Op::kWhere ? 1 : 0);
+    return is_once(operands[1])                       ? cpu::Once::kRight
+           : is_once(operands[0]) && operands[1] >= 0 ? cpu::Once::kLeft
+                                                      : cpu::Once::kNone;
+  };
+  std::vector<bool> done(nodes.size());
+  for (size_t v = 0; v < nodes.size(); ++v) {
+    const Node& node = nodes[v];
+    if (!needed[v] || is_leaf(node) || done[v]) continue;
+    EvaluateStep step;
+    step.op = node.op;
+    step.out = static_cast<int>(v);
+    std::copy(node.operands, node.operands + 3, step.operands);
+    const int typed = node.op == Op::kWhere ? node.operands[1] : node.operands[0];
+    step.dtype = nodes[at(typed)].dtype;
+    if (node.op == Op::kCast)
+      step.kernel = cpu::cast_kernel(step.dtype, node.dtype);
+    else if (node.op != Op::kIsNull && node.op != Op::kFillNull)
+      step.kernel = cpu::find_kernel(node.op, step.dtype, same_in_every_row(node));
+    if (node.op != Op::kIsNull && node.op != Op::kFillNull && !step.kernel)
+      throw_error<InternalError>("evaluate", "an operation has no kernel",
+                                 {{"op", op_row(node.op).name}, {"dtype", step.dtype.name()}});
+    if (node.op == Op::kSin && node.dtype.id() == TypeId::kFloat64)
+      if (const int cosine = cosine_of[at(node.operands[0])]; cosine > static_cast<int>(v)) {
+        step.second_out = cosine;
+        done[at(cosine)] = true;
+      }
+    compiled.steps.push_back(step);
+  }
+  join_pairs(program, once, compiled.steps);
+  // last readers; outputs read after all steps
+  std::vector<int> last(nodes.size(), -1);
+  const int end = static_cast<int>(compiled.steps.size());
+  for (int s = 0; s < end; ++s)
+    for (const int operand : compiled.steps[at(s)].operands)
+      if (operand >= 0) last[at(operand)] = s;
+  for (const Program::Output& output : program.outputs()) last[at(output.value)] = end;
+  std::vector<int> free_registers;
+  auto take = [&](int value) {
+    if (compiled.output_of[at(value)] >= 0) return;
+    if (free_registers.empty()) free_registers.push_back(compiled.num_registers++);
+    compiled.register_of[at(value)] = free_registers.back();
+    free_registers.pop_back();
+  };
+  for (size_t v = 0; v < nodes.size(); ++v) {
+    if (!needed[v] || !is_leaf(nodes[v])) continue;
+    if (is_once(static_cast<int>(v))) {
+      compiled.once.push_back(static_cast<int>(v));
+      continue;
+    }
+    const InputSource source = inputs[at(nodes[v].input)].source;
+    if (source == InputSource::kBits || source == InputSource::kStrided) take(static_cast<int>(v));
+  }
+  for (int s = 0; s < end; ++s) {
+    const EvaluateStep& step = compiled.steps[at(s)];
+    take(step.out);
+    if (step.second_out >= 0) take(step.second_out);
+    for (int k = 0; k < 3; ++k) {
+      const int operand = step.operands[k];
+      const bool repeated =
+          std::find(step.operands, step.operands + k, operand) != step.operands + k;
+      if (operand < 0 || repeated || last[at(operand)] != s) continue;
+      if (const int r = compiled.register_of[at(operand)]; r >= 0) free_registers.push_back(r);
+    }
+  }
+  return compiled;
+}
+
+}  // namespace hr

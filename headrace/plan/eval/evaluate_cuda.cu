@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+// The evaluator on a CUDA device: a program becomes the text of one kernel, which reads each input
+// and writes each output once and folds reductions in the CPU's order.
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/data/device_launch.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/eval/evaluate_compile.h"
+#include "headrace/plan/eval/kernel_cache.h"
+#include "headrace/plan/eval/nvrtc_source.h"
+
+#include <cstring>
+#include <headrace/plan/eval/evaluate_sources.h>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace hr::cuda {
+
+namespace {
+
+using Node = Program::Node;
+using OutputKind = Program::OutputKind;
+
+constexpr int64_t kGroupRows = 16 * kBlockRows;  // of a block of threads
+constexpr unsigned kThreads = 256;
+
+size_t at(int64_t value) {
+  return static_cast<size_t>(value);
+}
+
+[[noreturn]] void refuse(const char* what) {
+  throw_error<UnsupportedError>("evaluate", what, {}, "move the values first: x.to('cpu')");
+}
+
+const char* type_of(Dtype dtype) {
+  switch (dtype.id()) {
+    case TypeId::kInt8:
+      return "int8_t";
+    case TypeId::kInt16:
+      return "int16_t";
+    case TypeId::kInt32:
+      return "int32_t";
+    case TypeId::kInt64:
+      return "int64_t";
+    case TypeId::kBool:
+    case TypeId::kUInt8:
+      return "uint8_t";
+    case TypeId::kUInt16:
+      return "uint16_t";
+    case TypeId::kUInt32:
+      return "uint32_t";
+    case TypeId::kUInt64:
+      return "uint64_t";
+    case TypeId::kFloat32:
+      return "float";
+    case TypeId::kFloat64:
+      return "double";
+    default:
+      refuse("this dtype has no kernel on a CUDA device");
+  }
+}
+
+// A struct of evaluate_math.h with `apply`, or null.
+const char* struct_of(Op op, Dtype dtype) {
+  const bool floating = dtype.is_floating();
+  switch (op) {
+    case Op::kAdd:
+      return dtype.is_bool() ? "Maximum" : "Add";
+    case Op::kSubtract:
+      return "Subtract";
+    case Op::kMultiply:
+      return "Multiply";
+    case Op::kDivide:
+      return "Divide";
+    case Op::kMinimum:
+      return "Minimum";
+    case Op::kMaximum:
+      return "Maximum";
+    case Op::kFmin:
+      return floating ? "Fmin" : "Minimum";
+    case Op::kFmax:
+      return floating ? "Fmax" : "Maximum";
+    case Op::kCopysign:
+      return "Copysign";
+    case Op::kNegative:
+      return "Negative";
+    case Op::kAbsolute:
+      return "Absolute";
+    case Op::kSquare:
+      return "Square";
+    case Op::kSign:
+      return "Sign";
+    case Op::kReciprocal:
+      return "Reciprocal";
+    case Op::kSqrt:
+      return "Sqrt";
+    case Op::kFloor:
+      return "Floor";
+    case Op::kCeil:
+      return "Ceil";
+    case Op::kRint:
+      return "Rint";
+    case Op::kTrunc:
+      return "Trunc";
+    case Op::kEqual:
+      return "Equal";
+    case Op::kNotEqual:
+      return "NotEqual";
+    case Op::kLess:
+      return "Less";
+    case Op::kLessEqual:
+      return "LessEqual";
+    case Op::kGreater:
+      return "Greater";
+    case Op::kGreaterEqual:
+      return "GreaterEqual";
+    case Op::kIsNan:
+      return "IsNan";
+    case Op::kIsInf:
+      return "IsInf";
+    case Op::kIsFinite:
+      return "IsFinite";
+    case Op::kLogicalAnd:
+    case Op::kBitwiseAnd:
+      return "And";
+    case Op::kLogicalOr:
+    case Op::kBitwiseOr:
+      return "Or";
+    case Op::kLogicalXor:
+    case Op::kBitwiseXor:
+      return "Xor";
+    default:
+      return nullptr;
+  }
+}
+
+// A template of evaluate_math.h, or null.
+const char* template_of(Op op) {
+  switch (op) {
+    case Op::kFloorDivide:
+      return "floor_divide";
+    case Op::kRemainder:
+      return "hr::remainder";
+    case Op::kLeftShift:
+      return "left_shift";
+    case Op::kRightShift:
+      return "right_shift";
+    default:
+      return nullptr;
+  }
+}
+
+// An elementary function, computed in float64; `shared` ones have the CPU's bits.
+const char* function_of(Op op, bool& shared) {
+  shared = true;
+  switch (op) {
+    case Op::kSin:
+      return "sin";
+    case Op::kCos:
+      return "cos";
+    case Op::kTan:
+      return "tan";
+    case Op::kTanh:
+      return "tanh";
+    case Op::kExp:
+      return "exp";
+    case Op::kExp2:
+      return "exp2";
+    case Op::kExpm1:
+      return "expm1";
+    case Op::kLog:
+      return "log";
+    case Op::kLog2:
+      return "log2";
+    case Op::kLog10:
+      return "log10";
+    case Op::kLog1p:
+      return "log1p";
+    case Op::kPower:
+      return "pow";
+    default:
+      shared = false;
+  }
+  switch (op) {
+    case Op::kCbrt:
+      return "cbrt";
+    case Op::kArcsin:
+      return "asin";
+    case Op::kArccos:
+      return "acos";
+    case Op::kArctan:
+      return "atan";
+    case Op::kSinh:
+      return "sinh";
+    case Op::kCosh:
+      return "cosh";
+    case Op::kHypot:
+      return "hypot";
+    case Op::kArctan2:
+      return "atan2";
+    default:
+      return nullptr;
+  }
+}
+
+uint64_t word_of(const Scalar& value, Dtype dtype) {
+  uint64_t word = 0;
+  if (dtype.is_bool()) return value.as<uint8_t>() != 0;
+  visit_real(dtype, [&]<class T>(std::type_identity<T>) {
+    const T number = value.as<T>();
+    if constexpr (std::is_floating_point_v<T>)
+      std::memcpy(&word, &number, sizeof number);
+    else
+      word = static_cast<uint64_t>(number);
+  });
+  return word;
+}
+
+/// The text of a kernel and the words of its argument.
+class Writer {
+ public:
+  Writer(const Program& program, std::span<const Value> values, const Shape& shape)
+      : program_(program),
+        values_(values),
+        shape_(shape),
+        rows_(num_elements(shape)),
+        needed_(needed_values(program)),
+        groups_(divide_up(rows_, kGroupRows)),
+        morsels_(divide_up(rows_, kMorselRows)) {
+    for (const Value& value : values_)
+      visit_buffer(value, [&](const Buffer& buffer) {
+        if (buffer.place().is_gpu()) place_ = buffer.place();
+      });
+  }
+
+  std::vector<Value> run() {
+    DeviceCall call("evaluate", *place_);
+    const int64_t rows_word = add_word(static_cast<uint64_t>(rows_));
+    const int64_t groups_word = add_word(static_cast<uint64_t>(groups_));
+    for (size_t v = 0; v < program_.nodes().size(); ++v)
+      if (needed_[v]) write_value(static_cast<int>(v), call);
+    std::vector<Buffer> out;
+    std::vector<size_t> reductions;
+    for (size_t o = 0; o < program_.outputs().size(); ++o) {
+      if (program_.outputs()[o].kind == OutputKind::kReduction)
+        reductions.push_back(o);
+      else
+        out.push_back(write_output(o, call));
+    }
+    Buffer partials;
+    Buffer merged;
+    const auto count = static_cast<int64_t>(reductions.size());
+    constexpr auto size = static_cast<int64_t>(sizeof(ReducePartial));
+    if (count > 0 && rows_ > 0) {
+      partials = call.scratch(count * groups_ * size);
+      merged = call.scratch(count * morsels_ * size);
+    }
+    const std::string partials_at = "a.word[" + std::to_string(add_word(address(partials))) + "]";
+    const std::string merged_at = "a.word[" + std::to_string(add_word(address(merged))) + "]";
+    const std::string source = text(rows_word, groups_word, reductions, partials_at, merged_at);
+    if (8 * count > kThreads) refuse("so many reductions in one pass have no kernel");
+    std::vector<ReducePartial> found(at(count * morsels_));
+    if (rows_ > 0) {
+      launch("program_kernel", source, groups_, kThreads, call);
+      for (const Buffer& buffer : out) call.writes(buffer);
+      if (count > 0) {
+        launch("merge_kernel", source, divide_up(morsels_, int64_t{64}), 64, call);
+        call.finish(0);
+        call.fetch(found.data(), merged.data(), count * morsels_ * size);
+      } else {
+        call.finish(0);
+      }
+    }
+    std::vector<Value> results;
+    size_t next = 0;
+    size_t reduction = 0;
+    for (const Program::Output& output : program_.outputs()) {
+      const Dtype dtype = program_.dtype(output.value);
+      if (output.kind == OutputKind::kTensor) {
+        results.emplace_back(Tensor(dtype, shape_, std::move(out[next++])));
+      } else if (output.kind == OutputKind::kColumn) {
+        results.emplace_back(Column(dtype, rows_, std::move(out[next++])));
+      } else {
+        const Reducer reducer(output.reduction, dtype, output.options);
+        PartialTree tree(reducer);
+        for (int64_t k = 0; k < morsels_; ++k)
+          tree.push(found[at(static_cast<int64_t>(reduction) * morsels_ + k)]);
+        results.emplace_back(reducer.finish(tree.total()));
+        ++reduction;
+      }
+    }
+    return results;
+  }
+
+ private:
+  template <class F>
+  static void visit_buffer(const Value& value, const F& visit) {
+    if (const auto* tensor = std::get_if<Tensor>(&value)) visit(tensor->buffer());
+    if (const auto* column = std::get_if<Column>(&value)) visit(column->values_buffer());
+  }
+
+  static uint64_t address(const Buffer& buffer) {
+    return reinterpret_cast<uint64_t>(buffer.data());
+  }
+
+  int64_t add_word(uint64_t word) {
+    words_.push_back(word);
+    return static_cast<int64_t>(words_.size()) - 1;
+  }
+
+  std::string word(uint64_t value) { return "a.word[" + std::to_string(add_word(value)) + "]"; }
+
+  static std::string name(int value) { return "v" + std::to_string(value); }
+
+  void line(int value, Dtype dtype, const std::string& expression) {
+    body_ +=
+        std::string("    const ") + type_of(dtype) + " " + name(value) + " = " + expression + ";\n";
+  }
+
+  void constant(int value, Dtype dtype, const Scalar& scalar) {
+    line(value, dtype,
+         std::string("word_as<") + type_of(dtype) + ">(" + word(word_of(scalar, dtype)) + ")");
+  }
+
+  void write_input(int value, const Node& node, DeviceCall& call) {
+    const Value& given = values_[at(node.input)];
+    if (const auto* scalar = std::get_if<Scalar>(&given))
+      return constant(value, node.dtype, *scalar);
+    if (const auto* tensor = std::get_if<Tensor>(&given))
+      return write_tensor(value, node, *tensor, call);
+    const auto& column = std::get<Column>(given);
+    if (column.null_count() > 0) refuse("columns with nulls have no kernel on a CUDA device yet");
+    if (column.num_rows() != rows_)
+      throw_error<InvalidArgumentError>("evaluate", "an input has another size",
+                                        {{"size", column.num_rows()}, {"expected", rows_}});
+    call.reads(column.values_buffer());
+    if (!node.dtype.is_bool())
+      return line(value, node.dtype,
+                  element(node.dtype,
+                          word(address(column.values_buffer()) +
+                               static_cast<uint64_t>(column.offset() * node.dtype.size_bytes())),
+                          "i"));
+    const std::string bit = "(" + word(static_cast<uint64_t>(column.offset())) + " + i)";
+    line(value, node.dtype,
+         "((reinterpret_cast<const uint8_t*>(" + word(address(column.values_buffer())) + "))[" +
+             bit + " >> 3] >> (" + bit + " & 7)) & 1");
+  }
+
+  static std::string element(Dtype dtype, const std::string& address, const std::string& index) {
+    return std::string("(reinterpret_cast<const ") + type_of(dtype) + "*>(" + address + "))[" +
+           index + "]";
+  }
+
+  void write_tensor(int value, const Node& node, const Tensor& tensor, DeviceCall& call) {
+    const bool is_literal = tensor.num_elements() == 1 && tensor.place().is_host();
+    if (!is_literal) call.reads(tensor.buffer());
+    if (is_literal || (tensor.num_elements() == 1 && rows_ != 1)) {
+      // The same in every row.
+      uint64_t bits = 0;
+      const int64_t size = node.dtype.size_bytes();
+      if (tensor.place().is_host())
+        std::memcpy(&bits, tensor.data(), at(size));
+      else
+        call.fetch(&bits, tensor.data(), size);
+      return line(value, node.dtype,
+                  std::string("word_as<") + type_of(node.dtype) + ">(" + word(bits) + ")");
+    }
+    const std::string first = word(reinterpret_cast<uint64_t>(tensor.data()));
+    if (tensor.shape() == shape_ && tensor.is_contiguous())
+      return line(value, node.dtype, element(node.dtype, first, "i"));
+    if (tensor.shape() != shape_ || shape_.size() != 1)
+      refuse("this layout has no kernel on a CUDA device yet");
+    line(value, node.dtype,
+         element(
+             node.dtype, first,
+             "i * static_cast<int64_t>(" + word(static_cast<uint64_t>(tensor.strides()[0])) + ")"));
+  }
+
+  void write_value(int value, DeviceCall& call) {
+    const Node& node = program_.nodes()[at(value)];
+    if (node.op == Op::kInput) return write_input(value, node, call);
+    if (node.op == Op::kConstant) {
+      if (node.constant.is_null()) refuse("a null has no kernel on a CUDA device yet");
+      return constant(value, node.dtype, node.constant);
+    }
+    const Dtype of = program_.dtype(node.operands[node.op == Op::kWhere ? 1 : 0]);
+    const std::string a = name(node.operands[0]);
+    const std::string b = node.operands[1] >= 0 ? name(node.operands[1]) : "";
+    const std::string both = "(" + a + (b.empty() ? "" : ", " + b) + ")";
+    const std::string type = type_of(of);
+    bool shared = true;
+    if (node.op == Op::kCast) {
+      const std::string from = of.is_bool() ? "Bool" : type;
+      const std::string to = node.dtype.is_bool() ? "Bool" : type_of(node.dtype);
+      return line(value, node.dtype,
+                  "convert<" + to + ", " + from + ">(" + (of.is_bool() ? "Bool{" + a + "}" : a) +
+                      ")" + (node.dtype.is_bool() ? ".byte" : ""));
+    }
+    if (node.op == Op::kIsNull) return line(value, node.dtype, "0");
+    if (node.op == Op::kFillNull) return line(value, node.dtype, a);
+    if (node.op == Op::kWhere)
+      return line(value, node.dtype, a + " ? " + b + " : " + name(node.operands[2]));
+    if (node.op == Op::kLogicalNot || (node.op == Op::kInvert && of.is_bool()))
+      return line(value, node.dtype, a + " ^ 1");
+    if (node.op == Op::kInvert)
+      return line(value, node.dtype, "static_cast<" + type + ">(~" + a + ")");
+    if (const char* found = struct_of(node.op, of))
+      return line(value, node.dtype, std::string(found) + "::apply<" + type + ">" + both);
+    if (const char* found = template_of(node.op))
+      return line(value, node.dtype, std::string(found) + "<" + type + ">" + both);
+    if (node.op == Op::kPower && of.is_integer()) {
+      const Node& exponent = program_.nodes()[at(node.operands[1])];
+      if (of.is_signed() && (exponent.op != Op::kConstant || exponent.constant.as<int64_t>() < 0))
+        refuse("integers to a power that may be negative have no kernel on a CUDA device");
+      return line(value, node.dtype, "integer_power<" + type + ">" + both);
+    }
+    if (node.op == Op::kSin || node.op == Op::kCos) return write_angle(value, node, type);
+    const char* function = function_of(node.op, shared);
+    if (!function || !of.is_floating()) refuse("this operation has no kernel on a CUDA device");
+    const auto argument = [&](const std::string& x) {
+      return shared ? "Lane(static_cast<double>(" + x + "))" : "static_cast<double>(" + x + ")";
+    };
+    line(value, node.dtype,
+         std::string("static_cast<") + type + ">(" + (shared ? "vmath::" : "::") + function + "(" +
+             argument(a) + (b.empty() ? "" : ", " + argument(b)) + ")" + (shared ? ".v)" : ")"));
+    has_functions_ = true;
+  }
+
+  // Sine and cosine of one value share the reduction.
+  void write_angle(int value, const Node& node, const std::string& type) {
+    const std::string both = "angle" + std::to_string(node.operands[0]);
+    if (!angles_[node.operands[0]]) {
+      angles_[node.operands[0]] = true;
+      body_ += "    Lane " + both + "_sine, " + both +
+               "_cosine;\n    vmath::sin_cos(Lane(static_cast<double>(" + name(node.operands[0]) +
+               ")), " + both + "_sine, " + both + "_cosine);\n";
+    }
+    line(value, node.dtype,
+         "static_cast<" + type + ">(" + both + (node.op == Op::kSin ? "_sine.v)" : "_cosine.v)"));
+    has_functions_ = true;
+  }
+
+  Buffer write_output(size_t o, DeviceCall& call) {
+    const Program::Output& output = program_.outputs()[o];
+    const Dtype dtype = program_.dtype(output.value);
+    const bool as_bits = output.kind == OutputKind::kColumn && dtype.is_bool();
+    const int64_t bytes = as_bits ? round_up(bitmap_bytes(rows_), 8)
+                                  : checked_multiply("evaluate", rows_, dtype.size_bytes());
+    const Buffer out = call.scratch(bytes);
+    const std::string first = word(address(out));
+    if (as_bits)  // the lanes of a warp are 32 rows
+      stores_ += "    { const unsigned bits = __ballot_sync(~0u, inside && " + name(output.value) +
+                 "); if (lane == 0 && inside) reinterpret_cast<unsigned*>(" + first +
+                 ")[i / 32] = bits; }\n";
+    else
+      stores_ += std::string("    if (inside) reinterpret_cast<") + type_of(dtype) + "*>(" + first +
+                 ")[i] = " + name(output.value) + ";\n";
+    return out;
+  }
+
+  std::string text(int64_t rows_word, int64_t groups_word, const std::vector<size_t>& reductions,
+                   const std::string& partials, const std::string& merged) const {
+    const auto loop = [&](const std::string& work, const char* indent) {
+      const std::string open = std::string(indent) + "for (int k = 0; k < 32; ++k) {\n";
+      return std::string(indent) + "if (first + 1024 <= rows) {\n#pragma unroll " +
+             (has_functions_ ? "2" : "8") + "\n" + open +
+             "    const bool inside = true;\n    const int64_t i = first + k * 32 + lane;\n" +
+             work + "    }\n" + indent + "} else {\n#pragma unroll 1\n" + open +
+             "    const int64_t place = first + k * 32 + lane;\n    const bool inside = place < "
+             "rows;\n"
+             "    const int64_t i = inside ? place : rows - 1;\n" +
+             work + "    }\n" + indent + "}\n";
+    };
+    std::string folds, takes, ends, merges, keeps, second;
+    for (size_t r = 0; r < reductions.size(); ++r) {
+      const Program::Output& output = program_.outputs()[reductions[r]];
+      const std::string fold = "Fold<" + std::string(type_of(program_.dtype(output.value))) + ", " +
+                               std::to_string(static_cast<int>(output.reduction)) + ">";
+      const std::string step = std::to_string(r);
+      const std::string own = "fold" + step;
+      const std::string place = "parts[" + step + "]";
+      const std::string skip = output.options.skip_nan ? "true" : "false";
+      const std::string x = name(output.value);
+      folds += "    " + fold + " " + own + ";\n";
+      takes += "    if (inside) " + own + ".take(" + x + ", i, " + skip + ");\n";
+      ends += "    " + own + ".fold_lanes();\n";
+      if (output.reduction == Reduction::kVariance || output.reduction == Reduction::kStd)
+        // The values once more, from the cache.
+        ends += "    const double " + own + "_mean = __shfl_sync(~0u, " + own +
+                ".value, 0) / static_cast<double>(__shfl_sync(~0u, " + own + ".count, 0));\n" +
+                loop(body_ + "    if (inside) " + own + ".take_square(" + x + ", " + own +
+                         "_mean, " + skip + ");\n",
+                     "    ") +
+                "    " + own + ".fold_squares();\n";
+      ends += "    if (lane == 0) " + place + "[b] = " + own + ".partial();\n";
+      const std::string lane = "(static_cast<int>(threadIdx.x) - " + std::to_string(8 * r) + ")";
+      merges += "    merge_pair<" + fold + ">(" + place + ", " + lane + ", step, blocks);\n";
+      keeps += "  if (" + lane + " == 0) reinterpret_cast<Partial*>(" + partials + ")[" + step +
+               " * groups + blockIdx.x] = " + place + "[0];\n";
+      second += "  merge_morsel<" + fold + ">(reinterpret_cast<const Partial*>(" + partials +
+                ") + " + step + " * groups, groups, morsel, reinterpret_cast<Partial*>(" + merged +
+                ") + " + step + " * morsels);\n";
+    }
+    const std::string count = std::to_string(std::max<size_t>(reductions.size(), 1));
+    std::string source =
+        "struct Arguments { uint64_t word[" + std::to_string(words_.size()) + "]; };\n";
+    source += "}  // namespace hr\nusing namespace hr;\n";
+    source +=
+        "extern \"C\" __global__ void __launch_bounds__(256) program_kernel(const "
+        "__grid_constant__ Arguments a) {\n"
+        "  const int64_t rows = static_cast<int64_t>(a.word[" +
+        std::to_string(rows_word) +
+        "]);\n"
+        "  const int64_t groups = static_cast<int64_t>(a.word[" +
+        std::to_string(groups_word) +
+        "]);\n"
+        "  const int lane = threadIdx.x & 31;\n"
+        "  __shared__ Partial parts[" +
+        count +
+        "][16];\n"
+        "  for (int b = threadIdx.x >> 5; b < 16; b += 8) {\n"
+        "    const int64_t first = (static_cast<int64_t>(blockIdx.x) * 16 + b) * 1024;\n"
+        "    if (first >= rows) break;\n" +
+        folds + loop(body_ + stores_ + takes, "    ") + ends + "  }\n";
+    if (!reductions.empty())
+      source +=
+          "  const int64_t left = (rows - static_cast<int64_t>(blockIdx.x) * 16384 + 1023) / "
+          "1024;\n"
+          "  const int blocks = left < 16 ? static_cast<int>(left) : 16;\n"
+          "  for (int step = 1; step < 16; step *= 2) {\n    __syncthreads();\n" +
+          merges + "  }\n" + keeps;
+    source += "}\n";
+    source +=
+        "extern \"C\" __global__ void merge_kernel(const __grid_constant__ Arguments a) {\n"
+        "  const int64_t groups = static_cast<int64_t>(a.word[" +
+        std::to_string(groups_word) +
+        "]);\n"
+        "  const int64_t morsels = (groups + 7) / 8;\n"
+        "  const int64_t morsel = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
+        "  if (morsel >= morsels) return;\n" +
+        second + "}\n";
+    return source;
+  }
+
+  void launch(const char* kernel, const std::string& source, int64_t blocks, unsigned threads,
+              DeviceCall& call) {
+    static const std::string prelude =
+        std::string(kWordsText) + kFunctionsText + kOperationsText + kFoldText;
+    void* const function = find_kernel(prelude, source, kernel, place_->index);
+    void* arguments[] = {words_.data()};
+    const CudaScope on("evaluate", place_->index);
+    check_cuda("evaluate",
+               cuda_functions()->launch(function, static_cast<unsigned>(blocks), 1, 1, threads, 1,
+                                        1, 0, call.stream(), arguments, nullptr));
+  }
+
+  const Program& program_;
+  std::span<const Value> values_;
+  const Shape& shape_;
+  int64_t rows_;
+  std::vector<bool> needed_;
+  int64_t groups_;
+  int64_t morsels_;
+  std::optional<Place> place_;
+  std::vector<uint64_t> words_;
+  std::map<int, bool> angles_;
+  bool has_functions_ = false;
+  std::string body_;
+  std::string stores_;
+};
+
+}  // namespace
+
+std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape) {
+  return Writer(program, inputs, shape).run();
+}
+
+}  // namespace hr::cuda

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor: runs the planner's steps and puts the values into their nodes.
+#include "headrace/base/error.h"
+#include "headrace/exec/device_profile.h"
+#include "headrace/memory/spill/spill.h"
+#include "headrace/plan/execute/fused_pass.h"
+#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/execute/profile.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/optimize/planner.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <pthread.h>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace hr {
+
+namespace {
+
+/// Which steps read which memory, so that under a budget what is needed last leaves first.
+class UsePlan {
+ public:
+  explicit UsePlan(const std::vector<PlanStep>& steps)
+      : first_(reserve_steps(static_cast<int64_t>(steps.size()) + 1)) {
+    std::vector<const Node*> ready;
+    for (size_t i = 0; i < steps.size(); ++i)
+      for (const NodePtr& input : steps[i].inputs) {
+        std::vector<int64_t>& uses = steps_of_[input.get()];
+        if (uses.empty() && input->is_ready()) ready.push_back(input.get());
+        uses.push_back(first_ + static_cast<int64_t>(i));
+      }
+    for (const Node* node : ready) tell(*node);
+  }
+
+  /// Before a step runs; `steps.size()` when none is left.
+  void begin(size_t step) const { begin_step(first_ + static_cast<int64_t>(step)); }
+
+  /// Once the node has its value.
+  void tell(const Node& node) {
+    const auto found = steps_of_.find(&node);
+    if (found == steps_of_.end()) return;
+    for_each_buffer(node.value(),
+                    [&](const Buffer& buffer) { expect_uses(buffer, found->second); });
+  }
+
+ private:
+  int64_t first_;
+  std::unordered_map<const Node*, std::vector<int64_t>> steps_of_{};
+};
+
+Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
+  const Node& node = *step.outputs[0];
+  const Node::Fields& fields = step.outputs[0]->fields();
+  std::unordered_set<const Node*> read;
+  for (const NodePtr& input : step.inputs) read.insert(input.get());
+  std::vector<Value> inputs(fields.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (read.contains(fields.inputs[i].get())) inputs[i] = fields.inputs[i]->value();
+  std::vector<Value> made =
+      run_where_data_is(node.op(), fields.has_kernels, std::move(inputs),
+                        [&](std::span<const Value> where) -> std::vector<Value> {
+                          return {fields.run_table(wanted, where)};
+                        });
+  return std::get<Table>(std::move(made[0]));
+}
+
+// Whether what the table was to compute itself ran inside an earlier step (a concat looks at its
+// parts one by one): then nobody knows any more of what it was picked.
+bool inside_ran(const PlanStep& step) {
+  std::unordered_set<const Node*> seen;
+  std::vector<NodePtr> stack = step.outputs[0]->fields().inputs;
+  while (!stack.empty()) {
+    const NodePtr node = std::move(stack.back());
+    stack.pop_back();
+    if (!step.rows->inside.contains(node.get()) || !seen.insert(node.get()).second) continue;
+    if (node->is_ready()) return true;
+    const std::vector<NodePtr>& inputs = node->fields().inputs;
+    stack.insert(stack.end(), inputs.begin(), inputs.end());
+  }
+  return false;
+}
+
+// The table with inputs that are made first.
+Table table_of_made(const PlanStep& step, const std::vector<bool>& wanted) {
+  PlanStep made;
+  made.outputs = {step.outputs[0]};
+  for (const NodePtr& input : step.outputs[0]->fields().inputs)
+    if (step.rows->inside.contains(input.get())) made.inputs.push_back(input);
+  compute_inside(made.inputs);
+  made.inputs.insert(made.inputs.end(), step.inputs.begin(), step.inputs.end());
+  return table_of(made, wanted);
+}
+
+void run_table(const PlanStep& step) {
+  const std::vector<bool> wanted = wanted_columns(step);
+  Table table = !step.rows         ? table_of(step, wanted)
+                : inside_ran(step) ? table_of_made(step, wanted)
+                                   : run_row_pass(step, wanted);
+  std::vector<int64_t> place(wanted.size(), -1);
+  for (size_t i = 0, next = 0; i < wanted.size(); ++i)
+    if (wanted[i]) place[i] = static_cast<int64_t>(next++);
+  for (size_t i = 1; i < step.outputs.size(); ++i)
+    step.outputs[i]->finish(
+        table.column(place[static_cast<size_t>(step.outputs[i]->fields().part)]));
+  if (step.whole_table) step.outputs[0]->finish(std::move(table));
+}
+
+void run_operator(const PlanStep& step) {
+  Node& node = *step.outputs[0];
+  const Node::Fields& fields = node.fields();
+  std::vector<Value> inputs;
+  for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
+  if (fields.passes == 0 && !inputs.empty()) {
+    node.finish(fields.run(inputs));
+    return;
+  }
+  std::vector<Value> made = run_where_data_is(
+      fields.op, fields.has_kernels, std::move(inputs),
+      [&](std::span<const Value> where) -> std::vector<Value> { return {fields.run(where)}; });
+  node.finish(std::move(made[0]));
+}
+
+void run_step(const PlanStep& step) {
+  Node& first = *step.outputs[0];
+  const ScopedTag tag(first.tag());
+  try {
+    if (first.kind() == NodeKind::kTable) {
+      run_table(step);
+    } else if (first.fields().is_fusable()) {
+      std::vector<Value> values = run_fused_pass(step);
+      for (size_t i = 0; i < values.size(); ++i) step.outputs[i]->finish(std::move(values[i]));
+    } else if (first.kind() == NodeKind::kPart) {
+      // Its table ran before for somebody else.
+      step.outputs[0]->finish(std::get<Table>(step.inputs[0]->value()).column(first.fields().part));
+    } else {
+      run_operator(step);
+    }
+  } catch (Error& error) {
+    const TagInfo info = tag_info(first.tag());
+    if (!info.line.empty()) error.add_note("  made by " + info.op + " at " + info.line);
+    throw;
+  }
+}
+
+void tell(StepClock& clock, const PlanStep& step) {
+  int64_t bytes = 0, rows = 0;
+  for (const NodePtr& output : step.outputs) {
+    if (!output->is_ready()) continue;  // a table of which only columns were wanted
+    bytes += value_bytes(output->value());
+    rows = std::max(rows, output->signature().rows());
+  }
+  clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes);
+}
+
+// Drops the outputs that ran inside an earlier step (a concat looks at its parts one by one); false
+// when nothing is left to run.
+bool drop_what_ran(PlanStep& step) {
+  const bool is_table = step.outputs[0]->kind() == NodeKind::kTable;
+  if (is_table && step.outputs[0]->is_ready())
+    for (const NodePtr& output : step.outputs)
+      if (!output->is_ready())
+        output->finish(std::get<Table>(step.outputs[0]->value()).column(output->fields().part));
+  const bool whole = step.whole_table && !step.outputs[0]->is_ready();
+  std::erase_if(step.outputs, [&](const NodePtr& output) {
+    return output->is_ready() && !(is_table && output == step.outputs[0]);
+  });
+  return whole || step.outputs.size() > (is_table ? 1 : 0);
+}
+
+void finish_same(const PlanStep& step) {
+  for (const auto& [node, from] : step.same)
+    if (!node->is_ready()) node->finish(from->value());
+}
+
+std::atomic<std::recursive_mutex*> mutex_in_use{nullptr};
+
+}  // namespace
+
+// One plan runs at a time; it uses all workers. Never destroyed. A forked child begins with a free
+// one: a fork cannot wait for the plan of another thread, which may want the GIL to go on.
+std::recursive_mutex& plan_mutex() {
+  [[maybe_unused]] static const bool made = [] {
+    mutex_in_use = new std::recursive_mutex;
+    pthread_atfork(nullptr, nullptr, [] { mutex_in_use = new std::recursive_mutex; });
+    return true;
+  }();
+  return *mutex_in_use;
+}
+
+void force(std::span<const NodePtr> nodes) {
+  const std::lock_guard lock(plan_mutex());
+  std::vector<PlanStep> steps = plan_steps(nodes);
+  UsePlan uses(steps);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    uses.begin(i);
+    const NvtxRange range(steps[i].outputs[0]->op());
+    StepClock clock;
+    if (drop_what_ran(steps[i])) {
+      run_step(steps[i]);
+      tell(clock, steps[i]);
+    }
+    finish_same(steps[i]);
+    for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
+    steps[i] = {};  // lets go of what nobody else holds, before the next step allocates
+  }
+  uses.begin(steps.size());
+}
+
+void compute_inside(std::span<const NodePtr> nodes) {
+  for (PlanStep& step : plan_steps(nodes)) {
+    if (drop_what_ran(step)) run_step(step);
+    finish_same(step);
+    step = {};
+  }
+}
+
+const Value& compute_inside(const NodePtr& node) {
+  compute_inside(std::span(&node, 1));
+  return node->value();
+}
+
+}  // namespace hr

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs of a table node that nobody made: it computes them while it reads them.
+#pragma once
+#include "headrace/algo/select/filter.h"
+#include "headrace/plan/eval/expression.h"
+#include "headrace/plan/graph/value.h"
+
+#include <optional>
+#include <vector>
+
+namespace hr {
+
+/// Rows of a base, all or those that a mask picks, and a program over them.
+struct RowInputs {
+  int64_t rows = 0;             ///< of the base
+  std::optional<Value> mask{};  ///< a bool a row of the base; none: all rows are picked
+  std::vector<Value> given{};   ///< by input; those at `keys` have the rows of the base
+  std::vector<int64_t> keys{};
+  std::vector<int> computed{};  ///< by input: its value of the program; -1: it is given
+  Program program{};            ///< without outputs
+  std::vector<Value> values{};  ///< its inputs, of the rows of the base
+
+  /// The inputs as if they had been made before: the picked rows.
+  HR_API std::vector<Value> made() const;
+
+  Mask picks() const {
+    const auto* column = std::get_if<Column>(&*mask);
+    return column ? Mask(*column) : Mask(std::get<Tensor>(*mask));
+  }
+};
+
+}  // namespace hr

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// From nodes to one program of the evaluator.
+#include "headrace/plan/execute/fused_pass.h"
+
+#include "headrace/base/error.h"
+#include "headrace/plan/eval/evaluate.h"
+#include "headrace/plan/execute/fused_inputs.h"
+#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/constants.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/optimize/input_fusion.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace hr {
+
+namespace {
+
+Tensor tensor_of(const Scalar& scalar) {
+  if (scalar.dtype().is_bool()) return scalar_tensor(scalar.as<bool>());
+  return visit_real(scalar.dtype(), [&]<class T>(std::type_identity<T>) {
+    if (!scalar.is_null()) return scalar_tensor(scalar.as<T>());
+    if constexpr (std::is_floating_point_v<T>)
+      return scalar_tensor(std::numeric_limits<T>::quiet_NaN());
+    throw_error<InvalidArgumentError>("reduce", "no values, and the dtype has no NaN",
+                                      {{"dtype", scalar.dtype().name()}}, "check count() first");
+  });
+}
+
+// Equal for two views of one column.
+using ColumnKey = std::tuple<std::string_view, int64_t, int64_t, const std::byte*, const uint8_t*>;
+
+std::optional<ColumnKey> key_of(const Value& value) {
+  const auto* column = std::get_if<Column>(&value);
+  if (!column || column->num_rows() == 0) return {};
+  return ColumnKey(column->dtype().name(), column->num_rows(), column->offset(),
+                   column->values_buffer().data(), column->validity());
+}
+
+class ProgramBuilder {
+ public:
+  /// `rows`: picked rows are those that they are picked of; null where there are none.
+  explicit ProgramBuilder(const RowPass* rows = nullptr) : rows_(rows) {}
+
+  int value_of(const NodePtr& node) {
+    if (const auto it = values_.find(node.get()); it != values_.end()) return it->second;
+    const int value = node->is_ready() ? read(node) : compute(node);
+    values_.emplace(node.get(), value);
+    return value;
+  }
+
+  void add_output(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    if (fields.kind == NodeKind::kReduction)
+      program_.add_reduction(value_of(fields.inputs[0]), fields.reduction, fields.reduce_options);
+    else if (fields.signature.form == Form::kColumn)
+      program_.add_column(value_of(node));
+    else
+      program_.add_tensor(value_of(node));
+  }
+
+  std::vector<Value> run(const Shape& shape) const {
+    return run_where_data_is("evaluate", true, inputs_, [&](std::span<const Value> inputs) {
+      return evaluate(program_, inputs, shape);
+    });
+  }
+
+  Program& program() { return program_; }
+
+  const std::vector<Value>& inputs() const { return inputs_; }
+
+  /// Size of the first dimension, which only the inputs know when the signature does not.
+  int64_t rows() const {
+    for (const Value& input : inputs_)
+      if (const int64_t rows = signature_of(input).rows(); rows != 1) return rows;
+    return 1;
+  }
+
+ private:
+  int read(const NodePtr& node) {
+    const Value& value = node->value();
+    if (const auto* scalar = std::get_if<Scalar>(&value)) return program_.constant(*scalar);
+    // A 0-d array takes part as a constant.
+    if (const auto* tensor = std::get_if<Tensor>(&value); tensor && tensor->shape().empty())
+      return program_.constant(scalar_of(std::get<Tensor>(to_place(value, host))));
+    auto place = static_cast<int>(inputs_.size());
+    if (const auto key = key_of(value)) place = places_.try_emplace(*key, place).first->second;
+    if (place == static_cast<int>(inputs_.size())) inputs_.push_back(value);
+    const Signature signature = signature_of(value);
+    return program_.input(place, signature.dtype, signature.nullable);
+  }
+
+  int compute(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    if (rows_ && (fields.picks || fields.renames)) return value_of(fields.inputs[0]);
+    std::vector<int> operands;
+    for (const NodePtr& input : fields.inputs) operands.push_back(value_of(input));
+    if (fields.operation == Op::kCast) return program_.cast(operands[0], fields.signature.dtype);
+    return program_.apply(fields.operation, operands);
+  }
+
+  const RowPass* rows_;
+  Program program_;
+  std::vector<Value> inputs_;
+  std::unordered_map<const Node*, int> values_;
+  std::map<ColumnKey, int> places_;  // of inputs
+};
+
+}  // namespace
+
+std::vector<Value> run_fused_pass(const PlanStep& step) {
+  ProgramBuilder builder;
+  for (const NodePtr& node : step.outputs) builder.add_output(node);
+  const NodePtr& first = step.outputs[0];
+  Shape shape = (first->kind() == NodeKind::kReduction ? first->fields().inputs[0] : first)
+                    ->signature()
+                    .shape;
+  if (!shape.empty() && shape[0] == kUnknown) shape[0] = builder.rows();
+  std::vector<Value> values = builder.run(shape);
+  for (Value& value : values)
+    if (const auto* scalar = std::get_if<Scalar>(&value)) value = tensor_of(*scalar);
+  return values;
+}
+
+Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
+  const NodePtr& table = step.outputs[0];
+  const Node::Fields& fields = table->fields();
+  const RowPass& pass = *step.rows;
+  ProgramBuilder builder(&pass);
+  RowInputs inputs;
+  inputs.keys = fields.row_keys;
+  inputs.given.resize(fields.inputs.size());
+  inputs.computed.assign(fields.inputs.size(), -1);
+  for (const int64_t place : pass.values) {
+    const auto at = static_cast<size_t>(place);
+    inputs.computed[at] = builder.value_of(fields.inputs[at]);
+  }
+  // What is read, in one list that goes where the data are.
+  std::vector<Value> read = builder.inputs();
+  std::vector<size_t> places;
+  const std::unordered_set<int64_t> keys(inputs.keys.begin(), inputs.keys.end());
+  std::unordered_set<const Node*> reads;
+  for (const NodePtr& input : step.inputs) reads.insert(input.get());
+  for (size_t i = 0; i < fields.inputs.size(); ++i) {
+    NodePtr node = fields.inputs[i];
+    const bool is_key = keys.contains(static_cast<int64_t>(i));
+    if (is_key && pass.inside.contains(node.get())) node = picked_of(node)->fields().inputs[0];
+    if (!is_key && (inputs.computed[i] >= 0 || !reads.contains(node.get()))) continue;
+    read.push_back(node->value());
+    places.push_back(i);
+  }
+  if (pass.mask) read.push_back(pass.mask->value());
+  inputs.program = std::move(builder.program());
+  const size_t columns = builder.inputs().size();
+  const auto take = [&](std::span<const Value> where) {
+    inputs.values.assign(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(columns));
+    for (size_t i = 0; i < places.size(); ++i) inputs.given[places[i]] = where[columns + i];
+    if (pass.mask) inputs.mask = where.back();
+    inputs.rows = signature_of(inputs.given[static_cast<size_t>(inputs.keys[0])]).rows();
+  };
+  std::vector<Value> made;
+  if (std::any_of(read.begin(), read.end(),
+                  [](const Value& value) { return place_of(value).is_gpu(); })) {
+    // A device has kernels for what the table would compute, and what they leave is less to copy.
+    made = run_where_data_is("evaluate", true, std::move(read), [&](std::span<const Value> where) {
+      take(where);
+      return inputs.made();
+    });
+    made = run_where_data_is(table->op(), false, std::move(made),
+                             [&](std::span<const Value> where) -> std::vector<Value> {
+                               return {fields.run_table(wanted, where)};
+                             });
+  } else {
+    made = run_where_data_is(table->op(), false, std::move(read),
+                             [&](std::span<const Value> where) -> std::vector<Value> {
+                               take(where);
+                               return {fields.run_rows(wanted, inputs)};
+                             });
+  }
+  return std::get<Table>(std::move(made[0]));
+}
+
+}  // namespace hr

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands a group of element-wise chains to the evaluator as one program.
+#pragma once
+#include "headrace/plan/optimize/planner.h"
+
+#include <vector>
+
+namespace hr {
+
+/// Values of `step.outputs`, computed in one pass over `step.inputs`.
+std::vector<Value> run_fused_pass(const PlanStep& step);
+
+/// Runs a table with inputs that it computes itself, for the columns with true in `wanted`.
+Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted);
+
+}  // namespace hr

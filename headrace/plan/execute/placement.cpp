@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where work runs, and what has to move for it.
+#include "headrace/plan/execute/placement.h"
+
+#include "headrace/base/error.h"
+#include "headrace/data/device.h"
+#include "headrace/exec/device_profile.h"
+#include "headrace/exec/device_stream.h"
+#include "headrace/memory/device/simulated_device.h"
+#include "headrace/memory/sync/fork_mutex.h"
+#include "headrace/plan/graph/node_fields.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace hr {
+
+namespace {
+
+Place first_place() {
+  const char* const word = std::getenv("HEADRACE_DEVICE");
+  const std::string_view name(word ? word : "");
+  if (name == "cuda" || (name == "auto" && why_no_cuda().empty())) return cuda_place();
+  return name.substr(0, name.find(':')) == "sim" ? simulated : host;
+}
+
+struct State {
+  ForkMutex mutex;
+  Place place = first_place();
+  std::vector<Fallback> fallbacks;
+  std::atomic<bool> strict{false};
+};
+
+State& state() {
+  static auto* const leaked = new State;
+  return *leaked;
+}
+
+// Copies of the simulated device go through one stream, made at first use.
+Stream stream_of(Place place) {
+  if (place.is_gpu()) return current_stream(place);
+  simulated_settings();  // throws without the device
+  static const Stream stream = new_stream();
+  return stream;
+}
+
+// The value over other buffers of the same size.
+template <class F>
+Value over(const Value& value, const F& change) {
+  const auto changed = [&](const Buffer& buffer) { return buffer ? change(buffer) : buffer; };
+  const auto column = [&](const Column& from) {
+    Buffer validity = from.null_count() > 0 ? changed(from.validity_buffer()) : Buffer();
+    if (from.dtype().is_category())
+      return Column::categories(from.num_rows(), changed(from.values_buffer()), from.dictionary(),
+                                std::move(validity), from.null_count(), from.offset());
+    if (!from.dtype().is_string())
+      return Column(from.dtype(), from.num_rows(), changed(from.values_buffer()),
+                    std::move(validity), from.null_count(), from.offset());
+    std::vector<Buffer> text;
+    for (const Buffer& part : from.text_buffers()) text.push_back(changed(part));
+    return Column::strings(from.num_rows(), changed(from.values_buffer()), std::move(text),
+                           std::move(validity), from.null_count(), from.offset());
+  };
+  if (const auto* tensor = std::get_if<Tensor>(&value))
+    return Tensor(tensor->dtype(), tensor->shape(), tensor->strides(), changed(tensor->buffer()),
+                  tensor->byte_offset());
+  if (const auto* one = std::get_if<Column>(&value)) return column(*one);
+  if (const auto* table = std::get_if<Table>(&value)) {
+    std::vector<Column> columns;
+    for (const Column& each : table->columns()) columns.push_back(column(each));
+    return Table(table->names(), std::move(columns));
+  }
+  return value;
+}
+
+Buffer seen_by_host(std::string_view op, const Buffer& buffer) {
+  return Buffer::adopt(simulated_alias(op, buffer.data(), buffer.size_bytes()), buffer.size_bytes(),
+                       Owner{nullptr, [](void*) noexcept {}});
+}
+
+// A result of work on aliases, on the simulated device.
+Buffer made_there(std::string_view op, const Buffer& buffer) {
+  const Buffer there = Buffer::allocate(buffer.size_bytes(), simulated_resource());
+  if (buffer.size_bytes() > 0)
+    std::memcpy(simulated_alias(op, there.data(), buffer.size_bytes()), buffer.data(),
+                static_cast<size_t>(buffer.size_bytes()));
+  return there;
+}
+
+bool has_no_dimension(const Value& value) {
+  const auto* tensor = std::get_if<Tensor>(&value);
+  return std::holds_alternative<Scalar>(value) || (tensor && tensor->shape().empty());
+}
+
+std::vector<Value> run_simulated(std::string_view op, const std::vector<Value>& inputs,
+                                 const PlaceWork& work) {
+  synchronize(stream_of(simulated));
+  std::vector<DevicePin> pins;
+  for (const Value& input : inputs)
+    for_each_buffer(input, [&](const Buffer& buffer) { pins.emplace_back(buffer); });
+  std::vector<Value> seen;
+  for (const Value& input : inputs)
+    seen.push_back(place_of(input).is_simulated()
+                       ? over(input, [&](const Buffer& buffer) { return seen_by_host(op, buffer); })
+                       : input);
+  SpanClock clock(stream_of(simulated), simulated);
+  std::vector<Value> made = work(seen);
+  clock.stop(op);
+  for (Value& value : made)
+    if (!has_no_dimension(value))
+      value = over(value, [&](const Buffer& buffer) { return made_there(op, buffer); });
+  return made;
+}
+
+}  // namespace
+
+Place place_of(const Value& value) {
+  Place place = host;
+  for_each_buffer(value, [&](const Buffer& buffer) {
+    if (!buffer.place().is_host()) place = buffer.place();
+  });
+  return place;
+}
+
+Value to_place(const Value& value, Place place) {
+  const Place from = place_of(value);
+  if (from == place) return value;
+  if (has_no_dimension(value) && from.is_host()) return value;
+  if (!from.is_host() && !place.is_host()) return to_place(to_place(value, host), place);
+  const Stream stream = stream_of(place.is_host() ? from : place);
+  if (const auto* tensor = std::get_if<Tensor>(&value)) {
+    if (place.is_host() && !tensor->is_contiguous()) {
+      // The whole buffer goes; its strides stay.
+      const Tensor bytes(TypeId::kUInt8, {tensor->buffer().size_bytes()}, tensor->buffer());
+      return Tensor(tensor->dtype(), tensor->shape(), tensor->strides(),
+                    to_place(bytes, place, stream).buffer(), tensor->byte_offset());
+    }
+    return to_place(*tensor, place, stream);
+  }
+  if (const auto* column = std::get_if<Column>(&value)) return to_place(*column, place, stream);
+  if (const auto* table = std::get_if<Table>(&value)) {
+    std::vector<Column> columns;
+    for (const Column& each : table->columns()) columns.push_back(to_place(each, place, stream));
+    return Table(table->names(), std::move(columns));
+  }
+  return value;
+}
+
+NodePtr to_place_node(const NodePtr& input, Place place) {
+  if (place.is_gpu()) own_stream(place.index);
+  if (place.is_simulated()) simulated_settings();
+  const NodePtr made = operator_node(
+      "to", place.name(), input->signature(), {input}, 0,
+      [place](std::span<const Value> inputs) -> Value { return to_place(inputs[0], place); });
+  made->fields().place = place;
+  return made;
+}
+
+Place default_place() {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  return all.place;
+}
+
+void set_default_place(Place place) {
+  if (place.is_gpu()) own_stream(place.index);
+  if (place.is_simulated()) simulated_settings();
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  all.place = place;
+}
+
+std::vector<Value> run_on_host(std::string_view op, const std::string& reason, Place place,
+                               const std::vector<Value>& inputs, const PlaceWork& work) {
+  if (state().strict)
+    throw_error<DeviceError>(op, "no kernel does this there, and strict() allows no fallback",
+                             {{"reason", reason}, {"place", place.name()}},
+                             "move the values first: x.to('cpu')");
+  const auto begin = std::chrono::steady_clock::now();
+  Fallback fallback{std::string(op), reason, 0, 0};
+  std::vector<Value> here;
+  for (const Value& input : inputs) {
+    if (!place_of(input).is_host()) fallback.bytes += value_bytes(input);
+    here.push_back(to_place(input, host));
+  }
+  std::vector<Value> made = work(here);
+  for (Value& value : made) {
+    if (!has_no_dimension(value)) fallback.bytes += value_bytes(value);
+    value = to_place(value, place);
+  }
+  fallback.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  record_fallback(std::move(fallback));
+  return made;
+}
+
+std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
+                                     std::vector<Value> inputs, const PlaceWork& work) {
+  if (inputs.empty()) {
+    std::vector<Value> made = work(inputs);
+    const Place place = default_place();
+    if (!place.is_host())
+      for (Value& value : made) value = to_place(value, place);
+    return made;
+  }
+  Place place = host;
+  for (const Value& input : inputs)
+    if (const Place own = place_of(input); !own.is_host()) place = own;
+  if (place.is_host()) return work(inputs);
+  for (Value& input : inputs) {
+    const Place own = place_of(input);
+    if (has_no_dimension(input)) input = to_place(input, host);
+    if (own == place || has_no_dimension(input) || value_bytes(input) == 0) continue;
+    throw_error<DeviceError>(op, "the inputs are in different places",
+                             {{"place", place.name()}, {"other", own.name()}},
+                             "bring them together with to()");
+  }
+  if (place.is_simulated()) return run_simulated(op, inputs, work);
+  if (!has_kernels) return run_on_host(op, "no kernel for CUDA", place, inputs, work);
+  try {
+    return work(inputs);
+  } catch (const UnsupportedError& error) {
+    return run_on_host(op, error.what(), place, inputs, work);
+  }
+}
+
+void record_fallback(Fallback fallback) {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  for (Fallback& known : all.fallbacks)
+    if (known.op == fallback.op && known.reason == fallback.reason) {
+      known.seconds += fallback.seconds;
+      known.bytes += fallback.bytes;
+      return;
+    }
+  all.fallbacks.push_back(std::move(fallback));
+}
+
+std::vector<Fallback> fallbacks() {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  return all.fallbacks;
+}
+
+void clear_fallbacks() {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  all.fallbacks.clear();
+}
+
+void set_strict(bool on) {
+  state().strict = on;
+}
+
+}  // namespace hr

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work runs where its data are: on the host, on a simulated device, on a CUDA device.
+#pragma once
+#include "headrace/plan/graph/node.h"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+/// The place of a value's buffers; the host for none.
+HR_API Place place_of(const Value& value);
+
+/// The value at `place`, by one copy that the ledger shows; itself when it is there. Arrays without
+/// dimensions stay on the host, where the next kernel takes them from.
+HR_API Value to_place(const Value& value, Place place);
+
+/// The same, deferred: `x.to("cuda")`. Throws DeviceError when there is no such device.
+HR_API NodePtr to_place_node(const NodePtr& input, Place place);
+
+/// Where values go that come from no input: files, made-up arrays. First value: HEADRACE_DEVICE
+/// ("cuda", "sim", or "auto": a GPU where there is one), else the host.
+HR_API Place default_place();
+HR_API void set_default_place(Place place);
+
+using PlaceWork = std::function<std::vector<Value>(std::span<const Value> inputs)>;
+
+/// Runs `work` where the inputs are and gives what it makes there. On the simulated device it sees
+/// the inputs as the host's. On a CUDA device it gets them as they are when it `has_kernel`s;
+/// otherwise, or when it throws UnsupportedError, it runs on the host between two copies, and
+/// `fallbacks` tells. Throws DeviceError, naming `op`, for inputs in different places, and instead
+/// of falling back when strict.
+std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
+                                     std::vector<Value> inputs, const PlaceWork& work);
+
+/// Runs `work` on the host, though its results belong at `place` and perhaps its inputs are there:
+/// between two copies, and `fallbacks` tells. Throws DeviceError when strict.
+HR_API std::vector<Value> run_on_host(std::string_view op, const std::string& reason, Place place,
+                                      const std::vector<Value>& inputs, const PlaceWork& work);
+
+/// What ran in a slower way than asked: on the host though its data are on a device, or a Python
+/// function row by row.
+struct Fallback {
+  std::string op;
+  std::string reason;
+  double seconds = 0;
+  int64_t bytes = 0;  ///< that were copied for it
+};
+
+/// Adds to what is known of this operator and reason.
+HR_API void record_fallback(Fallback fallback);
+HR_API std::vector<Fallback> fallbacks();
+HR_API void clear_fallbacks();
+/// Whether falling back is an error.
+HR_API void set_strict(bool on);
+
+}  // namespace hr

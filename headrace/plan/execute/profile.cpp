@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiles that live, and the clock of a step.
+#include "headrace/plan/execute/profile.h"
+
+#include "headrace/exec/device_profile.h"
+#include "headrace/memory/spill/spill.h"
+#include "headrace/memory/sync/fork_mutex.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace hr {
+
+namespace {
+
+struct Listeners {
+  ForkMutex mutex;
+  std::vector<Profile*> all;
+  std::atomic<size_t> count{0};
+};
+
+Listeners& listeners() {
+  static Listeners* const leaked = new Listeners;
+  return *leaked;
+}
+
+thread_local std::string step_note;
+
+}  // namespace
+
+void note_on_step(std::string note) {
+  step_note = std::move(note);
+}
+
+Profile::Profile() {
+  Listeners& to = listeners();
+  const std::lock_guard lock(to.mutex);
+  to.all.push_back(this);
+  to.count = to.all.size();
+}
+
+Profile::~Profile() {
+  Listeners& to = listeners();
+  const std::lock_guard lock(to.mutex);
+  std::erase(to.all, this);
+  to.count = to.all.size();
+}
+
+std::vector<StepRecord> Profile::steps() const {
+  const std::lock_guard lock(listeners().mutex);
+  return steps_;
+}
+
+StepClock::StepClock() : on_(listeners().count > 0) {
+  if (!on_) return;
+  step_note.clear();
+  const SpillStatistics before = spill_statistics();
+  record_.written_bytes = -before.written_bytes;
+  record_.fetched_bytes = -before.fetched_bytes;
+  memory_.emplace();
+  record_.memory_bytes = -memory_->read().used_bytes;
+  record_.begin_ns = profile_now_ns();
+}
+
+void StepClock::stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes) {
+  if (!on_) return;
+  record_.end_ns = profile_now_ns();
+  const SpillStatistics after = spill_statistics();
+  record_.written_bytes += after.written_bytes;
+  record_.fetched_bytes += after.fetched_bytes;
+  const MemoryStatistics memory = memory_->read();
+  record_.used_bytes = memory.used_bytes;
+  record_.memory_bytes = std::max<int64_t>(record_.memory_bytes + memory.peak_bytes, 0);
+  record_.op = op;
+  record_.line = tag_info(tag).line;
+  record_.note = std::move(step_note);
+  record_.rows = rows;
+  record_.result_bytes = bytes;
+  const std::lock_guard lock(listeners().mutex);
+  for (Profile* profile : listeners().all) profile->steps_.push_back(record_);
+}
+
+}  // namespace hr

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of element-wise operations and reductions: what they give is checked at their line.
+#include "headrace/algo/keys/dictionary_encode.h"
+#include "headrace/base/error.h"
+#include "headrace/plan/graph/constants.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/view.h"
+
+#include <algorithm>
+
+namespace hr {
+
+namespace {
+
+// Rows and domain that the operands share. Unknown sizes fit only their own domain.
+void combine_rows(std::string_view op, Signature& result, const std::vector<NodePtr>& inputs) {
+  std::vector<Shape> shapes;
+  const Signature* named = nullptr;
+  bool unknown = false;
+  for (const NodePtr& input : inputs) {
+    const Signature& each = input->signature();
+    if (each.form == Form::kTable)
+      throw_error<TypeMismatchError>(op, "a table is no operand", {}, "select a column");
+    shapes.push_back(each.shape);
+    if (each.form == Form::kColumn) result.form = Form::kColumn;
+    if (each.shape.empty()) continue;
+    unknown |= each.rows() == kUnknown;
+    if (each.domain == 0) continue;
+    if (named && named->domain != each.domain)
+      throw_error<InvalidArgumentError>(
+          op, "the operands have different rows",
+          {named->rows_detail("rows"), each.rows_detail("other_rows")},
+          named->rows() == 1 || each.rows() == 1
+              ? "take the value of the one row with item(), or merge or join the frames first"
+              : "bring them into one frame with merge or join first");
+    named = &each;
+  }
+  if (named) result.domain = named->domain;
+  if (!unknown) {
+    result.shape = broadcast_shape(op, shapes);
+    if (result.form == Form::kColumn && result.shape.size() != 1)
+      throw_error<InvalidArgumentError>(op, "a column has one dimension",
+                                        {{"dimensions", result.shape.size()}});
+    if (named && result.rows() != named->rows())
+      throw_error<InvalidArgumentError>(op, "the operands have different rows",
+                                        {{"rows", named->rows()}, {"other_rows", result.rows()}});
+    return;
+  }
+  for (const NodePtr& input : inputs) {
+    const Signature& each = input->signature();
+    if (each.shape.empty()) continue;
+    if (named && each.same_rows(*named)) {
+      if (result.shape.empty() || each.rows() != kUnknown) result.shape = each.shape;
+      continue;
+    }
+    throw_error<InvalidArgumentError>(
+        op, "lengths that only the data can tell must come from one source",
+        {each.rows_detail("rows")}, "look at one operand first (len() runs it), or join them");
+  }
+}
+
+NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr> inputs) {
+  // A chain that is long enough is cut: it gets memory of its own and counts from one again.
+  int64_t length = 1;
+  for (const NodePtr& input : inputs)
+    if (!input->is_ready() && input->kind() == NodeKind::kElementwise &&
+        input->fields().chain_length < kLongestChain)
+      length += input->fields().chain_length;
+  Node::Fields made;
+  if (operation == Op::kNegative || operation == Op::kInvert || operation == Op::kLogicalNot)
+    made.negates = inputs[0];
+  made.kind = NodeKind::kElementwise;
+  made.op = std::string(op_row(operation).name);
+  made.signature = std::move(signature);
+  made.passes = 1;
+  made.inputs = std::move(inputs);
+  made.operation = operation;
+  made.chain_length = length;
+  return make_node(std::move(made));
+}
+
+// An `&` as the test on one side, of the rows that the other side leaves; null where there is none.
+NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
+  const Signature &left = inputs[0]->signature(), &right = inputs[1]->signature();
+  for (const Signature* each : {&left, &right})
+    if (each->form != Form::kColumn || !each->dtype.is_bool() || each->nullable) return nullptr;
+  if (!left.same_rows(right) || left.domain != right.domain) return nullptr;
+  for (const size_t test : {1, 0}) {
+    const auto& narrowed = inputs[test]->fields().narrowed;
+    if (!narrowed || inputs[test]->is_ready()) continue;
+    if (NodePtr made = narrowed(inputs[1 - test]))
+      return with_bounds(std::move(made), inputs[test]->fields().may_be_true);
+  }
+  return nullptr;
+}
+
+// Strings as categories or categories as strings.
+NodePtr recode_node(const NodePtr& input, Dtype dtype) {
+  Signature signature = input->signature();
+  signature.dtype = dtype;
+  NodePtr made = operator_node("astype", std::string(dtype.name()), signature, {input}, 1,
+                               [dtype](std::span<const Value> inputs) -> Value {
+                                 const auto& column = std::get<Column>(inputs[0]);
+                                 return dtype.is_category() ? categories_of_strings(column)
+                                                            : strings_of_categories(column);
+                               });
+  // Codes follow the order in which the texts come, so those of some rows are others.
+  return with_traits(std::move(made),
+                     {.row_inputs = dtype.is_category() ? 0 : 1, .same = "recode"});
+}
+
+}  // namespace
+
+NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
+  const OpRow& row = op_row(operation);
+  std::vector<Operand> operands;
+  Signature signature;
+  signature.form = Form::kTensor;
+  for (const NodePtr& input : inputs) {
+    const auto* scalar = input->is_ready() ? std::get_if<Scalar>(&input->value()) : nullptr;
+    operands.push_back({input->signature().dtype, scalar && scalar->is_weak() ? scalar : nullptr});
+    signature.nullable |= input->signature().nullable;
+  }
+  signature.dtype = result_dtype(operation, operands);
+  combine_rows(row.name, signature, inputs);
+  if (operation == Op::kIsNull) signature.nullable = false;
+  if (operation == Op::kFillNull) signature.nullable = inputs[1]->signature().nullable;
+  if (NodePtr known = folded_node(operation, signature, inputs)) return known;
+  if (operation == Op::kBitwiseAnd || operation == Op::kLogicalAnd)
+    if (NodePtr test = narrowed_test(inputs)) return test;
+  return make_elementwise(operation, std::move(signature), std::move(inputs));
+}
+
+NodePtr cast_node(const NodePtr& input, Dtype dtype) {
+  const Signature from = input->signature();
+  if (from.dtype == dtype) return input;
+  if (from.form == Form::kColumn && (from.dtype.is_string() || from.dtype.is_category()) &&
+      (dtype.is_string() || dtype.is_category()))
+    return recode_node(input, dtype);
+  const bool from_time = from.dtype.is_temporal() || from.dtype.is_duration();
+  const bool to_time = dtype.is_temporal() || dtype.is_duration();
+  if (from.form != Form::kTable && from_time && dtype.is_real())
+    return cast_node(retype_node(input, from.dtype.storage()), dtype);
+  if (to_time && !(from.form == Form::kTensor && (dtype.is_date() || dtype.has_zone())) &&
+      from.dtype.is_integer() && promote(from.dtype, dtype.storage()) == dtype.storage())
+    return retype_node(cast_node(input, dtype.storage()), dtype);
+  if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
+      !(dtype.is_real() || dtype.is_bool()))
+    throw_error<TypeMismatchError>(
+        "astype", "no conversion between these dtypes",
+        {{"from", from.dtype.name()}, {"to", dtype.name()}},
+        from_time || to_time
+            ? "dates, timestamps and durations go to and from integers of their width, or to pandas"
+            : "");
+  if (NodePtr known = folded_cast(input, dtype)) return known;
+  Signature signature = from;
+  signature.dtype = dtype;
+  return make_elementwise(Op::kCast, std::move(signature), {input});
+}
+
+NodePtr scalar_node(const Scalar& value) {
+  return data_node(value, "scalar");
+}
+
+NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions options) {
+  const Signature& from = input->signature();
+  if (from.form == Form::kTable)
+    throw_error<TypeMismatchError>(reduction_name(reduction), "a table has no reduction", {},
+                                   "select a column");
+  Node::Fields made;
+  made.kind = NodeKind::kReduction;
+  made.op = std::string(reduction_name(reduction));
+  made.signature.form = Form::kTensor;
+  made.signature.dtype = reduction_dtype(reduction, from.dtype);
+  made.passes = 1;
+  made.inputs = {input};
+  made.reduction = reduction;
+  made.reduce_options = options;
+  return make_node(std::move(made));
+}
+
+}  // namespace hr

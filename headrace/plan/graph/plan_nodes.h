@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes that a plan has to run, and who reads them.
+#pragma once
+#include "headrace/plan/graph/node_fields.h"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace hr {
+
+/// Nodes and inputs that planning has looked at so far. Passes that only make a plan better end
+/// when they have looked at many times its size; tests hold the count against that size.
+HR_API int64_t planning_visits();
+void count_visits(int64_t count);
+
+/// What has to run for some roots. Inputs that no wanted column of a table needs are left out.
+class PlanNodes {
+ public:
+  PlanNodes() = default;
+  explicit PlanNodes(std::span<const NodePtr> roots);
+
+  /// Inputs before users.
+  const std::vector<NodePtr>& order() const { return order_; }
+
+  /// Where a node stands in `order`; its size for others.
+  size_t place(const Node* node) const;
+
+  bool is_root(const Node* node) const { return roots_.contains(node); }
+
+  /// Who reads a node, in order; one that reads it twice is there twice.
+  std::span<const Node* const> users(const Node* node) const;
+
+  /// The inputs that a node reads.
+  std::vector<NodePtr> inputs(const Node& node) const;
+  template <class F>
+  void for_each_input(const Node& node, F&& visit) const {
+    const std::vector<NodePtr>& all = node.fields().inputs;
+    count_visits(1 + static_cast<int64_t>(all.size()));
+    const auto needed = needs_.find(&node);
+    for (size_t i = 0; i < all.size(); ++i)
+      if (needed == needs_.end() || needed->second[i]) visit(all[i]);
+  }
+
+ private:
+  std::unordered_map<const Node*, std::vector<bool>> needs_{};  // of tables, by input
+  std::vector<NodePtr> order_{};
+  std::unordered_map<const Node*, size_t> places_{};
+  std::unordered_map<const Node*, std::vector<const Node*>> users_{};
+  std::unordered_set<const Node*> roots_{};
+};
+
+}  // namespace hr

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of a plan that have the same value.
+#pragma once
+#include "headrace/plan/graph/node.h"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace hr {
+
+/// For nodes that do the same with the same inputs as an earlier one (element-wise operations,
+/// reductions, rows that a mask picks, the same rows in another domain, operators and tables with
+/// `same` words, columns of equal tables), that one; who read them
+/// reads it from now on. `order`: the nodes of a plan, inputs before users. Call with the plan's
+/// mutex held.
+std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order);
+
+/// Notes what a node that is being made works on, and does: numbers that are equal for nodes that
+/// do the same with the same inputs, also when these ran and let go of theirs. Of nodes over memory
+/// that others may write to, which may have other values each time, no two are equal.
+void note_inputs(Node::Fields& fields, bool over_live);
+void note_structure(Node::Fields& fields);
+
+}  // namespace hr

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first rows of a node, from no more input rows than these.
+#include "headrace/plan/optimize/limit_pushdown.h"
+
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/optimize/expression_rewriter.h"
+#include "headrace/plan/optimize/planner.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace hr {
+
+namespace {
+
+using Nodes = std::unordered_set<const Node*>;
+
+constexpr int kMostNested = 64;  // parts whose own parts are looked at: bounds the recursion
+
+// Lives while a thread looks at the parts of one table.
+struct LooksAtParts {
+  LooksAtParts() { ++nested; }
+  ~LooksAtParts() { --nested; }
+  LooksAtParts(const LooksAtParts&) = delete;
+  LooksAtParts& operator=(const LooksAtParts&) = delete;
+
+  static inline thread_local int nested = 0;
+};
+
+/// Columns of parts that stand one behind the other, of which only the first rows are wanted.
+struct Parts {
+  int64_t rows;
+  std::vector<std::string> names{};             // by column
+  std::vector<std::vector<NodePtr>> columns{};  // by column, then part
+  std::vector<Node::Run> concat{};              // by column
+
+  /// Looks at one part after the other until there are enough rows.
+  Table first(const std::vector<bool>& wanted) const {
+    std::vector<std::string> names_made;
+    std::vector<size_t> places;
+    for (size_t c = 0; c < wanted.size(); ++c) {
+      if (!wanted[c]) continue;
+      names_made.push_back(names[c]);
+      places.push_back(c);
+    }
+    std::vector<std::vector<Value>> values(places.size());
+    int64_t left = rows;
+    const LooksAtParts looks;
+    for (size_t part = 0; part < columns[0].size() && (left > 0 || part == 0); ++part) {
+      std::vector<NodePtr> nodes;
+      for (const size_t c : places) nodes.push_back(columns[c][part]);
+      nodes = prefix_nodes(nodes, left);
+      compute_inside(nodes);
+      for (size_t i = 0; i < nodes.size(); ++i) values[i].push_back(nodes[i]->value());
+      left -= nodes[0]->signature().rows();
+    }
+    std::vector<Column> made;
+    for (size_t i = 0; i < places.size(); ++i)
+      made.push_back(std::get<Column>(concat[places[i]](values[i])));
+    return Table(std::move(names_made), std::move(made));
+  }
+};
+
+class Prefix {
+ public:
+  /// `kept`: what is made whole anyway, of a plan that is being made.
+  explicit Prefix(int64_t rows, const Nodes* kept = nullptr) : rows_(rows), kept_(kept) {}
+
+  NodePtr of(const NodePtr& node) {
+    if (is_short(node)) return node;
+    NodePtr made = shorter(node);
+    return made ? made : slice_node(node, 0, rows_);
+  }
+
+  /// Null where all rows have to be made first.
+  NodePtr shorter(const NodePtr& node) {
+    if (const auto it = done_.find(node.get()); it != done_.end()) return it->second;
+    if (depth_ > kDeepest) return nullptr;
+    ++depth_;
+    const NodePtr result = make(node);
+    --depth_;
+    done_.emplace(node.get(), result);
+    return result;
+  }
+
+ private:
+  bool is_short(const NodePtr& node) const {
+    const int64_t own = node->fields().first_rows;
+    return own >= 0 && own <= rows_;
+  }
+
+  bool is_kept(const Node* node) const { return kept_ && kept_->contains(node); }
+
+  NodePtr make(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    if (node->is_ready() || is_kept(node.get())) return nullptr;
+    if (fields.kind == NodeKind::kPart) return of_part(node);
+    if (fields.traits.concats)
+      return LooksAtParts::nested < kMostNested ? of_concat(node) : nullptr;
+    if (fields.renames) return shorter(fields.inputs[0]);
+    const bool by_row = fields.kind == NodeKind::kElementwise || fields.traits.row_inputs > 0;
+    return by_row && !fields.signature.shape.empty() ? of_rows(node) : nullptr;
+  }
+
+  NodePtr of_rows(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    const size_t by_row = row_inputs(*node);
+    bool changed = false;
+    std::vector<NodePtr> inputs = fields.inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool has_rows = i < by_row || (fields.masked && i + 1 == inputs.size());
+      if (!has_rows || !inputs[i]->signature().same_rows(fields.signature)) continue;
+      const NodePtr first = of(inputs[i]);
+      changed |= first != inputs[i];
+      inputs[i] = in_rows(first);
+    }
+    return changed ? remade_by_row(*node, std::move(inputs)) : nullptr;
+  }
+
+  // First rows that were found in different ways are the same rows.
+  NodePtr in_rows(const NodePtr& node) {
+    const Signature& signature = node->signature();
+    if (signature.shape.empty() || signature.domain == 0 || signature.domain == domain_)
+      return node;
+    if (const auto it = placed_.find(node.get()); it != placed_.end()) return it->second;
+    const NodePtr result = in_domain(node, domain_);
+    placed_.emplace(node.get(), result);
+    return result;
+  }
+
+  NodePtr of_part(const NodePtr& part) {
+    const NodePtr& table = part->fields().inputs[0];
+    const int64_t all = table->signature().rows();
+    if (!table->fields().prefix || is_kept(table.get()) || (all != kUnknown && all <= rows_))
+      return nullptr;
+    NodePtr& made = tables_[table.get()];
+    if (!made) {
+      made = table->fields().prefix(rows_);
+      if (kept_) made->fields().tag = table->tag();
+    }
+    return part_node(made, part->fields().part);
+  }
+
+  // The inputs of a concat, and in place of those that are concats theirs: frames that grow in a
+  // loop nest thousands of them.
+  std::vector<NodePtr> parts_of(const NodePtr& concat) const {
+    std::vector<NodePtr> parts, stack{concat};
+    while (!stack.empty()) {
+      const NodePtr part = std::move(stack.back());
+      stack.pop_back();
+      const Node* node = part.get();
+      while (!node->is_ready() && node->fields().renames) node = node->fields().inputs[0].get();
+      if (node->is_ready() || !node->fields().traits.concats || is_kept(node)) {
+        parts.push_back(part);
+        continue;
+      }
+      const std::vector<NodePtr>& inputs = node->fields().inputs;
+      stack.insert(stack.end(), inputs.rbegin(), inputs.rend());
+    }
+    return parts;
+  }
+
+  // Columns whose parts have the same rows are those of one table.
+  NodePtr of_concat(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    const std::vector<NodePtr> inputs = parts_of(node);
+    std::vector<std::pair<uint64_t, int64_t>> rows;
+    for (const NodePtr& input : inputs)
+      rows.emplace_back(input->signature().domain, input->signature().rows());
+    auto& [parts, table] = concats_[rows];
+    if (!parts) {
+      parts = std::make_shared<Parts>(Parts{rows_});
+      TableOperator made;
+      made.guess = [most = rows_](const InputGuesses&) { return most; };
+      made.run = [parts = parts](const std::vector<bool>& wanted, std::span<const Value>) {
+        return parts->first(wanted);
+      };
+      table = table_node(
+          "concat",
+          "first " + std::to_string(rows_) + " rows of " + std::to_string(rows.size()) + " parts",
+          std::move(made));
+      table->fields().tag = node->tag();
+    }
+    Node::Fields& own = table->fields();
+    own.names.push_back(std::to_string(own.names.size()));
+    own.dtypes.push_back(fields.signature.dtype);
+    own.column_keys.emplace_back();
+    parts->names.push_back(own.names.back());
+    parts->columns.push_back(inputs);
+    parts->concat.push_back(fields.run);
+    return part_node(table, static_cast<int64_t>(own.names.size()) - 1);
+  }
+
+  static constexpr int kDeepest = 1000;  // bounds the recursion
+
+  struct Concat {
+    std::shared_ptr<Parts> parts{};
+    NodePtr table{};
+  };
+
+  int64_t rows_;
+  const Nodes* kept_;
+  uint64_t domain_ = new_domain();
+  int depth_ = 0;
+  std::unordered_map<const Node*, NodePtr> done_{};
+  std::unordered_map<const Node*, NodePtr> tables_{};
+  std::unordered_map<const Node*, NodePtr> placed_{};
+  std::map<std::vector<std::pair<uint64_t, int64_t>>, Concat> concats_{};  // by rows of the parts
+};
+
+bool is_first_rows(const Node* node) {
+  return const_cast<Node*>(node)->fields().first_rows >= 0;
+}
+
+}  // namespace
+
+NodePtr prefix_node(const NodePtr& node, int64_t rows) {
+  return prefix_nodes(std::span(&node, 1), rows)[0];
+}
+
+std::vector<NodePtr> prefix_nodes(std::span<const NodePtr> nodes, int64_t rows) {
+  const std::lock_guard lock(plan_mutex());
+  Prefix prefix(rows);
+  std::vector<NodePtr> result;
+  for (const NodePtr& node : nodes) {
+    const int64_t known = node->signature().rows();
+    result.push_back(known != kUnknown && known <= rows ? node : prefix.of(node));
+  }
+  return result;
+}
+
+bool push_first_rows(const PlanNodes& nodes) {
+  const std::vector<NodePtr>& order = nodes.order();
+  Nodes kept;
+  for (size_t i = order.size(); i-- > 0;) {
+    const Node* const node = order[i].get();
+    bool whole = nodes.is_root(node);
+    for (const Node* user : nodes.users(node)) whole |= kept.contains(user) && !is_first_rows(user);
+    if (whole) kept.insert(node);
+  }
+  std::map<int64_t, Prefix> prefixes;
+  bool changed = false;
+  for (const NodePtr& node : order) {
+    Node::Fields& fields = node->fields();
+    if (fields.first_rows < 0) continue;
+    Prefix& prefix =
+        prefixes.try_emplace(fields.first_rows, fields.first_rows, &kept).first->second;
+    const NodePtr made = prefix.shorter(fields.inputs[0]);
+    if (!made) continue;
+    fields.inputs[0] = made;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace hr

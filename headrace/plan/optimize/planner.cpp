@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner: which nodes run together.
+#include "headrace/plan/optimize/planner.h"
+
+#include "headrace/memory/budget/budget.h"
+#include "headrace/plan/cost/estimates.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/plan_nodes.h"
+#include "headrace/plan/optimize/common_subplans.h"
+#include "headrace/plan/optimize/filter_pushdown.h"
+#include "headrace/plan/optimize/input_fusion.h"
+#include "headrace/plan/optimize/limit_pushdown.h"
+#include "headrace/plan/optimize/redundant_sort.h"
+#include "headrace/plan/optimize/semi_join_pushdown.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace hr {
+
+namespace {
+
+// Of a memory limit: what a pass makes without need, and what its workers have in hand.
+constexpr int64_t kMadeShare = 8, kHandShare = 4;
+constexpr int kMostRefused = 16;  // values that a pass has no room for: bounds the planner's time
+// Looks that moving filters and keys may take: all that a plan of some hundred nodes asks for, and
+// some dozens of walks over a larger one.
+constexpr int64_t kFirstVisits = 200'000, kVisitsOfNode = 16;
+
+// The rows that a fusable node's pass runs over: its own, or its operand's for a reduction.
+const Signature& pass_signature(const NodePtr& node) {
+  return node->kind() == NodeKind::kReduction ? node->fields().inputs[0]->signature()
+                                              : node->signature();
+}
+
+/// Places in order of nodes that may run, by the rows that their pass runs over.
+class PlacesByRows {
+ public:
+  void add(const Signature& rows, size_t place) {
+    for (std::set<size_t>* places : sets(rows, true)) places->insert(place);
+  }
+
+  void remove(const Signature& rows, size_t place) {
+    for (std::set<size_t>* places : sets(rows, true)) places->erase(place);
+  }
+
+  /// The first place from `begin` on with the same rows; SIZE_MAX where there is none.
+  size_t next(const Signature& rows, size_t begin) {
+    size_t first = SIZE_MAX;
+    for (const std::set<size_t>* places : sets(rows, false))
+      if (const auto found = places->lower_bound(begin); found != places->end())
+        first = std::min(first, *found);
+    return first;
+  }
+
+ private:
+  struct Key {
+    uint64_t domain;  // 0: rows of any domain that are known
+    bool is_known;
+    Shape shape;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  // Where rows stand (`own`), or where those that are the same stand: Signature::same_rows.
+  std::vector<std::set<size_t>*> sets(const Signature& rows, bool own) {
+    const bool is_known = rows.rows() != kUnknown;
+    Shape rest = rows.shape;
+    if (!rest.empty()) rest[0] = 0;
+    std::vector<std::set<size_t>*> result;
+    if (is_known) result.push_back(&places_[{0, true, rows.shape}]);
+    if (rows.domain == 0) return result;
+    result.push_back(&places_[{rows.domain, own && is_known, rest}]);
+    if (!own && !is_known) result.push_back(&places_[{rows.domain, true, rest}]);
+    return result;
+  }
+
+  std::map<Key, std::set<size_t>> places_{};
+};
+
+class Planner {
+ public:
+  explicit Planner(std::span<const NodePtr> given) {
+    std::vector<NodePtr> roots(given.begin(), given.end());
+    nodes_ = PlanNodes(roots);
+    const int64_t last = planning_visits() + kFirstVisits + kVisitsOfNode * size();
+    const auto may_look = [last] { return planning_visits() < last; };
+    merge(roots);
+    bool pushed = false;
+    while (may_look() && push_filter(nodes_)) {
+      pushed = true;
+      nodes_ = PlanNodes(roots);
+    }
+    if (push_first_rows(nodes_)) {
+      pushed = true;
+      nodes_ = PlanNodes(roots);
+    }
+    if (pushed) merge(roots);
+    while (may_look() && push_keys(nodes_)) nodes_ = PlanNodes(roots);
+    advise_on_order(nodes_);
+    find_row_passes();
+    for (const NodePtr& node : nodes_.order()) mark_targets(node);
+    find_waiting();
+  }
+
+  std::vector<PlanStep> steps() {
+    for (size_t i = 0; i < nodes_.order().size(); ++i) {
+      const NodePtr& node = nodes_.order()[i];
+      if (planned_[i] || !is_target(node)) continue;
+      if (node->kind() == NodeKind::kTable)
+        add_table(i);
+      else if (node->fields().is_fusable())
+        add_fused(i);
+      else
+        add_operator(node);
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  int64_t size() const { return static_cast<int64_t>(nodes_.order().size()); }
+
+  // Equal nodes become one.
+  void merge(std::vector<NodePtr>& roots) {
+    const auto same = merge_equal_nodes(nodes_.order());
+    for (NodePtr& root : roots) {
+      const auto found = same.find(root.get());
+      if (found == same.end()) continue;
+      std::vector<NodePtr> ended = std::move(same_[root.get()]);
+      ended.push_back(root);
+      std::vector<NodePtr>& all = same_[found->second.get()];
+      all.insert(all.end(), ended.begin(), ended.end());
+      same_.erase(root.get());
+      root = found->second;
+    }
+    if (!same.empty()) nodes_ = PlanNodes(roots);
+  }
+
+  void find_row_passes() {
+    for (size_t i = 0; i < nodes_.order().size(); ++i) {
+      const NodePtr& node = nodes_.order()[i];
+      if (node->kind() != NodeKind::kTable) continue;
+      auto pass = find_row_pass(nodes_, i);
+      if (!pass) continue;
+      inside_.insert(pass->inside.begin(), pass->inside.end());
+      for (const NodePtr& leaf : pass->leaves) {
+        if (!leaf->is_ready()) targets_.insert(leaf.get());
+        first_readers_.try_emplace(leaf.get(), i);
+      }
+      row_passes_.emplace(node.get(), std::move(pass));
+    }
+  }
+
+  bool is_target(const NodePtr& node) const {
+    return targets_.contains(node.get()) || nodes_.is_root(node.get());
+  }
+
+  // A node needs memory of its own when a root, an opaque operator or a pass over other rows reads
+  // it.
+  void mark_targets(const NodePtr& node) {
+    if (inside_.contains(node.get())) return;
+    const Node::Fields& fields = node->fields();
+    if (!fields.is_fusable() || fields.kind == NodeKind::kReduction) targets_.insert(node.get());
+    count_visits(static_cast<int64_t>(fields.inputs.size()));
+    for (const NodePtr& input : fields.inputs) {
+      if (input->is_ready()) continue;
+      const bool fused = fields.is_fusable() && may_be_in_pass_of(node, input);
+      if (!fused && !inside_.contains(input.get())) targets_.insert(input.get());
+    }
+  }
+
+  static bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input) {
+    return input->kind() == NodeKind::kElementwise &&
+           input->signature().same_rows(pass_signature(node)) &&
+           input->fields().chain_length < kLongestChain;
+  }
+
+  // ---- fused passes ----
+
+  /// A fusable target: what its chain reads, and how much of that was not planned yet.
+  struct Waiting {
+    std::vector<NodePtr> reads{};
+    size_t blocked_by = 0;
+  };
+
+  /// Who waits for a node. `in_pass`: the same pass may make both.
+  struct Waiter {
+    size_t place;
+    bool in_pass;
+  };
+
+  void find_waiting() {
+    planned_.assign(nodes_.order().size(), false);
+    waiting_.resize(nodes_.order().size());
+    for (size_t i = 0; i < nodes_.order().size(); ++i) {
+      const NodePtr& node = nodes_.order()[i];
+      if (!node->fields().is_fusable() || !is_target(node)) continue;
+      Waiting& waiting = waiting_[i];
+      std::unordered_set<const Node*> seen;
+      std::vector<NodePtr> stack{node};
+      while (!stack.empty()) {
+        const NodePtr current = std::move(stack.back());
+        stack.pop_back();
+        count_visits(static_cast<int64_t>(current->fields().inputs.size()));
+        for (const NodePtr& input : current->fields().inputs) {
+          if (!seen.insert(input.get()).second) continue;
+          const bool is_ready = input->is_ready();
+          const bool in_pass = !is_ready && may_be_in_pass_of(node, input);
+          if (in_pass && !is_target(input)) {
+            stack.push_back(input);
+            continue;
+          }
+          waiting.reads.push_back(input);
+          if (is_ready) continue;
+          ++waiting.blocked_by;
+          waiters_[input.get()].push_back({i, in_pass});
+        }
+      }
+      if (waiting.blocked_by == 0) may_run_.add(pass_signature(node), i);
+    }
+  }
+
+  // Those that wait for `node` and may be made in its pass; or those that may not.
+  void unblock(const NodePtr& node, bool in_pass) {
+    const auto found = waiters_.find(node.get());
+    if (found == waiters_.end()) return;
+    count_visits(static_cast<int64_t>(found->second.size()));
+    for (const Waiter& waiter : found->second)
+      if (waiter.in_pass == in_pass && --waiting_[waiter.place].blocked_by == 0)
+        may_run_.add(pass_signature(nodes_.order()[waiter.place]), waiter.place);
+  }
+
+  void add(PlanStep step) {
+    for (const NodePtr& node : step.outputs) {
+      if (const size_t place = nodes_.place(node.get()); place < planned_.size())
+        planned_[place] = true;
+      unblock(node, false);
+      if (const auto found = same_.find(node.get()); found != same_.end())
+        for (const NodePtr& each : found->second) step.same.emplace_back(each, node);
+    }
+    steps_.push_back(std::move(step));
+  }
+
+  void add_operator(const NodePtr& node) {
+    PlanStep step;
+    step.outputs = {node};
+    step.inputs = node->fields().inputs;
+    step.passes = node->fields().passes;
+    add(std::move(step));
+  }
+
+  void add_table(size_t index) {
+    const NodePtr& table = nodes_.order()[index];
+    PlanStep step;
+    step.inputs = nodes_.inputs(*table);
+    step.passes = table->fields().passes;
+    if (const auto found = row_passes_.find(table.get()); found != row_passes_.end()) {
+      step.rows = found->second;
+      std::unordered_set<const Node*> leaves;
+      for (const NodePtr& leaf : step.rows->leaves) leaves.insert(leaf.get());
+      std::erase_if(step.inputs, [&](const NodePtr& node) {
+        return inside_.contains(node.get()) || leaves.contains(node.get());
+      });
+      step.inputs.insert(step.inputs.end(), step.rows->leaves.begin(), step.rows->leaves.end());
+    }
+    step.outputs = {table};
+    step.whole_table = nodes_.is_root(table.get());
+    for (const Node* user : nodes_.users(table.get()))
+      if (user->kind() == NodeKind::kPart)
+        step.outputs.push_back(nodes_.order()[nodes_.place(user)]);
+      else
+        step.whole_table = true;
+    add(std::move(step));
+  }
+
+  // The first in order of those that read the value of a node and are no part of a fused pass.
+  size_t first_reader(const NodePtr& node) const {
+    size_t first = nodes_.order().size();
+    for (const Node* user : nodes_.users(node.get()))
+      if (!const_cast<Node*>(user)->fields().is_fusable())
+        first = std::min(first, nodes_.place(user));
+    const auto found = first_readers_.find(node.get());
+    return found == first_readers_.end() ? first : std::min(first, found->second);
+  }
+
+  // A pass over the rows of one node. Under a memory limit values that take much of it together are
+  // not made before they are wanted, if they share no input, or if some are wanted before others;
+  // and never more at once than the workers can hold.
+  void add_fused(size_t index) {
+    const Signature& pass = pass_signature(nodes_.order()[index]);
+    PlanStep step;
+    std::unordered_set<const Node*> read;
+    const int64_t limit = memory_limit();
+    const bool is_bounded = limit != INT64_MAX;
+    int64_t made = 0, in_hand = 0;
+    size_t wanted_at = nodes_.order().size();
+    int refused = 0;
+    for (size_t i = index; i < nodes_.order().size() && refused < kMostRefused;
+         i = may_run_.next(pass, i + 1)) {
+      const NodePtr& node = nodes_.order()[i];
+      const std::vector<NodePtr>& inputs = waiting_[i].reads;
+      count_visits(1 + static_cast<int64_t>(inputs.size()));
+      if (is_bounded) {
+        const int64_t bytes = std::max<int64_t>(guesses_.bytes(node), 0);
+        int64_t held = guesses_.bytes_in_hand(node);
+        bool shares = false;
+        for (const NodePtr& input : inputs)
+          if (read.contains(input.get()))
+            shares |= !input->signature().is_scalar();
+          else
+            held += guesses_.bytes_in_hand(input);
+        const bool may_wait = !shares || (wanted_at < i && !nodes_.is_root(node.get()));
+        if (!step.outputs.empty() && (in_hand + held > limit / kHandShare ||
+                                      (made + bytes > limit / kMadeShare && may_wait))) {
+          ++refused;
+          continue;
+        }
+        made += bytes;
+        in_hand += held;
+        wanted_at = std::min(wanted_at, first_reader(node));
+      }
+      for (const NodePtr& input : inputs)
+        if (read.insert(input.get()).second) step.inputs.push_back(input);
+      read.insert(node.get());
+      step.outputs.push_back(node);
+      may_run_.remove(pass_signature(node), i);
+      unblock(node, true);
+    }
+    add(std::move(step));
+  }
+
+  PlanNodes nodes_;
+  Guesses guesses_{false};
+  std::unordered_map<const Node*, std::vector<NodePtr>> same_;  // roots with the value of a node
+  std::unordered_set<const Node*> targets_;
+  std::unordered_set<const Node*> inside_;  // of some row pass
+  std::unordered_map<const Node*, std::shared_ptr<const RowPass>> row_passes_;
+  std::unordered_map<const Node*, size_t> first_readers_;  // of leaves: the place of a table
+  std::vector<bool> planned_;
+  std::vector<Waiting> waiting_;  // by place
+  std::unordered_map<const Node*, std::vector<Waiter>> waiters_;
+  PlacesByRows may_run_;
+  std::vector<PlanStep> steps_;
+};
+
+}  // namespace
+
+std::vector<bool> wanted_columns(const PlanStep& step) {
+  std::vector<bool> wanted(step.outputs[0]->fields().names.size(), step.whole_table);
+  for (const NodePtr& node : step.outputs)
+    if (node->kind() == NodeKind::kPart) wanted[static_cast<size_t>(node->fields().part)] = true;
+  return wanted;
+}
+
+std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots) {
+  return Planner(roots).steps();
+}
+
+}  // namespace hr

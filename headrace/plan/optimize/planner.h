@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts the graph above some roots into steps: one opaque operator or one fused pass each.
+#pragma once
+#include "headrace/plan/graph/node.h"
+
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace hr {
+
+/// Inputs of a table that it computes while it reads them.
+struct RowPass {
+  NodePtr mask{};                            ///< picks of the rows; null: all
+  std::unordered_set<const Node*> inside{};  ///< that nobody makes
+  std::vector<NodePtr> leaves{};             ///< what is read from memory
+  std::vector<int64_t> values{};             ///< places of the inputs that are computed
+};
+
+/// One pass: an operator, a table with the parts that are wanted, or a group of element-wise chains
+/// and reductions over the same rows.
+struct PlanStep {
+  std::vector<NodePtr> outputs;                     ///< nodes that get a value
+  std::vector<NodePtr> inputs;                      ///< materialised nodes that it reads
+  std::vector<std::pair<NodePtr, NodePtr>> same{};  ///< nodes, and the output with their value
+  int passes = 1;
+  std::shared_ptr<const RowPass> rows{};  ///< of a table that has such inputs
+  bool whole_table = false;  ///< the table itself is wanted, not only the parts in `outputs`
+};
+
+/// Which columns of its table the step makes; none of another step.
+std::vector<bool> wanted_columns(const PlanStep& step);
+
+/// One plan is made or run at a time.
+std::recursive_mutex& plan_mutex();
+
+/// Steps in the order of execution. They follow from the graph and the memory limit alone. Call
+/// with `plan_mutex` held.
+std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots);
+
+/// The value of a node that an operator wants while it runs: part of its step. Call with
+/// `plan_mutex` held.
+const Value& compute_inside(const NodePtr& node);
+/// The same for several, together.
+void compute_inside(std::span<const NodePtr> nodes);
+
+}  // namespace hr

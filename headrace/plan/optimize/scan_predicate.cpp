@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A test of rows that are not there yet.
+#include "headrace/plan/optimize/scan_predicate.h"
+
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/optimize/expression_rewriter.h"
+#include "headrace/plan/optimize/planner.h"
+
+#include <unordered_map>
+
+namespace hr {
+
+namespace {
+
+// Stands for a value in an expression that nobody runs.
+NodePtr stand_in(const NodePtr& node, uint64_t domain) {
+  Signature signature = node->signature();
+  if (domain != 0) signature.domain = domain;
+  return operator_node("column", node->detail(), std::move(signature), {}, 0, nullptr);
+}
+
+}  // namespace
+
+std::shared_ptr<const RowPredicate> RowPredicate::of(
+    const NodePtr& test, const NodePtr& table,
+    const std::function<bool(const NodePtr&)>& is_inside) {
+  auto made = std::make_shared<RowPredicate>();
+  const uint64_t domain = new_domain();
+  made->text_ = expression_text(test);
+  RowClone over([&](const NodePtr& node) -> NodePtr {
+    const Node::Fields& fields = node->fields();
+    if (!node->is_ready() && fields.kind == NodeKind::kPart && fields.inputs[0] == table) {
+      made->columns_.push_back(fields.part);
+      made->columns_in_.push_back(stand_in(node, domain));
+      return made->columns_in_.back();
+    }
+    if (is_inside(node)) return nullptr;
+    if (node->is_ready() && std::holds_alternative<Scalar>(node->value())) return node;
+    made->others_.push_back(node);
+    made->others_in_.push_back(stand_in(node, 0));
+    return made->others_in_.back();
+  });
+  made->test_ = over.of(test);
+  return made;
+}
+
+std::string filter_table(TableOperator& table, const RowPredicates& predicates,
+                         std::function<NodePtr(const RowPredicates&)> made) {
+  std::string text;
+  for (const auto& each : predicates) {
+    text += (text.empty() ? " where " : " and ") + each->text();
+    table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
+  }
+  if (made)
+    table.filtered = [predicates, made = std::move(made)](const RowPredicates& more) {
+      RowPredicates all = predicates;
+      all.insert(all.end(), more.begin(), more.end());
+      return made(all);
+    };
+  return text;
+}
+
+int64_t guess_passing(int64_t rows, size_t conditions) {
+  for (size_t i = 0; i < conditions && rows > 0; ++i) rows = (rows + 2) / 3;
+  return rows;
+}
+
+Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
+                      const std::function<Column(int64_t)>& column, std::span<const Value> others) {
+  const uint64_t domain = new_domain();
+  std::unordered_map<int64_t, NodePtr> columns;
+  size_t next = 0;
+  NodePtr all;
+  for (const auto& each : predicates) {
+    std::unordered_map<const Node*, NodePtr> given;
+    for (size_t i = 0; i < each->columns_in_.size(); ++i) {
+      NodePtr& node = columns[each->columns_[i]];
+      if (!node) node = data_node(column(each->columns_[i]), {}, domain);
+      given.emplace(each->columns_in_[i].get(), node);
+    }
+    for (const NodePtr& stands : each->others_in_)
+      given.emplace(stands.get(), data_node(others[next++]));
+    RowClone over([&](const NodePtr& node) -> NodePtr {
+      if (const auto it = given.find(node.get()); it != given.end()) return it->second;
+      return node->is_ready() ? node : nullptr;
+    });
+    const NodePtr test = over.of(each->test_);
+    all = all ? elementwise_node(Op::kBitwiseAnd, {all, test}) : test;
+  }
+  return std::get<Column>(compute_inside(all));
+}
+
+}  // namespace hr

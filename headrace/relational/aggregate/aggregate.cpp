@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group-by: the way through the rows, chosen by the keys alone.
+#include "headrace/relational/aggregate/aggregate.h"
+
+#include "headrace/algo/bits/validity.h"
+#include "headrace/algo/keys/factorize.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/relational/aggregate/aggregate_strategies.h"
+#include "headrace/relational/aggregate/decimal_aggregate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+struct Found {
+  std::vector<GroupResults> results{};  ///< sorted where that is wanted
+  bool first_seen = false;
+};
+
+RowStream key_stream(const PackedKeys& packed) {
+  return {8,
+          [&packed](int64_t row, int64_t count, void* out) {
+            packed.read(row, count, static_cast<uint64_t*>(out));
+          },
+          packed.touches()};
+}
+
+// Few groups whose keys have numbers already, in the order of their first rows.
+Found fold_numbered(const PackedKeys& packed, const FoldPlan& plan, const NumberedKeys& numbered,
+                    bool sort) {
+  const int64_t rows = packed.num_rows(), slots = numbered.table.size();
+  const auto* numbers = numbered.numbers.as<uint32_t>();
+  const Touch touch{&numbered.numbers, 0, 32, 32, rows};
+  Found found{{}, true};
+  if (plan.ranked.empty()) {
+    const SlotReader reader{[&](int64_t row, int64_t count, uint32_t* out) {
+                              std::memcpy(out, numbers + row, static_cast<size_t>(4 * count));
+                            },
+                            {touch}};
+    GroupPart part = fold_runs(plan, rows, slots, reader);
+    part.keys = Buffer::allocate(8 * slots);
+    std::memcpy(part.keys.mutable_data(), numbered.table.keys(), static_cast<size_t>(8 * slots));
+    found.results.push_back(finish_part(packed, plan, part, sort));
+    return found;
+  }
+  std::vector<uint32_t> order(static_cast<size_t>(slots)), place(order.size());
+  std::iota(order.begin(), order.end(), uint32_t{0});
+  const uint64_t* keys = numbered.table.keys();
+  if (sort)
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  std::vector<uint64_t> originals;
+  for (size_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = static_cast<uint32_t>(i);
+    originals.push_back(keys[order[i]]);
+  }
+  PartKeys part_keys{{8,
+                      [&](int64_t row, int64_t count, void* out) {
+                        for (int64_t i = 0; i < count; ++i)
+                          static_cast<uint64_t*>(out)[i] = place[numbers[row + i]];
+                      },
+                      {touch}},
+                     static_cast<uint64_t>(slots),
+                     originals.data()};
+  found.results = fold_parts(plan, packed, std::move(part_keys), false);
+  return found;
+}
+
+Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions options) {
+  const int64_t rows = packed.num_rows();
+  const uint64_t domain = packed.domain();
+  const bool wants_first = options.order == GroupOrder::kFirstSeen;
+  const bool sort = options.order == GroupOrder::kSorted;
+  if (rows == 0) return {};
+  const auto in_parts = [&](uint64_t slots) {
+    return fold_parts(plan, packed, {key_stream(packed), slots, nullptr, sort}, wants_first);
+  };
+  if (domain > 0 && domain <= static_cast<uint64_t>(kFewKeys) &&
+      domain <= static_cast<uint64_t>(std::max<int64_t>(4096, rows / 2))) {
+    if (!plan.ranked.empty()) return {in_parts(domain)};
+    const SlotReader reader{
+        [&](int64_t row, int64_t count, uint32_t* slots) { packed.read(row, count, slots); },
+        packed.touches()};
+    GroupPart part = fold_runs(plan, rows, static_cast<int64_t>(domain), reader);
+    if (wants_first) part.first_rows = first_rows(rows, reader, part);
+    return {{finish_part(packed, plan, part, false)}};
+  }
+  const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* keys) {
+    packed.read(row, count, keys);
+  };
+  // Ranges of keys where most of their slots will be used.
+  const bool dense = domain > 0 && domain <= static_cast<uint64_t>(4 * rows);
+  if (has_many_keys(rows, read, packed.touches())) return {in_parts(dense ? domain : 0)};
+  const NumberedKeys numbered = number_keys(rows, read, packed.touches(), kFewKeys);
+  if (numbered.numbers) return fold_numbered(packed, plan, numbered, sort);
+  return {in_parts(dense ? domain : 0)};
+}
+
+// Strings and decimals compare as their places in the order of all.
+struct OrderedStrings {
+  int64_t column;
+  PackedKeys packed;
+  Column packs;
+  int64_t at = 0;  // place of the packs among the values
+};
+
+OrderedStrings order_strings(int64_t column, const Column& strings) {
+  OrderedStrings made{column, PackedKeys::of("groupby", {strings}, {}), {}, 0};
+  const int64_t rows = strings.num_rows();
+  made.packs = Column(TypeId::kUInt64, rows, made.packed.to_buffer(0, rows),
+                      validity_from_zero(strings), strings.null_count());
+  return made;
+}
+
+}  // namespace
+
+Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& given,
+                 const std::vector<AggregateRequest>& given_requests, GroupOptions options) {
+  if (keys.empty())
+    throw_error<InvalidArgumentError>("groupby", "there is no key", {}, "name a column");
+  for (const std::vector<Column>* columns : {&keys, &given})
+    for (const Column& column : *columns)
+      if (column.num_rows() != keys[0].num_rows())
+        throw_error<InvalidArgumentError>(
+            "groupby", "the columns have different lengths",
+            {{"rows", column.num_rows()}, {"key_rows", keys[0].num_rows()}});
+  std::vector<Column> values = given;
+  std::vector<AggregateRequest> requests = given_requests;
+  std::vector<OrderedStrings> ordered;
+  DecimalRequests decimals;
+  std::vector<size_t> sums;                        // of decimals
+  std::vector<std::pair<size_t, size_t>> strings;  // request and its place in `ordered`
+  for (size_t k = 0; k < requests.size(); ++k) {
+    AggregateRequest& request = requests[k];
+    const Aggregate kind = request.aggregate;
+    if (request.column < 0) continue;
+    const Column& column = given[static_cast<size_t>(request.column)];
+    const bool decimal = column.dtype().is_decimal();
+    if (goes_to_float(kind)) {
+      request.column = decimals.float_place(request.column, values);
+      if (request.other >= 0) request.other = decimals.float_place(request.other, values);
+      continue;
+    }
+    if (decimal && kind == Aggregate::kSum) {
+      sums.push_back(k);
+      continue;
+    }
+    const bool text = column.dtype().is_string() || decimal;
+    const bool gives_values = kind == Aggregate::kMin || kind == Aggregate::kMax ||
+                              kind == Aggregate::kLargest || kind == Aggregate::kSmallest;
+    const bool ranks = gives_values || kind == Aggregate::kArgmin || kind == Aggregate::kArgmax;
+    if (!(ranks && (text || column.dtype().is_category())) &&
+        !(text && kind == Aggregate::kNunique))
+      continue;
+    size_t place = 0;
+    while (place < ordered.size() && ordered[place].column != request.column) ++place;
+    if (place == ordered.size()) {
+      ordered.push_back(order_strings(request.column, column));
+      ordered.back().at = static_cast<int64_t>(values.size());
+      values.push_back(ordered.back().packs);
+    }
+    request.column = ordered[place].at;
+    if (gives_values) strings.emplace_back(k, place);
+  }
+  for (const size_t sum : sums) decimals.add_sum(sum, values, requests);
+  const PackedKeys packed = PackedKeys::of(
+      "groupby", keys,
+      {.ordered = options.order == GroupOrder::kSorted, .drop_missing = options.drop_missing});
+  const FoldPlan plan = plan_folds(values, requests);
+  Found found = find_groups(packed, plan, options);
+  Grouped grouped = collect_groups(packed, static_cast<int64_t>(keys.size()), plan, values,
+                                   std::move(found.results), found.first_seen, options);
+  decimals.finish(grouped, given_requests.size());
+  for (const auto& [request, place] : strings) {
+    Column& result = grouped.values[request];
+    const int64_t rows = result.num_rows();
+    if (rows > 0 && result.null_count() == rows) {
+      const Column& source = given[static_cast<size_t>(ordered[place].column)];
+      result = source.with_rows(rows, Buffer::allocate_zeroed(rows * source.dtype().size_bytes()),
+                                Buffer::allocate_zeroed((rows + 7) / 8), rows);
+      continue;
+    }
+    const Column texts = ordered[place].packed.unpack(0, result.values_buffer(), result.num_rows());
+    result = texts.with_rows(result.num_rows(), texts.values_buffer(), result.validity_buffer(),
+                             result.null_count());
+  }
+  return grouped;
+}
+
+}  // namespace hr

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred group-by.
+#pragma once
+#include "headrace/plan/graph/node.h"
+#include "headrace/relational/aggregate/aggregate.h"
+
+#include <string>
+#include <vector>
+
+namespace hr {
+
+/// One column of the result: an aggregate of `values` (null for those that take none).
+struct GroupColumn {
+  std::string name{};
+  AggregateRequest request{};  ///< its columns are not used
+  NodePtr values{};
+  NodePtr other{};
+};
+
+struct GroupKey {
+  std::string name{};
+  NodePtr values{};
+};
+
+/// A table of the keys, then the aggregates; only what the wanted columns need is read and folded.
+/// Throws InvalidArgumentError when columns belong to different frames, have different lengths or
+/// share a name, or for a ddof or quantile out of range; TypeMismatchError as `aggregate_dtype`.
+HR_API NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
+                             GroupOptions options);
+
+/// The `count` greatest (or least) values of each group, best first, a row each: the keys beside a
+/// column `name`. Missing values are none. Throws as `group_by_node`; InvalidArgumentError unless
+/// `count` is 1 to kMostTop.
+HR_API NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name,
+                              const NodePtr& values, int64_t count, bool largest,
+                              GroupOptions options);
+
+/// An aggregate of each row's group, a column of the rows of `values`; null where a key is missing
+/// and these rows are left out.
+HR_API NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& column,
+                                    GroupOptions options);
+
+}  // namespace hr

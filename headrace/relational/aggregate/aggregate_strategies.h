@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways of a group-by through its rows: for aggregate.cpp.
+#pragma once
+#include "headrace/algo/keys/partition_runs.h"
+#include "headrace/relational/aggregate/aggregate_plan.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace hr {
+
+/// Rows as slots of one table, and what that reads.
+struct SlotReader {
+  std::function<void(int64_t row, int64_t count, uint32_t* slots)> read;
+  std::vector<Touch> touches{};
+};
+
+/// What one run reads, block after block.
+class FoldReader {
+ public:
+  FoldReader() = default;
+  virtual ~FoldReader() = default;
+  FoldReader(const FoldReader&) = delete;
+  FoldReader& operator=(const FoldReader&) = delete;
+
+  /// What `read` and `rows` touch, by row.
+  virtual std::vector<Touch> touches() const = 0;
+  /// Goes to rows [row, row + count), at most kBlockRows, and gives their slots.
+  virtual void read(int64_t row, int64_t count, uint32_t* slots) = 0;
+  /// These rows of an input of the plan.
+  virtual FoldRows rows(size_t input, const uint32_t* slots) = 0;
+};
+
+/// Rows with few slots, and who reads them.
+struct FoldSource {
+  int64_t rows = 0;   ///< that are folded; others have the slot `slots`
+  int64_t slots = 0;  ///< without that one
+  bool has_others = false;
+  /// Where the folded row morsel_rows() * morsel lies; behind the last one: the end.
+  std::function<int64_t(int64_t morsel)> begin_of{};
+  std::function<std::unique_ptr<FoldReader>()> reader{};
+};
+
+/// Few slots: each run of rows has states of its own. One part, which has no keys yet; what there
+/// is of others is no group of it.
+GroupPart fold_runs(const FoldPlan& plan, const FoldSource& source);
+/// The same over columns.
+GroupPart fold_runs(const FoldPlan& plan, int64_t rows, int64_t slots, const SlotReader& reader);
+
+/// The first row of each slot that has rows: mostly found after few rows.
+std::vector<int64_t> first_rows(int64_t rows, const SlotReader& reader, const GroupPart& part);
+
+/// Which part a key belongs to, and whether its slots are the keys of a range or as they are seen.
+struct PartKeys {
+  RowStream stream{};
+  uint64_t domain = 0;  ///< keys are below it: a part has a slot for each of a range
+  const uint64_t* originals = nullptr;  ///< packs of the keys of a domain that are none themselves
+  bool sort = false;                    ///< without a domain: parts in the order of their keys
+};
+
+/// Many groups: the rows in parts, each with a table of its own.
+std::vector<GroupResults> fold_parts(const FoldPlan& plan, const PackedKeys& packed, PartKeys keys,
+                                     bool wants_first);
+
+}  // namespace hr

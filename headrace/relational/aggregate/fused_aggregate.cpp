@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group-by over rows that nobody made.
+#include "headrace/relational/aggregate/fused_aggregate.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/plan/eval/evaluate_block.h"
+#include "headrace/relational/aggregate/aggregate_strategies.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+
+namespace hr {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// Slots of which it does not matter for the number of runs how many there are.
+constexpr int64_t kFewSlots = kMorselRows / 8;
+// Of so few rows one is picked: then making them costs less than computing all.
+constexpr int64_t kMostLeftOut = 4;
+
+// Which aggregates want a value when it is there, and nothing of its row or of other values.
+bool folds_by_block(Aggregate aggregate) {
+  switch (aggregate) {
+    case Aggregate::kSum:
+    case Aggregate::kProduct:
+    case Aggregate::kMean:
+    case Aggregate::kVariance:
+    case Aggregate::kStd:
+    case Aggregate::kMin:
+    case Aggregate::kMax:
+    case Aggregate::kCount:
+    case Aggregate::kSize:
+    case Aggregate::kAny:
+    case Aggregate::kAll:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// An integer power of a row that is left out may be an error.
+bool may_fail(const Program& program) {
+  return std::any_of(program.nodes().begin(), program.nodes().end(), [](const Program::Node& node) {
+    return node.op == Op::kPower && node.dtype.is_signed();
+  });
+}
+
+// Where the rows lie that a mask picks.
+struct Picked {
+  int64_t rows = 0;
+  std::vector<int64_t> begins{};  // of each morsel of picked rows, then the end
+};
+
+Picked find_picked(const Mask& mask) {
+  const int64_t rows = mask.num_rows();
+  std::vector<int64_t> ends(static_cast<size_t>(num_morsels(rows)) + 1, 0);
+  const auto each_word = [&](int64_t begin, int64_t end, auto&& visit) {
+    for (int64_t row = begin; row < end; row += 64)
+      if (!visit(row, mask.word(row, std::min<int64_t>(64, end - row)))) return;
+  };
+  parallel_morsels(rows, [&](Morsel morsel) {
+    int64_t count = 0;
+    each_word(morsel.begin, morsel.end, [&](int64_t, uint64_t word) {
+      count += std::popcount(word);
+      return true;
+    });
+    ends[static_cast<size_t>(morsel.index) + 1] = count;
+  });
+  for (size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
+  Picked picked{ends.back(), {}};
+  for (int64_t wanted = 0; wanted < picked.rows; wanted += morsel_rows()) {
+    const auto index = std::upper_bound(ends.begin(), ends.end(), wanted) - ends.begin() - 1;
+    int64_t before = ends[static_cast<size_t>(index)];
+    const Morsel morsel = morsel_at(index, rows);
+    each_word(morsel.begin, morsel.end, [&](int64_t row, uint64_t word) {
+      const int count = std::popcount(word);
+      if (before + count <= wanted) {
+        before += count;
+        return true;
+      }
+      for (; before < wanted; ++before) word &= word - 1;
+      picked.begins.push_back(row + std::countr_zero(word));
+      return false;
+    });
+  }
+  picked.begins.push_back(rows);
+  return picked;
+}
+
+// A program whose values are the lanes of a plan's inputs.
+struct LaneProgram {
+  Program program{};
+  std::vector<int> values{};  // by input of the plan; -1: only rows are counted
+};
+
+LaneProgram lanes_of(const RowInputs& inputs, const FoldPlan& plan) {
+  LaneProgram made{inputs.program, {}};
+  for (const FoldInput& input : plan.inputs) {
+    int value = input.place < 0 ? -1 : inputs.computed[static_cast<size_t>(input.place)];
+    if (input.lane == Lane::kFloating) value = made.program.cast(value, TypeId::kFloat64);
+    if (input.lane == Lane::kSigned) value = made.program.cast(value, TypeId::kInt64);
+    if (input.lane == Lane::kUnsigned) value = made.program.cast(value, TypeId::kUInt64);
+    made.values.push_back(value);
+    if (value >= 0) made.program.add_block(value);
+  }
+  return made;
+}
+
+// The slots of a block; rows that are not picked have `other`.
+void read_slots(const PackedKeys& packed, const std::optional<Mask>& mask, uint32_t other,
+                int64_t row, int64_t count, uint32_t* slots) {
+  packed.read(row, count, slots);
+  for (int64_t i = 0; mask && i < count; i += 64) {
+    const int64_t some = std::min<int64_t>(64, count - i);
+    const uint64_t word = mask->word(row + i, some);
+    if (some == 64 && word == ~uint64_t{0}) continue;
+    for (int64_t k = 0; k < some; ++k) slots[i + k] = (word >> k) & 1 ? slots[i + k] : other;
+  }
+}
+
+class BlockReader : public FoldReader {
+ public:
+  BlockReader(const FoldPlan& plan, const PackedKeys& packed, const std::optional<Mask>& mask,
+              uint32_t other, const BoundProgram& bound, const std::vector<int>& values)
+      : plan_(plan),
+        packed_(packed),
+        mask_(mask),
+        other_(other),
+        bound_(bound),
+        values_(values),
+        registers_(Buffer::allocate(std::max<int64_t>(bound.scratch_bytes(), 1))),
+        block_(bound.block(registers_.mutable_data())),
+        space_(plan.inputs.size() * kBlockRows) {}
+
+  std::vector<Touch> touches() const override {
+    std::vector<Touch> result = packed_.touches();
+    result.insert(result.end(), bound_.touches().begin(), bound_.touches().end());
+    return result;
+  }
+
+  void read(int64_t row, int64_t count, uint32_t* slots) override {
+    bound_.run(block_, row, count);
+    read_slots(packed_, mask_, other_, row, count, slots);
+  }
+
+  FoldRows rows(size_t k, const uint32_t* slots) override {
+    const FoldInput& input = plan_.inputs[k];
+    FoldRows made{slots, nullptr, nullptr, nullptr, nullptr, block_.row, block_.count};
+    if (values_[k] < 0) return made;
+    const auto value = static_cast<size_t>(values_[k]);
+    if (input.lane != Lane::kNothing) made.values = block_.values[value];
+    const uint64_t* valid = block_.valid[value];
+    if (!valid) return made;
+    uint64_t* const space = space_.data() + k * kBlockRows;
+    if (input.lane == Lane::kFloating) {
+      const auto* from = reinterpret_cast<const double*>(block_.values[value]);
+      auto* to = reinterpret_cast<double*>(space);
+      for (int64_t i = 0; i < block_.count; ++i)
+        to[i] = (valid[i >> 6] >> (i & 63)) & 1 ? from[i] : kNan;
+      made.values = to;
+      return made;
+    }
+    auto* to = reinterpret_cast<uint8_t*>(space);
+    for (int64_t i = 0; i < block_.count; ++i) to[i] = (valid[i >> 6] >> (i & 63)) & 1;
+    made.valid = to;
+    return made;
+  }
+
+ private:
+  const FoldPlan& plan_;
+  const PackedKeys& packed_;
+  const std::optional<Mask>& mask_;
+  uint32_t other_;
+  const BoundProgram& bound_;
+  const std::vector<int>& values_;
+  Buffer registers_;
+  EvaluateBlock block_;
+  std::vector<uint64_t> space_;  // a block an input
+};
+
+std::vector<Column> columns_at(std::span<const Value> values, const std::vector<int64_t>& places) {
+  std::vector<Column> columns;
+  for (const int64_t place : places)
+    columns.push_back(std::get<Column>(values[static_cast<size_t>(place)]));
+  return columns;
+}
+
+bool is_few(const PackedKeys& packed, int64_t rows) {
+  const auto most = std::min<int64_t>(kFewSlots, std::max<int64_t>(4096, rows / 2));
+  return packed.domain() > 0 && packed.domain() <= static_cast<uint64_t>(most);
+}
+
+}  // namespace
+
+Grouped group_by(std::span<const Value> values, const std::vector<int64_t>& keys,
+                 std::vector<AggregateRequest> requests, GroupOptions options) {
+  std::vector<Column> columns;
+  std::vector<int64_t> places(values.size(), -1);
+  for (AggregateRequest& request : requests)
+    for (int64_t* at : {&request.column, &request.other}) {
+      if (*at < 0) continue;
+      int64_t& place = places[static_cast<size_t>(*at)];
+      if (place < 0) {
+        place = static_cast<int64_t>(columns.size());
+        columns.push_back(std::get<Column>(values[static_cast<size_t>(*at)]));
+      }
+      *at = place;
+    }
+  return group_by(columns_at(values, keys), columns, requests, options);
+}
+
+Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
+                 const std::vector<AggregateRequest>& requests, GroupOptions options) {
+  const auto make = [&] { return group_by(inputs.made(), keys, requests, options); };
+  const bool simple =
+      std::all_of(requests.begin(), requests.end(), [](const AggregateRequest& request) {
+        return folds_by_block(request.aggregate) && request.other < 0;
+      });
+  if (!simple || (inputs.mask && may_fail(inputs.program))) return make();
+  const std::optional<Mask> mask = inputs.mask ? std::optional<Mask>(inputs.picks()) : std::nullopt;
+  Picked picked{inputs.rows, {}};
+  if (mask) picked = find_picked(*mask);
+  if (picked.rows == 0 || picked.rows < inputs.rows / kMostLeftOut) return make();
+  const PackOptions packing{.ordered = options.order == GroupOrder::kSorted,
+                            .drop_missing = options.drop_missing};
+  const std::vector<Column> key_columns = columns_at(inputs.given, keys);
+  if (inputs.rows > 4 * kFewSlots) {  // texts of all rows cost more to number
+    std::vector<Column> sample;
+    for (const Column& key : key_columns) sample.push_back(key.slice(0, kFewSlots));
+    if (!is_few(PackedKeys::of("groupby", sample, packing), picked.rows)) return make();
+  }
+  const PackedKeys packed = PackedKeys::of("groupby", key_columns, packing);
+  if (!is_few(packed, picked.rows)) return make();
+
+  // Columns without rows, for their dtypes.
+  std::vector<Column> values;
+  for (const int value : inputs.computed)
+    values.push_back(value < 0 ? Column() : Column(inputs.program.dtype(value), 0, Buffer()));
+  FoldPlan plan = plan_folds(values, requests);
+  for (FoldInput& input : plan.inputs) input.computed = input.place >= 0;
+  const LaneProgram lanes = lanes_of(inputs, plan);
+  const BoundProgram bound(lanes.program, inputs.values, Shape{inputs.rows});
+  const auto slots = static_cast<int64_t>(packed.domain());
+  FoldSource source;
+  source.rows = picked.rows;
+  source.slots = slots;
+  source.has_others = mask.has_value();
+  source.begin_of = [&](int64_t morsel) {
+    return mask ? picked.begins[static_cast<size_t>(morsel)]
+                : std::min(morsel * morsel_rows(), inputs.rows);
+  };
+  source.reader = [&] {
+    return std::make_unique<BlockReader>(plan, packed, mask, static_cast<uint32_t>(slots), bound,
+                                         lanes.values);
+  };
+  GroupPart part = fold_runs(plan, source);
+  if (options.order == GroupOrder::kFirstSeen)
+    part.first_rows =
+        first_rows(inputs.rows,
+                   {[&](int64_t row, int64_t count, uint32_t* out) {
+                      read_slots(packed, mask, static_cast<uint32_t>(slots), row, count, out);
+                    },
+                    {}},
+                   part);
+  std::vector<GroupResults> results{finish_part(packed, plan, part, false)};
+  return collect_groups(packed, static_cast<int64_t>(keys.size()), plan, values, std::move(results),
+                        false, options);
+}
+
+}  // namespace hr

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a join is thought to yield and to take: for join_nodes.cpp.
+#pragma once
+#include "headrace/plan/cost/cost_model.h"
+#include "headrace/relational/join/join.h"
+
+#include <vector>
+
+namespace hr {
+
+/// Places among the inputs of a join.
+struct JoinPlaces {
+  int64_t left = 0;  ///< of an input with the rows of a side
+  int64_t right = 0;
+  std::vector<int64_t> left_keys{};
+  std::vector<int64_t> right_keys{};
+  std::vector<bool> left_columns{};  ///< by column of the result: of the left side alone
+};
+
+/// The rows of both sides over the distinct keys of the side that has more of them (System R's
+/// estimate: Selinger and others, SIGMOD 1979); where nobody knows the keys those of the longer
+/// side.
+int64_t guess_joined(const InputGuesses& inputs, const JoinPlaces& places, JoinKind kind);
+
+/// `rows` and `dtypes`: of the result.
+Work join_work(const InputGuesses& inputs, const JoinPlaces& places, JoinKind kind, int64_t rows,
+               const std::vector<Dtype>& dtypes, const std::vector<bool>& wanted);
+
+}  // namespace hr

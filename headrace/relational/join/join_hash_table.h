@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of a join: which rows of the right side have a key.
+#pragma once
+#include "headrace/memory/buffer/buffer.h"
+#include "headrace/relational/join/key_filter.h"
+
+#include <cstdint>
+
+namespace hr {
+
+/// Rows by key in one array without chains ("unchained" tables: Birler, Schmidt, Fent, Neumann,
+/// DaMoN 2024): a directory says where the rows of a slot end, and those of one key lie together
+/// in the order of the rows. Keys from a small range are their own slots; those from a wider one
+/// are bits of a map, and their rank in it is their slot; neither are compared. Others are hashed,
+/// and 16 bits of each slot's entry say which of them cannot be there. The same table for any
+/// number of threads.
+class HR_API JoinTable {
+ public:
+  /// Fewer than 2^31 rows.
+  explicit JoinTable(const JoinKeys& keys);
+
+  /// No two rows have the same key.
+  bool is_unique() const { return unique_; }
+
+  /// The most keys of one call of `find`.
+  static constexpr int64_t kBlock = 256;
+
+  /// The keys that have rows, in order: which they are, where their rows begin in `rows()`, and how
+  /// many there are.
+  struct Hits {
+    int64_t size = 0;
+    uint32_t keys[kBlock];
+    uint32_t begins[kBlock];
+    uint32_t counts[kBlock];
+  };
+
+  void find(const uint64_t* keys, int64_t count, Hits& hits) const;
+
+  /// Numbers of the rows, those of one key together.
+  const uint32_t* rows() const { return rows_.as<uint32_t>(); }
+
+ private:
+  struct Build;
+
+  enum class Slots : uint8_t { kKeys, kRanks, kHashes };
+
+  /// 64 keys that follow each other: which of them there are, and how many there are before.
+  struct Word {
+    uint64_t bits;
+    uint64_t rank;
+  };
+
+  void choose_slots(const JoinKeys& keys);
+  void map_keys(const JoinKeys& keys);
+  uint64_t slot_of(uint64_t key) const;
+  uint64_t rank_of(uint64_t offset) const;
+  void find_hashed(const uint64_t* keys, int64_t count, Hits& hits) const;
+
+  int64_t num_rows_ = 0;
+  Slots kind_ = Slots::kKeys;
+  bool unique_ = true;
+  KeyRange range_{};
+  uint64_t slots_ = 0;
+  int shift_ = 0;  // from a hash to its slot
+  Buffer map_{};   // Word, where ranks are slots
+  Buffer ends_{};  // of a slot's rows: uint32, or uint64 where hashed, 48 bits and 16 of a filter
+  Buffer rows_{};  // uint32
+  Buffer keys_{};  // of these, where hashed: uint64
+};
+
+}  // namespace hr

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred joins.
+#pragma once
+#include "headrace/plan/graph/node.h"
+#include "headrace/relational/join/join.h"
+
+#include <string>
+#include <vector>
+
+namespace hr {
+
+/// One column of the result: from one side, or, with both, a key of an outer join: the left value
+/// where there is a left row, else the right one.
+struct JoinColumn {
+  std::string name{};
+  NodePtr left{};
+  NodePtr right{};
+};
+
+/// Keys pair by pair (none: every left row with every right one). `left_rows` and `right_rows`: any
+/// column of each side, for its rows.
+struct JoinSides {
+  NodePtr left_rows{};
+  NodePtr right_rows{};
+  std::vector<NodePtr> left_keys{};
+  std::vector<NodePtr> right_keys{};
+};
+
+/// A table of `columns`, then, if it has a name, `indicator`: "left_only", "right_only" or "both".
+/// `how`: the user's word for it, "right" for a left join with the sides turned round, whose
+/// indicator is turned round too.
+/// The keys are read always, the rest when somebody wants it; rows are matched once. Throws
+/// InvalidArgumentError when a name comes twice, TypeMismatchError for keys that are not compared,
+/// naming both dtypes.
+HR_API NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns,
+                         JoinKind kind, JoinUnique unique, const std::string& indicator,
+                         const std::string& how);
+
+/// Whether each row of `values` has an equal in `set`, a bool without nulls. Dtypes agree as keys
+/// do.
+HR_API NodePtr is_in_node(const NodePtr& values, const NodePtr& set);
+
+}  // namespace hr

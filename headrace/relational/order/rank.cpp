@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks: sort once, then walk over runs of equal values.
+#include "headrace/relational/order/rank.h"
+
+#include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/algo/sort/sort.h"
+#include "headrace/base/enum_names.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/cost/cost_model.h"
+#include "headrace/relational/rows/operator_inputs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <optional>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kOp = "rank";
+constexpr std::string_view kMethods[] = {"average", "min", "max", "first", "dense"};
+
+}  // namespace
+
+RankMethod rank_method_from_name(std::string_view name) {
+  return enum_from_name<RankMethod>(kOp, "method", name, kMethods);
+}
+
+std::string_view rank_method_name(RankMethod method) {
+  return kMethods[static_cast<size_t>(method)];
+}
+
+Column row_numbers(int64_t rows) {
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  if (rows > 0) {
+    int64_t* const out = buffer.mutable_as<int64_t>();
+    parallel_morsels(rows, {writes(buffer, 8)}, [&](Morsel morsel) {
+      std::iota(out + morsel.begin, out + morsel.end, morsel.begin);
+    });
+    buffer.publish();
+  }
+  return Column(TypeId::kInt64, rows, std::move(buffer));
+}
+
+Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows, const PackedKeys& packed,
+                   RankMethod method) {
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows == 0) return Column(TypeId::kFloat64, 0, std::move(buffer));
+  double* const out = buffer.mutable_as<double>();
+  uint8_t* const valid = validity.mutable_as<uint8_t>();
+  const auto* const key = keys ? keys.as<uint64_t>() : nullptr;
+  const auto* const value = values.as<uint64_t>();
+  std::vector<Touch> touches{{&values, 0, 64, 64, rows}, writes(buffer, 8)};
+  if (key) touches.push_back({&keys, 0, 64, 64, rows});
+  std::optional<Pin> pin;
+  int64_t group = 0, runs = 0, pinned = 0;
+  for (int64_t begin = 0, end = 0; begin < rows; begin = end) {
+    if (key && key[begin] != key[group]) {
+      group = begin;
+      runs = 0;
+    }
+    while (end < rows && value[end] == value[begin] && (!key || key[end] == key[begin])) ++end;
+    ++runs;
+    const bool missing = packed.has_missing() && value[begin] == packed.missing();
+    for (int64_t at = begin; at < end; ++at) {
+      if (at == pinned) {
+        pinned = std::min(at + morsel_rows(), rows);
+        pin.reset();
+        pin.emplace(ranges_of(touches, at, pinned));
+      }
+      const int64_t place = method == RankMethod::kFirst   ? at - group + 1
+                            : method == RankMethod::kDense ? runs
+                            : method == RankMethod::kMax   ? end - group
+                                                           : begin - group + 1;
+      out[at] = missing ? 0
+                : method == RankMethod::kAverage
+                    ? static_cast<double>(begin + end + 1 - 2 * group) / 2
+                    : static_cast<double>(place);
+      set_bit(valid, at, !missing);
+    }
+  }
+  pin.reset();
+  buffer.publish();
+  return Column(TypeId::kFloat64, rows, std::move(buffer), std::move(validity), -1);
+}
+
+Column rank(const Column& column, RankMethod method, bool descending) {
+  const int64_t rows = column.num_rows();
+  const PackedKeys packed = PackedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = true});
+  const Column packs(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
+  const std::vector<Column> sorted =
+      sort_rows({column}, {{descending, false}}, {packs, row_numbers(rows)});
+  const Column places = rank_sorted({}, sorted[0].values_buffer(), rows, packed, method);
+  return sort_rows({sorted[1]}, {{}}, {places})[0];
+}
+
+NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
+  const NodePtr input = column_node(kOp, column);
+  Signature signature = input->signature();
+  if (signature.dtype.is_complex())
+    throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
+  signature.dtype = TypeId::kFloat64;
+  signature.nullable = true;
+  NodePtr made = operator_node(std::string(kOp), std::string(rank_method_name(method)), signature,
+                               {input}, 4, [=](std::span<const Value> values) -> Value {
+                                 return rank(std::get<Column>(values[0]), method, descending);
+                               });
+  return with_cost(std::move(made), {.nanoseconds = 40, .bytes = 16});
+}
+
+}  // namespace hr

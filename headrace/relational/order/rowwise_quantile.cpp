@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantiles across columns.
+#include "headrace/relational/order/rowwise_quantile.h"
+
+#include "headrace/algo/reduce/quantile_math.h"
+#include "headrace/base/error.h"
+#include "headrace/functions/strings/string_builder.h"
+#include "headrace/relational/rows/operator_inputs.h"
+
+#include <cmath>
+
+namespace hr {
+
+namespace {
+
+constexpr const char* kOp = "quantile";
+
+Column row_quantile(std::span<const Value> columns, double q, Interpolation interpolation) {
+  std::vector<const double*> values;
+  std::vector<Nulls> nulls;
+  std::vector<Touch> touches;
+  for (const Value& value : columns) {
+    const auto& column = std::get<Column>(value);
+    values.push_back(column.values<double>().data());
+    nulls.emplace_back(column);
+    touches.push_back(reads(column));
+  }
+  const int64_t rows = std::get<Column>(columns[0]).num_rows();
+  if (rows == 0) return Column(TypeId::kFloat64, 0, {});
+  Buffer result = Buffer::allocate_paged(8 * rows);
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  auto* const out = result.mutable_as<double>();
+  auto* const valid = validity.mutable_as<uint8_t>();
+  touches.push_back(writes(result, 8));
+  parallel_morsels(rows, touches, [&](Morsel morsel) {
+    std::vector<double> row_values(values.size());
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      int64_t count = 0;
+      for (size_t i = 0; i < values.size(); ++i)
+        if (!nulls[i](row) && !std::isnan(values[i][row]))
+          row_values[static_cast<size_t>(count++)] = values[i][row];
+      set_bit(valid, row, count > 0);
+      out[row] = count > 0 ? quantile_of(row_values.data(), count, q, interpolation) : 0;
+    }
+  });
+  return Column(TypeId::kFloat64, rows, std::move(result), std::move(validity), -1);
+}
+
+}  // namespace
+
+NodePtr row_quantile_node(const std::vector<NodePtr>& columns, double q,
+                          Interpolation interpolation) {
+  if (!(q >= 0 && q <= 1))
+    throw_error<InvalidArgumentError>(kOp, "q is out of range", {{"q", q}}, "pass 0 to 1");
+  std::vector<NodePtr> inputs;
+  for (const NodePtr& each : columns) {
+    inputs.push_back(column_node(kOp, each));
+    if (each->signature().dtype.id() != TypeId::kFloat64)
+      throw_error<TypeMismatchError>(kOp, "columns of float64 are wanted",
+                                     {{"dtype", each->signature().dtype.name()}});
+    check_same_rows(kOp, inputs[0], inputs.back());
+  }
+  Signature signature = inputs[0]->signature();
+  signature.nullable = true;
+  const auto row_inputs = static_cast<int64_t>(inputs.size());
+  return with_traits(operator_node(kOp, "of each row", signature, std::move(inputs), 1,
+                                   [=](std::span<const Value> values) -> Value {
+                                     return row_quantile(values, q, interpolation);
+                                   }),
+                     {.row_inputs = row_inputs});
+}
+
+}  // namespace hr

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows within groups: sort by the keys, walk, sort back.
+#include "headrace/relational/order/window.h"
+
+#include "headrace/algo/keys/normalized_keys.h"
+#include "headrace/algo/scan/segments.h"
+#include "headrace/algo/select/gather.h"
+#include "headrace/algo/sort/sort.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
+#include "headrace/exec/workers.h"
+#include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/plan/cost/cost_model.h"
+#include "headrace/relational/rows/operator_inputs.h"
+
+#include <algorithm>
+
+namespace hr {
+
+namespace {
+
+template <class... F>
+struct Cases : F... {
+  using F::operator()...;
+};
+
+template <class... F>
+Cases(F...) -> Cases<F...>;  // for compilers that do not find it by themselves
+
+std::string word_of(const WindowFunction& function) {
+  return std::visit(Cases{[](const RollingFunction&) { return std::string("rolling"); },
+                          [](Cumulation each) { return std::string(cumulation_name(each)); },
+                          [](ShiftFunction) { return std::string("shift"); },
+                          [](RankFunction) { return std::string("rank"); },
+                          [](PlaceFunction) { return std::string("cumcount"); }},
+                    function);
+}
+
+std::string detail_of(const RollingFunction& rolling) {
+  const int64_t window = rolling.options.window;
+  const std::string rows = window >= kAllRows ? "all" : std::to_string(window);
+  return std::string(rolling_name(rolling.aggregate)) + " of " + rows + " rows";
+}
+
+std::string detail_of(const WindowFunction& function) {
+  return std::visit(
+      Cases{[](const RollingFunction& each) { return detail_of(each); },
+            [](ShiftFunction each) { return std::to_string(each.periods); },
+            [](RankFunction each) { return std::string(rank_method_name(each.method)); },
+            [](auto) { return std::string(); }},
+      function);
+}
+
+Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
+  return std::visit(
+      Cases{[&](const RollingFunction& each) { return rolling_dtype(each.aggregate, dtype); },
+            [&](Cumulation each) { return cumulation_dtype(each, dtype); },
+            [&](ShiftFunction) { return dtype; },
+            [&](RankFunction) {
+              if (dtype.is_complex())
+                throw_error<TypeMismatchError>("rank", "complex numbers have no order");
+              return Dtype(TypeId::kFloat64);
+            },
+            [](PlaceFunction) { return Dtype(TypeId::kInt64); }},
+      function);
+}
+
+// In windows bools count, and decimals are floats but for their sums and extremes.
+NodePtr number_node(const NodePtr& column, const WindowFunction& function) {
+  using enum RollingAggregate;
+  const NodePtr node = column_node(word_of(function), column);
+  const Dtype dtype = node->signature().dtype;
+  if (const auto* rolling = std::get_if<RollingFunction>(&function)) {
+    const RollingAggregate kind = rolling->aggregate;
+    if (dtype.is_bool()) return cast_node(node, TypeId::kInt8);
+    return kind == kSum || kind == kMin || kind == kMax ? node : floats_of_decimals(node);
+  }
+  const auto* running = std::get_if<Cumulation>(&function);
+  return running && *running == Cumulation::kProduct ? floats_of_decimals(node) : node;
+}
+
+// Makes int64 of each row.
+template <class F>
+Column integers(int64_t rows, F&& fill) {
+  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  if (rows > 0) {
+    int64_t* const out = buffer.mutable_as<int64_t>();
+    parallel_morsels(rows, {writes(buffer, 8)}, [&](Morsel morsel) { fill(morsel, out); });
+    buffer.publish();
+  }
+  return Column(TypeId::kInt64, rows, std::move(buffer));
+}
+
+// Where row `periods` before stands in the same segment; -1 for none.
+Column shifted_places(const Segments& segments, int64_t periods) {
+  const int64_t rows = segments.rows(), by = std::clamp(periods, -rows, rows);
+  return integers(rows, [&](Morsel morsel, int64_t* out) {
+    segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
+      const int64_t stop = by < 0 ? segments.next_border(end, std::min(rows, end - by)) : end;
+      for (int64_t row = begin; row < end; ++row)
+        out[row] = row - by < segment || row - by >= stop ? -1 : row - by;
+    });
+  });
+}
+
+Column walk(const WindowFunction& function, const Column& values, const Segments& segments) {
+  return std::visit(Cases{[&](const RollingFunction& each) {
+                            return rolling(values, each.aggregate, each.options, segments);
+                          },
+                          [&](Cumulation each) { return cumulate(each, values, segments); },
+                          [&](ShiftFunction each) {
+                            return gather_or_null(
+                                values, as_tensor(shifted_places(segments, each.periods)));
+                          },
+                          [&](auto) {  // places
+                            return integers(segments.rows(), [&](Morsel morsel, int64_t* out) {
+                              segments.visit(morsel.begin, morsel.end,
+                                             [&](int64_t segment, int64_t begin, int64_t end) {
+                                               for (int64_t row = begin; row < end; ++row)
+                                                 out[row] = row - segment;
+                                             });
+                            });
+                          }},
+                    function);
+}
+
+// The rows with a missing key: they lie side by side.
+struct Range {
+  int64_t begin = 0, end = 0;
+};
+
+Range missing_rows(const Column& sorted_keys, const PackedKeys& packed) {
+  if (!packed.has_missing()) return {};
+  const auto keys = sorted_keys.values<uint64_t>();
+  const auto [first, last] = std::equal_range(keys.begin(), keys.end(), packed.missing());
+  return {first - keys.begin(), last - keys.begin()};
+}
+
+Column without(const Column& column, Range gone) {
+  if (gone.begin == gone.end) return column;
+  const int64_t rows = column.num_rows();
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  auto* const bits = validity.mutable_as<uint8_t>();
+  for (int64_t row = 0; row < rows; ++row)
+    set_bit(bits, row, (row < gone.begin || row >= gone.end) && !column.is_null(row));
+  if (column.offset() != 0)
+    throw_error<InternalError>("window", "a result begins within its buffer");
+  return column.with_rows(rows, column.values_buffer(), std::move(validity), -1);
+}
+
+std::vector<Column> in_row_order(const Column& places, std::vector<Column> results) {
+  if (results.empty()) return results;
+  return sort_rows({places}, {SortOrder{}}, results);
+}
+
+}  // namespace
+
+NodePtr rolling_node(const NodePtr& column, RollingFunction function) {
+  check_rolling(function.options);
+  const NodePtr input = number_node(column, function);
+  Signature signature = input->signature();
+  signature.dtype = rolling_dtype(function.aggregate, signature.dtype);
+  signature.nullable = true;
+  NodePtr made = operator_node("rolling", detail_of(function), signature, {input}, 1,
+                               [function](std::span<const Value> values) -> Value {
+                                 const auto& rows = std::get<Column>(values[0]);
+                                 return rolling(rows, function.aggregate, function.options,
+                                                Segments(rows.num_rows()));
+                               });
+  return with_cost(std::move(made), {.nanoseconds = 4});
+}
+
+NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
+                    const WindowFunction& function, bool drop_missing) {
+  const std::string op = word_of(function);
+  if (keys.empty()) throw_error<InvalidArgumentError>(op, "there is no key", {}, "name a column");
+  if (const auto* each = std::get_if<RollingFunction>(&function)) check_rolling(each->options);
+  OperatorInputs inputs;
+  std::vector<int64_t> key_places, column_places;
+  const auto add = [&](const NodePtr& node) {
+    if (!inputs.nodes.empty() && !node->signature().same_rows(inputs.nodes[0]->signature()))
+      throw_error<InvalidArgumentError>(op, "a column has other rows than the keys",
+                                        {node->signature().rows_detail("rows"),
+                                         inputs.nodes[0]->signature().rows_detail("key_rows")},
+                                        "bring them into one frame with merge or join first");
+    return inputs.add(node);
+  };
+  for (const NodePtr& key : keys) {
+    const NodePtr node = column_node(op, key);
+    if (node->signature().dtype.is_complex())
+      throw_error<TypeMismatchError>(op, "complex numbers are no keys");
+    key_places.push_back(add(node));
+  }
+  TableOperator table;
+  for (const NodePtr& column : columns) {
+    const NodePtr node = number_node(column, function);
+    table.dtypes.push_back(dtype_of_result(function, node->signature().dtype));
+    table.names.push_back(std::to_string(table.names.size()));
+    column_places.push_back(add(node));
+  }
+  for (const int64_t place : column_places) {
+    const bool is_key = std::find(key_places.begin(), key_places.end(), place) != key_places.end();
+    table.reads.push_back(is_key ? std::vector<int64_t>{} : std::vector{place});
+  }
+  table.inputs = inputs.nodes;
+  table.rows = inputs.nodes[0]->signature().rows();
+  table.passes = 6;
+  table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
+    const auto column_at = [&](int64_t place) {
+      return std::get<Column>(given[static_cast<size_t>(place)]);
+    };
+    std::vector<Column> key_columns;
+    for (const int64_t place : key_places) key_columns.push_back(column_at(place));
+    const PackedKeys packed =
+        PackedKeys::of(op, key_columns, {.ordered = false, .drop_missing = drop_missing});
+    const int64_t rows = packed.num_rows();
+    const Column packs(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
+    std::vector<std::string> names;
+    std::vector<Column> taken, results;
+    for (size_t c = 0; c < wanted.size(); ++c) {
+      if (!wanted[c]) continue;
+      names.push_back(std::to_string(c));
+      taken.push_back(column_at(column_places[c]));
+    }
+    if (const auto* rank = std::get_if<RankFunction>(&function)) {
+      for (const Column& values : taken) {
+        const PackedKeys ties =
+            PackedKeys::of(op, {values}, {.ordered = false, .drop_missing = true});
+        const Column tie(TypeId::kUInt64, rows, ties.to_buffer(0, rows));
+        const std::vector<Column> sorted =
+            sort_rows({packs, values}, {SortOrder{}, SortOrder{rank->descending, false}},
+                      {packs, tie, row_numbers(rows)});
+        const Column places = rank_sorted(sorted[0].values_buffer(), sorted[1].values_buffer(),
+                                          rows, ties, rank->method);
+        results.push_back(
+            in_row_order(sorted[2], {without(places, missing_rows(sorted[0], packed))})[0]);
+      }
+      return Table(std::move(names), std::move(results));
+    }
+    std::vector<Column> carried{packs, row_numbers(rows)};
+    carried.insert(carried.end(), taken.begin(), taken.end());
+    const std::vector<Column> sorted = sort_rows({packs}, {SortOrder{}}, carried);
+    const Segments segments = Segments::of_keys(sorted[0].values_buffer(), rows);
+    const Range gone = missing_rows(sorted[0], packed);
+    for (size_t c = 2; c < sorted.size(); ++c)
+      results.push_back(without(walk(function, sorted[c], segments), gone));
+    return Table(std::move(names), in_row_order(sorted[1], std::move(results)));
+  };
+  // Packs and row numbers, both once more in the order of the keys, and the columns in both orders.
+  const bool ranks = std::holds_alternative<RankFunction>(function);
+  return with_cost(table_node(op, detail_of(function), std::move(table)),
+                   [ranks](const InputGuesses&, int64_t rows, const std::vector<bool>& wanted) {
+                     const auto count = static_cast<double>(rows);
+                     const auto taken =
+                         static_cast<double>(std::count(wanted.begin(), wanted.end(), true));
+                     return Work{.nanoseconds = count * (ranks ? 60 * taken : 32 + 8 * taken),
+                                 .alone = 0,
+                                 .bytes = count * (46 + 16 * taken)};
+                   });
+}
+
+}  // namespace hr

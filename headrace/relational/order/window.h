@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of each row and its neighbours: of all rows, or within groups.
+#pragma once
+#include "headrace/algo/scan/cumulative.h"
+#include "headrace/algo/scan/rolling.h"
+#include "headrace/plan/graph/node.h"
+#include "headrace/relational/order/rank.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hr {
+
+struct RollingFunction {
+  RollingAggregate aggregate = RollingAggregate::kSum;
+  RollingOptions options{};
+};
+
+struct ShiftFunction {
+  int64_t periods = 1;
+};
+
+struct RankFunction {
+  RankMethod method = RankMethod::kAverage;
+  bool descending = false;
+};
+
+/// The place of the row in its group, from 0 on.
+struct PlaceFunction {};
+
+using WindowFunction =
+    std::variant<RollingFunction, Cumulation, ShiftFunction, RankFunction, PlaceFunction>;
+
+/// A rolling aggregate over all rows, see `rolling`; bools count as 0 and 1.
+HR_API NodePtr rolling_node(const NodePtr& column, RollingFunction function);
+
+/// The function of each row within the rows that share its keys, in their order: a table with a
+/// column for each of `columns`, of their rows and order. Rows with a missing key get null where
+/// `drop_missing`, else null and NaN are keys. Costs a sort by the keys and one of positions; the
+/// function itself walks over sorted rows.
+/// Throws InvalidArgumentError when keys and columns differ in rows, TypeMismatchError as the
+/// function of a whole column does.
+HR_API NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
+                           const WindowFunction& function, bool drop_missing);
+
+}  // namespace hr

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deferred operations on rows: pick by mask or position, quantiles, fills.
+#pragma once
+#include "headrace/algo/reduce/quantile.h"
+#include "headrace/algo/scan/cumulative.h"
+#include "headrace/plan/graph/node.h"
+
+#include <vector>
+
+namespace hr {
+
+/// Rows of a column or array where the bool `mask` is true, in order; a null in the mask is false.
+/// All selections by one mask share a row domain. Throws TypeMismatchError unless the mask is bool,
+/// InvalidArgumentError when mask and rows belong to different frames or lengths.
+HR_API NodePtr select_node(const NodePtr& rows, const NodePtr& mask);
+
+/// Rows at the integer `positions`; negative ones count from the end.
+HR_API NodePtr take_node(const NodePtr& rows, const NodePtr& positions);
+
+/// The rows of all columns, one after the other, in the dtype they have in common. Throws
+/// TypeMismatchError for dtypes without one, naming both.
+HR_API NodePtr concat_node(const std::vector<NodePtr>& columns);
+
+/// Row r is row r - periods; rows that there are not are null.
+HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
+
+/// A running sum, product, minimum or maximum.
+HR_API NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column);
+
+/// The quantiles `q` of the values that are neither null nor NaN, as many as `q`: float64, or the
+/// dtype where `interpolation` picks values.
+HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q,
+                             Interpolation interpolation);
+
+/// Reduces an array along one axis; see reduce_axis.
+HR_API NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,
+                                   ReduceOptions options);
+
+/// A column of categories whose order has a meaning; TypeMismatchError for another dtype.
+HR_API NodePtr ordered_categories_node(const NodePtr& column);
+
+}  // namespace hr

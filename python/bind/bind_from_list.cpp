@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns from Python lists: construction, not a copy of values that were data before.
+#include "python/bind/bind.h"
+#include "python/bind/protocols.h"
+#include "python/bind/times.h"
+
+#include "headrace/algo/math/decimal_math.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
+
+#include <cstring>
+#include <limits>
+
+namespace {
+
+constexpr std::string_view kOp = "Series";
+
+enum class Kind {
+  kNone,
+  kBool,
+  kInteger,
+  kUnsigned,
+  kFloat,
+  kText,
+  kDate,
+  kTime,
+  kInstant,
+  kSpan,
+  kDecimal
+};
+
+[[noreturn]] void refuse_value(nb::handle value, int64_t row) {
+  hr::throw_error<hr::TypeMismatchError>(
+      kOp, "a list value that no column holds",
+      {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
+      "use bool, int, float, Decimal, str, date, datetime, timedelta or None");
+}
+
+[[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
+  hr::throw_error<hr::InvalidArgumentError>(
+      kOp, "a number that the dtype does not hold",
+      {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
+      "give a wider dtype, or float64");
+}
+
+[[noreturn]] void refuse_time(nb::handle value, int64_t row, hr::Dtype dtype) {
+  hr::throw_error<hr::InvalidArgumentError>(
+      kOp, "a time that the dtype does not hold",
+      {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
+      dtype.has_zone() ? "give a finer unit, and times with a tzinfo"
+                       : "give a finer unit, and times without a zone");
+}
+
+// A Python int or float, also for NumPy's scalars; null for anything else.
+nb::object as_number(nb::handle value) {
+  if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) return nb::borrow(value);
+  PyObject* number = nullptr;
+  if (PyIndex_Check(value.ptr()))
+    number = PyNumber_Index(value.ptr());
+  else if (nb::hasattr(value, "__float__"))
+    number = PyNumber_Float(value.ptr());
+  if (!number) PyErr_Clear();
+  return nb::steal(number);
+}
+
+bool is_numpy_bool(nb::handle value) {
+  const auto name = nb::cast<std::string>(value.type().attr("__name__"));
+  return name == "bool" || name == "bool_";
+}
+
+bool is_decimal(nb::handle value) {
+  return nb::isinstance(value, nb::module_::import_("decimal").attr("Decimal"));
+}
+
+// A whole number, a Decimal or a text as plain digits; nothing of other values.
+std::optional<std::string> digits_of(nb::handle value) {
+  if (PyUnicode_Check(value.ptr())) return printed(value);
+  if (PyIndex_Check(value.ptr()))
+    return nb::cast<std::string>(nb::str(nb::steal(PyNumber_Index(value.ptr()))));
+  if (!is_decimal(value)) return {};
+  return nb::cast<std::string>(value.attr("__format__")("f"));
+}
+
+Kind kind_of(nb::handle value, int64_t row) {
+  if (value.is_none()) return Kind::kNone;
+  if (PyBool_Check(value.ptr())) return Kind::kBool;
+  if (PyUnicode_Check(value.ptr())) return Kind::kText;
+  if (PyFloat_Check(value.ptr())) return Kind::kFloat;
+  if (!PyLong_Check(value.ptr())) {
+    if (is_numpy_bool(value)) return Kind::kBool;
+    if (is_decimal(value)) return Kind::kDecimal;
+    if (const TimeKind time = time_kind(value); time != TimeKind::kNone)
+      return time == TimeKind::kDate       ? Kind::kDate
+             : time == TimeKind::kDatetime ? Kind::kTime
+             : time == TimeKind::kInstant  ? Kind::kInstant
+                                           : Kind::kSpan;
+  }
+  const nb::object number = as_number(value);
+  if (!number.is_valid()) refuse_value(value, row);
+  if (PyFloat_Check(number.ptr())) return Kind::kFloat;
+  int overflow = 0;
+  PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  return overflow > 0 ? Kind::kUnsigned : Kind::kInteger;
+}
+
+// The zone that all of the times have.
+hr::Dtype instants_of_one_zone(const nb::list& values) {
+  std::string zone;
+  int64_t row = 0;
+  for (const nb::handle value : values) {
+    if (!value.is_none()) {
+      const std::string own = zone_from_python(value);
+      if (!zone.empty() && own != zone)
+        hr::throw_error<hr::TypeMismatchError>(kOp, "a list of times of several zones",
+                                               {{"row", row}, {"zone", zone}, {"other", own}},
+                                               "give a dtype, for example 'datetime64[us, UTC]'");
+      zone = own;
+    }
+    ++row;
+  }
+  return hr::Dtype::timestamp(hr::TimeUnit::kMicro, zone);
+}
+
+// Digits that hold all of the decimals and whole numbers, as they are written.
+hr::Dtype digits_of_all(const nb::list& values) {
+  int64_t before = 0, behind = 0, row = 0;
+  for (const nb::handle value : values) {
+    if (!value.is_none()) {
+      const std::string text = digits_of(value).value_or("");
+      const size_t point = std::min(text.find('.'), text.size());
+      const size_t first = std::min(text.find_first_not_of("-0"), point);
+      before = std::max(before, static_cast<int64_t>(point - first));
+      behind =
+          std::max(behind, static_cast<int64_t>(text.size() - std::min(point + 1, text.size())));
+      if (!hr::parse_decimal(text.data(), text.data() + text.size()).good ||
+          before + behind > hr::kMostDigits)
+        hr::throw_error<hr::InvalidArgumentError>(
+            kOp, "decimals of more than 38 digits together, or no number",
+            {{"row", row}, {"value", text.substr(0, 60)}},
+            "give a dtype, for example 'decimal128(38, 10)', or 'float64'");
+    }
+    ++row;
+  }
+  return hr::Dtype::decimal(static_cast<int>(std::max<int64_t>(before + behind, 1)),
+                            static_cast<int>(behind));
+}
+
+hr::Dtype infer(const nb::list& values) {
+  bool seen[11] = {};
+  int64_t row = 0;
+  for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
+  const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
+  const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
+  const int times = has(Kind::kDate) + has(Kind::kTime) + has(Kind::kInstant) + has(Kind::kSpan);
+  if (times > 0) {
+    if (numbers || has(Kind::kBool) || has(Kind::kText) || times > 1)
+      hr::throw_error<hr::TypeMismatchError>(
+          kOp, "a list of dates and other values", {},
+          "make all of them dates, or datetimes without a zone, or with one, or timedeltas, or "
+          "give a dtype");
+    if (has(Kind::kInstant)) return instants_of_one_zone(values);
+    return has(Kind::kDate)   ? hr::TypeId::kDate
+           : has(Kind::kTime) ? hr::TypeId::kTimestamp
+                              : hr::TypeId::kDuration;
+  }
+  if (has(Kind::kDecimal)) {
+    if (has(Kind::kFloat) || has(Kind::kText) || has(Kind::kBool))
+      hr::throw_error<hr::TypeMismatchError>(kOp, "a list of decimals and other values", {},
+                                             "make all of them Decimal or int, or give a dtype");
+    return digits_of_all(values);
+  }
+  if (has(Kind::kText)) {
+    if (numbers || has(Kind::kBool))
+      hr::throw_error<hr::TypeMismatchError>(kOp, "a list of strings and other values", {},
+                                             "make all of them strings, or none");
+    return hr::TypeId::kString;
+  }
+  if (has(Kind::kFloat)) return hr::TypeId::kFloat64;
+  if (has(Kind::kUnsigned)) return hr::TypeId::kUInt64;
+  if (has(Kind::kInteger)) return hr::TypeId::kInt64;
+  return has(Kind::kBool) ? hr::TypeId::kBool : hr::TypeId::kFloat64;
+}
+
+template <class T>
+T number_as(nb::handle value, int64_t row) {
+  const hr::Dtype dtype = hr::dtype_of<T>();
+  const nb::object number = as_number(value);
+  if (!number.is_valid()) refuse_value(value, row);
+  if constexpr (std::is_floating_point_v<T>) {
+    const double result = PyFloat_AsDouble(number.ptr());
+    if (result == -1.0 && PyErr_Occurred()) {
+      PyErr_Clear();
+      refuse_range(value, row, dtype);
+    }
+    return static_cast<T>(result);
+  } else {
+    if (PyFloat_Check(number.ptr())) refuse_range(value, row, dtype);
+    T result{};
+    if (!nb::try_cast<T>(number, result)) refuse_range(value, row, dtype);
+    return result;
+  }
+}
+
+// Values, and validity when there is a None.
+class Builder {
+ public:
+  explicit Builder(const nb::list& values)
+      : values_(values), rows_(static_cast<int64_t>(nb::len(values))) {
+    for (const nb::handle value : values) nulls_ += value.is_none();
+    if (nulls_ == 0) return;
+    validity_ = hr::Buffer::allocate_zeroed(hr::bitmap_bytes(rows_));
+    uint8_t* bits = validity_.mutable_as<uint8_t>();
+    int64_t row = 0;
+    for (const nb::handle value : values) hr::set_bit(bits, row++, !value.is_none());
+  }
+
+  template <class T>
+  hr::Column numbers() {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(rows_ * static_cast<int64_t>(sizeof(T)));
+    T* out = buffer.mutable_as<T>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) out[row] = number_as<T>(value, row);
+      ++row;
+    }
+    return hr::Column(hr::dtype_of<T>(), rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  hr::Column bools() {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(hr::bitmap_bytes(rows_));
+    uint8_t* bits = buffer.mutable_as<uint8_t>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) {
+        const int truth = PyObject_IsTrue(value.ptr());
+        if (truth < 0) throw nb::python_error();
+        hr::set_bit(bits, row, truth);
+      }
+      ++row;
+    }
+    return hr::Column(hr::TypeId::kBool, rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  hr::Column decimals(hr::Dtype dtype) {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(rows_ * 16);
+    auto* out = buffer.mutable_as<hr::Int128>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) {
+        const std::optional<std::string> text = digits_of(value);
+        if (!text) refuse_value(value, row);
+        const hr::DecimalText parsed = hr::parse_decimal(text->data(), text->data() + text->size());
+        if (!hr::fit_decimal(parsed, dtype, out + row)) refuse_range(value, row, dtype);
+      }
+      ++row;
+    }
+    return hr::Column(dtype, rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  // Dates and timestamps, T their integer.
+  template <class T>
+  hr::Column times(hr::Dtype dtype) {
+    hr::Buffer buffer = hr::Buffer::allocate_zeroed(rows_ * static_cast<int64_t>(sizeof(T)));
+    T* out = buffer.mutable_as<T>();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) {
+        if (time_kind(value) == TimeKind::kNone) refuse_value(value, row);
+        const std::optional<int64_t> time = time_from_python(value, dtype);
+        if (!time) refuse_time(value, row, dtype);
+        out[row] = static_cast<T>(*time);
+      }
+      ++row;
+    }
+    return hr::Column(dtype, rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  hr::Column categories() {
+    hr::Buffer codes = hr::Buffer::allocate_zeroed(rows_ * 4);
+    auto* out = codes.mutable_as<int32_t>();
+    hr::DictionaryBuilder builder;
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none()) out[row] = builder.add(text_of(value, row));
+      ++row;
+    }
+    return hr::Column::categories(rows_, std::move(codes), builder.finish(), std::move(validity_),
+                                  nulls_);
+  }
+
+  hr::Column strings() {
+    int64_t text_bytes = 0, row = 0;
+    for (const nb::handle value : values_) text_bytes += far_bytes(text_of(value, row++));
+    if (text_bytes > std::numeric_limits<int32_t>::max())
+      hr::throw_error<hr::UnsupportedError>(kOp, "more than 2 GiB of text in one list",
+                                            {{"bytes", text_bytes}}, "make several columns");
+    hr::Buffer views = hr::Buffer::allocate_zeroed(rows_ * 16);
+    hr::Buffer text = hr::Buffer::allocate(text_bytes);
+    auto* out = views.mutable_as<hr::StringView>();
+    char* to = text.mutable_as<char>();
+    uint32_t used = 0;
+    row = 0;
+    for (const nb::handle value : values_) {
+      const std::string_view from = text_of(value, row);
+      hr::StringView& view = out[row++];
+      view.size = static_cast<uint32_t>(from.size());
+      if (far_bytes(from) == 0) {
+        std::memcpy(view.inlined, from.data(), from.size());
+        continue;
+      }
+      std::memcpy(view.far.prefix, from.data(), sizeof view.far.prefix);
+      view.far.offset = used;
+      std::memcpy(to + used, from.data(), from.size());
+      used += view.size;
+    }
+    std::vector<hr::Buffer> parts;
+    if (text_bytes > 0) parts.push_back(std::move(text));
+    return hr::Column::strings(rows_, std::move(views), std::move(parts), std::move(validity_),
+                               nulls_);
+  }
+
+ private:
+  static int64_t far_bytes(std::string_view text) {
+    return text.size() > sizeof(hr::StringView::inlined) ? static_cast<int64_t>(text.size()) : 0;
+  }
+
+  static std::string_view text_of(nb::handle value, int64_t row) {
+    if (value.is_none()) return "";
+    if (!PyUnicode_Check(value.ptr())) refuse_value(value, row);
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (!text) {
+      PyErr_Clear();
+      hr::throw_error<hr::InvalidArgumentError>(
+          kOp, "a text with half of a surrogate pair, which UTF-8 does not have",
+          {{"row", row}, {"value", printed(value)}},
+          "make bytes of it with errors='surrogatepass' or 'surrogateescape', and decode these");
+    }
+    return {text, static_cast<size_t>(size)};
+  }
+
+  const nb::list& values_;
+  int64_t rows_;
+  int64_t nulls_ = 0;
+  hr::Buffer validity_;
+};
+
+hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view> dtype_word) {
+  const nb::list values(nb::borrow(sequence));
+  const hr::Dtype dtype = dtype_word ? hr::dtype_from_name(*dtype_word) : infer(values);
+  Builder builder(values);
+  if (dtype.is_bool()) return builder.bools();
+  if (dtype.is_string()) return builder.strings();
+  if (dtype.is_category()) return builder.categories();
+  if (dtype.is_date()) return builder.times<int32_t>(dtype);
+  if (dtype.has_unit()) return builder.times<int64_t>(dtype);
+  if (dtype.is_decimal()) return builder.decimals(dtype);
+  if (!dtype.is_real())
+    hr::throw_error<hr::UnsupportedError>(kOp, "a list of complex numbers", {},
+                                          "make a NumPy array of them first");
+  return hr::visit_real(
+      dtype, [&](auto type) { return builder.numbers<typename decltype(type)::type>(); });
+}
+
+}  // namespace
+
+void bind_lists(nb::module_& m) {
+  m.def("column_from_list", column_from_list, "values"_a, "dtype"_a = nb::none(),
+        nb::sig("def column_from_list(values: collections.abc.Iterable[object], "
+                "dtype: str | None = None) -> Column"));
+}
