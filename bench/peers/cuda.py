@@ -442,7 +442,7 @@ def main() -> None:
     theirs = plain_peaks()
     bench.step(
         "index of true",
-        lambda: done(hr.signal.index_of_true(ours)),
+        lambda: done(hr.signal.nonzero(ours)),
         [rival("cupy", lambda: there(lambda: cp.flatnonzero(theirs)), 2)],
         equal,
         moved=ROWS,
@@ -532,7 +532,7 @@ def main() -> None:
 
     bench.step(
         "windows f32, z-scored",
-        lambda: done(hr.signal.windows(h, b, width=WIDTH, normalize="zscore")),
+        lambda: done(hr.signal.segments(h, b, width=WIDTH, normalize="zscore")),
         [rival("kernel by hand", plain_windows, 2), rival("cupy", lambda: there(cupy_windows), 2)],
         near(1e-5),
         moved=8 * WIDTH * int(begins.size),

@@ -133,12 +133,12 @@ def beats_headrace(x: Any, positions: Any, intervals: Any) -> Any:
     seconds = intervals / RATE
     kept = (seconds >= 0.3) & (seconds <= 2.0)
     begins = positions[:-1][kept] - BEFORE
-    return hr.signal.windows(x, begins, intervals[kept], width=WINDOW, normalize="zscore")
+    return hr.signal.segments(x, begins, intervals[kept], width=WINDOW, normalize="zscore")
 
 
 def intervals_headrace(gate: Any) -> Any:
     """Positions, differences and histogram: all of step 5."""
-    seconds = hr.signal.diff(hr.signal.index_of_true(gate)) / RATE
+    seconds = hr.signal.diff(hr.signal.nonzero(gate)) / RATE
     return hr.signal.histogram(seconds, 85, (0.3, 2.0))[0].to_numpy()
 
 
@@ -155,13 +155,13 @@ def beats(bench: Bench, kept: dict[str, Any]) -> Any:
     g = gate.to_numpy()
     bench.step(
         "index_of_true",
-        lambda: hr.signal.index_of_true(gate).to_numpy(),
+        lambda: hr.signal.nonzero(gate).to_numpy(),
         [Rival("numpy flatnonzero", lambda: np.flatnonzero(g), 1)],
         equal,
         n,
         n,
     )
-    positions = hr.signal.index_of_true(gate)
+    positions = hr.signal.nonzero(gate)
     p = positions.to_numpy()
     intervals = hr.signal.diff(positions)
     d = intervals.to_numpy()

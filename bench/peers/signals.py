@@ -145,7 +145,7 @@ def windows(bench: Bench, x: Any, name: str) -> None:
     for mode in ("none", "zscore"):
         bench.step(
             f"windows {mode} {name}",
-            lambda mode=mode: hr.signal.windows(x, begins, width=150, normalize=mode).to_numpy(),
+            lambda mode=mode: hr.signal.segments(x, begins, width=150, normalize=mode).to_numpy(),
             [Rival("numba", lambda mode=mode: cut_rows(x, begins, 150, mode == "zscore"), 1.2)],
             close_to(4 * float(np.finfo(x.dtype).eps)),
             2 * len(begins) * 150 * x.itemsize,
@@ -171,7 +171,7 @@ def counts(bench: Bench, x: Any, name: str) -> None:
     for title, gate in (("few", x > 2), ("half", x > 0)):
         bench.step(
             f"positions {title} {name}",
-            lambda gate=gate: hr.signal.index_of_true(gate).to_numpy(),
+            lambda gate=gate: hr.signal.nonzero(gate).to_numpy(),
             [Rival("numpy", lambda gate=gate: np.flatnonzero(gate), 1)],
             equal,
             len(x) + 8 * int(gate.sum()),

@@ -33,7 +33,7 @@ void run(const char* path, const char* column, double rate) {
   const hr::Array threshold = 1.6 * response.std();
   const hr::Array gate = hr::non_max_suppression_node(response, odd(0.3, rate), threshold);
   // 5. Where the beats are, and the times from one to the next.
-  const hr::Array positions = hr::index_of_true_node(gate);
+  const hr::Array positions = hr::nonzero_node(gate);
   const hr::Array intervals = hr::diff_node(positions);
   const hr::Array seconds = intervals / rate;
   // docs: end
@@ -41,10 +41,10 @@ void run(const char* path, const char* column, double rate) {
 
   // 6. Without artefacts: one row for each beat, padded, mean 0 and deviation 1.
   const hr::Array kept = (seconds >= 0.3) & (seconds <= 2.0);
-  const hr::Array begins = hr::Array(hr::select_node(positions.trim(0, 1), kept)) -
+  const hr::Array begins = hr::Array(hr::filter_node(positions.trim(0, 1), kept)) -
                            static_cast<int64_t>(std::lrint(0.25 * rate));
-  const hr::Array beats = hr::windows_node(ecg, begins, hr::select_node(intervals, kept),
-                                           4 * std::lrint(0.15 * rate), hr::Normalize::kZscore);
+  const hr::Array beats = hr::segments_node(ecg, begins, hr::filter_node(intervals, kept),
+                                            4 * std::lrint(0.15 * rate), hr::Normalize::kZscore);
 
   // 2. The curve, 1000 pixels wide. One call runs it all; what follows only looks.
   const hr::EnvelopeNodes curve = hr::envelope_node(ecg, 0, {}, 1000);

@@ -25,7 +25,7 @@ response = hr.signal.fft_convolve(ecg, wavelet, "same")
 gate = hr.signal.non_max_suppression(response, odd(0.3, rate), 1.6 * response.std())
 
 # 5. Where the beats are, and the times from one to the next.
-positions = hr.signal.index_of_true(gate)
+positions = hr.signal.nonzero(gate)
 intervals = hr.signal.diff(positions)
 seconds = intervals / rate
 counts, edges = hr.signal.histogram(seconds, 85, (0.3, 2.0))
@@ -33,7 +33,7 @@ counts, edges = hr.signal.histogram(seconds, 85, (0.3, 2.0))
 # 6. Without artefacts: one row for each beat, padded, mean 0 and deviation 1.
 kept = (seconds >= 0.3) & (seconds <= 2.0)
 begins = positions[:-1][kept] - round(0.25 * rate)
-beats = hr.signal.windows(
+beats = hr.signal.segments(
     ecg, begins, intervals[kept], width=4 * round(0.15 * rate), normalize="zscore"
 )
 

@@ -150,8 +150,8 @@ TEST_P(AlgoDevices, IndexOfTrue) {
       for (const int64_t stride : {1, 3, -1}) {
         const Tensor bytes = tensor_of(gate, stride);
         expect_same({bytes}, [](std::span<const Tensor> in) {
-          return index_of_true(Tensor(TypeId::kBool, in[0].shape(), in[0].strides(), in[0].buffer(),
-                                      in[0].byte_offset()));
+          return nonzero(Tensor(TypeId::kBool, in[0].shape(), in[0].strides(), in[0].buffer(),
+                                in[0].byte_offset()));
         });
       }
     }
@@ -165,15 +165,15 @@ TEST_P(AlgoDevices, IndexOfTrueOfColumns) {
       if (begin > rows) continue;
       const Column part = whole.slice(begin, rows - begin);
       const Column there = to_place(part, GetParam(), current_stream(GetParam()));
-      EXPECT_TRUE(testing::same_bits(testing::fetched(index_of_true(there)), index_of_true(part)));
+      EXPECT_TRUE(testing::same_bits(testing::fetched(nonzero(there)), nonzero(part)));
     }
   }
 }
 
 TEST_P(AlgoDevices, Compress) {
   const auto work = [](std::span<const Tensor> in) {
-    return compress(
-        in[0], Mask(Tensor(TypeId::kBool, in[1].shape(), in[1].buffer(), in[1].byte_offset())));
+    return filter(in[0],
+                  Mask(Tensor(TypeId::kBool, in[1].shape(), in[1].buffer(), in[1].byte_offset())));
   };
   std::mt19937 random(9);
   each_dtype([&]<class T>(T) {
@@ -194,12 +194,12 @@ TEST_P(AlgoDevices, CompressOfColumns) {
   const Column column = Column(TypeId::kFloat64, rows, values.buffer()).slice(5, rows - 9);
   const Column mask = bools(rows, 11, false).slice(7, rows - 9);
   const Column gate = sent(mask);
-  expect_same_column(compress(sent(column), Mask(gate)), compress(column, Mask(mask)));
-  expect_same_column(compress(gate, Mask(gate)), compress(mask, Mask(mask)));
+  expect_same_column(filter(sent(column), Mask(gate)), filter(column, Mask(mask)));
+  expect_same_column(filter(gate, Mask(gate)), filter(mask, Mask(mask)));
   const Column nullable = with_nulls(mixed<float>(rows, 13), 14).slice(5, rows - 9);
-  expect_same_column(compress(sent(nullable), Mask(gate)), compress(nullable, Mask(mask)));
-  EXPECT_THROW(compress(gate, Mask(sent(bools(rows - 9, 15, true)))), UnsupportedError);
-  EXPECT_THROW(compress(sent(column).slice(0, 3), Mask(gate)), InvalidArgumentError);
+  expect_same_column(filter(sent(nullable), Mask(gate)), filter(nullable, Mask(mask)));
+  EXPECT_THROW(filter(gate, Mask(sent(bools(rows - 9, 15, true)))), UnsupportedError);
+  EXPECT_THROW(filter(sent(column).slice(0, 3), Mask(gate)), InvalidArgumentError);
 }
 
 TEST_P(AlgoDevices, Argsort) {
@@ -318,7 +318,7 @@ TEST_P(AlgoDevices, Cumulate) {
   for (const Cumulation how :
        {Cumulation::kSum, Cumulation::kProduct, Cumulation::kMin, Cumulation::kMax}) {
     const auto work = [=](std::span<const Tensor> in) {
-      return as_tensor(cumulate(how, as_column(in[0])));
+      return as_tensor(cumulative(how, as_column(in[0])));
     };
     each_dtype([&]<class T>(T) {
       for (const int64_t size : sizes()) expect_same({tensor_of(mixed<T>(size, 40))}, work);
@@ -338,7 +338,7 @@ TEST_P(AlgoDevices, CumulateOfColumns) {
   for (const Cumulation how :
        {Cumulation::kSum, Cumulation::kProduct, Cumulation::kMin, Cumulation::kMax}) {
     const auto expect = [&](const Column& column) {
-      expect_same_column(cumulate(how, sent(column)), cumulate(how, column));
+      expect_same_column(cumulative(how, sent(column)), cumulative(how, column));
     };
     each_dtype([&]<class T>(T) { expect(with_nulls(mixed<T>(rows, 44), 45).slice(3, rows - 4)); });
     if (how == Cumulation::kSum || how == Cumulation::kProduct)

@@ -9,7 +9,7 @@ namespace hr {
 
 /// Elements in row-major order of a tensor that has one dimension or is contiguous; other tensors
 /// are read from the page cache where they are not in memory.
-inline Touch reads(const Tensor& tensor, int64_t before = 0, int64_t after = 0) {
+inline BufferAccess reads(const Tensor& tensor, int64_t before = 0, int64_t after = 0) {
   const int64_t bits = 8 * tensor.dtype().size_bytes();
   const int64_t step = tensor.num_dimensions() == 1 ? tensor.strides()[0] : 1;
   const bool walks = tensor.num_dimensions() == 1 || tensor.is_contiguous();
@@ -23,18 +23,18 @@ inline Touch reads(const Tensor& tensor, int64_t before = 0, int64_t after = 0) 
 }
 
 /// The values of a column's rows; validity, a 64th of them, is left out.
-inline Touch reads(const Column& column) {
+inline BufferAccess reads(const Column& column) {
   const int64_t bits = column.dtype().is_bool() ? 1 : 8 * column.dtype().size_bytes();
   return {&column.values_buffer(), column.offset() * bits, bits, bits, column.num_rows()};
 }
 
 /// Rows of `row_bytes` that the job makes.
-inline Touch writes(const Buffer& out, int64_t row_bytes) {
+inline BufferAccess writes(const Buffer& out, int64_t row_bytes) {
   return {&out, 0, 8 * row_bytes, 8 * row_bytes, out.size_bytes() / row_bytes, 0, 0, true};
 }
 
 /// Bits of a bitmap that the job makes.
-inline Touch writes_bits(const Buffer& out) {
+inline BufferAccess writes_bits(const Buffer& out) {
   return {&out, 0, 1, 1, 8 * out.size_bytes(), 0, 0, true};
 }
 

@@ -88,7 +88,7 @@ std::string_view Column::string(int64_t row) const {
   if (dictionary_) return dictionary_->values().string(values_.as<int32_t>()[offset_ + row]);
   const StringView& view = values_.as<StringView>()[offset_ + row];
   if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
-  return {(*text_)[view.far.buffer].as<char>() + view.far.offset, view.size};
+  return {(*text_)[view.indirect.buffer].as<char>() + view.indirect.offset, view.size};
 }
 
 Column Column::slice(int64_t begin, int64_t count) const {

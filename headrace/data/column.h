@@ -21,7 +21,7 @@ struct StringView {
       char prefix[4];
       uint32_t buffer;
       uint32_t offset;
-    } far;
+    } indirect;
   };
 };
 static_assert(sizeof(StringView) == 16);

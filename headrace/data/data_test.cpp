@@ -49,7 +49,7 @@ TEST(Column, StringsNearAndFar) {
   std::memcpy(near.inlined, "hi", 2);
   StringView& far = views.mutable_as<StringView>()[1];
   far.size = 20;
-  std::memcpy(far.far.prefix, "a st", 4);
+  std::memcpy(far.indirect.prefix, "a st", 4);
   const Column column = Column::strings(2, views, {text});
   EXPECT_EQ(column.string(0), "hi");
   EXPECT_EQ(column.slice(1, 1).string(0), "a string of 20 bytes");

@@ -139,7 +139,7 @@ void take_time(int64_t bytes, double bytes_a_second) {
 }
 
 Buffer allocate_result(int64_t size_bytes, Place place) {
-  if (place.is_host()) return Buffer::allocate_paged(size_bytes);
+  if (place.is_host()) return Buffer::allocate_spillable(size_bytes);
   return size_bytes == 0 ? Buffer() : Buffer::allocate(size_bytes, current_resource(place));
 }
 

@@ -37,7 +37,7 @@ HR_API Tensor run_on_device(std::string_view op, Stream stream, std::vector<Tens
                             Dtype dtype, Shape shape, DeviceWork work);
 
 /// Room for a result of `size_bytes` where `place` says; on the host one that is written under pins
-/// (`Buffer::allocate_paged`).
+/// (`Buffer::allocate_spillable`).
 HR_API Buffer allocate_result(int64_t size_bytes, Place place);
 
 /// Before another library reads the bytes on `stream` (a CUstream of a CUDA device): that stream

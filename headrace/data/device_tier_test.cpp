@@ -60,10 +60,10 @@ class DeviceTiers : public ::testing::TestWithParam<Place> {
     return testing::tensor_of(values);
   }
 
-  // A published value on the device.
+  // A sealed value on the device.
   Tensor there(uint64_t seed, int64_t bytes = kMiB) {
     Tensor made = to_place(numbers(seed, bytes), place(), stream_);
-    made.buffer().publish();
+    made.buffer().seal();
     return made;
   }
 
@@ -148,7 +148,7 @@ TEST_P(DeviceTiers, WorkFindsItsInputsAndItsResultsCanLeave) {
                         call.finish(0);
                         return Tensor(TypeId::kUInt64, in[0].shape(), out);
                       });
-    copy.buffer().publish();
+    copy.buffer().seal();
     EXPECT_TRUE(holds(copy, k));
   }
   EXPECT_GT(moved().fetched_bytes, 0);
@@ -179,7 +179,7 @@ TEST_P(DeviceTiers, WhatThePlanNeedsLastLeavesFirst) {
 TEST_P(DeviceTiers, WhatIsInUseOrSeenByOthersOrBeingMadeStays) {
   std::vector<Tensor> all;
   for (uint64_t k = 0; k < 8; ++k) all.push_back(to_place(numbers(k, kMiB), place(), stream_));
-  for (size_t k = 0; k < 4; ++k) all[k].buffer().publish();
+  for (size_t k = 0; k < 4; ++k) all[k].buffer().seal();
   {
     const DevicePin pin(all[0].buffer());
     all[1].buffer().note_export(1);
@@ -274,7 +274,7 @@ TEST_P(DeviceTiers, ManyThreadsAgainstAModel) {
 TEST(DeviceTier, AChildOfAForkLetsGoOfItWithoutAWord) {
   open_simulated({.limit_bytes = kMiB, .latency_ns = 0});
   Buffer first = Buffer::allocate(kMiB, simulated_resource());
-  first.publish();
+  first.seal();
   Buffer second = Buffer::allocate(kMiB, simulated_resource());
   const pid_t child = fork();
   if (child == 0) {
@@ -290,7 +290,7 @@ TEST(DeviceTier, AChildOfAForkLetsGoOfItWithoutAWord) {
 TEST(DeviceTier, BytesThatLeftAreNotTouchedWithoutAPin) {
   open_simulated({.limit_bytes = kMiB, .latency_ns = 0});
   Buffer first = Buffer::allocate(kMiB, simulated_resource());
-  first.publish();
+  first.seal();
   EXPECT_NE(first.data(), nullptr);
   const Buffer second = Buffer::allocate(kMiB, simulated_resource());
   EXPECT_THROW(first.data(), InternalError);

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kTextPart = int64_t{1} << 30;
 constexpr int64_t kMaxText = std::numeric_limits<int32_t>::max();
 
-// Few strings get many slots: where each is found at its first, the processor guesses right.
+// Few strings get many slots: where each is found at its first, the processor estimates right.
 constexpr uint64_t kFewestSlots = 1024;
 constexpr uint64_t kSparse = 1 << 16;
 
@@ -114,7 +114,7 @@ int32_t DictionaryBuilder::insert(const StringKey& key, std::string_view text) {
 std::string_view DictionaryBuilder::text_at(int32_t code) const {
   const StringView& view = view_data_[code];
   if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
-  return {text_[view.far.buffer].as<char>() + view.far.offset, view.size};
+  return {text_[view.indirect.buffer].as<char>() + view.indirect.offset, view.size};
 }
 
 void DictionaryBuilder::put_slot(uint32_t tag, int32_t code) {
@@ -143,8 +143,8 @@ void DictionaryBuilder::shrink(int32_t size) {
     while (slot_data_[at].code != code) at = (at + 1) & (num_slots_ - 1);
     slot_data_[at].code = -1;
     if (const StringView& view = view_data_[code]; view.size > sizeof view.inlined) {
-      text_.resize(view.far.buffer + size_t{1});
-      text_used_ = view.far.offset;
+      text_.resize(view.indirect.buffer + size_t{1});
+      text_used_ = view.indirect.offset;
     }
     --size_;
   }
@@ -159,8 +159,8 @@ void DictionaryBuilder::append_text(std::string_view text, StringView& view) {
   Buffer& part = text_.back();
   grow(part, text_used_, text_used_ + bytes);
   std::memcpy(part.mutable_data() + text_used_, text.data(), text.size());
-  view.far.buffer = static_cast<uint32_t>(text_.size() - 1);
-  view.far.offset = static_cast<uint32_t>(text_used_);
+  view.indirect.buffer = static_cast<uint32_t>(text_.size() - 1);
+  view.indirect.offset = static_cast<uint32_t>(text_used_);
   text_used_ += bytes;
 }
 

@@ -164,8 +164,8 @@ class HR_API DictionaryBuilder {
     std::memcpy(words, entry, sizeof words);
     if (key.is_inline()) return words[0] == key.words[0] && words[1] == key.words[1];
     return words[0] == key.words[0] &&
-           std::memcmp(text_[entry->far.buffer].as<char>() + entry->far.offset, text.data(),
-                       text.size()) == 0;
+           std::memcmp(text_[entry->indirect.buffer].as<char>() + entry->indirect.offset,
+                       text.data(), text.size()) == 0;
   }
 
   int32_t insert(const StringKey& key, std::string_view text);

@@ -18,7 +18,7 @@ constexpr int64_t kFarthest = int64_t{1} << 40;  // some 34,000 years
 
 struct Known {
   ForkMutex mutex;
-  std::vector<std::shared_ptr<const ZoneRules>> by_number;
+  std::vector<std::shared_ptr<const TimezoneRules>> by_number;
 };
 
 Known& known() {
@@ -26,14 +26,14 @@ Known& known() {
   return *leaked;
 }
 
-void check(Dtype dtype, const ZoneRules& rules) {
+void check(Dtype dtype, const TimezoneRules& rules) {
   bool good = rules.offsets.size() == rules.changes.size() + 1;
   for (const int32_t offset : rules.offsets) good &= offset > -kDay && offset < kDay;
   for (size_t i = 0; i < rules.changes.size(); ++i)
     good &= std::abs(rules.changes[i]) < kFarthest &&
             (i == 0 || rules.changes[i] - rules.changes[i - 1] >= 2 * kDay);
   if (!good)
-    throw_error<InvalidArgumentError>("set_zone_rules", "these are no rules of a zone",
+    throw_error<InvalidArgumentError>("set_timezone_rules", "these are no rules of a zone",
                                       {{"zone", dtype.zone()}, {"changes", rules.changes.size()}});
 }
 
@@ -45,17 +45,17 @@ void require_zone(std::string_view op, Dtype dtype) {
 
 }  // namespace
 
-void set_zone_rules(Dtype dtype, ZoneRules rules) {
-  require_zone("set_zone_rules", dtype);
+void set_timezone_rules(Dtype dtype, TimezoneRules rules) {
+  require_zone("set_timezone_rules", dtype);
   check(dtype, rules);
   Known& all = known();
   const std::lock_guard lock(all.mutex);
   if (all.by_number.size() < dtype.zone_number()) all.by_number.resize(dtype.zone_number());
   auto& place = all.by_number[dtype.zone_number() - 1u];
-  if (!place) place = std::make_shared<const ZoneRules>(std::move(rules));
+  if (!place) place = std::make_shared<const TimezoneRules>(std::move(rules));
 }
 
-std::shared_ptr<const ZoneRules> zone_rules(std::string_view op, Dtype dtype) {
+std::shared_ptr<const TimezoneRules> timezone_rules(std::string_view op, Dtype dtype) {
   require_zone(op, dtype);
   Known& all = known();
   {
@@ -64,7 +64,7 @@ std::shared_ptr<const ZoneRules> zone_rules(std::string_view op, Dtype dtype) {
       if (auto found = all.by_number[dtype.zone_number() - 1u]) return found;
   }
   throw_error<UnsupportedError>(op, "the rules of this zone are not known",
-                                {{"zone", dtype.zone()}}, "give them with set_zone_rules");
+                                {{"zone", dtype.zone()}}, "give them with set_timezone_rules");
 }
 
 void ZoneClock::find(int64_t instant) {

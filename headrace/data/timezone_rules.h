@@ -13,7 +13,7 @@ namespace hr {
 
 /// What the clocks of a zone are ahead of UTC, from one change to the next. Behind the year 2499
 /// each 400 years are as the last ones, as they are in the calendar and in the rules of zones.
-struct ZoneRules {
+struct TimezoneRules {
   std::vector<int64_t> changes;  ///< seconds since 1970 in UTC, ascending, two days apart or more
   /// Seconds ahead of UTC, less than a day: [i] is for what is before changes[i] and not before
   /// the one before it; one more than there are changes.
@@ -22,16 +22,16 @@ struct ZoneRules {
 
 /// Checks the rules and keeps them for all timestamps of this zone. Those that are there stay.
 /// Throws InvalidArgumentError for rules that are none.
-HR_API void set_zone_rules(Dtype dtype, ZoneRules rules);
+HR_API void set_timezone_rules(Dtype dtype, TimezoneRules rules);
 
 /// The rules of a timestamp's zone. Throws TypeMismatchError for a dtype without a zone, and
 /// UnsupportedError when nobody gave the rules.
-HR_API std::shared_ptr<const ZoneRules> zone_rules(std::string_view op, Dtype dtype);
+HR_API std::shared_ptr<const TimezoneRules> timezone_rules(std::string_view op, Dtype dtype);
 
 /// A reader of rules that remembers where it was: neighbours are mostly between the same changes.
 class ZoneClock {
  public:
-  explicit ZoneClock(const ZoneRules& rules) : rules_(rules) {}
+  explicit ZoneClock(const TimezoneRules& rules) : rules_(rules) {}
 
   /// Seconds that the clocks are ahead at this second of UTC.
   int32_t offset_at(int64_t instant) {
@@ -60,7 +60,7 @@ class ZoneClock {
 
   HR_API void find(int64_t instant);
 
-  const ZoneRules& rules_;
+  const TimezoneRules& rules_;
   int64_t begin_ = 0, end_ = 0;
   int32_t offset_ = 0;
 };

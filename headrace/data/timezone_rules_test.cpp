@@ -14,12 +14,12 @@ namespace {
 constexpr int64_t kHour = 3600, kDay = 24 * kHour, kCycle = 146'097 * kDay;
 
 // Ahead by one hour, by two from day 100 to day 200, then behind by one from day 300 on.
-ZoneRules rules() {
+TimezoneRules rules() {
   return {{100 * kDay, 200 * kDay, 300 * kDay}, {3600, 7200, 3600, -3600}};
 }
 
 TEST(ZoneClock, OffsetsChangeAtTheirSecond) {
-  const ZoneRules some = rules();
+  const TimezoneRules some = rules();
   ZoneClock clock(some);
   for (const auto& [instant, offset] : {std::pair<int64_t, int32_t>{0, 3600},
                                         {100 * kDay - 1, 3600},
@@ -34,7 +34,7 @@ TEST(ZoneClock, OffsetsChangeAtTheirSecond) {
 }
 
 TEST(ZoneClock, LocalTimesAreThereOnceTwiceOrNever) {
-  const ZoneRules some = rules();
+  const TimezoneRules some = rules();
   const ZoneClock clock(some);
   const int64_t jump = 100 * kDay + kHour, back = 200 * kDay + kHour, west = 300 * kDay - kHour;
   const auto only = [&](int64_t local, int64_t offset) {
@@ -64,7 +64,7 @@ TEST(ZoneClock, LocalTimesAreThereOnceTwiceOrNever) {
 
 TEST(ZoneClock, FarYearsAreAsThoseOfTheLastCycle) {
   const int64_t end = int64_t{193'579} * kDay;  // the year 2500
-  const ZoneRules some{{end - 200 * kDay, end - 100 * kDay}, {0, 3600, 0}};
+  const TimezoneRules some{{end - 200 * kDay, end - 100 * kDay}, {0, 3600, 0}};
   ZoneClock clock(some);
   for (const int64_t cycles : {0, 1, 20'000'000})
     for (const int64_t days : {-250, -150, -50}) {
@@ -77,20 +77,20 @@ TEST(ZoneClock, FarYearsAreAsThoseOfTheLastCycle) {
   EXPECT_EQ(clock.instants_of(jump + 5).last, jump - 1);
 }
 
-TEST(ZoneRules, AreCheckedAndStay) {
+TEST(TimezoneRules, AreCheckedAndStay) {
   const Dtype here = Dtype::timestamp(TimeUnit::kNano, "Test/Here");
-  EXPECT_THROW(zone_rules("test", here), UnsupportedError);
-  EXPECT_THROW(zone_rules("test", Dtype::timestamp(TimeUnit::kNano)), TypeMismatchError);
-  for (const ZoneRules& wrong :
-       {ZoneRules{{}, {}}, ZoneRules{{5}, {0}}, ZoneRules{{5, 5}, {0, 1, 2}},
-        ZoneRules{{5, 5 + kDay}, {0, 1, 2}}, ZoneRules{{}, {86'400}},
-        ZoneRules{{std::numeric_limits<int64_t>::max()}, {0, 1}}})
-    EXPECT_THROW(set_zone_rules(here, wrong), InvalidArgumentError);
-  set_zone_rules(here, rules());
-  const auto kept = zone_rules("test", Dtype::timestamp(TimeUnit::kSecond, "Test/Here"));
+  EXPECT_THROW(timezone_rules("test", here), UnsupportedError);
+  EXPECT_THROW(timezone_rules("test", Dtype::timestamp(TimeUnit::kNano)), TypeMismatchError);
+  for (const TimezoneRules& wrong :
+       {TimezoneRules{{}, {}}, TimezoneRules{{5}, {0}}, TimezoneRules{{5, 5}, {0, 1, 2}},
+        TimezoneRules{{5, 5 + kDay}, {0, 1, 2}}, TimezoneRules{{}, {86'400}},
+        TimezoneRules{{std::numeric_limits<int64_t>::max()}, {0, 1}}})
+    EXPECT_THROW(set_timezone_rules(here, wrong), InvalidArgumentError);
+  set_timezone_rules(here, rules());
+  const auto kept = timezone_rules("test", Dtype::timestamp(TimeUnit::kSecond, "Test/Here"));
   EXPECT_EQ(kept->offsets, rules().offsets);
-  set_zone_rules(here, {{}, {0}});
-  EXPECT_EQ(zone_rules("test", here), kept);
+  set_timezone_rules(here, {{}, {0}});
+  EXPECT_EQ(timezone_rules("test", here), kept);
 }
 
 }  // namespace

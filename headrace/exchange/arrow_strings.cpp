@@ -29,9 +29,9 @@ StringView make_view(const char* text, int64_t begin, int64_t size) {
   if (size <= static_cast<int64_t>(sizeof view.inlined)) {
     if (size > 0) std::memcpy(view.inlined, text + begin, static_cast<size_t>(size));
   } else {
-    std::memcpy(view.far.prefix, text + begin, sizeof view.far.prefix);
-    view.far.buffer = static_cast<uint32_t>(begin / kTextPart);
-    view.far.offset = static_cast<uint32_t>(begin % kTextPart);
+    std::memcpy(view.indirect.prefix, text + begin, sizeof view.indirect.prefix);
+    view.indirect.buffer = static_cast<uint32_t>(begin / kTextPart);
+    view.indirect.offset = static_cast<uint32_t>(begin % kTextPart);
   }
   return view;
 }
@@ -208,12 +208,12 @@ Column checked_views(const TextOrigin& origin, const Column& column) {
       }
       if (is_inline_ascii(view)) continue;
       if (view.size > sizeof view.inlined &&
-          (view.far.buffer >= text.size() ||
-           int64_t{view.far.offset} + view.size > text[view.far.buffer].size_bytes()))
+          (view.indirect.buffer >= text.size() ||
+           int64_t{view.indirect.offset} + view.size > text[view.indirect.buffer].size_bytes()))
         throw_error<InvalidArgumentError>(origin.op, "a string view leaves its text",
                                           {{"row", row},
-                                           {"buffer", view.far.buffer},
-                                           {"offset", view.far.offset},
+                                           {"buffer", view.indirect.buffer},
+                                           {"offset", view.indirect.offset},
                                            {"bytes", view.size}});
       const std::string_view bytes = column.string(row);
       if (bytes.data() != end || end - begin > kCheckedBytes) {

@@ -143,7 +143,7 @@ TEST(ArrowCategories, RoundTripKeepsCodesAndIdentity) {
 TEST(ArrowCategories, EmptyOnesKeepTheirDictionary) {
   Foreign foreign("c", kWords, 0, nullptr);
   const ArrowColumns columns = from_arrow("from_arrow", foreign.schema, &foreign.array);
-  const Column column = join_chunks("from_arrow", columns.dtypes[0], columns.chunks[0]);
+  const Column column = concat_chunks("from_arrow", columns.dtypes[0], columns.chunks[0]);
   EXPECT_EQ(column.num_rows(), 0);
   EXPECT_EQ(column.dictionary()->size(), 2);
   clear_ledger();
@@ -155,11 +155,11 @@ TEST(ArrowCategories, ChunksGetOneDictionary) {
       c("i", {"a", "b"}, 2, indices.data());
   const std::vector<Column> chunks = {a.take(), b.take(), c.take()};
   EXPECT_EQ(chunks[0].dictionary(), chunks[2].dictionary());
-  const Column joined = join_chunks("from_arrow", TypeId::kCategory, chunks);
+  const Column joined = concat_chunks("from_arrow", TypeId::kCategory, chunks);
   EXPECT_EQ(words_of(joined), (Words{"b", "a", "b", "c", "b", "a"}));
   EXPECT_EQ(joined.dictionary()->size(), 3);
   const std::vector<Column> same = {chunks[0], chunks[2]};
-  EXPECT_EQ(join_chunks("from_arrow", TypeId::kCategory, same).dictionary(),
+  EXPECT_EQ(concat_chunks("from_arrow", TypeId::kCategory, same).dictionary(),
             chunks[0].dictionary());
   clear_ledger();
 }

@@ -137,7 +137,7 @@ TEST(Arrow, JoinedChunksEqualTheWhole) {
     set_bit(validity.mutable_as<uint8_t>(), i, true);
     StringView& view = views.mutable_as<StringView>()[i];
     view.size = 13;
-    view.far.offset = static_cast<uint32_t>(i * 13);
+    view.indirect.offset = static_cast<uint32_t>(i * 13);
     std::memset(text.mutable_as<char>() + i * 13, 'a' + static_cast<int>(i % 26), 13);
   }
   const Column strings = Column::strings(kRows, views, {text}, validity, -1);
@@ -146,7 +146,7 @@ TEST(Arrow, JoinedChunksEqualTheWhole) {
   for (const Column& whole : {strings, doubles, bools}) {
     const std::vector<Column> chunks = {whole.slice(3, 70), whole.slice(73, 1),
                                         whole.slice(74, 76)};
-    const Column joined = join_chunks("join", whole.dtype(), chunks);
+    const Column joined = concat_chunks("join", whole.dtype(), chunks);
     ASSERT_EQ(joined.num_rows(), 147);
     EXPECT_EQ(joined.null_count(), whole.slice(3, 147).null_count());
     for (int64_t i = 0; i < 147; ++i) {
@@ -163,7 +163,7 @@ TEST(Arrow, JoinedChunksEqualTheWhole) {
       }
     }
   }
-  EXPECT_EQ(join_chunks("join", TypeId::kInt8, {}).num_rows(), 0);
+  EXPECT_EQ(concat_chunks("join", TypeId::kInt8, {}).num_rows(), 0);
   clear_ledger();
 }
 
@@ -205,12 +205,12 @@ TEST(Arrow, BadOffsetsAreRefusedAndReleased) {
 TEST(Arrow, ViewsThatLeaveTheirTextAreRefused) {
   StringView view{};
   view.size = 20;
-  view.far = {{'a', 'b', 'c', 'd'}, 0, 90};
+  view.indirect = {{'a', 'b', 'c', 'd'}, 0, 90};
   const std::string text(100, 'a');
   const int64_t sizes[] = {100};
   Foreign bad("vu", 1, {nullptr, &view, text.data(), sizes});
   EXPECT_THROW(bad.take(), InvalidArgumentError);
-  view.far.offset = 80;
+  view.indirect.offset = 80;
   Foreign good("vu", 1, {nullptr, &view, text.data(), sizes});
   EXPECT_EQ(good.take().string(0).data(), text.data() + 80);
   const uint8_t none = 0;

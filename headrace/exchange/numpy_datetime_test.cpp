@@ -37,7 +37,7 @@ Column roundtrip(const Column& column, const char* format) {
   return back.chunks[0].at(0);
 }
 
-TEST(Temporal, ArrowSharesDatesAndTimestamps) {
+TEST(NumpyDatetime, ArrowSharesDatesAndTimestamps) {
   const int64_t copied = ledger_bytes();
   const char* const formats[] = {"tss:", "tsm:", "tsu:", "tsn:"};
   for (size_t u = 0; u < 4; ++u) {
@@ -52,7 +52,7 @@ TEST(Temporal, ArrowSharesDatesAndTimestamps) {
   EXPECT_EQ(ledger_bytes(), copied);
 }
 
-TEST(Temporal, NotATimeBecomesNullAndBack) {
+TEST(NumpyDatetime, NotATimeBecomesNullAndBack) {
   for (const size_t rows : {0u, 1u, 63u, 64u, 65u, 1000u}) {
     for (const size_t every : {0u, 3u}) {
       std::vector<int64_t> values(rows);
@@ -77,7 +77,7 @@ TEST(Temporal, NotATimeBecomesNullAndBack) {
   clear_ledger();
 }
 
-TEST(Temporal, ViewsIntoTheMiddleAndStridedOnes) {
+TEST(NumpyDatetime, ViewsIntoTheMiddleAndStridedOnes) {
   const Dtype dtype = Dtype::timestamp(TimeUnit::kMicro);
   const Tensor whole = tensor_of(dtype, {1, kNotATime, 3, kNotATime, 5});
   const Column middle = column_of("series", Tensor(dtype, {3}, whole.buffer(), 16));
@@ -91,7 +91,7 @@ TEST(Temporal, ViewsIntoTheMiddleAndStridedOnes) {
   clear_ledger();
 }
 
-TEST(Temporal, DaysNarrowAndWiden) {
+TEST(NumpyDatetime, DaysNarrowAndWiden) {
   const Tensor days = tensor_of(TypeId::kInt64, {0, kNotATime, -719'528, INT32_MAX, INT32_MIN});
   const Column dates = dates_of_days("series", days);
   EXPECT_EQ(dates.dtype(), Dtype(TypeId::kDate));
@@ -110,7 +110,7 @@ TEST(Temporal, DaysNarrowAndWiden) {
   clear_ledger();
 }
 
-TEST(Temporal, Date64MustBeMidnight) {
+TEST(NumpyDatetime, Date64MustBeMidnight) {
   constexpr int64_t kDay = 86'400'000;
   const std::vector<int64_t> values = {kDay, 5, -kDay};
   Buffer buffer = tensor_of(TypeId::kInt64, values).buffer();

@@ -100,20 +100,20 @@ class Writer {
     piece(tensor.buffer(), first, bytes == 0 ? 0 : tensor.byte_offset() - first + bytes);
   }
 
-  Packed finish(Kind kind, const std::optional<std::string>& label) {
+  Serialized finish(Kind kind, const std::optional<std::string>& label) {
     Writer head;
     head.put(kMagic);
     head.put(kind);
     head.put(static_cast<uint8_t>(label.has_value()));
     if (label) head.text(*label);
     head.put(static_cast<uint32_t>(pieces_.size()));
-    for (const Piece& piece : pieces_) head.put(piece.size_bytes);
+    for (const SerializedBuffer& piece : pieces_) head.put(piece.size_bytes);
     return {head.body_ + body_, std::move(pieces_)};
   }
 
  private:
   std::string body_;
-  std::vector<Piece> pieces_;
+  std::vector<SerializedBuffer> pieces_;
 };
 
 // The same rows with the text that they use, where that is less than half of what they point into.
@@ -143,11 +143,11 @@ Column with_own_text(std::string_view op, const Column& column) {
           Buffer::allocate(std::max<int64_t>(std::min(used, kTextPart), views[row].size)));
       filled = 0;
     }
-    const char* from = column.text_buffers()[views[row].far.buffer].as<char>();
-    std::memcpy(text.back().mutable_as<char>() + filled, from + views[row].far.offset,
+    const char* from = column.text_buffers()[views[row].indirect.buffer].as<char>();
+    std::memcpy(text.back().mutable_as<char>() + filled, from + views[row].indirect.offset,
                 views[row].size);
-    out[row].far.buffer = static_cast<uint32_t>(text.size() - 1);
-    out[row].far.offset = static_cast<uint32_t>(filled);
+    out[row].indirect.buffer = static_cast<uint32_t>(text.size() - 1);
+    out[row].indirect.offset = static_cast<uint32_t>(filled);
     filled += views[row].size;
     used -= views[row].size;
   }
@@ -343,8 +343,8 @@ class Reader {
         const StringView& view = views[static_cast<size_t>(row)];
         const bool inside =
             view.size <= sizeof view.inlined ||
-            (view.far.buffer < text.size() &&
-             int64_t{view.far.offset} + view.size <= text[view.far.buffer].size_bytes());
+            (view.indirect.buffer < text.size() &&
+             int64_t{view.indirect.offset} + view.size <= text[view.indirect.buffer].size_bytes());
         if (column.is_null(row)) {
           if (!inside) bad_null = true;
           continue;
@@ -363,7 +363,8 @@ class Reader {
 
 }  // namespace
 
-Packed pack(std::string_view op, const Packable& value, const std::optional<std::string>& label) {
+Serialized serialize(std::string_view op, const Serializable& value,
+                     const std::optional<std::string>& label) {
   Writer writer;
   if (const auto* column = std::get_if<Column>(&value)) {
     writer.column(ready(op, *column));
@@ -382,16 +383,16 @@ Packed pack(std::string_view op, const Packable& value, const std::optional<std:
   return writer.finish(Kind::kTable, label);
 }
 
-std::vector<int64_t> piece_sizes(std::string_view op, std::string_view header) {
+std::vector<int64_t> buffer_sizes(std::string_view op, std::string_view header) {
   Reader reader(op, header);
   std::optional<std::string> label;
   reader.head(label);
   return reader.sizes();
 }
 
-Unpacked unpack(std::string_view op, std::string_view header, std::vector<Buffer> pieces) {
+Deserialized deserialize(std::string_view op, std::string_view header, std::vector<Buffer> pieces) {
   Reader reader(op, header);
-  Unpacked result;
+  Deserialized result;
   const Kind kind = reader.head(result.label);
   reader.take(std::move(pieces), reader.sizes());
   switch (kind) {

@@ -52,9 +52,9 @@ Buffer guarded(const std::byte* data, int64_t bytes) {
             }});
 }
 
-std::vector<Buffer> copies(const Packed& packed) {
+std::vector<Buffer> copies(const Serialized& packed) {
   std::vector<Buffer> buffers;
-  for (const Piece& piece : packed.pieces)
+  for (const SerializedBuffer& piece : packed.pieces)
     buffers.push_back(guarded(piece.data(), piece.size_bytes));
   return buffers;
 }
@@ -75,7 +75,7 @@ int64_t walk(const Column& column) {
   return sum;
 }
 
-void walk(const Packable& value) {
+void walk(const Serializable& value) {
   volatile int64_t sink = 0;
   if (const auto* column = std::get_if<Column>(&value)) sink = sink + walk(*column);
   if (const auto* table = std::get_if<Table>(&value))
@@ -95,10 +95,10 @@ TEST(Pack, EveryDtypeComesBackWithoutACopy) {
         const Column whole = column_of_kind(kind, rows + 700, nulls);
         for (const int64_t begin : {0, 1, 64, 511, 512, 700}) {
           const Column column = whole.slice(begin, rows);
-          const Packed packed = pack("test", column);
-          for (const Piece& piece : packed.pieces)
+          const Serialized packed = serialize("test", column);
+          for (const SerializedBuffer& piece : packed.pieces)
             ASSERT_EQ(reinterpret_cast<uintptr_t>(piece.data()) % 64, 0u);
-          const Unpacked back = unpack("test", packed.header, copies(packed));
+          const Deserialized back = deserialize("test", packed.header, copies(packed));
           ASSERT_TRUE(same(std::get<Column>(back.value), column))
               << column.dtype().name() << " rows=" << rows << " begin=" << begin;
           ASSERT_FALSE(back.label.has_value());
@@ -112,15 +112,15 @@ TEST(Pack, EveryDtypeComesBackWithoutACopy) {
 TEST(Pack, AWholeColumnIsItsOwnBuffers) {
   clear_ledger();
   const Column column = column_of_kind(kFirstDictionary - 1, 5000, true);
-  const Packed packed = pack("test", column, "name");
+  const Serialized packed = serialize("test", column, "name");
   ASSERT_EQ(packed.pieces.size(), 3u);
   EXPECT_EQ(packed.pieces[0].buffer, column.values_buffer());
   EXPECT_EQ(packed.pieces[1].buffer, column.validity_buffer());
   EXPECT_EQ(packed.pieces[2].buffer, column.text_buffers()[0]);
   EXPECT_EQ(ledger_bytes(), 0);
   std::vector<Buffer> pieces;
-  for (const Piece& piece : packed.pieces) pieces.push_back(piece.buffer);
-  const Unpacked back = unpack("test", packed.header, pieces);
+  for (const SerializedBuffer& piece : packed.pieces) pieces.push_back(piece.buffer);
+  const Deserialized back = deserialize("test", packed.header, pieces);
   EXPECT_EQ(back.label, "name");
   EXPECT_EQ(std::get<Column>(back.value).values_buffer(), column.values_buffer());
   EXPECT_EQ(ledger_bytes(), 0);
@@ -129,20 +129,20 @@ TEST(Pack, AWholeColumnIsItsOwnBuffers) {
 TEST(Pack, AFewRowsTakeAFewBytes) {
   clear_ledger();
   const Column column = column_of_kind(kFirstDictionary - 1, 100'000, true);
-  const Packed packed = pack("test", column.slice(50'000, 20));
+  const Serialized packed = serialize("test", column.slice(50'000, 20));
   int64_t bytes = 0;
-  for (const Piece& piece : packed.pieces) bytes += piece.size_bytes;
+  for (const SerializedBuffer& piece : packed.pieces) bytes += piece.size_bytes;
   EXPECT_LT(bytes, 3'000);
   EXPECT_GT(ledger_bytes(), 0);
-  EXPECT_TRUE(same(std::get<Column>(unpack("test", packed.header, copies(packed)).value),
+  EXPECT_TRUE(same(std::get<Column>(deserialize("test", packed.header, copies(packed)).value),
                    column.slice(50'000, 20)));
   clear_ledger();
 }
 
 TEST(Pack, EqualDictionariesAreOneObject) {
   const Column column = column_of_kind(kFirstDictionary, 100, true);
-  const Packed packed = pack("test", column);
-  const Column back = std::get<Column>(unpack("test", packed.header, copies(packed)).value);
+  const Serialized packed = serialize("test", column);
+  const Column back = std::get<Column>(deserialize("test", packed.header, copies(packed)).value);
   EXPECT_EQ(back.dictionary(), column.dictionary());
 }
 
@@ -154,16 +154,16 @@ TEST(Pack, Tensors) {
   const Tensor scalar = scalar_tensor(int32_t{-7});
   const Tensor empty(TypeId::kComplex128, {3, 0, 2}, Buffer{});
   for (const Tensor& tensor : {plain, cube, tail, scalar, empty, Tensor()}) {
-    const Packed packed = pack("test", tensor);
+    const Serialized packed = serialize("test", tensor);
     EXPECT_TRUE(testing::same_bits(
-        std::get<Tensor>(unpack("test", packed.header, copies(packed)).value), tensor));
+        std::get<Tensor>(deserialize("test", packed.header, copies(packed)).value), tensor));
   }
   EXPECT_EQ(ledger_bytes(), 0);
   const Tensor reversed = testing::tensor_of(std::vector<int16_t>{1, 2, 3}, -2);
-  const Packed packed = pack("test", reversed);
+  const Serialized packed = serialize("test", reversed);
   EXPECT_EQ(ledger_bytes(), 6);
   EXPECT_EQ(testing::values_of<int16_t>(
-                std::get<Tensor>(unpack("test", packed.header, copies(packed)).value)),
+                std::get<Tensor>(deserialize("test", packed.header, copies(packed)).value)),
             (std::vector<int16_t>{1, 2, 3}));
   clear_ledger();
 }
@@ -171,24 +171,24 @@ TEST(Pack, Tensors) {
 TEST(Pack, TablesKeepNamesAndShareEqualPieces) {
   const Column column = column_of_kind(4, 100, false);
   const Table table({"a", "", "c"}, {column, column.slice(0, 100), column_of_kind(0, 100, true)});
-  const Packed packed = pack("test", table);
+  const Serialized packed = serialize("test", table);
   EXPECT_EQ(packed.pieces.size(), 3u);
-  const Table back = std::get<Table>(unpack("test", packed.header, copies(packed)).value);
+  const Table back = std::get<Table>(deserialize("test", packed.header, copies(packed)).value);
   EXPECT_EQ(back.names(), table.names());
   for (int64_t i = 0; i < 3; ++i) EXPECT_TRUE(same(back.column(i), table.column(i)));
-  const Packed none = pack("test", Table());
-  EXPECT_EQ(std::get<Table>(unpack("test", none.header, {}).value).num_columns(), 0);
+  const Serialized none = serialize("test", Table());
+  EXPECT_EQ(std::get<Table>(deserialize("test", none.header, {}).value).num_columns(), 0);
 }
 
 TEST(Pack, UnalignedPiecesAreCopiedOnce) {
   clear_ledger();
   const Column column = column_of_kind(10, 100, false);  // float64
-  const Packed packed = pack("test", column);
+  const Serialized packed = serialize("test", column);
   Buffer shifted = Buffer::allocate(801);
   std::memcpy(shifted.mutable_data() + 1, packed.pieces[0].data(), 800);
   std::vector<Buffer> pieces;
   pieces.push_back(Buffer::adopt(shifted.data() + 1, 800, Owner{}));
-  const Unpacked back = unpack("test", packed.header, pieces);
+  const Deserialized back = deserialize("test", packed.header, pieces);
   EXPECT_TRUE(same(std::get<Column>(back.value), column));
   EXPECT_EQ(ledger_bytes(), 800);
   clear_ledger();
@@ -196,25 +196,25 @@ TEST(Pack, UnalignedPiecesAreCopiedOnce) {
 
 TEST(Pack, NullsAreCountedAnew) {
   const Column column = column_of_kind(4, 100, true);
-  const Packed packed = pack("test", column);
+  const Serialized packed = serialize("test", column);
   std::vector<Buffer> pieces = copies(packed);
   Buffer none = Buffer::allocate_zeroed(bitmap_bytes(100));
   pieces[1] = none;
-  EXPECT_EQ(std::get<Column>(unpack("test", packed.header, pieces).value).null_count(), 100);
+  EXPECT_EQ(std::get<Column>(deserialize("test", packed.header, pieces).value).null_count(), 100);
 }
 
 TEST(Pack, RefusesValuesThatLeaveTheirPieces) {
-  const auto refusal = [](const Packed& packed, std::vector<Buffer> pieces) -> std::string {
+  const auto refusal = [](const Serialized& packed, std::vector<Buffer> pieces) -> std::string {
     try {
-      walk(unpack("attach", packed.header, std::move(pieces)).value);
+      walk(deserialize("attach", packed.header, std::move(pieces)).value);
     } catch (const InvalidArgumentError& error) {
       return error.what();
     }
     return "";
   };
-  const Packed strings = pack("test", column_of_kind(kFirstDictionary - 1, 100, false));
+  const Serialized strings = serialize("test", column_of_kind(kFirstDictionary - 1, 100, false));
   std::vector<Buffer> pieces;
-  for (const Piece& piece : strings.pieces) {
+  for (const SerializedBuffer& piece : strings.pieces) {
     pieces.push_back(Buffer::allocate(piece.size_bytes));
     std::memcpy(pieces.back().mutable_data(), piece.data(), static_cast<size_t>(piece.size_bytes));
   }
@@ -224,8 +224,8 @@ TEST(Pack, RefusesValuesThatLeaveTheirPieces) {
     std::memcpy(views.mutable_data(), pieces[0].data(), static_cast<size_t>(views.size_bytes()));
     StringView& view = views.mutable_as<StringView>()[99];
     view.size = size;
-    view.far.buffer = buffer;
-    view.far.offset = offset;
+    view.indirect.buffer = buffer;
+    view.indirect.offset = offset;
     std::vector<Buffer> other = pieces;
     other[0] = views;
     return refusal(strings, other);
@@ -241,7 +241,7 @@ TEST(Pack, RefusesValuesThatLeaveTheirPieces) {
   EXPECT_THAT(refusal(strings, fewer), HasSubstr("a piece is shorter"));
 
   const Column categories = column_of_kind(kFirstDictionary, 100, false);
-  const Packed packed = pack("test", categories);
+  const Serialized packed = serialize("test", categories);
   for (const int32_t code : {-1, categories.dictionary()->size(), INT32_MAX, INT32_MIN}) {
     std::vector<Buffer> wrong = copies(packed);
     Buffer codes = Buffer::allocate(400);
@@ -255,17 +255,18 @@ TEST(Pack, RefusesValuesThatLeaveTheirPieces) {
 TEST(Pack, DamagedHeadersNeverReadOutside) {
   std::mt19937 random(11);
   const Column strings = column_of_kind(kFirstDictionary - 1, 200, true);
-  std::vector<Packed> all;
+  std::vector<Serialized> all;
   for (const int kind : kColumnKinds)
-    all.push_back(pack("test", column_of_kind(kind, 200, true).slice(3, 150), "label"));
-  all.push_back(pack("test", Tensor(TypeId::kFloat32, {2, 3, 4},
-                                    testing::tensor_of(std::vector<float>(24, 1.5f)).buffer())));
+    all.push_back(serialize("test", column_of_kind(kind, 200, true).slice(3, 150), "label"));
   all.push_back(
-      pack("test", Table({"x", "y"}, {strings, column_of_kind(kFirstDictionary, 200, true)})));
+      serialize("test", Tensor(TypeId::kFloat32, {2, 3, 4},
+                               testing::tensor_of(std::vector<float>(24, 1.5f)).buffer())));
+  all.push_back(
+      serialize("test", Table({"x", "y"}, {strings, column_of_kind(kFirstDictionary, 200, true)})));
   int refused = 0, accepted = 0;
   const auto attempt = [&](const std::string& header, const std::vector<Buffer>& pieces) {
     try {
-      walk(unpack("attach", header, pieces).value);
+      walk(deserialize("attach", header, pieces).value);
       ++accepted;
     } catch (const InvalidArgumentError&) {
       ++refused;
@@ -273,7 +274,7 @@ TEST(Pack, DamagedHeadersNeverReadOutside) {
       ++refused;
     }
   };
-  for (const Packed& packed : all) {
+  for (const Serialized& packed : all) {
     const std::vector<Buffer> pieces = copies(packed);
     for (size_t size = 0; size < packed.header.size(); ++size) {
       const int before = refused;

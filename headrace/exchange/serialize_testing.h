@@ -55,8 +55,8 @@ inline Column column_of_kind(int kind, int64_t rows, bool nulls) {
       if (word.size() <= sizeof view.inlined) {
         std::memcpy(view.inlined, word.data(), word.size());
       } else {
-        std::memcpy(view.far.prefix, word.data(), 4);
-        view.far.offset = static_cast<uint32_t>(i / 2 * 20);
+        std::memcpy(view.indirect.prefix, word.data(), 4);
+        view.indirect.offset = static_cast<uint32_t>(i / 2 * 20);
         std::memcpy(text.mutable_as<char>() + i / 2 * 20, word.data(), word.size());
       }
     }

@@ -41,7 +41,7 @@ std::string_view bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-void copy_piece(const Piece& piece, std::byte* to) {
+void copy_piece(const SerializedBuffer& piece, std::byte* to) {
   parallel_for(divide_up(piece.size_bytes, kCopyBytes), [&](int64_t task) {
     const int64_t begin = task * kCopyBytes;
     std::memcpy(to + begin, piece.data() + begin,
@@ -50,13 +50,13 @@ void copy_piece(const Piece& piece, std::byte* to) {
 }
 
 // What lies elsewhere goes into one new segment.
-void move_to_segments(std::vector<Piece>& pieces) {
-  const auto is_shared = [](const Piece& piece) {
+void move_to_segments(std::vector<SerializedBuffer>& pieces) {
+  const auto is_shared = [](const SerializedBuffer& piece) {
     return find_shared(piece.data(), piece.size_bytes).has_value();
   };
   int64_t room = 0, bytes = 0;
-  std::vector<Piece*> moved;
-  for (Piece& piece : pieces) {
+  std::vector<SerializedBuffer*> moved;
+  for (SerializedBuffer& piece : pieces) {
     if (is_shared(piece)) continue;
     moved.push_back(&piece);
     bytes += piece.size_bytes;
@@ -66,12 +66,12 @@ void move_to_segments(std::vector<Piece>& pieces) {
   record_copy("share", "into a shared segment", bytes, true);
   Buffer segment = Buffer::allocate(room, shared_resource());
   std::byte* to = segment.mutable_data();
-  for (Piece* piece : moved) {
+  for (SerializedBuffer* piece : moved) {
     copy_piece(*piece, to);
     to += round_up(piece->size_bytes, 64);
   }
   int64_t begin = 0;
-  for (Piece* piece : moved) {
+  for (SerializedBuffer* piece : moved) {
     piece->buffer = segment;
     piece->begin = std::exchange(begin, begin + round_up(piece->size_bytes, 64));
   }
@@ -80,7 +80,7 @@ void move_to_segments(std::vector<Piece>& pieces) {
 }  // namespace
 
 struct SharedValue::Published {
-  std::vector<Piece> pieces{};
+  std::vector<SerializedBuffer> pieces{};
   std::vector<ExportNote> notes{};
   std::vector<int> segments{};  // descriptors that live as long as the pieces
   std::string description{};
@@ -217,13 +217,13 @@ SharedValue::Server& SharedValue::Server::get() {
   return *in_use;
 }
 
-SharedValue::SharedValue(const Packable& value, const std::optional<std::string>& label)
+SharedValue::SharedValue(const Serializable& value, const std::optional<std::string>& label)
     : published_(std::make_shared<Published>()) {
-  Packed packed = pack("share", value, label);
+  Serialized packed = serialize("share", value, label);
   move_to_segments(packed.pieces);
   Published& made = *published_;
   made.description = bytes_of(Description{.num_ranges = packed.pieces.size()});
-  for (const Piece& piece : packed.pieces) {
+  for (const SerializedBuffer& piece : packed.pieces) {
     const SharedRange range = *find_shared(piece.data(), piece.size_bytes);
     const auto at = std::find(made.segments.begin(), made.segments.end(), range.descriptor);
     const ReceivedRange entry{.segment = static_cast<uint32_t>(at - made.segments.begin()),
@@ -247,7 +247,7 @@ SharedValue::~SharedValue() {
 
 int64_t SharedValue::size_bytes() const {
   int64_t bytes = 0;
-  for (const Piece& piece : published_->pieces) bytes += piece.size_bytes;
+  for (const SerializedBuffer& piece : published_->pieces) bytes += piece.size_bytes;
   return bytes;
 }
 
@@ -292,7 +292,7 @@ std::vector<Descriptor> receive_all(const Descriptor& socket) {
 
 }  // namespace
 
-Unpacked attach(std::string_view token) {
+Deserialized attach(std::string_view token) {
   const ShareAddress address = parse_share_token(token);
   Descriptor socket = connect_to(address.address);
   ShareRequest request;
@@ -312,8 +312,8 @@ Unpacked attach(std::string_view token) {
     range.offset = take<int64_t>(rest);
     range.size_bytes = take<int64_t>(rest);
   }
-  return unpack("attach", rest,
-                map_segments("attach", std::move(segments), ranges, std::move(socket)));
+  return deserialize("attach", rest,
+                     map_segments("attach", std::move(segments), ranges, std::move(socket)));
 }
 
 }  // namespace hr

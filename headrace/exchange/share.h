@@ -21,7 +21,7 @@ namespace hr {
 class HR_API SharedValue {
  public:
   /// Throws OutOfMemoryError, and InputError when the system gives no socket or thread.
-  explicit SharedValue(const Packable& value, const std::optional<std::string>& label = {});
+  explicit SharedValue(const Serializable& value, const std::optional<std::string>& label = {});
   ~SharedValue();
   SharedValue(const SharedValue&) = delete;
   SharedValue& operator=(const SharedValue&) = delete;
@@ -47,6 +47,6 @@ class HR_API SharedValue {
 /// when the owner lets go of it or dies. Throws InvalidArgumentError for a bad token, for a value
 /// that is not shared any more and for a message that contradicts itself; InputError when the owner
 /// is gone, belongs to another user or does not answer.
-HR_API Unpacked attach(std::string_view token);
+HR_API Deserialized attach(std::string_view token);
 
 }  // namespace hr

@@ -140,7 +140,7 @@ TEST(Share, EveryDtypeInAnotherProcess) {
       const SharedValue shared(column, "name");
       ASSERT_TRUE(in_child([&] {
         const int64_t copied = ledger_bytes();
-        const Unpacked there = attach(shared.token());
+        const Deserialized there = attach(shared.token());
         return same(std::get<Column>(there.value), column) && there.label == "name" &&
                ledger_bytes() == copied;
       })) << column.dtype().name()
@@ -153,7 +153,7 @@ TEST(Share, FramesAndArraysInAnotherProcess) {
   const Table table({"x", "s"}, {column_of_kind(4, 1000, false), column_of_kind(18, 1000, true)});
   const SharedValue shared(table);
   EXPECT_TRUE(in_child([&] {
-    const Unpacked there = attach(shared.token());
+    const Deserialized there = attach(shared.token());
     const Table& got = std::get<Table>(there.value);
     return got.names() == table.names() && same(got.column(1), table.column(1));
   }));
@@ -176,7 +176,7 @@ TEST(Share, CopiesOnlyWhatLiesElsewhere) {
   const int64_t held = held_since(serial);
   const SharedValue shared(own.slice(1000, 100'000));
   EXPECT_EQ(held_since(serial), held);  // charged once
-  const Unpacked there = attach(shared.token());
+  const Deserialized there = attach(shared.token());
   EXPECT_TRUE(same(std::get<Column>(there.value), own.slice(1000, 100'000)));
   EXPECT_EQ(held_since(serial), held);
   EXPECT_GE(memory_statistics().foreign_bytes, 100'000 * 8);
@@ -187,7 +187,7 @@ TEST(Share, CopiesOnlyWhatLiesElsewhere) {
 
 TEST(Share, TheOwnersMemoryWaitsForTheLease) {
   const uint64_t serial = last_serial();
-  Unpacked there;
+  Deserialized there;
   {
     const SharedValue shared(shared_column(100'000));
     EXPECT_EQ(shared.num_leases(), 0);
@@ -216,7 +216,7 @@ TEST(Share, ADeadOwnersValueStays) {
   char token[200] = {};
   ASSERT_GT(read(tokens[0], token, sizeof token - 1), 0);
   *std::strchr(token, '\n') = '\0';
-  const Unpacked there = attach(token);
+  const Deserialized there = attach(token);
   kill(owner, SIGKILL);
   waitpid(owner, nullptr, 0);
   EXPECT_TRUE(same(std::get<Column>(there.value), column_of_kind(4, 300'000, true)));
@@ -342,7 +342,7 @@ TEST(Share, MoreSegmentsThanOneMessageTakes) {
     }
   }
   const SharedValue shared(Table(names, columns));
-  const Unpacked there = attach(shared.token());
+  const Deserialized there = attach(shared.token());
   EXPECT_TRUE(same(std::get<Table>(there.value).column(449), columns[449]));
 }
 

@@ -40,7 +40,7 @@ bool soon(F&& holds) {
 
 }  // namespace
 
-TEST(Watch, CallsUntilItIsToldToStop) {
+TEST(FdWatcher, CallsUntilItIsToldToStop) {
   const Pipe pipe;
   std::atomic<int> calls{0};
   auto held = std::make_shared<int>(0);
@@ -59,7 +59,7 @@ TEST(Watch, CallsUntilItIsToldToStop) {
   close(pipe.in);
 }
 
-TEST(Watch, SeesTheEndOfThePeer) {
+TEST(FdWatcher, SeesTheEndOfThePeer) {
   const Pipe pipe;
   std::atomic<bool> ended{false};
   watch_descriptor(pipe.out, [&ended, out = pipe.out] {
@@ -71,7 +71,7 @@ TEST(Watch, SeesTheEndOfThePeer) {
   EXPECT_TRUE(soon([&] { return ended && fcntl(pipe.out, F_GETFD) < 0; }));
 }
 
-TEST(Watch, AddsFromItsOwnThread) {
+TEST(FdWatcher, AddsFromItsOwnThread) {
   const Pipe first, second;
   std::atomic<bool> called{false};
   watch_descriptor(first.out, [&called, other = second.out] {
@@ -86,13 +86,13 @@ TEST(Watch, AddsFromItsOwnThread) {
   EXPECT_TRUE(soon([&] { return called.load(); }));
 }
 
-TEST(Watch, RefusesWhatCannotBeWatched) {
+TEST(FdWatcher, RefusesWhatCannotBeWatched) {
   EXPECT_THROW(watch_descriptor(-1, [] { return false; }), InputError);
   EXPECT_THROW(watch_descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC), [] { return false; }),
                InputError);  // always ready, so the system has nothing to wait for
 }
 
-TEST(Watch, AForkedChildWatchesAnew) {
+TEST(FdWatcher, AForkedChildWatchesAnew) {
   const Pipe parents;
   std::atomic<int> calls{0};
   watch_descriptor(parents.out, [&calls, out = parents.out] {

@@ -75,9 +75,9 @@ void parallel_morsels(int64_t rows, F&& body) {
 
 /// The same, with what each morsel touches pinned while `body` works on it.
 template <class F>
-void parallel_morsels(int64_t rows, const std::vector<Touch>& touches, F&& body) {
+void parallel_morsels(int64_t rows, const std::vector<BufferAccess>& accesses, F&& body) {
   parallel_morsels(rows, [&](Morsel morsel) {
-    const Pin pin(ranges_of(touches, morsel.begin, morsel.end));
+    const Pin pin(ranges_of(accesses, morsel.begin, morsel.end));
     body(morsel);
   });
 }

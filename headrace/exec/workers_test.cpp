@@ -188,22 +188,22 @@ TEST(Morsels, PinWhatTheyTouchUnderAShortBudget) {
   const int before = threads();
   for (const int count : {1, 2, 4}) {
     set_threads(count);
-    Buffer in = Buffer::allocate_paged(kBytes);
+    Buffer in = Buffer::allocate_spillable(kBytes);
     auto* numbers = in.mutable_as<int64_t>();
-    parallel_morsels(kRows, {Touch{&in, 0, 64, 64, kRows, 0, 0, true}}, [&](Morsel morsel) {
+    parallel_morsels(kRows, {BufferAccess{&in, 0, 64, 64, kRows, 0, 0, true}}, [&](Morsel morsel) {
       for (int64_t i = morsel.begin; i < morsel.end; ++i) numbers[i] = i * i;
     });
-    in.publish();
-    Buffer out = Buffer::allocate_paged(kBytes);
+    in.seal();
+    Buffer out = Buffer::allocate_spillable(kBytes);
     auto* sums = out.mutable_as<int64_t>();
-    const std::vector<Touch> touches{{&in, 0, 64, 64, kRows, 1, 1},
-                                     {&out, 0, 64, 64, kRows, 0, 0, true}};
+    const std::vector<BufferAccess> accesses{{&in, 0, 64, 64, kRows, 1, 1},
+                                             {&out, 0, 64, 64, kRows, 0, 0, true}};
     for (int pass = 0; pass < 3; ++pass)
-      parallel_morsels(kRows, touches, [&](Morsel morsel) {
+      parallel_morsels(kRows, accesses, [&](Morsel morsel) {
         for (int64_t i = morsel.begin; i < morsel.end; ++i)
           sums[i] = (i > 0 ? in.as<int64_t>()[i - 1] : 0) + in.as<int64_t>()[i];
       });
-    out.publish();
+    out.seal();
     for (int64_t i = 0; i < kRows; ++i)
       ASSERT_EQ(out.as<int64_t>()[i], i * i + (i > 0 ? (i - 1) * (i - 1) : 0)) << count;
     EXPECT_LE(memory_statistics().used_bytes, memory_limit());

@@ -10,7 +10,7 @@
 
 namespace hr {
 
-class TextArena {
+class ByteBuffer {
  public:
   int64_t size() const { return size_; }
 
@@ -45,18 +45,18 @@ class TextArena {
   /// Forgets the bytes and keeps the room.
   void clear() { size_ = 0; }
 
-  /// A buffer of just these bytes, published (none: an empty handle); the arena is empty
+  /// A buffer of just these bytes, sealed (none: an empty handle); the arena is empty
   /// afterwards.
   Buffer finish() {
     Buffer exact;
     if (size_ > 0) {
-      exact = Buffer::allocate_paged(size_);
+      exact = Buffer::allocate_spillable(size_);
       {
         std::byte* const out = exact.mutable_data();
         const Pin pin{{&exact, 0, size_, true}};
         std::memcpy(out, buffer_.data(), static_cast<size_t>(size_));
       }
-      exact.publish();
+      exact.seal();
     }
     buffer_ = {};
     size_ = 0;

@@ -44,7 +44,7 @@ CsvSyntax checked_syntax(const CsvOptions& options) {
     throw_error<InvalidArgumentError>(kOp, "columns are given by name and by position", {},
                                       "pass one of the two");
   const auto check_dtype = [](std::string_view name, Dtype dtype) {
-    if (dtype.has_zone()) zone_rules(kOp, dtype);  // throws where they are not known
+    if (dtype.has_zone()) timezone_rules(kOp, dtype);  // throws where they are not known
     if (dtype.is_complex())
       throw_error<TypeMismatchError>(kOp, "complex numbers are not read from text",
                                      {{"column", name}, {"dtype", dtype.name()}},
@@ -78,7 +78,7 @@ std::vector<int64_t> chosen_fields(const CsvOptions& options, const CsvLayout& l
 }
 
 std::shared_ptr<const CsvScan::State> make_state(Source source, CsvOptions options,
-                                                 const CsvSyntax& syntax, Text& text) {
+                                                 const CsvSyntax& syntax, ByteSource& text) {
   auto state = std::make_shared<CsvScan::State>(
       CsvScan::State{.source = std::move(source), .options = std::move(options), .syntax = syntax});
   state->layout = sniff_csv(kOp, text, state->source.name(), state->options, syntax);
@@ -100,7 +100,7 @@ std::shared_ptr<const CsvScan::State> make_state(Source source, CsvOptions optio
 CsvScan::CsvScan(Source source, CsvOptions options) {
   const ScopedTag tag(kOp);
   const CsvSyntax syntax = checked_syntax(options);
-  const std::shared_ptr<Text> text = source.open(kOp, options.compression);
+  const std::shared_ptr<ByteSource> text = source.open(kOp, options.compression);
   state_ = make_state(std::move(source), std::move(options), syntax, *text);
 }
 
@@ -133,17 +133,17 @@ CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, i
     throw_error<InvalidArgumentError>(
         kOp, "one flag a column is needed",
         {{"flags", wanted.size()}, {"columns", state.schema.names.size()}});
-  const std::shared_ptr<Text> text = state.source.open(kOp, state.options.compression);
-  CsvReading reading(state, filter ? -1 : max_rows, chunk_bytes, *text);
+  const std::shared_ptr<ByteSource> text = state.source.open(kOp, state.options.compression);
+  CsvReader reading(state, filter ? -1 : max_rows, chunk_bytes, *text);
   return filter ? reading.read_where(*filter, wanted, max_rows) : reading.read(wanted, place);
 }
 
 CsvResult read_csv(const Source& source, const CsvOptions& options, Place place) {
   const ScopedTag tag(kOp);
   const CsvSyntax syntax = checked_syntax(options);
-  const std::shared_ptr<Text> text = source.open(kOp, options.compression);
+  const std::shared_ptr<ByteSource> text = source.open(kOp, options.compression);
   const auto state = make_state(source, options, syntax, *text);
-  return CsvReading(*state, -1, chunk_bytes_at(place), *text).read({}, place);
+  return CsvReader(*state, -1, chunk_bytes_at(place), *text).read({}, place);
 }
 
 }  // namespace hr

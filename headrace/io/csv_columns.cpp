@@ -43,7 +43,7 @@ Buffer buffer_of(const std::vector<T>& values) {
 CsvColumns::CsvColumns(const CsvSchema& schema, int64_t slots) : schema_(schema) {
   for (const Dtype dtype : schema.dtypes)
     values_.push_back(dtype.is_bool() ? Buffer()
-                                      : Buffer::allocate_paged(checked_multiply(
+                                      : Buffer::allocate_spillable(checked_multiply(
                                             "read_csv", slots, dtype.size_bytes())));
 }
 
@@ -51,17 +51,18 @@ std::byte* CsvColumns::values(int64_t column) {
   return values_[static_cast<size_t>(column)].mutable_data();
 }
 
-std::vector<Touch> CsvColumns::touches() const {
-  std::vector<Touch> result;
+std::vector<BufferAccess> CsvColumns::accesses() const {
+  std::vector<BufferAccess> result;
   for (size_t c = 0; c < values_.size(); ++c)
     if (values_[c]) result.push_back(writes(values_[c], schema_.dtypes[c].size_bytes()));
   return result;
 }
 
-Table CsvColumns::finish(std::vector<CsvPiece>& pieces, const std::vector<int64_t>& first_slots,
+Table CsvColumns::finish(std::vector<CsvPartial>& pieces, const std::vector<int64_t>& first_slots,
                          int64_t max_rows) {
   std::vector<int64_t> rows{0};  // first row of each piece, then the end
-  for (const CsvPiece& piece : pieces) rows.push_back(std::min(rows.back() + piece.rows, max_rows));
+  for (const CsvPartial& piece : pieces)
+    rows.push_back(std::min(rows.back() + piece.rows, max_rows));
   std::vector<Column> columns(values_.size());
   parallel_for(static_cast<int64_t>(columns.size()), [&](int64_t c) {
     const auto column = static_cast<size_t>(c);
@@ -74,7 +75,7 @@ namespace {
 
 // The dictionary of all rows, in the order seen first, and their codes turned into its codes. Each
 // piece counts its own strings from 0 on in that order.
-DictionaryPtr merge_entries(size_t column, std::vector<CsvPiece>& pieces,
+DictionaryPtr merge_entries(size_t column, std::vector<CsvPartial>& pieces,
                             const std::vector<int64_t>& rows, const Buffer& validity,
                             Buffer& values) {
   int32_t* const codes = rows.back() > 0 ? values.mutable_as<int32_t>() : nullptr;
@@ -104,7 +105,7 @@ DictionaryPtr merge_entries(size_t column, std::vector<CsvPiece>& pieces,
 
 }  // namespace
 
-Column CsvColumns::finish_column(size_t column, std::vector<CsvPiece>& pieces,
+Column CsvColumns::finish_column(size_t column, std::vector<CsvPartial>& pieces,
                                  const std::vector<int64_t>& first_slots,
                                  const std::vector<int64_t>& rows) {
   const Dtype dtype = schema_.dtypes[column];
@@ -112,13 +113,13 @@ Column CsvColumns::finish_column(size_t column, std::vector<CsvPiece>& pieces,
   Buffer values = std::move(values_[column]);
   Buffer validity;
   bool has_nulls = false;
-  for (const CsvPiece& piece : pieces) has_nulls |= bool(piece.parts[column].validity);
+  for (const CsvPartial& piece : pieces) has_nulls |= bool(piece.parts[column].validity);
   if (dtype.is_bool()) values = Buffer::allocate_zeroed(bitmap_bytes(total));
   if (has_nulls) validity = Buffer::allocate_zeroed(bitmap_bytes(total));
   std::vector<Buffer> text;
   bool has_text = false;
   for (size_t k = 0; k < pieces.size(); ++k) {
-    CsvPiece::Part& part = pieces[k].parts[column];
+    CsvPartial::Part& part = pieces[k].parts[column];
     const int64_t count = rows[k + 1] - rows[k];
     if (has_nulls)
       put_bits(validity.mutable_as<uint8_t>(), rows[k], part.validity.as<uint8_t>(), count);
@@ -152,9 +153,9 @@ void CsvRejects::Strings::add(std::string_view text) {
     std::memcpy(view.inlined, text.data(), text.size());
   } else {
     if (arena.size() > kMaxTextBuffer) full.push_back(arena.finish());
-    std::memcpy(view.far.prefix, text.data(), sizeof view.far.prefix);
-    view.far.buffer = static_cast<uint32_t>(full.size());
-    view.far.offset = static_cast<uint32_t>(arena.size());
+    std::memcpy(view.indirect.prefix, text.data(), sizeof view.indirect.prefix);
+    view.indirect.buffer = static_cast<uint32_t>(full.size());
+    view.indirect.offset = static_cast<uint32_t>(arena.size());
     arena.append(text);
   }
   views.push_back(view);

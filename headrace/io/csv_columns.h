@@ -21,15 +21,15 @@ class CsvColumns {
   std::byte* values(int64_t column);
 
   /// What the slots of a piece take, for its pin.
-  std::vector<Touch> touches() const;
+  std::vector<BufferAccess> accesses() const;
 
   /// The table of the pieces' rows, at most `max_rows`. `first_slots` tells where each piece
   /// began. The columns are used up.
-  Table finish(std::vector<CsvPiece>& pieces, const std::vector<int64_t>& first_slots,
+  Table finish(std::vector<CsvPartial>& pieces, const std::vector<int64_t>& first_slots,
                int64_t max_rows);
 
  private:
-  Column finish_column(size_t column, std::vector<CsvPiece>& pieces,
+  Column finish_column(size_t column, std::vector<CsvPartial>& pieces,
                        const std::vector<int64_t>& first_slots, const std::vector<int64_t>& rows);
 
   const CsvSchema& schema_;
@@ -46,7 +46,7 @@ class CsvRejects {
   struct Strings {
     std::vector<StringView> views{};
     std::vector<Buffer> full{};
-    TextArena arena{};
+    ByteBuffer arena{};
 
     void add(std::string_view text);
     Column finish();

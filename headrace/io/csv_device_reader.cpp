@@ -26,7 +26,7 @@ constexpr std::string_view kOp = "read_csv";
 }
 
 // What kernels can read; wanted with kernels alone.
-[[maybe_unused]] void check_plain(const CsvLinesJob& job) {
+[[maybe_unused]] void check_plain(const CsvDeviceJob& job) {
   if (!job.syntax.plain_numbers)
     leave_to_host("a delimiter, quote, comment or null word looks like a number");
   for (const CsvTarget& target : job.targets)
@@ -57,21 +57,21 @@ int64_t bytes_of(size_t count) {
   return static_cast<int64_t>(count * sizeof(T));
 }
 
-class LinesReader {
+class DeviceReader {
  public:
-  LinesReader(const CsvLinesJob& job, Text& text)
+  DeviceReader(const CsvDeviceJob& job, ByteSource& text)
       : job_(job),
         text_(text),
         end_(text.load(std::numeric_limits<int64_t>::max())),
         wanted_(std::min(job.limit, end_)),
         call_(kOp, job.place) {}
 
-  CsvLines read() {
+  CsvDeviceRows read() {
     int64_t slots = job_.estimated_rows;
     slots = slots < 0 ? (end_ - job_.begin) / 16 : slots + slots / 32;
     slots = std::min(slots, wanted_ + kMostRefused) + kBlockRows;
     for (;;) {
-      CsvLines lines;
+      CsvDeviceRows lines;
       parse(slots);
       mend(lines.piece, slots);
       const auto num_gone = static_cast<int64_t>(gone_.size());
@@ -203,7 +203,7 @@ class LinesReader {
   }
 
   // Has the host parse what the kernels refused, puts it in place, and lists slots without a row.
-  void mend(CsvPiece& piece, int64_t num_slots) {
+  void mend(CsvPartial& piece, int64_t num_slots) {
     gone_.clear();
     if (refused_.empty()) return;
     int64_t bytes = 0;
@@ -229,9 +229,9 @@ class LinesReader {
     std::vector<CsvTarget> targets = job_.targets;
     for (CsvTarget& target : targets)
       if (target.column >= 0) target.values = columns.values(target.column);
-    std::vector<CsvPiece> pieces(1);
+    std::vector<CsvPartial> pieces(1);
     {
-      const Pin pin(ranges_of(columns.touches(), 0, count));
+      const Pin pin(ranges_of(columns.accesses(), 0, count));
       pieces[0] = cpu::parse_range(
           {.syntax = job_.syntax,
            .targets = targets,
@@ -323,8 +323,8 @@ class LinesReader {
     return Table(job_.schema.names, std::move(columns));
   }
 
-  const CsvLinesJob& job_;
-  Text& text_;
+  const CsvDeviceJob& job_;
+  ByteSource& text_;
   int64_t end_;
   int64_t wanted_;
   DeviceCall call_;
@@ -337,12 +337,12 @@ class LinesReader {
 
 }  // namespace
 
-CsvLines parse_csv_lines(const CsvLinesJob& job, Text& text) {
+CsvDeviceRows parse_on_device(const CsvDeviceJob& job, ByteSource& text) {
   if constexpr (built_with_cuda) {
     check_plain(job);
     if (text.known_size() < 0 && job.limit < std::numeric_limits<int64_t>::max())
       leave_to_host("a stream is read no further than asked");
-    return LinesReader(job, text).read();
+    return DeviceReader(job, text).read();
   }
   leave_to_host("this build has no kernel for CUDA");
 }

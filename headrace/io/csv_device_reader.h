@@ -14,7 +14,7 @@ namespace hr {
 /// With what stands around the text a pinned block of 16 MiB.
 inline constexpr int64_t kLineBlockBytes = (int64_t{1} << 24) - 4096;
 
-struct CsvLinesJob {
+struct CsvDeviceJob {
   const CsvSyntax& syntax;
   const std::vector<CsvTarget>& targets;  ///< one a field; where the host would put them is unused
   const CsvSchema& schema;                ///< of the wanted columns
@@ -27,15 +27,15 @@ struct CsvLinesJob {
 };
 
 /// Rows on a device that are not yet a table.
-struct CsvLines {
-  CsvPiece piece{};  ///< how many rows there are, and those that are bad
-  Table table{};     ///< the good rows up to the limit
+struct CsvDeviceRows {
+  CsvPartial piece{};  ///< how many rows there are, and those that are bad
+  Table table{};       ///< the good rows up to the limit
 };
 
 /// Parses the rows. Lines that the kernels do not surely take as `cpu::parse_range` does are parsed
 /// by that, on the host, and their values put in place. Throws UnsupportedError when all of the
 /// text needs the host: quotes, comments, columns that are neither numbers nor bools, lines longer
 /// than a block, too many fields that are not plain, a build without kernels.
-CsvLines parse_csv_lines(const CsvLinesJob& job, Text& text);
+CsvDeviceRows parse_on_device(const CsvDeviceJob& job, ByteSource& text);
 
 }  // namespace hr

@@ -199,7 +199,7 @@ void parse_lines(const DeviceCall& call, const LineTargets& targets, const char*
   const unsigned tiles = blocks_of(size, kLineTile);
   count_kernel<<<tiles, kThreads, 0, stream_of(call)>>>(text, size, targets.quote, targets.comment,
                                                         targets.tiles, targets.counts);
-  running_sums(call, targets.tiles, tiles, &targets.counts->lines, true);
+  exclusive_scan(call, targets.tiles, tiles, &targets.counts->lines, true);
   parse_kernel<<<tiles, kThreads, 0, stream_of(call)>>>(text, size, offset, targets);
   check_cuda("read_csv", cudaGetLastError());
 }

@@ -161,7 +161,7 @@ const std::vector<Dtype>& dtypes() {
 
 }  // namespace
 
-TEST(CsvLines, ScalesAsFastFloatDoes) {
+TEST(CsvDeviceRows, ScalesAsFastFloatDoes) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200'000; ++i) {
     const uint64_t w = random() >> (random() % 64);
@@ -176,7 +176,7 @@ TEST(CsvLines, ScalesAsFastFloatDoes) {
     }
 }
 
-TEST(CsvLines, WhatALaneTakesIsWhatTheReaderReads) {
+TEST(CsvDeviceRows, WhatALaneTakesIsWhatTheReaderReads) {
   std::mt19937_64 random(2);
   const auto check = [](const std::string& field) {
     for (const Dtype dtype : dtypes()) {
@@ -190,7 +190,7 @@ TEST(CsvLines, WhatALaneTakesIsWhatTheReaderReads) {
   for (int i = 0; i < 3000; ++i) check(number_text(random));
 }
 
-TEST(CsvLines, ALaneTakesThePlain) {
+TEST(CsvDeviceRows, ALaneTakesThePlain) {
   for (const char* field : kPlain) {
     bool any = false;
     for (const Dtype dtype : dtypes()) any |= taken(field, dtype) != "x";
@@ -238,7 +238,7 @@ std::string outcome(const CsvScan& scan, int64_t max_rows, int64_t chunk, Place 
   return told;
 }
 
-class CsvLinesDevices : public ::testing::TestWithParam<Place> {
+class CsvReaderDevices : public ::testing::TestWithParam<Place> {
  protected:
   void SetUp() override {
     if (GetParam().is_simulated()) testing::stream_at(simulated);
@@ -259,12 +259,12 @@ class CsvLinesDevices : public ::testing::TestWithParam<Place> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Device, CsvLinesDevices, ::testing::ValuesIn(testing::device_places()),
+INSTANTIATE_TEST_SUITE_P(Device, CsvReaderDevices, ::testing::ValuesIn(testing::device_places()),
                          [](const auto& at) { return at.param.is_gpu() ? "Cuda" : "Simulated"; });
 
 }  // namespace
 
-TEST_P(CsvLinesDevices, ColumnsOfEverySize) {
+TEST_P(CsvReaderDevices, ColumnsOfEverySize) {
   std::mt19937_64 random(3);
   for (const int64_t rows : {0, 1, 31, 32, 33, 63, 64, 65, 1000, 131'071, 131'073}) {
     std::string text = "x\n";
@@ -285,7 +285,7 @@ TEST_P(CsvLinesDevices, ColumnsOfEverySize) {
   EXPECT_EQ(last_fallback(), "");
 }
 
-TEST_P(CsvLinesDevices, RandomTextOfEveryKind) {
+TEST_P(CsvReaderDevices, RandomTextOfEveryKind) {
   std::mt19937_64 random(4);
   constexpr const char* kEnds[] = {"\n", "\r\n", "\r"};
   for (int round = 0; round < 150; ++round) {
@@ -326,7 +326,7 @@ TEST_P(CsvLinesDevices, RandomTextOfEveryKind) {
   }
 }
 
-TEST_P(CsvLinesDevices, WhatHasNoKernelIsReadOnTheHost) {
+TEST_P(CsvReaderDevices, WhatHasNoKernelIsReadOnTheHost) {
   const auto expect_fallback = [&](const std::string& text, const CsvOptions& options,
                                    const std::string& why, int64_t chunk = 1 << 20) {
     clear_fallbacks();

@@ -183,7 +183,7 @@ bool has_kernels() {
 }
 
 #if HWY_TARGET == HWY_SCALAR
-int64_t strings(const CsvSyntax&, const CsvFields&, int64_t, uint32_t, TextArena&, StringView*,
+int64_t strings(const CsvSyntax&, const CsvFields&, int64_t, uint32_t, ByteBuffer&, StringView*,
                 int32_t*) {
   return 0;
 }
@@ -206,7 +206,7 @@ inline bool holds(const char* p, uint64_t size, uint8_t byte) {
 }
 
 int64_t strings(const CsvSyntax& syntax, const CsvFields& fields, int64_t field, uint32_t buffer,
-                TextArena& arena, StringView* values, int32_t* others) {
+                ByteBuffer& arena, StringView* values, int32_t* others) {
   const hn::FixedTag<uint8_t, 16> d8;
   const auto bytes_of = [](const void* p) { return static_cast<const uint8_t*>(p); };
   const bool check_blank = fields.fields == 1;  // then such a row is none
@@ -240,9 +240,9 @@ int64_t strings(const CsvSyntax& syntax, const CsvFields& fields, int64_t field,
     }
     StringView& view = values[row];
     view.size = static_cast<uint32_t>(size);
-    std::memcpy(view.far.prefix, begin, sizeof view.far.prefix);
-    view.far.buffer = buffer;
-    view.far.offset = offset + static_cast<uint32_t>(to - first);
+    std::memcpy(view.indirect.prefix, begin, sizeof view.indirect.prefix);
+    view.indirect.buffer = buffer;
+    view.indirect.offset = offset + static_cast<uint32_t>(to - first);
     hn::StoreU(text, d8, reinterpret_cast<uint8_t*>(to));
     for (uint64_t i = 16; i < size; i += 16)
       hn::StoreU(hn::LoadU(d8, bytes_of(begin + i)), d8, reinterpret_cast<uint8_t*>(to) + i);
@@ -271,7 +271,7 @@ CsvFields index_fields(const CsvSyntax& syntax, int64_t fields, const char* text
 }
 
 int64_t parse_string_fields(const CsvSyntax& syntax, const CsvFields& fields, int64_t field,
-                            uint32_t buffer, TextArena& arena, StringView* values,
+                            uint32_t buffer, ByteBuffer& arena, StringView* values,
                             int32_t* others) {
   return HR_SIMD(strings)(syntax, fields, field, buffer, arena, values, others);
 }

@@ -67,7 +67,8 @@ int64_t parse_number_fields(const CsvFields& fields, int64_t field, T* values, i
 /// which is the column's buffer `buffer`. Rows that are null, hold doubled quotes, are not UTF-8
 /// or are empty lines are listed in `others` in order, and their number is returned.
 int64_t parse_string_fields(const CsvSyntax& syntax, const CsvFields& fields, int64_t field,
-                            uint32_t buffer, TextArena& arena, StringView* values, int32_t* others);
+                            uint32_t buffer, ByteBuffer& arena, StringView* values,
+                            int32_t* others);
 
 }  // namespace cpu
 

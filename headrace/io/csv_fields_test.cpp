@@ -200,7 +200,7 @@ TEST_P(Fields, ReadsText) {
   for (const std::string& word : words) text += "1," + word + "\n";
   const Tile tile(syntax, 2, text);
   ASSERT_EQ(tile.index.rows, static_cast<int64_t>(words.size()));
-  TextArena arena;
+  ByteBuffer arena;
   arena.append("before");
   std::vector<StringView> views(words.size());
   std::vector<int32_t> others(words.size());
@@ -218,9 +218,9 @@ TEST_P(Fields, ReadsText) {
       padded.resize(sizeof view.inlined);
       EXPECT_EQ(std::string(view.inlined, sizeof view.inlined), padded);
     } else {
-      EXPECT_EQ(view.far.buffer, 7U);
-      EXPECT_EQ(std::string(view.far.prefix, 4), words[i].substr(0, 4));
-      EXPECT_EQ(arena.view().substr(view.far.offset, view.size), words[i]);
+      EXPECT_EQ(view.indirect.buffer, 7U);
+      EXPECT_EQ(std::string(view.indirect.prefix, 4), words[i].substr(0, 4));
+      EXPECT_EQ(arena.view().substr(view.indirect.offset, view.size), words[i]);
     }
   }
   EXPECT_EQ(arena.view().substr(0, 6), "before");

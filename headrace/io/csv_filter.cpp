@@ -64,8 +64,8 @@ Table joined(std::vector<Table> batches) {
 
 }  // namespace
 
-CsvResult CsvReading::read_where(const CsvFilter& filter, const std::vector<bool>& columns,
-                                 int64_t most) {
+CsvResult CsvReader::read_where(const CsvFilter& filter, const std::vector<bool>& columns,
+                                int64_t most) {
   if (state_.options.on_bad == BadRows::kReject)
     throw_error<InvalidArgumentError>(kOp,
                                       "bad rows are set aside, and a filter looks at some rows",
@@ -106,40 +106,40 @@ CsvResult CsvReading::read_where(const CsvFilter& filter, const std::vector<bool
     enough = 2 * std::max(enough, ranges.max_rows);
   }
   text_.check_unchanged();
-  std::vector<CsvPiece> none;
+  std::vector<CsvPartial> none;
   if (batches.empty()) batches.push_back(CsvColumns(all.schema, 0).finish(none, {}, 0));
   return {.table = joined(std::move(batches)), .rejects = rejects.finish()};
 }
 
 // The wanted columns of the rows that stay of a batch; adds its rows to `rows`.
-Table CsvReading::read_batch(Wanted& first, Wanted& second, const CsvFilter& filter,
-                             const std::vector<bool>& wanted, Batch batch, int64_t& rows) {
+Table CsvReader::read_batch(Wanted& first, Wanted& second, const CsvFilter& filter,
+                            const std::vector<bool>& wanted, Batch batch, int64_t& rows) {
   int64_t slots = 0;
   for (const CsvRange& range : batch.ranges) slots += range.max_rows;
   const bool reads_more = !second.schema.names.empty();
   Texts texts;
   CsvColumns before(first.schema, slots);
   std::vector<int64_t> first_slots;
-  std::vector<CsvPiece> pieces =
+  std::vector<CsvPartial> pieces =
       parse(first, before, batch, first_slots, reads_more ? &texts : nullptr);
   // Behind a bad row nothing counts, but one before it may be found bad in the other columns.
   const auto bad = std::find_if(pieces.begin(), pieces.end(),
-                                [](const CsvPiece& piece) { return !piece.bad_rows.empty(); });
+                                [](const CsvPartial& piece) { return !piece.bad_rows.empty(); });
   for (auto piece = bad; piece != pieces.end(); ++piece)
     if (piece != bad) piece->rows = 0;
   batch.rows = {0};
-  for (const CsvPiece& piece : pieces)
+  for (const CsvPartial& piece : pieces)
     batch.rows.push_back(std::min(batch.rows.back() + piece.rows, batch.most));
   std::vector<bool> has(wanted.size());
   for (size_t c = 0, next = 0; c < has.size(); ++c) {
     has[c] = next < first.schema.names.size() && state_.schema.names[c] == first.schema.names[next];
     next += has[c];
   }
-  for (CsvPiece& piece : pieces) batch.begins.push_back(std::move(piece.begins));
+  for (CsvPartial& piece : pieces) batch.begins.push_back(std::move(piece.begins));
   Table known = before.finish(pieces, first_slots, batch.most);
   Column test = filter.test(columns_of(known, has, filter.reads));
   // Behind the last row that is wanted nothing counts.
-  const auto [count, picked] = first_picked(Mask(test), batch.most_kept);
+  const auto [count, picked] = mask_prefix(Mask(test), batch.most_kept);
   if (picked == batch.most_kept) {
     batch.most = count;
     known = known.slice(0, count);
@@ -158,7 +158,7 @@ Table CsvReading::read_batch(Wanted& first, Wanted& second, const CsvFilter& fil
   if (reads_more) {
     CsvColumns after(second.schema, batch.kept.back());
     std::vector<int64_t> slots_after;
-    std::vector<CsvPiece> fresh = parse(second, after, batch, slots_after, &texts);
+    std::vector<CsvPartial> fresh = parse(second, after, batch, slots_after, &texts);
     report_all(fresh, std::numeric_limits<int64_t>::max(), rejects);
     more = after.finish(fresh, slots_after, batch.kept.back());
   }
@@ -171,7 +171,7 @@ Table CsvReading::read_batch(Wanted& first, Wanted& second, const CsvFilter& fil
     if (has[c]) {
       const Column& column = known.column(next_known++);
       if (wanted[c])
-        columns.push_back(batch.kept.back() == count ? column : compress(column, mask));
+        columns.push_back(batch.kept.back() == count ? column : hr::filter(column, mask));
     } else if (wanted[c]) {
       columns.push_back(more.column(next_more++));
     }

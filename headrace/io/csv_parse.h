@@ -20,8 +20,8 @@ struct CsvTarget {
   int64_t column = -1;  ///< column of the result; -1: only its borders matter
   Dtype dtype{};
   std::string name{};
-  std::byte* values = nullptr;              ///< first slot of the whole column; null for bools
-  std::shared_ptr<const ZoneRules> zone{};  ///< of a timestamp with a zone
+  std::byte* values = nullptr;                  ///< first slot of the whole column; null for bools
+  std::shared_ptr<const TimezoneRules> zone{};  ///< of a timestamp with a zone
 };
 
 struct CsvBadRow {
@@ -34,7 +34,7 @@ struct CsvBadRow {
 };
 
 /// What one range gave beside the values of fixed width.
-struct CsvPiece {
+struct CsvPartial {
   struct Part {
     Buffer validity{};  ///< from bit 0; empty: no nulls
     Buffer bits{};      ///< of a bool column, from bit 0
@@ -45,7 +45,7 @@ struct CsvPiece {
   int64_t rows = 0;
   std::vector<Part> parts{};  ///< one a column of the result
   std::vector<CsvBadRow> bad_rows{};
-  TextArena bad_text{};
+  ByteBuffer bad_text{};
   Buffer begins{};  ///< int32 offsets of the good rows, if they are noted
 };
 
@@ -73,8 +73,9 @@ namespace cpu {
 /// them), one a good row, without gaps; string views name their text buffer `text_buffer`. With
 /// `keep` only these rows are parsed and get slots, `max_rows` of the range are as many, and the
 /// columns are those of a file with more than one.
-CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-                     int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep = nullptr);
+CsvPartial parse_range(const CsvParseJob& job, const char* text, int64_t size,
+                       const CsvRange& range, int64_t first_slot, uint32_t text_buffer,
+                       const CsvKeep* keep = nullptr);
 
 }  // namespace cpu
 

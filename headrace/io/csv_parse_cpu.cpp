@@ -29,11 +29,11 @@ namespace {
 constexpr int64_t kOtherShapes = 16;  // then a range is taken to have another shape
 constexpr int64_t kFewRows = 8;       // one of so many is wanted: not worth another index
 
-class RangeParser : CsvPieceWriter {
+class RangeParser : CsvPartialWriter {
  public:
   RangeParser(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
               int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep)
-      : CsvPieceWriter(job, text, range, first_slot, text_buffer),
+      : CsvPartialWriter(job, text, range, first_slot, text_buffer),
         keep_(keep),
         text_(text),
         end_(text + size),
@@ -52,7 +52,7 @@ class RangeParser : CsvPieceWriter {
       piece_.begins = Buffer::allocate(range.max_rows * static_cast<int64_t>(sizeof(int32_t)));
   }
 
-  CsvPiece parse() {
+  CsvPartial parse() {
     if (keep_ && keep_->begins && most_ * kFewRows < keep_->rows) return parse_few();
     const char* p = text_;
     const bool alone = targets_.size() == 1 && targets_[0].column == 0 && syntax_.plain_numbers;
@@ -88,7 +88,7 @@ class RangeParser : CsvPieceWriter {
 
  private:
   // Some rows here and there.
-  CsvPiece parse_few() {
+  CsvPartial parse_few() {
     for (int64_t at = 0; at < keep_->rows && piece_.rows < most_; at += 56) {
       const int64_t count = std::min<int64_t>(56, keep_->rows - at);
       for (uint64_t bits = load_bits(keep_->bits, keep_->first + at, count); bits;
@@ -365,7 +365,7 @@ class RangeParser : CsvPieceWriter {
       return field.next;
     }
     if (begin < end && parse(begin, end)) return field.next;
-    return misfit(target, field);
+    return type_error(target, field);
   }
 
   // The text of a field with its quotes undone, or a null. `put` keeps it, or gives false when it
@@ -392,10 +392,10 @@ class RangeParser : CsvPieceWriter {
       if (text.size() <= sizeof view.inlined) {
         std::memcpy(view.inlined, text.data(), text.size());
       } else {
-        TextArena& text_of_range = arena(target);
-        std::memcpy(view.far.prefix, text.data(), sizeof view.far.prefix);
-        view.far.buffer = text_buffer_;
-        view.far.offset = static_cast<uint32_t>(text_of_range.size());
+        ByteBuffer& text_of_range = arena(target);
+        std::memcpy(view.indirect.prefix, text.data(), sizeof view.indirect.prefix);
+        view.indirect.buffer = text_buffer_;
+        view.indirect.offset = static_cast<uint32_t>(text_of_range.size());
         text_of_range.append(text);
       }
       slot<StringView>(target) = view;
@@ -430,8 +430,8 @@ class RangeParser : CsvPieceWriter {
   int64_t other_shapes_ = 0;  // times in a row that lines were not of the shape of number_lines
 };
 
-CsvPiece parse(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-               int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep) {
+CsvPartial parse(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
+                 int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep) {
   return RangeParser(job, text, size, range, first_slot, text_buffer, keep).parse();
 }
 
@@ -443,8 +443,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hr::cpu {
 
-CsvPiece parse_range(const CsvParseJob& job, const char* text, int64_t size, const CsvRange& range,
-                     int64_t first_slot, uint32_t text_buffer, const CsvKeep* keep) {
+CsvPartial parse_range(const CsvParseJob& job, const char* text, int64_t size,
+                       const CsvRange& range, int64_t first_slot, uint32_t text_buffer,
+                       const CsvKeep* keep) {
   return HR_SIMD(parse)(job, text, size, range, first_slot, text_buffer, keep);
 }
 

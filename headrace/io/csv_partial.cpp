@@ -45,8 +45,8 @@ RowCount count_fields(const CsvSyntax& syntax, const char* p, const char* end) {
 
 }  // namespace
 
-CsvPieceWriter::CsvPieceWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
-                               int64_t first_slot, uint32_t text_buffer)
+CsvPartialWriter::CsvPartialWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
+                                   int64_t first_slot, uint32_t text_buffer)
     : job_(job),
       syntax_(job.syntax),
       targets_(job.targets),
@@ -68,19 +68,19 @@ CsvPieceWriter::CsvPieceWriter(const CsvParseJob& job, const char* text, const C
   }
 }
 
-CsvPiece CsvPieceWriter::finish() {
+CsvPartial CsvPartialWriter::finish() {
   for (size_t c = 0; c < arenas_.size(); ++c) piece_.parts[c].text = arenas_[c].finish();
   for (const Noted& each : noted_entries_)
     piece_.parts[each.column].entries = entries_[each.column].values();
   return std::move(piece_);
 }
 
-void CsvPieceWriter::note_arenas() {
+void CsvPartialWriter::note_arenas() {
   for (size_t c = 0; c < arenas_.size(); ++c) noted_[c] = arenas_[c].size();
   note_entries();
 }
 
-void CsvPieceWriter::forget_rows(int64_t rows) {
+void CsvPartialWriter::forget_rows(int64_t rows) {
   for (const Noted& each : noted_entries_) entries_[each.column].shrink(each.size);
   for (size_t c = 0; c < arenas_.size(); ++c) {
     arenas_[c].shrink(noted_[c]);
@@ -90,7 +90,7 @@ void CsvPieceWriter::forget_rows(int64_t rows) {
   }
 }
 
-void CsvPieceWriter::set_null(const CsvTarget& target) {
+void CsvPartialWriter::set_null(const CsvTarget& target) {
   Buffer& validity = part(target).validity;
   if (!validity) {
     validity = Buffer::allocate(bitmap_bytes(range_.max_rows));
@@ -105,7 +105,7 @@ void CsvPieceWriter::set_null(const CsvTarget& target) {
                 static_cast<size_t>(target.dtype.size_bytes()));
 }
 
-const char* CsvPieceWriter::defect(const CsvField& field) {
+const char* CsvPartialWriter::defect(const CsvField& field) {
   trouble_ = {.what = field.defect == FieldDefect::kOpenQuote ? "a quote is never closed"
                                                               : "text follows a closing quote",
               .fix =
@@ -114,7 +114,7 @@ const char* CsvPieceWriter::defect(const CsvField& field) {
   return nullptr;
 }
 
-const char* CsvPieceWriter::misfit(const CsvTarget& target, const CsvField& field) {
+const char* CsvPartialWriter::type_error(const CsvTarget& target, const CsvField& field) {
   const std::string_view text(field.begin, static_cast<size_t>(field.end - field.begin));
   double number;
   const char* fits = "string";
@@ -134,10 +134,10 @@ const char* CsvPieceWriter::misfit(const CsvTarget& target, const CsvField& fiel
 }
 
 // Sets the row that begins at `p` aside and gives the next one.
-const char* CsvPieceWriter::reject(const char* p, const char* end) {
+const char* CsvPartialWriter::reject(const char* p, const char* end) {
   for (const Noted& each : noted_entries_) entries_[each.column].shrink(each.size);
   if (row_has_null_)  // its slots belong to the next row
-    for (CsvPiece::Part& each : piece_.parts)
+    for (CsvPartial::Part& each : piece_.parts)
       if (each.validity) set_bit(each.validity.mutable_as<uint8_t>(), piece_.rows, true);
   const char* stop = p;
   for (;;) {
@@ -163,20 +163,20 @@ const char* CsvPieceWriter::reject(const char* p, const char* end) {
   return after;
 }
 
-const char* CsvPieceWriter::not_utf8(const CsvTarget& target, std::string_view text) {
+const char* CsvPartialWriter::not_utf8(const CsvTarget& target, std::string_view text) {
   trouble_ = {.what = "the text of column '" + printable(target.name) + "' is not UTF-8: '" +
                       printable(text) + "'",
               .fix = "convert the file to UTF-8, or pass on_bad=\"reject\""};
   return nullptr;
 }
 
-const char* CsvPieceWriter::wrong_count(size_t field, const char* p, const char* end) {
+const char* CsvPartialWriter::wrong_count(size_t field, const char* p, const char* end) {
   auto fields = static_cast<int64_t>(field) + 1;
   if (*p == syntax_.delimiter) fields += count_fields(syntax_, p + 1, end).fields;
   return wrong_count(fields);
 }
 
-void CsvPieceWriter::blame_field(size_t field, const char* row, const char* end) {
+void CsvPartialWriter::blame_field(size_t field, const char* row, const char* end) {
   const RowCount count = count_fields(syntax_, row, end);
   if (count.has_defect || count.fields == std::ssize(targets_))
     trouble_.column = static_cast<int64_t>(field) + 1;
@@ -184,7 +184,7 @@ void CsvPieceWriter::blame_field(size_t field, const char* row, const char* end)
     wrong_count(count.fields);
 }
 
-const char* CsvPieceWriter::wrong_count(int64_t fields) {
+const char* CsvPartialWriter::wrong_count(int64_t fields) {
   const auto names = std::ssize(targets_);
   trouble_ = {.column = std::min(fields, names) + 1,
               .what = "a row has " + std::to_string(fields) + (fields == 1 ? " field" : " fields") +

@@ -13,23 +13,23 @@ namespace hr {
 
 /// Holds a piece while its rows are parsed. `row_` is the row whose fields are written; a function
 /// that finds a field bad notes why and returns null.
-class CsvPieceWriter {
+class CsvPartialWriter {
  protected:
-  CsvPieceWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
-                 int64_t first_slot, uint32_t text_buffer);
+  CsvPartialWriter(const CsvParseJob& job, const char* text, const CsvRange& range,
+                   int64_t first_slot, uint32_t text_buffer);
 
-  CsvPiece finish();
+  CsvPartial finish();
 
   template <class T>
   T& slot(const CsvTarget& target) {
     return reinterpret_cast<T*>(target.values)[first_slot_ + row_];
   }
 
-  CsvPiece::Part& part(const CsvTarget& target) {
+  CsvPartial::Part& part(const CsvTarget& target) {
     return piece_.parts[static_cast<size_t>(target.column)];
   }
 
-  TextArena& arena(const CsvTarget& target) { return arenas_[static_cast<size_t>(target.column)]; }
+  ByteBuffer& arena(const CsvTarget& target) { return arenas_[static_cast<size_t>(target.column)]; }
 
   /// The strings that a category column has so far.
   DictionaryBuilder& entries(const CsvTarget& target) {
@@ -55,7 +55,7 @@ class CsvPieceWriter {
   void forget_rows(int64_t rows);
 
   const char* defect(const CsvField& field);
-  const char* misfit(const CsvTarget& target, const CsvField& field);
+  const char* type_error(const CsvTarget& target, const CsvField& field);
   const char* not_utf8(const CsvTarget& target, std::string_view text);
   /// Field `field` ended at `p`, and the row goes on or is over against expectation.
   const char* wrong_count(size_t field, const char* p, const char* end);
@@ -70,7 +70,7 @@ class CsvPieceWriter {
   const CsvSyntax& syntax_;
   const std::vector<CsvTarget>& targets_;
   uint32_t text_buffer_;
-  CsvPiece piece_{};
+  CsvPartial piece_{};
   int64_t row_ = 0;
 
  private:
@@ -84,7 +84,7 @@ class CsvPieceWriter {
 
   const CsvRange& range_;
   int64_t first_slot_;
-  std::vector<TextArena> arenas_;  // one a column
+  std::vector<ByteBuffer> arenas_;  // one a column
   std::vector<int64_t> noted_{};
   std::vector<DictionaryBuilder> entries_;  // one a column, filled for categories
 

@@ -22,8 +22,8 @@ constexpr int64_t kLongRange = int64_t{1} << 24;
 
 }  // namespace
 
-CsvReading::CsvReading(const CsvScan::State& state, int64_t max_rows, int64_t chunk_bytes,
-                       Text& text)
+CsvReader::CsvReader(const CsvScan::State& state, int64_t max_rows, int64_t chunk_bytes,
+                     ByteSource& text)
     : state_(state),
       text_(text),
       chunk_bytes_(chunk_bytes),
@@ -32,7 +32,7 @@ CsvReading::CsvReading(const CsvScan::State& state, int64_t max_rows, int64_t ch
   if (max_rows >= 0) limit_ = std::min(limit_, max_rows);
 }
 
-CsvReading::Wanted CsvReading::want(const std::vector<bool>& columns) const {
+CsvReader::Wanted CsvReader::want(const std::vector<bool>& columns) const {
   Wanted wanted;
   wanted.targets.resize(state_.layout.names.size());
   for (size_t f = 0; f < wanted.targets.size(); ++f)
@@ -42,14 +42,14 @@ CsvReading::Wanted CsvReading::want(const std::vector<bool>& columns) const {
     CsvTarget& target = wanted.targets[static_cast<size_t>(state_.fields[c])];
     target.column = static_cast<int64_t>(wanted.schema.names.size());
     target.dtype = state_.schema.dtypes[c];
-    if (target.dtype.has_zone()) target.zone = zone_rules(kOp, target.dtype);
+    if (target.dtype.has_zone()) target.zone = timezone_rules(kOp, target.dtype);
     wanted.schema.names.push_back(target.name);
     wanted.schema.dtypes.push_back(target.dtype);
   }
   return wanted;
 }
 
-CsvResult CsvReading::read(const std::vector<bool>& columns, Place place) {
+CsvResult CsvReader::read(const std::vector<bool>& columns, Place place) {
   Wanted wanted = want(columns);
   if (place.is_host() || wanted.schema.names.empty()) return read_here(wanted);
   CsvResult result;
@@ -70,25 +70,25 @@ CsvResult CsvReading::read(const std::vector<bool>& columns, Place place) {
   return result;
 }
 
-CsvResult CsvReading::read_lines(Wanted& wanted, Place place) {
-  CsvLines lines = parse_csv_lines({.syntax = state_.syntax,
-                                    .targets = wanted.targets,
-                                    .schema = wanted.schema,
-                                    .begin = state_.layout.data_begin,
-                                    .first_line = state_.layout.first_line,
-                                    .estimated_rows = state_.layout.estimated_rows,
-                                    .limit = limit_,
-                                    .place = place,
-                                    .block_bytes = chunk_bytes_},
-                                   text_);
+CsvResult CsvReader::read_lines(Wanted& wanted, Place place) {
+  CsvDeviceRows lines = parse_on_device({.syntax = state_.syntax,
+                                         .targets = wanted.targets,
+                                         .schema = wanted.schema,
+                                         .begin = state_.layout.data_begin,
+                                         .first_line = state_.layout.first_line,
+                                         .estimated_rows = state_.layout.estimated_rows,
+                                         .limit = limit_,
+                                         .place = place,
+                                         .block_bytes = chunk_bytes_},
+                                        text_);
   CsvRejects rejects;
-  const std::vector<CsvPiece> pieces{std::move(lines.piece)};
-  judge({}, pieces, rejects);
+  const std::vector<CsvPartial> pieces{std::move(lines.piece)};
+  check_bad_rows({}, pieces, rejects);
   text_.check_unchanged();
   return {.table = std::move(lines.table), .rejects = rejects.finish()};
 }
 
-CsvResult CsvReading::read_here(Wanted& wanted) {
+CsvResult CsvReader::read_here(Wanted& wanted) {
   const bool limited = limit_ != std::numeric_limits<int64_t>::max();
   // Empty lines and rejects make rows fewer than line ends, so a limited read may need more text.
   for (int64_t enough = limited ? limit_ : -1;; enough *= 2) {
@@ -97,10 +97,10 @@ CsvResult CsvReading::read_here(Wanted& wanted) {
                     state_.layout.first_line, enough, chunk_bytes_, stock_);
     CsvColumns columns(wanted.schema, ranges.max_rows);
     std::vector<int64_t> first_slots;
-    std::vector<CsvPiece> pieces =
+    std::vector<CsvPartial> pieces =
         parse(wanted, columns, {.ranges = ranges.ranges, .most = limit_}, first_slots, nullptr);
     CsvRejects rejects;
-    const int64_t rows = judge(ranges, pieces, rejects);
+    const int64_t rows = check_bad_rows(ranges, pieces, rejects);
     if (rows < limit_ && !ranges.complete) {
       enough = std::max<int64_t>(enough, 1);
       continue;
@@ -110,11 +110,11 @@ CsvResult CsvReading::read_here(Wanted& wanted) {
   }
 }
 
-std::vector<CsvPiece> CsvReading::parse(Wanted& wanted, CsvColumns& columns, const Batch& batch,
-                                        std::vector<int64_t>& first_slots, Texts* texts) {
+std::vector<CsvPartial> CsvReader::parse(Wanted& wanted, CsvColumns& columns, const Batch& batch,
+                                         std::vector<int64_t>& first_slots, Texts* texts) {
   for (CsvTarget& target : wanted.targets)
     if (target.column >= 0) target.values = columns.values(target.column);
-  const std::vector<Touch> touches = columns.touches();
+  const std::vector<BufferAccess> accesses = columns.accesses();
   const auto count = static_cast<int64_t>(batch.ranges.size());
   int64_t slot = 0;
   for (size_t i = 0; i < batch.ranges.size(); ++i) {
@@ -129,15 +129,15 @@ std::vector<CsvPiece> CsvReading::parse(Wanted& wanted, CsvColumns& columns, con
                         .notes_rows = texts && texts->empty()};
   const bool has_texts = texts && !texts->empty();
   if (texts) texts->resize(batch.ranges.size());
-  std::vector<CsvPiece> pieces(static_cast<size_t>(count));
+  std::vector<CsvPartial> pieces(static_cast<size_t>(count));
   std::atomic<int64_t> lowest_bad{count};
   parallel_for(count, [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
-    CsvPiece& piece = pieces[at];
+    CsvPartial& piece = pieces[at];
     piece.parts.resize(wanted.schema.names.size());
     if (i > lowest_bad || (batch.bits && batch.kept[at] == batch.kept[at + 1])) return;
     Buffer text = has_texts ? std::move((*texts)[at]) : text_of(batch.ranges[at]);
-    piece = parse_range(job, batch, at, touches, first_slots[at], text);
+    piece = parse_range(job, batch, at, accesses, first_slots[at], text);
     if (texts && !has_texts)
       (*texts)[at] = std::move(text);
     else
@@ -149,8 +149,9 @@ std::vector<CsvPiece> CsvReading::parse(Wanted& wanted, CsvColumns& columns, con
   return pieces;
 }
 
-CsvPiece CsvReading::parse_range(const CsvParseJob& job, const Batch& batch, size_t index,
-                                 const std::vector<Touch>& touches, int64_t first, Buffer& text) {
+CsvPartial CsvReader::parse_range(const CsvParseJob& job, const Batch& batch, size_t index,
+                                  const std::vector<BufferAccess>& accesses, int64_t first,
+                                  Buffer& text) {
   CsvRange range = batch.ranges[index];
   CsvKeep keep;
   if (batch.bits) {
@@ -158,12 +159,12 @@ CsvPiece CsvReading::parse_range(const CsvParseJob& job, const Batch& batch, siz
             batch.begins[index] ? batch.begins[index].as<int32_t>() : nullptr};
     range.max_rows = batch.kept[index + 1] - batch.kept[index];
   }
-  const Pin pin(ranges_of(touches, first, first + range.max_rows));
+  const Pin pin(ranges_of(accesses, first, first + range.max_rows));
   return cpu::parse_range(job, text.as<char>() + kCsvPadding, range.end - range.begin, range, first,
                           static_cast<uint32_t>(index), batch.bits ? &keep : nullptr);
 }
 
-Buffer CsvReading::text_of(const CsvRange& range) {
+Buffer CsvReader::text_of(const CsvRange& range) {
   Buffer buffer = take(range);
   char* text = buffer.mutable_as<char>() + kCsvPadding;
   const int64_t size = range.end - range.begin;
@@ -173,7 +174,7 @@ Buffer CsvReading::text_of(const CsvRange& range) {
   return buffer;
 }
 
-Buffer CsvReading::take(const CsvRange& range) {
+Buffer CsvReader::take(const CsvRange& range) {
   const int64_t size = range.end - range.begin;
   try {
     return stock_.take(std::max(size, chunk_bytes_ + chunk_bytes_ / 16) + 2 * kCsvPadding);
@@ -187,10 +188,10 @@ Buffer CsvReading::take(const CsvRange& range) {
 }
 
 // Bad rows before row `most`.
-void CsvReading::report_all(const std::vector<CsvPiece>& pieces, int64_t most,
-                            CsvRejects& rejects) const {
+void CsvReader::report_all(const std::vector<CsvPartial>& pieces, int64_t most,
+                           CsvRejects& rejects) const {
   int64_t rows = 0;
-  for (const CsvPiece& piece : pieces) {
+  for (const CsvPartial& piece : pieces) {
     const char* text = piece.bad_text.data();
     for (const CsvBadRow& bad : piece.bad_rows) {
       if (rows + bad.row >= most) break;
@@ -205,16 +206,16 @@ void CsvReading::report_all(const std::vector<CsvPiece>& pieces, int64_t most,
 }
 
 // Rows read, up to the limit; bad rows before it are an error or rejects.
-int64_t CsvReading::judge(const CsvRanges& ranges, const std::vector<CsvPiece>& pieces,
-                          CsvRejects& rejects) const {
+int64_t CsvReader::check_bad_rows(const CsvRanges& ranges, const std::vector<CsvPartial>& pieces,
+                                  CsvRejects& rejects) const {
   report_all(pieces, limit_, rejects);
   int64_t rows = 0;
-  for (const CsvPiece& piece : pieces) rows += piece.rows;
+  for (const CsvPartial& piece : pieces) rows += piece.rows;
   report_open_row(ranges, rows, rejects);
   return std::min(rows, limit_);
 }
 
-void CsvReading::report_open_row(const CsvRanges& ranges, int64_t rows, CsvRejects& rejects) const {
+void CsvReader::report_open_row(const CsvRanges& ranges, int64_t rows, CsvRejects& rejects) const {
   if (!ranges.complete || ranges.rest < 0 || rows >= limit_) return;
   std::string row(static_cast<size_t>(std::min(ranges.text_end - ranges.rest, int64_t{1} << 16)),
                   '\0');
@@ -223,8 +224,8 @@ void CsvReading::report_open_row(const CsvRanges& ranges, int64_t rows, CsvRejec
          "close it, or pass quote=None if quotes mean nothing here", rejects);
 }
 
-void CsvReading::report(int64_t line, int64_t column, std::string_view text, std::string_view what,
-                        std::string_view fix, CsvRejects& rejects) const {
+void CsvReader::report(int64_t line, int64_t column, std::string_view text, std::string_view what,
+                       std::string_view fix, CsvRejects& rejects) const {
   if (state_.options.on_bad == BadRows::kReject) {
     rejects.add(line, column, text, std::string(what).append("; ").append(fix));
     return;

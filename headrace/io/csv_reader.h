@@ -23,9 +23,9 @@ struct CsvScan::State {
   std::vector<int64_t> fields{};  // of each schema column
 };
 
-class CsvReading {
+class CsvReader {
  public:
-  CsvReading(const CsvScan::State& state, int64_t max_rows, int64_t chunk_bytes, Text& text);
+  CsvReader(const CsvScan::State& state, int64_t max_rows, int64_t chunk_bytes, ByteSource& text);
 
   /// The rows at `place`; `wanted` as of CsvScan::read.
   CsvResult read(const std::vector<bool>& wanted, Place place);
@@ -58,27 +58,27 @@ class CsvReading {
   CsvResult read_here(Wanted& wanted);
 
   /// Parses to `columns`. `texts`: filled when they are empty, else taken; null: read and dropped.
-  std::vector<CsvPiece> parse(Wanted& wanted, CsvColumns& columns, const Batch& batch,
-                              std::vector<int64_t>& first_slots, Texts* texts);
-  CsvPiece parse_range(const CsvParseJob& job, const Batch& batch, size_t index,
-                       const std::vector<Touch>& touches, int64_t first, Buffer& text);
+  std::vector<CsvPartial> parse(Wanted& wanted, CsvColumns& columns, const Batch& batch,
+                                std::vector<int64_t>& first_slots, Texts* texts);
+  CsvPartial parse_range(const CsvParseJob& job, const Batch& batch, size_t index,
+                         const std::vector<BufferAccess>& accesses, int64_t first, Buffer& text);
   Buffer text_of(const CsvRange& range);
   Buffer take(const CsvRange& range);
 
   Table read_batch(Wanted& first, Wanted& second, const CsvFilter& filter,
                    const std::vector<bool>& wanted, Batch batch, int64_t& rows);
-  void report_all(const std::vector<CsvPiece>& pieces, int64_t most, CsvRejects& rejects) const;
-  int64_t judge(const CsvRanges& ranges, const std::vector<CsvPiece>& pieces,
-                CsvRejects& rejects) const;
+  void report_all(const std::vector<CsvPartial>& pieces, int64_t most, CsvRejects& rejects) const;
+  int64_t check_bad_rows(const CsvRanges& ranges, const std::vector<CsvPartial>& pieces,
+                         CsvRejects& rejects) const;
   void report_open_row(const CsvRanges& ranges, int64_t rows, CsvRejects& rejects) const;
   void report(int64_t line, int64_t column, std::string_view text, std::string_view what,
               std::string_view fix, CsvRejects& rejects) const;
 
   const CsvScan::State& state_;
-  Text& text_;
+  ByteSource& text_;
   int64_t chunk_bytes_;
   int64_t limit_;
-  BufferStock stock_{};
+  BufferPool stock_{};
 };
 
 }  // namespace hr

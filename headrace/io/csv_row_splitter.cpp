@@ -30,8 +30,8 @@ struct Chunk {
 
 class ChunkReader {
  public:
-  ChunkReader(const Text& text, const CsvSyntax& syntax, int64_t data_begin, int64_t available,
-              int64_t chunk_bytes, BufferStock& stock)
+  ChunkReader(const ByteSource& text, const CsvSyntax& syntax, int64_t data_begin,
+              int64_t available, int64_t chunk_bytes, BufferPool& stock)
       : text_(text),
         syntax_(syntax),
         data_begin_(data_begin),
@@ -73,17 +73,17 @@ class ChunkReader {
     return text;
   }
 
-  const Text& text_;
+  const ByteSource& text_;
   const CsvSyntax& syntax_;
   int64_t data_begin_;
   int64_t available_;
   int64_t chunk_bytes_;
-  BufferStock& stock_;
+  BufferPool& stock_;
 };
 
 }  // namespace
 
-Buffer BufferStock::take(int64_t size_bytes) {
+Buffer BufferPool::take(int64_t size_bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (!buffers_.empty() && buffers_.back().size_bytes() >= size_bytes) {
@@ -95,14 +95,14 @@ Buffer BufferStock::take(int64_t size_bytes) {
   return Buffer::allocate(size_bytes);
 }
 
-void BufferStock::give(Buffer buffer) {
+void BufferPool::give(Buffer buffer) {
   const std::lock_guard lock(mutex_);
   buffers_.push_back(std::move(buffer));
 }
 
-std::optional<QuoteState> state_before(const Text& text, const CsvSyntax& syntax, int64_t begin,
-                                       int64_t offset) {
-  BufferStock stock;
+std::optional<QuoteState> state_before(const ByteSource& text, const CsvSyntax& syntax,
+                                       int64_t begin, int64_t offset) {
+  BufferPool stock;
   const ChunkReader reader(text, syntax, begin, offset, kMaxStepBytes, stock);
   // The state at the offset by that at `at`, which moves back until all states lead to one.
   std::array ends{QuoteState::kOutside, QuoteState::kInside, QuoteState::kMaybeClosed,
@@ -130,9 +130,9 @@ std::optional<QuoteState> state_before(const Text& text, const CsvSyntax& syntax
   return end_of(QuoteState::kOutside);
 }
 
-CsvRanges find_ranges(std::string_view op, Text& text, std::string_view name,
+CsvRanges find_ranges(std::string_view op, ByteSource& text, std::string_view name,
                       const CsvSyntax& syntax, int64_t begin, int64_t first_line,
-                      int64_t enough_rows, int64_t chunk_bytes, BufferStock& stock) {
+                      int64_t enough_rows, int64_t chunk_bytes, BufferPool& stock) {
   CsvRanges result;
   QuoteState state = QuoteState::kOutside;
   int64_t at = begin;         // next chunk

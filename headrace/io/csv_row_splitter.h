@@ -52,7 +52,7 @@ struct CsvRanges {
 };
 
 /// Buffers that workers take and give back, so that each is allocated once.
-class BufferStock {
+class BufferPool {
  public:
   Buffer take(int64_t size_bytes);
   void give(Buffer buffer);
@@ -65,14 +65,14 @@ class BufferStock {
 /// Where a reader stands at `offset` of a loaded text whose rows begin at `begin`: told by the 16
 /// MiB before it at most. Nothing when these do not tell; where they hold no quote and no comment,
 /// they are taken for rows.
-std::optional<QuoteState> state_before(const Text& text, const CsvSyntax& syntax, int64_t begin,
-                                       int64_t offset);
+std::optional<QuoteState> state_before(const ByteSource& text, const CsvSyntax& syntax,
+                                       int64_t begin, int64_t offset);
 
 /// Ranges over the rows from offset `begin` on, where line `first_line` begins, until at least
 /// `enough_rows` row ends are seen (-1: all). `chunk_bytes` alone decides the borders. Throws
 /// InputError for a row of more than 1 GiB.
-CsvRanges find_ranges(std::string_view op, Text& text, std::string_view name,
+CsvRanges find_ranges(std::string_view op, ByteSource& text, std::string_view name,
                       const CsvSyntax& syntax, int64_t begin, int64_t first_line,
-                      int64_t enough_rows, int64_t chunk_bytes, BufferStock& stock);
+                      int64_t enough_rows, int64_t chunk_bytes, BufferPool& stock);
 
 }  // namespace hr

@@ -115,7 +115,7 @@ std::string random_text(std::mt19937& random, size_t size) {
   return text;
 }
 
-TEST(CsvChunks, AnyBordersGiveTheSameRows) {
+TEST(CsvRowSplitter, AnyBordersGiveTheSameRows) {
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
     const std::string text = random_text(random, random() % 300);
@@ -127,7 +127,7 @@ TEST(CsvChunks, AnyBordersGiveTheSameRows) {
   }
 }
 
-TEST(CsvChunks, EveryLevelGivesTheSameRows) {
+TEST(CsvRowSplitter, EveryLevelGivesTheSameRows) {
   std::mt19937 random(2);
   const SimdLevel before = simd_level();
   for (int round = 0; round < 100; ++round) {
@@ -142,7 +142,7 @@ TEST(CsvChunks, EveryLevelGivesTheSameRows) {
   set_simd_level(before);
 }
 
-TEST(CsvChunks, AnyThreadsGiveTheSameBits) {
+TEST(CsvRowSplitter, AnyThreadsGiveTheSameBits) {
   std::string text = "i,f,s,b\n";
   for (int i = 0; i < 300000; ++i) {
     text += i % 7 == 3 ? "" : std::to_string(i);
@@ -168,7 +168,7 @@ TEST(CsvChunks, AnyThreadsGiveTheSameBits) {
   set_threads(before);
 }
 
-TEST(CsvChunks, TheLowestBadRowWins) {
+TEST(CsvRowSplitter, TheLowestBadRowWins) {
   std::string text = "i\n";
   for (int i = 0; i < 400000; ++i) text += i == 123456 || i == 390000 ? "x\n" : "1\n";
   Buffer buffer = Buffer::allocate(static_cast<int64_t>(text.size()));

@@ -30,7 +30,7 @@ constexpr int64_t kLeastSampleBytes = int64_t{1} << 12;
 class Sample {
  public:
   // Of a text of which `loaded` bytes can be read: all, or more than the sample.
-  Sample(const Text& text, int64_t loaded, int64_t offset, int64_t size)
+  Sample(const ByteSource& text, int64_t loaded, int64_t offset, int64_t size)
       : offset_(offset),
         size_(std::clamp<int64_t>(loaded - offset, 0, size)),
         reaches_end_(loaded - offset <= size),
@@ -91,7 +91,7 @@ Row scan_row(const CsvSyntax& syntax, const char* p, const char* end) {
 
 // What the rows tell that begin in one sample.
 struct Looked {
-  std::vector<CsvGuess> guesses{};
+  std::vector<CsvGuess> estimates{};
   int64_t rows = 0;
   int64_t bytes = 0;
   bool has_endless_row = false;  // one that does not end within 16 MiB
@@ -100,7 +100,7 @@ struct Looked {
 
 class Sniffer {
  public:
-  Sniffer(std::string_view op, Text& text, const std::string& name, const CsvOptions& options,
+  Sniffer(std::string_view op, ByteSource& text, const std::string& name, const CsvOptions& options,
           const CsvSyntax& syntax)
       : op_(op), text_(text), name_(name), options_(options), syntax_(syntax) {}
 
@@ -246,9 +246,9 @@ class Sniffer {
       all.bytes += sample.bytes;
     }
     estimate_rows(head, all);
-    join_samples(all.guesses, samples, places);
+    join_samples(all.estimates, samples, places);
     for (size_t f = 0; f < count; ++f)
-      if (guess_[f]) layout_.dtypes[f] = all.guesses[f].dtype();
+      if (guess_[f]) layout_.dtypes[f] = all.estimates[f].dtype();
     return true;
   }
 
@@ -317,13 +317,13 @@ class Sniffer {
   void join_samples(std::vector<CsvGuess>& known, std::vector<Looked>& samples,
                     const std::vector<Stretch>& places) const {
     const auto join = [&](Looked& sample) {
-      for (size_t f = 0; f < sample.guesses.size(); ++f) known[f].join(sample.guesses[f]);
-      sample.guesses.clear();
+      for (size_t f = 0; f < sample.estimates.size(); ++f) known[f].join(sample.estimates[f]);
+      sample.estimates.clear();
     };
     const auto changes = [&](const Looked& sample) {
-      for (size_t f = 0; f < sample.guesses.size(); ++f) {
+      for (size_t f = 0; f < sample.estimates.size(); ++f) {
         CsvGuess both = known[f];
-        both.join(sample.guesses[f]);
+        both.join(sample.estimates[f]);
         if (guess_[f] && both.dtype() != known[f].dtype()) return true;
       }
       return false;
@@ -336,7 +336,7 @@ class Sniffer {
         if (!changes(samples[k])) continue;
         const std::optional<QuoteState> state = state_before_sample(places[k]);
         if (!state || *state == QuoteState::kInside)
-          samples[k].guesses.clear();
+          samples[k].estimates.clear();
         else
           join(samples[k]);
         again = true;
@@ -346,7 +346,7 @@ class Sniffer {
 
   // Whole rows with the right number of fields count; others are dealt with when they are read.
   Looked look_at(const Sample& sample, const char* p, const char* end) const {
-    Looked looked{.guesses = std::vector<CsvGuess>(layout_.names.size())};
+    Looked looked{.estimates = std::vector<CsvGuess>(layout_.names.size())};
     const char* const begin = p;
     while (p < end) {
       if (const char* after = skip_empty_row(syntax_, p); after != p) {
@@ -384,11 +384,11 @@ class Sniffer {
     ++looked.rows;
     if (row.defect != FieldDefect::kNone || row.fields.size() != guess_.size()) return;
     for (size_t f = 0; f < guess_.size(); ++f)
-      if (guess_[f]) looked.guesses[f].look(syntax_, row.fields[f]);
+      if (guess_[f]) looked.estimates[f].look(syntax_, row.fields[f]);
   }
 
   std::string op_;
-  Text& text_;
+  ByteSource& text_;
   const std::string& name_;
   const CsvOptions& options_;
   const CsvSyntax& syntax_;
@@ -400,7 +400,7 @@ class Sniffer {
 
 }  // namespace
 
-CsvLayout sniff_csv(std::string_view op, Text& text, const std::string& name,
+CsvLayout sniff_csv(std::string_view op, ByteSource& text, const std::string& name,
                     const CsvOptions& options, const CsvSyntax& syntax) {
   return Sniffer(op, text, name, options, syntax).sniff();
 }

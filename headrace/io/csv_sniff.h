@@ -21,7 +21,7 @@ struct CsvLayout {
 /// Reads the head of `text` and, where the size is known, 15 samples of 64 KiB behind it (larger
 /// ones where rows are long), all up to the end of the last row that begins in them; where all
 /// dtypes are given, a 16th of the text at most.
-CsvLayout sniff_csv(std::string_view op, Text& text, const std::string& name,
+CsvLayout sniff_csv(std::string_view op, ByteSource& text, const std::string& name,
                     const CsvOptions& options, const CsvSyntax& syntax);
 
 }  // namespace hr

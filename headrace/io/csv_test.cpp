@@ -343,7 +343,7 @@ TEST(Csv, AFilterLeavesTheRowsThatItWants) {
     std::vector<std::string> expected;
     for (int64_t c = 0; c < all.num_columns(); ++c)
       if (with_it || c != static_cast<int64_t>(by))
-        for (std::string& cell : cells(compress(all.column(c), Mask(test))))
+        for (std::string& cell : cells(hr::filter(all.column(c), Mask(test))))
           expected.push_back(std::move(cell));
     EXPECT_EQ(told, expected) << "round " << round;
   }
@@ -356,7 +356,8 @@ TEST(Csv, AFilterKeepsTheCodesOfCategories) {
   const CsvScan scan(text_source(text), {.dtypes = {{"b", TypeId::kCategory}}});
   const CsvFilter filter{.reads = {true, false}, .test = even_texts};
   const Table all = scan.read().table;
-  const Column expected = compress(all.column(1), Mask(even_texts(Table({"a"}, {all.column(0)}))));
+  const Column expected =
+      hr::filter(all.column(1), Mask(even_texts(Table({"a"}, {all.column(0)}))));
   for (const int64_t chunk : {int64_t{100}, kCsvChunkBytes}) {
     const Table some = read_in_chunks(scan, {}, -1, chunk, host, &filter).table;
     const Column& codes = some.column(1);

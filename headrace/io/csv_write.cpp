@@ -51,7 +51,7 @@ FloatFormat parse_format(const std::string& text) {
 }
 
 // By the clocks of the zone, with what they are ahead: "2024-03-31 03:00:00+02:00".
-char* write_zoned(int64_t value, TimeUnit unit, const ZoneRules& zone, char* out) {
+char* write_zoned(int64_t value, TimeUnit unit, const TimezoneRules& zone, char* out) {
   const int64_t units = units_per_second(unit);
   const int32_t offset = ZoneClock(zone).offset_at(floor_divide(value, units));
   int64_t local;
@@ -77,10 +77,10 @@ class Formatter {
                                        {{"dtype", column.dtype().name()}},
                                        "write the real and the imaginary part");
     for (const Column& column : table.columns())
-      zones_.push_back(column.dtype().has_zone() ? zone_rules(kOp, column.dtype()) : nullptr);
+      zones_.push_back(column.dtype().has_zone() ? timezone_rules(kOp, column.dtype()) : nullptr);
   }
 
-  void header(TextArena& out) const {
+  void header(ByteBuffer& out) const {
     for (size_t c = 0; c < table_.names().size(); ++c) {
       if (c > 0) out.append(options_.delimiter);
       text(table_.names()[c], out);
@@ -88,7 +88,7 @@ class Formatter {
     out.append(options_.line_end);
   }
 
-  void rows(int64_t begin, int64_t end, TextArena& out) const {
+  void rows(int64_t begin, int64_t end, ByteBuffer& out) const {
     for (int64_t row = begin; row < end; ++row) {
       for (int64_t c = 0; c < table_.num_columns(); ++c) {
         if (c > 0) out.append(options_.delimiter);
@@ -99,7 +99,7 @@ class Formatter {
   }
 
  private:
-  void cell(const Column& column, const ZoneRules* zone, int64_t row, TextArena& out) const {
+  void cell(const Column& column, const TimezoneRules* zone, int64_t row, ByteBuffer& out) const {
     if (column.is_null(row)) return out.append(options_.null_word);
     const Dtype dtype = column.dtype();
     if (dtype.is_string() || dtype.is_category()) return text(column.string(row), out);
@@ -157,7 +157,7 @@ class Formatter {
     return end;
   }
 
-  void text(std::string_view value, TextArena& out) const {
+  void text(std::string_view value, ByteBuffer& out) const {
     if (!needs_quotes(value)) return out.append(value);
     out.append('"');
     for (size_t at = 0;;) {
@@ -186,7 +186,7 @@ class Formatter {
   const Table& table_;
   CsvWriteOptions options_;
   FloatFormat format_;
-  std::vector<std::shared_ptr<const ZoneRules>> zones_{};
+  std::vector<std::shared_ptr<const TimezoneRules>> zones_{};
 };
 
 // Formats batches of pieces on all workers and hands each batch to `write(pieces)`.
@@ -197,7 +197,7 @@ void format_pieces(const Table& values, const CsvWriteOptions& options, Write wr
   const int64_t piece_rows =
       std::max<int64_t>(1, kPieceCells / std::max<int64_t>(1, table.num_columns()));
   const int64_t rows = table.num_columns() == 0 ? 0 : table.num_rows();
-  std::vector<TextArena> pieces(1);
+  std::vector<ByteBuffer> pieces(1);
   if (options.header && table.num_columns() > 0) {
     formatter.header(pieces[0]);
     write(pieces, 1);
@@ -208,7 +208,7 @@ void format_pieces(const Table& values, const CsvWriteOptions& options, Write wr
     const int64_t end = std::min(rows, begin + batch_rows);
     const int64_t count = (end - begin + piece_rows - 1) / piece_rows;
     parallel_for(count, [&](int64_t k) {
-      TextArena& piece = pieces[static_cast<size_t>(k)];
+      ByteBuffer& piece = pieces[static_cast<size_t>(k)];
       piece.clear();
       const int64_t first = begin + k * piece_rows;
       formatter.rows(first, std::min(end, first + piece_rows), piece);
@@ -224,7 +224,7 @@ void write_csv(const Table& table, const std::string& path, const CsvWriteOption
   Sink sink(kOp, path, options.durable);
   int64_t size = 0;
   std::vector<int64_t> offsets;
-  format_pieces(table, options, [&](const std::vector<TextArena>& pieces, int64_t count) {
+  format_pieces(table, options, [&](const std::vector<ByteBuffer>& pieces, int64_t count) {
     if (!sink.takes_places()) {
       for (int64_t k = 0; k < count; ++k) sink.append(pieces[static_cast<size_t>(k)].view());
       return;
@@ -245,7 +245,7 @@ void write_csv(const Table& table, const std::string& path, const CsvWriteOption
 void write_csv(const Table& table, const std::function<void(std::string_view)>& write,
                const CsvWriteOptions& options) {
   const ScopedTag tag(kOp);
-  format_pieces(table, options, [&](const std::vector<TextArena>& pieces, int64_t count) {
+  format_pieces(table, options, [&](const std::vector<ByteBuffer>& pieces, int64_t count) {
     for (int64_t k = 0; k < count; ++k) write(pieces[static_cast<size_t>(k)].view());
   });
 }

@@ -188,7 +188,8 @@ Compression detect_compression(std::string_view op, std::string_view head,
   return Compression::kNone;
 }
 
-ReadBytes unpack(std::string_view op, Compression compression, ReadBytes packed, std::string name) {
+ReadBytes decompress(std::string_view op, Compression compression, ReadBytes packed,
+                     std::string name) {
   if (compression == Compression::kGzip) {
 #ifdef HR_WITH_ZLIB
     return reader<GzipReader>(op, std::move(packed), std::move(name));

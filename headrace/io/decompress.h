@@ -17,6 +17,7 @@ Compression detect_compression(std::string_view op, std::string_view head, const
 /// and zstd do. It throws InputError, naming `name`, when the data is damaged or ends early, and
 /// trusts no size that the data declares. Throws UnsupportedError for a codec that this build
 /// lacks.
-ReadBytes unpack(std::string_view op, Compression compression, ReadBytes packed, std::string name);
+ReadBytes decompress(std::string_view op, Compression compression, ReadBytes packed,
+                     std::string name);
 
 }  // namespace hr

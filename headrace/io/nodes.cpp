@@ -19,7 +19,7 @@ CsvFilter filter_of(const RowPredicates& predicates, size_t columns,
   for (const auto& each : predicates)
     for (const int64_t column : each->columns()) filter.reads[static_cast<size_t>(column)] = true;
   filter.test = [predicates, others, reads = filter.reads](const Table& table) {
-    return rows_for_which(
+    return evaluate_predicates(
         predicates,
         [&](int64_t column) {
           return table.column(
@@ -49,7 +49,7 @@ NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
   table.run = [scan, max_rows](const std::vector<bool>& wanted, std::span<const Value>) {
     return scan.read(wanted, max_rows, default_place()).table;
   };
-  table.guess = [rows = schema.estimated_rows, max_rows](const InputGuesses&) {
+  table.guess = [rows = schema.estimated_rows, max_rows](const InputEstimates&) {
     return at_most(rows, max_rows);
   };
   if (max_rows < 0) {
@@ -77,7 +77,7 @@ NodePtr scan_where(const CsvScan& scan, const RowPredicates& predicates, int64_t
   const std::string text =
       scan.source().name() + filter_table(table, predicates, made) + limit_text(max_rows);
   table.guess = [rows = guess_passing(schema.estimated_rows, predicates.size()),
-                 max_rows](const InputGuesses&) { return at_most(rows, max_rows); };
+                 max_rows](const InputEstimates&) { return at_most(rows, max_rows); };
   table.run = [scan, predicates, max_rows](const std::vector<bool>& wanted,
                                            std::span<const Value> others) {
     const CsvFilter filter = filter_of(predicates, wanted.size(), others);

@@ -27,7 +27,7 @@ std::vector<bool> groups_for(const RowGroups& source, const RowPredicates& predi
   if (predicates.empty() || count == 0) return std::vector<bool>(static_cast<size_t>(count), true);
   Buffer rows = Buffer::allocate(8 * count);
   std::copy(source.rows.begin(), source.rows.end(), rows.mutable_as<int64_t>());
-  return groups_for_which(predicates, Column(TypeId::kInt64, count, std::move(rows)), source.bounds,
+  return prune_row_groups(predicates, Column(TypeId::kInt64, count, std::move(rows)), source.bounds,
                           others);
 }
 
@@ -114,11 +114,11 @@ class Reading {
     while (left_ > 0) {
       const std::optional<Table> batch = batches();
       if (!batch) break;
-      Column test = rows_for_which(
+      Column test = evaluate_predicates(
           predicates_,
           [&](int64_t column) { return column_of(*batch, tested_, static_cast<size_t>(column)); },
           others_);
-      const FirstPicked first = first_picked(Mask(test), left_);
+      const MaskPrefix first = mask_prefix(Mask(test), left_);
       test = test.slice(0, first.rows);
       const Mask mask(test);
       keep(batch->slice(0, first.rows), tested_, &mask);
@@ -162,7 +162,7 @@ class Reading {
     for (size_t c = 0; c < wanted_.size(); ++c) {
       if (!read[c] || !wanted_[c]) continue;
       Column column = column_of(batch, read, c);
-      if (mask) column = compress(column, *mask);
+      if (mask) column = filter(column, *mask);
       if (column.num_rows() > 0 || coded_[c]) parts_[c].push_back(std::move(column));
     }
   }
@@ -206,7 +206,7 @@ NodePtr node_of(const Source& source, const RowPredicates& predicates, int64_t m
       const std::vector<bool> groups = may(inputs);
       return groups_text(std::count(groups.begin(), groups.end(), true), groups.size());
     };
-  table.guess = [source, may, count = predicates.size(), max_rows](const InputGuesses& inputs) {
+  table.guess = [source, may, count = predicates.size(), max_rows](const InputEstimates& inputs) {
     int64_t rows = 0;
     const std::vector<bool> groups =
         inputs.size() == 0 ? may({}) : std::vector<bool>(source->rows.size(), true);

@@ -116,9 +116,9 @@ bool holds_its_size(std::string_view op, const File& file, const Stamp& stamp) {
                    path);
 }
 
-class FileText final : public Text {
+class FileByteSource final : public ByteSource {
  public:
-  FileText(std::string_view op, std::shared_ptr<File> file, const Stamp& stamp)
+  FileByteSource(std::string_view op, std::shared_ptr<File> file, const Stamp& stamp)
       : op_(op), file_(std::move(file)), stamp_(stamp) {}
 
   int64_t load(int64_t end) override { return std::min(end, stamp_.size); }
@@ -147,9 +147,9 @@ class FileText final : public Text {
   Stamp stamp_;
 };
 
-class MemoryText final : public Text {
+class MemoryByteSource final : public ByteSource {
  public:
-  explicit MemoryText(Buffer bytes) : bytes_(std::move(bytes)) {}
+  explicit MemoryByteSource(Buffer bytes) : bytes_(std::move(bytes)) {}
 
   int64_t load(int64_t end) override { return std::min(end, bytes_.size_bytes()); }
 
@@ -168,9 +168,9 @@ class MemoryText final : public Text {
 };
 
 // What a reader yields, kept in blocks.
-class StreamText final : public Text {
+class StreamByteSource final : public ByteSource {
  public:
-  StreamText(ReadBytes read, int64_t packed_size, std::shared_ptr<const Text> packed)
+  StreamByteSource(ReadBytes read, int64_t packed_size, std::shared_ptr<const ByteSource> packed)
       : read_(std::move(read)), packed_size_(packed_size), packed_(std::move(packed)) {}
 
   int64_t load(int64_t end) override {
@@ -211,14 +211,14 @@ class StreamText final : public Text {
  private:
   ReadBytes read_;
   int64_t packed_size_;
-  std::shared_ptr<const Text> packed_;
+  std::shared_ptr<const ByteSource> packed_;
   std::vector<Buffer> blocks_;
   int64_t size_ = 0;
   bool over_ = false;
 };
 
 // The bytes of a text in order.
-ReadBytes in_order(std::shared_ptr<Text> text) {
+ReadBytes in_order(std::shared_ptr<ByteSource> text) {
   return [text = std::move(text), offset = int64_t{0}](char* into, int64_t size) mutable {
     const int64_t got = text->load(offset + size) - offset;
     text->read(offset, into, got);
@@ -227,8 +227,8 @@ ReadBytes in_order(std::shared_ptr<Text> text) {
   };
 }
 
-std::shared_ptr<Text> unpacked(std::string_view op, Compression compression,
-                               std::shared_ptr<Text> text, const std::string& name) {
+std::shared_ptr<ByteSource> unpacked(std::string_view op, Compression compression,
+                                     std::shared_ptr<ByteSource> text, const std::string& name) {
   if (compression == Compression::kInfer) {
     char head[kMagicBytes];
     const int64_t size = text->load(kMagicBytes);
@@ -236,13 +236,13 @@ std::shared_ptr<Text> unpacked(std::string_view op, Compression compression,
     compression = detect_compression(op, {head, static_cast<size_t>(size)}, name);
   }
   if (compression == Compression::kNone) return text;
-  return std::make_shared<StreamText>(unpack(op, compression, in_order(text), name),
-                                      text->packed_size(), text);
+  return std::make_shared<StreamByteSource>(decompress(op, compression, in_order(text), name),
+                                            text->packed_size(), text);
 }
 
 // Packed bytes of a stream are not kept once they are unpacked: only the first few are looked at.
-std::shared_ptr<Text> stream_text(std::string_view op, Compression compression, ReadBytes read,
-                                  const std::string& name) {
+std::shared_ptr<ByteSource> stream_source(std::string_view op, Compression compression,
+                                          ReadBytes read, const std::string& name) {
   std::string head(kMagicBytes, '\0');
   int64_t size = 0;
   while (size < kMagicBytes) {
@@ -260,7 +260,8 @@ std::shared_ptr<Text> stream_text(std::string_view op, Compression compression, 
     taken += count;
     return static_cast<int64_t>(count);
   };
-  return std::make_shared<StreamText>(unpack(op, compression, std::move(whole), name), -1, nullptr);
+  return std::make_shared<StreamByteSource>(decompress(op, compression, std::move(whole), name), -1,
+                                            nullptr);
 }
 
 }  // namespace
@@ -273,7 +274,7 @@ struct Source::State {
   Stamp stamp{};
   Buffer bytes{};
   ReadBytes stream{};
-  std::shared_ptr<Text> kept{};  // of a pipe or a stream, which can be read only once
+  std::shared_ptr<ByteSource> kept{};  // of a pipe or a stream, which can be read only once
 
   // The file that was stamped, once: it is whole even if its path is given to another one.
   std::shared_ptr<File> take_file() {
@@ -322,10 +323,10 @@ const std::string& Source::name() const {
   return state_->name;
 }
 
-std::shared_ptr<Text> Source::open(std::string_view op, Compression compression) const {
+std::shared_ptr<ByteSource> Source::open(std::string_view op, Compression compression) const {
   State& state = *state_;
   if (state.kind == State::Kind::kMemory)
-    return unpacked(op, compression, std::make_shared<MemoryText>(state.bytes), state.name);
+    return unpacked(op, compression, std::make_shared<MemoryByteSource>(state.bytes), state.name);
   if (state.kind == State::Kind::kFile) {
     std::shared_ptr<File> file = state.take_file();
     if (!file) {
@@ -335,7 +336,8 @@ std::shared_ptr<Text> Source::open(std::string_view op, Compression compression)
         replaced(op, state.name);
       if (stamp != state.stamp) changed(op, state.name);
     }
-    return unpacked(op, compression, std::make_shared<FileText>(op, file, state.stamp), state.name);
+    return unpacked(op, compression, std::make_shared<FileByteSource>(op, file, state.stamp),
+                    state.name);
   }
   if (state.kept) return state.kept;
   ReadBytes read = std::exchange(state.stream, nullptr);
@@ -350,7 +352,7 @@ std::shared_ptr<Text> Source::open(std::string_view op, Compression compression)
                                    {{"source", state.name}}, "open it again"),
                      state.name);
   }
-  state.kept = stream_text(op, compression, std::move(read), state.name);
+  state.kept = stream_source(op, compression, std::move(read), state.name);
   return state.kept;
 }
 

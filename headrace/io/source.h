@@ -24,9 +24,9 @@ using ReadBytes = std::function<int64_t(char* into, int64_t size)>;
 /// Bytes of a source after decompression, read by offset. Only the calling thread loads; any thread
 /// reads what is loaded. A plain file is not kept in memory; what comes from a stream or a
 /// decompressor is, in buffers that the budget counts.
-class HR_API Text {
+class HR_API ByteSource {
  public:
-  virtual ~Text() = default;
+  virtual ~ByteSource() = default;
 
   /// Makes bytes [0, end) readable; returns how many of them there are (fewer: the text is over).
   virtual int64_t load(int64_t end) = 0;
@@ -60,7 +60,7 @@ class HR_API Source {
 
   /// Opens the text. kInfer goes by the first bytes, never by the name. Throws InputError when the
   /// file changed since the handle was made, UnsupportedError for a codec that this build lacks.
-  std::shared_ptr<Text> open(std::string_view op, Compression compression) const;
+  std::shared_ptr<ByteSource> open(std::string_view op, Compression compression) const;
 
   struct State;
 

@@ -51,7 +51,7 @@ double normalize(double* matrix, int64_t size) {
     for (int64_t j = 0; j <= i; ++j) {
       const double entry = std::fabs(matrix[i * size + j]);
       if (!std::isfinite(entry))
-        throw_error<InvalidArgumentError>("symmetric_eigen", "an entry is not finite",
+        throw_error<InvalidArgumentError>("eigh", "an entry is not finite",
                                           {{"row", i}, {"column", j}});
       largest = std::max(largest, entry);
     }
@@ -78,8 +78,7 @@ void iterate(double* vectors, double* values, double* beside, int64_t size) {
     int64_t first = last - 1;
     while (first > 0 && !is_split(first - 1)) --first;
     if (--steps_left == 0)
-      throw_error<InternalError>("symmetric_eigen", "the iteration does not settle",
-                                 {{"size", size}});
+      throw_error<InternalError>("eigh", "the iteration does not settle", {{"size", size}});
     step(vectors, values, beside, first, last, size);
   }
 }
@@ -152,7 +151,7 @@ class Shifted {
 
 }  // namespace
 
-void symmetric_eigen(double* matrix, double* values, double* scratch, int64_t size) {
+void eigh(double* matrix, double* values, double* scratch, int64_t size) {
   const double unit = normalize(matrix, size);
   cpu::reduce_to_tridiagonal(matrix, values, scratch, scratch + size, scratch + 2 * size, size);
   cpu::accumulate_reflections(matrix, scratch + size, size);
@@ -166,8 +165,8 @@ void symmetric_eigen(double* matrix, double* values, double* scratch, int64_t si
   }
 }
 
-void symmetric_eigen_largest(double* matrix, double* values, double* vectors, double* scratch,
-                             int64_t size, int64_t count) {
+void eigh_largest(double* matrix, double* values, double* vectors, double* scratch, int64_t size,
+                  int64_t count) {
   const double unit = normalize(matrix, size);
   double* const diagonal = scratch;
   double* const beside = scratch + size;

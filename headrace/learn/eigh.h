@@ -12,13 +12,13 @@ namespace hr {
 /// Computations", 8.3). On return row i of `matrix` is the unit eigenvector of `values[i]`; values
 /// fall. One thread, fixed order: the same bits everywhere. O(size^3) time, `scratch` is 3 * size.
 /// Throws InvalidArgumentError when the matrix has NaN or infinite entries.
-HR_API void symmetric_eigen(double* matrix, double* values, double* scratch, int64_t size);
+HR_API void eigh(double* matrix, double* values, double* scratch, int64_t size);
 
 /// All eigenvalues, falling, and the unit eigenvectors of the `count` largest only, as rows of
 /// `vectors`: no rotation touches a vector, they are found by inverse iteration on the tridiagonal
 /// matrix (Golub and Van Loan, 8.2.2), each kept orthogonal to those before, and reflected back.
 /// `matrix` is used up; `scratch` is 8 * size.
-HR_API void symmetric_eigen_largest(double* matrix, double* values, double* vectors,
-                                    double* scratch, int64_t size, int64_t count);
+HR_API void eigh_largest(double* matrix, double* values, double* vectors, double* scratch,
+                         int64_t size, int64_t count);
 
 }  // namespace hr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of symmetric_eigen that touch whole rows. No element depends on the vector width.
+// The loops of eigh that touch whole rows. No element depends on the vector width.
 #pragma once
 #include <cstdint>
 

@@ -27,7 +27,7 @@ void expect_largest(const std::vector<double>& matrix, int64_t n, const std::vec
     std::vector<double> used = matrix;
     std::vector<double> values(static_cast<size_t>(n)), vectors(static_cast<size_t>(n * count));
     std::vector<double> scratch(static_cast<size_t>(8 * n));
-    symmetric_eigen_largest(used.data(), values.data(), vectors.data(), scratch.data(), n, count);
+    eigh_largest(used.data(), values.data(), vectors.data(), scratch.data(), n, count);
     for (size_t i = 0; i < values.size(); ++i)
       ASSERT_NEAR(values[i] / scale, all[i] / scale, bound);
     for (int64_t i = 0; i < count; ++i) {
@@ -52,7 +52,7 @@ void expect_decomposed(const std::vector<double>& matrix, int64_t n, std::vector
   std::vector<double> vectors = matrix;
   std::vector<double> values(static_cast<size_t>(n));
   std::vector<double> scratch(static_cast<size_t>(3 * n));
-  symmetric_eigen(vectors.data(), values.data(), scratch.data(), n);
+  eigh(vectors.data(), values.data(), scratch.data(), n);
   double scale = 1e-300;
   for (const double value : matrix) scale = std::max(scale, std::fabs(value));
   const double bound = 1e-13 * static_cast<double>(n);
@@ -88,7 +88,7 @@ std::vector<double> symmetric(int64_t n, F scale) {
   return matrix;
 }
 
-TEST(SymmetricEigen, GivesTheMatrixBack) {
+TEST(Eigh, GivesTheMatrixBack) {
   std::vector<double> values;
   for (const int64_t n : {1, 2, 3, 4, 15, 64, 129}) {
     expect_decomposed(symmetric(n, [](int64_t) { return 1.0; }), n, &values);
@@ -97,7 +97,7 @@ TEST(SymmetricEigen, GivesTheMatrixBack) {
   }
 }
 
-TEST(SymmetricEigen, TakesDiagonalZeroAndRepeatedValues) {
+TEST(Eigh, TakesDiagonalZeroAndRepeatedValues) {
   std::vector<double> values;
   expect_decomposed(std::vector<double>(25, 0.0), 5, &values);
   std::vector<double> matrix(25, 0.0);
@@ -109,7 +109,7 @@ TEST(SymmetricEigen, TakesDiagonalZeroAndRepeatedValues) {
   EXPECT_NEAR(values[7], 0, 1e-12);
 }
 
-TEST(SymmetricEigen, SeparatesPairsThatHardlyDiffer) {
+TEST(Eigh, SeparatesPairsThatHardlyDiffer) {
   constexpr int64_t n = 21;  // Wilkinson's matrix, and two of it that do not touch
   for (const int64_t times : {1, 2}) {
     std::vector<double> matrix(static_cast<size_t>(n * n * times * times));
@@ -126,24 +126,24 @@ TEST(SymmetricEigen, SeparatesPairsThatHardlyDiffer) {
   }
 }
 
-TEST(SymmetricEigen, KnowsASmallCase) {
+TEST(Eigh, KnowsASmallCase) {
   std::vector<double> values;
   expect_decomposed({2, 1, 1, 2}, 2, &values);
   EXPECT_NEAR(values[0], 3, 1e-15);
   EXPECT_NEAR(values[1], 1, 1e-15);
 }
 
-TEST(SymmetricEigen, TakesExtremeScales) {
+TEST(Eigh, TakesExtremeScales) {
   std::vector<double> values;
   expect_decomposed(symmetric(9, [](int64_t) { return 1e-140; }), 9, &values);
   expect_decomposed(symmetric(9, [](int64_t) { return 1e140; }), 9, &values);
 }
 
-TEST(SymmetricEigen, RefusesNan) {
+TEST(Eigh, RefusesNan) {
   double matrix[4] = {1, 0, std::numeric_limits<double>::quiet_NaN(), 1};
   double values[2];
   double scratch[6];
-  EXPECT_THROW(symmetric_eigen(matrix, values, scratch, 2), InvalidArgumentError);
+  EXPECT_THROW(eigh(matrix, values, scratch, 2), InvalidArgumentError);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components) {
   if (x->signature().form != Form::kTensor)
     throw_error<TypeMismatchError>("pca_fit", "needs an array of two dimensions");
   Pca model;
-  const std::vector<Value> made = run_where_data_is(
+  const std::vector<Value> made = dispatch_to_place(
       "pca_fit", true, {force(x)}, [&](std::span<const Value> inputs) -> std::vector<Value> {
         const auto& rows = std::get<Tensor>(inputs[0]);
         const Shape& shape = rows.shape();

@@ -142,9 +142,9 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
     total += entries[i * features + i];
   }
   if (alone > 0)
-    symmetric_eigen_largest(entries, values, vectors, values + features, features, alone);
+    eigh_largest(entries, values, vectors, values + features, features, alone);
   else
-    symmetric_eigen(entries, values, values + features, features);
+    eigh(entries, values, values + features, features);
 
   double kept = 0;
   for (int64_t c = 0; c < num_components; ++c) {

@@ -45,11 +45,11 @@ void repeat_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T* low
 }
 
 template <class T>
-void fold_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T* low, T* high,
-               const Touch& touch) {
+void accumulate_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T* low, T* high,
+                     const BufferAccess& access) {
   Buffer slots = Buffer::allocate(num_morsels(rows) * static_cast<int64_t>(sizeof(Edges<T>)));
   auto* edges = slots.mutable_as<Edges<T>>();
-  parallel_morsels(rows, {touch}, [&](const Morsel& morsel) {
+  parallel_morsels(rows, {access}, [&](const Morsel& morsel) {
     Edges<T>& edge = edges[morsel.index];
     edge = {pixel_of_row(morsel.begin, rows, width), -1, {}, {}};
     int64_t row = morsel.begin;
@@ -101,7 +101,7 @@ void envelope(const Tensor& x, int64_t start, int64_t stop, int64_t width, Buffe
     if (stop - start < width)
       repeat_rows(first, stride, stop - start, width, lows, highs);
     else
-      fold_rows(first, stride, stop - start, width, lows, highs, reads(x, -start, start));
+      accumulate_rows(first, stride, stop - start, width, lows, highs, reads(x, -start, start));
   });
 }
 

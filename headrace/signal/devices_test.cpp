@@ -163,10 +163,10 @@ TEST_P(SignalDevices, Windows) {
         for (const int64_t stride : {1, -2}) {
           expect_same({tensor_of(x, stride), tensor_of(begins), tensor_of(lengths)},
                       [=](std::span<const Tensor> in) {
-                        return windows(in[0], in[1], in[2], width, normalize);
+                        return segments(in[0], in[1], in[2], width, normalize);
                       });
           expect_same({tensor_of(x, stride), tensor_of(begins)}, [=](std::span<const Tensor> in) {
-            return windows(in[0], in[1], width, normalize);
+            return segments(in[0], in[1], width, normalize);
           });
         }
       };

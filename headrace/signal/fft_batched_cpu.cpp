@@ -124,7 +124,7 @@ void untangle_lanes(const RootTable<T>& circle, int64_t half, T scale, const T* 
       const int64_t mirror = (half - k) * kBlock<T> + v;
       Complex<Vector<T>> a = load_complex(in + at, parts);
       Complex<Vector<T>> b = load_complex(in + mirror, parts);
-      untangle(a, b, root, scale * T{0.5});
+      rfft_join(a, b, root, scale * T{0.5});
       store_complex(b, out + mirror, parts);
       store_complex(a, out + at, parts);
     }
@@ -146,7 +146,7 @@ void tangle_lanes(const RootTable<T>& circle, int64_t half, const T* in, T* out)
       const int64_t mirror = (half - k) * kBlock<T> + v;
       Complex<Vector<T>> a = load_complex(in + at, parts);
       Complex<Vector<T>> b = load_complex(in + mirror, parts);
-      tangle(a, b, root);
+      irfft_split(a, b, root);
       store_complex(b, out + mirror, parts);
       store_complex(a, out + at, parts);
     }

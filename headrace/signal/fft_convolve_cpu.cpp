@@ -333,10 +333,10 @@ class OverlapSave {
     const int64_t pairs = (job_.num_outputs + 2 * fresh_ - 1) / (2 * fresh_);
     // Several pairs a task, so that a workspace is asked for seldom.
     const int64_t pairs_of_task = std::max<int64_t>(1, kMorselRows / (2 * fresh_));
-    const std::vector<Touch> touches = touches_of(job_, signal_, result_);
+    const std::vector<BufferAccess> accesses = accesses_of(job_, signal_, result_);
     const int64_t rows_of_task = 2 * fresh_ * pairs_of_task;
     parallel_for((pairs + pairs_of_task - 1) / pairs_of_task, [&](int64_t task) {
-      const Pin pin(ranges_of(touches, task * rows_of_task,
+      const Pin pin(ranges_of(accesses, task * rows_of_task,
                               std::min((task + 1) * rows_of_task, job_.num_outputs)));
       const Workspace<T> work(rows_);
       const int64_t end = std::min(pairs, (task + 1) * pairs_of_task);

@@ -133,7 +133,7 @@ void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedV
     HR_SIMD(sum_any_taps<T>)(job.num_taps, taps, block + before, kDirectTile<T>, sums);
     std::copy(sums, sums + count - whole, out + begin + whole);
   };
-  parallel_morsels(job.num_outputs, touches_of(job, signal, result), [&](Morsel morsel) {
+  parallel_morsels(job.num_outputs, accesses_of(job, signal, result), [&](Morsel morsel) {
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += kDirectRows)
       sum_block(begin, std::min(kDirectRows, morsel.end - begin));
   });

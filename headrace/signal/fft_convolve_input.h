@@ -30,9 +30,9 @@ const T* fetch_or_borrow(const StridedView<T>& x, int64_t begin, int64_t count, 
 
 /// What the outputs of a job need.
 template <class T>
-std::vector<Touch> touches_of(const ConvolveJob& job, const StridedView<T>& signal,
-                              const Buffer& out) {
-  return {signal.touch(job.num_taps - 1 - job.first_position, job.first_position),
+std::vector<BufferAccess> accesses_of(const ConvolveJob& job, const StridedView<T>& signal,
+                                      const Buffer& out) {
+  return {signal.access(job.num_taps - 1 - job.first_position, job.first_position),
           writes(out, sizeof(T))};
 }
 

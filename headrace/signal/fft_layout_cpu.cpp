@@ -231,7 +231,7 @@ struct Untangle {
   T scale;
   __attribute__((always_inline)) void operator()(Complex<Vector<T>>& a, Complex<Vector<T>>& b,
                                                  const Complex<Vector<T>>& root) const {
-    untangle(a, b, root, scale);
+    rfft_join(a, b, root, scale);
   }
 };
 
@@ -239,7 +239,7 @@ template <class T>
 struct Tangle {
   __attribute__((always_inline)) void operator()(Complex<Vector<T>>& a, Complex<Vector<T>>& b,
                                                  const Complex<Vector<T>>& root) const {
-    tangle(a, b, root);
+    irfft_split(a, b, root);
   }
 };
 

@@ -157,16 +157,16 @@ HR_BUTTERFLY void odd_butterfly(int radix, Complex<T>* a, const S* cosines, cons
 /// real row as real and imaginary parts, become those of the row's transform. `root` is
 /// exp(-pi i k / half); `scale` is on twice the result.
 template <class T, class C, class S>
-HR_BUTTERFLY void untangle(Complex<T>& a, Complex<T>& b, C root, S scale) {
+HR_BUTTERFLY void rfft_join(Complex<T>& a, Complex<T>& b, C root, S scale) {
   const Complex<T> even{a.re + b.re, a.im - b.im};
   const Complex<T> odd = times(Complex<T>{a.im + b.im, b.re - a.re}, root.re, root.im);
   a = {(even.re + odd.re) * scale, (even.im + odd.im) * scale};
   b = {(even.re - odd.re) * scale, (odd.im - even.im) * scale};
 }
 
-/// Undoes `untangle`; the result is twice as large.
+/// Undoes `rfft_join`; the result is twice as large.
 template <class T, class C>
-HR_BUTTERFLY void tangle(Complex<T>& a, Complex<T>& b, C root) {
+HR_BUTTERFLY void irfft_split(Complex<T>& a, Complex<T>& b, C root) {
   const Complex<T> even{a.re + b.re, a.im - b.im};
   const Complex<T> odd = times(Complex<T>{a.re - b.re, a.im + b.im}, root.re, -root.im);
   a = {even.re - odd.im, even.im + odd.re};

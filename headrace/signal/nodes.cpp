@@ -116,45 +116,45 @@ NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr
       nullptr, true);
 }
 
-NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths, int64_t width,
-                     Normalize normalize) {
+NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
+                      int64_t width, Normalize normalize) {
   for (const NodePtr& places : {begins, lengths})
     if (places && places->signature().dtype != Dtype(TypeId::kInt64))
-      throw_error<TypeMismatchError>("windows", "begins and lengths must be int64",
+      throw_error<TypeMismatchError>("segments", "begins and lengths must be int64",
                                      {{"dtype", places->signature().dtype.name()}},
                                      "use astype('int64')");
   std::vector<NodePtr> inputs{
-      one_dimension("windows", x, &Dtype::is_floating, "float32 or float64"),
-      one_dimension("windows", begins, &Dtype::is_signed, "int64")};
-  if (lengths) inputs.push_back(one_dimension("windows", lengths, &Dtype::is_signed, "int64"));
+      one_dimension("segments", x, &Dtype::is_floating, "float32 or float64"),
+      one_dimension("segments", begins, &Dtype::is_signed, "int64")};
+  if (lengths) inputs.push_back(one_dimension("segments", lengths, &Dtype::is_signed, "int64"));
   if (width < 0)
-    throw_error<InvalidArgumentError>("windows", "width is negative", {{"width", width}},
+    throw_error<InvalidArgumentError>("segments", "width is negative", {{"width", width}},
                                       "pass the columns of the result");
   const Signature& rows = inputs[1]->signature();
   return operator_node(
-      "windows", "width=" + std::to_string(width),
+      "segments", "width=" + std::to_string(width),
       array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain), std::move(inputs),
       1,
       [=](std::span<const Value> values) -> Value {
         if (values.size() == 2)
-          return windows(tensor(values[0]), tensor(values[1]), width, normalize);
-        return windows(tensor(values[0]), tensor(values[1]), tensor(values[2]), width, normalize);
+          return segments(tensor(values[0]), tensor(values[1]), width, normalize);
+        return segments(tensor(values[0]), tensor(values[1]), tensor(values[2]), width, normalize);
       },
       nullptr, true);
 }
 
-NodePtr index_of_true_node(const NodePtr& gate) {
+NodePtr nonzero_node(const NodePtr& gate) {
   const Signature& signature = gate->signature();
   if (!signature.dtype.is_bool() || signature.shape.size() != 1)
     throw_error<TypeMismatchError>(
-        "index_of_true", "a 1-D bool array is wanted",
+        "nonzero", "a 1-D bool array is wanted",
         {{"dtype", signature.dtype.name()}, {"dimensions", signature.shape.size()}},
         "compare first, for example x > 0");
   return operator_node(
-      "index_of_true", "", array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate}, 2,
+      "nonzero", "", array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate}, 2,
       [](std::span<const Value> inputs) -> Value {
-        if (const auto* column = std::get_if<Column>(&inputs[0])) return index_of_true(*column);
-        return index_of_true(tensor(inputs[0]));
+        if (const auto* column = std::get_if<Column>(&inputs[0])) return nonzero(*column);
+        return nonzero(tensor(inputs[0]));
       },
       nullptr, true);
 }

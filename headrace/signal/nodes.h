@@ -20,9 +20,9 @@ HR_API NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, Con
 /// `threshold` is a real scalar, perhaps one that the plan has yet to compute.
 HR_API NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold);
 /// `lengths` may be null: every segment has the full width.
-HR_API NodePtr windows_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
-                            int64_t width, Normalize normalize);
-HR_API NodePtr index_of_true_node(const NodePtr& gate);
+HR_API NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
+                             int64_t width, Normalize normalize);
+HR_API NodePtr nonzero_node(const NodePtr& gate);
 HR_API NodePtr diff_node(const NodePtr& x);
 
 struct HistogramNodes {

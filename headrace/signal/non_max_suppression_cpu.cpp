@@ -142,10 +142,10 @@ struct PeakSearch {
   const Buffer& out;
   uint8_t* gate;
 
-  std::vector<Touch> touches() const { return {x.touch(half, half), writes(out, 1)}; }
+  std::vector<BufferAccess> accesses() const { return {x.access(half, half), writes(out, 1)}; }
 
   void near() const {
-    parallel_morsels(x.size, touches(), [&](Morsel morsel) {
+    parallel_morsels(x.size, accesses(), [&](Morsel morsel) {
       for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows)
         near_block(begin, std::min(begin + kBlockRows, morsel.end));
     });
@@ -240,7 +240,7 @@ struct PeakSearch {
   void middle() const {
     constexpr int64_t cell = 16;
     constexpr int64_t task_cells = 2048;
-    const std::vector<Touch> needed = touches();
+    const std::vector<BufferAccess> needed = accesses();
     const int64_t cells = divide_up(x.size, cell);
     const int64_t halo = reach<cell>() + 2;  // the ends of windows lie up to two cells further
     parallel_for(divide_up(cells, task_cells), [&](int64_t task) {
@@ -273,7 +273,7 @@ struct PeakSearch {
     std::fill(maxima - halo, maxima, kLeast<T>);
     std::fill(maxima + cells, maxima + cells + halo, kLeast<T>);
     const int64_t tasks = divide_up(cells, task_cells);
-    const std::vector<Touch> needed = touches();
+    const std::vector<BufferAccess> needed = accesses();
     parallel_for(tasks, [&](int64_t task) {
       const int64_t first = task * task_cells;
       const int64_t last = std::min(first + task_cells, cells);

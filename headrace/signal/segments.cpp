@@ -16,20 +16,20 @@ namespace {
 void dispatch(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
               Normalize normalize, Buffer& out) {
   if constexpr (built_with_cuda)
-    if (x.place().is_gpu()) return cuda::windows(x, begins, lengths, width, normalize, out);
-  return cpu::windows(x, begins, lengths, width, normalize, out);
+    if (x.place().is_gpu()) return cuda::segments(x, begins, lengths, width, normalize, out);
+  return cpu::segments(x, begins, lengths, width, normalize, out);
 }
 
 void check_int64(const char* what, const Tensor& tensor) {
-  check_one_dimension("windows", tensor);
+  check_one_dimension("segments", tensor);
   if (tensor.dtype() != TypeId::kInt64)
-    throw_error<TypeMismatchError>("windows", what, {{"dtype", tensor.dtype().name()}},
+    throw_error<TypeMismatchError>("segments", what, {{"dtype", tensor.dtype().name()}},
                                    "use astype('int64')");
 }
 
 void check_lengths(const Tensor& lengths) {
   const auto refuse = [](std::initializer_list<Detail> details) {
-    throw_error<InvalidArgumentError>("windows", "a length is negative", details,
+    throw_error<InvalidArgumentError>("segments", "a length is negative", details,
                                       "drop such rows first");
   };
   if constexpr (built_with_cuda)
@@ -45,35 +45,35 @@ void check_lengths(const Tensor& lengths) {
 
 }  // namespace
 
-Tensor windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
-               Normalize normalize) {
-  const ScopedTag tag("windows");
-  check_one_dimension("windows", x);
+Tensor segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+                Normalize normalize) {
+  const ScopedTag tag("segments");
+  check_one_dimension("segments", x);
   if (!x.dtype().is_floating())
-    throw_error<TypeMismatchError>("windows", "the signal must be float32 or float64",
+    throw_error<TypeMismatchError>("segments", "the signal must be float32 or float64",
                                    {{"dtype", x.dtype().name()}}, "use astype first");
   check_int64("begins must be int64", begins);
   check_int64("lengths must be int64", lengths);
   if (width < 0)
-    throw_error<InvalidArgumentError>("windows", "the width is negative", {{"width", width}},
+    throw_error<InvalidArgumentError>("segments", "the width is negative", {{"width", width}},
                                       "pass the columns of the result");
   const int64_t rows = begins.num_elements();
   if (lengths.num_elements() != rows && lengths.num_elements() != 1)
     throw_error<InvalidArgumentError>(
-        "windows", "there must be one length for each begin, or a single one",
+        "segments", "there must be one length for each begin, or a single one",
         {{"begins", rows}, {"lengths", lengths.num_elements()}}, "pass as many lengths as begins");
   check_lengths(lengths);
-  const int64_t bytes =
-      checked_multiply("windows", checked_multiply("windows", rows, width), x.dtype().size_bytes());
+  const int64_t bytes = checked_multiply("segments", checked_multiply("segments", rows, width),
+                                         x.dtype().size_bytes());
   Buffer out = allocate_result(bytes, x.place());
   if (bytes > 0) dispatch(x, begins, lengths, width, normalize, out);
   return Tensor(x.dtype(), {rows, width}, std::move(out));
 }
 
-Tensor windows(const Tensor& x, const Tensor& begins, int64_t width, Normalize normalize) {
+Tensor segments(const Tensor& x, const Tensor& begins, int64_t width, Normalize normalize) {
   Buffer length = Buffer::allocate(8);
   *length.mutable_as<int64_t>() = width;
-  return windows(x, begins, Tensor(TypeId::kInt64, {1}, std::move(length)), width, normalize);
+  return segments(x, begins, Tensor(TypeId::kInt64, {1}, std::move(length)), width, normalize);
 }
 
 }  // namespace hr

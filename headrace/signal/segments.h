@@ -19,11 +19,11 @@ enum class Normalize { kNone, kZscore, kMinMax, kMax };
 /// segment makes its normalised samples NaN. Throws TypeMismatchError for other dtypes or
 /// dimensions, InvalidArgumentError when width < 0, a length is negative or the number of lengths
 /// fits neither case. O(rows * width), in parallel.
-HR_API Tensor windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
-                      Normalize normalize = Normalize::kNone);
+HR_API Tensor segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+                       Normalize normalize = Normalize::kNone);
 
 /// The same with one length, `width`, for all segments.
-HR_API Tensor windows(const Tensor& x, const Tensor& begins, int64_t width,
-                      Normalize normalize = Normalize::kNone);
+HR_API Tensor segments(const Tensor& x, const Tensor& begins, int64_t width,
+                       Normalize normalize = Normalize::kNone);
 
 }  // namespace hr

@@ -261,9 +261,10 @@ std::vector<PinnedRange> ranges_of_task(const StridedView<T>& signal,
                                         const StridedView<int64_t>& length, int64_t first,
                                         int64_t last, int64_t width, const Buffer& out) {
   constexpr int64_t most = 16 * kMorselRows;
-  const Touch touches[] = {signal.source, writes(out, width * static_cast<int64_t>(sizeof(T)))};
+  const BufferAccess accesses[] = {signal.source,
+                                   writes(out, width * static_cast<int64_t>(sizeof(T)))};
   if (!out.residency() && !signal.source.buffer->residency()) return {};
-  std::vector<PinnedRange> ranges = ranges_of({touches + 1, 1}, first, last);
+  std::vector<PinnedRange> ranges = ranges_of({accesses + 1, 1}, first, last);
   int64_t low = signal.size;
   int64_t high = 0;
   for (int64_t k = first; k < last; ++k) {
@@ -273,7 +274,7 @@ std::vector<PinnedRange> ranges_of_task(const StridedView<T>& signal,
     high = std::max(high, std::min(end, signal.size));
   }
   if (low >= high || high - low > most) return ranges;
-  for (const PinnedRange& range : ranges_of({touches, 1}, low, high)) ranges.push_back(range);
+  for (const PinnedRange& range : ranges_of({accesses, 1}, low, high)) ranges.push_back(range);
   return ranges;
 }
 
@@ -285,8 +286,8 @@ void prefetch(const Segment<T>& segment) {
 
 }  // namespace
 
-void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
-             Normalize normalize, Buffer& out) {
+void segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+              Normalize normalize, Buffer& out) {
   const StridedView<int64_t> begin(begins);
   const StridedView<int64_t> length(lengths);
   const int64_t rows_of_task = std::max<int64_t>(1, kMorselRows / 4 / width);

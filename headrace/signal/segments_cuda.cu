@@ -127,8 +127,8 @@ __device__ void zscore_row(const View<T>& values, T* row, int lane) {
 }
 
 template <class T>
-__global__ void windows_kernel(View<T> x, View<int64_t> begins, View<int64_t> lengths,
-                               int64_t width, Normalize normalize, T* __restrict__ out) {
+__global__ void segments_kernel(View<T> x, View<int64_t> begins, View<int64_t> lengths,
+                                int64_t width, Normalize normalize, T* __restrict__ out) {
   const int lane = static_cast<int>(threadIdx.x % kLanes);
   const int64_t step = int64_t{gridDim.x} * (kThreads / kLanes);
   for (int64_t k = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes; k < begins.size;
@@ -155,9 +155,9 @@ __global__ void windows_kernel(View<T> x, View<int64_t> begins, View<int64_t> le
 
 }  // namespace
 
-void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
-             Normalize normalize, Buffer& out) {
-  DeviceCall call("windows", x.place());
+void segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+              Normalize normalize, Buffer& out) {
+  DeviceCall call("segments", x.place());
   for (const Tensor* input : {&x, &begins}) call.reads(input->buffer());
   // A single length may be the host's.
   Tensor there = lengths;
@@ -168,9 +168,9 @@ void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const unsigned blocks =
         blocks_in_turn(begins.num_elements(), kThreads / kLanes, x.place().index, 64);
-    windows_kernel<T><<<blocks, kThreads, 0, stream>>>(view_of<T>(x), view_of<int64_t>(begins),
-                                                       view_of<int64_t>(there), width, normalize,
-                                                       call.writes_as<T>(out));
+    segments_kernel<T><<<blocks, kThreads, 0, stream>>>(view_of<T>(x), view_of<int64_t>(begins),
+                                                        view_of<int64_t>(there), width, normalize,
+                                                        call.writes_as<T>(out));
   });
   call.finish(cudaGetLastError());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of windows. Inputs are checked; `out` holds begins x width elements of the signal's
+// Kernels of segments. Inputs are checked; `out` holds begins x width elements of the signal's
 // dtype.
 #pragma once
 #include "headrace/data/tensor.h"
@@ -16,10 +16,10 @@ struct Segment {
 };
 
 /// `lengths` has one element for each begin, or a single one for all.
-void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
-             Normalize normalize, Buffer& out);
+void segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+              Normalize normalize, Buffer& out);
 }  // namespace hr::cpu
 namespace hr::cuda {
-void windows(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
-             Normalize normalize, Buffer& out);
+void segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, int64_t width,
+              Normalize normalize, Buffer& out);
 }  // namespace hr::cuda

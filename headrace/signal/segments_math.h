@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU and CUDA kernels of windows share.
+// What the CPU and CUDA kernels of segments share.
 #pragma once
 #include "headrace/base/api.h"
 

@@ -60,9 +60,9 @@ void bind_external(nb::module_& m);
 void bind_exec(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_exchange(nb::module_& m);
-void bind_adopt(nb::module_& m);
+void bind_from_array(nb::module_& m);
 void bind_share(nb::module_& m);
-void bind_lists(nb::module_& m);
+void bind_from_list(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_frame(nb::module_& m);
@@ -74,7 +74,7 @@ void bind_signal(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_plot(nb::module_& m);
 void bind_window(nb::module_& m);
-void bind_outside(nb::module_& m);
+void bind_row_groups(nb::module_& m);
 
 /// An engine's value as Python sees it: a scalar becomes None, bool, int or float.
 nb::object python_value(const hr::Value& value);

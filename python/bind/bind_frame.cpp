@@ -23,7 +23,7 @@
 using hr::NodePtr;
 
 void bind_frame(nb::module_& m) {
-  m.def("select", &hr::select_node, "rows"_a, "mask"_a, Unlocked());
+  m.def("filter", &hr::filter_node, "rows"_a, "mask"_a, Unlocked());
   m.def("take", &hr::take_node, "rows"_a, "positions"_a, Unlocked());
   m.def("concat", &hr::concat_node, "columns"_a, Unlocked());
   m.def("shift", &hr::shift_node, "column"_a, "periods"_a, Unlocked());
@@ -39,7 +39,7 @@ void bind_frame(nb::module_& m) {
         return hr::compare_text_node(hr::op_from_name(op), left, right);
       },
       "op"_a, "left"_a, "right"_a, Unlocked());
-  m.def("choose_text", &hr::choose_text_node, "condition"_a, "yes"_a, "no"_a, Unlocked());
+  m.def("string_where", &hr::string_where_node, "condition"_a, "yes"_a, "no"_a, Unlocked());
   m.def(
       "date_field",
       [](const NodePtr& column, std::string_view field) {
@@ -48,25 +48,26 @@ void bind_frame(nb::module_& m) {
       "column"_a, "field"_a, Unlocked());
   m.def("add_months", &hr::add_months_node, "column"_a, "months"_a, "units"_a, Unlocked());
   m.def(
-      "finer_counts",
+      "rescale_unit",
       [](const NodePtr& column, std::string_view dtype, bool clamp) {
-        return hr::finer_counts_node(column, hr::dtype_from_name(dtype).unit(), clamp);
+        return hr::rescale_unit_node(column, hr::dtype_from_name(dtype).unit(), clamp);
       },
       "column"_a, "dtype"_a, "clamp"_a, Unlocked());
   m.def(
-      "set_zone_rules",
+      "set_timezone_rules",
       [](std::string_view dtype, std::vector<int64_t> changes, std::vector<int32_t> offsets) {
-        hr::set_zone_rules(hr::dtype_from_name(dtype), {std::move(changes), std::move(offsets)});
+        hr::set_timezone_rules(hr::dtype_from_name(dtype),
+                               {std::move(changes), std::move(offsets)});
       },
       "dtype"_a, "changes"_a, "offsets"_a);
   m.def("local_times", &hr::local_times_node, "instants"_a, Unlocked());
   m.def(
-      "instants_of_local",
+      "localize",
       [](const NodePtr& local, std::string_view dtype, std::string_view ambiguous,
          std::string_view nonexistent) {
-        return hr::instants_of_local_node(local, hr::dtype_from_name(dtype),
-                                          hr::ambiguous_from_name(ambiguous),
-                                          hr::nonexistent_from_name(nonexistent));
+        return hr::localize_node(local, hr::dtype_from_name(dtype),
+                                 hr::ambiguous_from_name(ambiguous),
+                                 hr::nonexistent_from_name(nonexistent));
       },
       "local"_a, "dtype"_a, "ambiguous"_a, "nonexistent"_a, Unlocked());
   m.def(
@@ -114,30 +115,30 @@ void bind_frame(nb::module_& m) {
   m.def("step_text", &hr::step_text_node, "column"_a, "step"_a, Unlocked());
   m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
   m.def(
-      "integers_of_floats",
+      "float_to_int",
       [](const NodePtr& column, std::string_view dtype) {
-        return hr::integers_of_floats_node(column, hr::dtype_from_name(dtype));
+        return hr::float_to_int_node(column, hr::dtype_from_name(dtype));
       },
       "column"_a, "dtype"_a, Unlocked());
   m.def(
-      "numbers_of_texts",
+      "parse_numbers",
       [](const NodePtr& column, std::string_view dtype, bool or_null) {
-        return hr::numbers_of_texts_node(column, hr::dtype_from_name(dtype), or_null);
+        return hr::parse_numbers_node(column, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("texts_of_values", &hr::texts_of_values_node, "column"_a, Unlocked());
-  m.def("texts_of_times", &hr::texts_of_times_node, "column"_a, "pattern"_a, Unlocked());
+  m.def("format_values", &hr::format_values_node, "column"_a, Unlocked());
+  m.def("format_times", &hr::format_times_node, "column"_a, "pattern"_a, Unlocked());
   m.def(
-      "times_of_texts",
+      "parse_times",
       [](const NodePtr& column, const std::string& pattern, std::string_view dtype, bool or_null) {
-        return hr::times_of_texts_node(column, pattern, hr::dtype_from_name(dtype), or_null);
+        return hr::parse_times_node(column, pattern, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "pattern"_a, "dtype"_a, "or_null"_a, Unlocked());
   m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
   m.def(
-      "cumulate",
+      "cumulative",
       [](std::string_view name, const NodePtr& column) {
-        return hr::cumulate_node(hr::cumulation_from_name(name), column);
+        return hr::cumulative_node(hr::cumulation_from_name(name), column);
       },
       "name"_a, "column"_a, Unlocked());
   m.def(

@@ -196,7 +196,7 @@ hr::Buffer adopt_bytes(nb::handle object, std::string_view op) {
   return tensor.buffer();
 }
 
-void bind_adopt(nb::module_& m) {
+void bind_from_array(nb::module_& m) {
   m.def("from_array", from_array, "object"_a, "op"_a,
         nb::sig("def from_array(object: object, op: str) -> tuple[Tensor, bool]"));
   m.def("from_dlpack", from_dlpack, "object"_a, "op"_a,
@@ -209,7 +209,7 @@ void bind_adopt(nb::module_& m) {
       .def(
           "column",
           [](const hr::ArrowColumns& self, size_t index, std::string_view op) {
-            return hr::join_chunks(op, self.dtypes.at(index), self.chunks.at(index));
+            return hr::concat_chunks(op, self.dtypes.at(index), self.chunks.at(index));
           },
           "index"_a, "op"_a, Unlocked())
       .def_prop_ro("dtypes", [](const hr::ArrowColumns& self) { return dtype_names(self.dtypes); });

@@ -309,8 +309,8 @@ class Builder {
         std::memcpy(view.inlined, from.data(), from.size());
         continue;
       }
-      std::memcpy(view.far.prefix, from.data(), sizeof view.far.prefix);
-      view.far.offset = used;
+      std::memcpy(view.indirect.prefix, from.data(), sizeof view.indirect.prefix);
+      view.indirect.offset = used;
       std::memcpy(to + used, from.data(), from.size());
       used += view.size;
     }
@@ -365,7 +365,7 @@ hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view>
 
 }  // namespace
 
-void bind_lists(nb::module_& m) {
+void bind_from_list(nb::module_& m) {
   m.def("column_from_list", column_from_list, "values"_a, "dtype"_a = nb::none(),
         nb::sig("def column_from_list(values: collections.abc.Iterable[object], "
                 "dtype: str | None = None) -> Column"));

@@ -161,7 +161,7 @@ void bind_memory(nb::module_& m) {
         return hr::Tensor(hr::TypeId::kUInt8, {bytes}, std::move(made));
       },
       "bytes"_a, "pinned"_a);
-  m.def("publish", [](const hr::Tensor& tensor) { tensor.buffer().publish(); }, "tensor"_a);
+  m.def("seal", [](const hr::Tensor& tensor) { tensor.buffer().seal(); }, "tensor"_a);
   m.def("devices_in_use", [] {
     std::vector<std::string> names;
     for (int device = 0; device < hr::cuda_device_count(); ++device)

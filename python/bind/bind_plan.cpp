@@ -283,9 +283,9 @@ void bind_plan(nb::module_& m) {
       "explain",
       [](const std::vector<NodePtr>& nodes) {
         const hr::Explanation explanation = hr::explain(nodes);
-        std::vector<std::pair<int64_t, int64_t>> guesses;
-        for (const auto& [rows, bytes] : explanation.guesses) guesses.emplace_back(rows, bytes);
-        return std::tuple(explanation.text, explanation.steps, explanation.full_passes, guesses);
+        std::vector<std::pair<int64_t, int64_t>> estimates;
+        for (const auto& [rows, bytes] : explanation.estimates) estimates.emplace_back(rows, bytes);
+        return std::tuple(explanation.text, explanation.steps, explanation.full_passes, estimates);
       },
       "nodes"_a, Unlocked());
   m.def(

@@ -84,7 +84,7 @@ NodePtr row_groups_table(const std::string& op, const std::string& name, const h
 
 }  // namespace
 
-void bind_outside(nb::module_& m) {
+void bind_row_groups(nb::module_& m) {
   m.def("row_groups_table", &row_groups_table, "op"_a, "name"_a, "none"_a, "rows"_a, "source"_a,
         nb::sig("def row_groups_table(op: str, name: str, none: Table, rows: "
                 "collections.abc.Sequence[int], source: typing.Any) -> Node"));

@@ -16,39 +16,40 @@ namespace {
 
 using Label = std::optional<std::string>;
 
-nb::tuple unpacked_tuple(hr::Unpacked unpacked) {
+nb::tuple unpacked_tuple(hr::Deserialized unpacked) {
   nb::object value =
       std::visit([](auto& held) { return nb::cast(std::move(held)); }, unpacked.value);
   return nb::make_tuple(std::move(value), unpacked.label);
 }
 
 // The header, and each piece as a read-only array of bytes over its own memory.
-nb::tuple packed_tuple(const hr::Packable& value, std::string_view op, const Label& label) {
-  hr::Packed packed;
+nb::tuple packed_tuple(const hr::Serializable& value, std::string_view op, const Label& label) {
+  hr::Serialized packed;
   {
     const GilReleased unlocked;
-    packed = hr::pack(op, value, label);
+    packed = hr::serialize(op, value, label);
   }
   nb::list pieces;
-  for (const hr::Piece& piece : packed.pieces)
+  for (const hr::SerializedBuffer& piece : packed.pieces)
     pieces.append(hr::Tensor(hr::TypeId::kUInt8, {piece.size_bytes}, piece.buffer, piece.begin));
   return nb::make_tuple(nb::bytes(packed.header.data(), packed.header.size()), pieces);
 }
 
-nb::tuple unpack(nb::bytes header, const std::vector<nb::object>& buffers, std::string_view op) {
+nb::tuple deserialize(nb::bytes header, const std::vector<nb::object>& buffers,
+                      std::string_view op) {
   drain_releases();
   std::vector<hr::Buffer> pieces;
   for (const nb::object& buffer : buffers) pieces.push_back(adopt_bytes(buffer, op));
-  hr::Unpacked unpacked;
+  hr::Deserialized unpacked;
   {
     const GilReleased unlocked;
-    unpacked = hr::unpack(op, {header.c_str(), header.size()}, std::move(pieces));
+    unpacked = hr::deserialize(op, {header.c_str(), header.size()}, std::move(pieces));
   }
   return unpacked_tuple(std::move(unpacked));
 }
 
 nb::tuple attach(std::string_view token) {
-  hr::Unpacked unpacked;
+  hr::Deserialized unpacked;
   {
     const GilReleased unlocked;
     unpacked = hr::attach(token);
@@ -71,19 +72,21 @@ class SharingScope {
 
 void bind_share(nb::module_& m) {
   nb::class_<hr::SharedValue>(m, "SharedValue")
-      .def(nb::init<const hr::Packable&, const Label&>(), "value"_a, "label"_a = nb::none(),
+      .def(nb::init<const hr::Serializable&, const Label&>(), "value"_a, "label"_a = nb::none(),
            Unlocked())
       .def_prop_ro("token", &hr::SharedValue::token)
       .def_prop_ro("nbytes", &hr::SharedValue::size_bytes)
       .def_prop_ro("num_leases", &hr::SharedValue::num_leases);
   m.def("attach", attach, "token"_a,
         nb::sig("def attach(token: str) -> tuple[Column | Tensor | Table, str | None]"));
-  m.def("pack", packed_tuple, "value"_a, "op"_a, "label"_a = nb::none(),
-        nb::sig("def pack(value: Column | Tensor | Table, op: str, label: str | None = None) -> "
-                "tuple[bytes, list[typing.Any]]"));
-  m.def("unpack", unpack, "header"_a, "buffers"_a, "op"_a,
-        nb::sig("def unpack(header: bytes, buffers: collections.abc.Sequence[object], op: str) -> "
-                "tuple[Column | Tensor | Table, str | None]"));
+  m.def(
+      "serialize", packed_tuple, "value"_a, "op"_a, "label"_a = nb::none(),
+      nb::sig("def serialize(value: Column | Tensor | Table, op: str, label: str | None = None) -> "
+              "tuple[bytes, list[typing.Any]]"));
+  m.def("deserialize", deserialize, "header"_a, "buffers"_a, "op"_a,
+        nb::sig(
+            "def deserialize(header: bytes, buffers: collections.abc.Sequence[object], op: str) -> "
+            "tuple[Column | Tensor | Table, str | None]"));
   nb::class_<SharingScope>(m, "SharingScope")
       .def(nb::init<>())
       .def("enter", &SharingScope::enter)

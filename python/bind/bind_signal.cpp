@@ -58,14 +58,14 @@ void bind_signal(nb::module_& m) {
   m.def("non_max_suppression", &hr::non_max_suppression_node, "x"_a, "window"_a, "threshold"_a,
         Unlocked());
   m.def(
-      "windows",
+      "segments",
       [](const NodePtr& x, const NodePtr& begins, std::optional<NodePtr> lengths, int64_t width,
          std::string_view normalize) {
-        return hr::windows_node(x, begins, lengths.value_or(nullptr), width,
-                                choose("windows", "normalize", normalize, kNormalize));
+        return hr::segments_node(x, begins, lengths.value_or(nullptr), width,
+                                 choose("segments", "normalize", normalize, kNormalize));
       },
       "x"_a, "begins"_a, "lengths"_a.none(), "width"_a, "normalize"_a, Unlocked());
-  m.def("index_of_true", &hr::index_of_true_node, "gate"_a, Unlocked());
+  m.def("nonzero", &hr::nonzero_node, "gate"_a, Unlocked());
   m.def("diff", &hr::diff_node, "x"_a, Unlocked());
   m.def(
       "histogram",

@@ -35,7 +35,7 @@ void bind_window(nb::module_& m) {
       "keys"_a, "columns"_a, "drop_missing"_a, "aggregate"_a, "window"_a, "min_periods"_a,
       "center"_a, "ddof"_a, Unlocked());
   m.def(
-      "group_cumulate",
+      "group_cumulative",
       [](const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns, bool drop_missing,
          std::string_view name) {
         return hr::window_node(keys, columns, hr::cumulation_from_name(name), drop_missing);
@@ -60,7 +60,7 @@ void bind_window(nb::module_& m) {
   m.def(
       "group_places",
       [](const std::vector<NodePtr>& keys, bool drop_missing) {
-        return hr::window_node(keys, {keys.at(0)}, hr::PlaceFunction{}, drop_missing);
+        return hr::window_node(keys, {keys.at(0)}, hr::RowNumberFunction{}, drop_missing);
       },
       "keys"_a, "drop_missing"_a, Unlocked());
 }

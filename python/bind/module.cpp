@@ -20,9 +20,9 @@ NB_MODULE(_core, m) {
   bind_exec(m);
   bind_data(m);
   bind_exchange(m);
-  bind_adopt(m);
+  bind_from_array(m);
   bind_share(m);
-  bind_lists(m);
+  bind_from_list(m);
   bind_plan(m);
   bind_io(m);
   bind_frame(m);
@@ -34,5 +34,5 @@ NB_MODULE(_core, m) {
   bind_learn(m);
   bind_plot(m);
   bind_window(m);
-  bind_outside(m);
+  bind_row_groups(m);
 }

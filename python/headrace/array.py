@@ -126,7 +126,7 @@ class Array(Deferred):
         if isinstance(key, Deferred | list) or _is_numpy_array(key):
             selector = _selector(key)
             if selector.dtype == "bool":
-                return Array(_core.select(self._node, selector._node))
+                return Array(_core.filter(self._node, selector._node))
             return Array(_core.take(self._node, selector._node))
         keys = list(key) if isinstance(key, tuple) else [key]
         if Ellipsis in keys:

@@ -78,7 +78,7 @@ def counts(column: Deferred, unit: str, clamp: bool = False) -> Any:
 
     dtype = column._node.dtype
     if unit_of(dtype) != unit:
-        return Series(_core.finer_counts(column._node, f"timedelta64[{unit}]", clamp))
+        return Series(_core.rescale_unit(column._node, f"timedelta64[{unit}]", clamp))
     return Series(_core.retype(column._node, _storage(dtype))).astype("int64")
 
 

@@ -264,7 +264,7 @@ class GroupPicks(GroupRows):
             nodes = [key._node for key in keys]
             found = Series(
                 rows_of_groups(
-                    _core.group_cumulate, nodes, {name: last._node}, self._dropna, "cummax"
+                    _core.group_cumulative, nodes, {name: last._node}, self._dropna, "cummax"
                 )[name]
             )
             values = Series(_core.take(column._node, found.clip(lower=0).fill_null(0)._node))

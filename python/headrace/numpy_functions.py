@@ -48,9 +48,9 @@ def _diff(x: Any, n: int = 1) -> Any:
 
 
 def _flatnonzero(x: Any) -> Any:
-    from headrace.signal import index_of_true
+    from headrace.signal import nonzero
 
-    return index_of_true(x if x.dtype == "bool" else x != 0)
+    return nonzero(x if x.dtype == "bool" else x != 0)
 
 
 def _histogram(x: Any, bins: Any = 10, range: Any = None) -> Any:

@@ -186,17 +186,17 @@ class Series(SeriesReductions):
         if word == "string" and own not in ("string", "category", "complex64", "complex128"):
             mark("astype")
             know_zone(own)
-            return self._like(_core.texts_of_values(self._node))  # type: ignore[no-any-return]
+            return self._like(_core.format_values(self._node))  # type: ignore[no-any-return]
         if own in ("string", "category") and word.startswith(("date", "timedelta")):
             mark("astype")
             know_zone(word)
-            return self._like(_core.times_of_texts(self._node, "", word, False))  # type: ignore[no-any-return]
+            return self._like(_core.parse_times(self._node, "", word, False))  # type: ignore[no-any-return]
         if own in ("string", "category") and word[:3] in ("int", "uin", "flo"):
             mark("astype")
-            return self._like(_core.numbers_of_texts(self._node, word, False))  # type: ignore[no-any-return]
+            return self._like(_core.parse_numbers(self._node, word, False))  # type: ignore[no-any-return]
         if own.startswith("float") and word.startswith(("int", "uint")):
             mark("astype")
-            return self._like(_core.integers_of_floats(self._node, word))  # type: ignore[no-any-return]
+            return self._like(_core.float_to_int(self._node, word))  # type: ignore[no-any-return]
         return super().astype(dtype)
 
     def _elementwise(self, op: str, *values: Any, dtype: builtins.str | None = None) -> Self:
@@ -302,13 +302,13 @@ class Series(SeriesReductions):
             return self._like(_core.slice(self._node, begin, max(stop - begin, 0)))
         if isinstance(key, Series) and key.dtype == "bool":
             refuse_apart("getitem", [self._node, key._node])
-            return self._like(_core.select(self._node, key._node))
+            return self._like(_core.filter(self._node, key._node))
         if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
             from headrace.array import _selector
 
             selector = _selector(key)
             if selector.dtype == "bool":
-                return self._like(_core.select(self._node, selector._node))
+                return self._like(_core.filter(self._node, selector._node))
             domain = same_rows(self._node, key) if hasattr(key, "tobytes") else picked_domain()
             return self._like(_core.in_domain(_core.take(self._node, selector._node), domain))
         from headrace.functions import value_by_value

@@ -200,7 +200,7 @@ def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
     """
     mark("pickle")
     data, name = _value_of(value, "pickle")
-    header, pieces = _core.pack(data, "pickle", name)
+    header, pieces = _core.serialize(data, "pickle", name)
     rejects = getattr(value, "rejects", None) if isinstance(value, DataFrame) else None
     if protocol >= 5:
         return (rebuilt, (header, rejects, *map(pickle.PickleBuffer, pieces)))
@@ -212,7 +212,7 @@ def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
 def rebuilt(header: bytes, rejects: DataFrame | None, *buffers: Any) -> Any:
     """Make a pickled value again, over the buffers that came with it; everything is checked."""
     mark("unpickle")
-    value = _handle_on(*_core.unpack(header, list(buffers), "unpickle"))
+    value = _handle_on(*_core.deserialize(header, list(buffers), "unpickle"))
     if isinstance(value, DataFrame) and isinstance(rejects, DataFrame):
         value.rejects = rejects
     return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals: wavelets, convolution, peaks, differences, histograms and windows.
+"""Signals: wavelets, convolution, peaks, differences, histograms and segments.
 
 All functions are deferred and take arrays, series without nulls, or anything `hr.asarray` takes.
 """
@@ -21,10 +21,10 @@ __all__ = [
     "diff",
     "fft_convolve",
     "histogram",
-    "index_of_true",
     "non_max_suppression",
+    "nonzero",
     "ricker",
-    "windows",
+    "segments",
 ]
 
 
@@ -159,7 +159,7 @@ def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("
     return Array(_core.non_max_suppression(_node(x), window, limit))
 
 
-def index_of_true(gate: Any) -> Array:
+def nonzero(gate: Any) -> Array:
     """Positions of the true elements, ascending, as ``numpy.flatnonzero``.
 
     Takes a 1-D bool array or a bool series without nulls; gives int64. Two passes over the gate.
@@ -167,11 +167,11 @@ def index_of_true(gate: Any) -> Array:
     Examples
     --------
     >>> import headrace as hr
-    >>> hr.signal.index_of_true([False, True, True]).tolist()
+    >>> hr.signal.nonzero([False, True, True]).tolist()
     [1, 2]
     """
-    mark("index_of_true")
-    return Array(_core.index_of_true(_node(gate)))
+    mark("nonzero")
+    return Array(_core.nonzero(_node(gate)))
 
 
 def diff(x: Any) -> Array:
@@ -236,7 +236,7 @@ def histogram(
     return Array(counts), Array(made)
 
 
-def windows(
+def segments(
     x: Any,
     begins: Any,
     lengths: Any = None,
@@ -283,9 +283,9 @@ def windows(
     Examples
     --------
     >>> import headrace as hr
-    >>> hr.signal.windows([1.0, 2.0, 3.0, 4.0], [0, 2], [1, 2], width=3).tolist()
+    >>> hr.signal.segments([1.0, 2.0, 3.0, 4.0], [0, 2], [1, 2], width=3).tolist()
     [[1.0, 0.0, 0.0], [3.0, 4.0, 0.0]]
     """
-    mark("windows")
+    mark("segments")
     sizes = None if lengths is None else _node(lengths)
-    return Array(_core.windows(_node(x), _node(begins), sizes, width, normalize))
+    return Array(_core.segments(_node(x), _node(begins), sizes, width, normalize))

@@ -75,7 +75,7 @@ def _choose(condition: Any, yes: Any, no: Any) -> _core.Node:
         _core.repeat(condition._node, value) if isinstance(value, str) else value._node
         for value in (yes, no)
     ]
-    return _core.choose_text(condition._node, *sides)
+    return _core.string_where(condition._node, *sides)
 
 
 def _together(pieces: Any) -> _core.Node:
@@ -462,8 +462,8 @@ def to_numeric(series: Any, errors: str = "raise") -> Any:
         series = Series(series)
     if not is_text(series):
         return series
-    whole = _core.numbers_of_texts(series._node, "int64", True)
-    real = _core.numbers_of_texts(series._node, "float64", errors == "coerce")
+    whole = _core.parse_numbers(series._node, "int64", True)
+    real = _core.parse_numbers(series._node, "float64", errors == "coerce")
     _core.force([whole, real])
     found = [made.value().null_count for made in (whole, real)]
     return series._like(whole if found[0] == found[1] else real)

@@ -33,7 +33,7 @@ def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:
     or_null = errors == "coerce"
 
     def times(unit: str, or_null: bool) -> _core.Node:
-        return _core.times_of_texts(column._node, format, dtype.format(unit), or_null)
+        return _core.parse_times(column._node, format, dtype.format(unit), or_null)
 
     if "{}" not in dtype:
         return column._like(times("", or_null))  # type: ignore[no-any-return]
@@ -212,7 +212,7 @@ class TimeTexts:
         ['29 Feb 2024, a Thursday']
         """
         mark("strftime")
-        return self._made(_core.texts_of_times(self._series._node, date_format))  # type: ignore[no-any-return]
+        return self._made(_core.format_times(self._series._node, date_format))  # type: ignore[no-any-return]
 
     def day_name(self) -> Series:
         """Monday to Sunday."""

@@ -249,7 +249,7 @@ class SeriesWindows(Deferred):
         mark(name)
         if self._node.dtype == "bool" and name in ("cummin", "cummax"):
             return self.astype("int8")._cumulate(name).astype("bool")  # type: ignore[no-any-return]
-        made: Series = self._like(_core.cumulate(name, self._node))
+        made: Series = self._like(_core.cumulative(name, self._node))
         return made
 
     def cumsum(self: Any) -> Series:
@@ -366,19 +366,19 @@ class GroupRows:
         >>> df.groupby("id").x.cumsum().to_list()
         [1, 5, 3]
         """
-        return self._rows("cumsum", _core.group_cumulate, "cumsum", kinds="biufm")
+        return self._rows("cumsum", _core.group_cumulative, "cumsum", kinds="biufm")
 
     def cumprod(self: Any) -> Any:
         """Running products within each group."""
-        return self._rows("cumprod", _core.group_cumulate, "cumprod", kinds=_NUMBERS)
+        return self._rows("cumprod", _core.group_cumulative, "cumprod", kinds=_NUMBERS)
 
     def cummin(self: Any) -> Any:
         """Running minima within each group."""
-        return self._rows("cummin", _core.group_cumulate, "cummin", kinds="iufmM")
+        return self._rows("cummin", _core.group_cumulative, "cummin", kinds="iufmM")
 
     def cummax(self: Any) -> Any:
         """Running maxima within each group."""
-        return self._rows("cummax", _core.group_cumulate, "cummax", kinds="iufmM")
+        return self._rows("cummax", _core.group_cumulative, "cummax", kinds="iufmM")
 
     def cumcount(self: Any, ascending: bool = True) -> Series:
         """The place of each row in its group, from 0 on; null where the key is missing.

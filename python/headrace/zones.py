@@ -115,7 +115,7 @@ def _rules(zone: datetime.tzinfo) -> tuple[list[int], list[int]]:
 
 @functools.cache
 def _know(zone: str) -> None:
-    _core.set_zone_rules(f"datetime64[s, {zone}]", *_rules(zone_of(zone)))
+    _core.set_timezone_rules(f"datetime64[s, {zone}]", *_rules(zone_of(zone)))
 
 
 def know_zone(dtype: str) -> None:
@@ -132,7 +132,7 @@ def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.
     know_zone(dtype)
 
     def node(ambiguous: str, nonexistent: str) -> _core.Node:
-        return _core.instants_of_local(times._node, dtype, ambiguous, nonexistent)
+        return _core.localize(times._node, dtype, ambiguous, nonexistent)
 
     if not isinstance(nonexistent, str):
         there = Series(node("earliest", "NaT")).notna()

@@ -158,7 +158,7 @@ def fft_long() -> Any:
 @output
 def non_max_suppression() -> Any:
     gate = hr.signal.non_max_suppression(signal(), 101, 0.0)
-    return [gate, hr.signal.index_of_true(gate), hr.signal.diff(hr.signal.index_of_true(gate))]
+    return [gate, hr.signal.nonzero(gate), hr.signal.diff(hr.signal.nonzero(gate))]
 
 
 @output
@@ -173,7 +173,7 @@ def histogram() -> Any:
 def windows() -> Any:
     begins = np.arange(0, ROWS, 250)
     kinds = ("none", "zscore", "minmax", "max")
-    return [hr.signal.windows(signal(), begins, width=200, normalize=kind) for kind in kinds]
+    return [hr.signal.segments(signal(), begins, width=200, normalize=kind) for kind in kinds]
 
 
 @output

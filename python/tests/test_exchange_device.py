@@ -253,10 +253,10 @@ def test_kernels_of_numba_run_on_our_arrays_without_a_copy(noise, monkeypatch):
     suppress[(noise.size + 255) // 256, 256](x, 15, 1.0, gate)
     ours = hr.signal.non_max_suppression(x, 31, 1.0)
     hr.eval(ours)
-    peaks = hr.signal.index_of_true(ours)
+    peaks = hr.signal.nonzero(ours)
     rows = cuda.device_array((len(peaks), 64), np.float64)
     embed[((len(peaks) + 15) // 16, 4), (16, 16)](x, peaks - 32, rows)
-    windows = hr.signal.windows(x, peaks - 32, width=64)
+    windows = hr.signal.segments(x, peaks - 32, width=64)
     hr.eval(windows)
     assert hr.memory.ledger().total_bytes == copied
     np.testing.assert_array_equal(gate.copy_to_host(), np.asarray(ours).astype(np.uint8))

@@ -58,8 +58,8 @@ def test_shocks_of_a_machine(vibration, dtype):
     level = hr.signal.fft_convolve(hr.asarray(strength), smooth)
     usual = level.mean() + 5 * level.std()
     gate = hr.signal.non_max_suppression(level, 501, usual)
-    shocks = hr.signal.index_of_true(gate)
-    ringing = hr.signal.windows(hr.asarray(frame.x), shocks - 20, width=256)
+    shocks = hr.signal.nonzero(gate)
+    ringing = hr.signal.segments(hr.asarray(frame.x), shocks - 20, width=256)
     spectra = hr.fft.rfft(ringing - ringing.mean(axis=1).reshape(-1, 1))
 
     x, z = (columns[name].astype(dtype) for name in ("x", "z"))
@@ -130,10 +130,10 @@ def test_notes_of_a_melody(audio):
     # Loudness of overlapping frames, and where it rises most.
     sound = hr.asarray(frame.left).astype("float32") / 32768
     begins = hr.asarray(np.arange(0, len(left) - FRAME + 1, HOP))
-    frames = hr.signal.windows(sound, begins, width=FRAME)
+    frames = hr.signal.segments(sound, begins, width=FRAME)
     loudness = np.log10((frames * frames).mean(axis=1) + 1e-6)
     rise = hr.signal.diff(loudness)
-    notes = hr.signal.index_of_true(hr.signal.non_max_suppression(rise, 21, 0.3))
+    notes = hr.signal.nonzero(hr.signal.non_max_suppression(rise, 21, 0.3))
 
     expected = left.astype(np.float32) / 32768
     cut = np.lib.stride_tricks.sliding_window_view(expected, FRAME)[::HOP]
@@ -147,7 +147,7 @@ def test_notes_of_a_melody(audio):
 
     # The pitch of each note: the strongest term of a window behind its onset.
     hann = np.hanning(1500).astype(np.float32)
-    tones = hr.signal.windows(sound, hr.asarray(onsets), width=1500) * hann
+    tones = hr.signal.segments(sound, hr.asarray(onsets), width=1500) * hann
     spectra = np.asarray(hr.fft.rfft(tones, n=8000))
     segments = np.stack([expected[at : at + 1500] for at in onsets])
     by_scipy = np.fft.rfft(segments * hann, n=8000)

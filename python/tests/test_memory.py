@@ -198,7 +198,7 @@ def test_a_failed_line_leaks_nothing() -> None:
             lambda: x.x.to_array().reshape(3, 7),
             lambda: hr.Series([1, None]).to_array().to_numpy(),
             lambda: hr.read_csv(b"x\n1\nb\n", dtypes={"x": "int64"}),
-            lambda: hr.signal.windows(x.x, [1, 2], width=-1),
+            lambda: hr.signal.segments(x.x, [1, 2], width=-1),
         ):
             with pytest.raises(hr.Error):
                 value = bad()

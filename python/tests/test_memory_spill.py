@@ -47,9 +47,9 @@ def chain(x):
     taps = hr.signal.ricker(201, 8.0)
     response = hr.signal.fft_convolve(a, taps, "same")
     gate = hr.signal.non_max_suppression(response, 129, 1.0)
-    places = hr.signal.index_of_true(gate)
+    places = hr.signal.nonzero(gate)
     gaps = hr.signal.diff(places)
-    beats = hr.signal.windows(response, places, width=64, normalize="zscore")
+    beats = hr.signal.segments(response, places, width=64, normalize="zscore")
     counts, edges = hr.signal.histogram(response, 100, (-10, 10))
     return [response, gate, places, gaps, beats, counts, edges, response.sum(), response.std()]
 

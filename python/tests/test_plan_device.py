@@ -104,7 +104,7 @@ def test_the_operators_of_a_signal(device, noise):
     s = hr.signal
     x, here = there(noise, device), hr.asarray(noise)
     gate, gate_here = (s.non_max_suppression(v, 31, 1.0) for v in (x, here))
-    peaks, peaks_here = s.index_of_true(gate), s.index_of_true(gate_here)
+    peaks, peaks_here = s.nonzero(gate), s.nonzero(gate_here)
     assert peaks.device == f"{device}:0"
     same(peaks, peaks_here)
     same(s.diff(peaks), s.diff(peaks_here))
@@ -114,7 +114,7 @@ def test_the_operators_of_a_signal(device, noise):
         ):
             same(ours, theirs)
     rows, rows_here = (
-        s.windows(v, at - 20, width=60, normalize="zscore")
+        s.segments(v, at - 20, width=60, normalize="zscore")
         for v, at in ((x, peaks), (here, peaks_here))
     )
     same(rows, rows_here)

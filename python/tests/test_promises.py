@@ -177,7 +177,7 @@ def test_convolution(signal, mode):
 def test_response(signal):
     response = hr.signal.fft_convolve(signal, hr.signal.ricker(31, 3.0), "same")
     gate = hr.signal.non_max_suppression(response, 51, 2 * response.std())
-    assert hr.signal.index_of_true(gate).tolist() == list(range(50, 800, 100))
+    assert hr.signal.nonzero(gate).tolist() == list(range(50, 800, 100))
 
 
 @promise("000 step 2: a column becomes an array without a copy")
@@ -211,7 +211,7 @@ def test_numba_kernel(signal):
 @promise("000 step 3: positions where the gate is set, and their differences")
 def test_positions():
     gate = hr.asarray(np.array([0, 1, 0, 0, 1, 1, 0, 1]))
-    positions = hr.signal.index_of_true(gate == 1)
+    positions = hr.signal.nonzero(gate == 1)
     assert positions.tolist() == [1, 4, 5, 7]
     assert np.diff(positions).tolist() == hr.signal.diff(positions).tolist() == [3, 1, 2]
 
@@ -234,7 +234,7 @@ def test_pruning():
 @promise("000 step 4: embed beats of any length in rows of zeros")
 def test_embedding():
     x = hr.asarray(np.arange(1.0, 8.0))
-    rows = hr.signal.windows(x, [0, 3], [3, 2], width=4)
+    rows = hr.signal.segments(x, [0, 3], [3, 2], width=4)
     assert rows.tolist() == [[1.0, 2.0, 3.0, 0.0], [4.0, 5.0, 0.0, 0.0]]
 
 

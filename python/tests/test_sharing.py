@@ -443,22 +443,22 @@ def test_pickle_takes_any_bytes_and_believes_none() -> None:
     assert same(pickle.loads(text, buffers=[bytearray(part) for part in received]), table)
     with pytest.raises(hr.InvalidArgumentError, match="a piece is shorter"):
         pickle.loads(text, buffers=[part[:-1] for part in received])
-    header, pieces = _core.pack(table._table(), "test")
+    header, pieces = _core.serialize(table._table(), "test")
     with pytest.raises(hr.InvalidArgumentError, match="number of pieces"):
-        _core.unpack(header, pieces[:-1], "test")
+        _core.deserialize(header, pieces[:-1], "test")
 
 
 @given(data=st.data())
 @settings(max_examples=300, deadline=None)
 def test_damaged_headers_are_errors(data: st.DataObject) -> None:
-    header, pieces = _core.pack(frame(70)._table(), "test")
+    header, pieces = _core.serialize(frame(70)._table(), "test")
     damaged = bytearray(header)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(damaged) - 1))
         damaged[at] = data.draw(st.integers(0, 255))
     end = data.draw(st.integers(0, len(damaged)) | st.just(len(damaged)))
     try:
-        table, _ = _core.unpack(bytes(damaged[:end]), pieces, "unpickle")
+        table, _ = _core.deserialize(bytes(damaged[:end]), pieces, "unpickle")
         for k in range(table.num_columns):
             table.column(k).to_list()
     except (hr.InvalidArgumentError, UnicodeDecodeError):

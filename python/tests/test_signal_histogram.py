@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hr.signal.histogram, index_of_true and diff equal NumPy, bit for bit."""
+"""hr.signal.histogram, nonzero and diff equal NumPy, bit for bit."""
 
 import numpy as np
 import pytest
@@ -197,57 +197,53 @@ def test_bins_may_be_a_numpy_integer():
     check_histogram(values(100, "float64"), np.int64(7))
 
 
-# ---- index_of_true -------------------------------------------------------------------------------
+# ---- nonzero -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 1.0])
-def test_index_of_true_of_any_size(rows, share):
+def test_nonzero_of_any_size(rows, share):
     gate = np.random.default_rng(rows).random(rows) < share
-    found = signal.index_of_true(gate).to_numpy()
+    found = signal.nonzero(gate).to_numpy()
     np.testing.assert_array_equal(found, np.flatnonzero(gate))
     assert found.dtype == np.int64
 
 
-def test_index_of_true_of_strides_columns_and_expressions():
+def test_nonzero_of_strides_columns_and_expressions():
     gate = np.random.default_rng(3).random(300_000) < 0.3
-    np.testing.assert_array_equal(
-        signal.index_of_true(gate[::-3]).to_numpy(), np.flatnonzero(gate[::-3])
-    )
+    np.testing.assert_array_equal(signal.nonzero(gate[::-3]).to_numpy(), np.flatnonzero(gate[::-3]))
     frame = hr.DataFrame({"gate": gate, "x": np.arange(300_000.0)})
-    np.testing.assert_array_equal(signal.index_of_true(frame.gate).to_numpy(), np.flatnonzero(gate))
+    np.testing.assert_array_equal(signal.nonzero(frame.gate).to_numpy(), np.flatnonzero(gate))
     np.testing.assert_array_equal(
-        signal.index_of_true(frame.x > 299_990).to_numpy(), np.arange(299_991, 300_000)
+        signal.nonzero(frame.x > 299_990).to_numpy(), np.arange(299_991, 300_000)
     )
     part = frame.gate[7:200_001]
-    np.testing.assert_array_equal(
-        signal.index_of_true(part).to_numpy(), np.flatnonzero(gate[7:200_001])
-    )
+    np.testing.assert_array_equal(signal.nonzero(part).to_numpy(), np.flatnonzero(gate[7:200_001]))
 
 
 @given(hnp.arrays(np.bool_, st.integers(0, 300)), st.integers(1, 4))
 def test_any_gate(gate, step):
     np.testing.assert_array_equal(
-        signal.index_of_true(gate[::step]).to_numpy(), np.flatnonzero(gate[::step])
+        signal.nonzero(gate[::step]).to_numpy(), np.flatnonzero(gate[::step])
     )
 
 
-def test_index_of_true_is_the_same_for_any_threads():
+def test_nonzero_is_the_same_for_any_threads():
     gate = np.random.default_rng(4).random(900_000) < 0.1
-    all_threads(lambda: signal.index_of_true(gate))
+    all_threads(lambda: signal.nonzero(gate))
 
 
-def test_index_of_true_refuses_what_is_no_gate():
-    with pytest.raises(TypeError, match=r"^index_of_true: .*dtype='int64'.*compare first"):
-        signal.index_of_true([1, 0])
-    with pytest.raises(TypeError, match=r"^index_of_true: .*dimensions=2"):
-        signal.index_of_true([[True], [False]])
+def test_nonzero_refuses_what_is_no_gate():
+    with pytest.raises(TypeError, match=r"^nonzero: .*dtype='int64'.*compare first"):
+        signal.nonzero([1, 0])
+    with pytest.raises(TypeError, match=r"^nonzero: .*dimensions=2"):
+        signal.nonzero([[True], [False]])
 
 
 def test_a_gate_with_nulls_names_the_fix():
     gate = hr.from_arrow(pytest.importorskip("pyarrow").array([True, None, False]))
-    with pytest.raises(ValueError, match=r"^index_of_true: .*nulls=1.*fillna"):
-        signal.index_of_true(gate).to_numpy()
+    with pytest.raises(ValueError, match=r"^nonzero: .*nulls=1.*fillna"):
+        signal.nonzero(gate).to_numpy()
 
 
 # ---- diff ----------------------------------------------------------------------------------------
@@ -271,7 +267,7 @@ def test_diff_of_anything(x):
 
 def test_diff_of_positions_of_a_gate():
     gate = np.random.default_rng(5).random(10_000) < 0.01
-    found = signal.diff(signal.index_of_true(gate))
+    found = signal.diff(signal.nonzero(gate))
     np.testing.assert_array_equal(found.to_numpy(), np.diff(np.flatnonzero(gate)))
 
 

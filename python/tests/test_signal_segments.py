@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hr.signal.windows equals its definition in plain NumPy."""
+"""hr.signal.segments equals its definition in plain NumPy."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def by_definition(x, begins, lengths, width, mode):
 def check(x, begins, lengths, width, mode):
     begins = np.asarray(begins, np.int64)
     given = None if lengths is None else np.asarray(lengths, np.int64)
-    found = signal.windows(x, begins, given, width=width, normalize=mode)
+    found = signal.segments(x, begins, given, width=width, normalize=mode)
     wanted = by_definition(x, begins, [width] if lengths is None else given, width, mode)
     assert found.dtype == x.dtype
     assert found.shape == wanted.shape
@@ -80,7 +80,7 @@ def test_begins_outside_of_the_signal(mode):
     far = 2**62
     begins = [-far, -(2**63), far, 2**63 - 1, -50, -49, -1, 0, 99, 100, 101]
     width = 50
-    found = signal.windows(x, begins, width=width, normalize=mode).to_numpy()
+    found = signal.segments(x, begins, width=width, normalize=mode).to_numpy()
     for k, begin in enumerate(begins):
         inside = [(i, begin + i) for i in range(width) if 0 <= begin + i < 100]
         outside = sorted(set(range(width)) - {i for i, _ in inside})
@@ -106,7 +106,7 @@ def test_anything(rows, segments, width, mode, dtype, step):
 @pytest.mark.parametrize("mode", ["zscore", "minmax", "max"])
 @pytest.mark.parametrize("value", [0.0, 0.1, -3.3, 1e300])
 def test_constant_windows_are_zeros_or_ones(value, mode):
-    found = signal.windows(np.full(100, value), [0, 3, 98], width=7, normalize=mode).to_numpy()
+    found = signal.segments(np.full(100, value), [0, 3, 98], width=7, normalize=mode).to_numpy()
     wanted = np.sign(value) if mode == "max" else 0.0
     np.testing.assert_array_equal(found[:2], np.full((2, 7), wanted))
     np.testing.assert_array_equal(found[2], [wanted, wanted, 0, 0, 0, 0, 0])
@@ -117,15 +117,17 @@ def test_constant_windows_are_zeros_or_ones(value, mode):
 def test_nan_and_inf_stay_in_their_windows(bad, mode):
     x = noise(1000, "float32")
     x[500] = bad
-    found = signal.windows(x, [0, 480, 600, 990], width=40, normalize=mode).to_numpy()
+    found = signal.segments(x, [0, 480, 600, 990], width=40, normalize=mode).to_numpy()
     assert np.isnan(found[1]).all()
     assert np.isfinite(found[[0, 2, 3]]).all()
-    found = signal.windows(x, [480], width=40).to_numpy()
+    found = signal.segments(x, [480], width=40).to_numpy()
     np.testing.assert_array_equal(found[0], x[480:520])
 
 
 def test_normalised_rows_have_their_moments():
-    found = signal.windows(noise(9000, "float64"), range(0, 9000, 90), width=90, normalize="zscore")
+    found = signal.segments(
+        noise(9000, "float64"), range(0, 9000, 90), width=90, normalize="zscore"
+    )
     rows = found.to_numpy()
     np.testing.assert_allclose(rows.mean(axis=1), 0, atol=1e-14)
     np.testing.assert_allclose(rows.std(axis=1), 1, rtol=1e-13)
@@ -136,7 +138,7 @@ def test_normalised_rows_have_their_moments():
 def test_float32_is_rounded_once_whatever_the_mean(offset, width):
     x = noise(60_000, "float32") + np.float32(offset)
     begins = np.arange(0, 55_000, 101)
-    found = signal.windows(x, begins, width=width, normalize="zscore").to_numpy()
+    found = signal.segments(x, begins, width=width, normalize="zscore").to_numpy()
     wanted = by_definition(x, begins, [width], width, "zscore")
     np.testing.assert_array_max_ulp(found, wanted, 1)
     assert (found != wanted).mean() < 1e-4
@@ -149,7 +151,7 @@ def test_strides_and_series():
     begins = np.arange(0, 2800, 10)
     check(x, begins[::-2], None, 20, "minmax")
     frame = hr.DataFrame({"x": x})
-    found = signal.windows(frame.x, signal.index_of_true(frame.x > 2.5), width=9).to_numpy()
+    found = signal.segments(frame.x, signal.nonzero(frame.x > 2.5), width=9).to_numpy()
     wanted = by_definition(x, np.flatnonzero(x > 2.5), [9], 9, "none")
     np.testing.assert_array_equal(found, wanted)
 
@@ -161,7 +163,7 @@ def test_is_the_same_for_any_threads(mode):
     found = []
     for count in (1, 2, 4):
         with hr.threads(count):
-            rows = signal.windows(x, begins, width=150, normalize=mode)
+            rows = signal.segments(x, begins, width=150, normalize=mode)
             found.append(rows.to_numpy().tobytes())
     assert found[0] == found[1] == found[2]
 
@@ -169,32 +171,32 @@ def test_is_the_same_for_any_threads(mode):
 def test_nothing_is_copied():
     x, begins = noise(100_000, "float64"), np.arange(1000)
     with hr.no_copies():
-        rows = signal.windows(x, begins, width=100, normalize="zscore").to_numpy()
+        rows = signal.segments(x, begins, width=100, normalize="zscore").to_numpy()
     assert rows.flags.c_contiguous
 
 
 def test_errors_name_the_fix():
     x = noise(100, "float64")
-    with pytest.raises(ValueError, match=r"^windows: .*width=-1; "):
-        signal.windows(x, [0], width=-1)
-    with pytest.raises(ValueError, match=r"^windows: .*row=1, length=-4; drop"):
-        signal.windows(x, [0, 1], [3, -4], width=5).to_numpy()
-    with pytest.raises(ValueError, match=r"^windows: .*begins=3, lengths=2; "):
-        signal.windows(x, [0, 1, 2], [3, 4], width=5).to_numpy()
-    with pytest.raises(TypeError, match=r"^windows: .*dtype='int64'.*float.*; .*astype"):
-        signal.windows([1, 2, 3], [0], width=2)
+    with pytest.raises(ValueError, match=r"^segments: .*width=-1; "):
+        signal.segments(x, [0], width=-1)
+    with pytest.raises(ValueError, match=r"^segments: .*row=1, length=-4; drop"):
+        signal.segments(x, [0, 1], [3, -4], width=5).to_numpy()
+    with pytest.raises(ValueError, match=r"^segments: .*begins=3, lengths=2; "):
+        signal.segments(x, [0, 1, 2], [3, 4], width=5).to_numpy()
+    with pytest.raises(TypeError, match=r"^segments: .*dtype='int64'.*float.*; .*astype"):
+        signal.segments([1, 2, 3], [0], width=2)
     for places in (np.array([0.5]), np.array([3], np.int32), np.array([3], np.uint64)):
-        with pytest.raises(TypeError, match=r"^windows: .*int64: dtype='.*; use astype"):
-            signal.windows(x, places, width=2)
-        with pytest.raises(TypeError, match=r"^windows: .*int64: dtype='.*; use astype"):
-            signal.windows(x, [3], places, width=2)
-    with pytest.raises(TypeError, match=r"^windows: .*dimensions=2"):
-        signal.windows(x.reshape(2, 50), [0], width=2)
+        with pytest.raises(TypeError, match=r"^segments: .*int64: dtype='.*; use astype"):
+            signal.segments(x, places, width=2)
+        with pytest.raises(TypeError, match=r"^segments: .*int64: dtype='.*; use astype"):
+            signal.segments(x, [3], places, width=2)
+    with pytest.raises(TypeError, match=r"^segments: .*dimensions=2"):
+        signal.segments(x.reshape(2, 50), [0], width=2)
     with pytest.raises(ValueError, match=r"normalize|mode"):
-        signal.windows(x, [0], width=2, normalize="best")
-    with pytest.raises(hr.Error, match=r"^windows: "):
-        signal.windows(x, np.arange(100), width=2**62).to_numpy()
+        signal.segments(x, [0], width=2, normalize="best")
+    with pytest.raises(hr.Error, match=r"^segments: "):
+        signal.segments(x, np.arange(100), width=2**62).to_numpy()
     column = hr.from_arrow(pytest.importorskip("pyarrow").array([1.0, None]))
     with pytest.raises(hr.Error, match=r"null.*fillna"):
-        signal.windows(column, [0], width=2).to_numpy()
-    assert signal.windows(x, [0], width=2).shape == (1, 2)
+        signal.segments(column, [0], width=2).to_numpy()
+    assert signal.segments(x, [0], width=2).shape == (1, 2)

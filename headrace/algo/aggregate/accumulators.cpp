@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds: what groups keep of their rows while they are read.
+// Accumulators: what groups keep of their rows while they are read.
 #include "headrace/algo/aggregate/accumulators.h"
 
 #include "headrace/algo/aggregate/grouped_sum.h"
@@ -16,26 +16,26 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-bool keeps_row(Fold fold) {
-  return fold == Fold::kFirst || fold == Fold::kLast;
+bool keeps_row(Accumulator accumulator) {
+  return accumulator == Accumulator::kFirst || accumulator == Accumulator::kLast;
 }
 
-bool is_argument(Fold fold) {
-  return fold == Fold::kArgmin || fold == Fold::kArgmax;
+bool is_argument(Accumulator accumulator) {
+  return accumulator == Accumulator::kArgmin || accumulator == Accumulator::kArgmax;
 }
 
-bool is_least(Fold fold) {
-  return fold == Fold::kMin || fold == Fold::kArgmin;
+bool is_least(Accumulator accumulator) {
+  return accumulator == Accumulator::kMin || accumulator == Accumulator::kArgmin;
 }
 
-bool is_top(Fold fold) {
-  return fold == Fold::kLargest || fold == Fold::kSmallest;
+bool is_top(Accumulator accumulator) {
+  return accumulator == Accumulator::kLargest || accumulator == Accumulator::kSmallest;
 }
 
 // Numbers that a slot has of a fold.
-int64_t width_of(Fold fold, int64_t top) {
-  if (fold == Fold::kSquares || fold == Fold::kOtherSquares) return 2;
-  return is_top(fold) ? top : 1;
+int64_t width_of(Accumulator accumulator, int64_t top) {
+  if (accumulator == Accumulator::kSquares || accumulator == Accumulator::kOtherSquares) return 2;
+  return is_top(accumulator) ? top : 1;
 }
 
 // Beside the squares what a rounded mean leaves: the sum of the deviations.
@@ -46,19 +46,21 @@ void add_square(double apart, double* sums) {
 
 // Calls f with the type of the lane.
 template <class F>
-decltype(auto) visit_lane(Lane lane, F&& f) {
-  if (lane == Lane::kFloating) return f(std::type_identity<double>{});
-  if (lane == Lane::kUnsigned) return f(std::type_identity<uint64_t>{});
+decltype(auto) visit_class(ValueClass value_class, F&& f) {
+  if (value_class == ValueClass::kFloating) return f(std::type_identity<double>{});
+  if (value_class == ValueClass::kUnsigned) return f(std::type_identity<uint64_t>{});
   return f(std::type_identity<int64_t>{});
 }
 
 template <class T>
-T first_state(Fold fold) {
+T first_state(Accumulator accumulator) {
   using Limits = std::numeric_limits<T>;
-  if (fold == Fold::kProduct) return T{1};
-  if (fold == Fold::kMin || fold == Fold::kArgmin || fold == Fold::kSmallest)
+  if (accumulator == Accumulator::kProduct) return T{1};
+  if (accumulator == Accumulator::kMin || accumulator == Accumulator::kArgmin ||
+      accumulator == Accumulator::kSmallest)
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  if (fold == Fold::kMax || fold == Fold::kArgmax || fold == Fold::kLargest)
+  if (accumulator == Accumulator::kMax || accumulator == Accumulator::kArgmax ||
+      accumulator == Accumulator::kLargest)
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   return T{0};
 }
@@ -81,7 +83,7 @@ T times(T a, T b) {
 }
 
 template <class T>
-void fold_argument(bool least, const FoldRows& r, const T* x, T* state, int64_t* at) {
+void accumulate_argument(bool least, const AccumulatorRows& r, const T* x, T* state, int64_t* at) {
   for (int64_t i = 0; i < r.count; ++i) {
     const uint32_t slot = r.slots[i];
     if (at[slot] >= 0 && !(least ? x[i] < state[slot] : state[slot] < x[i])) continue;
@@ -102,63 +104,66 @@ void insert_top(bool least, int64_t top, T value, T* best) {
 
 // Rows that are all there.
 template <class T>
-void fold_present(const FoldInput& input, bool second, const FoldRows& r, FoldStates& states) {
+void accumulate_present(const AccumulatorInput& input, bool second, const AccumulatorRows& r,
+                        AccumulatorStates& states) {
   const T* x = static_cast<const T*>(r.values);
   const uint32_t* slots = r.slots;
-  for (size_t k = 0; k < input.folds.size(); ++k) {
-    const Fold fold = input.folds[k];
-    if (is_second(fold) != second) continue;
+  for (size_t k = 0; k < input.accumulators.size(); ++k) {
+    const Accumulator accumulator = input.accumulators[k];
+    if (is_second(accumulator) != second) continue;
     T* state = states.values[k].mutable_as<T>();
     double* number = states.values[k].mutable_as<double>();
     int64_t* row = states.values[k].mutable_as<int64_t>();
     const double* mean = states.means ? states.means.as<double>() : nullptr;
     const double* other = states.other_means ? states.other_means.as<double>() : nullptr;
-    switch (fold) {
-      case Fold::kSum:
+    switch (accumulator) {
+      case Accumulator::kSum:
         for (int64_t i = 0; i < r.count; ++i) state[slots[i]] = plus(state[slots[i]], x[i]);
         break;
-      case Fold::kProduct:
+      case Accumulator::kProduct:
         for (int64_t i = 0; i < r.count; ++i) state[slots[i]] = times(state[slots[i]], x[i]);
         break;
-      case Fold::kMin:
+      case Accumulator::kMin:
         for (int64_t i = 0; i < r.count; ++i)
           state[slots[i]] = x[i] < state[slots[i]] ? x[i] : state[slots[i]];
         break;
-      case Fold::kMax:
+      case Accumulator::kMax:
         for (int64_t i = 0; i < r.count; ++i)
           state[slots[i]] = state[slots[i]] < x[i] ? x[i] : state[slots[i]];
         break;
-      case Fold::kNonZero:
+      case Accumulator::kNonZero:
         for (int64_t i = 0; i < r.count; ++i) row[slots[i]] += x[i] != T{0};
         break;
-      case Fold::kFirst:
+      case Accumulator::kFirst:
         for (int64_t i = 0; i < r.count; ++i)
           row[slots[i]] = row[slots[i]] < 0 ? r.rows[i] : row[slots[i]];
         break;
-      case Fold::kLast:
+      case Accumulator::kLast:
         for (int64_t i = 0; i < r.count; ++i) row[slots[i]] = r.rows[i];
         break;
-      case Fold::kArgmin:
-      case Fold::kArgmax:
-        fold_argument(is_least(fold), r, x, state, states.rows[k].mutable_as<int64_t>());
+      case Accumulator::kArgmin:
+      case Accumulator::kArgmax:
+        accumulate_argument(is_least(accumulator), r, x, state,
+                            states.rows[k].mutable_as<int64_t>());
         break;
-      case Fold::kLargest:
-      case Fold::kSmallest:
+      case Accumulator::kLargest:
+      case Accumulator::kSmallest:
         for (int64_t i = 0; i < r.count; ++i)
-          insert_top(fold == Fold::kSmallest, input.top, x[i], state + slots[i] * input.top);
+          insert_top(accumulator == Accumulator::kSmallest, input.top, x[i],
+                     state + slots[i] * input.top);
         break;
-      case Fold::kSquares:
+      case Accumulator::kSquares:
         for (int64_t i = 0; i < r.count; ++i)
           add_square(static_cast<double>(x[i]) - mean[slots[i]], number + 2 * int64_t{slots[i]});
         break;
-      case Fold::kOtherSum:
+      case Accumulator::kOtherSum:
         for (int64_t i = 0; i < r.count; ++i) number[slots[i]] += r.other[i];
         break;
-      case Fold::kOtherSquares:
+      case Accumulator::kOtherSquares:
         for (int64_t i = 0; i < r.count; ++i)
           add_square(r.other[i] - other[slots[i]], number + 2 * int64_t{slots[i]});
         break;
-      case Fold::kCross:
+      case Accumulator::kCross:
         for (int64_t i = 0; i < r.count; ++i)
           number[slots[i]] +=
               (static_cast<double>(x[i]) - mean[slots[i]]) * (r.other[i] - other[slots[i]]);
@@ -168,8 +173,8 @@ void fold_present(const FoldInput& input, bool second, const FoldRows& r, FoldSt
 }
 
 // Which rows have no value: bytes, and whether there are any.
-bool find_missing(const FoldInput& input, const FoldRows& r, uint8_t* present) {
-  if (input.lane == Lane::kFloating) {
+bool find_missing(const AccumulatorInput& input, const AccumulatorRows& r, uint8_t* present) {
+  if (input.value_class == ValueClass::kFloating) {
     const auto* x = static_cast<const double*>(r.values);
     if (all_finite(x, r.count) && (!input.has_other || all_finite(r.other, r.count))) return false;
     uint8_t any = 0;
@@ -191,53 +196,56 @@ bool find_missing(const FoldInput& input, const FoldRows& r, uint8_t* present) {
 
 }  // namespace
 
-bool FoldInput::can_miss() const {
+bool AccumulatorInput::can_miss() const {
   const auto some = [](const Column& column) {
     return column.dtype().is_floating() || column.null_count() > 0;
   };
   return computed || some(values) || (has_other && some(other));
 }
 
-bool FoldInput::needs_rows() const {
-  return std::any_of(folds.begin(), folds.end(),
-                     [](Fold fold) { return keeps_row(fold) || is_argument(fold); });
+bool AccumulatorInput::needs_rows() const {
+  return std::any_of(accumulators.begin(), accumulators.end(), [](Accumulator accumulator) {
+    return keeps_row(accumulator) || is_argument(accumulator);
+  });
 }
 
-bool FoldInput::needs_second() const {
-  return std::any_of(folds.begin(), folds.end(), is_second);
+bool AccumulatorInput::needs_second() const {
+  return std::any_of(accumulators.begin(), accumulators.end(), is_second);
 }
 
-Lane lane_of(Dtype dtype) {
-  if (dtype.is_floating()) return Lane::kFloating;
-  if (dtype.is_unsigned()) return Lane::kUnsigned;
-  if (dtype.is_bool() || dtype.storage().is_signed()) return Lane::kSigned;
-  return Lane::kNothing;
+ValueClass value_class_of(Dtype dtype) {
+  if (dtype.is_floating()) return ValueClass::kFloating;
+  if (dtype.is_unsigned()) return ValueClass::kUnsigned;
+  if (dtype.is_bool() || dtype.storage().is_signed()) return ValueClass::kSigned;
+  return ValueClass::kNothing;
 }
 
-const void* read_lane(const Column& column, Lane lane, int64_t row, int64_t count, void* space) {
+const void* read_values(const Column& column, ValueClass value_class, int64_t row, int64_t count,
+                        void* space) {
   if (column.dtype().is_bool()) {
     const auto put = [&](auto* out) {
       for (int64_t i = 0; i < count; ++i)
         out[i] = get_bit(column.bits(), column.offset() + row + i);
     };
-    if (lane == Lane::kFloating)
+    if (value_class == ValueClass::kFloating)
       put(static_cast<double*>(space));
     else
       put(static_cast<int64_t*>(space));
   } else {
-    const bool as_it_is = lane_of(column.dtype()) == lane && column.dtype().size_bytes() == 8;
-    const bool nulls_as_nan = lane == Lane::kFloating && column.null_count() > 0;
+    const bool as_it_is =
+        value_class_of(column.dtype()) == value_class && column.dtype().size_bytes() == 8;
+    const bool nulls_as_nan = value_class == ValueClass::kFloating && column.null_count() > 0;
     if (as_it_is && !nulls_as_nan)
       return column.values_buffer().data() + 8 * (column.offset() + row);
     visit_real(column.dtype().storage(), [&]<class T>(std::type_identity<T>) {
       const T* in = column.values_buffer().as<T>() + column.offset() + row;
-      visit_lane(lane, [&]<class Out>(std::type_identity<Out>) {
+      visit_class(value_class, [&]<class Out>(std::type_identity<Out>) {
         auto* out = static_cast<Out*>(space);
         for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(in[i]);
       });
     });
   }
-  if (lane == Lane::kFloating && column.null_count() > 0) {
+  if (value_class == ValueClass::kFloating && column.null_count() > 0) {
     uint8_t valid[kBlockRows];
     read_valid(column, row, count, valid);
     auto* out = static_cast<double*>(space);
@@ -256,32 +264,33 @@ void read_valid(const Column& column, int64_t row, int64_t count, uint8_t* valid
   }
 }
 
-void start_folds(const FoldInput& input, int64_t slots, bool second, FoldStates& states) {
-  states.values.resize(input.folds.size());
-  states.rows.resize(input.folds.size());
-  for (size_t k = 0; k < input.folds.size(); ++k) {
-    const Fold fold = input.folds[k];
-    if (is_second(fold) != second) continue;
-    const int64_t items = slots * width_of(fold, input.top);
+void start_accumulators(const AccumulatorInput& input, int64_t slots, bool second,
+                        AccumulatorStates& states) {
+  states.values.resize(input.accumulators.size());
+  states.rows.resize(input.accumulators.size());
+  for (size_t k = 0; k < input.accumulators.size(); ++k) {
+    const Accumulator accumulator = input.accumulators[k];
+    if (is_second(accumulator) != second) continue;
+    const int64_t items = slots * width_of(accumulator, input.top);
     states.values[k] = Buffer::allocate(8 * items);
     if (slots == 0) continue;
-    if (keeps_row(fold)) {
+    if (keeps_row(accumulator)) {
       std::fill_n(states.values[k].mutable_as<int64_t>(), slots, int64_t{-1});
     } else {
-      visit_lane(input.lane, [&]<class T>(std::type_identity<T>) {
-        std::fill_n(states.values[k].mutable_as<T>(), items, first_state<T>(fold));
+      visit_class(input.value_class, [&]<class T>(std::type_identity<T>) {
+        std::fill_n(states.values[k].mutable_as<T>(), items, first_state<T>(accumulator));
       });
     }
-    if (is_argument(fold)) {
+    if (is_argument(accumulator)) {
       states.rows[k] = Buffer::allocate(8 * slots);
       std::fill_n(states.rows[k].mutable_as<int64_t>(), slots, int64_t{-1});
     }
   }
 }
 
-void fold_rows(const FoldInput& input, int64_t num_slots, bool second, const FoldRows& all,
-               FoldStates& states) {
-  FoldRows rows = all;
+void accumulate_rows(const AccumulatorInput& input, int64_t num_slots, bool second,
+                     const AccumulatorRows& all, AccumulatorStates& states) {
+  AccumulatorRows rows = all;
   int64_t numbers[kBlockRows];
   uint64_t values[kBlockRows];
   double other[kBlockRows];
@@ -313,50 +322,53 @@ void fold_rows(const FoldInput& input, int64_t num_slots, bool second, const Fol
     if (rows.rows) rows.rows = numbers;
     rows.count = kept;
   }
-  if (!input.folds.empty())
-    visit_lane(input.lane, [&]<class T>(std::type_identity<T>) {
-      fold_present<T>(input, second, rows, states);
+  if (!input.accumulators.empty())
+    visit_class(input.value_class, [&]<class T>(std::type_identity<T>) {
+      accumulate_present<T>(input, second, rows, states);
     });
 }
 
-void merge_folds(const FoldInput& input, bool second, int64_t begin, int64_t end, FoldStates& left,
-                 const FoldStates& right) {
-  for (size_t k = 0; k < input.folds.size(); ++k) {
-    const Fold fold = input.folds[k];
-    if (is_second(fold) != second) continue;
-    const int64_t width = width_of(fold, input.top);
+void merge_accumulators(const AccumulatorInput& input, bool second, int64_t begin, int64_t end,
+                        AccumulatorStates& left, const AccumulatorStates& right) {
+  for (size_t k = 0; k < input.accumulators.size(); ++k) {
+    const Accumulator accumulator = input.accumulators[k];
+    if (is_second(accumulator) != second) continue;
+    const int64_t width = width_of(accumulator, input.top);
     const auto merge = [&](auto* a, const auto* b, auto&& one) {
       for (int64_t i = width * begin; i < width * end; ++i) a[i] = one(a[i], b[i]);
     };
-    if (fold == Fold::kFirst || fold == Fold::kLast || fold == Fold::kNonZero) {
+    if (accumulator == Accumulator::kFirst || accumulator == Accumulator::kLast ||
+        accumulator == Accumulator::kNonZero) {
       merge(left.values[k].mutable_as<int64_t>(), right.values[k].as<int64_t>(),
             [&](int64_t a, int64_t b) {
-              if (fold == Fold::kNonZero) return a + b;
-              return fold == Fold::kFirst ? (a < 0 ? b : a) : (b < 0 ? a : b);
+              if (accumulator == Accumulator::kNonZero) return a + b;
+              return accumulator == Accumulator::kFirst ? (a < 0 ? b : a) : (b < 0 ? a : b);
             });
       continue;
     }
-    if (second || fold == Fold::kOtherSum) {
+    if (second || accumulator == Accumulator::kOtherSum) {
       merge(left.values[k].mutable_as<double>(), right.values[k].as<double>(), plus<double>);
       continue;
     }
-    visit_lane(input.lane, [&]<class T>(std::type_identity<T>) {
+    visit_class(input.value_class, [&]<class T>(std::type_identity<T>) {
       T* a = left.values[k].mutable_as<T>();
       const T* b = right.values[k].as<T>();
-      if (fold == Fold::kSum) return merge(a, b, plus<T>);
-      if (is_top(fold)) {
+      if (accumulator == Accumulator::kSum) return merge(a, b, plus<T>);
+      if (is_top(accumulator)) {
         for (int64_t slot = begin; slot < end; ++slot)
           for (int64_t i = slot * input.top; i < (slot + 1) * input.top; ++i)
-            insert_top(fold == Fold::kSmallest, input.top, b[i], a + slot * input.top);
+            insert_top(accumulator == Accumulator::kSmallest, input.top, b[i],
+                       a + slot * input.top);
         return;
       }
-      if (fold == Fold::kProduct) return merge(a, b, times<T>);
-      if (!is_argument(fold))
-        return merge(a, b, [&](T x, T y) { return (is_least(fold) ? y < x : x < y) ? y : x; });
+      if (accumulator == Accumulator::kProduct) return merge(a, b, times<T>);
+      if (!is_argument(accumulator))
+        return merge(a, b,
+                     [&](T x, T y) { return (is_least(accumulator) ? y < x : x < y) ? y : x; });
       int64_t* at = left.rows[k].mutable_as<int64_t>();
       const int64_t* from = right.rows[k].as<int64_t>();
       for (int64_t slot = begin; slot < end; ++slot) {
-        const bool better = is_least(fold) ? b[slot] < a[slot] : a[slot] < b[slot];
+        const bool better = is_least(accumulator) ? b[slot] < a[slot] : a[slot] < b[slot];
         if (from[slot] < 0 || (at[slot] >= 0 && !better)) continue;
         a[slot] = b[slot];
         at[slot] = from[slot];
@@ -370,26 +382,28 @@ void merge_folds(const FoldInput& input, bool second, int64_t begin, int64_t end
   }
 }
 
-void make_means(const FoldInput& input, int64_t slots, const uint32_t* sizes, FoldStates& states) {
+void make_means(const AccumulatorInput& input, int64_t slots, const uint32_t* sizes,
+                AccumulatorStates& states) {
   if (slots == 0) return;
   const auto divide = [&](size_t k) {
     Buffer means = Buffer::allocate(8 * slots);
     auto* out = means.mutable_as<double>();
     const auto* missing = states.missing ? states.missing.as<uint32_t>() : nullptr;
-    const bool own = input.folds[k] == Fold::kSum;
-    visit_lane(own ? input.lane : Lane::kFloating, [&]<class T>(std::type_identity<T>) {
-      const T* sums = states.values[k].as<T>();
-      for (int64_t slot = 0; slot < slots; ++slot) {
-        const int64_t count = int64_t{sizes[slot]} - (missing ? missing[slot] : 0);
-        out[slot] =
-            count == 0 ? kNan : static_cast<double>(sums[slot]) / static_cast<double>(count);
-      }
-    });
+    const bool own = input.accumulators[k] == Accumulator::kSum;
+    visit_class(
+        own ? input.value_class : ValueClass::kFloating, [&]<class T>(std::type_identity<T>) {
+          const T* sums = states.values[k].as<T>();
+          for (int64_t slot = 0; slot < slots; ++slot) {
+            const int64_t count = int64_t{sizes[slot]} - (missing ? missing[slot] : 0);
+            out[slot] =
+                count == 0 ? kNan : static_cast<double>(sums[slot]) / static_cast<double>(count);
+          }
+        });
     return means;
   };
-  for (size_t k = 0; k < input.folds.size(); ++k) {
-    if (input.folds[k] == Fold::kSum) states.means = divide(k);
-    if (input.folds[k] == Fold::kOtherSum) states.other_means = divide(k);
+  for (size_t k = 0; k < input.accumulators.size(); ++k) {
+    if (input.accumulators[k] == Accumulator::kSum) states.means = divide(k);
+    if (input.accumulators[k] == Accumulator::kOtherSum) states.other_means = divide(k);
   }
 }
 

@@ -36,8 +36,8 @@ bool all_finite(const double* x, int64_t count) {
   return finite;
 }
 
-void fold_sums(const uint32_t* slots, int64_t count, uint32_t* sizes,
-               std::span<const double* const> x, std::span<double* const> states) {
+void grouped_sum(const uint32_t* slots, int64_t count, uint32_t* sizes,
+                 std::span<const double* const> x, std::span<double* const> states) {
   constexpr size_t kMost = 8;
   constexpr decltype(&add<1>) kAdd[] = {&add<0>, &add<1>, &add<2>, &add<3>,    &add<4>,
                                         &add<5>, &add<6>, &add<7>, &add<kMost>};

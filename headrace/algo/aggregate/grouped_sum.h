@@ -15,7 +15,7 @@ HR_API bool all_finite(const double* x, int64_t count);
 /// as one column after the other would, but the sums of a row do not wait for each other. Where
 /// rows of few slots follow each other, which wait for the slot's last sum, five columns take as
 /// long as one.
-HR_API void fold_sums(const uint32_t* slots, int64_t count, uint32_t* sizes,
-                      std::span<const double* const> x, std::span<double* const> states);
+HR_API void grouped_sum(const uint32_t* slots, int64_t count, uint32_t* sizes,
+                        std::span<const double* const> x, std::span<double* const> states);
 
 }  // namespace hr

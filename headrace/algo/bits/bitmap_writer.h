@@ -8,9 +8,9 @@ namespace hr {
 
 /// Sets bits of a zeroed bitmap whose buffer is padded to whole words. Neighbours may write into
 /// one word at the same time: or has no order.
-class BitWriter {
+class BitmapWriter {
  public:
-  explicit BitWriter(void* bitmap) : words_(static_cast<uint64_t*>(bitmap)) {}
+  explicit BitmapWriter(void* bitmap) : words_(static_cast<uint64_t*>(bitmap)) {}
 
   /// Or of the low `count` (1 to 64) bits of `bits` to the bits from `position` on; higher ones are
   /// 0.

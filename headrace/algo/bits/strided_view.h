@@ -24,7 +24,7 @@ struct StridedView {
   const T* data;
   int64_t stride;
   int64_t size;
-  Touch source;  ///< for the pins of a job over the elements
+  BufferAccess source;  ///< for the pins of a job over the elements
 
   explicit StridedView(const Tensor& x)
       : data(x.as<T>()),
@@ -40,8 +40,8 @@ struct StridedView {
   T operator[](int64_t i) const { return data[i * stride]; }
 
   /// What row r needs that works on elements r - before to r + after.
-  Touch touch(int64_t before, int64_t after) const {
-    Touch with = source;
+  BufferAccess access(int64_t before, int64_t after) const {
+    BufferAccess with = source;
     with.before = before;
     with.after = after;
     return with;

@@ -10,7 +10,7 @@
 
 namespace hr {
 
-Buffer validity_from_zero(const Column& column) {
+Buffer realigned_validity(const Column& column) {
   if (column.null_count() == 0) return {};
   const int64_t rows = column.num_rows();
   Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(rows));

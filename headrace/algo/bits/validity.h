@@ -7,6 +7,6 @@
 namespace hr {
 
 /// The validity of a column with row 0 in bit 0; empty without nulls.
-HR_API Buffer validity_from_zero(const Column& column);
+HR_API Buffer realigned_validity(const Column& column);
 
 }  // namespace hr

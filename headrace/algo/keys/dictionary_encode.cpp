@@ -21,13 +21,13 @@ class StringWork {
   StringWork(const Column& strings, Buffer& codes)
       : strings_(strings),
         views_(strings.values<StringView>().data()),
-        touches_{reads(strings), writes(codes, 4)},
+        accesses_{reads(strings), writes(codes, 4)},
         codes_(codes.mutable_as<int32_t>()),
         missed_(static_cast<size_t>(num_morsels(strings.num_rows()))),
         turns_(missed_.size()) {}
 
   bool look(Morsel morsel) {
-    const Pin pin(ranges_of(touches_, morsel.begin, morsel.end));
+    const Pin pin(ranges_of(accesses_, morsel.begin, morsel.end));
     if (morsel.index == 0) {
       visit(morsel, all_,
             [&](const StringKey& key, std::string_view text) { return all_.add(key, text); });
@@ -53,7 +53,7 @@ class StringWork {
   }
 
   void mend(Morsel morsel) {
-    const Pin pin(ranges_of({&touches_[1], 1}, morsel.begin, morsel.end));
+    const Pin pin(ranges_of({&accesses_[1], 1}, morsel.begin, morsel.end));
     const auto* turn = turns_[static_cast<size_t>(morsel.index)].as<int32_t>();
     for (int64_t row = morsel.begin; row < morsel.end; ++row)
       if (codes_[row] >= known_) codes_[row] = turn[codes_[row] - known_];
@@ -110,7 +110,7 @@ class StringWork {
 
   const Column& strings_;
   const StringView* views_;
-  std::vector<Touch> touches_;  // the strings, then their codes
+  std::vector<BufferAccess> accesses_;  // the strings, then their codes
   int32_t* codes_;
   DictionaryBuilder all_{};
   std::vector<DictionaryBuilder> missed_;
@@ -121,32 +121,32 @@ class StringWork {
 
 }  // namespace
 
-Column categories_of_strings(const Column& strings) {
+Column dictionary_encode(const Column& strings) {
   const int64_t rows = strings.num_rows();
   if (rows == 0) return Column(TypeId::kCategory, 0, {});
-  Buffer buffer = Buffer::allocate_paged(rows * 4);
+  Buffer buffer = Buffer::allocate_spillable(rows * 4);
   StringWork work(strings, buffer);
-  number_in_waves(rows, work);
-  buffer.publish();
-  return Column::categories(rows, std::move(buffer), work.finish(), validity_from_zero(strings),
+  factorize_in_waves(rows, work);
+  buffer.seal();
+  return Column::categories(rows, std::move(buffer), work.finish(), realigned_validity(strings),
                             strings.null_count());
 }
 
-Column strings_of_categories(const Column& categories) {
+Column dictionary_decode(const Column& categories) {
   const int64_t rows = categories.num_rows();
-  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(StringView)));
+  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(StringView)));
   const Column& values = categories.dictionary()->values();
   if (rows > 0) {
     auto* views = buffer.mutable_as<StringView>();
     const StringView* entries = values.values<StringView>().data();
     const int32_t* codes = categories.values<int32_t>().data();
-    const std::vector<Touch> touches{reads(categories), writes(buffer, sizeof(StringView))};
-    parallel_morsels(rows, touches, [&](Morsel morsel) {
+    const std::vector<BufferAccess> accesses{reads(categories), writes(buffer, sizeof(StringView))};
+    parallel_morsels(rows, accesses, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
         views[row] = categories.is_null(row) ? StringView{} : entries[codes[row]];
     });
   }
-  return values.with_rows(rows, std::move(buffer), validity_from_zero(categories),
+  return values.with_rows(rows, std::move(buffer), realigned_validity(categories),
                           categories.null_count());
 }
 

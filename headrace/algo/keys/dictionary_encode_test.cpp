@@ -35,12 +35,12 @@ Column random_strings(int64_t rows, uint64_t distinct, bool nulls) {
   return Column::strings(rows, views, words.text_buffers(), validity, -1);
 }
 
-TEST(Categories, EqualALoopAndGoBack) {
+TEST(DictionaryEncode, EqualALoopAndGoBack) {
   for (const int64_t rows : {0L, 1L, 63L, 64L, 65L, 131'073L, 300'000L})
     for (const uint64_t distinct : {1u, 5u, 40'000u})
       for (const bool nulls : {false, true}) {
         const Column strings = random_strings(rows + 5, distinct, nulls).slice(5, rows);
-        const Column categories = categories_of_strings(strings);
+        const Column categories = dictionary_encode(strings);
         ASSERT_EQ(categories.dtype(), Dtype(TypeId::kCategory));
         std::map<std::string, int32_t, std::less<>> order;
         for (int64_t row = 0; row < rows; ++row) {
@@ -51,7 +51,7 @@ TEST(Categories, EqualALoopAndGoBack) {
           ASSERT_EQ(categories.values<int32_t>()[static_cast<size_t>(row)], it->second);
         }
         ASSERT_EQ(categories.dictionary()->size(), static_cast<int32_t>(order.size()));
-        const Column back = strings_of_categories(categories.slice(rows / 3, rows - rows / 3));
+        const Column back = dictionary_decode(categories.slice(rows / 3, rows - rows / 3));
         for (int64_t row = 0; row < back.num_rows(); ++row) {
           ASSERT_EQ(back.is_null(row), strings.is_null(rows / 3 + row));
           if (!back.is_null(row)) {
@@ -61,14 +61,14 @@ TEST(Categories, EqualALoopAndGoBack) {
       }
 }
 
-TEST(Categories, AreTheSameOnAnyThreads) {
+TEST(DictionaryEncode, AreTheSameOnAnyThreads) {
   const Column strings = random_strings(500'000, 20'000, true);
   const int before = threads();
   set_threads(1);
-  const Column one = categories_of_strings(strings);
+  const Column one = dictionary_encode(strings);
   for (const int count : {2, 4}) {
     set_threads(count);
-    const Column other = categories_of_strings(strings);
+    const Column other = dictionary_encode(strings);
     EXPECT_EQ(other.dictionary(), one.dictionary());
     EXPECT_EQ(std::memcmp(other.values_buffer().data(), one.values_buffer().data(), 500'000 * 4),
               0);

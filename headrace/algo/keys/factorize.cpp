@@ -17,18 +17,18 @@ constexpr int64_t kManyInMorsel = kMorselRows * 3 / 4;
 
 class KeyWork {
  public:
-  KeyWork(NumberedKeys& result, int64_t rows, const ReadKeys& read,
-          const std::vector<Touch>& touches, int64_t most)
-      : result_(result), rows_(rows), read_(read), touches_(touches), most_(most) {
-    touches_.push_back({&result.numbers, 0, 32, 32, rows, 0, 0, true});
+  KeyWork(FactorizedKeys& result, int64_t rows, const ReadKeys& read,
+          const std::vector<BufferAccess>& accesses, int64_t most)
+      : result_(result), rows_(rows), read_(read), accesses_(accesses), most_(most) {
+    accesses_.push_back({&result.numbers, 0, 32, 32, rows, 0, 0, true});
     numbers_ = result.numbers.mutable_as<uint32_t>();
     missed_.resize(static_cast<size_t>(num_morsels(rows)));
   }
 
   bool look(Morsel morsel) {
-    const Pin pin(ranges_of(touches_, morsel.begin, morsel.end));
+    const Pin pin(ranges_of(accesses_, morsel.begin, morsel.end));
     const uint32_t known = result_.table.size();
-    KeyTable* missed = morsel.index == 0 ? &result_.table : nullptr;
+    KeyMap* missed = morsel.index == 0 ? &result_.table : nullptr;
     uint64_t keys[kBlockRows];
     for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
       const int64_t count = std::min(kBlockRows, morsel.end - row);
@@ -41,14 +41,14 @@ class KeyWork {
       if (result_.table.find(keys, count, numbers) == 0) continue;
       missed = &missed_[static_cast<size_t>(morsel.index)];
       for (int64_t i = 0; i < count; ++i)
-        if (numbers[i] == KeyTable::kAbsent) numbers[i] = known + missed->add(keys[i]);
+        if (numbers[i] == KeyMap::kAbsent) numbers[i] = known + missed->add(keys[i]);
     }
     known_ = known;
     return morsel.index > 0 && missed;
   }
 
   void add(int64_t k) {
-    KeyTable& missed = missed_[static_cast<size_t>(k)];
+    KeyMap& missed = missed_[static_cast<size_t>(k)];
     std::vector<uint32_t>& turn = turns_.emplace_back(missed.size());
     result_.table.add(missed.keys(), missed.size(), turn.data());
     turn_of_.resize(missed_.size());
@@ -72,13 +72,13 @@ class KeyWork {
   }
 
  private:
-  NumberedKeys& result_;
+  FactorizedKeys& result_;
   int64_t rows_;
   const ReadKeys& read_;
-  std::vector<Touch> touches_;
+  std::vector<BufferAccess> accesses_;
   int64_t most_;
   uint32_t* numbers_;
-  std::vector<KeyTable> missed_{};
+  std::vector<KeyMap> missed_{};
   std::vector<std::vector<uint32_t>> turns_{};
   std::vector<size_t> turn_of_{};
   std::atomic<uint32_t> known_{0};
@@ -87,14 +87,14 @@ class KeyWork {
 
 }  // namespace
 
-bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches) {
+bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses) {
   constexpr int64_t kSample = 1 << 14;
   const int64_t step = rows / kSample;
   if (step < 64) return false;  // numbering them costs little
   std::vector<uint64_t> keys(static_cast<size_t>(kSample));
   const bool may_be_gone = memory_limit() != INT64_MAX;
   for (int64_t i = 0; i < kSample; ++i) {
-    const Pin pin(may_be_gone ? ranges_of(touches, i * step, i * step + 1)
+    const Pin pin(may_be_gone ? ranges_of(accesses, i * step, i * step + 1)
                               : std::vector<PinnedRange>());
     read(i * step, 1, &keys[static_cast<size_t>(i)]);
   }
@@ -111,16 +111,16 @@ bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>&
   return taken >= kSample / 4 && taken - distinct < taken * taken / (2 * kFewKeys);
 }
 
-NumberedKeys number_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches,
-                         int64_t most) {
-  NumberedKeys result;
+FactorizedKeys factorize(int64_t rows, const ReadKeys& read,
+                         const std::vector<BufferAccess>& accesses, int64_t most) {
+  FactorizedKeys result;
   result.numbers = Buffer::allocate_temporary(4 * rows);
   if (rows == 0) return result;
-  KeyWork work(result, rows, read, touches, most);
-  if (number_in_waves(rows, work) < rows || result.table.size() > most)
+  KeyWork work(result, rows, read, accesses, most);
+  if (factorize_in_waves(rows, work) < rows || result.table.size() > most)
     result.numbers = {};
   else
-    result.numbers.publish();
+    result.numbers.seal();
   return result;
 }
 

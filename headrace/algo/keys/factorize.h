@@ -22,7 +22,7 @@ namespace hr {
 ///   bool goes_on()           after each wave
 /// Returns the rows that were numbered: fewer than all when `goes_on` said no.
 template <class Work>
-int64_t number_in_waves(int64_t rows, Work&& work) {
+int64_t factorize_in_waves(int64_t rows, Work&& work) {
   const int64_t morsels = num_morsels(rows);
   for (int64_t first = 0, count = 1; first < morsels; first += count) {
     count = std::min(std::max<int64_t>(first, 1), morsels - first);
@@ -51,17 +51,18 @@ inline constexpr int64_t kFewKeys = 1 << 17;
 /// Whether rows spread over all tell of more distinct keys than kFewKeys: then equal keys are rarer
 /// among them than if so many keys were spread evenly; some that come often, as a missing value
 /// may, are left out. Of fewer than 2^20 rows: no.
-HR_API bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches);
+HR_API bool has_many_keys(int64_t rows, const ReadKeys& read,
+                          const std::vector<BufferAccess>& accesses);
 
-struct NumberedKeys {
-  Buffer numbers{};  ///< uint32 a row, published; empty when there were more than `most` keys
-  KeyTable table{};  ///< the keys
+struct FactorizedKeys {
+  Buffer numbers{};  ///< uint32 a row, sealed; empty when there were more than `most` keys
+  KeyMap table{};    ///< the keys
 };
 
-/// Numbers the keys of `rows` rows, fewer than 2^32. `touches`: what `read` reads. Gives up, which
+/// Numbers the keys of `rows` rows, fewer than 2^32. `accesses`: what `read` reads. Gives up, which
 /// depends on the keys alone, after the wave that found more than `most` of them, or after the
 /// first if nearly all of its keys differ and more could come.
-HR_API NumberedKeys number_keys(int64_t rows, const ReadKeys& read,
-                                const std::vector<Touch>& touches, int64_t most);
+HR_API FactorizedKeys factorize(int64_t rows, const ReadKeys& read,
+                                const std::vector<BufferAccess>& accesses, int64_t most);
 
 }  // namespace hr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in the order of the keys: by one table, or in parts.
+// Numbers in the order of the keys: by one table, or in partitions.
 #include "headrace/algo/keys/factorize_partitioned.h"
 
 #include "headrace/algo/keys/partition_runs.h"
@@ -18,14 +18,15 @@ namespace hr {
 
 namespace {
 
-// So many that the table of a part stays in the cache of a core.
+// So many that the table of a partition stays in the cache of a core.
 int64_t parts_of(int64_t rows) {
-  constexpr int64_t kMostParts = 1024, kPartRows = 1 << 15;
+  constexpr int64_t kMostParts = 1024, kPartitionRows = 1 << 15;
   return std::clamp<int64_t>(
-      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows / kPartRows))), 1, kMostParts);
+      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows / kPartitionRows))), 1,
+      kMostParts);
 }
 
-RowStream row_numbers() {
+PayloadStream row_numbers() {
   return {4,
           [](int64_t row, int64_t count, void* out) {
             auto* rows = static_cast<uint32_t*>(out);
@@ -38,13 +39,13 @@ RowStream row_numbers() {
 constexpr int64_t kKeyBytes = 8, kNumberBytes = 4;
 
 // Parts that are numbered one by one, each from 0; then each row gets the number of its key.
-class PartNumbers {
+class PartitionNumbers {
  public:
-  PartNumbers(SplitRows split, size_t row_stream)
+  PartitionNumbers(PartitionedRuns split, size_t row_stream)
       : split_(std::move(split)),
         row_stream_(row_stream),
         numbers_(split_.streams.size()),
-        counts_(static_cast<size_t>(split_.parts)) {
+        counts_(static_cast<size_t>(split_.partitions)) {
     std::vector<Buffer>& buffers = split_.streams.emplace_back();
     for (int64_t row = 0; row < split_.rows; row += split_.buffer_rows) {
       const int64_t count = std::min(split_.buffer_rows, split_.rows - row);
@@ -53,28 +54,29 @@ class PartNumbers {
     }
   }
 
-  const SplitRows& split() const { return split_; }
+  const PartitionedRuns& split() const { return split_; }
 
-  // Numbers the parts; `number(part, numbers)` gives those of the part's rows in their order, and
-  // returns how many there are.
+  // Numbers the partitions; `number(partition, numbers)` gives those of the partition's rows in
+  // their order, and returns how many there are.
   template <class F>
   void number(F&& number) {
-    parallel_for(split_.parts, [&](int64_t i) {
-      const int64_t part = split_.parts - 1 - i;  // what was written last is still in memory
-      const int64_t rows = split_.rows_of(part);
+    parallel_for(split_.partitions, [&](int64_t i) {
+      const int64_t partition =
+          split_.partitions - 1 - i;  // what was written last is still in memory
+      const int64_t rows = split_.rows_of(partition);
       if (rows == 0) return;
       Buffer kept = Buffer::allocate(rows * kNumberBytes);
       auto* own = kept.mutable_as<uint32_t>();
-      counts_[static_cast<size_t>(part)] = static_cast<int64_t>(number(part, own));
-      const Pin pin = pinned(part, {{numbers_, kNumberBytes}}, true);
-      split_.visit(part, [&](int64_t begin, int64_t end) {
+      counts_[static_cast<size_t>(partition)] = static_cast<int64_t>(number(partition, own));
+      const Pin pin = pinned(partition, {{numbers_, kNumberBytes}}, true);
+      split_.visit(partition, [&](int64_t begin, int64_t end) {
         std::memcpy(
             data_[static_cast<size_t>(begin / split_.buffer_rows)] + begin % split_.buffer_rows,
             own, static_cast<size_t>((end - begin) * kNumberBytes));
         own += end - begin;
       });
     });
-    for (const Buffer& buffer : split_.streams[numbers_]) buffer.publish();
+    for (const Buffer& buffer : split_.streams[numbers_]) buffer.seal();
   }
 
   struct Stream {
@@ -82,21 +84,21 @@ class PartNumbers {
     int64_t width;
   };
 
-  Pin pinned(int64_t part, std::initializer_list<Stream> streams, bool write = false) const {
+  Pin pinned(int64_t partition, std::initializer_list<Stream> streams, bool write = false) const {
     std::vector<PinnedRange> ranges;
     for (const Stream& stream : streams)
-      split_.append_ranges(part, stream.place, stream.width, ranges, write);
+      split_.append_ranges(partition, stream.place, stream.width, ranges, write);
     return Pin(ranges);
   }
 
-  // How many numbers the parts before each have, and all.
+  // How many numbers the partitions before each have, and all.
   std::vector<int64_t> bases() const {
     std::vector<int64_t> bases{0};
     for (const int64_t count : counts_) bases.push_back(bases.back() + count);
     return bases;
   }
 
-  // `number_of(part, own)` is that of the whole.
+  // `number_of(partition, own)` is that of the whole.
   template <class F>
   Buffer of_rows(F&& number_of) const {
     Buffer result = Buffer::allocate_temporary(split_.rows * kNumberBytes);
@@ -113,17 +115,17 @@ class PartNumbers {
            {&result, first * kNumberBytes, last * kNumberBytes, true}});
       const auto* rows = split_.values<uint32_t>(row_stream_, first);
       const auto* own = split_.values<uint32_t>(numbers_, first);
-      const uint32_t* offsets = split_.offsets.data() + run * (split_.parts + 1);
-      for (int64_t part = 0; part < split_.parts; ++part)
-        for (uint32_t i = offsets[part]; i < offsets[part + 1]; ++i)
-          out[rows[i]] = number_of(part, own[i]);
+      const uint32_t* offsets = split_.offsets.data() + run * (split_.partitions + 1);
+      for (int64_t partition = 0; partition < split_.partitions; ++partition)
+        for (uint32_t i = offsets[partition]; i < offsets[partition + 1]; ++i)
+          out[rows[i]] = number_of(partition, own[i]);
     });
-    result.publish();
+    result.seal();
     return result;
   }
 
  private:
-  SplitRows split_;
+  PartitionedRuns split_;
   size_t row_stream_;
   size_t numbers_;  // their stream
   std::vector<uint32_t*> data_{};
@@ -164,28 +166,28 @@ Buffer keep(std::span<const T> entries) {
     const Pin pin({{&kept, 0, bytes, true}});
     std::copy(entries.begin(), entries.end(), out);
   }
-  kept.publish();
+  kept.seal();
   return kept;
 }
 
-// The entries of all parts one after the other; takes the parts.
-Buffer join_entries(std::vector<Buffer>& parts, int64_t entry_bytes,
+// The entries of all partitions one after the other; takes the partitions.
+Buffer join_entries(std::vector<Buffer>& partitions, int64_t entry_bytes,
                     const std::vector<int64_t>& bases) {
-  Buffer joined = Buffer::allocate_paged(bases.back() * entry_bytes);
+  Buffer joined = Buffer::allocate_spillable(bases.back() * entry_bytes);
   if (bases.back() == 0) return joined;
   std::byte* out = joined.mutable_data();
-  for (size_t part = 0; part < parts.size(); ++part) {
-    const int64_t begin = bases[part] * entry_bytes, end = bases[part + 1] * entry_bytes;
+  for (size_t partition = 0; partition < partitions.size(); ++partition) {
+    const int64_t begin = bases[partition] * entry_bytes, end = bases[partition + 1] * entry_bytes;
     if (begin == end) continue;
-    const Buffer own = std::move(parts[part]);
+    const Buffer own = std::move(partitions[partition]);
     const Pin pin({{&own, 0, end - begin}, {&joined, begin, end, true}});
     std::memcpy(out + begin, own.data(), static_cast<size_t>(end - begin));
   }
-  joined.publish();
+  joined.seal();
   return joined;
 }
 
-// Distinct strings of one part, numbered as they come.
+// Distinct strings of one partition, numbered as they come.
 class TextTable {
  public:
   explicit TextTable(const std::vector<Buffer>& text) : text_(text) { put_slots(); }
@@ -256,7 +258,7 @@ class TextTable {
 
   std::string_view text_of(const StringView& view) const {
     if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
-    return {text_[view.far.buffer].as<char>() + view.far.offset, view.size};
+    return {text_[view.indirect.buffer].as<char>() + view.indirect.offset, view.size};
   }
 
   const std::vector<Buffer>& text_;
@@ -269,9 +271,9 @@ class TextTable {
 // Splits strings, in their order, at some of a sample.
 class TextDigits {
  public:
-  TextDigits(const Column& strings, int64_t parts) : strings_(strings) {
+  TextDigits(const Column& strings, int64_t partitions) : strings_(strings) {
     constexpr int64_t kEach = 16;
-    const int64_t rows = strings.num_rows(), count = std::min(rows, kEach * parts);
+    const int64_t rows = strings.num_rows(), count = std::min(rows, kEach * partitions);
     std::vector<std::string_view> sample;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t row = i * (rows / count);
@@ -280,8 +282,9 @@ class TextDigits {
     std::sort(sample.begin(), sample.end());
     sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
     const auto size = static_cast<int64_t>(sample.size());
-    for (int64_t part = 1; part < std::min(parts, size); ++part)
-      borders_.emplace_back(sample[static_cast<size_t>(size * part / std::min(parts, size))]);
+    for (int64_t partition = 1; partition < std::min(partitions, size); ++partition)
+      borders_.emplace_back(
+          sample[static_cast<size_t>(size * partition / std::min(partitions, size))]);
     for (const std::string& border : borders_) prefixes_.push_back(piece_at(border, 0));
   }
 
@@ -310,24 +313,26 @@ uint64_t hash_at(const Column& strings, int64_t row) {
   return strings.is_null(row) ? 0 : StringKey(strings.string(row)).hash;
 }
 
-OrderedNumbers number_many(int64_t rows, const ReadKeys& read, const std::vector<Touch>& touches,
-                           std::optional<uint64_t> last) {
+SortedFactorizedKeys number_many(int64_t rows, const ReadKeys& read,
+                                 const std::vector<BufferAccess>& accesses,
+                                 std::optional<uint64_t> last) {
   constexpr size_t kKeys = 0, kRows = 1;
-  const int64_t parts = parts_of(rows);
-  const RangeDigits digits(sample_keys(rows, read, touches), parts);
-  const RowStream keys{
+  const int64_t partitions = parts_of(rows);
+  const RangePartitioner digits(sample_keys(rows, read, accesses), partitions);
+  const PayloadStream keys{
       static_cast<int>(kKeyBytes),
       [&](int64_t row, int64_t count, void* out) { read(row, count, static_cast<uint64_t*>(out)); },
-      touches};
-  PartNumbers numbers(split_rows(rows, parts, {keys, row_numbers()}, std::cref(digits)), kRows);
-  const SplitRows& split = numbers.split();
-  std::vector<Buffer> entries(static_cast<size_t>(parts));
-  numbers.number([&](int64_t part, uint32_t* own) {
-    KeyTable table;
+      accesses};
+  PartitionNumbers numbers(
+      partition_runs(rows, partitions, {keys, row_numbers()}, std::cref(digits)), kRows);
+  const PartitionedRuns& split = numbers.split();
+  std::vector<Buffer> entries(static_cast<size_t>(partitions));
+  numbers.number([&](int64_t partition, uint32_t* own) {
+    KeyMap table;
     {
-      const Pin pin = numbers.pinned(part, {{kKeys, kKeyBytes}});
+      const Pin pin = numbers.pinned(partition, {{kKeys, kKeyBytes}});
       int64_t at = 0;
-      split.visit(part, [&](int64_t begin, int64_t end) {
+      split.visit(partition, [&](int64_t begin, int64_t end) {
         table.add(split.values<uint64_t>(kKeys, begin), end - begin, own + at);
         at += end - begin;
       });
@@ -347,13 +352,14 @@ OrderedNumbers number_many(int64_t rows, const ReadKeys& read, const std::vector
       turn[sorted[i].number] = i;
       own_keys[i] = sorted[i].key;
     }
-    const int64_t count = split.rows_of(part);
+    const int64_t count = split.rows_of(partition);
     for (int64_t i = 0; i < count; ++i) own[i] = turn[own[i]];
-    entries[static_cast<size_t>(part)] = keep(std::span<const uint64_t>(own_keys.begin(), size));
+    entries[static_cast<size_t>(partition)] =
+        keep(std::span<const uint64_t>(own_keys.begin(), size));
     return size;
   });
   const std::vector<int64_t> bases = numbers.bases();
-  OrderedNumbers result;
+  SortedFactorizedKeys result;
   result.count = bases.back();
   result.keys = join_entries(entries, kKeyBytes, bases);
   const uint64_t* const known = result.keys.as<uint64_t>();
@@ -361,26 +367,27 @@ OrderedNumbers number_many(int64_t rows, const ReadKeys& read, const std::vector
       last ? std::lower_bound(known, known + result.count, *last) - known : result.count);
   const bool moves = last && moved < result.count && known[moved] == *last;
   const auto end = static_cast<uint32_t>(result.count - 1);
-  result.numbers = numbers.of_rows([&](int64_t part, uint32_t own) {
-    const auto number = static_cast<uint32_t>(bases[static_cast<size_t>(part)]) + own;
+  result.numbers = numbers.of_rows([&](int64_t partition, uint32_t own) {
+    const auto number = static_cast<uint32_t>(bases[static_cast<size_t>(partition)]) + own;
     return !moves || number < moved ? number : number == moved ? end : number - 1;
   });
   if (moves) {
-    Buffer keys_moved = Buffer::allocate_paged(kKeyBytes * result.count);
+    Buffer keys_moved = Buffer::allocate_spillable(kKeyBytes * result.count);
     auto* const out = keys_moved.mutable_as<uint64_t>();
     parallel_morsels(result.count, {{&result.keys, 0, 64, 64, result.count}, writes(keys_moved, 8)},
                      [&](Morsel morsel) {
                        for (int64_t i = morsel.begin; i < morsel.end; ++i)
                          out[i] = i == end ? *last : known[i < moved ? i : i + 1];
                      });
-    keys_moved.publish();
+    keys_moved.seal();
     result.keys = std::move(keys_moved);
   }
   return result;
 }
 
 // The numbers of a table, which are those of first sight, as ranks of the keys.
-OrderedNumbers order_few(const NumberedKeys& numbered, int64_t rows, std::optional<uint64_t> last) {
+SortedFactorizedKeys order_few(const FactorizedKeys& numbered, int64_t rows,
+                               std::optional<uint64_t> last) {
   const uint32_t count = numbered.table.size();
   const uint64_t* const keys = numbered.table.keys();
   Room<uint32_t> order(count), turn(count);
@@ -389,8 +396,8 @@ OrderedNumbers order_few(const NumberedKeys& numbered, int64_t rows, std::option
     if (keys[a] == last || keys[b] == last) return keys[a] != last && keys[b] == last;
     return keys[a] < keys[b];
   });
-  OrderedNumbers result{Buffer::allocate_temporary(kNumberBytes * rows),
-                        Buffer::allocate(kKeyBytes * count), count};
+  SortedFactorizedKeys result{Buffer::allocate_temporary(kNumberBytes * rows),
+                              Buffer::allocate(kKeyBytes * count), count};
   for (uint32_t i = 0; i < count; ++i) {
     turn[order[i]] = i;
     result.keys.mutable_as<uint64_t>()[i] = keys[order[i]];
@@ -403,22 +410,23 @@ OrderedNumbers order_few(const NumberedKeys& numbered, int64_t rows, std::option
                      for (int64_t row = morsel.begin; row < morsel.end; ++row)
                        out[row] = turn[from[row]];
                    });
-  result.numbers.publish();
-  result.keys.publish();
+  result.numbers.seal();
+  result.keys.seal();
   return result;
 }
 
 }  // namespace
 
-OrderedNumbers number_in_order(int64_t rows, const ReadKeys& read,
-                               const std::vector<Touch>& touches, std::optional<uint64_t> last) {
+SortedFactorizedKeys factorize_sorted(int64_t rows, const ReadKeys& read,
+                                      const std::vector<BufferAccess>& accesses,
+                                      std::optional<uint64_t> last) {
   if (rows == 0) return {};
-  if (has_many_keys(rows, read, touches)) return number_many(rows, read, touches, last);
-  const NumberedKeys few = number_keys(rows, read, touches, kFewKeys);
-  return few.numbers ? order_few(few, rows, last) : number_many(rows, read, touches, last);
+  if (has_many_keys(rows, read, accesses)) return number_many(rows, read, accesses, last);
+  const FactorizedKeys few = factorize(rows, read, accesses, kFewKeys);
+  return few.numbers ? order_few(few, rows, last) : number_many(rows, read, accesses, last);
 }
 
-bool has_many_texts(const Column& strings) {
+bool has_many_strings(const Column& strings) {
   return has_many_keys(strings.num_rows(),
                        [&](int64_t row, int64_t count, uint64_t* hashes) {
                          for (int64_t i = 0; i < count; ++i) hashes[i] = hash_at(strings, row + i);
@@ -426,52 +434,53 @@ bool has_many_texts(const Column& strings) {
                        {reads(strings)});
 }
 
-NumberedTexts number_texts(const Column& strings, bool ordered) {
+FactorizedStrings factorize_strings(const Column& strings, bool ordered) {
   constexpr size_t kLow = 1, kHigh = 2, kRows = 3;
-  const int64_t rows = strings.num_rows(), parts = parts_of(rows);
+  const int64_t rows = strings.num_rows(), partitions = parts_of(rows);
   const auto* const views = strings.values<StringView>().data();
   const bool nullable = strings.null_count() > 0;
   const std::optional<TextDigits> places =
-      ordered ? std::optional<TextDigits>(std::in_place, strings, parts) : std::nullopt;
-  const RowStream digits{static_cast<int>(kKeyBytes),
-                         [&](int64_t row, int64_t count, void* out) {
-                           for (int64_t i = 0; i < count; ++i)
-                             static_cast<uint64_t*>(out)[i] =
-                                 places ? (*places)(row + i) : hash_at(strings, row + i);
+      ordered ? std::optional<TextDigits>(std::in_place, strings, partitions) : std::nullopt;
+  const PayloadStream digits{static_cast<int>(kKeyBytes),
+                             [&](int64_t row, int64_t count, void* out) {
+                               for (int64_t i = 0; i < count; ++i)
+                                 static_cast<uint64_t*>(out)[i] =
+                                     places ? (*places)(row + i) : hash_at(strings, row + i);
+                             },
+                             {reads(strings)}};
+  const auto half = [&](size_t word) {
+    return PayloadStream{static_cast<int>(kKeyBytes),
+                         [=](int64_t row, int64_t count, void* out) {
+                           for (int64_t i = 0; i < count; ++i) {
+                             const StringView view = nullable && strings.is_null(row + i)
+                                                         ? StringView{}
+                                                         : views[row + i];
+                             uint64_t words[2];
+                             std::memcpy(words, &view, sizeof words);
+                             static_cast<uint64_t*>(out)[i] = words[word];
+                           }
                          },
                          {reads(strings)}};
-  const auto half = [&](size_t word) {
-    return RowStream{static_cast<int>(kKeyBytes),
-                     [=](int64_t row, int64_t count, void* out) {
-                       for (int64_t i = 0; i < count; ++i) {
-                         const StringView view =
-                             nullable && strings.is_null(row + i) ? StringView{} : views[row + i];
-                         uint64_t words[2];
-                         std::memcpy(words, &view, sizeof words);
-                         static_cast<uint64_t*>(out)[i] = words[word];
-                       }
-                     },
-                     {reads(strings)}};
   };
-  const int shift = 64 - std::bit_width(static_cast<uint64_t>(parts - 1));
-  PartNumbers numbers(split_rows(rows, parts, {digits, half(0), half(1), row_numbers()},
-                                 [&](const uint64_t* keys, int64_t count, uint16_t* out) {
-                                   for (int64_t i = 0; i < count; ++i)
-                                     out[i] =
-                                         static_cast<uint16_t>(ordered       ? keys[i]
-                                                               : shift == 64 ? 0
-                                                                             : keys[i] >> shift);
-                                 }),
-                      kRows);
-  const SplitRows& split = numbers.split();
-  std::vector<Buffer> entries(static_cast<size_t>(parts));
-  numbers.number([&](int64_t part, uint32_t* own) {
-    const int64_t count = split.rows_of(part);
+  const int shift = 64 - std::bit_width(static_cast<uint64_t>(partitions - 1));
+  PartitionNumbers numbers(
+      partition_runs(rows, partitions, {digits, half(0), half(1), row_numbers()},
+                     [&](const uint64_t* keys, int64_t count, uint16_t* out) {
+                       for (int64_t i = 0; i < count; ++i)
+                         out[i] = static_cast<uint16_t>(ordered       ? keys[i]
+                                                        : shift == 64 ? 0
+                                                                      : keys[i] >> shift);
+                     }),
+      kRows);
+  const PartitionedRuns& split = numbers.split();
+  std::vector<Buffer> entries(static_cast<size_t>(partitions));
+  numbers.number([&](int64_t partition, uint32_t* own) {
+    const int64_t count = split.rows_of(partition);
     TextTable table(strings.text_buffers());
     {
-      const Pin pin = numbers.pinned(part, {{kLow, kKeyBytes}, {kHigh, kKeyBytes}});
+      const Pin pin = numbers.pinned(partition, {{kLow, kKeyBytes}, {kHigh, kKeyBytes}});
       int64_t at = 0;
-      split.visit(part, [&](int64_t begin, int64_t end) {
+      split.visit(partition, [&](int64_t begin, int64_t end) {
         const auto* low = split.values<uint64_t>(kLow, begin);
         const auto* high = split.values<uint64_t>(kHigh, begin);
         for (int64_t i = 0; i < end - begin; ++i) {
@@ -486,15 +495,15 @@ NumberedTexts number_texts(const Column& strings, bool ordered) {
       const Room<uint32_t> turn = table.sort();
       for (int64_t i = 0; i < count; ++i) own[i] = turn[own[i]];
     }
-    entries[static_cast<size_t>(part)] = keep(table.views());
+    entries[static_cast<size_t>(partition)] = keep(table.views());
     return table.views().size();
   });
   const std::vector<int64_t> bases = numbers.bases();
-  NumberedTexts result;
+  FactorizedStrings result;
   result.texts =
       strings.with_rows(bases.back(), join_entries(entries, sizeof(StringView), bases), {}, 0);
-  result.numbers = numbers.of_rows([&](int64_t part, uint32_t own) {
-    return static_cast<uint32_t>(bases[static_cast<size_t>(part)]) + own;
+  result.numbers = numbers.of_rows([&](int64_t partition, uint32_t own) {
+    return static_cast<uint32_t>(bases[static_cast<size_t>(partition)]) + own;
   });
   return result;
 }

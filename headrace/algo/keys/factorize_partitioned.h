@@ -8,29 +8,29 @@
 
 namespace hr {
 
-struct OrderedNumbers {
-  Buffer numbers{};  ///< uint32 a row; published
-  Buffer keys{};     ///< 8 bytes each, ascending, the key of each number; published
+struct SortedFactorizedKeys {
+  Buffer numbers{};  ///< uint32 a row; sealed
+  Buffer keys{};     ///< 8 bytes each, ascending, the key of each number; sealed
   int64_t count = 0;
 };
 
 /// Numbers the distinct keys in their order; `last`, if it comes, gets the last number. Few keys
-/// are looked up in one table; of many the rows are split by ranges of keys, each part has a table
-/// of its own, and the numbers go back to where the rows were: about 100 ns a row and core, 12
-/// bytes of temporary memory a row, all of which may leave for the disk. Fewer than 2^32 rows.
-HR_API OrderedNumbers number_in_order(int64_t rows, const ReadKeys& read,
-                                      const std::vector<Touch>& touches,
-                                      std::optional<uint64_t> last = {});
+/// are looked up in one table; of many the rows are split by ranges of keys, each partition has a
+/// table of its own, and the numbers go back to where the rows were: about 100 ns a row and core,
+/// 12 bytes of temporary memory a row, all of which may leave for the disk. Fewer than 2^32 rows.
+HR_API SortedFactorizedKeys factorize_sorted(int64_t rows, const ReadKeys& read,
+                                             const std::vector<BufferAccess>& accesses,
+                                             std::optional<uint64_t> last = {});
 
-struct NumberedTexts {
-  Buffer numbers{};  ///< uint32 a row, anything where the row is null; published
+struct FactorizedStrings {
+  Buffer numbers{};  ///< uint32 a row, anything where the row is null; sealed
   Column texts{};    ///< of each number; over the text of the rows
 };
 
 /// Whether the strings tell of more distinct ones than kFewKeys.
-HR_API bool has_many_texts(const Column& strings);
+HR_API bool has_many_strings(const Column& strings);
 
 /// The same for strings, by bytes where `ordered`: 28 bytes of temporary memory a row.
-HR_API NumberedTexts number_texts(const Column& strings, bool ordered);
+HR_API FactorizedStrings factorize_strings(const Column& strings, bool ordered);
 
 }  // namespace hr

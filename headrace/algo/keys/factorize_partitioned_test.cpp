@@ -28,7 +28,7 @@ void check(const std::vector<uint64_t>& keys, std::optional<uint64_t> last) {
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   if (last && std::erase(wanted, *last) > 0) wanted.push_back(*last);
   const auto rows = static_cast<int64_t>(keys.size());
-  const OrderedNumbers found = number_in_order(
+  const SortedFactorizedKeys found = factorize_sorted(
       rows,
       [&](int64_t row, int64_t count, uint64_t* out) {
         std::copy_n(keys.begin() + row, count, out);
@@ -87,9 +87,9 @@ Column texts_of(const std::vector<uint64_t>& keys, bool nulls, size_t pad) {
     if (own.size() <= sizeof view.inlined) {
       std::copy(own.begin(), own.end(), view.inlined);
     } else {
-      std::copy_n(own.begin(), 4, view.far.prefix);
-      view.far.buffer = 0;
-      view.far.offset = static_cast<uint32_t>(at);
+      std::copy_n(own.begin(), 4, view.indirect.prefix);
+      view.indirect.buffer = 0;
+      view.indirect.offset = static_cast<uint32_t>(at);
       std::copy(own.begin(), own.end(), text.mutable_as<char>() + at);
       at += view.size;
     }
@@ -99,14 +99,14 @@ Column texts_of(const std::vector<uint64_t>& keys, bool nulls, size_t pad) {
     else
       ++missing;
   }
-  views.publish();
+  views.seal();
   return Column::strings(rows, std::move(views), {std::move(text)},
                          nulls ? std::move(validity) : Buffer(), nulls ? missing : 0);
 }
 
 void check_texts(const Column& strings) {
   for (const bool ordered : {false, true}) {
-    const NumberedTexts found = number_texts(strings, ordered);
+    const FactorizedStrings found = factorize_strings(strings, ordered);
     std::set<std::string_view> seen;
     for (int64_t k = 0; k < found.texts.num_rows(); ++k) {
       ASSERT_TRUE(seen.insert(found.texts.string(k)).second);
@@ -140,7 +140,7 @@ TEST(NumberTexts, TakesAHeavyOneAmongMany) {
 
 TEST(NumberTexts, UnderALimit) {
   const Column strings = texts_of(random_keys(10 * kMorselRows, 900'000), true, 0);
-  EXPECT_TRUE(has_many_texts(strings));
+  EXPECT_TRUE(has_many_strings(strings));
   const int64_t before = memory_limit();
   set_memory_limit(memory_statistics().used_bytes + (12 << 20));
   check_texts(strings);

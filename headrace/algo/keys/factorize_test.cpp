@@ -10,8 +10,8 @@
 namespace hr {
 namespace {
 
-NumberedKeys number(const std::vector<uint64_t>& keys, int64_t most) {
-  return number_keys(
+FactorizedKeys number(const std::vector<uint64_t>& keys, int64_t most) {
+  return factorize(
       static_cast<int64_t>(keys.size()),
       [&](int64_t row, int64_t count, uint64_t* out) {
         std::copy_n(keys.begin() + row, count, out);
@@ -19,7 +19,7 @@ NumberedKeys number(const std::vector<uint64_t>& keys, int64_t most) {
       {}, most);
 }
 
-TEST(NumberKeys, EqualsOneWalkOverTheRows) {
+TEST(Factorize, EqualsOneWalkOverTheRows) {
   std::mt19937_64 random(1);
   for (const int64_t rows : {0L, 1L, 65L, kMorselRows, 5 * kMorselRows + 17})
     for (const uint64_t groups : {1u, 100u, 50'000u})
@@ -29,7 +29,7 @@ TEST(NumberKeys, EqualsOneWalkOverTheRows) {
         for (int64_t i = 0; i < rows; ++i)  // new ones in each morsel
           keys.push_back(random() % groups * 0x9E3779B97F4A7C15u +
                          static_cast<uint64_t>(i / kMorselRows));
-        const NumberedKeys numbered = number(keys, INT64_MAX);
+        const FactorizedKeys numbered = number(keys, INT64_MAX);
         std::unordered_map<uint64_t, uint32_t> first;
         for (int64_t i = 0; i < rows; ++i) {
           const uint64_t key = keys[static_cast<size_t>(i)];
@@ -41,7 +41,7 @@ TEST(NumberKeys, EqualsOneWalkOverTheRows) {
       }
 }
 
-TEST(NumberKeys, GivesUpByTheKeysAlone) {
+TEST(Factorize, GivesUpByTheKeysAlone) {
   std::vector<uint64_t> keys;
   for (uint64_t i = 0; i < 3 * kMorselRows; ++i) keys.push_back(i);
   EXPECT_FALSE(number(keys, 1000).numbers);

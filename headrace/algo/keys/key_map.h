@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeyTable: gives 64-bit keys their numbers, 0, 1, 2, ... as they are seen first.
+// KeyMap: gives 64-bit keys their numbers, 0, 1, 2, ... as they are seen first.
 #pragma once
 #include "headrace/algo/keys/hash.h"
 #include "headrace/memory/buffer/buffer.h"
@@ -10,7 +10,7 @@ namespace hr {
 
 /// Open addressing over counted memory, at most half full. For one writer; any number of threads
 /// may find while nobody adds. `find` and `add` of a block fetch the slots of later keys ahead.
-class KeyTable {
+class KeyMap {
  public:
   static constexpr uint32_t kAbsent = UINT32_MAX;
 

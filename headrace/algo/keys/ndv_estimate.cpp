@@ -111,7 +111,7 @@ class ColumnSample {
 
   const std::vector<uint64_t>& hashes() const { return own_; }
 
-  void add_to(KeyGuess& guess) const {
+  void add_to(NdvEstimate& guess) const {
     const Dtype dtype = column_.dtype();
     double domain = std::numeric_limits<double>::infinity();
     if (dtype.is_bool())
@@ -200,8 +200,8 @@ class ColumnSample {
 
 }  // namespace
 
-KeyGuess guess_keys(const std::vector<Column>& columns) {
-  KeyGuess guess{.distinct = 0, .domain = 1};
+NdvEstimate estimate_ndv(const std::vector<Column>& columns) {
+  NdvEstimate guess{.distinct = 0, .domain = 1};
   if (columns.empty() || columns[0].num_rows() == 0) return guess;
   const int64_t all = columns[0].num_rows();
   const std::vector<int64_t> rows = random_rows(all);
@@ -220,7 +220,7 @@ KeyGuess guess_keys(const std::vector<Column>& columns) {
   return guess;
 }
 
-double distinct_of_some(double distinct, double rows, double some) {
+double distinct_in_sample(double distinct, double rows, double some) {
   if (distinct <= 0 || rows <= 0) return 0;
   if (some >= rows) return distinct;
   return distinct * (1 - std::pow(1 - some / rows, rows / distinct));

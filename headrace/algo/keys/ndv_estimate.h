@@ -10,10 +10,10 @@
 namespace hr {
 
 /// Of rows of some columns that are taken as keys.
-struct KeyGuess {
+struct NdvEstimate {
   double distinct = 0;
-  /// Packs that there can be (see PackedKeys), from the ranges of integers; where texts get codes,
-  /// from their number.
+  /// Normalized keys that there can be (see NormalizedKeys), from the ranges of integers; where
+  /// texts get codes, from their number.
   double domain = 0;
   bool has_texts = false;  ///< that get codes, since they are long or far apart
   double text_bytes = 0;   ///< of a text, where they lie outside of its view
@@ -25,9 +25,9 @@ struct KeyGuess {
 /// once, n d / (n - f + f n / N). As in their "Duj2a" keys that are often in the sample are counted
 /// apart. It is right for keys that are all different or about equally frequent, and too low where
 /// few are frequent and many rare. Columns are of equal length and in host memory; null is a key.
-HR_API KeyGuess guess_keys(const std::vector<Column>& columns);
+HR_API NdvEstimate estimate_ndv(const std::vector<Column>& columns);
 
 /// Of `distinct` keys of `rows` rows those that `some` of the rows, picked at random, have.
-HR_API double distinct_of_some(double distinct, double rows, double some);
+HR_API double distinct_in_sample(double distinct, double rows, double some);
 
 }  // namespace hr

@@ -45,19 +45,19 @@ int64_t distinct(const Column& column) {
 
 void expect_near(const Column& column, double factor) {
   const auto truth = static_cast<double>(distinct(column));
-  const double guess = guess_keys({column}).distinct;
+  const double guess = estimate_ndv({column}).distinct;
   EXPECT_LE(guess, truth * factor);
   EXPECT_GE(guess * factor, truth);
 }
 
-TEST(KeyGuess, FewRowsAreCounted) {
+TEST(NdvEstimate, FewRowsAreCounted) {
   for (const int64_t rows : {0, 1, 63, 64, 65, 4096, 8000}) {
     const Column column = numbers(rows, [](int64_t i) { return random_number(i) % 100; }, true);
-    EXPECT_EQ(guess_keys({column}).distinct, static_cast<double>(distinct(column))) << rows;
+    EXPECT_EQ(estimate_ndv({column}).distinct, static_cast<double>(distinct(column))) << rows;
   }
 }
 
-TEST(KeyGuess, ManyRowsAreSampled) {
+TEST(NdvEstimate, ManyRowsAreSampled) {
   for (const int64_t rows : {20'000, 1'000'000})
     for (const int64_t keys : {1, 10, 10'000, 300'000, 1'000'000'000}) {
       SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(keys) + " keys");
@@ -71,39 +71,39 @@ TEST(KeyGuess, ManyRowsAreSampled) {
       numbers(1'000'000, [](int64_t i) { return i % 2 ? 0 : random_number(i) % 20'000; }, true), 2);
 }
 
-TEST(KeyGuess, SeveralColumnsAreLookedAtTogether) {
+TEST(NdvEstimate, SeveralColumnsAreLookedAtTogether) {
   const Column a = numbers(500'000, [](int64_t i) { return random_number(i) % 300; });
   const Column b = numbers(500'000, [](int64_t i) { return -(random_number(i) % 600); });
-  const KeyGuess both = guess_keys({a, b});  // the first follows from the second
+  const NdvEstimate both = estimate_ndv({a, b});  // the first follows from the second
   EXPECT_NEAR(both.distinct, 600, 60);
   EXPECT_NEAR(both.domain, 300.0 * 600, 5000);
 }
 
-TEST(KeyGuess, TextsGetCodesWhereTheyAreLong) {
+TEST(NdvEstimate, TextsGetCodesWhereTheyAreLong) {
   const auto texts = [](int64_t rows, auto&& text_of) {
     DictionaryBuilder builder;
     Buffer codes = Buffer::allocate(4 * rows);
     for (int64_t i = 0; i < rows; ++i) codes.mutable_as<int32_t>()[i] = builder.add(text_of(i));
-    return strings_of_categories(Column::categories(rows, std::move(codes), builder.finish()));
+    return dictionary_decode(Column::categories(rows, std::move(codes), builder.finish()));
   };
   const Column few =
       texts(50'000, [](int64_t i) { return "id" + std::to_string(100 + random_number(i) % 50); });
-  EXPECT_FALSE(guess_keys({few}).has_texts);
-  EXPECT_EQ(guess_keys({few}).distinct, 50);
+  EXPECT_FALSE(estimate_ndv({few}).has_texts);
+  EXPECT_EQ(estimate_ndv({few}).distinct, 50);
   const Column many = texts(50'000, [](int64_t i) {
     return "customer number " + std::to_string(random_number(i) % 9000);
   });
-  const KeyGuess guess = guess_keys({many});
+  const NdvEstimate guess = estimate_ndv({many});
   EXPECT_TRUE(guess.has_texts);
   EXPECT_NEAR(guess.distinct, 9000, 2000);
   EXPECT_NEAR(guess.text_bytes, 20, 1);
 }
 
-TEST(KeyGuess, SomeOfTheRowsHaveSomeOfTheKeys) {
-  EXPECT_EQ(distinct_of_some(50, 1000, 1000), 50);
-  EXPECT_NEAR(distinct_of_some(50, 100'000, 1000), 50, 1e-6);
-  EXPECT_NEAR(distinct_of_some(1000, 1000, 10), 10, 1e-9);
-  EXPECT_EQ(distinct_of_some(0, 0, 0), 0);
+TEST(NdvEstimate, SomeOfTheRowsHaveSomeOfTheKeys) {
+  EXPECT_EQ(distinct_in_sample(50, 1000, 1000), 50);
+  EXPECT_NEAR(distinct_in_sample(50, 100'000, 1000), 50, 1e-6);
+  EXPECT_NEAR(distinct_in_sample(1000, 1000, 10), 10, 1e-9);
+  EXPECT_EQ(distinct_in_sample(0, 0, 0), 0);
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ std::vector<Column> words_of_decimals(const Column& column) {
   const int64_t rows = column.num_rows();
   const auto* const in = column.values<std::array<uint64_t, 2>>().data();
   std::atomic<bool> wide{false};
-  Buffer low = Buffer::allocate_paged(8 * rows), high;
+  Buffer low = Buffer::allocate_spillable(8 * rows), high;
   if (rows > 0) {
     auto* const out = low.mutable_as<uint64_t>();
     parallel_morsels(rows, {reads(column), writes(low, 8)}, [&](Morsel morsel) {
@@ -116,16 +116,16 @@ std::vector<Column> words_of_decimals(const Column& column) {
       if (mine) wide = true;
     });
     if (wide) {
-      high = Buffer::allocate_paged(8 * rows);
+      high = Buffer::allocate_spillable(8 * rows);
       auto* const upper = high.mutable_as<uint64_t>();
       parallel_morsels(rows, {reads(column), writes(high, 8)}, [&](Morsel morsel) {
         for (int64_t row = morsel.begin; row < morsel.end; ++row) upper[row] = in[row][1];
       });
     }
   }
-  const Buffer validity = validity_from_zero(column);
+  const Buffer validity = realigned_validity(column);
   const auto word = [&](Dtype dtype, Buffer values) {
-    values.publish();
+    values.seal();
     return Column(dtype, rows, std::move(values), validity, column.null_count());
   };
   if (!wide) return {word(TypeId::kInt64, std::move(low))};
@@ -135,7 +135,7 @@ std::vector<Column> words_of_decimals(const Column& column) {
 // The way back; of no upper words the lower ones are signed.
 Column decimals_of_words(const Column& high, const Column& low, Dtype dtype) {
   const int64_t rows = low.num_rows();
-  Buffer values = Buffer::allocate_paged(16 * rows);
+  Buffer values = Buffer::allocate_spillable(16 * rows);
   if (rows > 0) {
     const bool wide = low.dtype() == TypeId::kUInt64;
     const auto* const lower = low.values_buffer().as<uint64_t>();
@@ -158,7 +158,7 @@ constexpr uint64_t kFewTexts = uint64_t{1} << 17;  // numbers, so that they may 
 
 }  // namespace
 
-StringView PackedKeys::ShortTexts::text(uint64_t code) const {
+StringView NormalizedKeys::ShortTexts::text(uint64_t code) const {
   const uint64_t number = code >> size_bits;
   StringView view{};
   view.size = static_cast<uint32_t>(size_bits == 0 ? static_cast<uint64_t>(bytes)
@@ -169,7 +169,7 @@ StringView PackedKeys::ShortTexts::text(uint64_t code) const {
 }
 
 // Fills in how texts are numbers; false where one is long or they are far apart.
-bool PackedKeys::find_short_texts(Field& field) {
+bool NormalizedKeys::find_short_texts(Field& field) {
   struct Range {
     uint64_t low = ~uint64_t{0}, high = 0;  // as if all were of kShortText bytes, with sizes
     uint32_t shortest = kShortText, longest = 0;
@@ -222,23 +222,23 @@ bool PackedKeys::find_short_texts(Field& field) {
   return true;
 }
 
-PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column,
-                                       PackOptions options, bool short_texts) {
+NormalizedKeys::Field NormalizedKeys::field_of(std::string_view op, const Column& column,
+                                               NormalizeOptions options, bool short_texts) {
   Field field;
   field.column = column;
   field.dtype = column.dtype();
   field.can_miss = column.null_count() > 0;
   if (short_texts && column.dtype().is_string() && find_short_texts(field)) return field;
-  if (column.dtype().is_string() && has_many_texts(column)) {
-    NumberedTexts numbered = number_texts(column, options.ordered);
+  if (column.dtype().is_string() && has_many_strings(column)) {
+    FactorizedStrings numbered = factorize_strings(column, options.ordered);
     const int64_t nulls = column.null_count();
     field.kind = Kind::kNumbers;
     field.column = Column(TypeId::kInt32, column.num_rows(), std::move(numbered.numbers),
-                          validity_from_zero(column), nulls);
+                          realigned_validity(column), nulls);
     field.entries = std::move(numbered.texts);
     field.top = static_cast<uint64_t>(field.entries.num_rows() - 1);
   } else if (column.dtype().is_string() || column.dtype().is_category()) {
-    if (column.dtype().is_string()) field.column = categories_of_strings(column);
+    if (column.dtype().is_string()) field.column = dictionary_encode(column);
     field.kind = Kind::kNumbers;
     const Column& entries = field.column.dictionary()->values();
     field.top = static_cast<uint64_t>(std::max<int64_t>(entries.num_rows(), 1) - 1);
@@ -262,9 +262,9 @@ PackedKeys::Field PackedKeys::field_of(std::string_view op, const Column& column
   return field;
 }
 
-PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& given,
-                          PackOptions options) {
-  PackedKeys packed;
+NormalizedKeys NormalizedKeys::of(std::string_view op, const std::vector<Column>& given,
+                                  NormalizeOptions options) {
+  NormalizedKeys packed;
   packed.options_ = options;
   packed.num_rows_ = given.empty() ? 0 : given[0].num_rows();
   std::vector<Column> columns;
@@ -308,13 +308,13 @@ PackedKeys PackedKeys::of(std::string_view op, const std::vector<Column>& given,
   return packed;
 }
 
-bool PackedKeys::packs_by_value(Dtype dtype) {
+bool NormalizedKeys::normalizes_by_value(Dtype dtype) {
   return dtype.is_bool() || dtype.is_floating() ||
          (dtype.storage().is_integer() && !dtype.is_category());
 }
 
-// Makes two fields of one kind pack alike.
-void PackedKeys::widen(Field& a, Field& b) {
+// Makes two fields of one kind normalize alike.
+void NormalizedKeys::widen(Field& a, Field& b) {
   a.can_miss = b.can_miss = a.can_miss || b.can_miss;
   if (a.kind != Kind::kInteger) return;
   if (a.column.num_rows() == 0) a.least = b.least, a.top = b.top;
@@ -327,11 +327,10 @@ void PackedKeys::widen(Field& a, Field& b) {
   a.top = b.top = most - least;
 }
 
-std::optional<std::array<PackedKeys, 2>> PackedKeys::of_two(std::string_view op,
-                                                            const std::vector<Column>& left,
-                                                            const std::vector<Column>& right,
-                                                            const std::vector<Column>& both) {
-  const PackOptions options{.ordered = false};
+std::optional<std::array<NormalizedKeys, 2>> NormalizedKeys::of_two(
+    std::string_view op, const std::vector<Column>& left, const std::vector<Column>& right,
+    const std::vector<Column>& both) {
+  const NormalizeOptions options{.ordered = false};
   const int64_t left_rows = left[0].num_rows(), right_rows = right[0].num_rows();
   if (std::max(left_rows, right_rows) > UINT32_MAX) return {};
   for (const Column& column : left)
@@ -349,7 +348,7 @@ std::optional<std::array<PackedKeys, 2>> PackedKeys::of_two(std::string_view op,
     return sum;
   };
   for (size_t i = 0; i < left.size(); ++i) {
-    if (packs_by_value(left[i].dtype())) {
+    if (normalizes_by_value(left[i].dtype())) {
       of_left[i] = field_of(op, left[i], options, false);
       of_right[i] = field_of(op, right[i], options, false);
       widen(of_left[i], of_right[i]);
@@ -361,8 +360,8 @@ std::optional<std::array<PackedKeys, 2>> PackedKeys::of_two(std::string_view op,
   for (size_t i = 0; i < left.size() && bits() > 64; ++i)
     if (of_left[i].kind == Kind::kText) take_both(i, false);  // numbers take fewer bits
   if (bits() > 64) return {};
-  std::array<PackedKeys, 2> packed;
-  for (PackedKeys& each : packed) each.options_ = options;
+  std::array<NormalizedKeys, 2> packed;
+  for (NormalizedKeys& each : packed) each.options_ = options;
   packed[0].num_rows_ = left_rows;
   packed[1].num_rows_ = right_rows;
   packed[0].place(std::move(of_left));
@@ -370,7 +369,7 @@ std::optional<std::array<PackedKeys, 2>> PackedKeys::of_two(std::string_view op,
   return packed;
 }
 
-void PackedKeys::place(std::vector<Field> fields) {
+void NormalizedKeys::place(std::vector<Field> fields) {
   fields_ = std::move(fields);
   int shift = 0;
   for (size_t i = fields_.size(); i-- > 0;) {
@@ -390,8 +389,9 @@ void PackedKeys::place(std::vector<Field> fields) {
 }
 
 // Numbers instead of columns: of each distinct row one.
-PackedKeys::Field PackedKeys::join(std::vector<Field> fields, int64_t rows, PackOptions options) {
-  auto inner = std::make_shared<PackedKeys>();
+NormalizedKeys::Field NormalizedKeys::join(std::vector<Field> fields, int64_t rows,
+                                           NormalizeOptions options) {
+  auto inner = std::make_shared<NormalizedKeys>();
   inner->num_rows_ = rows;
   inner->options_ = options;
   Field joined;
@@ -403,13 +403,14 @@ PackedKeys::Field PackedKeys::join(std::vector<Field> fields, int64_t rows, Pack
     joined.can_miss = true;
   }
   inner->place(std::move(fields));
-  const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* packs) {
-    inner->read(row, count, packs);
+  const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* normalized_keys) {
+    inner->read(row, count, normalized_keys);
   };
-  const std::vector<Touch> touches = inner->touches();
+  const std::vector<BufferAccess> accesses = inner->accesses();
   const std::optional<uint64_t> missing =
       inner->has_missing_ ? std::optional(inner->missing_) : std::nullopt;
-  OrderedNumbers found = number_in_order(rows, read, touches, missing);  // what is dropped: last
+  SortedFactorizedKeys found =
+      factorize_sorted(rows, read, accesses, missing);  // what is dropped: last
   const bool missed = found.count > 0 && found.keys.as<uint64_t>()[found.count - 1] == missing;
   if (missed && found.count == 1) {  // behind no value at all
     found.numbers = Buffer::allocate_temporary(4 * rows);
@@ -417,29 +418,29 @@ PackedKeys::Field PackedKeys::join(std::vector<Field> fields, int64_t rows, Pack
     parallel_morsels(rows, {writes(found.numbers, 4)}, [&](Morsel morsel) {
       std::fill(numbers + morsel.begin, numbers + morsel.end, 1u);
     });
-    found.numbers.publish();
+    found.numbers.seal();
   }
   joined.kind = Kind::kNumbers;
   joined.dtype = TypeId::kInt32;
   joined.can_miss |= missed;
   joined.top = static_cast<uint64_t>(std::max<int64_t>(found.count - missed, 1) - 1);
   joined.joined = std::move(inner);
-  joined.joined_packs = std::move(found.keys);
+  joined.joined_keys = std::move(found.keys);
   joined.column = Column(TypeId::kInt32, rows, std::move(found.numbers),
-                         validity_from_zero(nullable), nullable.null_count());
+                         realigned_validity(nullable), nullable.null_count());
   return joined;
 }
 
-// Adds a field to the packs of a block; `code(i)` of its row i.
+// Adds a field to the normalized keys of a block; `code(i)` of its row i.
 template <class Out, class Code>
-void PackedKeys::put(const Field& field, int64_t row, int64_t count, Out* packs, bool first,
-                     uint8_t* dropped, Code&& code) const {
+void NormalizedKeys::put(const Field& field, int64_t row, int64_t count, Out* normalized_keys,
+                         bool first, uint8_t* dropped, Code&& code) const {
   const int shift = field.shift & 63;  // of a field without bits the code is 0
   if (!field.can_miss || field.column.validity() == nullptr) {
     if (first)
-      for (int64_t i = 0; i < count; ++i) packs[i] = static_cast<Out>(code(i) << shift);
+      for (int64_t i = 0; i < count; ++i) normalized_keys[i] = static_cast<Out>(code(i) << shift);
     else
-      for (int64_t i = 0; i < count; ++i) packs[i] |= static_cast<Out>(code(i) << shift);
+      for (int64_t i = 0; i < count; ++i) normalized_keys[i] |= static_cast<Out>(code(i) << shift);
     return;
   }
   const uint8_t* valid = field.column.validity();
@@ -450,22 +451,24 @@ void PackedKeys::put(const Field& field, int64_t row, int64_t count, Out* packs,
     for (int64_t i = at; i < end; ++i) {
       const bool there = (word >> (i - at)) & 1;
       const auto value = static_cast<Out>((there ? code(i) : field.top + 1) << shift);
-      packs[i] = first ? value : packs[i] | value;
+      normalized_keys[i] = first ? value : normalized_keys[i] | value;
       if (options_.drop_missing) dropped[i] |= !there;
     }
   }
 }
 
 template <class Out>
-void PackedKeys::read_as(int64_t row, int64_t count, Out* packs) const {
+void NormalizedKeys::read_as(int64_t row, int64_t count, Out* normalized_keys) const {
   uint8_t dropped[kBlockRows];
   if (has_missing_) std::fill_n(dropped, count, uint8_t{0});
-  if (fields_.empty()) std::fill_n(packs, count, Out{0});
+  if (fields_.empty()) std::fill_n(normalized_keys, count, Out{0});
   for (size_t k = 0; k < fields_.size(); ++k) {
     const Field& field = fields_[k];
     const Column& column = field.column;
     const bool first = k == 0;
-    const auto add = [&](auto&& code) { put(field, row, count, packs, first, dropped, code); };
+    const auto add = [&](auto&& code) {
+      put(field, row, count, normalized_keys, first, dropped, code);
+    };
     switch (field.kind) {
       case Kind::kBool: {
         const uint8_t* bits = column.bits();
@@ -508,99 +511,102 @@ void PackedKeys::read_as(int64_t row, int64_t count, Out* packs) const {
   }
   if (!has_missing_) return;
   const auto missing = static_cast<Out>(missing_);
-  for (int64_t i = 0; i < count; ++i) packs[i] = dropped[i] ? missing : packs[i];
+  for (int64_t i = 0; i < count; ++i)
+    normalized_keys[i] = dropped[i] ? missing : normalized_keys[i];
 }
 
-void PackedKeys::read(int64_t row, int64_t count, uint64_t* packs) const {
-  read_as(row, count, packs);
+void NormalizedKeys::read(int64_t row, int64_t count, uint64_t* normalized_keys) const {
+  read_as(row, count, normalized_keys);
 }
 
-void PackedKeys::read(int64_t row, int64_t count, uint32_t* packs) const {
-  read_as(row, count, packs);
+void NormalizedKeys::read(int64_t row, int64_t count, uint32_t* normalized_keys) const {
+  read_as(row, count, normalized_keys);
 }
 
-Buffer PackedKeys::to_buffer(int64_t first_row, int64_t rows) const {
-  Buffer packs = Buffer::allocate_temporary(8 * rows);
-  if (rows == 0) return packs;
-  uint64_t* const out = packs.mutable_as<uint64_t>();
-  std::vector<Touch> all = touches();
-  for (Touch& touch : all) touch.first_bit += first_row * touch.step_bits;
-  all.push_back(writes(packs, 8));
+Buffer NormalizedKeys::to_buffer(int64_t first_row, int64_t rows) const {
+  Buffer normalized_keys = Buffer::allocate_temporary(8 * rows);
+  if (rows == 0) return normalized_keys;
+  uint64_t* const out = normalized_keys.mutable_as<uint64_t>();
+  std::vector<BufferAccess> all = accesses();
+  for (BufferAccess& access : all) access.first_bit += first_row * access.step_bits;
+  all.push_back(writes(normalized_keys, 8));
   parallel_morsels(rows, all, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
       read(first_row + row, std::min(kBlockRows, morsel.end - row), out + row);
   });
-  packs.publish();
-  return packs;
+  normalized_keys.seal();
+  return normalized_keys;
 }
 
-std::vector<Touch> PackedKeys::touches() const {
-  std::vector<Touch> result;
+std::vector<BufferAccess> NormalizedKeys::accesses() const {
+  std::vector<BufferAccess> result;
   for (const Field& field : fields_) result.push_back(reads(field.column));
   return result;
 }
 
 namespace {
 
-// Packs beside the bits of one field.
-struct FieldPacks {
-  const uint64_t* packs;
+// Normalized keys beside the bits of one field.
+struct FieldCodes {
+  const uint64_t* normalized_keys;
   int shift;
   uint64_t mask;
 
-  uint64_t operator[](int64_t row) const { return (packs[row] >> shift) & mask; }
+  uint64_t operator[](int64_t row) const { return (normalized_keys[row] >> shift) & mask; }
 };
 
 }  // namespace
 
-Column PackedKeys::unpack(int64_t index, const Buffer& packs, int64_t rows) const {
+Column NormalizedKeys::decode(int64_t index, const Buffer& normalized_keys, int64_t rows) const {
   const Given& given = given_[static_cast<size_t>(index)];
-  Column last = unpack_part(given.first + given.parts - 1, packs, rows);
+  Column last = decode_part(given.first + given.parts - 1, normalized_keys, rows);
   if (!given.dtype.is_decimal()) return last;
-  return decimals_of_words(given.parts == 2 ? unpack_part(given.first, packs, rows) : Column(),
-                           last, given.dtype);
+  return decimals_of_words(
+      given.parts == 2 ? decode_part(given.first, normalized_keys, rows) : Column(), last,
+      given.dtype);
 }
 
-Column PackedKeys::unpack_part(int64_t index, const Buffer& packs, int64_t rows) const {
+Column NormalizedKeys::decode_part(int64_t index, const Buffer& normalized_keys,
+                                   int64_t rows) const {
   // Joined fields stand for several columns each, from the left.
   for (const Field& field : fields_) {
     const int64_t columns =
         field.joined ? static_cast<int64_t>(field.joined->num_columns()) : int64_t{1};
-    if (index < columns) return unpack_field(field, index, packs, rows);
+    if (index < columns) return decode_field(field, index, normalized_keys, rows);
     index -= columns;
   }
-  throw_error<InternalError>("unpack", "no such key");
+  throw_error<InternalError>("normalized_keys", "no such key");
 }
 
-int64_t PackedKeys::num_columns() const {
+int64_t NormalizedKeys::num_columns() const {
   int64_t columns = 0;
   for (const Field& field : fields_) columns += field.joined ? field.joined->num_columns() : 1;
   return columns;
 }
 
-Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer& packs,
-                                int64_t rows) const {
+Column NormalizedKeys::decode_field(const Field& field, int64_t index,
+                                    const Buffer& normalized_keys, int64_t rows) const {
   const uint64_t last = field.last();
-  const FieldPacks codes{packs.as<uint64_t>(), field.shift & 63,
+  const FieldCodes codes{normalized_keys.as<uint64_t>(), field.shift & 63,
                          last == 0 ? 0 : ~uint64_t{0} >> (64 - bits_of(last))};
   const auto is_missing = [&](int64_t row) {
     return field.can_miss && codes[row] == field.top + 1;
   };
-  const std::vector<Touch> touches{{&packs, 0, 64, 64, rows}};
+  const std::vector<BufferAccess> accesses{{&normalized_keys, 0, 64, 64, rows}};
   Buffer validity;
   if (field.can_miss && !options_.drop_missing && rows > 0) {
     validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
     auto* bits = validity.mutable_as<uint8_t>();
-    parallel_morsels(rows, touches, [&](Morsel morsel) {
+    parallel_morsels(rows, accesses, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
         set_bit(bits, row, !is_missing(row));
     });
   }
   const auto fill = [&]<class T>(std::type_identity<T>, auto&& value) {
-    Buffer values = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
+    Buffer values = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(T)));
     if (rows == 0) return values;
     T* out = values.mutable_as<T>();
-    const std::vector<Touch> both{touches[0], writes(values, sizeof(T))};
+    const std::vector<BufferAccess> both{accesses[0], writes(values, sizeof(T))};
     parallel_morsels(rows, both, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
         out[row] = is_missing(row) ? T{} : static_cast<T>(value(codes[row]));
@@ -609,11 +615,11 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
   };
   const int64_t unknown = validity ? -1 : 0;
   if (field.joined) {
-    const auto* known = field.joined_packs.as<uint64_t>();
+    const auto* known = field.joined_keys.as<uint64_t>();
     const Buffer inner =
         fill(std::type_identity<uint64_t>{}, [&](uint64_t code) { return known[code]; });
-    inner.publish();
-    Column column = field.joined->unpack_part(index, inner, rows);
+    inner.seal();
+    Column column = field.joined->decode_part(index, inner, rows);
     return validity ? column.with_rows(rows, column.values_buffer(), validity, -1) : column;
   }
   switch (field.kind) {
@@ -621,7 +627,7 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
       Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
       if (rows > 0) {
         auto* out = bits.mutable_as<uint8_t>();
-        parallel_morsels(rows, touches, [&](Morsel morsel) {
+        parallel_morsels(rows, accesses, [&](Morsel morsel) {
           for (int64_t row = morsel.begin; row < morsel.end; ++row)
             set_bit(out, row, !is_missing(row) && codes[row] == 1);
         });
@@ -657,7 +663,7 @@ Column PackedKeys::unpack_field(const Field& field, int64_t index, const Buffer&
                        [&](uint64_t code) { return back ? uint64_t{back[code]} : code; });
   const Column made = Column::categories(rows, std::move(values), field.column.dictionary(),
                                          std::move(validity), unknown);
-  return field.dtype.is_string() ? strings_of_categories(made) : made;
+  return field.dtype.is_string() ? dictionary_decode(made) : made;
 }
 
 }  // namespace hr

@@ -15,60 +15,63 @@
 
 namespace hr {
 
-struct PackOptions {
-  /// Equal keys get equal packs in any case; true: packs order as the keys do, the first column
-  /// first, strings and categories by bytes (ordered categories by their codes), NaN behind all
-  /// numbers and null last.
+struct NormalizeOptions {
+  /// Equal keys get equal normalized keys in any case; true: normalized keys order as the keys do,
+  /// the first column first, strings and categories by bytes (ordered categories by their codes),
+  /// NaN behind all numbers and null last.
   bool ordered = true;
-  /// Rows with null or NaN in a key all get the pack `missing()`; else null and NaN are keys.
+  /// Rows with null or NaN in a key all get the normalized key `missing()`; else null and NaN are
+  /// keys.
   bool drop_missing = false;
 };
 
-/// Packs of the rows of some columns, of equal length. -0.0 is 0.0 and every NaN the same.
-class HR_API PackedKeys {
+/// Normalized keys of the rows of some columns, of equal length. -0.0 is 0.0 and every NaN the
+/// same.
+class HR_API NormalizedKeys {
  public:
   /// Reads integers once for their range, and strings, which are numbers where all are short and
   /// near each other; others get codes (a table of the distinct ones); columns
   /// that do not fit into 64 bits together are numbered by their distinct rows, from the left.
   /// Decimals are their words of 64 bits: one, copied, where all values fit into it, else two.
   /// Throws TypeMismatchError for complex numbers, InvalidArgumentError for 2^32 rows and more.
-  static PackedKeys of(std::string_view op, const std::vector<Column>& columns,
-                       PackOptions options);
+  static NormalizedKeys of(std::string_view op, const std::vector<Column>& columns,
+                           NormalizeOptions options);
 
   /// Whether columns of this dtype are packed by their values alone, so that those of two tables
   /// need not be one column.
-  static bool packs_by_value(Dtype dtype);
+  static bool normalizes_by_value(Dtype dtype);
 
-  /// Equal packs for equal keys of two tables, unordered, null and NaN as keys. `both`: of columns
-  /// that do not pack by value the rows of the left table, then those of the right one; others are
-  /// not looked at. None where the keys do not fit into 64 bits.
-  static std::optional<std::array<PackedKeys, 2>> of_two(std::string_view op,
-                                                         const std::vector<Column>& left,
-                                                         const std::vector<Column>& right,
-                                                         const std::vector<Column>& both);
+  /// Equal normalized keys for equal keys of two tables, unordered, null and NaN as keys. `both`:
+  /// of columns that do not normalize by value the rows of the left table, then those of the right
+  /// one; others are not looked at. None where the keys do not fit into 64 bits.
+  static std::optional<std::array<NormalizedKeys, 2>> of_two(std::string_view op,
+                                                             const std::vector<Column>& left,
+                                                             const std::vector<Column>& right,
+                                                             const std::vector<Column>& both);
 
   int64_t num_rows() const { return num_rows_; }
 
-  /// One more than the largest pack that there can be; 0: 2^64.
+  /// One more than the largest normalized key that there can be; 0: 2^64.
   uint64_t domain() const { return domain_; }
 
   bool has_missing() const { return has_missing_; }
 
   uint64_t missing() const { return missing_; }
 
-  /// The packs of rows [row, row + count); at most kBlockRows at once.
-  void read(int64_t row, int64_t count, uint64_t* packs) const;
+  /// The normalized keys of rows [row, row + count); at most kBlockRows at once.
+  void read(int64_t row, int64_t count, uint64_t* normalized_keys) const;
   /// For a domain of at most 2^32.
-  void read(int64_t row, int64_t count, uint32_t* packs) const;
+  void read(int64_t row, int64_t count, uint32_t* normalized_keys) const;
 
-  /// Packs of rows [first_row, first_row + rows), 8 bytes each; published.
+  /// Normalized keys of rows [first_row, first_row + rows), 8 bytes each; sealed.
   Buffer to_buffer(int64_t first_row, int64_t rows) const;
 
   /// What `read` reads.
-  std::vector<Touch> touches() const;
+  std::vector<BufferAccess> accesses() const;
 
-  /// The key column `index` of rows with these packs: values, order and dtype of the original.
-  Column unpack(int64_t index, const Buffer& packs, int64_t rows) const;
+  /// The key column `index` of rows with these normalized keys: values, order and dtype of the
+  /// original.
+  Column decode(int64_t index, const Buffer& normalized_keys, int64_t rows) const;
 
  private:
   enum class Kind : uint8_t { kInteger, kFloating, kBool, kText, kNumbers };
@@ -93,34 +96,36 @@ class HR_API PackedKeys {
     Column column{};        // of kNumbers: int32 codes or numbers, as they are
     Dtype dtype{};          // of the result
     uint64_t least = 0;     // subtracted from integers
-    uint64_t top = 0;       // the greatest pack of a value
+    uint64_t top = 0;       // the greatest normalized key of a value
     bool can_miss = false;  // top + 1 stands for null (and NaN, where missing ones are dropped)
     ShortTexts texts{};     // of kText
     int shift = 0;
     Column entries{};  // the texts of numbers in order that are no codes
-    Buffer turn{};     // uint32 pack of a code, where codes do not order as the strings do
+    Buffer turn{};  // uint32 normalized key of a code, where codes do not order as the strings do
     Buffer turn_back{};
-    std::shared_ptr<const PackedKeys> joined{};  // of numbered columns
-    Buffer joined_packs{};                       // pack of each number
+    std::shared_ptr<const NormalizedKeys> joined{};  // of numbered columns
+    Buffer joined_keys{};                            // normalized key of each number
 
     uint64_t last() const { return top + can_miss; }
   };
 
   static bool find_short_texts(Field& field);
-  /// `short_texts`: packs of short texts are made of their bytes, where these are near each other.
-  static Field field_of(std::string_view op, const Column& column, PackOptions options,
+  /// `short_texts`: normalized keys of short texts are made of their bytes, where these are near
+  /// each other.
+  static Field field_of(std::string_view op, const Column& column, NormalizeOptions options,
                         bool short_texts);
   static void widen(Field& a, Field& b);
-  static Field join(std::vector<Field> fields, int64_t rows, PackOptions options);
+  static Field join(std::vector<Field> fields, int64_t rows, NormalizeOptions options);
   void place(std::vector<Field> fields);
   template <class Out>
-  void read_as(int64_t row, int64_t count, Out* packs) const;
+  void read_as(int64_t row, int64_t count, Out* normalized_keys) const;
   template <class Out, class Code>
-  void put(const Field& field, int64_t row, int64_t count, Out* packs, bool first, uint8_t* dropped,
-           Code&& code) const;
+  void put(const Field& field, int64_t row, int64_t count, Out* normalized_keys, bool first,
+           uint8_t* dropped, Code&& code) const;
   int64_t num_columns() const;
-  Column unpack_part(int64_t index, const Buffer& packs, int64_t rows) const;
-  Column unpack_field(const Field& field, int64_t index, const Buffer& packs, int64_t rows) const;
+  Column decode_part(int64_t index, const Buffer& normalized_keys, int64_t rows) const;
+  Column decode_field(const Field& field, int64_t index, const Buffer& normalized_keys,
+                      int64_t rows) const;
 
   // A column given, and where its parts begin among the columns packed: decimals are one or two.
   struct Given {
@@ -131,7 +136,7 @@ class HR_API PackedKeys {
 
   int64_t num_rows_ = 0;
   std::vector<Given> given_{};
-  PackOptions options_{};
+  NormalizeOptions options_{};
   std::vector<Field> fields_{};
   uint64_t domain_ = 1;
   bool has_missing_ = false;

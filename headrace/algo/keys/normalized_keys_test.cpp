@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs order as the keys, and unpack to them.
+// Normalized keys order as the keys, and decode to them.
 #include "headrace/algo/keys/normalized_keys.h"
 
 #include "headrace/base/bits.h"
@@ -31,35 +31,35 @@ Column column_of(const std::vector<T>& values, const std::vector<bool>& valid = 
   return Column(dtype_of<T>(), rows, buffer, validity, -1);
 }
 
-Buffer packs_of(const PackedKeys& packed) {
-  Buffer packs = Buffer::allocate(8 * packed.num_rows());
-  packed.read(0, packed.num_rows(), packs.mutable_as<uint64_t>());
-  return packs;
+Buffer normalized_of(const NormalizedKeys& packed) {
+  Buffer normalized_keys = Buffer::allocate(8 * packed.num_rows());
+  packed.read(0, packed.num_rows(), normalized_keys.mutable_as<uint64_t>());
+  return normalized_keys;
 }
 
-TEST(PackKeys, OrdersAsTheKeysDo) {
+TEST(NormalizedKeys, OrdersAsTheKeysDo) {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   const Column floats = column_of<double>({-inf, -2.5, -0.0, 0.0, 1e-300, 7, inf, -nan, 0},
                                           {true, true, true, true, true, true, true, true, false});
-  PackedKeys packed = PackedKeys::of("test", {floats}, {});
-  const Buffer packs = packs_of(packed);
-  const auto* pack = packs.as<uint64_t>();
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(pack[i] < pack[i + 1], i != 2) << i;
-  EXPECT_EQ(pack[2], pack[3]);
-  const Column back = packed.unpack(0, packs, 9);
+  NormalizedKeys packed = NormalizedKeys::of("test", {floats}, {});
+  const Buffer normalized_keys = normalized_of(packed);
+  const auto* normalized = normalized_keys.as<uint64_t>();
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(normalized[i] < normalized[i + 1], i != 2) << i;
+  EXPECT_EQ(normalized[2], normalized[3]);
+  const Column back = packed.decode(0, normalized_keys, 9);
   EXPECT_EQ(back.values<double>()[1], -2.5);
   EXPECT_TRUE(std::isnan(back.values<double>()[7]));
   EXPECT_TRUE(back.is_null(8));
   EXPECT_EQ(back.null_count(), 1);
 }
 
-TEST(PackKeys, TwoTablesPackAlike) {
+TEST(NormalizedKeys, TwoTablesPackAlike) {
   const auto check = [](const std::vector<Column>& left, const std::vector<Column>& right,
                         bool fits) {
-    const auto two = PackedKeys::of_two("test", left, right, std::vector<Column>(left.size()));
+    const auto two = NormalizedKeys::of_two("test", left, right, std::vector<Column>(left.size()));
     ASSERT_EQ(two.has_value(), fits);
     if (!fits) return;
-    const Buffer a = packs_of((*two)[0]), b = packs_of((*two)[1]);
+    const Buffer a = normalized_of((*two)[0]), b = normalized_of((*two)[1]);
     const auto same = [](const Column& x, int64_t i, const Column& y, int64_t j) {
       if (x.is_null(i) || y.is_null(j)) return x.is_null(i) && y.is_null(j);
       return visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
@@ -88,40 +88,41 @@ TEST(PackKeys, TwoTablesPackAlike) {
         {column_of<int64_t>({INT64_MAX, 1}), more.slice(0, 2)}, false);
 }
 
-TEST(PackKeys, SeveralColumnsBesideEachOther) {
+TEST(NormalizedKeys, SeveralColumnsBesideEachOther) {
   const Column a = column_of<int64_t>({-5, 3, -5, 100});
   const Column b = column_of<uint8_t>({200, 7, 9, 0}, {true, true, true, false});
-  const PackedKeys packed = PackedKeys::of("test", {a, b}, {});
+  const NormalizedKeys packed = NormalizedKeys::of("test", {a, b}, {});
   EXPECT_LT(packed.domain(), 1u << 16);
-  const Buffer packs = packs_of(packed);
-  const auto* pack = packs.as<uint64_t>();
-  EXPECT_LT(pack[2], pack[0]);
-  EXPECT_LT(pack[0], pack[1]);
-  EXPECT_LT(pack[1], pack[3]);
-  EXPECT_EQ(packed.unpack(0, packs, 4).values<int64_t>()[3], 100);
-  EXPECT_TRUE(packed.unpack(1, packs, 4).is_null(3));
-  EXPECT_EQ(packed.unpack(1, packs, 4).values<uint8_t>()[0], 200);
+  const Buffer normalized_keys = normalized_of(packed);
+  const auto* normalized = normalized_keys.as<uint64_t>();
+  EXPECT_LT(normalized[2], normalized[0]);
+  EXPECT_LT(normalized[0], normalized[1]);
+  EXPECT_LT(normalized[1], normalized[3]);
+  EXPECT_EQ(packed.decode(0, normalized_keys, 4).values<int64_t>()[3], 100);
+  EXPECT_TRUE(packed.decode(1, normalized_keys, 4).is_null(3));
+  EXPECT_EQ(packed.decode(1, normalized_keys, 4).values<uint8_t>()[0], 200);
 }
 
-TEST(PackKeys, WhatDoesNotFitIsNumbered) {
+TEST(NormalizedKeys, WhatDoesNotFitIsNumbered) {
   const Column wide =
       column_of<int64_t>({INT64_MAX, INT64_MIN, 0, INT64_MAX}, {true, true, true, false});
   const Column floats = column_of<double>({1, 2, 3, std::nan("")});
   for (const bool drop : {false, true}) {
-    const PackedKeys packed = PackedKeys::of("test", {wide, floats}, {.drop_missing = drop});
-    const Buffer packs = packs_of(packed);
-    const auto* pack = packs.as<uint64_t>();
-    EXPECT_LT(pack[1], pack[2]);
-    EXPECT_LT(pack[2], pack[0]);
-    EXPECT_LT(pack[0], pack[3]);
+    const NormalizedKeys packed =
+        NormalizedKeys::of("test", {wide, floats}, {.drop_missing = drop});
+    const Buffer normalized_keys = normalized_of(packed);
+    const auto* normalized = normalized_keys.as<uint64_t>();
+    EXPECT_LT(normalized[1], normalized[2]);
+    EXPECT_LT(normalized[2], normalized[0]);
+    EXPECT_LT(normalized[0], normalized[3]);
     EXPECT_EQ(packed.has_missing(), drop);
     if (drop) {
-      EXPECT_EQ(pack[3], packed.missing());
+      EXPECT_EQ(normalized[3], packed.missing());
     }
-    EXPECT_EQ(packed.unpack(0, packs, 3).values<int64_t>()[1], INT64_MIN);
-    EXPECT_EQ(packed.unpack(1, packs, 3).values<double>()[2], 3);
+    EXPECT_EQ(packed.decode(0, normalized_keys, 3).values<int64_t>()[1], INT64_MIN);
+    EXPECT_EQ(packed.decode(1, normalized_keys, 3).values<double>()[2], 3);
     if (!drop) {
-      EXPECT_TRUE(packed.unpack(0, packs, 4).is_null(3));
+      EXPECT_TRUE(packed.decode(0, normalized_keys, 4).is_null(3));
     }
   }
 }
@@ -144,7 +145,7 @@ Column texts_of(const std::vector<std::string_view>& texts, const std::vector<bo
   return dictionary->values().with_rows(rows, views, validity, -1);
 }
 
-TEST(PackKeys, TextsAreNumbersWhereShort) {
+TEST(NormalizedKeys, TextsAreNumbersWhereShort) {
   using namespace std::string_view_literals;
   const std::vector<std::vector<std::string_view>> cases{
       {"A", "F", "N", "R", "\xff"},
@@ -157,13 +158,14 @@ TEST(PackKeys, TextsAreNumbersWhereShort) {
     for (const bool nulls : {false, true}) {
       const Column column =
           texts_of(texts, nulls ? std::vector{true, true, true, true, false} : std::vector<bool>{});
-      const PackedKeys packed = PackedKeys::of("test", {column}, {});
-      const Buffer packs = packs_of(packed);
-      const auto* pack = packs.as<uint64_t>();
+      const NormalizedKeys packed = NormalizedKeys::of("test", {column}, {});
+      const Buffer normalized_keys = normalized_of(packed);
+      const auto* normalized = normalized_keys.as<uint64_t>();
       for (size_t i = 0; i + 1 < texts.size(); ++i)
-        EXPECT_EQ(pack[i] < pack[i + 1], texts[i] != texts[i + 1] || (nulls && i == 3)) << i;
-      EXPECT_LT(pack[4], packed.domain());
-      const Column back = packed.unpack(0, packs, 5);
+        EXPECT_EQ(normalized[i] < normalized[i + 1], texts[i] != texts[i + 1] || (nulls && i == 3))
+            << i;
+      EXPECT_LT(normalized[4], packed.domain());
+      const Column back = packed.decode(0, normalized_keys, 5);
       for (int64_t i = 0; i < 5; ++i)
         if (nulls && i == 4)
           EXPECT_TRUE(back.is_null(i));
@@ -172,21 +174,21 @@ TEST(PackKeys, TextsAreNumbersWhereShort) {
     }
   const Column short_texts = texts_of({"N", "A", "A", "R"}),
                ints = column_of<int64_t>({7, 9, 7, 7});
-  EXPECT_LE(PackedKeys::of("test", {short_texts, ints}, {}).domain(), 1u << 7);
+  EXPECT_LE(NormalizedKeys::of("test", {short_texts, ints}, {}).domain(), 1u << 7);
 }
 
-TEST(PackKeys, NumbersShortTextsWhereTheirBytesAreTooMany) {
+TEST(NormalizedKeys, NumbersShortTextsWhereTheirBytesAreTooMany) {
   const Column texts = texts_of({"a0001", "a0100", "a0100", "a0001"});
   const Column ints = column_of<int64_t>({0, (1 << 24) - 1, 7, 7});
-  const PackedKeys packed = PackedKeys::of("test", {texts, ints, texts, ints}, {});
+  const NormalizedKeys packed = NormalizedKeys::of("test", {texts, ints, texts, ints}, {});
   EXPECT_EQ(packed.domain(), uint64_t{1} << 50);  // side by side, not joined
-  const Column back = packed.unpack(2, packs_of(packed), 4);
+  const Column back = packed.decode(2, normalized_of(packed), 4);
   for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(back.string(i), texts.string(i));
 }
 
-TEST(PackKeys, RefusesComplexNumbers) {
+TEST(NormalizedKeys, RefusesComplexNumbers) {
   const Column complex(TypeId::kComplex64, 1, Buffer::allocate_zeroed(8));
-  EXPECT_THROW(PackedKeys::of("test", {complex}, {}), TypeMismatchError);
+  EXPECT_THROW(NormalizedKeys::of("test", {complex}, {}), TypeMismatchError);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows split into parts by a digit of their key, in row order within a part.
+// Rows split into partitions by a digit of their key, in row order within a partition.
 #pragma once
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/memory/buffer/buffer.h"
@@ -10,40 +10,40 @@
 
 namespace hr {
 
-/// One value a row that goes with it into its part.
-struct RowStream {
+/// One value a row that goes with it into its partition.
+struct PayloadStream {
   int width = 8;  ///< bytes: 1, 4 or 8
   /// Writes the values of rows [row, row + count), count at most kBlockRows.
   std::function<void(int64_t row, int64_t count, void* out)> read;
-  std::vector<Touch> touches{};
+  std::vector<BufferAccess> accesses{};
 };
 
-/// The streams of rows in runs of some morsels, each run ordered by part: a run is split where it
-/// lies, in the cache where it is one morsel, and a part is a piece of every run. So both sides
-/// walk through memory, and under a budget both need but few chunks at once.
-struct SplitRows {
+/// The streams of rows in runs of some morsels, each run ordered by partition: a run is split where
+/// it lies, in the cache where it is one morsel, and a partition is a piece of every run. So both
+/// sides walk through memory, and under a budget both need but few chunks at once.
+struct PartitionedRuns {
   int64_t rows = 0;
   int64_t run_rows = 0;
-  int64_t parts = 0;
-  std::vector<uint32_t> offsets{};  ///< of each run: parts + 1, from its first row
-  /// Of each stream: one buffer, or under a budget one a run; published.
+  int64_t partitions = 0;
+  std::vector<uint32_t> offsets{};  ///< of each run: partitions + 1, from its first row
+  /// Of each stream: one buffer, or under a budget one a run; sealed.
   std::vector<std::vector<Buffer>> streams{};
   int64_t buffer_rows = 0;  ///< of one of these
 
   int64_t num_runs() const { return run_rows == 0 ? 0 : (rows + run_rows - 1) / run_rows; }
 
-  /// Calls `visit(begin, end)` for the pieces of a part that have rows, in order.
+  /// Calls `visit(begin, end)` for the pieces of a partition that have rows, in order.
   template <class F>
-  void visit(int64_t part, F&& visit) const {
+  void visit(int64_t partition, F&& visit) const {
     for (int64_t run = 0; run < num_runs(); ++run) {
-      const uint32_t* at = offsets.data() + run * (parts + 1) + part;
+      const uint32_t* at = offsets.data() + run * (partitions + 1) + partition;
       if (at[0] < at[1]) visit(run * run_rows + at[0], run * run_rows + at[1]);
     }
   }
 
-  int64_t rows_of(int64_t part) const {
+  int64_t rows_of(int64_t partition) const {
     int64_t count = 0;
-    visit(part, [&](int64_t begin, int64_t end) { count += end - begin; });
+    visit(partition, [&](int64_t begin, int64_t end) { count += end - begin; });
     return count;
   }
 
@@ -54,10 +54,10 @@ struct SplitRows {
     return buffer.as<T>() + row % buffer_rows;
   }
 
-  /// What a pin needs for a part of one stream.
-  void append_ranges(int64_t part, size_t stream, int64_t width, std::vector<PinnedRange>& ranges,
-                     bool write = false) const {
-    visit(part, [&](int64_t begin, int64_t end) {
+  /// What a pin needs for a partition of one stream.
+  void append_ranges(int64_t partition, size_t stream, int64_t width,
+                     std::vector<PinnedRange>& ranges, bool write = false) const {
+    visit(partition, [&](int64_t begin, int64_t end) {
       const int64_t first = begin / buffer_rows * buffer_rows;
       ranges.push_back({&streams[stream][static_cast<size_t>(begin / buffer_rows)],
                         (begin - first) * width, (end - first) * width, write});
@@ -65,11 +65,11 @@ struct SplitRows {
   }
 };
 
-/// `digit(keys, count, digits)` gives the parts, below `parts` and at most 2^16, of a block of
-/// keys; `streams[0]` holds the keys, 8 bytes each. The result is the same whatever the length of a
-/// run, which follows the budget.
-HR_API SplitRows
-split_rows(int64_t rows, int64_t parts, const std::vector<RowStream>& streams,
-           const std::function<void(const uint64_t* keys, int64_t count, uint16_t* digits)>& digit);
+/// `digit(keys, count, digits)` gives the partitions, below `partitions` and at most 2^16, of a
+/// block of keys; `streams[0]` holds the keys, 8 bytes each. The result is the same whatever the
+/// length of a run, which follows the budget.
+HR_API PartitionedRuns partition_runs(
+    int64_t rows, int64_t partitions, const std::vector<PayloadStream>& streams,
+    const std::function<void(const uint64_t* keys, int64_t count, uint16_t* digits)>& digit);
 
 }  // namespace hr

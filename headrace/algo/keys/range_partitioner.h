@@ -11,14 +11,14 @@ namespace hr {
 
 /// Keys of rows spread over all, a few from each place, sorted.
 inline std::vector<uint64_t> sample_keys(int64_t rows, const ReadKeys& read,
-                                         const std::vector<Touch>& touches) {
+                                         const std::vector<BufferAccess>& accesses) {
   constexpr int64_t kPlaces = 1024, kEach = 16;
   std::vector<uint64_t> sample;
   const int64_t step = std::max<int64_t>(rows / kPlaces, 1);
   for (int64_t row = 0; row < rows; row += step) {
     const int64_t count = std::min({kEach, step, rows - row});
     uint64_t keys[kEach];
-    const Pin pin(ranges_of(touches, row, row + count));
+    const Pin pin(ranges_of(accesses, row, row + count));
     read(row, count, keys);
     sample.insert(sample.end(), keys, keys + count);
   }
@@ -27,9 +27,9 @@ inline std::vector<uint64_t> sample_keys(int64_t rows, const ReadKeys& read,
 }
 
 /// Splits keys, in their order, at those of a sample.
-class RangeDigits {
+class RangePartitioner {
  public:
-  RangeDigits(const std::vector<uint64_t>& sample, int64_t parts) {
+  RangePartitioner(const std::vector<uint64_t>& sample, int64_t parts) {
     least_ = sample.front();
     span_ = sample.back() - least_;
     parts_ = static_cast<uint64_t>(parts);

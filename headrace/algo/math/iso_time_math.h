@@ -123,7 +123,7 @@ inline const char* parse_iso_offset(const char* p, int64_t* seconds) {
 
 /// Makes an instant of a time with an offset, or by the clocks of a zone. `end`: of the text; false
 /// for other text, and where clocks show the time twice or never.
-inline bool to_instant(const ZoneRules& zone, IsoTime& time, const char* end) {
+inline bool to_instant(const TimezoneRules& zone, IsoTime& time, const char* end) {
   if (!time.end) return false;
   int64_t offset;
   if (time.end == end) {

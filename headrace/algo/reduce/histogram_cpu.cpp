@@ -91,8 +91,9 @@ constexpr int64_t kBinsByTurns = 1 << 11;
 /// `count_block(begin, count, add)` calls add(i, slot) for each element; slot 0 is for what is
 /// outside, slot k + 1 for bin k.
 template <class CountBlock>
-void count_blocks(const Touch& touch, int64_t bins, Buffer& counts, const CountBlock& count_block) {
-  const int64_t rows = touch.items;
+void count_blocks(const BufferAccess& access, int64_t bins, Buffer& counts,
+                  const CountBlock& count_block) {
+  const int64_t rows = access.items;
   int64_t* total = counts.mutable_as<int64_t>();
   const int64_t slots = bins + 1;
   // Adding up the bins of a task should cost little beside its rows.
@@ -103,7 +104,7 @@ void count_blocks(const Touch& touch, int64_t bins, Buffer& counts, const CountB
   };
   parallel_for(divide_up(rows, task_rows), [&](int64_t task) {
     const int64_t end = std::min(rows, (task + 1) * task_rows);
-    const Pin pin(ranges_of({&touch, 1}, task * task_rows, end));
+    const Pin pin(ranges_of({&access, 1}, task * task_rows, end));
     const auto each_block = [&](const auto& add) {
       for (int64_t begin = task * task_rows; begin < end; begin += kBlockRows)
         count_block(begin, std::min(kBlockRows, end - begin), add);

@@ -104,7 +104,7 @@ std::optional<double> fold_whole(cpu::FloatFold fold, const T* values, const uin
                                  int64_t count) {
   if constexpr (std::is_floating_point_v<T>) {
     if (valid || count == 0 || count % 32 != 0) return {};
-    const double folded = cpu::fold_block(fold, values, count, 0);
+    const double folded = cpu::accumulate_block(fold, values, count, 0);
     if (folded == folded) return folded;
   }
   return {};
@@ -119,7 +119,7 @@ ReducePartial moment_block(Reduction reduction, const ReduceOptions& options, co
   partial.count = whole ? count : fill_missing(values, valid, count, options.skip_nan, -0.0, block);
   if (partial.count == 0) return partial;
   const double sum =
-      whole ? *whole : cpu::fold_block(cpu::FloatFold::kSum, block, padded(count), 0);
+      whole ? *whole : cpu::accumulate_block(cpu::FloatFold::kSum, block, padded(count), 0);
   if (reduction == Reduction::kMean) {
     partial.value = sum;
     return partial;
@@ -127,12 +127,14 @@ ReducePartial moment_block(Reduction reduction, const ReduceOptions& options, co
   partial.value = sum / static_cast<double>(partial.count);
   if constexpr (std::is_floating_point_v<T>) {
     if (whole) {
-      partial.squares = cpu::fold_block(cpu::FloatFold::kSquares, values, count, partial.value);
+      partial.squares =
+          cpu::accumulate_block(cpu::FloatFold::kSquares, values, count, partial.value);
       return partial;
     }
   }
   fill_missing(values, valid, count, options.skip_nan, partial.value, block);
-  partial.squares = cpu::fold_block(cpu::FloatFold::kSquares, block, padded(count), partial.value);
+  partial.squares =
+      cpu::accumulate_block(cpu::FloatFold::kSquares, block, padded(count), partial.value);
   return partial;
 }
 
@@ -169,7 +171,7 @@ ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dty
   if (partial.count == 0) return partial;
   const int64_t n = padded(count);
   if constexpr (std::is_floating_point_v<T>) {
-    partial.value = whole ? *whole : cpu::fold_block(of_floats, dense, n, 0);
+    partial.value = whole ? *whole : cpu::accumulate_block(of_floats, dense, n, 0);
     if (wants_position(reduction))
       partial.index = first_row + position(values, valid, count, static_cast<T>(partial.value));
   } else {
@@ -408,12 +410,12 @@ namespace {
 /// Tree over blocks in a morsel, tree over morsels; `block(first_row, count)` gives a partial.
 template <class F>
 ReducePartial reduce_blocks(const Reducer& reducer, int64_t rows, bool parallel, F&& block,
-                            const std::vector<Touch>& touches = {}) {
+                            const std::vector<BufferAccess>& accesses = {}) {
   std::vector<ReducePartial> morsels(static_cast<size_t>(num_morsels(rows)));
   auto run = [&](int64_t k) {
     PartialTree tree(reducer);
     const auto [index, begin, end] = morsel_at(k, rows);
-    const Pin pin(ranges_of(touches, begin, end));
+    const Pin pin(ranges_of(accesses, begin, end));
     for (int64_t row = begin; row < end; row += kBlockRows)
       tree.push(block(row, std::min(kBlockRows, end - row)));
     morsels[static_cast<size_t>(index)] = tree.total();

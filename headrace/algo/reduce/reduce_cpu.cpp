@@ -134,11 +134,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hr::cpu {
 
-double fold_block(FloatFold fold, const double* values, int64_t count, double mean) {
+double accumulate_block(FloatFold fold, const double* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<double>)(fold, values, count, mean);
 }
 
-double fold_block(FloatFold fold, const float* values, int64_t count, double mean) {
+double accumulate_block(FloatFold fold, const float* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<float>)(fold, values, count, mean);
 }
 

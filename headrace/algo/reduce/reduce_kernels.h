@@ -11,8 +11,8 @@ namespace hr::cpu {
 enum class FloatFold : uint8_t { kSum, kProduct, kSquares, kMin, kMax };
 
 /// kSquares sums (x - mean)^2; kMin and kMax give NaN if there is one. float32 folds in float64.
-double fold_block(FloatFold fold, const double* values, int64_t count, double mean);
-double fold_block(FloatFold fold, const float* values, int64_t count, double mean);
+double accumulate_block(FloatFold fold, const double* values, int64_t count, double mean);
+double accumulate_block(FloatFold fold, const float* values, int64_t count, double mean);
 
 enum class IntegerFold : uint8_t { kSum, kProduct, kMin, kMax, kNonZero };
 

@@ -86,7 +86,7 @@ Column run(Cumulation cumulation, const Column& column, const Segments& segments
            Read&& read) {
   const int64_t rows = column.num_rows();
   const uint8_t* const valid = column.validity();
-  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(Out)));
+  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(Out)));
   const auto counts = [&](int64_t row, In value) {
     if (valid && !get_bit(valid, column.offset() + row)) return false;
     if constexpr (std::is_floating_point_v<In>) return value == value;
@@ -149,7 +149,7 @@ std::string_view cumulation_name(Cumulation cumulation) {
 }
 
 Cumulation cumulation_from_name(std::string_view name) {
-  return enum_from_name<Cumulation>("cumulate", "running result", name, kNames);
+  return enum_from_name<Cumulation>("cumulative", "running result", name, kNames);
 }
 
 Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
@@ -164,17 +164,17 @@ Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
   return reduction_dtype(kReductions[static_cast<size_t>(cumulation)], dtype);
 }
 
-Column cumulate(Cumulation cumulation, const Column& column) {
+Column cumulative(Cumulation cumulation, const Column& column) {
   if constexpr (built_with_cuda)
     if (column.place().is_gpu())
-      return cuda::cumulate(cumulation, column, cumulation_dtype(cumulation, column.dtype()));
-  return cumulate(cumulation, column, Segments(column.num_rows()));
+      return cuda::cumulative(cumulation, column, cumulation_dtype(cumulation, column.dtype()));
+  return cumulative(cumulation, column, Segments(column.num_rows()));
 }
 
-Column cumulate(Cumulation cumulation, const Column& column, const Segments& segments) {
+Column cumulative(Cumulation cumulation, const Column& column, const Segments& segments) {
   const Dtype dtype = cumulation_dtype(cumulation, column.dtype());
   if (dtype.has_unit() || dtype.is_date())
-    return cumulate(cumulation, column.with_dtype(dtype.storage()), segments).with_dtype(dtype);
+    return cumulative(cumulation, column.with_dtype(dtype.storage()), segments).with_dtype(dtype);
   check_on_host(cumulation_name(cumulation), column.place());
   if (column.dtype().is_bool())
     return run<int64_t, int64_t>(cumulation, column, segments, dtype, [&](int64_t row) {

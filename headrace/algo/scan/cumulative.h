@@ -26,9 +26,9 @@ HR_API Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype);
 /// InvalidArgumentError with its row. Floats add row by row within a morsel of 2^17 rows, and what
 /// the morsels before gave is added to each: the same bits for any number of threads, and on a CUDA
 /// device, where a morsel of floats takes as long as all of them together. Two walks, 2 ns a row.
-HR_API Column cumulate(Cumulation cumulation, const Column& column);
+HR_API Column cumulative(Cumulation cumulation, const Column& column);
 
 /// The same within segments, each of which begins anew. Throws UnsupportedError on a device.
-HR_API Column cumulate(Cumulation cumulation, const Column& column, const Segments& segments);
+HR_API Column cumulative(Cumulation cumulation, const Column& column, const Segments& segments);
 
 }  // namespace hr

@@ -228,11 +228,11 @@ void scan_words(DeviceCall& call, const Rows& rows, Cumulation cumulation, Dtype
   if (cumulation == Cumulation::kProduct) how = Joined::kProduct;
   const auto scan = [&](const Word* from, Word* to) {
     size_t bytes = 0;
-    check_cuda("cumulate", cub::DeviceScan::InclusiveScan(nullptr, bytes, from, to, Join{how},
-                                                          rows.count, stream));
+    check_cuda("cumulative", cub::DeviceScan::InclusiveScan(nullptr, bytes, from, to, Join{how},
+                                                            rows.count, stream));
     const Buffer scratch = call.scratch(static_cast<int64_t>(bytes));
-    check_cuda("cumulate", cub::DeviceScan::InclusiveScan(call.writes(scratch), bytes, from, to,
-                                                          Join{how}, rows.count, stream));
+    check_cuda("cumulative", cub::DeviceScan::InclusiveScan(call.writes(scratch), bytes, from, to,
+                                                            Join{how}, rows.count, stream));
   };
   // Words as they stand need no other pass.
   if (std::is_integral_v<T> && sizeof(T) == 8 && how != Joined::kLeastWord && !rows.valid)
@@ -272,7 +272,7 @@ void add_in_order(DeviceCall& call, const Rows& rows, bool multiplies, const Buf
 
 }  // namespace
 
-Column cumulate(Cumulation cumulation, const Column& column, Dtype dtype) {
+Column cumulative(Cumulation cumulation, const Column& column, Dtype dtype) {
   const int64_t count = column.num_rows();
   const Place place = column.place();
   const Buffer out = allocate_result(count * dtype.size_bytes(), place);

@@ -382,7 +382,7 @@ template <class In, class Out, class Rolls>
 Column roll(const Column& column, Dtype dtype, const RollingOptions& options, int64_t least,
             const Segments& segments, bool steps) {
   const int64_t rows = column.num_rows();
-  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(Out)));
+  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(Out)));
   if (rows == 0) return Column(dtype, 0, std::move(buffer));
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   // No window has more rows than there are on both sides of a row.
@@ -393,13 +393,13 @@ Column roll(const Column& column, Dtype dtype, const RollingOptions& options, in
   const int64_t task_rows = window <= morsel_rows()
                                 ? morsel_rows()
                                 : num_morsels(kWindowsPerTask * window) * morsel_rows();
-  Touch touches[] = {reads(column), writes(buffer, static_cast<int64_t>(sizeof(Out)))};
-  touches[0].before = 2 * window;
-  touches[0].after = span.ahead;
+  BufferAccess accesses[] = {reads(column), writes(buffer, static_cast<int64_t>(sizeof(Out)))};
+  accesses[0].before = 2 * window;
+  accesses[0].after = span.ahead;
   const Values<In> values(column);
   parallel_for((rows + task_rows - 1) / task_rows, [&](int64_t k) {
     const int64_t begin = k * task_rows, end = std::min(rows, begin + task_rows);
-    const Pin pin(fits ? ranges_of(touches, begin, end) : std::vector<PinnedRange>{});
+    const Pin pin(fits ? ranges_of(accesses, begin, end) : std::vector<PinnedRange>{});
     Rolls rolls(values, span, buffer, validity, !fits);
     const bool all = values.all_there(std::max<int64_t>(0, begin - 2 * window),
                                       std::min(rows, end + span.ahead));

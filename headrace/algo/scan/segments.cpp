@@ -18,8 +18,8 @@ Segments Segments::of_keys(const Buffer& keys, int64_t rows) {
   auto* const bits = made.borders_.mutable_as<uint8_t>();
   const auto* const key = keys.as<uint64_t>();
   std::vector<int64_t> last(static_cast<size_t>(num_morsels(rows)), -1);
-  const Touch touch{&keys, 0, 64, 64, rows, 1};
-  parallel_morsels(rows, {touch}, [&](Morsel morsel) {
+  const BufferAccess access{&keys, 0, 64, 64, rows, 1};
+  parallel_morsels(rows, {access}, [&](Morsel morsel) {
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += 64) {
       const int64_t count = std::min<int64_t>(64, morsel.end - begin);
       uint64_t word = 0;

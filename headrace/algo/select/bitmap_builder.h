@@ -20,12 +20,12 @@ inline constexpr int kFewRows = 24, kFewCheapRows = 6;
 
 /// `test(row)` of all rows as bits; false for rows where the mask is not true.
 template <class F>
-Buffer bits_of(int64_t rows, const std::vector<Touch>& touches, F&& test,
+Buffer bits_of(int64_t rows, const std::vector<BufferAccess>& accesses, F&& test,
                const Mask* where = nullptr, int few = kFewRows) {
   Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows == 0) return bits;
   uint8_t* const out = bits.mutable_as<uint8_t>();
-  parallel_morsels(rows, touches, [&](Morsel morsel) {
+  parallel_morsels(rows, accesses, [&](Morsel morsel) {
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += 64) {
       const int64_t count = std::min<int64_t>(64, morsel.end - begin);
       const uint64_t wanted = where ? where->word(begin, count) : ~uint64_t{0};

@@ -37,10 +37,10 @@ void copy_values(const Column& chunk, const int32_t* codes, size_t texts, Buffer
   if (count == 0) return;
   const std::byte* in = chunk.values_buffer().data() + chunk.offset() * width;
   std::byte* to = out.mutable_data() + begin * width;
-  const std::vector<Touch> touches{
+  const std::vector<BufferAccess> accesses{
       {&chunk.values_buffer(), 8 * chunk.offset() * width, 8 * width, 8 * width, count},
       {&out, 8 * begin * width, 8 * width, 8 * width, count, 0, 0, true}};
-  parallel_morsels(count, touches, [&](Morsel morsel) {
+  parallel_morsels(count, accesses, [&](Morsel morsel) {
     if (codes) {
       const auto* old = reinterpret_cast<const int32_t*>(in);
       auto* made = reinterpret_cast<int32_t*>(to);
@@ -54,7 +54,7 @@ void copy_values(const Column& chunk, const int32_t* codes, size_t texts, Buffer
     auto* views = reinterpret_cast<StringView*>(to);
     for (int64_t row = morsel.begin; row < morsel.end; ++row)
       if (views[row].size > sizeof views[row].inlined)
-        views[row].far.buffer += static_cast<uint32_t>(texts);
+        views[row].indirect.buffer += static_cast<uint32_t>(texts);
   });
 }
 
@@ -64,7 +64,7 @@ int64_t bytes_of(std::string_view op, Dtype dtype, int64_t rows) {
 
 }  // namespace
 
-Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
+Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
   if (chunks.size() > 1) {
     int64_t rows = 0;
     for (const Column& chunk : chunks) rows = checked_add(op, rows, chunk.num_rows());
@@ -82,7 +82,8 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
     nulls += chunk.null_count();
   }
   const int64_t bytes = bytes_of(op, dtype, rows);
-  Buffer values = dtype.is_bool() ? Buffer::allocate_zeroed(bytes) : Buffer::allocate_paged(bytes);
+  Buffer values =
+      dtype.is_bool() ? Buffer::allocate_zeroed(bytes) : Buffer::allocate_spillable(bytes);
   Buffer validity = nulls > 0 ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
   uint8_t* valid = nulls > 0 ? validity.mutable_as<uint8_t>() : nullptr;
   std::vector<Buffer> text;
@@ -110,7 +111,7 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
       set_bits(valid, begin, count);
     begin += count;
   }
-  values.publish();
+  values.seal();
   if (dtype.is_string())
     return Column::strings(rows, std::move(values), std::move(text), std::move(validity), nulls);
   if (dtype.is_category())

@@ -13,7 +13,7 @@ namespace hr {
 /// are copied once (of strings the views alone), which the ledger shows under `op`. Categories get
 /// one dictionary, their strings in the order of the chunks. All chunks have `dtype`. Throws
 /// OutOfMemoryError.
-HR_API Column join_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks);
+HR_API Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks);
 
 /// The same as the result of an operator, which is no copy.
 HR_API Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chunks);

@@ -33,8 +33,8 @@ __global__ void sums_kernel(int64_t* counts, int64_t count, int64_t* total, bool
 
 }  // namespace
 
-void running_sums(const DeviceCall& call, int64_t* counts, int64_t count, int64_t* total,
-                  bool goes_on) {
+void exclusive_scan(const DeviceCall& call, int64_t* counts, int64_t count, int64_t* total,
+                    bool goes_on) {
   sums_kernel<<<1, kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(counts, count, total,
                                                                             goes_on);
 }

@@ -9,7 +9,7 @@ namespace hr::cuda {
 
 /// Turns each of `count` numbers into the sum of those before it, beginning with 0, or if `goes_on`
 /// with `*total`; then `*total` is the sum of all. For up to a few thousand of them: one block.
-void running_sums(const DeviceCall& call, int64_t* counts, int64_t count, int64_t* total,
-                  bool goes_on);
+void exclusive_scan(const DeviceCall& call, int64_t* counts, int64_t count, int64_t* total,
+                    bool goes_on);
 
 }  // namespace hr::cuda

@@ -69,7 +69,7 @@ Tensor Mask::positions() const {
   if (column_ && column_->null_count() > 0)
     throw_error<UnsupportedError>("getitem", "a mask with nulls has no kernel on a device",
                                   {{"nulls", column_->null_count()}}, "use fillna(False) first");
-  return column_ ? index_of_true(*column_) : index_of_true(*tensor_);
+  return column_ ? nonzero(*column_) : nonzero(*tensor_);
 }
 
 namespace {
@@ -110,7 +110,7 @@ Places count_rows(const Mask& mask, int64_t num_rows) {
 
 /// What a morsel reads of the rows, and writes of those that stay, `width` bytes each.
 struct Move {
-  Touch rows;
+  BufferAccess rows;
   const Buffer& out;
   int64_t width;
 
@@ -171,7 +171,7 @@ struct Wide {
 
 // Rows of any width, by element where the width is a machine type's.
 void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask, const Places& places,
-               const Touch& rows) {
+               const BufferAccess& rows) {
   const int64_t width = rows.item_bits / 8;
   const Move move{rows, buffer, width};
   std::byte* const out = buffer.mutable_data();
@@ -204,7 +204,7 @@ uint64_t pick_bits(uint64_t bits, uint64_t mask) {
 Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask, const Places& places) {
   Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(places.total()));
   if (places.total() == 0) return buffer;
-  const BitWriter out(buffer.mutable_data());
+  const BitmapWriter out(buffer.mutable_data());
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
     int64_t to = places.begins[static_cast<size_t>(morsel.index)];
     for_each_word(mask, morsel, [&](int64_t row, int64_t count, uint64_t word) {
@@ -216,7 +216,7 @@ Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask, const Plac
   return buffer;
 }
 
-Column compress_there(const Column& column, const Mask& mask) {
+Column filter_on_device(const Column& column, const Mask& mask) {
   check_rows(mask, column.num_rows());
   if constexpr (built_with_cuda) return cuda::take_rows("getitem", column, mask.positions());
   check_on_host("getitem", column.place());
@@ -225,8 +225,8 @@ Column compress_there(const Column& column, const Mask& mask) {
 
 }  // namespace
 
-Column compress(const Column& column, const Mask& mask) {
-  if (column.place().is_gpu()) return compress_there(column, mask);
+Column filter(const Column& column, const Mask& mask) {
+  if (column.place().is_gpu()) return filter_on_device(column, mask);
   const Places places = count_rows(mask, column.num_rows());
   const int64_t rows = places.total();
   Buffer validity;
@@ -237,7 +237,7 @@ Column compress(const Column& column, const Mask& mask) {
     values = move_bits(column.bits(), column.offset(), mask, places);
   } else {
     const int64_t width = column.dtype().size_bytes();
-    values = Buffer::allocate_paged(rows * width);
+    values = Buffer::allocate_spillable(rows * width);
     move_rows(column.values_buffer().data() + column.offset() * width, values, mask, places,
               reads(column));
   }
@@ -245,7 +245,7 @@ Column compress(const Column& column, const Mask& mask) {
   return column.with_rows(rows, std::move(values), std::move(validity), unknown);
 }
 
-Tensor compress(const Tensor& tensor, const Mask& mask) {
+Tensor filter(const Tensor& tensor, const Mask& mask) {
   if (tensor.num_dimensions() == 0)
     throw_error<InvalidArgumentError>("getitem", "a 0-d array has no rows");
   const Tensor rows = contiguous(tensor, "getitem");
@@ -265,11 +265,11 @@ Tensor compress(const Tensor& tensor, const Mask& mask) {
   }
   const Places places = count_rows(mask, shape[0]);
   shape[0] = places.total();
-  Buffer buffer = Buffer::allocate_paged(places.total() * width);
-  Touch touch = reads(rows);
-  touch.items = rows.shape()[0];
-  touch.step_bits = touch.item_bits = 8 * width;
-  if (width > 0) move_rows(rows.data(), buffer, mask, places, touch);
+  Buffer buffer = Buffer::allocate_spillable(places.total() * width);
+  BufferAccess access = reads(rows);
+  access.items = rows.shape()[0];
+  access.step_bits = access.item_bits = 8 * width;
+  if (width > 0) move_rows(rows.data(), buffer, mask, places, access);
   return Tensor(rows.dtype(), std::move(shape), std::move(buffer));
 }
 

@@ -39,10 +39,10 @@ class HR_API Mask {
 /// The rows of `column` where the mask is true, in order; strings share their text. Two passes over
 /// the mask, one over the column, in parallel. Throws InvalidArgumentError when the lengths differ,
 /// UnsupportedError for a mask with nulls on a CUDA device.
-HR_API Column compress(const Column& column, const Mask& mask);
+HR_API Column filter(const Column& column, const Mask& mask);
 
 /// The same for rows (first dimension) of a tensor; one that is not contiguous is copied first,
 /// which the ledger shows.
-HR_API Tensor compress(const Tensor& tensor, const Mask& mask);
+HR_API Tensor filter(const Tensor& tensor, const Mask& mask);
 
 }  // namespace hr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of compress, gather and sort for a CUDA device: rows at given positions. Of the
+// Kernels of filter, gather and sort for a CUDA device: rows at given positions. Of the
 // positions, int64 and all inside, -1 stands for no row.
 #pragma once
 #include "headrace/data/column.h"

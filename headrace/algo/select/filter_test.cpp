@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compress and gather equal a plain loop, for masks and positions of every shape, on any threads.
+// filter and gather equal a plain loop, for masks and positions of every shape, on any threads.
 #include "headrace/algo/select/filter.h"
 
 #include "headrace/algo/select/gather.h"
@@ -45,7 +45,7 @@ TEST(Compress, EqualsALoop) {
                               Dtype(TypeId::kDate), Dtype::timestamp(TimeUnit::kNano)}) {
       const Column column = random_column(dtype, rows + 5, true, 1).slice(5, rows);
       const Column mask = random_column(TypeId::kBool, rows + 3, rows % 2 == 1, 2).slice(3, rows);
-      const Column picked = compress(column, Mask(mask));
+      const Column picked = filter(column, Mask(mask));
       int64_t k = 0;
       for (int64_t i = 0; i < rows; ++i)
         if (mask.bit(i) && !mask.is_null(i)) {
@@ -65,7 +65,7 @@ TEST(Compress, EqualsALoopOfFewAndOfMostRows) {
       set_bit(bits.mutable_as<uint8_t>(), i, random() % 1000 < of_1000);
     const Column mask(TypeId::kBool, kRows, std::move(bits));
     const Column column = random_column(TypeId::kInt64, kRows, false, of_1000);
-    const Column picked = compress(column, Mask(mask));
+    const Column picked = filter(column, Mask(mask));
     std::vector<int64_t> wanted;
     for (int64_t i = 0; i < kRows; ++i)
       if (mask.bit(i)) wanted.push_back(column.values<int64_t>()[static_cast<size_t>(i)]);
@@ -80,7 +80,7 @@ TEST(Compress, TakesByteMasksOfAnyStrideAndRowsOfTensors) {
   const Mask mask(Tensor(TypeId::kBool, {4}, {2}, bytes, 0));
   Buffer values = Buffer::allocate(4 * 3 * 4);
   for (int i = 0; i < 12; ++i) values.mutable_as<int32_t>()[i] = i;
-  const Tensor picked = compress(Tensor(TypeId::kInt32, {4, 3}, values), mask);
+  const Tensor picked = filter(Tensor(TypeId::kInt32, {4, 3}, values), mask);
   EXPECT_EQ(picked.shape(), (Shape{3, 3}));
   EXPECT_EQ(picked.as<int32_t>()[3], 6);
   EXPECT_EQ(picked.as<int32_t>()[8], 11);
@@ -88,7 +88,7 @@ TEST(Compress, TakesByteMasksOfAnyStrideAndRowsOfTensors) {
 
 TEST(Compress, RefusesWhatDoesNotFit) {
   const Column column = random_column(TypeId::kInt8, 10, false, 1);
-  EXPECT_THROW(compress(column, Mask(random_column(TypeId::kBool, 9, false, 1))),
+  EXPECT_THROW(filter(column, Mask(random_column(TypeId::kBool, 9, false, 1))),
                InvalidArgumentError);
   EXPECT_THROW(Mask{column}, TypeMismatchError);
 }

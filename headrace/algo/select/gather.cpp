@@ -59,7 +59,7 @@ class Positions {
     return tensor_;
   }
 
-  Touch touch() const { return reads(tensor_); }
+  BufferAccess access() const { return reads(tensor_); }
 
   /// Calls `visit(k, row)` for the positions of a morsel.
   template <class F>
@@ -115,9 +115,9 @@ class Positions {
 // Zeros where there is no row.
 void gather_rows(const std::byte* in, Buffer& buffer, int64_t width, const Positions& positions) {
   std::byte* const out = buffer.mutable_data();
-  const std::vector<Touch> touches{positions.touch(), writes(buffer, width)};
+  const std::vector<BufferAccess> accesses{positions.access(), writes(buffer, width)};
   const auto as = [&]<class T>(std::type_identity<T>) {
-    parallel_morsels(positions.count(), touches, [&](Morsel morsel) {
+    parallel_morsels(positions.count(), accesses, [&](Morsel morsel) {
       positions.visit(morsel, [&](int64_t k, int64_t row) {
         reinterpret_cast<T*>(out)[k] = row < 0 ? T{} : reinterpret_cast<const T*>(in)[row];
       });
@@ -125,7 +125,7 @@ void gather_rows(const std::byte* in, Buffer& buffer, int64_t width, const Posit
   };
   if (width <= 16 && std::has_single_bit(static_cast<uint64_t>(width)))
     return visit_width(width, as);
-  parallel_morsels(positions.count(), touches, [&](Morsel morsel) {
+  parallel_morsels(positions.count(), accesses, [&](Morsel morsel) {
     positions.visit(morsel, [&](int64_t k, int64_t row) {
       std::memcpy(out + k * width, in + row * width, static_cast<size_t>(width));
     });
@@ -163,7 +163,7 @@ Column gather_column(const Column& column, const Positions& positions) {
     return Column(column.dtype(), rows, gather_bits(column.bits(), column.offset(), positions),
                   std::move(validity), unknown);
   const int64_t width = column.dtype().size_bytes();
-  Buffer values = Buffer::allocate_paged(rows * width);
+  Buffer values = Buffer::allocate_spillable(rows * width);
   if (rows > 0)
     gather_rows(column.values_buffer().data() + column.offset() * width, values, width, positions);
   return column.with_rows(rows, std::move(values), std::move(validity), unknown);
@@ -195,7 +195,7 @@ Tensor gather(const Tensor& tensor, const Tensor& at) {
                     cuda::take_rows("take", source.buffer(), source.byte_offset(), width,
                                     std::min<int64_t>(source.dtype().size_bytes(), 8), rows));
   }
-  Buffer buffer = Buffer::allocate_paged(shape[0] * width);
+  Buffer buffer = Buffer::allocate_spillable(shape[0] * width);
   if (buffer.size_bytes() > 0) gather_rows(source.data(), buffer, width, positions);
   return Tensor(source.dtype(), std::move(shape), std::move(buffer));
 }

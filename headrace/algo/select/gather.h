@@ -11,7 +11,7 @@ namespace hr {
 /// naming the first position that is out of range, TypeMismatchError for positions of another kind.
 HR_API Column gather(const Column& column, const Tensor& positions);
 
-/// The same where position -1 gives null: rows that a join found no partner for.
+/// The same where position -1 gives null: rows that a join found no match for.
 HR_API Column gather_or_null(const Column& column, const Tensor& positions);
 
 /// The same for rows (first dimension) of a tensor; one that is not contiguous is copied first,

@@ -7,8 +7,8 @@
 
 namespace hr {
 
-FirstPicked first_picked(const Mask& mask, int64_t most) {
-  FirstPicked found{0, 0};
+MaskPrefix mask_prefix(const Mask& mask, int64_t most) {
+  MaskPrefix found{0, 0};
   while (found.rows < mask.num_rows() && found.picked < most) {
     const int64_t count = std::min<int64_t>(64, mask.num_rows() - found.rows);
     uint64_t word = mask.word(found.rows, count);

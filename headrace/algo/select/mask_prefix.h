@@ -7,12 +7,12 @@
 
 namespace hr {
 
-struct FirstPicked {
+struct MaskPrefix {
   int64_t rows;    ///< up to the last one that is picked; all where there are fewer than wanted
   int64_t picked;  ///< of these
 };
 
 /// How many rows of a mask on the host it takes to pick `most` of them.
-HR_API FirstPicked first_picked(const Mask& mask, int64_t most);
+HR_API MaskPrefix mask_prefix(const Mask& mask, int64_t most);
 
 }  // namespace hr

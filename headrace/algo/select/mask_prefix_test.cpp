@@ -10,7 +10,7 @@
 namespace hr {
 namespace {
 
-TEST(FirstPicked, IsWhereAWalkOverTheRowsStops) {
+TEST(MaskPrefix, IsWhereAWalkOverTheRowsStops) {
   std::mt19937_64 random(7);
   for (const int64_t rows : {0, 1, 63, 64, 65, 1000})
     for (const int64_t offset : {0, 5})
@@ -27,7 +27,7 @@ TEST(FirstPicked, IsWhereAWalkOverTheRowsStops) {
           int64_t row = 0, picked = 0;
           for (; row < rows && picked < most; ++row)
             picked += !column.is_null(row) && column.bit(row);
-          const FirstPicked found = first_picked(Mask(column), most);
+          const MaskPrefix found = mask_prefix(Mask(column), most);
           EXPECT_EQ(found.rows, row) << rows << ' ' << offset << ' ' << most;
           EXPECT_EQ(found.picked, picked);
         }

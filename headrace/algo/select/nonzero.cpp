@@ -12,30 +12,30 @@ namespace {
 
 void check_bool(Dtype dtype) {
   if (!dtype.is_bool())
-    throw_error<TypeMismatchError>("index_of_true", "the gate must be bool",
-                                   {{"dtype", dtype.name()}}, "compare it with something first");
+    throw_error<TypeMismatchError>("nonzero", "the gate must be bool", {{"dtype", dtype.name()}},
+                                   "compare it with something first");
 }
 
 }  // namespace
 
-Tensor index_of_true(const Tensor& gate) {
-  const ScopedTag tag("index_of_true");
-  check_one_dimension("index_of_true", gate);
+Tensor nonzero(const Tensor& gate) {
+  const ScopedTag tag("nonzero");
+  check_one_dimension("nonzero", gate);
   check_bool(gate.dtype());
   if constexpr (built_with_cuda)
-    if (gate.place().is_gpu()) return cuda::index_of_true(gate);
-  return cpu::index_of_true(gate);
+    if (gate.place().is_gpu()) return cuda::nonzero(gate);
+  return cpu::nonzero(gate);
 }
 
-Tensor index_of_true(const Column& gate) {
-  const ScopedTag tag("index_of_true");
+Tensor nonzero(const Column& gate) {
+  const ScopedTag tag("nonzero");
   check_bool(gate.dtype());
   if (gate.null_count() > 0)
-    throw_error<InvalidArgumentError>("index_of_true", "the gate has nulls",
+    throw_error<InvalidArgumentError>("nonzero", "the gate has nulls",
                                       {{"nulls", gate.null_count()}}, "use fillna(False) first");
   if constexpr (built_with_cuda)
-    if (gate.place().is_gpu()) return cuda::index_of_true(gate);
-  return cpu::index_of_true(gate);
+    if (gate.place().is_gpu()) return cuda::nonzero(gate);
+  return cpu::nonzero(gate);
 }
 
 }  // namespace hr

@@ -10,9 +10,9 @@ namespace hr {
 /// Positions (int64, ascending) at which a 1-D bool tensor of any stride is true, as
 /// `numpy.flatnonzero`. A byte other than 0 is true. Throws TypeMismatchError unless `gate` is 1-D
 /// and bool. O(n), two passes over the bytes.
-HR_API Tensor index_of_true(const Tensor& gate);
+HR_API Tensor nonzero(const Tensor& gate);
 
 /// The same for a bool column. Throws InvalidArgumentError when it has nulls.
-HR_API Tensor index_of_true(const Column& gate);
+HR_API Tensor nonzero(const Column& gate);
 
 }  // namespace hr

@@ -121,7 +121,7 @@ struct BitGate {
 };
 
 template <class Gate>
-Tensor positions(const Gate& gate, int64_t rows, const Touch& touch) {
+Tensor positions(const Gate& gate, int64_t rows, const BufferAccess& access) {
   std::vector<int64_t> first(static_cast<size_t>(num_morsels(rows)) + 1, 0);
   // Calls body(begin, words, set) for each block of a morsel.
   const auto each_block = [&](const Morsel& morsel, const auto& body) {
@@ -131,17 +131,17 @@ Tensor positions(const Gate& gate, int64_t rows, const Touch& touch) {
       body(begin, divide_up(count, 64), words, gate.words(begin, count, words));
     }
   };
-  parallel_morsels(rows, {touch}, [&](Morsel morsel) {
+  parallel_morsels(rows, {access}, [&](Morsel morsel) {
     int64_t& total = first[static_cast<size_t>(morsel.index) + 1];
     each_block(morsel, [&](int64_t, int64_t, const uint64_t*, int64_t set) { total += set; });
   });
   for (size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
 
-  Buffer out = Buffer::allocate_paged(first.back() * int64_t{8});
+  Buffer out = Buffer::allocate_spillable(first.back() * int64_t{8});
   int64_t* result = first.back() > 0 ? out.mutable_as<int64_t>() : nullptr;
   parallel_morsels(rows, [&](Morsel morsel) {
     const auto index = static_cast<size_t>(morsel.index);
-    std::vector<PinnedRange> ranges = ranges_of({&touch, 1}, morsel.begin, morsel.end);
+    std::vector<PinnedRange> ranges = ranges_of({&access, 1}, morsel.begin, morsel.end);
     ranges.push_back({&out, 8 * first[index], 8 * first[index + 1], true});
     const Pin pin(ranges);
     int64_t* next = result + first[index];
@@ -156,12 +156,12 @@ Tensor positions(const Gate& gate, int64_t rows, const Touch& touch) {
 
 }  // namespace
 
-Tensor index_of_true(const Tensor& gate) {
+Tensor nonzero(const Tensor& gate) {
   const ByteGate bytes{StridedView<uint8_t>(gate)};
   return positions(bytes, gate.num_elements(), bytes.bytes.source);
 }
 
-Tensor index_of_true(const Column& gate) {
+Tensor nonzero(const Column& gate) {
   return positions(BitGate{gate.bits(), gate.offset()}, gate.num_rows(), reads(gate));
 }
 

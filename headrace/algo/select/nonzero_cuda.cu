@@ -89,14 +89,14 @@ __global__ void write_kernel(Gate gate, const int64_t* __restrict__ before,
 
 template <class Gate>
 Tensor positions(const Gate& gate, int64_t rows, const Buffer& source) {
-  DeviceCall call("index_of_true", source.place());
+  DeviceCall call("nonzero", source.place());
   call.reads(source);
   const auto stream = static_cast<cudaStream_t>(call.stream());
   const unsigned tiles = blocks_of(rows, kTile);
   const Buffer counts = call.scratch((int64_t{tiles} + 1) * 8);
   auto* const before = reinterpret_cast<int64_t*>(call.writes(counts));
   count_kernel<<<tiles, kThreads, 0, stream>>>(gate, before);
-  running_sums(call, before, tiles, before + tiles, false);
+  exclusive_scan(call, before, tiles, before + tiles, false);
   call.finish(cudaGetLastError());
   int64_t total = 0;
   call.fetch(&total, before + tiles, 8);
@@ -110,12 +110,12 @@ Tensor positions(const Gate& gate, int64_t rows, const Buffer& source) {
 
 }  // namespace
 
-Tensor index_of_true(const Tensor& gate) {
+Tensor nonzero(const Tensor& gate) {
   const DevicePin pin(gate.buffer());  // before its address is taken
   return positions(ByteGate{view_of<uint8_t>(gate)}, gate.num_elements(), gate.buffer());
 }
 
-Tensor index_of_true(const Column& gate) {
+Tensor nonzero(const Column& gate) {
   const DevicePin pin(gate.values_buffer());
   return positions(BitGate{gate.bits(), gate.offset(), gate.num_rows()}, gate.num_rows(),
                    gate.values_buffer());

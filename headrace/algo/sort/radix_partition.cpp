@@ -21,8 +21,8 @@ constexpr int64_t kLeastPiece = int64_t{1} << 12;
 
 }  // namespace
 
-Partition::Partition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buckets_of,
-                     const std::vector<Touch>& touches)
+RadixPartition::RadixPartition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buckets_of,
+                               const std::vector<BufferAccess>& accesses)
     : rows_(rows), num_buckets_(num_buckets) {
   if (num_buckets < 1 || num_buckets > kMostBuckets)
     throw_error<InvalidArgumentError>("partition", "the number of buckets is out of range",
@@ -35,7 +35,7 @@ Partition::Partition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buc
   if (rows == 0) return;
   uint16_t* const buckets = buckets_.mutable_as<uint16_t>();
   int64_t* const places = places_.mutable_as<int64_t>();
-  std::vector<Touch> all = touches;
+  std::vector<BufferAccess> all = accesses;
   all.push_back({&buckets_, 0, 8 * width, 8 * width, rows, 0, 0, true});
   parallel_morsels(rows, all, [&](Morsel morsel) {
     std::vector<uint32_t> counts(static_cast<size_t>(num_buckets), 0);
@@ -57,7 +57,7 @@ Partition::Partition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buc
   begins_.back() = place;
 }
 
-void Partition::move(std::span<const PartitionColumn> columns, bool held) const {
+void RadixPartition::move(std::span<const PartitionColumn> columns, bool held) const {
   if (rows_ == 0) return;
   std::vector<std::byte*> outs;
   for (const PartitionColumn& column : columns)
@@ -77,8 +77,8 @@ void Partition::move(std::span<const PartitionColumn> columns, bool held) const 
 }
 
 // A morsel in one piece, or in as many as a small limit asks for: the rows land in the same places.
-void Partition::move_morsel(int64_t index, std::span<const PartitionColumn> columns,
-                            const std::vector<std::byte*>& outs, bool held) const {
+void RadixPartition::move_morsel(int64_t index, std::span<const PartitionColumn> columns,
+                                 const std::vector<std::byte*>& outs, bool held) const {
   int64_t widest = 1;
   for (const PartitionColumn& column : columns) widest = std::max(widest, column.width);
   const int64_t row_bytes = static_cast<int64_t>(sizeof(uint32_t)) + widest;
@@ -93,9 +93,10 @@ void Partition::move_morsel(int64_t index, std::span<const PartitionColumn> colu
 }
 
 // Rows [first, first + rows) to the `next` places of their buckets.
-void Partition::move_piece(int64_t first, int64_t rows, int64_t widest, std::vector<int64_t>& next,
-                           std::span<const PartitionColumn> columns,
-                           const std::vector<std::byte*>& outs, bool held) const {
+void RadixPartition::move_piece(int64_t first, int64_t rows, int64_t widest,
+                                std::vector<int64_t>& next,
+                                std::span<const PartitionColumn> columns,
+                                const std::vector<std::byte*>& outs, bool held) const {
   const auto pin = [&](const Buffer& buffer, int64_t begin, int64_t width, int64_t count,
                        bool write) {
     return std::vector<PinnedRange>{{&buffer, begin, begin + count * width, write}};
@@ -141,14 +142,14 @@ void Partition::move_piece(int64_t first, int64_t rows, int64_t widest, std::vec
     next[b] += static_cast<int64_t>(ends[b] - from);
 }
 
-Buffer Partition::moved(const Buffer& from, int64_t from_begin, int64_t width) const {
+Buffer RadixPartition::moved(const Buffer& from, int64_t from_begin, int64_t width) const {
   Buffer to = Buffer::allocate_temporary(rows_ * width);
   const PartitionColumn column{&from, from_begin, width, &to, 0};
   move({&column, 1});
   return to;
 }
 
-Buffer Partition::moved_rows(int64_t width) const {
+Buffer RadixPartition::moved_rows(int64_t width) const {
   Buffer to = Buffer::allocate_temporary(rows_ * width);
   const PartitionColumn column{nullptr, 0, width, &to, 0};
   move({&column, 1});

@@ -44,12 +44,12 @@ struct PartitionColumn {
 /// about 1 ns a row for the places and 1 ns a row and column of 8 bytes, on one core, for 256
 /// buckets. Memory: 2 bytes a row while it lives, and 3 MiB a worker, or a 16th of the limit for
 /// all of them where that is less.
-class HR_API Partition {
+class HR_API RadixPartition {
  public:
-  /// `touches`: what `buckets_of` reads. Throws InvalidArgumentError unless there are 1 to
+  /// `accesses`: what `buckets_of` reads. Throws InvalidArgumentError unless there are 1 to
   /// kMostBuckets buckets; OutOfMemoryError.
-  Partition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buckets_of,
-            const std::vector<Touch>& touches);
+  RadixPartition(int64_t rows, int64_t num_buckets, const BucketsOfRows& buckets_of,
+                 const std::vector<BufferAccess>& accesses);
 
   int64_t num_rows() const { return rows_; }
 

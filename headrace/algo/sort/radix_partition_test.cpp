@@ -33,12 +33,12 @@ std::vector<uint16_t> some_buckets(int64_t rows, int64_t count, uint64_t seed) {
   return buckets;
 }
 
-Partition partition_by(const std::vector<uint16_t>& buckets, int64_t count) {
-  return Partition(static_cast<int64_t>(buckets.size()), count,
-                   [&](int64_t begin, int64_t end, uint16_t* out) {
-                     std::copy(buckets.begin() + begin, buckets.begin() + end, out);
-                   },
-                   {});
+RadixPartition partition_by(const std::vector<uint16_t>& buckets, int64_t count) {
+  return RadixPartition(static_cast<int64_t>(buckets.size()), count,
+                        [&](int64_t begin, int64_t end, uint16_t* out) {
+                          std::copy(buckets.begin() + begin, buckets.begin() + end, out);
+                        },
+                        {});
 }
 
 std::vector<int64_t> order_of(const std::vector<uint16_t>& buckets) {
@@ -53,7 +53,7 @@ std::vector<int64_t> order_of(const std::vector<uint16_t>& buckets) {
 void expect_moved(const std::vector<uint16_t>& buckets, int64_t count) {
   const auto rows = static_cast<int64_t>(buckets.size());
   const std::vector<int64_t> order = order_of(buckets);
-  const Partition partition = partition_by(buckets, count);
+  const RadixPartition partition = partition_by(buckets, count);
   ASSERT_EQ(partition.begins().size(), static_cast<size_t>(count) + 1);
   for (int64_t bucket = 0; bucket < count; ++bucket)
     ASSERT_EQ(partition.size(bucket),
@@ -76,23 +76,23 @@ void expect_moved(const std::vector<uint16_t>& buckets, int64_t count) {
   }
 }
 
-TEST(Partition, IsAStableSortByBucket) {
+TEST(RadixPartition, IsAStableSortByBucket) {
   for (const int64_t rows : {int64_t{0}, int64_t{1}, int64_t{63}, int64_t{64}, int64_t{65},
                              kBlockRows + 1, kMorselRows - 1, kMorselRows + 1, 3 * kMorselRows})
     for (const int64_t count : {1, 2, 37}) expect_moved(some_buckets(rows, count, 11), count);
 }
 
-TEST(Partition, TakesMostBucketsAndEmptyOnes) {
+TEST(RadixPartition, TakesMostBucketsAndEmptyOnes) {
   expect_moved(some_buckets(2 * kMorselRows + 77, kMostBuckets, 12), kMostBuckets);
   expect_moved(std::vector<uint16_t>(kMorselRows + 5, 900), 1000);
 }
 
-TEST(Partition, RefusesACountThatIsOutOfRange) {
+TEST(RadixPartition, RefusesACountThatIsOutOfRange) {
   EXPECT_THROW(partition_by({}, 0), InvalidArgumentError);
   EXPECT_THROW(partition_by({}, kMostBuckets + 1), InvalidArgumentError);
 }
 
-TEST(Partition, IsTheSameForAnyNumberOfThreads) {
+TEST(RadixPartition, IsTheSameForAnyNumberOfThreads) {
   const int before = threads();
   for (const int count : {1, 2, 4}) {
     set_threads(count);
@@ -101,19 +101,19 @@ TEST(Partition, IsTheSameForAnyNumberOfThreads) {
   set_threads(before);
 }
 
-TEST(Partition, SpillsUnderALimit) {
+TEST(RadixPartition, SpillsUnderALimit) {
   constexpr int64_t kRows = 16 * kMorselRows;
   const std::vector<uint16_t> buckets = some_buckets(kRows, 6, 14);
   const Buffer from = bytes_of(kRows, 8, 15);
   const Buffer expected = partition_by(buckets, 6).moved(from, 0, 8);
-  from.publish();
-  expected.publish();
+  from.seal();
+  expected.seal();
   const int64_t limit = memory_limit();
   const int64_t evicted = spill_statistics().evicted_bytes;
   set_memory_limit(memory_statistics().used_bytes / 2);
   Buffer to;
   ASSERT_NO_THROW(to = partition_by(buckets, 6).moved(from, 0, 8));
-  to.publish();
+  to.seal();
   EXPECT_EQ(std::memcmp(to.data(), expected.data(), static_cast<size_t>(kRows) * 8), 0);
   EXPECT_GT(spill_statistics().evicted_bytes, evicted);
   set_memory_limit(limit);

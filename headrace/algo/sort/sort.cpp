@@ -40,7 +40,7 @@ constexpr int64_t kSampleRun = 16;  // neighbouring rows, which share a page whe
 constexpr int64_t kLeastSlack = int64_t{64} << 20;
 
 /// Fixed-width values that move with their rows: of a column, or of a key alone.
-struct Lane {
+struct Payload {
   Buffer in{};  // none: the row's number
   int64_t in_begin = 0;
   int64_t width = 8;
@@ -48,14 +48,14 @@ struct Lane {
   Buffer out{};
 };
 
-/// Where the values of a lane lie, or go, from row 0 of some range on.
-struct Place {
+/// Where the values of a payload lie, or go, from row 0 of some range on.
+struct PayloadView {
   const Buffer* buffer;
   int64_t begin;
   std::byte* data;  // null: the row's number
 };
 
-using Places = std::vector<Place>;
+using PayloadViews = std::vector<PayloadView>;
 
 int64_t mix(int64_t x) {
   auto bits = static_cast<uint64_t>(x) * 0x9E3779B97F4A7C15u;
@@ -121,10 +121,10 @@ class Sorter {
   Sorter(const std::vector<Column>& keys, const std::vector<SortOrder>& orders)
       : rows_(keys.empty() ? 0 : keys[0].num_rows()), sort_(keys, orders) {
     for (const Column& key : keys) {
-      KeyLanes lanes;
-      lanes.values = add_values(key, false);
-      if (key.null_count() > 0) lanes.valid = add_validity(key, false);
-      key_lanes_.push_back(lanes);
+      KeyPayloads payloads;
+      payloads.values = add_values(key, false);
+      if (key.null_count() > 0) payloads.valid = add_validity(key, false);
+      key_payloads_.push_back(payloads);
     }
   }
 
@@ -141,7 +141,7 @@ class Sorter {
 
   size_t add_row_numbers() { return add({{}, 0, 8, true}, nullptr); }
 
-  Buffer out(size_t lane) { return lanes_[lane].out; }
+  Buffer out(size_t payload) { return payloads_[payload].out; }
 
   /// Whether rows are in order as they stand: one pass, which ends at the first that is not.
   bool is_sorted() const {
@@ -152,7 +152,7 @@ class Sorter {
     for (int64_t i = 0; i < std::min<int64_t>(blocks, 8); ++i)
       if (!is_sorted_from(keys, mix(i) % blocks * kBlockRows)) return false;
     std::atomic<bool> sorted{true};
-    parallel_morsels(rows_, key_touches(), [&](Morsel morsel) {
+    parallel_morsels(rows_, key_accesses(), [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end && sorted; row += kBlockRows)
         if (!is_sorted_from(keys, row)) sorted = false;
     });
@@ -173,7 +173,7 @@ class Sorter {
     };
     if (!falls(0) || !falls(rows_ / 2)) return false;
     std::atomic<bool> reversed{true};
-    parallel_morsels(rows_, key_touches(), [&](Morsel morsel) {
+    parallel_morsels(rows_, key_accesses(), [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end && reversed; row += kBlockRows)
         if (!falls(row)) reversed = false;
     });
@@ -182,17 +182,18 @@ class Sorter {
 
   /// Fills the outputs with the rows from the last to the first.
   void reverse() {
-    for (Lane& lane : lanes_) lane.out = Buffer::allocate_paged(rows_ * lane.width);
-    const Places src = inputs();
+    for (Payload& payload : payloads_)
+      payload.out = Buffer::allocate_spillable(rows_ * payload.width);
+    const PayloadViews src = inputs();
     parallel_morsels(rows_, [&](Morsel morsel) {
       const int64_t begin = morsel.begin, count = morsel.end - begin;
-      for (size_t i = 0; i < lanes_.size(); ++i) {
-        const int64_t width = lanes_[i].width;
+      for (size_t i = 0; i < payloads_.size(); ++i) {
+        const int64_t width = payloads_[i].width;
         const int64_t from = rows_ - begin - count;
         const Pin pin(
-            {{&lanes_[i].in, src[i].begin + from * width, src[i].begin + (from + count) * width},
-             {&lanes_[i].out, begin * width, (begin + count) * width, true}});
-        std::byte* const out = const_cast<std::byte*>(lanes_[i].out.data()) + begin * width;
+            {{&payloads_[i].in, src[i].begin + from * width, src[i].begin + (from + count) * width},
+             {&payloads_[i].out, begin * width, (begin + count) * width, true}});
+        std::byte* const out = const_cast<std::byte*>(payloads_[i].out.data()) + begin * width;
         if (src[i].data)
           cpu::reverse_values(src[i].data + from * width, count, width, out);
         else
@@ -209,7 +210,7 @@ class Sorter {
   template <class F>
   void visit_words(F&& visit) const {
     const std::vector<KeyRows> keys = keys_at(inputs());
-    parallel_morsels(rows_, key_touches(), [&](Morsel morsel) {
+    parallel_morsels(rows_, key_accesses(), [&](Morsel morsel) {
       std::array<uint64_t, kBlockRows> words;
       for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
         const int64_t end = std::min(row + kBlockRows, morsel.end);
@@ -222,42 +223,42 @@ class Sorter {
   /// Fills the lanes' outputs.
   void run() {
     int64_t bytes = 0;
-    for (const Lane& lane : lanes_)
-      bytes = checked_add("sort", bytes, checked_multiply("sort", rows_, lane.width));
-    const Places src = inputs();
+    for (const Payload& payload : payloads_)
+      bytes = checked_add("sort", bytes, checked_multiply("sort", rows_, payload.width));
+    const PayloadViews src = inputs();
     const bool held = has_room(2 * bytes + 2 * rows_ + kLeastSlack);
-    for (Lane& lane : lanes_)
-      lane.out =
-          held ? Buffer::allocate(rows_ * lane.width) : Buffer::allocate_paged(rows_ * lane.width);
-    Places dst;
-    for (Lane& lane : lanes_) dst.push_back({&lane.out, 0, lane.out.mutable_data()});
+    for (Payload& payload : payloads_)
+      payload.out = held ? Buffer::allocate(rows_ * payload.width)
+                         : Buffer::allocate_spillable(rows_ * payload.width);
+    PayloadViews dst;
+    for (Payload& payload : payloads_) dst.push_back({&payload.out, 0, payload.out.mutable_data()});
     sort(src, dst, rows_, 0, {false, held});
-    advise(dst, Keep::kByUse);
+    advise(dst, EvictionHint::kByUse);
   }
 
  private:
-  struct KeyLanes {
+  struct KeyPayloads {
     size_t values = 0;
     size_t valid = SIZE_MAX;
   };
 
-  size_t add(Lane lane, const Buffer* bits) {
-    if (const Buffer& from = bits ? *bits : lane.in) {
-      const std::tuple key(from.data(), lane.in_begin, bits ? 0 : lane.width);
-      const auto [known, is_new] = lane_of_.try_emplace(key, lanes_.size());
+  size_t add(Payload payload, const Buffer* bits) {
+    if (const Buffer& from = bits ? *bits : payload.in) {
+      const std::tuple key(from.data(), payload.in_begin, bits ? 0 : payload.width);
+      const auto [known, is_new] = payload_of_.try_emplace(key, payloads_.size());
       if (!is_new) {
-        lanes_[known->second].wanted |= lane.wanted;
+        payloads_[known->second].wanted |= payload.wanted;
         return known->second;
       }
     }
     if (bits) bits_of_.push_back(*bits);
     if (bits) {
-      lane.in = bytes_of_bits(*bits, lane.in_begin, rows_);
-      lane.in.publish();
-      lane.in_begin = 0;
+      payload.in = bytes_of_bits(*bits, payload.in_begin, rows_);
+      payload.in.seal();
+      payload.in_begin = 0;
     }
-    lanes_.push_back(std::move(lane));
-    return lanes_.size() - 1;
+    payloads_.push_back(std::move(payload));
+    return payloads_.size() - 1;
   }
 
   size_t add_bits(const Buffer& bits, const Column& column, bool wanted) {
@@ -270,48 +271,48 @@ class Sorter {
            limit - memory_statistics().used_bytes >= bytes;
   }
 
-  Places inputs() const {
-    Places places;
-    for (const Lane& lane : lanes_)
+  PayloadViews inputs() const {
+    PayloadViews places;
+    for (const Payload& payload : payloads_)
       places.push_back(
-          {&lane.in, lane.in_begin,
-           lane.in ? const_cast<std::byte*>(lane.in.data()) + lane.in_begin : nullptr});
+          {&payload.in, payload.in_begin,
+           payload.in ? const_cast<std::byte*>(payload.in.data()) + payload.in_begin : nullptr});
     return places;
   }
 
-  Places from(const Places& places, int64_t row) const {
-    Places result = places;
+  PayloadViews from(const PayloadViews& places, int64_t row) const {
+    PayloadViews result = places;
     for (size_t i = 0; i < result.size(); ++i) {
-      result[i].begin += row * lanes_[i].width;
-      if (result[i].data) result[i].data += row * lanes_[i].width;
+      result[i].begin += row * payloads_[i].width;
+      if (result[i].data) result[i].data += row * payloads_[i].width;
     }
     return result;
   }
 
-  std::vector<KeyRows> keys_at(const Places& places) const {
+  std::vector<KeyRows> keys_at(const PayloadViews& places) const {
     std::vector<KeyRows> keys;
-    for (const KeyLanes& lanes : key_lanes_)
-      keys.push_back({places[lanes.values].data,
-                      lanes.valid == SIZE_MAX
+    for (const KeyPayloads& payloads : key_payloads_)
+      keys.push_back({places[payloads.values].data,
+                      payloads.valid == SIZE_MAX
                           ? nullptr
-                          : reinterpret_cast<const uint8_t*>(places[lanes.valid].data)});
+                          : reinterpret_cast<const uint8_t*>(places[payloads.valid].data)});
     return keys;
   }
 
-  std::vector<Touch> touches_of(const Places& places, int64_t rows) const {
-    std::vector<Touch> touches;
-    const auto touch = [&](size_t lane) {
-      const int64_t bits = 8 * lanes_[lane].width;
-      touches.push_back({places[lane].buffer, 8 * places[lane].begin, bits, bits, rows});
+  std::vector<BufferAccess> accesses_of(const PayloadViews& places, int64_t rows) const {
+    std::vector<BufferAccess> accesses;
+    const auto access = [&](size_t payload) {
+      const int64_t bits = 8 * payloads_[payload].width;
+      accesses.push_back({places[payload].buffer, 8 * places[payload].begin, bits, bits, rows});
     };
-    for (const KeyLanes& lanes : key_lanes_) {
-      touch(lanes.values);
-      if (lanes.valid != SIZE_MAX) touch(lanes.valid);
+    for (const KeyPayloads& payloads : key_payloads_) {
+      access(payloads.values);
+      if (payloads.valid != SIZE_MAX) access(payloads.valid);
     }
-    return touches;
+    return accesses;
   }
 
-  std::vector<Touch> key_touches() const { return touches_of(inputs(), rows_); }
+  std::vector<BufferAccess> key_accesses() const { return accesses_of(inputs(), rows_); }
 
   // Rows [row, row + kBlockRows] are in order.
   bool is_sorted_from(const std::vector<KeyRows>& keys, int64_t row) const {
@@ -337,7 +338,8 @@ class Sorter {
     return true;
   }
 
-  std::vector<uint64_t> sample(const Places& src, int64_t rows, int64_t word, int levels) const {
+  std::vector<uint64_t> sample(const PayloadViews& src, int64_t rows, int64_t word,
+                               int levels) const {
     const std::vector<KeyRows> keys = keys_at(src);
     const int64_t runs = (kSamplesABucket << levels) / kSampleRun;
     const bool on_disk = memory_limit() != std::numeric_limits<int64_t>::max();
@@ -355,7 +357,7 @@ class Sorter {
 
   int64_t row_bytes() const {
     int64_t bytes = 0;
-    for (const Lane& lane : lanes_) bytes += lane.width;
+    for (const Payload& payload : payloads_) bytes += payload.width;
     return bytes;
   }
 
@@ -367,7 +369,7 @@ class Sorter {
     const int64_t limit = memory_limit();
     if (held || rows * (row_bytes() + 2) <= limit / 4 * 3) return std::max(cached, kLeastLevels);
     int64_t chunks = 0;
-    for (const Lane& lane : lanes_) chunks += chunk_bytes_of(rows_ * lane.width);
+    for (const Payload& payload : payloads_) chunks += chunk_bytes_of(rows_ * payload.width);
     const auto fitting = static_cast<uint64_t>(std::max<int64_t>(limit / 2 / chunks, 1));
     const int most = static_cast<int>(std::bit_width(fitting)) - 1;
     return std::max(std::min(cached, most), kLeastLevels);
@@ -378,8 +380,8 @@ class Sorter {
   int64_t room_bytes() const {
     const int64_t limit = memory_limit();
     int64_t at_hand = 0;
-    for (const Lane& lane : lanes_)
-      at_hand += 2 * chunk_bytes_of(rows_ * lane.width) + morsel_rows() * lane.width;
+    for (const Payload& payload : payloads_)
+      at_hand += 2 * chunk_bytes_of(rows_ * payload.width) + morsel_rows() * payload.width;
     const int64_t most = limit / (2 * threads());
     return std::clamp(3 * (limit / (4 * threads())) - at_hand, most / 8, most);
   }
@@ -397,22 +399,23 @@ class Sorter {
 
   /// Rows of `src` in order to `dst`, which are the same place or apart. The rows agree in all
   /// words before `word`.
-  void sort(const Places& src, const Places& dst, int64_t rows, int64_t word, Held held) {
+  void sort(const PayloadViews& src, const PayloadViews& dst, int64_t rows, int64_t word,
+            Held held) {
     if (rows <= most_bucket_rows() || word >= sort_.num_words())
       return sort_bucket(src, dst, rows, word, held);
     const int levels = levels_for(rows, held.dst);
     const Splitters splitters(sample(src, rows, word, levels), levels);
     if (are_apart(src, dst)) {
-      const Partition partition = partition_by(splitters, src, rows, word);
-      advise(dst, Keep::kAlways);
+      const RadixPartition partition = partition_by(splitters, src, rows, word);
+      advise(dst, EvictionHint::kAlways);
       move(partition, src, dst, held.dst);
       return sort_buckets(partition.begins(), splitters, dst, dst, word, {held.dst, held.dst});
     }
     std::vector<Buffer> room;
-    for (const Lane& lane : lanes_)
-      room.push_back(held.dst ? Buffer::allocate(rows * lane.width)
-                              : Buffer::allocate_temporary(rows * lane.width));
-    Places between;
+    for (const Payload& payload : payloads_)
+      room.push_back(held.dst ? Buffer::allocate(rows * payload.width)
+                              : Buffer::allocate_temporary(rows * payload.width));
+    PayloadViews between;
     for (Buffer& buffer : room) between.push_back({&buffer, 0, buffer.mutable_data()});
     // Pinned, when there is room for it: then all inside is nearly as without a limit.
     std::vector<PinnedRange> ranges;
@@ -421,49 +424,50 @@ class Sorter {
       held.src = true;
     }
     const Pin pin(ranges);
-    const Partition partition = partition_by(splitters, src, rows, word);
-    advise(between, Keep::kAlways);
+    const RadixPartition partition = partition_by(splitters, src, rows, word);
+    advise(between, EvictionHint::kAlways);
     move(partition, src, between, held.src);
     sort_buckets(partition.begins(), splitters, between, dst, word, held);
   }
 
-  static bool are_apart(const Places& src, const Places& dst) {
+  static bool are_apart(const PayloadViews& src, const PayloadViews& dst) {
     return src[0].buffer != dst[0].buffer;
   }
 
-  static void advise(const Places& places, Keep keep) {
-    for (const Place& place : places) place.buffer->advise(keep);
+  static void advise(const PayloadViews& places, EvictionHint keep) {
+    for (const PayloadView& place : places) place.buffer->advise(keep);
   }
 
-  Partition partition_by(const Splitters& splitters, const Places& src, int64_t rows,
-                         int64_t word) const {
+  RadixPartition partition_by(const Splitters& splitters, const PayloadViews& src, int64_t rows,
+                              int64_t word) const {
     const std::vector<KeyRows> keys = keys_at(src);
-    return Partition(
+    return RadixPartition(
         rows, splitters.buckets(),
         [&](int64_t begin, int64_t end, uint16_t* buckets) {
           std::array<uint64_t, kBlockRows> words;
           sort_.words(word, keys, begin, end, words.data());
           splitters.search(words.data(), end - begin, buckets);
         },
-        touches_of(src, rows));
+        accesses_of(src, rows));
   }
 
-  void move(const Partition& partition, const Places& src, const Places& dst, bool held) {
+  void move(const RadixPartition& partition, const PayloadViews& src, const PayloadViews& dst,
+            bool held) {
     std::vector<PartitionColumn> columns;
-    for (size_t i = 0; i < lanes_.size(); ++i)
-      columns.push_back({src[i].data ? src[i].buffer : nullptr, src[i].begin, lanes_[i].width,
+    for (size_t i = 0; i < payloads_.size(); ++i)
+      columns.push_back({src[i].data ? src[i].buffer : nullptr, src[i].begin, payloads_[i].width,
                          const_cast<Buffer*>(dst[i].buffer), dst[i].begin});
     partition.move(columns, held);
   }
 
   void sort_buckets(const std::vector<int64_t>& begins, const Splitters& splitters,
-                    const Places& src, const Places& dst, int64_t word, Held held) {
+                    const PayloadViews& src, const PayloadViews& dst, int64_t word, Held held) {
     parallel_for(static_cast<int64_t>(begins.size()) - 1, [&](int64_t bucket) {
       const int64_t begin = begins[static_cast<size_t>(bucket)];
       const int64_t rows = begins[static_cast<size_t>(bucket) + 1] - begin;
       if (rows == 0) return;
-      const Places in = from(src, begin);
-      const Places out = from(dst, begin);
+      const PayloadViews in = from(src, begin);
+      const PayloadViews out = from(dst, begin);
       if (!splitters.is_one_word(bucket)) return sort(in, out, rows, word, held);
       if (word + 1 < sort_.num_words() || !sort_.is_exact())
         return sort(in, out, rows, word + 1, held);
@@ -471,35 +475,36 @@ class Sorter {
     });
   }
 
-  void add_ranges(const Places& places, int64_t rows, bool write,
+  void add_ranges(const PayloadViews& places, int64_t rows, bool write,
                   std::vector<PinnedRange>& ranges) const {
     for (size_t i = 0; i < places.size(); ++i)
       if (places[i].data && places[i].buffer->residency())
-        ranges.push_back(
-            {places[i].buffer, places[i].begin, places[i].begin + rows * lanes_[i].width, write});
+        ranges.push_back({places[i].buffer, places[i].begin,
+                          places[i].begin + rows * payloads_[i].width, write});
   }
 
-  std::vector<PinnedRange> ranges_of_both(const Places& src, const Places& dst, int64_t rows,
-                                          Held held) const {
+  std::vector<PinnedRange> ranges_of_both(const PayloadViews& src, const PayloadViews& dst,
+                                          int64_t rows, Held held) const {
     std::vector<PinnedRange> ranges;
     if (!held.src && are_apart(src, dst)) add_ranges(src, rows, false, ranges);
     if (!held.dst) add_ranges(dst, rows, true, ranges);
     return ranges;
   }
 
-  void copy(const Places& src, const Places& dst, int64_t rows, Held held) const {
+  void copy(const PayloadViews& src, const PayloadViews& dst, int64_t rows, Held held) const {
     const int64_t step = morsel_rows();
     for (int64_t begin = 0; begin < rows; begin += step) {
       const int64_t count = std::min(step, rows - begin);
-      const Places in = from(src, begin);
-      const Places out = from(dst, begin);
+      const PayloadViews in = from(src, begin);
+      const PayloadViews out = from(dst, begin);
       const Pin pin(ranges_of_both(in, out, count, held));
-      for (size_t i = 0; i < lanes_.size(); ++i)
-        std::memcpy(out[i].data, in[i].data, static_cast<size_t>(count * lanes_[i].width));
+      for (size_t i = 0; i < payloads_.size(); ++i)
+        std::memcpy(out[i].data, in[i].data, static_cast<size_t>(count * payloads_[i].width));
     }
   }
 
-  void sort_bucket(const Places& src, const Places& dst, int64_t rows, int64_t word, Held held) {
+  void sort_bucket(const PayloadViews& src, const PayloadViews& dst, int64_t rows, int64_t word,
+                   Held held) {
     if (word >= sort_.num_words() && sort_.is_exact()) {
       if (are_apart(src, dst)) copy(src, dst, rows, held);
       return;
@@ -511,25 +516,25 @@ class Sorter {
       if (are_apart(src, dst)) copy_in_order(src, dst, rows);
       return;
     }
-    for (size_t i = 0; i < lanes_.size(); ++i) {
-      if (!lanes_[i].wanted) continue;
-      const auto bytes = static_cast<size_t>(rows * lanes_[i].width);
+    for (size_t i = 0; i < payloads_.size(); ++i) {
+      if (!payloads_[i].wanted) continue;
+      const auto bytes = static_cast<size_t>(rows * payloads_[i].width);
       if (!src[i].data) {
         auto* const numbers = reinterpret_cast<int64_t*>(dst[i].data);
         for (int64_t row = 0; row < rows; ++row) numbers[row] = order.at()[row];
       } else if (src[i].buffer != dst[i].buffer) {
-        cpu::pick_values(src[i].data, order.at(), rows, lanes_[i].width, dst[i].data);
+        cpu::pick_values(src[i].data, order.at(), rows, payloads_[i].width, dst[i].data);
       } else {
-        cpu::pick_values(src[i].data, order.at(), rows, lanes_[i].width, order.room());
+        cpu::pick_values(src[i].data, order.at(), rows, payloads_[i].width, order.room());
         std::memcpy(dst[i].data, order.room(), bytes);
       }
     }
   }
 
-  void copy_in_order(const Places& src, const Places& dst, int64_t rows) const {
-    for (size_t i = 0; i < lanes_.size(); ++i) {
+  void copy_in_order(const PayloadViews& src, const PayloadViews& dst, int64_t rows) const {
+    for (size_t i = 0; i < payloads_.size(); ++i) {
       if (src[i].data)
-        std::memcpy(dst[i].data, src[i].data, static_cast<size_t>(rows * lanes_[i].width));
+        std::memcpy(dst[i].data, src[i].data, static_cast<size_t>(rows * payloads_[i].width));
       else
         std::iota(reinterpret_cast<int64_t*>(dst[i].data),
                   reinterpret_cast<int64_t*>(dst[i].data) + rows, 0);
@@ -538,11 +543,11 @@ class Sorter {
 
   int64_t rows_;
   SortKeys sort_;
-  std::vector<Lane> lanes_{};
+  std::vector<Payload> payloads_{};
   std::vector<Buffer> bits_of_{};  // the bitmaps that the bytes of lanes were made of
   // By address, first byte or bit, and bytes a row (of bits: 0).
-  std::map<std::tuple<const std::byte*, int64_t, int64_t>, size_t> lane_of_{};
-  std::vector<KeyLanes> key_lanes_{};
+  std::map<std::tuple<const std::byte*, int64_t, int64_t>, size_t> payload_of_{};
+  std::vector<KeyPayloads> key_payloads_{};
 };
 
 }  // namespace
@@ -593,10 +598,10 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
     size_t values;
     size_t valid;
   };
-  std::vector<Lanes> lanes;
+  std::vector<Lanes> payloads;
   for (const Column& column : columns)
-    lanes.push_back({sorter.add_values(column, true),
-                     column.null_count() > 0 ? sorter.add_validity(column, true) : SIZE_MAX});
+    payloads.push_back({sorter.add_values(column, true),
+                        column.null_count() > 0 ? sorter.add_validity(column, true) : SIZE_MAX});
   if (sorter.is_reversed())
     sorter.reverse();
   else
@@ -604,10 +609,10 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
   std::vector<Column> result;
   for (size_t c = 0; c < columns.size(); ++c) {
     const Column& column = columns[c];
-    Buffer values = sorter.out(lanes[c].values);
+    Buffer values = sorter.out(payloads[c].values);
     if (column.dtype().is_bool()) values = bits_of_bytes(values, rows);
     Buffer valid;
-    if (lanes[c].valid != SIZE_MAX) valid = bits_of_bytes(sorter.out(lanes[c].valid), rows);
+    if (payloads[c].valid != SIZE_MAX) valid = bits_of_bytes(sorter.out(payloads[c].valid), rows);
     result.push_back(
         column.with_rows(rows, std::move(values), std::move(valid), column.null_count()));
   }
@@ -620,14 +625,14 @@ Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& or
   Sorter sorter(keys, orders);
   const int64_t rows = keys[0].num_rows();
   if (!sorter.is_sorted()) {
-    const size_t lane = sorter.add_row_numbers();
+    const size_t payload = sorter.add_row_numbers();
     if (sorter.is_reversed())
       sorter.reverse();
     else
       sorter.run();
-    return Tensor(TypeId::kInt64, {rows}, sorter.out(lane));
+    return Tensor(TypeId::kInt64, {rows}, sorter.out(payload));
   }
-  Buffer numbers = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(int64_t)));
+  Buffer numbers = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(int64_t)));
   if (rows > 0) {
     int64_t* const out = numbers.mutable_as<int64_t>();
     parallel_morsels(rows, {writes(numbers, 8)}, [&](Morsel morsel) {

@@ -29,7 +29,7 @@ uint64_t low_bits(int bits) {
 
 std::string_view text_at(const StringView& view, const std::vector<const char*>& text) {
   if (view.size <= sizeof view.inlined) return {view.inlined, view.size};
-  return {text[view.far.buffer] + view.far.offset, view.size};
+  return {text[view.indirect.buffer] + view.indirect.offset, view.size};
 }
 
 // The upper or lower word of a decimal, in the order of its values; `alone` where the lower ones
@@ -70,12 +70,12 @@ Buffer ranks_of(const Dictionary& dictionary) {
 }  // namespace
 
 Buffer bytes_of_bits(const Buffer& bitmap, int64_t offset, int64_t rows) {
-  Buffer bytes = Buffer::allocate_paged(rows);
+  Buffer bytes = Buffer::allocate_spillable(rows);
   if (rows == 0) return bytes;
   uint8_t* const out = bytes.mutable_as<uint8_t>();
   const uint8_t* const bits = bitmap.as<uint8_t>();
-  const std::vector<Touch> touches{{&bitmap, offset, 1, 1, rows}, writes(bytes, 1)};
-  parallel_morsels(rows, touches, [&](Morsel morsel) {
+  const std::vector<BufferAccess> accesses{{&bitmap, offset, 1, 1, rows}, writes(bytes, 1)};
+  parallel_morsels(rows, accesses, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; row += kWordBits) {
       const int64_t count = std::min<int64_t>(kWordBits, morsel.end - row);
       const uint64_t word = load_bits(bits, offset + row, count);

@@ -67,9 +67,9 @@ Column strings_of(const Values<std::string>& values) {
     if (value->size() <= 12) {
       std::memcpy(view.inlined, value->data(), value->size());
     } else {
-      std::memcpy(view.far.prefix, value->data(), 4);
-      view.far.buffer = 0;
-      view.far.offset = static_cast<uint32_t>(text.size());
+      std::memcpy(view.indirect.prefix, value->data(), 4);
+      view.indirect.buffer = 0;
+      view.indirect.offset = static_cast<uint32_t>(text.size());
       text += *value;
     }
   }
@@ -353,10 +353,10 @@ TEST(Sort, IsTheSameUnderAnyLimit) {
                                                       : shape(name, kRows, random);
     const Column key = column_of(values);
     const Column other = column_of(shape("sorted", kRows, random));
-    key.values_buffer().publish();
-    other.values_buffer().publish();
+    key.values_buffer().seal();
+    other.values_buffer().seal();
     const std::vector<Column> expected = sort_rows({key}, {{}}, {key, other});
-    for (const Column& column : expected) column.values_buffer().publish();
+    for (const Column& column : expected) column.values_buffer().seal();
     const int64_t limit = memory_limit();
     const int64_t used = memory_statistics().used_bytes;
     for (const int64_t room : {used / 4, used / 2, 2 * used}) {
@@ -364,7 +364,7 @@ TEST(Sort, IsTheSameUnderAnyLimit) {
       set_memory_limit(room);
       std::vector<Column> found;
       ASSERT_NO_THROW(found = sort_rows({key}, {{}}, {key, other})) << name << " in " << room;
-      for (const Column& column : found) column.values_buffer().publish();
+      for (const Column& column : found) column.values_buffer().seal();
       for (size_t c = 0; c < 2; ++c)
         EXPECT_EQ(std::memcmp(found[c].values_buffer().data(), expected[c].values_buffer().data(),
                               static_cast<size_t>(kRows) * 8),

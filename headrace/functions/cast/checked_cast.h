@@ -16,7 +16,7 @@ Column checked_cast(const Column& from, Dtype dtype, Make&& make, Show&& show) {
   constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
   const int64_t rows = from.num_rows();
   const Nulls null(from);
-  Buffer buffer = Buffer::allocate_paged(kWidth * rows);
+  Buffer buffer = Buffer::allocate_spillable(kWidth * rows);
   if (rows > 0) {
     T* const out = buffer.mutable_as<T>();
     parallel_morsels(rows, {reads(from), writes(buffer, kWidth)}, [&](Morsel morsel) {

@@ -36,7 +36,7 @@ Column cast(const Column& column, Dtype dtype) {
 
 }  // namespace
 
-Column integers_of_floats(const Column& column, Dtype dtype) {
+Column float_to_int(const Column& column, Dtype dtype) {
   return visit_real(dtype, [&]<class To>(std::type_identity<To>) -> Column {
     if constexpr (std::is_integral_v<To>)
       return column.dtype() == Dtype(TypeId::kFloat32) ? cast<float, To>(column, dtype)
@@ -46,12 +46,12 @@ Column integers_of_floats(const Column& column, Dtype dtype) {
   });
 }
 
-NodePtr integers_of_floats_node(const NodePtr& column, Dtype dtype) {
+NodePtr float_to_int_node(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   signature.dtype = dtype;
   NodePtr node = operator_node("astype", std::string(dtype.name()), std::move(signature), {column},
                                1, [dtype](std::span<const Value> values) -> Value {
-                                 return integers_of_floats(std::get<Column>(values[0]), dtype);
+                                 return float_to_int(std::get<Column>(values[0]), dtype);
                                });
   return with_traits(std::move(node), {.row_inputs = 1, .same = "integers of floats"});
 }

@@ -8,7 +8,7 @@ namespace hr {
 /// Floats cut towards zero, as integers of `dtype`; null stays null. Throws InvalidArgumentError
 /// with the row of NaN and of what the dtype does not hold, when it runs. About 1 ns a row and
 /// core.
-HR_API Column integers_of_floats(const Column& column, Dtype dtype);
-HR_API NodePtr integers_of_floats_node(const NodePtr& column, Dtype dtype);
+HR_API Column float_to_int(const Column& column, Dtype dtype);
+HR_API NodePtr float_to_int_node(const NodePtr& column, Dtype dtype);
 
 }  // namespace hr

@@ -65,15 +65,15 @@ Column numbers_as_text(const Column& column) {
   const Nulls null(column);
   return visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
     const T* const values = column.values<T>().data();
-    return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
-      return [values](int64_t row, TextMaker& maker) {
-        char* const begin = maker.reserve(kNumberBytes);
+    return build_strings(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+      return [values](int64_t row, StringBuilder& builder) {
+        char* const begin = builder.reserve(kNumberBytes);
         char* end;
         if constexpr (std::is_floating_point_v<T>)
           end = put_float(values[row], begin);
         else
           end = std::to_chars(begin, begin + kNumberBytes, values[row]).ptr;
-        maker.used(static_cast<size_t>(end - begin));
+        builder.used(static_cast<size_t>(end - begin));
       };
     });
   });
@@ -82,13 +82,14 @@ Column numbers_as_text(const Column& column) {
 Column bools_as_text(const Column& column) {
   const int64_t rows = column.num_rows();
   const Nulls null(column);
-  return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
-    return
-        [&column](int64_t row, TextMaker& maker) { maker.add(column.bit(row) ? "True" : "False"); };
+  return build_strings(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+    return [&column](int64_t row, StringBuilder& builder) {
+      builder.add(column.bit(row) ? "True" : "False");
+    };
   });
 }
 
-// The texts of a column of times by `write(row, moment, maker)`.
+// The texts of a column of times by `write(row, civil_time, builder)`.
 template <class Write>
 Column times_as_text(const Column& column, Write&& write) {
   const int64_t rows = column.num_rows();
@@ -96,11 +97,12 @@ Column times_as_text(const Column& column, Write&& write) {
   const bool is_date = column.dtype().is_date();
   const int32_t* const days = is_date ? column.values<int32_t>().data() : nullptr;
   const int64_t* const times = is_date ? nullptr : column.values<int64_t>().data();
-  return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
-    return [&](int64_t row, TextMaker& maker) {
+  return build_strings(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+    return [&](int64_t row, StringBuilder& builder) {
       write(row,
-            days ? moment_of_days(days[row]) : moment_of_time(times[row], column.dtype().unit()),
-            maker);
+            days ? civil_time_from_days(days[row])
+                 : civil_time_from_timestamp(times[row], column.dtype().unit()),
+            builder);
     };
   });
 }
@@ -125,57 +127,58 @@ Column iso_texts(const Column& given) {
                      : dtype.unit() == TimeUnit::kMicro       ? 6
                                                               : 9;
   const auto* const instants = given.dtype().has_zone() ? given.values<int64_t>().data() : nullptr;
-  return times_as_text(column, [&](int64_t row, const Moment& moment, TextMaker& maker) {
-    const TimePattern& pattern = dtype.is_date() ? day : second;
-    char* const begin = maker.reserve(pattern.most_bytes() + 20);
-    char* end = pattern.write(moment, begin);
-    if (moment.nanos != 0) {
-      *end++ = '.';
-      int64_t rest = moment.nanos;
-      for (int i = 9; i-- > 0; rest /= 10)
-        if (i < places) end[i] = static_cast<char>('0' + rest % 10);
-      end += places;
-    }
-    if (instants) {
-      const int64_t local = column.values<int64_t>()[static_cast<size_t>(row)];
-      end = write_iso_offset((local - instants[row]) / units_per_second(dtype.unit()), end);
-    }
-    maker.used(static_cast<size_t>(end - begin));
-  });
+  return times_as_text(
+      column, [&](int64_t row, const CivilTime& civil_time, StringBuilder& builder) {
+        const TimePattern& pattern = dtype.is_date() ? day : second;
+        char* const begin = builder.reserve(pattern.most_bytes() + 20);
+        char* end = pattern.write(civil_time, begin);
+        if (civil_time.nanos != 0) {
+          *end++ = '.';
+          int64_t rest = civil_time.nanos;
+          for (int i = 9; i-- > 0; rest /= 10)
+            if (i < places) end[i] = static_cast<char>('0' + rest % 10);
+          end += places;
+        }
+        if (instants) {
+          const int64_t local = column.values<int64_t>()[static_cast<size_t>(row)];
+          end = write_iso_offset((local - instants[row]) / units_per_second(dtype.unit()), end);
+        }
+        builder.used(static_cast<size_t>(end - begin));
+      });
 }
 
 Column durations_as_text(const Column& column) {
   const int64_t rows = column.num_rows();
   const Nulls null(column);
   const int64_t* const values = column.values<int64_t>().data();
-  return make_texts(rows, {reads(column)}, null, null.bitmap(rows), [&] {
-    return [&](int64_t row, TextMaker& maker) {
-      char* const begin = maker.reserve(kMaxDuration);
+  return build_strings(rows, {reads(column)}, null, null.bitmap(rows), [&] {
+    return [&](int64_t row, StringBuilder& builder) {
+      char* const begin = builder.reserve(kMaxDuration);
       const char* const end = write_duration(values[row], column.dtype().unit(), begin);
-      maker.used(static_cast<size_t>(end - begin));
+      builder.used(static_cast<size_t>(end - begin));
     };
   });
 }
 
 // `zone`: of an instant, else null.
-bool read_iso(std::string_view text, const ZoneRules* zone, Moment& moment) {
+bool read_iso(std::string_view text, const TimezoneRules* zone, CivilTime& civil_time) {
   char padded[2 * kMaxIsoTime] = {};  // the parser looks beyond the text
   if (text.size() >= kMaxIsoTime) return false;
   std::copy(text.begin(), text.end(), padded);
   const char* const end = padded + text.size();
   IsoTime time = parse_iso_time(padded);
   if (zone ? !to_instant(*zone, time, end) : time.end != end) return false;
-  moment = {time.days, time.seconds, time.nanos};
+  civil_time = {time.days, time.seconds, time.nanos};
   return true;
 }
 
-bool read_pattern(const TimePattern& pattern, std::string_view text, const ZoneRules* zone,
-                  Moment& moment) {
-  if (!pattern.read(text, moment)) return false;
+bool read_pattern(const TimePattern& pattern, std::string_view text, const TimezoneRules* zone,
+                  CivilTime& civil_time) {
+  if (!pattern.read(text, civil_time)) return false;
   if (!zone) return true;
   const auto [first, last] =
-      ZoneClock(*zone).instants_of(moment.days * kDaySeconds + moment.seconds);
-  moment = {0, first, moment.nanos};
+      ZoneClock(*zone).instants_of(civil_time.days * kDaySeconds + civil_time.seconds);
+  civil_time = {0, first, civil_time.nanos};
   return first == last;
 }
 
@@ -185,34 +188,35 @@ std::string_view stripped(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
-bool fit(const Moment& moment, Dtype dtype, int64_t& value) {
+bool fit(const CivilTime& civil_time, Dtype dtype, int64_t& value) {
   if (dtype.is_date()) {
-    value = moment.days;
-    return moment.seconds == 0 && moment.nanos == 0;
+    value = civil_time.days;
+    return civil_time.seconds == 0 && civil_time.nanos == 0;
   }
   const int64_t units = units_per_second(dtype.unit());
   const int64_t nanos_per_unit = 1'000'000'000 / units;
-  return moment.nanos % nanos_per_unit == 0 &&
-         !__builtin_mul_overflow(moment.days * kDaySeconds + moment.seconds, units, &value) &&
-         !__builtin_add_overflow(value, moment.nanos / nanos_per_unit, &value);
+  return civil_time.nanos % nanos_per_unit == 0 &&
+         !__builtin_mul_overflow(civil_time.days * kDaySeconds + civil_time.seconds, units,
+                                 &value) &&
+         !__builtin_add_overflow(value, civil_time.nanos / nanos_per_unit, &value);
 }
 
 std::string_view op_of(Dtype dtype) {
   return dtype.is_duration() ? "to_timedelta" : "to_datetime";
 }
 
-// Says what is wrong with a text; `moment`: null where it is none of the calendar.
+// Says what is wrong with a text; `civil_time`: null where it is none of the calendar.
 [[noreturn]] void refuse_time(int64_t row, std::string_view text, const std::string& pattern,
-                              Dtype dtype, const Moment* moment) {
+                              Dtype dtype, const CivilTime* civil_time) {
   int64_t count;
   const bool spans = dtype.is_duration();
   const bool finer =
       spans ? parse_duration(stripped(text), TimeUnit::kNano, &count)
-            : moment && !dtype.is_date() &&
-                  moment->nanos % (1'000'000'000 / units_per_second(dtype.unit())) != 0;
+            : civil_time && !dtype.is_date() &&
+                  civil_time->nanos % (1'000'000'000 / units_per_second(dtype.unit())) != 0;
   const bool further = !finer && (spans ? parse_duration(stripped(text), TimeUnit::kMicro, &count)
-                                        : moment && !dtype.is_date());
-  if (finer || further || moment)
+                                        : civil_time && !dtype.is_date());
+  if (finer || further || civil_time)
     throw_error<InvalidArgumentError>(
         op_of(dtype),
         finer     ? "a time that is finer than the dtype"
@@ -239,8 +243,8 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
   const Nulls null(texts);
   const std::optional<TimePattern> wanted =
       pattern.empty() ? std::nullopt : std::optional(TimePattern("to_datetime", pattern, true));
-  const auto zone = dtype.has_zone() ? zone_rules(op_of(dtype), dtype) : nullptr;
-  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
+  const auto zone = dtype.has_zone() ? timezone_rules(op_of(dtype), dtype) : nullptr;
+  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(T)));
   if (rows == 0) return Column(dtype, 0, std::move(buffer));
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   T* const out = buffer.mutable_as<T>();
@@ -252,17 +256,17 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
           bool there = false;
           if (!null(row)) {
             const std::string_view text = stripped(texts.string(row));
-            Moment moment;
+            CivilTime civil_time;
             bool is_time = false;
             if (dtype.is_duration()) {
               there = parse_duration(text, dtype.unit(), &value);
             } else {
-              is_time = wanted ? read_pattern(*wanted, text, zone.get(), moment)
-                               : read_iso(text, zone.get(), moment);
-              there = is_time && fit(moment, dtype, value);
+              is_time = wanted ? read_pattern(*wanted, text, zone.get(), civil_time)
+                               : read_iso(text, zone.get(), civil_time);
+              there = is_time && fit(civil_time, dtype, value);
             }
             if (!there && !or_null)
-              refuse_time(row, texts.string(row), pattern, dtype, is_time ? &moment : nullptr);
+              refuse_time(row, texts.string(row), pattern, dtype, is_time ? &civil_time : nullptr);
           }
           out[row] = there ? static_cast<T>(value) : T{};
           set_bit(valid, row, there);
@@ -273,7 +277,7 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
 
 }  // namespace
 
-Column texts_of_values(const Column& column) {
+Column format_values(const Column& column) {
   const Dtype dtype = column.dtype();
   if (dtype.is_string()) return column;
   if (dtype.is_category()) return text_of(column);
@@ -283,7 +287,7 @@ Column texts_of_values(const Column& column) {
   return numbers_as_text(column);
 }
 
-NodePtr texts_of_values_node(const NodePtr& column) {
+NodePtr format_values_node(const NodePtr& column) {
   Signature signature = column->signature();
   const Dtype dtype = signature.dtype;
   if (signature.form != Form::kColumn ||
@@ -294,49 +298,48 @@ NodePtr texts_of_values_node(const NodePtr& column) {
   signature.dtype = TypeId::kString;
   return operator_node("astype", "string", signature, {column}, 1,
                        [](std::span<const Value> values) -> Value {
-                         return texts_of_values(std::get<Column>(values[0]));
+                         return format_values(std::get<Column>(values[0]));
                        });
 }
 
-Column texts_of_times(const Column& column, const std::string& pattern) {
+Column format_times(const Column& column, const std::string& pattern) {
   check_times("strftime", column.dtype());
   const TimePattern wanted("strftime", pattern, false);
-  return times_as_text(column, [&](int64_t, const Moment& moment, TextMaker& maker) {
-    char* const begin = maker.reserve(wanted.most_bytes());
-    maker.used(static_cast<size_t>(wanted.write(moment, begin) - begin));
+  return times_as_text(column, [&](int64_t, const CivilTime& civil_time, StringBuilder& builder) {
+    char* const begin = builder.reserve(wanted.most_bytes());
+    builder.used(static_cast<size_t>(wanted.write(civil_time, begin) - begin));
   });
 }
 
-NodePtr texts_of_times_node(const NodePtr& column, const std::string& pattern) {
+NodePtr format_times_node(const NodePtr& column, const std::string& pattern) {
   Signature signature = column->signature();
   check_times("strftime", signature.dtype);
   const TimePattern checked("strftime", pattern, false);
   signature.dtype = TypeId::kString;
   return operator_node("strftime", pattern, signature, {column}, 1,
                        [pattern](std::span<const Value> values) -> Value {
-                         return texts_of_times(std::get<Column>(values[0]), pattern);
+                         return format_times(std::get<Column>(values[0]), pattern);
                        });
 }
 
-Column times_of_texts(const Column& column, const std::string& pattern, Dtype dtype, bool or_null) {
+Column parse_times(const Column& column, const std::string& pattern, Dtype dtype, bool or_null) {
   const Column texts = text_of(column);
   if (dtype.is_date()) return read_times<int32_t>(texts, pattern, dtype, or_null);
   return read_times<int64_t>(texts, pattern, dtype, or_null);
 }
 
-NodePtr times_of_texts_node(const NodePtr& column, const std::string& pattern, Dtype dtype,
-                            bool or_null) {
+NodePtr parse_times_node(const NodePtr& column, const std::string& pattern, Dtype dtype,
+                         bool or_null) {
   Signature signature = text_signature(column, dtype);
   if (dtype.has_zone())
-    zone_rules(op_of(dtype), dtype);  // throws where they are not known
+    timezone_rules(op_of(dtype), dtype);  // throws where they are not known
   else if (!dtype.is_duration())
     check_times("to_datetime", dtype);
   if (!pattern.empty()) const TimePattern checked("to_datetime", pattern, true);
   signature.nullable |= or_null;
   return operator_node(std::string(op_of(dtype)), pattern, signature, {column}, 1,
                        [pattern, dtype, or_null](std::span<const Value> values) -> Value {
-                         return times_of_texts(std::get<Column>(values[0]), pattern, dtype,
-                                               or_null);
+                         return parse_times(std::get<Column>(values[0]), pattern, dtype, or_null);
                        });
 }
 

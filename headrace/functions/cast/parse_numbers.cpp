@@ -51,7 +51,7 @@ template <class T>
 Column numbers(const Column& texts, bool or_null) {
   const int64_t rows = texts.num_rows();
   const Nulls null(texts);
-  Buffer buffer = Buffer::allocate_paged(rows * static_cast<int64_t>(sizeof(T)));
+  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(T)));
   if (rows == 0) return Column(dtype_of<T>(), 0, std::move(buffer));
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   T* const out = buffer.mutable_as<T>();
@@ -77,19 +77,19 @@ Column numbers(const Column& texts, bool or_null) {
 
 }  // namespace
 
-Column numbers_of_texts(const Column& column, Dtype dtype, bool or_null) {
+Column parse_numbers(const Column& column, Dtype dtype, bool or_null) {
   const Column texts = text_of(column);
   return visit_real(dtype,
                     [&]<class T>(std::type_identity<T>) { return numbers<T>(texts, or_null); });
 }
 
-NodePtr numbers_of_texts_node(const NodePtr& column, Dtype dtype, bool or_null) {
+NodePtr parse_numbers_node(const NodePtr& column, Dtype dtype, bool or_null) {
   Signature signature = text_signature(column, dtype);
   if (!dtype.is_real()) refuse_unreal(dtype);
   signature.nullable |= or_null;
   return operator_node("astype", std::string(dtype.name()), signature, {column}, 1,
                        [dtype, or_null](std::span<const Value> values) -> Value {
-                         return numbers_of_texts(std::get<Column>(values[0]), dtype, or_null);
+                         return parse_numbers(std::get<Column>(values[0]), dtype, or_null);
                        });
 }
 

@@ -10,8 +10,8 @@ namespace hr {
 /// case. Floats are correctly rounded. A text that is no number, or one that the dtype does not
 /// hold: null with `or_null`, else InvalidArgumentError naming row and text. Of categories each row
 /// is read. About 20 ns a row and core.
-HR_API Column numbers_of_texts(const Column& column, Dtype dtype, bool or_null);
+HR_API Column parse_numbers(const Column& column, Dtype dtype, bool or_null);
 /// Throws TypeMismatchError for a column of other than texts or a dtype of other than numbers.
-HR_API NodePtr numbers_of_texts_node(const NodePtr& column, Dtype dtype, bool or_null);
+HR_API NodePtr parse_numbers_node(const NodePtr& column, Dtype dtype, bool or_null);
 
 }  // namespace hr

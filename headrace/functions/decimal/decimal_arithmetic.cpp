@@ -33,8 +33,8 @@ class Side {
 
   int scale() const { return scale_; }
 
-  void add_touch(std::vector<Touch>& touches) const {
-    if (column_) touches.push_back(reads(*column_));
+  void add_touch(std::vector<BufferAccess>& accesses) const {
+    if (column_) accesses.push_back(reads(*column_));
   }
 
  private:
@@ -93,14 +93,14 @@ Side side_at(std::span<const Value> values, const DecimalSide& side, size_t& at)
 
 // `make(row, &units)` of each row that is not null; false for what does not fit.
 template <class IsNull, class Make>
-Column decimals_of(std::string_view op, int64_t rows, Dtype dtype, std::vector<Touch> touches,
-                   bool nullable, IsNull&& null, Make&& make) {
-  Buffer buffer = Buffer::allocate_paged(16 * rows);
+Column decimals_of(std::string_view op, int64_t rows, Dtype dtype,
+                   std::vector<BufferAccess> accesses, bool nullable, IsNull&& null, Make&& make) {
+  Buffer buffer = Buffer::allocate_spillable(16 * rows);
   Buffer validity;
   if (rows > 0) {
     auto* const out = buffer.mutable_as<Int128>();
-    touches.push_back(writes(buffer, 16));
-    parallel_morsels(rows, touches, [&](Morsel morsel) {
+    accesses.push_back(writes(buffer, 16));
+    parallel_morsels(rows, accesses, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         Int128 units = 0;
         if (!null(row) && (!make(row, &units) || !has_digits(units, dtype.precision())))
@@ -142,13 +142,13 @@ bool compute(Op op, Int128 a, Int128 b, Int128* out) {
 }
 
 Column run_binary(Op op, const Side& a, const Side& b, int64_t rows, Dtype dtype) {
-  std::vector<Touch> touches;
-  a.add_touch(touches);
-  b.add_touch(touches);
+  std::vector<BufferAccess> accesses;
+  a.add_touch(accesses);
+  b.add_touch(accesses);
   const bool nullable = a.nullable() || b.nullable();
   const auto null = [&](int64_t row) { return a.is_null(row) || b.is_null(row); };
   if (is_comparison(op)) {
-    Buffer bits = bits_of(rows, touches, [&](int64_t row) {
+    Buffer bits = bits_of(rows, accesses, [&](int64_t row) {
       return !null(row) && holds(op, compare_decimals(a[row], a.scale(), b[row], b.scale()));
     });
     return bool_column(rows, std::move(bits), nullable, null);
@@ -157,7 +157,7 @@ Column run_binary(Op op, const Side& a, const Side& b, int64_t rows, Dtype dtype
   const int up_a = std::max(0, scale - a.scale()), up_b = std::max(0, scale - b.scale());
   const bool divides = op == Op::kFloorDivide || op == Op::kRemainder;
   return decimals_of(
-      op_row(op).name, rows, dtype, std::move(touches), nullable, null,
+      op_row(op).name, rows, dtype, std::move(accesses), nullable, null,
       [&](int64_t row, Int128* out) {
         Int128 x, y;
         if (divides && b[row] == 0)
@@ -305,14 +305,14 @@ NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
         const auto& wanted = std::get<Column>(values[0]);
         size_t at = 1;
         const Side a = side_at(values, yes, at), b = side_at(values, no, at);
-        std::vector<Touch> touches{reads(wanted)};
-        a.add_touch(touches);
-        b.add_touch(touches);
+        std::vector<BufferAccess> accesses{reads(wanted)};
+        a.add_touch(accesses);
+        b.add_touch(accesses);
         const Nulls unknown(wanted);
         const auto null = [&](int64_t row) {
           return unknown(row) || (wanted.bit(row) ? a : b).is_null(row);
         };
-        return decimals_of(kOp, wanted.num_rows(), dtype, std::move(touches),
+        return decimals_of(kOp, wanted.num_rows(), dtype, std::move(accesses),
                            unknown.any() || a.nullable() || b.nullable(), null,
                            [&](int64_t row, Int128* out) {
                              const Side& side = wanted.bit(row) ? a : b;

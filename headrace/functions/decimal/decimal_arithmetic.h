@@ -54,7 +54,7 @@ HR_API NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype);
 HR_API Column decimal_cast(const Column& column, Dtype dtype);
 
 /// Decimals as float64; others as they are.
-HR_API NodePtr floats_of_decimals(const NodePtr& column);
+HR_API NodePtr decimal_to_float(const NodePtr& column);
 
 /// "sum" (exact, of 38 digits), "min", "max" as a column of one row; null of no value, but 0 as the
 /// sum. Throws InvalidArgumentError for a sum that does not fit.

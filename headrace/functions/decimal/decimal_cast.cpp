@@ -94,10 +94,10 @@ Column to_texts(const Column& from) {
   const auto in = from.values<Int128>();
   const int scale = from.dtype().scale();
   const Nulls null(from);
-  return make_texts(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
-    return [&](int64_t row, TextMaker& maker) {
-      char* const text = maker.reserve(kMaxDecimal);
-      maker.used(
+  return build_strings(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
+    return [&](int64_t row, StringBuilder& builder) {
+      char* const text = builder.reserve(kMaxDecimal);
+      builder.used(
           static_cast<size_t>(write_decimal(in[static_cast<size_t>(row)], scale, text) - text));
     };
   });
@@ -135,7 +135,7 @@ Column decimal_cast(const Column& column, Dtype dtype) {
   });
 }
 
-NodePtr floats_of_decimals(const NodePtr& column) {
+NodePtr decimal_to_float(const NodePtr& column) {
   const Dtype dtype = column->signature().dtype;
   return dtype.is_decimal() ? decimal_cast_node(column, TypeId::kFloat64) : column;
 }

@@ -21,7 +21,7 @@ namespace hr {
 
 /// Strings as they are, categories as strings.
 inline Column text_of(const Column& column) {
-  return column.dtype().is_category() ? strings_of_categories(column) : column;
+  return column.dtype().is_category() ? dictionary_decode(column) : column;
 }
 
 inline bool starts_character(char byte) {
@@ -98,9 +98,9 @@ inline StringView view_of_part(const StringView& whole, std::string_view text,
     std::memcpy(view.inlined, part.data(), part.size());
     return view;
   }
-  std::memcpy(view.far.prefix, part.data(), sizeof view.far.prefix);
-  view.far.buffer = whole.far.buffer;
-  view.far.offset = whole.far.offset + static_cast<uint32_t>(part.data() - text.data());
+  std::memcpy(view.indirect.prefix, part.data(), sizeof view.indirect.prefix);
+  view.indirect.buffer = whole.indirect.buffer;
+  view.indirect.offset = whole.indirect.offset + static_cast<uint32_t>(part.data() - text.data());
   return view;
 }
 
@@ -109,7 +109,7 @@ template <class F>
 Column pieces_of(const Column& from, F&& part_of) {
   const int64_t rows = from.num_rows();
   const Nulls null(from);
-  Buffer buffer = Buffer::allocate_paged(16 * rows);
+  Buffer buffer = Buffer::allocate_spillable(16 * rows);
   if (rows > 0) {
     auto* const out = buffer.mutable_as<StringView>();
     const StringView* const in = from.values<StringView>().data();
@@ -126,9 +126,9 @@ Column pieces_of(const Column& from, F&& part_of) {
 }
 
 /// Puts the texts of one morsel together; those that stand in their views leave nothing behind.
-class TextMaker {
+class StringBuilder {
  public:
-  explicit TextMaker(int64_t morsel) : buffer_(static_cast<uint32_t>(morsel)) {}
+  explicit StringBuilder(int64_t morsel) : buffer_(static_cast<uint32_t>(morsel)) {}
 
   void add(std::string_view part) {
     std::memcpy(reserve(part.size()), part.data(), part.size());
@@ -158,9 +158,9 @@ class TextMaker {
       used_ = begin_;
       return view;
     }
-    std::memcpy(view.far.prefix, data_ + begin_, sizeof view.far.prefix);
-    view.far.buffer = buffer_;
-    view.far.offset = static_cast<uint32_t>(begin_);
+    std::memcpy(view.indirect.prefix, data_ + begin_, sizeof view.indirect.prefix);
+    view.indirect.buffer = buffer_;
+    view.indirect.offset = static_cast<uint32_t>(begin_);
     begin_ = used_;
     return view;
   }
@@ -190,27 +190,27 @@ class TextMaker {
   char* data_ = nullptr;
 };
 
-/// New texts: `start()` gives a morsel its `make(row, maker)`, which adds the text of a row. Each
+/// New texts: `start()` gives a morsel its `make(row, builder)`, which adds the text of a row. Each
 /// morsel has a buffer of its own, so that the threads do not matter.
 template <class IsNull, class Start>
-Column make_texts(int64_t rows, std::vector<Touch> touches, IsNull&& null, Buffer validity,
-                  Start&& start) {
+Column build_strings(int64_t rows, std::vector<BufferAccess> accesses, IsNull&& null,
+                     Buffer validity, Start&& start) {
   const int64_t nulls = validity ? -1 : 0;
-  Buffer views = Buffer::allocate_paged(16 * rows);
+  Buffer views = Buffer::allocate_spillable(16 * rows);
   std::vector<Buffer> text(static_cast<size_t>(num_morsels(rows)));
   if (rows > 0) {
     auto* const out = views.mutable_as<StringView>();
-    touches.push_back(writes(views, 16));
-    parallel_morsels(rows, touches, [&](Morsel morsel) {
-      TextMaker maker(morsel.index);
+    accesses.push_back(writes(views, 16));
+    parallel_morsels(rows, accesses, [&](Morsel morsel) {
+      StringBuilder builder(morsel.index);
       auto make = start();
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         out[row] = {};
         if (null(row)) continue;
-        make(row, maker);
-        out[row] = maker.finish();
+        make(row, builder);
+        out[row] = builder.finish();
       }
-      text[static_cast<size_t>(morsel.index)] = maker.text();
+      text[static_cast<size_t>(morsel.index)] = builder.text();
     });
   }
   return Column::strings(rows, std::move(views), std::move(text), std::move(validity), nulls);
@@ -223,7 +223,7 @@ inline Column spread_entries(const Column& categories, const Column& entries) {
   const int32_t* const codes = categories.values<int32_t>().data();
   const StringView* const in = entries.values<StringView>().data();
   const auto is_null = [&](int64_t row) { return null(row) || null_entry(codes[row]); };
-  Buffer views = Buffer::allocate_paged(16 * rows);
+  Buffer views = Buffer::allocate_spillable(16 * rows);
   if (rows > 0) {
     auto* const out = views.mutable_as<StringView>();
     parallel_morsels(rows, {reads(categories), writes(views, 16)}, [&](Morsel morsel) {

@@ -83,14 +83,14 @@ Buffer match_long(const Column& column, const Needle& needle, const Mask* where)
 Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts,
                      const Mask* where) {
   const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());
-  const std::vector<Touch> touches{reads(column)};
+  const std::vector<BufferAccess> accesses{reads(column)};
   std::vector<Needle> needles;
   for (const std::string_view text : texts) needles.emplace_back(text);
   const auto same = [words](const Needle& needle, int64_t row) {
     return words[2 * row] == needle.words[0] && words[2 * row + 1] == needle.words[1];
   };
   const auto each = [&](auto&& test) {
-    return bits_of(column.num_rows(), touches, test, where, kFewCheapRows);
+    return bits_of(column.num_rows(), accesses, test, where, kFewCheapRows);
   };
   if (needles.size() == 1 && needles[0].is_inline())
     return each([same, needle = needles[0]](int64_t row) { return same(needle, row); });
@@ -101,7 +101,7 @@ Buffer match_strings(const Column& column, const std::vector<std::string_view>& 
   const Nulls null(column);
   if (needles.size() == 1) return match_long(column, needles[0], where);
   return bits_of(
-      column.num_rows(), touches,
+      column.num_rows(), accesses,
       [&](int64_t row) {
         bool found = false;
         for (const Needle& needle : needles) {
@@ -222,8 +222,8 @@ Column compare_text(Op op, const Column& left, const Column& right) {
   } else if (is_order(op) && (left.dtype().is_category() || right.dtype().is_category())) {
     refuse_order(op, "categories and strings have no order in common");
   }
-  const Column a = left.dtype().is_category() ? strings_of_categories(left) : left;
-  const Column b = right.dtype().is_category() ? strings_of_categories(right) : right;
+  const Column a = left.dtype().is_category() ? dictionary_decode(left) : left;
+  const Column b = right.dtype().is_category() ? dictionary_decode(right) : right;
   const Nulls left_null(a), right_null(b);
   const auto null = [&](int64_t row) { return left_null(row) || right_null(row); };
   Buffer bits = bits_of(a.num_rows(), {reads(a), reads(b)}, [&](int64_t row) {
@@ -260,7 +260,7 @@ NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
                      {.row_inputs = 2, .same = "texts"});
 }
 
-NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
+NodePtr string_where_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
   constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
     throw_error<TypeMismatchError>(kOp, "a condition is bool",
@@ -281,7 +281,7 @@ NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const Nod
         const auto& wanted = std::get<Column>(values[0]);
         const auto &left = std::get<Column>(values[1]), &right = std::get<Column>(values[2]);
         const int64_t rows = wanted.num_rows();
-        Buffer at = Buffer::allocate_paged(8 * rows);
+        Buffer at = Buffer::allocate_spillable(8 * rows);
         if (rows > 0) {
           int64_t* const out = at.mutable_as<int64_t>();
           parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {

@@ -30,6 +30,6 @@ HR_API NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& righ
 
 /// Row r of `yes` where row r of the bool `condition` is true, of `no` where it is false; null
 /// where the condition is. A string with a category gives strings.
-HR_API NodePtr choose_text_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no);
+HR_API NodePtr string_where_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no);
 
 }  // namespace hr

@@ -112,10 +112,10 @@ class Replacement {
 
   int num_groups() const { return most_group_ + 1; }
 
-  void add_to(TextMaker& maker, const std::vector<re2::StringPiece>& groups) const {
+  void add_to(StringBuilder& builder, const std::vector<re2::StringPiece>& groups) const {
     for (const Piece& piece : pieces_)
-      maker.add(piece.group < 0 ? std::string_view(piece.text)
-                                : view_of(groups[static_cast<size_t>(piece.group)]));
+      builder.add(piece.group < 0 ? std::string_view(piece.text)
+                                  : view_of(groups[static_cast<size_t>(piece.group)]));
   }
 
  private:
@@ -161,7 +161,7 @@ class Replacement {
 };
 
 void add_replaced(const re2::RE2& regex, const Replacement& fresh, std::string_view text,
-                  int64_t most, std::vector<re2::StringPiece>& groups, TextMaker& maker) {
+                  int64_t most, std::vector<re2::StringPiece>& groups, StringBuilder& builder) {
   size_t copied = 0;
   for (size_t at = 0; most != 0 && at <= text.size(); --most) {
     if (!regex.Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
@@ -169,18 +169,18 @@ void add_replaced(const re2::RE2& regex, const Replacement& fresh, std::string_v
       break;
     const auto begin = static_cast<size_t>(groups[0].data() - text.data());
     const size_t end = begin + groups[0].size();
-    maker.add(text.substr(copied, begin - copied));
-    fresh.add_to(maker, groups);
+    builder.add(text.substr(copied, begin - copied));
+    fresh.add_to(builder, groups);
     copied = end;
     at = end > begin ? end : end < text.size() ? next_character(text, end) : end + 1;
   }
-  maker.add(text.substr(copied));
+  builder.add(text.substr(copied));
 }
 
 Column extract_group(const Column& from, const RegexPattern& pattern, int group) {
   const int64_t rows = from.num_rows();
   const Nulls null(from);
-  Buffer views = Buffer::allocate_paged(16 * rows);
+  Buffer views = Buffer::allocate_spillable(16 * rows);
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows > 0) {
     auto* const out = views.mutable_as<StringView>();
@@ -230,12 +230,12 @@ Column replace_regex(const Column& column, const RegexPattern& pattern, const st
                      int64_t most) {
   return over_texts(column, [&](const Column& from) {
     const Nulls null(from);
-    return make_texts(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
+    return build_strings(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
       std::shared_ptr<const re2::RE2> regex = compile(pattern);
       const Replacement made(pattern, *regex, fresh);
       std::vector<re2::StringPiece> groups(static_cast<size_t>(made.num_groups()));
-      return [&from, most, regex, made, groups](int64_t row, TextMaker& maker) mutable {
-        add_replaced(*regex, made, from.string(row), most, groups, maker);
+      return [&from, most, regex, made, groups](int64_t row, StringBuilder& builder) mutable {
+        add_replaced(*regex, made, from.string(row), most, groups, builder);
       };
     });
   });

@@ -162,7 +162,7 @@ Column text_length(const Column& column) {
   const Column from = text_of(column);
   const int64_t rows = from.num_rows();
   const Nulls null(from);
-  Buffer buffer = Buffer::allocate_paged(4 * rows);
+  Buffer buffer = Buffer::allocate_spillable(4 * rows);
   if (rows > 0) {
     auto* const out = buffer.mutable_as<int32_t>();
     parallel_morsels(rows, {reads(from), writes(buffer, 4)}, [&](Morsel morsel) {

@@ -99,25 +99,25 @@ bool is_ascii(std::string_view text) {
 }
 
 void add_in_case(LetterCase wanted, const CaseTable& table, std::string_view text,
-                 TextMaker& maker) {
+                 StringBuilder& builder) {
   if (is_ascii(text)) {
     const auto first = static_cast<uint8_t>(wanted == LetterCase::kUpper ? 'a' : 'A');
-    char* const out = maker.reserve(text.size());
+    char* const out = builder.reserve(text.size());
     for (size_t i = 0; i < text.size(); ++i) {
       const auto byte = static_cast<uint8_t>(text[i]);
       out[i] = static_cast<char>(byte ^ (static_cast<uint8_t>(byte - first) < 26 ? 0x20 : 0));
     }
-    maker.used(text.size());
+    builder.used(text.size());
     return;
   }
   for (size_t at = 0; at < text.size();) {
     const Character from = character_at(text, at);
-    char* const out = maker.reserve(kMostCaseBytes);
+    char* const out = builder.reserve(kMostCaseBytes);
     if (from.code == kNoCharacter) {
       out[0] = text[at];
-      maker.used(1);
+      builder.used(1);
     } else {
-      maker.used(table.put(from.code, out));
+      builder.used(table.put(from.code, out));
     }
     at += from.bytes;
   }
@@ -149,14 +149,14 @@ std::string_view strip(std::string_view text, StripEnds ends, F&& is_gone) {
 }
 
 void add_replaced(std::string_view text, std::string_view old, std::string_view fresh, int64_t most,
-                  TextMaker& maker) {
+                  StringBuilder& builder) {
   if (old.empty()) {
     for (size_t at = 0;;) {
-      if (most != 0) maker.add(fresh);
+      if (most != 0) builder.add(fresh);
       if (most > 0) --most;
       if (at >= text.size()) return;
       const size_t next = next_character(text, at);
-      maker.add(text.substr(at, next - at));
+      builder.add(text.substr(at, next - at));
       at = next;
     }
   }
@@ -165,18 +165,18 @@ void add_replaced(std::string_view text, std::string_view old, std::string_view 
     const void* const found = memmem(text.data() + at, text.size() - at, old.data(), old.size());
     if (!found) break;
     const auto begin = static_cast<size_t>(static_cast<const char*>(found) - text.data());
-    maker.add(text.substr(at, begin - at));
-    maker.add(fresh);
+    builder.add(text.substr(at, begin - at));
+    builder.add(fresh);
     at = begin + old.size();
   }
-  maker.add(text.substr(at));
+  builder.add(text.substr(at));
 }
 
-void add_steps(std::string_view text, int64_t step, TextMaker& maker) {
+void add_steps(std::string_view text, int64_t step, StringBuilder& builder) {
   const uint64_t every = step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
   uint64_t seen = 0;  // since the last one that was taken
   const auto take = [&](std::string_view character) {
-    if (seen == 0) maker.add(character);
+    if (seen == 0) builder.add(character);
     if (++seen == every) seen = 0;
   };
   for (size_t at = 0; step > 0 && at < text.size();) {
@@ -192,13 +192,13 @@ void add_steps(std::string_view text, int64_t step, TextMaker& maker) {
   }
 }
 
-// `add(text, maker)` of each text of a column.
+// `add(text, builder)` of each text of a column.
 template <class F>
 Column change_texts(const Column& column, F&& add) {
   return over_texts(column, [&](const Column& from) {
     const Nulls null(from);
-    return make_texts(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
-      return [&](int64_t row, TextMaker& maker) { add(from.string(row), maker); };
+    return build_strings(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
+      return [&](int64_t row, StringBuilder& builder) { add(from.string(row), builder); };
     });
   });
 }
@@ -212,8 +212,8 @@ LetterCase letter_case_from_name(std::string_view name) {
 
 Column change_case(LetterCase wanted, const Column& column) {
   const CaseTable table(wanted);
-  return change_texts(column, [&](std::string_view text, TextMaker& maker) {
-    add_in_case(wanted, table, text, maker);
+  return change_texts(column, [&](std::string_view text, StringBuilder& builder) {
+    add_in_case(wanted, table, text, builder);
   });
 }
 
@@ -250,8 +250,8 @@ NodePtr strip_text_node(const NodePtr& column, StripEnds ends, const std::string
 
 Column replace_text(const Column& column, std::string_view old, std::string_view fresh,
                     int64_t most) {
-  return change_texts(column, [&](std::string_view text, TextMaker& maker) {
-    add_replaced(text, old, fresh, most, maker);
+  return change_texts(column, [&](std::string_view text, StringBuilder& builder) {
+    add_replaced(text, old, fresh, most, builder);
   });
 }
 
@@ -264,8 +264,9 @@ NodePtr replace_text_node(const NodePtr& column, const std::string& old, const s
 }
 
 Column step_text(const Column& column, int64_t step) {
-  return change_texts(
-      column, [step](std::string_view text, TextMaker& maker) { add_steps(text, step, maker); });
+  return change_texts(column, [step](std::string_view text, StringBuilder& builder) {
+    add_steps(text, step, builder);
+  });
 }
 
 NodePtr step_text_node(const NodePtr& column, int64_t step) {
@@ -310,12 +311,12 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
   NodePtr made = operator_node(
       "str", "concatenate", signature, inputs, 1, [order](std::span<const Value> values) -> Value {
         std::vector<Column> columns;
-        std::vector<Touch> touches;
+        std::vector<BufferAccess> accesses;
         for (const Value& value : values) columns.push_back(text_of(std::get<Column>(value)));
         std::vector<Nulls> nulls;
         bool nullable = false;
         for (const Column& column : columns) {
-          touches.push_back(reads(column));
+          accesses.push_back(reads(column));
           nulls.emplace_back(column);
           nullable |= nulls.back().any();
         }
@@ -326,10 +327,10 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
         };
         Buffer validity;
         if (nullable) validity = bits_of(rows, {}, [&](int64_t row) { return !null(row); });
-        return make_texts(rows, touches, null, std::move(validity), [&] {
-          return [&](int64_t row, TextMaker& maker) {
+        return build_strings(rows, accesses, null, std::move(validity), [&] {
+          return [&](int64_t row, StringBuilder& builder) {
             for (const Piece& piece : order)
-              maker.add(piece.is_column ? columns[piece.input].string(row) : piece.text);
+              builder.add(piece.is_column ? columns[piece.input].string(row) : piece.text);
           };
         });
       });

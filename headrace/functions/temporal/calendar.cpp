@@ -94,7 +94,7 @@ DateField date_field_from_name(std::string_view name) {
 Column date_field(const Column& column, DateField field) {
   check(column.dtype());
   const int64_t rows = column.num_rows();
-  Buffer buffer = Buffer::allocate_paged(4 * rows);
+  Buffer buffer = Buffer::allocate_spillable(4 * rows);
   if (rows > 0) {
     int32_t* const out = buffer.mutable_as<int32_t>();
     const auto fill = [&](const auto* values) {
@@ -145,7 +145,7 @@ Column add_months(const Column& column, int64_t months, int64_t units) {
   constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
   const int64_t rows = column.num_rows(), a_day = units_a_day(column.dtype());
   const Nulls null(column);
-  Buffer buffer = Buffer::allocate_paged(kWidth * rows);
+  Buffer buffer = Buffer::allocate_spillable(kWidth * rows);
   if (rows > 0) {
     const T* const in = column.values<T>().data();
     T* const out = buffer.mutable_as<T>();
@@ -191,10 +191,10 @@ NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
 namespace {
 
 template <class T>
-Column finer_counts(const Column& column, int64_t factor, bool clamp) {
+Column rescale_unit(const Column& column, int64_t factor, bool clamp) {
   const int64_t rows = column.num_rows();
   const Nulls null(column);
-  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  Buffer buffer = Buffer::allocate_spillable(8 * rows);
   if (rows > 0) {
     const T* const in = column.values<T>().data();
     int64_t* const out = buffer.mutable_as<int64_t>();
@@ -216,7 +216,7 @@ Column finer_counts(const Column& column, int64_t factor, bool clamp) {
 
 }  // namespace
 
-NodePtr finer_counts_node(const NodePtr& column, TimeUnit unit, bool clamp) {
+NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp) {
   Signature signature = column->signature();
   const Dtype dtype = signature.dtype;
   const int64_t units = units_per_second(unit);
@@ -230,8 +230,8 @@ NodePtr finer_counts_node(const NodePtr& column, TimeUnit unit, bool clamp) {
                                    [=](std::span<const Value> values) -> Value {
                                      const auto& in = std::get<Column>(values[0]);
                                      return dtype.is_date()
-                                                ? finer_counts<int32_t>(in, factor, clamp)
-                                                : finer_counts<int64_t>(in, factor, clamp);
+                                                ? rescale_unit<int32_t>(in, factor, clamp)
+                                                : rescale_unit<int64_t>(in, factor, clamp);
                                    }),
                      {.row_inputs = 1, .same = detail});
 }

@@ -36,6 +36,6 @@ HR_API NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t un
 /// Dates, timestamps or durations as int64 counts of a finer unit. What does not fit is the least
 /// or the greatest count with `clamp`, which keeps comparisons right, else InvalidArgumentError
 /// with its row. Throws TypeMismatchError for another dtype, and for a coarser unit.
-HR_API NodePtr finer_counts_node(const NodePtr& column, TimeUnit unit, bool clamp);
+HR_API NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp);
 
 }  // namespace hr

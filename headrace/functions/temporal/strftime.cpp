@@ -89,11 +89,11 @@ bool take_fraction(std::string_view& text, int64_t& nanos) {
 
 }  // namespace
 
-Moment moment_of_days(int64_t days) {
+CivilTime civil_time_from_days(int64_t days) {
   return {days, 0, 0};
 }
 
-Moment moment_of_time(int64_t value, TimeUnit unit) {
+CivilTime civil_time_from_timestamp(int64_t value, TimeUnit unit) {
   const int64_t units = units_per_second(unit);
   const int64_t seconds = floor_divide(value, units);
   return {floor_divide(seconds, kDaySeconds), floor_modulo(seconds, kDaySeconds),
@@ -136,10 +136,10 @@ void TimePattern::add(std::string_view op, char letter, const std::string& patte
   most_bytes_ += letter == 'Y' ? kYearBytes : kWordBytes;
 }
 
-char* TimePattern::write(const Moment& moment, char* out) const {
-  const CivilDate date = civil_from_days(moment.days);
-  const int64_t hour = moment.seconds / 3600;
-  const auto weekday = kDays[static_cast<size_t>(floor_modulo(moment.days, 7))];
+char* TimePattern::write(const CivilTime& civil_time, char* out) const {
+  const CivilDate date = civil_from_days(civil_time.days);
+  const int64_t hour = civil_time.seconds / 3600;
+  const auto weekday = kDays[static_cast<size_t>(floor_modulo(civil_time.days, 7))];
   const auto month = kMonths[static_cast<size_t>(date.month - 1)];
   for (const Item& item : items_) switch (item.letter) {
       case 0:
@@ -164,19 +164,19 @@ char* TimePattern::write(const Moment& moment, char* out) const {
         out = put_number((hour + 11) % 12 + 1, 2, out);
         break;
       case 'M':
-        out = put_number(moment.seconds / 60 % 60, 2, out);
+        out = put_number(civil_time.seconds / 60 % 60, 2, out);
         break;
       case 'S':
-        out = put_number(moment.seconds % 60, 2, out);
+        out = put_number(civil_time.seconds % 60, 2, out);
         break;
       case 'f':
-        out = put_number(moment.nanos / 1000, 6, out);
+        out = put_number(civil_time.nanos / 1000, 6, out);
         break;
       case 'p':
         out = put(hour < 12 ? "AM" : "PM", out);
         break;
       case 'j':
-        out = put_number(moment.days - days_from_civil({date.year, 1, 1}) + 1, 3, out);
+        out = put_number(civil_time.days - days_from_civil({date.year, 1, 1}) + 1, 3, out);
         break;
       case 'a':
         out = put(weekday.substr(0, 3), out);
@@ -193,7 +193,7 @@ char* TimePattern::write(const Moment& moment, char* out) const {
   return out;
 }
 
-bool TimePattern::read(std::string_view text, Moment& moment) const {
+bool TimePattern::read(std::string_view text, CivilTime& civil_time) const {
   int64_t year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0, nanos = 0;
   int afternoon = -1;  // not said
   bool twelve = false;
@@ -246,9 +246,9 @@ bool TimePattern::read(std::string_view text, Moment& moment) const {
   if (!text.empty() || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 ||
       second > 59 || day > days_in_month(year, static_cast<int32_t>(month)))
     return false;
-  moment.days = days_from_civil({year, static_cast<int32_t>(month), static_cast<int32_t>(day)});
-  moment.seconds = hour * 3600 + minute * 60 + second;
-  moment.nanos = nanos;
+  civil_time.days = days_from_civil({year, static_cast<int32_t>(month), static_cast<int32_t>(day)});
+  civil_time.seconds = hour * 3600 + minute * 60 + second;
+  civil_time.nanos = nanos;
   return true;
 }
 

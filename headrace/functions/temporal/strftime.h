@@ -11,15 +11,15 @@
 namespace hr {
 
 /// A day and what of it has passed.
-struct Moment {
+struct CivilTime {
   int64_t days = 0;     ///< since 1970-01-01
   int64_t seconds = 0;  ///< of the day
   int64_t nanos = 0;    ///< of the second
 };
 
 /// The moment of a date (days) or of a timestamp of a unit.
-Moment moment_of_days(int64_t days);
-Moment moment_of_time(int64_t value, TimeUnit unit);
+CivilTime civil_time_from_days(int64_t days);
+CivilTime civil_time_from_timestamp(int64_t value, TimeUnit unit);
 
 /// A parsed pattern of `strftime`; see format_values.h for the letters.
 class TimePattern {
@@ -31,10 +31,10 @@ class TimePattern {
   size_t most_bytes() const { return most_bytes_; }
 
   /// Writes a moment and gives the end.
-  char* write(const Moment& moment, char* out) const;
+  char* write(const CivilTime& civil_time, char* out) const;
 
   /// Reads all of a text; false when it does not match, or is no moment of the calendar.
-  bool read(std::string_view text, Moment& moment) const;
+  bool read(std::string_view text, CivilTime& civil_time) const;
 
  private:
   struct Item {

@@ -106,10 +106,10 @@ Nonexistent nonexistent_from_name(std::string_view name) {
 
 Column local_times(const Column& instants) {
   const Dtype dtype = instants.dtype();
-  const auto rules = zone_rules(kConvert, dtype);
+  const auto rules = timezone_rules(kConvert, dtype);
   const int64_t rows = instants.num_rows(), units = units_per_second(dtype.unit());
   const Nulls null(instants);
-  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  Buffer buffer = Buffer::allocate_spillable(8 * rows);
   if (rows > 0) {
     const int64_t* const in = instants.values<int64_t>().data();
     int64_t* const out = buffer.mutable_as<int64_t>();
@@ -128,7 +128,7 @@ Column local_times(const Column& instants) {
 
 NodePtr local_times_node(const NodePtr& instants) {
   Signature signature = instants->signature();
-  zone_rules(kConvert, signature.dtype);
+  timezone_rules(kConvert, signature.dtype);
   signature.dtype = Dtype::timestamp(signature.dtype.unit());
   return operator_node(std::string(kConvert), "local", signature, {instants}, 1,
                        [](std::span<const Value> values) -> Value {
@@ -136,15 +136,14 @@ NodePtr local_times_node(const NodePtr& instants) {
                        });
 }
 
-Column instants_of_local(const Column& local, Dtype zoned, Ambiguous ambiguous,
-                         Nonexistent nonexistent) {
+Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous, Nonexistent nonexistent) {
   check_local(local.dtype(), zoned);
-  const auto rules = zone_rules(kLocalize, zoned);
+  const auto rules = timezone_rules(kLocalize, zoned);
   const int64_t rows = local.num_rows();
   const Nulls null(local);
   const bool nullable =
       null.any() || ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
-  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  Buffer buffer = Buffer::allocate_spillable(8 * rows);
   if (rows == 0) return Column(zoned, 0, std::move(buffer));
   Buffer validity = nullable ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
   const int64_t* const in = local.values<int64_t>().data();
@@ -162,11 +161,11 @@ Column instants_of_local(const Column& local, Dtype zoned, Ambiguous ambiguous,
   return Column(zoned, rows, std::move(buffer), std::move(validity), nullable ? -1 : 0);
 }
 
-NodePtr instants_of_local_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
-                               Nonexistent nonexistent) {
+NodePtr localize_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
+                      Nonexistent nonexistent) {
   Signature signature = local->signature();
   check_local(signature.dtype, zoned);
-  zone_rules(kLocalize, zoned);
+  timezone_rules(kLocalize, zoned);
   signature.dtype = zoned;
   signature.nullable |= ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
   return operator_node(std::string(kLocalize),
@@ -174,8 +173,8 @@ NodePtr instants_of_local_node(const NodePtr& local, Dtype zoned, Ambiguous ambi
                            std::string(kNonexistent[static_cast<size_t>(nonexistent)]),
                        signature, {local}, 1,
                        [zoned, ambiguous, nonexistent](std::span<const Value> values) -> Value {
-                         return instants_of_local(std::get<Column>(values[0]), zoned, ambiguous,
-                                                  nonexistent);
+                         return localize(std::get<Column>(values[0]), zoned, ambiguous,
+                                         nonexistent);
                        });
 }
 

@@ -29,9 +29,9 @@ HR_API NodePtr local_times_node(const NodePtr& instants);
 /// Timestamps without a zone as the instants of `zoned`, a dtype of the same unit with a zone.
 /// Throws InvalidArgumentError with the row of a time that is there twice or never, where these
 /// are to raise.
-HR_API Column instants_of_local(const Column& local, Dtype zoned, Ambiguous ambiguous,
-                                Nonexistent nonexistent);
-HR_API NodePtr instants_of_local_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
-                                      Nonexistent nonexistent);
+HR_API Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous,
+                       Nonexistent nonexistent);
+HR_API NodePtr localize_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
+                             Nonexistent nonexistent);
 
 }  // namespace hr

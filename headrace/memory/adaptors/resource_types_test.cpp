@@ -284,7 +284,7 @@ TEST(CurrentResource, MayGoWhileItsBuffersLive) {
   EXPECT_TRUE(below->live_blocks().empty());
 }
 
-TEST(Caches, OfAllResourcesCountAndAreTrimmed) {
+TEST(CachedBlocks, OfAllResourcesCountAndAreTrimmed) {
   const int64_t before = cached_bytes();
   const auto pool = std::make_shared<PoolResource>(system_resource());
   const AnyResource resource(pool);

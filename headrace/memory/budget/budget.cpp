@@ -109,7 +109,7 @@ const char* why_it_stays(const Buffer::Rep& rep) {
   if (!rep.place.is_host()) return device_stays(rep);
   if (!rep.residency)
     return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource moves nothing";
-  if (!rep.published && !rep.paged) return "being made";
+  if (!rep.sealed && !rep.paged) return "being made";
   if (pinned_bytes(rep) > 0) return "in use";
   if (resident_bytes(rep) == 0) return "on disk";
   return spill_limit() == 0 ? "spilling is off" : "the disk took no more";

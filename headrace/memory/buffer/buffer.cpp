@@ -37,13 +37,13 @@ Buffer Buffer::allocate(int64_t size_bytes, const AnyResource& resource) {
   return make(size_bytes, resource, false);
 }
 
-Buffer Buffer::allocate_paged(int64_t size_bytes) {
+Buffer Buffer::allocate_spillable(int64_t size_bytes) {
   return make(size_bytes, current_resource(), true);
 }
 
 Buffer Buffer::allocate_temporary(int64_t size_bytes) {
-  Buffer buffer = allocate_paged(size_bytes);
-  buffer.advise(Keep::kTemporary);
+  Buffer buffer = allocate_spillable(size_bytes);
+  buffer.advise(EvictionHint::kTemporary);
   return buffer;
 }
 
@@ -160,24 +160,24 @@ std::byte* Buffer::mutable_data() {
   if (!rep_) return nullptr;
   if (!rep_->writable || rep_->references.load() != 1)
     throw_error<InternalError>("buffer", "write to shared or read-only bytes");
-  if (rep_->published) hold();
+  if (rep_->sealed) hold();
   return rep_->data;
 }
 
 // Somebody writes again, without pins.
 void Buffer::hold() {
   if (rep_->residency) SpillEngine::instance().hold({this, 0, rep_->capacity_bytes, true});
-  rep_->published = false;
+  rep_->sealed = false;
 }
 
-void Buffer::publish() const {
-  if (!rep_ || rep_->published.exchange(true)) return;
+void Buffer::seal() const {
+  if (!rep_ || rep_->sealed.exchange(true)) return;
   if (rep_->residency && !rep_->paged.exchange(false))
     SpillEngine::instance().let_go({this, 0, rep_->capacity_bytes});
 }
 
-void Buffer::advise(Keep keep) const {
-  if (residency()) SpillEngine::instance().set_keep(*residency(), keep);
+void Buffer::advise(EvictionHint keep) const {
+  if (residency()) SpillEngine::instance().set_eviction_hint(*residency(), keep);
 }
 
 Residency* Buffer::residency() const {

@@ -22,7 +22,7 @@ struct Owner {
 };
 
 /// What is known of the next use of a buffer when the budget is short.
-enum class Keep : uint8_t {
+enum class EvictionHint : uint8_t {
   kByUse,       ///< the plan knows, or what was used long ago goes first
   kSequential,  ///< scanned from its beginning to its end, again and again
   kOnce,        ///< each byte is used once: what was used goes first
@@ -48,8 +48,8 @@ class HR_API Buffer {
   /// The same for a maker that writes under pins (`pin.h`) only. When the budget has no room for
   /// all of it, a chunk is charged when it is first pinned, and may be on the disk before the
   /// buffer is whole: so a result may be larger than the budget.
-  static Buffer allocate_paged(int64_t size_bytes);
-  /// The same for what an operator needs itself until it is done (`Keep::kTemporary`).
+  static Buffer allocate_spillable(int64_t size_bytes);
+  /// The same for what an operator needs itself until it is done (`EvictionHint::kTemporary`).
   static Buffer allocate_temporary(int64_t size_bytes);
 
   /// Foreign bytes that live until `owner` is released: nothing is copied, the budget is not
@@ -95,10 +95,10 @@ class HR_API Buffer {
 
   /// The maker is done: from now on the bytes may leave memory under a budget. Readers see no
   /// difference but for the time it takes. The plan does this for each value of a node.
-  void publish() const;
+  void seal() const;
 
   /// What the engine should know of the next use.
-  void advise(Keep keep) const;
+  void advise(EvictionHint keep) const;
 
   /// Counts handles of other libraries (+1 at export, -1 at their release), for reports.
   void note_export(int change) const;

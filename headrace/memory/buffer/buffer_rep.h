@@ -34,7 +34,7 @@ struct Buffer::Rep {
   Owner owner;
   std::optional<AnyResource> resource;
   std::unique_ptr<Residency> residency;  // of blocks that can move to the disk
-  std::atomic<bool> published{false};
+  std::atomic<bool> sealed{false};
   std::atomic<bool> paged{false};  // written under pins only
   uint64_t serial = 0;
   Rep* previous = nullptr;  // in the registry of live buffers

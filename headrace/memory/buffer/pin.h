@@ -25,7 +25,7 @@ struct PinnedRange {
 /// without chunks (small, foreign, of other resources) cost nothing. About 20 ns a range.
 ///
 /// Published bytes can be read without a pin: they come from the page cache then, slower and not
-/// in the budget. Bytes of `allocate_paged` are written under pins only, until they are published.
+/// in the budget. Bytes of `allocate_spillable` are written under pins only, until they are sealed.
 class HR_API Pin {
  public:
   explicit Pin(std::span<const PinnedRange> ranges);
@@ -48,7 +48,7 @@ HR_API int64_t chunk_bytes_of(int64_t buffer_bytes);
 /// What the rows of a job have of one buffer: `items` of `item_bits`, item i at bit
 /// first_bit + i * step_bits. Row r of the job needs items r - before to r + after, as far as there
 /// are such.
-struct Touch {
+struct BufferAccess {
   const Buffer* buffer;
   int64_t first_bit;
   int64_t step_bits;
@@ -60,7 +60,7 @@ struct Touch {
 };
 
 /// The ranges that rows [begin, end) of a job need.
-HR_API std::vector<PinnedRange> ranges_of(std::span<const Touch> touches, int64_t begin,
+HR_API std::vector<PinnedRange> ranges_of(std::span<const BufferAccess> accesses, int64_t begin,
                                           int64_t end);
 
 }  // namespace hr

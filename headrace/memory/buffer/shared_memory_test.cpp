@@ -76,7 +76,7 @@ int open_descriptors() {
 
 }  // namespace
 
-TEST(Shared, MappedReadOnlyWithoutACopy) {
+TEST(SharedMemory, MappedReadOnlyWithoutACopy) {
   for (const int64_t bytes :
        {int64_t{1}, int64_t{63}, int64_t{4096}, int64_t{255} << 10, kMiB + 7}) {
     const Buffer own = filled(bytes, 0x5A);
@@ -89,7 +89,7 @@ TEST(Shared, MappedReadOnlyWithoutACopy) {
   }
 }
 
-TEST(Shared, NobodyElseCanWriteOrResize) {
+TEST(SharedMemory, NobodyElseCanWriteOrResize) {
   const Buffer own = filled(kMiB, 1);
   const Descriptor file = file_of(own);
   EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0), MAP_FAILED);
@@ -99,7 +99,7 @@ TEST(Shared, NobodyElseCanWriteOrResize) {
   EXPECT_NE(mprotect(const_cast<std::byte*>(other[0].data()), 4096, PROT_READ | PROT_WRITE), 0);
 }
 
-TEST(Shared, FreeSegmentsWaitAndAreCounted) {
+TEST(SharedMemory, FreeSegmentsWaitAndAreCounted) {
   trim_shared();
   const int64_t before = memory_statistics().used_bytes;
   const std::byte* first = nullptr;
@@ -117,7 +117,7 @@ TEST(Shared, FreeSegmentsWaitAndAreCounted) {
   EXPECT_EQ(memory_statistics().used_bytes, before);
 }
 
-TEST(Shared, WaitingSegmentsMakeRoomUnderALimit) {
+TEST(SharedMemory, WaitingSegmentsMakeRoomUnderALimit) {
   trim_shared();
   filled(8 * kMiB, 1);
   const int64_t used = memory_statistics().used_bytes;
@@ -129,7 +129,7 @@ TEST(Shared, WaitingSegmentsMakeRoomUnderALimit) {
   trim_shared();
 }
 
-TEST(Shared, AShrunkBufferStaysCharged) {
+TEST(SharedMemory, AShrunkBufferStaysCharged) {
   const int64_t before = memory_statistics().used_bytes;
   Buffer own = filled(6 * kMiB, 1);
   own.shrink(100);
@@ -139,7 +139,7 @@ TEST(Shared, AShrunkBufferStaysCharged) {
   for (int i = 100; i < 128; ++i) EXPECT_EQ(own.as<uint8_t>()[i], 0);
 }
 
-TEST(Shared, TakesEveryRequestThatAResourceMustTake) {
+TEST(SharedMemory, TakesEveryRequestThatAResourceMustTake) {
   const AnyResource resource = shared_resource();
   std::vector<void*> blocks;
   for (size_t alignment = 1; alignment <= size_t{2} << 20; alignment *= 2)
@@ -160,7 +160,7 @@ TEST(Shared, TakesEveryRequestThatAResourceMustTake) {
   EXPECT_EQ(shared_cached_bytes(), 0);
 }
 
-TEST(Shared, RandomBlocksKeepTheirBytes) {
+TEST(SharedMemory, RandomBlocksKeepTheirBytes) {
   std::mt19937 random(7);
   struct Block {
     Buffer buffer;
@@ -190,7 +190,7 @@ TEST(Shared, RandomBlocksKeepTheirBytes) {
   EXPECT_EQ(open_descriptors(), descriptors);
 }
 
-TEST(Shared, ThreadsAllocateTogether) {
+TEST(SharedMemory, ThreadsAllocateTogether) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([t] {
@@ -207,7 +207,7 @@ TEST(Shared, ThreadsAllocateTogether) {
   EXPECT_EQ(shared_cached_bytes(), 0);
 }
 
-TEST(Shared, AttachedMemoryIsForeignAndGoesWithItsLastBuffer) {
+TEST(SharedMemory, AttachedMemoryIsForeignAndGoesWithItsLastBuffer) {
   trim_shared();
   const int64_t foreign = memory_statistics().foreign_bytes;
   const int descriptors = open_descriptors();
@@ -232,7 +232,7 @@ TEST(Shared, AttachedMemoryIsForeignAndGoesWithItsLastBuffer) {
   EXPECT_EQ(open_descriptors(), descriptors);
 }
 
-TEST(Shared, RefusesWhatCannotBeTrusted) {
+TEST(SharedMemory, RefusesWhatCannotBeTrusted) {
   const Buffer own = filled(kMiB, 1);
   EXPECT_THAT(refusal(file_of(own), {0, 0, kMiB + 4097}), HasSubstr("shorter than its values"));
   EXPECT_THAT(refusal(file_of(own), {1, 0, 1}), HasSubstr("a range lies in no segment"));
@@ -249,7 +249,7 @@ TEST(Shared, RefusesWhatCannotBeTrusted) {
   EXPECT_THAT(refusal(std::move(unsealed), {0, 0, 1}), HasSubstr("not sealed"));
 }
 
-TEST(Shared, AForkSharesNoSegmentForWriting) {
+TEST(SharedMemory, AForkSharesNoSegmentForWriting) {
   trim_shared();
   filled(2 * kMiB, 1);                // waits
   Buffer kept = filled(3 * kMiB, 7);  // lives in both
@@ -280,7 +280,7 @@ TEST(Shared, AForkSharesNoSegmentForWriting) {
   trim_shared();
 }
 
-TEST(Shared, SealedCopiesHoldStill) {
+TEST(SharedMemory, SealedCopiesHoldStill) {
   const std::string text(10'000, 'x');
   const Descriptor file = sealed_copy(text);
   EXPECT_EQ(sealed_bytes("test", file, 20'000), text);

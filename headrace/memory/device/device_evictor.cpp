@@ -191,7 +191,7 @@ void DeviceTier::copy_to_host(Residency& residency) {
       pinned_bytes_ -= rep.size_bytes;
     }
   const bool in_pinned = static_cast<bool>(copy);
-  if (!in_pinned) copy = Buffer::allocate_paged(rep.size_bytes);
+  if (!in_pinned) copy = Buffer::allocate_spillable(rep.size_bytes);
   try {
     record_move(rep.tag, rep.size_bytes, rep.place, in_pinned ? pinned_host : host);
     residency.ticket = moves_.load()->out(rep.place, rep.data, rep.size_bytes, copy, in_pinned);
@@ -200,7 +200,7 @@ void DeviceTier::copy_to_host(Residency& residency) {
     if (in_pinned) pinned_bytes_ -= rep.size_bytes;
     throw;
   }
-  if (!in_pinned) copy.publish();
+  if (!in_pinned) copy.seal();
   residency.copy = std::move(copy);
   residency.copy_is_pinned = in_pinned;
 }
@@ -239,13 +239,13 @@ void DeviceTier::demote(Residency& residency) {
   Buffer::Rep& rep = residency.rep;
   const ScopedTag tag(rep.tag);
   moves_.load()->wait(rep.place, std::exchange(residency.ticket, 0));
-  Buffer copy = Buffer::allocate_paged(rep.size_bytes);
+  Buffer copy = Buffer::allocate_spillable(rep.size_bytes);
   record_move(rep.tag, rep.size_bytes, pinned_host, host);
   std::byte* const to = copy.mutable_data();
   in_pieces(copy, 0, rep.size_bytes, true, [&](int64_t at, int64_t size) {
     std::memcpy(to + at, residency.copy.data() + at, static_cast<size_t>(size));
   });
-  copy.publish();
+  copy.seal();
   {
     const std::lock_guard lock(mutex_);
     forget_copy(residency);
@@ -299,7 +299,7 @@ bool DeviceTier::make_room(Place place, int64_t bytes) {
     int64_t pins = 0;
     for (Residency* each : all_) {
       if (each->rep.place != place) continue;
-      if (each->rep.published) pins += whole(*each).pins;
+      if (each->rep.sealed) pins += whole(*each).pins;
       if (each->moving || whole(*each).pins > 0 || each->rep.exports > 0 || !each->is_there() ||
           each->rep.size_bytes < kLeastMoved)
         continue;

@@ -22,7 +22,7 @@ inline constexpr int64_t kLeastMoved = int64_t{64} << 10;
 inline constexpr size_t kBlockAlignment = 64;
 
 /// A buffer of a device has one chunk, whose pins, uses and rank mean what they do on the host.
-/// Only published buffers have none of their maker's pin, and those that another library has the
+/// Only sealed buffers have none of their maker's pin, and those that another library has the
 /// address of stay.
 class DeviceTier {
  public:

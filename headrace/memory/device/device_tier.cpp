@@ -22,7 +22,7 @@ const char* device_stays(const Buffer::Rep& rep) {
   const Residency& residency = *rep.residency;
   if (!residency.is_there()) return residency.copy_is_pinned ? "in pinned memory" : "on the host";
   if (rep.exports > 0) return "another library has its address";
-  if (!rep.published) return "being made";
+  if (!rep.sealed) return "being made";
   if (residency.chunks[0].pins > 0) return "in use";
   if (rep.size_bytes < kLeastMoved) return "too small to move";
   return "the host took no more";

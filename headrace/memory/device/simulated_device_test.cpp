@@ -30,7 +30,7 @@ void open_small(int64_t limit = 16 * kMiB) {
 
 }  // namespace
 
-TEST(Simulated, ReadsItsSettings) {
+TEST(SimulatedDevice, ReadsItsSettings) {
   EXPECT_EQ(parse_simulated("sim"), SimulatedSettings{});
   EXPECT_EQ(parse_simulated("sim:"), SimulatedSettings{});
   const SimulatedSettings all =
@@ -45,7 +45,7 @@ TEST(Simulated, ReadsItsSettings) {
     EXPECT_THROW(parse_simulated(bad), InvalidArgumentError) << bad;
 }
 
-TEST(Simulated, TheHostCannotTouchItsMemory) {
+TEST(SimulatedDevice, TheHostCannotTouchItsMemory) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   open_small();
   const Buffer there = Buffer::allocate(5000, simulated_resource());
@@ -59,7 +59,7 @@ TEST(Simulated, TheHostCannotTouchItsMemory) {
   for (int64_t i = 0; i < 5000; ++i) ASSERT_EQ(alias[i], std::byte{0xDF});
 }
 
-TEST(Simulated, HasABudgetOfItsOwn) {
+TEST(SimulatedDevice, HasABudgetOfItsOwn) {
   open_small();
   const int64_t host_before = memory_statistics().used_bytes;
   const int64_t foreign_before = memory_statistics().foreign_bytes;
@@ -86,7 +86,7 @@ TEST(Simulated, HasABudgetOfItsOwn) {
   EXPECT_EQ(memory_statistics(simulated).peak_bytes, 16 * kMiB);
 }
 
-TEST(Simulated, FreedBytesAreFound) {
+TEST(SimulatedDevice, FreedBytesAreFound) {
   open_small();
   Buffer first = Buffer::allocate(1000, simulated_resource());
   const std::byte* address = first.data();
@@ -102,7 +102,7 @@ TEST(Simulated, FreedBytesAreFound) {
   }
 }
 
-TEST(Simulated, BlocksNeverOverlapAndHolesJoin) {
+TEST(SimulatedDevice, BlocksNeverOverlapAndHolesJoin) {
   open_small();
   std::mt19937 random(3);
   std::map<const std::byte*, Buffer> live;
@@ -134,7 +134,7 @@ TEST(Simulated, BlocksNeverOverlapAndHolesJoin) {
   EXPECT_NO_THROW(Buffer::allocate(16 * kMiB, simulated_resource()));  // one hole again
 }
 
-TEST(Simulated, KeepsItsSettingsWhileItIsUsed) {
+TEST(SimulatedDevice, KeepsItsSettingsWhileItIsUsed) {
   open_small();
   {
     const Buffer there = Buffer::allocate(1, simulated_resource());
@@ -145,7 +145,7 @@ TEST(Simulated, KeepsItsSettingsWhileItIsUsed) {
   EXPECT_EQ(simulated_settings().limit_bytes, kMiB);
 }
 
-TEST(Simulated, AForkedChildIsRefused) {
+TEST(SimulatedDevice, AForkedChildIsRefused) {
   open_small();
   Buffer there = Buffer::allocate(1000, simulated_resource());
   const pid_t child = fork();

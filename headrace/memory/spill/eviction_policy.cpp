@@ -33,7 +33,7 @@ double SpillEngine::rank(const Residency& residency, int64_t index) const {
   const int64_t now = step_.load(std::memory_order_relaxed);
   const int64_t ahead = (index - position - 1 + 2 * size) % size;  // until a scan is there again
   const double discount = chunk.dirty ? 1 : 2;
-  if (residency.keep == Keep::kAlways)
+  if (residency.keep == EvictionHint::kAlways)
     return discount * static_cast<double>(std::min(since, kMostDistance)) - kUnplanned;
   if (const auto use = residency.uses.lower_bound(std::max(now, used_in + 1));
       use != residency.uses.end()) {
@@ -41,10 +41,10 @@ double SpillEngine::rank(const Residency& residency, int64_t index) const {
     return discount * (kPlanned * static_cast<double>(std::min(*use - now, kMostSteps)) +
                        static_cast<double>(index));
   }
-  if (residency.keep == Keep::kTemporary && used_in == now)
+  if (residency.keep == EvictionHint::kTemporary && used_in == now)
     return kTemporary + discount * static_cast<double>(std::min(since, kMostSteps));
-  if (residency.keep == Keep::kOnce) return kUsedUp + static_cast<double>(position - index);
-  const bool loops = residency.keep == Keep::kSequential || residency.passes > 0;
+  if (residency.keep == EvictionHint::kOnce) return kUsedUp + static_cast<double>(position - index);
+  const bool loops = residency.keep == EvictionHint::kSequential || residency.passes > 0;
   const int64_t due = residency.period > since ? residency.period - since : since;
   const int64_t distance = std::min(residency.period > 0 ? due
                                     : loops              ? ahead
@@ -93,7 +93,7 @@ void SpillEngine::add_uses(Residency& residency, const std::vector<int64_t>& ste
   residency.uses.insert(steps.begin(), steps.end());
 }
 
-void SpillEngine::set_keep(Residency& residency, Keep keep) {
+void SpillEngine::set_eviction_hint(Residency& residency, EvictionHint keep) {
   const std::lock_guard lock(mutex_);
   residency.keep = keep;
 }

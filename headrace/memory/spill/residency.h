@@ -59,7 +59,7 @@ struct Residency {
   int64_t chunk_bytes;  ///< as `chunk_bytes_of` says
   std::vector<Chunk> chunks;
   std::set<int64_t> uses{};  ///< steps of the plan that will read it
-  std::atomic<Keep> keep{Keep::kByUse};
+  std::atomic<EvictionHint> keep{EvictionHint::kByUse};
   std::atomic<int64_t> position{-1};     ///< the chunk used last
   std::atomic<int> passes{0};            ///< how often a scan began anew
   std::atomic<bool> small_pages{false};  ///< of chunks that were dropped: they come back alone

@@ -103,16 +103,17 @@ Pin::~Pin() {
   if (!ranges_.empty()) SpillEngine::instance().unpin(ranges_);
 }
 
-std::vector<PinnedRange> ranges_of(std::span<const Touch> touches, int64_t begin, int64_t end) {
+std::vector<PinnedRange> ranges_of(std::span<const BufferAccess> accesses, int64_t begin,
+                                   int64_t end) {
   std::vector<PinnedRange> ranges;
-  for (const Touch& touch : touches) {
-    if (!has_chunks(*touch.buffer)) continue;
-    const int64_t first = std::max<int64_t>(begin - touch.before, 0);
-    const int64_t last = std::min(end + touch.after, touch.items) - 1;
+  for (const BufferAccess& access : accesses) {
+    if (!has_chunks(*access.buffer)) continue;
+    const int64_t first = std::max<int64_t>(begin - access.before, 0);
+    const int64_t last = std::min(end + access.after, access.items) - 1;
     if (first > last) continue;
     const auto [low, high] = std::minmax(
-        {touch.first_bit + first * touch.step_bits, touch.first_bit + last * touch.step_bits});
-    ranges.push_back({touch.buffer, low / 8, (high + touch.item_bits + 7) / 8, touch.write});
+        {access.first_bit + first * access.step_bits, access.first_bit + last * access.step_bits});
+    ranges.push_back({access.buffer, low / 8, (high + access.item_bits + 7) / 8, access.write});
   }
   return ranges;
 }

@@ -216,7 +216,7 @@ void SpillEngine::note_use(Residency& residency, int64_t chunk, bool write) {
     clock_.fetch_add(1, std::memory_order_relaxed);
     if (chunk < before - residency.size() / 2)
       residency.passes.fetch_add(1, std::memory_order_relaxed);
-    if (chunk > before && chunk <= before + 3 && residency.keep != Keep::kAlways)
+    if (chunk > before && chunk <= before + 3 && residency.keep != EvictionHint::kAlways)
       prefetch(residency, chunk);
   }
   used.last_use.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed);

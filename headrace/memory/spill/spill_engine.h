@@ -55,7 +55,7 @@ class SpillEngine {
   void plan(Residency& residency, const std::vector<int64_t>& steps);
   /// The same with the mutex held that guards the residency; forgets the steps that are over.
   void add_uses(Residency& residency, const std::vector<int64_t>& steps) const;
-  void set_keep(Residency& residency, Keep keep);
+  void set_eviction_hint(Residency& residency, EvictionHint keep);
   void begin_step(int64_t step) { step_ = step; }
 
   /// Of a device: used now, in the running step.

@@ -82,13 +82,14 @@ class Walk {
     if (dice < 15) return drop();
     if (dice < 20) return share(any());
     if (dice < 28) return rewrite(any());
-    if (dice < 30) return any().buffer.advise(static_cast<Keep>(below(4)));
+    if (dice < 30) return any().buffer.advise(static_cast<EvictionHint>(below(4)));
     check(any(), dice < 80);
   }
 
   void make() {
     const int64_t words = 1 + below(kLargest / 8);
-    Modelled made{below(3) ? Buffer::allocate_paged(8 * words) : Buffer::allocate(8 * words), {}};
+    Modelled made{below(3) ? Buffer::allocate_spillable(8 * words) : Buffer::allocate(8 * words),
+                  {}};
     made.seeds.resize(static_cast<size_t>((words + kBlock - 1) / kBlock));
     for (size_t block = 0; block < made.seeds.size(); ++block) write(made, block);
     if (below(3) == 0 && words > 100) {
@@ -96,7 +97,7 @@ class Walk {
       made.buffer.shrink(8 * fewer);
       made.seeds.resize(static_cast<size_t>((fewer + kBlock - 1) / kBlock));
     }
-    made.buffer.publish();
+    made.buffer.seal();
     live_.push_back(std::move(made));
   }
 
@@ -109,11 +110,11 @@ class Walk {
     for (int64_t i = begin; i < end; ++i) words[i] = word_of(of.seeds[block], i);
   }
 
-  // The maker takes it back, changes a part, and publishes it again.
+  // The maker takes it back, changes a part, and seals it again.
   void rewrite(Modelled& of) {
     if (of.shared) return;
     write(of, static_cast<size_t>(below(static_cast<int64_t>(of.seeds.size()))));
-    of.buffer.publish();
+    of.buffer.seal();
   }
 
   void share(Modelled& of) { of.shared = of.shared ? Buffer() : of.buffer; }

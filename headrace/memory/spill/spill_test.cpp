@@ -66,9 +66,9 @@ void fill(Buffer& buffer, uint64_t seed) {
 }
 
 Buffer filled(int64_t bytes, uint64_t seed, bool paged = true) {
-  Buffer buffer = paged ? Buffer::allocate_paged(bytes) : Buffer::allocate(bytes);
+  Buffer buffer = paged ? Buffer::allocate_spillable(bytes) : Buffer::allocate(bytes);
   fill(buffer, seed);
-  buffer.publish();
+  buffer.seal();
   return buffer;
 }
 
@@ -117,11 +117,12 @@ TEST_F(Spill, OnlyChargedPagesAreThere) {
       std::memset(buffer.mutable_data() + at, 1, static_cast<size_t>(chunk));
     }
   };
-  Buffer larger = Buffer::allocate_paged(64 * kMib);  // charged as it is written
+  Buffer larger = Buffer::allocate_spillable(64 * kMib);  // charged as it is written
   write(larger, chunk);
   EXPECT_EQ(resident_bytes(larger), 32 * chunk);
   larger = {};
-  Buffer fitting = Buffer::allocate_paged(20 * kMib);  // charged as a whole, and given up unused
+  Buffer fitting =
+      Buffer::allocate_spillable(20 * kMib);  // charged as a whole, and given up unused
   const Buffer other = filled(32 * kMib, 1);
   write(fitting, 0);
   EXPECT_EQ(resident_bytes(fitting), 10 * chunk);
@@ -141,7 +142,7 @@ TEST_F(Spill, OnlyPublishedBuffersMove) {
   const ScopedLimit limit(16 * kMib);
   Buffer making = Buffer::allocate(12 * kMib);
   EXPECT_THROW(Buffer::allocate(12 * kMib), OutOfMemoryError);
-  making.publish();
+  making.seal();
   const Buffer second = Buffer::allocate(12 * kMib);
   EXPECT_EQ(second.size_bytes(), 12 * kMib);
 }

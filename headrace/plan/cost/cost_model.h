@@ -21,9 +21,9 @@ struct Cost {
 };
 
 /// What is thought of the inputs of an operator that did not run yet.
-class HR_API InputGuesses {
+class HR_API InputEstimates {
  public:
-  virtual ~InputGuesses() = default;
+  virtual ~InputEstimates() = default;
 
   virtual int64_t size() const = 0;
   /// kUnknown where nobody can say.
@@ -32,23 +32,23 @@ class HR_API InputGuesses {
   /// Of an input that nobody makes before, but the run if it needs it as a column; 0 of others.
   virtual int64_t unmade_bytes(int64_t place) const = 0;
   /// Of inputs with the same rows as keys; none where nobody can say.
-  virtual std::optional<KeyGuess> keys(std::span<const int64_t> places) const = 0;
+  virtual std::optional<NdvEstimate> keys(std::span<const int64_t> places) const = 0;
 };
 
 /// What a run takes beside the reading of its inputs and the writing of its result.
-struct Work {
-  double nanoseconds = 0;  ///< of processor time of all threads
-  double alone = 0;        ///< ns of one thread while the others wait
-  double bytes = 0;        ///< less than 0 where the result shares memory of the inputs
+struct OperatorCost {
+  double nanoseconds = 0;         ///< of processor time of all threads
+  double serial_nanoseconds = 0;  ///< ns of one thread while the others wait
+  double bytes = 0;               ///< less than 0 where the result shares memory of the inputs
 };
 
 /// `rows`: guessed of the result; `wanted`: its columns, by place; empty of other than tables.
-using WorkOf =
-    std::function<Work(const InputGuesses& inputs, int64_t rows, const std::vector<bool>& wanted)>;
+using CostOf = std::function<OperatorCost(const InputEstimates& inputs, int64_t rows,
+                                          const std::vector<bool>& wanted)>;
 
 /// The node, which was just made, with this cost.
 HR_API NodePtr with_cost(NodePtr node, Cost cost);
-HR_API NodePtr with_cost(NodePtr node, WorkOf work);
+HR_API NodePtr with_cost(NodePtr node, CostOf work);
 
 /// What a step is thought to take; kUnknown where nobody can say.
 struct StepCost {

@@ -31,32 +31,32 @@ int64_t operations(const PlanStep& step) {
   return count;
 }
 
-class OwnInputs : public InputGuesses {
+class OwnInputs : public InputEstimates {
  public:
-  OwnInputs(Guesses& guesses, const std::vector<NodePtr>& nodes, const RowPass* pass = nullptr)
-      : guesses_(guesses), nodes_(nodes), pass_(pass) {}
+  OwnInputs(Estimates& estimates, const std::vector<NodePtr>& nodes, const RowPass* pass = nullptr)
+      : estimates_(estimates), nodes_(nodes), pass_(pass) {}
 
   int64_t size() const override { return static_cast<int64_t>(nodes_.size()); }
 
-  int64_t rows(int64_t place) const override { return guesses_.rows(at(place)); }
+  int64_t rows(int64_t place) const override { return estimates_.rows(at(place)); }
 
   Dtype dtype(int64_t place) const override { return at(place)->signature().dtype; }
 
   int64_t unmade_bytes(int64_t place) const override {
     const bool unmade = pass_ && pass_->inside.contains(at(place).get());
-    return unmade ? std::max<int64_t>(guesses_.bytes(at(place)), 0) : 0;
+    return unmade ? std::max<int64_t>(estimates_.bytes(at(place)), 0) : 0;
   }
 
-  std::optional<KeyGuess> keys(std::span<const int64_t> places) const override {
+  std::optional<NdvEstimate> keys(std::span<const int64_t> places) const override {
     std::vector<NodePtr> nodes;
     for (const int64_t place : places) nodes.push_back(at(place));
-    return guesses_.keys(nodes);
+    return estimates_.keys(nodes);
   }
 
  private:
   const NodePtr& at(int64_t place) const { return nodes_[static_cast<size_t>(place)]; }
 
-  Guesses& guesses_;
+  Estimates& estimates_;
   const std::vector<NodePtr>& nodes_;
   const RowPass* pass_;
 };
@@ -98,7 +98,7 @@ NodePtr ready_behind(NodePtr node) {
 
 }  // namespace
 
-int64_t Guesses::rows(const NodePtr& node) {
+int64_t Estimates::rows(const NodePtr& node) {
   const Signature& signature = node->signature();
   if (signature.rows() != kUnknown) return signature.rows();
   if (const auto it = known_.find(node.get()); it != known_.end()) return it->second;
@@ -111,7 +111,7 @@ int64_t Guesses::rows(const NodePtr& node) {
   return guessed;
 }
 
-int64_t Guesses::guess(const Node::Fields& fields) {
+int64_t Estimates::guess(const Node::Fields& fields) {
   if (fields.inputs.empty() && !fields.guess) return kUnknown;
   if (fields.picks) return guess_passing(rows(fields.inputs[0]), 1);
   if (fields.first_rows >= 0) {
@@ -126,7 +126,7 @@ int64_t Guesses::guess(const Node::Fields& fields) {
   return most;
 }
 
-std::optional<KeyGuess> Guesses::sampled(const std::vector<NodePtr>& columns) {
+std::optional<NdvEstimate> Estimates::sampled(const std::vector<NodePtr>& columns) {
   std::vector<const Node*> key;
   std::vector<Column> values;
   for (const NodePtr& node : columns) {
@@ -136,24 +136,24 @@ std::optional<KeyGuess> Guesses::sampled(const std::vector<NodePtr>& columns) {
     if (values.back().num_rows() != values[0].num_rows()) return {};
   }
   const auto [it, is_new] = samples_.try_emplace(std::move(key));
-  if (is_new) it->second = guess_keys(values);
+  if (is_new) it->second = estimate_ndv(values);
   return it->second;
 }
 
-std::optional<KeyGuess> Guesses::keys(const std::vector<NodePtr>& nodes) {
+std::optional<NdvEstimate> Estimates::keys(const std::vector<NodePtr>& nodes) {
   const int64_t own = rows(nodes[0]);
   if (own == kUnknown || !may_sample_) return {};
   std::vector<NodePtr> behind;
   for (const NodePtr& node : nodes) behind.push_back(ready_behind(node));
-  const auto of_own_rows = [&](KeyGuess guess, const NodePtr& from) {
-    guess.distinct =
-        distinct_of_some(guess.distinct, static_cast<double>(rows(from)), static_cast<double>(own));
+  const auto of_own_rows = [&](NdvEstimate guess, const NodePtr& from) {
+    guess.distinct = distinct_in_sample(guess.distinct, static_cast<double>(rows(from)),
+                                        static_cast<double>(own));
     return guess;
   };
-  if (const std::optional<KeyGuess> all = sampled(behind)) return of_own_rows(*all, behind[0]);
-  KeyGuess together{.distinct = 1, .domain = 1};
+  if (const std::optional<NdvEstimate> all = sampled(behind)) return of_own_rows(*all, behind[0]);
+  NdvEstimate together{.distinct = 1, .domain = 1};
   for (const NodePtr& node : behind) {
-    const std::optional<KeyGuess> one = sampled({node});
+    const std::optional<NdvEstimate> one = sampled({node});
     if (!one) return {};
     together.distinct *= of_own_rows(*one, node).distinct;
     together.domain *= one->domain;
@@ -164,7 +164,7 @@ std::optional<KeyGuess> Guesses::keys(const std::vector<NodePtr>& nodes) {
   return together;
 }
 
-int64_t Guesses::bytes(const NodePtr& node) {
+int64_t Estimates::bytes(const NodePtr& node) {
   if (node->is_ready()) return value_bytes(node->value());
   const Signature& signature = node->signature();
   int64_t elements = rows(node);
@@ -175,13 +175,13 @@ int64_t Guesses::bytes(const NodePtr& node) {
   return bits ? (elements + 7) / 8 : elements * signature.dtype.size_bytes();
 }
 
-int64_t Guesses::bytes_in_hand(const NodePtr& node) {
+int64_t Estimates::bytes_in_hand(const NodePtr& node) {
   const int64_t all = std::max<int64_t>(bytes(node), 0), count = rows(node);
   const int64_t some = threads() * morsel_rows();
   return count <= some ? all : all / (count / some);
 }
 
-Explanation::Guess Guesses::of(const PlanStep& step) {
+Explanation::Guess Estimates::of(const PlanStep& step) {
   Explanation::Guess result{.rows = kUnknown, .bytes = 0};
   for (const NodePtr& node : step.outputs) {
     if (node->signature().form == Form::kTable && step.outputs.size() > 1) continue;
@@ -192,7 +192,7 @@ Explanation::Guess Guesses::of(const PlanStep& step) {
   return result;
 }
 
-StepCost Guesses::cost(const PlanStep& step) {
+StepCost Estimates::cost(const PlanStep& step) {
   const Node::Fields& first = step.outputs[0]->fields();
   if (first.kind == NodeKind::kOperator && first.passes == 0) return {kStep, 0};  // a view
   const Explanation::Guess result = of(step);
@@ -210,10 +210,11 @@ StepCost Guesses::cost(const PlanStep& step) {
   }
   const auto moved = kByte * static_cast<double>(read + result.bytes);
   if (first.work) {
-    const Work work = first.work(OwnInputs(*this, first.inputs, step.rows.get()), result.rows,
-                                 wanted_columns(step));
+    const OperatorCost work = first.work(OwnInputs(*this, first.inputs, step.rows.get()),
+                                         result.rows, wanted_columns(step));
     const double held = static_cast<double>(result.bytes) + work.bytes;
-    return {kStep + static_cast<int64_t>((work.nanoseconds + moved) / threads() + work.alone),
+    return {kStep + static_cast<int64_t>((work.nanoseconds + moved) / threads() +
+                                         work.serial_nanoseconds),
             kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};
   }
   const auto count = static_cast<double>(longest);
@@ -231,16 +232,16 @@ NodePtr with_cost(NodePtr node, Cost cost) {
   return node;
 }
 
-NodePtr with_cost(NodePtr node, WorkOf work) {
+NodePtr with_cost(NodePtr node, CostOf work) {
   node->fields().work = std::move(work);
   return node;
 }
 
 std::vector<StepCost> predicted_costs(std::span<const NodePtr> nodes) {
   const std::lock_guard lock(plan_mutex());
-  Guesses guesses(true);
+  Estimates estimates(true);
   std::vector<StepCost> costs;
-  for (const PlanStep& step : plan_steps(nodes)) costs.push_back(guesses.cost(step));
+  for (const PlanStep& step : plan_steps(nodes)) costs.push_back(estimates.cost(step));
   return costs;
 }
 

@@ -11,11 +11,11 @@
 
 namespace hr {
 
-/// Guesses for the steps of one plan, before it runs. Call with the plan's mutex held.
-class Guesses {
+/// Estimates for the steps of one plan, before it runs. Call with the plan's mutex held.
+class Estimates {
  public:
   /// `may_sample`: look at rows of what is there, which takes 60 us a column, more from the disk.
-  explicit Guesses(bool may_sample) : may_sample_(may_sample) {}
+  explicit Estimates(bool may_sample) : may_sample_(may_sample) {}
 
   /// Rows of a value: known ones, else guessed from what it is made of; a condition is thought to
   /// hold in a third of them.
@@ -27,19 +27,19 @@ class Guesses {
   int64_t bytes_in_hand(const NodePtr& node);
 
   /// Of columns with the same rows: by a sample of what they are made of, where that is there.
-  std::optional<KeyGuess> keys(const std::vector<NodePtr>& nodes);
+  std::optional<NdvEstimate> keys(const std::vector<NodePtr>& nodes);
 
   Explanation::Guess of(const PlanStep& step);
   StepCost cost(const PlanStep& step);
 
  private:
   int64_t guess(const Node::Fields& fields);
-  std::optional<KeyGuess> sampled(const std::vector<NodePtr>& columns);
+  std::optional<NdvEstimate> sampled(const std::vector<NodePtr>& columns);
 
   bool may_sample_;
   int depth_ = 0;
   std::unordered_map<const Node*, int64_t> known_{};
-  std::map<std::vector<const Node*>, KeyGuess> samples_{};
+  std::map<std::vector<const Node*>, NdvEstimate> samples_{};
 };
 
 }  // namespace hr

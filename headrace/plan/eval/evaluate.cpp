@@ -59,7 +59,7 @@ class Run {
 
 Run::Run(const Program& program, std::span<const Value> values, const Shape& shape)
     : program_(program), shape_(shape), rows_(num_elements(shape)), bound_(program, values, shape) {
-  std::vector<Touch> touches = bound_.touches();
+  std::vector<BufferAccess> accesses = bound_.accesses();
   const size_t outputs = program.outputs().size(), morsels = at(num_morsels(rows_));
   out_.resize(outputs);
   out_data_.resize(outputs);
@@ -78,14 +78,14 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
     }
     const bool as_bits = output.kind == OutputKind::kColumn && dtype.is_bool();
     const int64_t width = dtype.size_bytes();
-    out_[o] = Buffer::allocate_paged(as_bits ? bitmap_bytes(rows_)
-                                             : checked_multiply("evaluate", rows_, width));
-    touches.push_back(as_bits ? writes_bits(out_[o]) : writes(out_[o], width));
+    out_[o] = Buffer::allocate_spillable(as_bits ? bitmap_bytes(rows_)
+                                                 : checked_multiply("evaluate", rows_, width));
+    accesses.push_back(as_bits ? writes_bits(out_[o]) : writes(out_[o], width));
     if (rows_ > 0) bound_.set_output(o, out_data_[o] = out_[o].mutable_data());
     if (program.nullable(output.value)) {
       nulls_[o].resize(morsels);
-      out_validity_[o] = Buffer::allocate_paged(bitmap_bytes(rows_));
-      touches.push_back(writes_bits(out_validity_[o]));
+      out_validity_[o] = Buffer::allocate_spillable(bitmap_bytes(rows_));
+      accesses.push_back(writes_bits(out_validity_[o]));
       if (rows_ > 0) out_valid_[o] = out_validity_[o].mutable_as<uint8_t>();
     }
   }
@@ -93,7 +93,7 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
   for (int64_t w = 0; w < workers; ++w)
     scratch_.push_back(Buffer::allocate(bound_.scratch_bytes()));
 
-  parallel_morsels(rows_, touches, [&](const Morsel& morsel) {
+  parallel_morsels(rows_, accesses, [&](const Morsel& morsel) {
     Buffer scratch;
     {
       const std::lock_guard lock(mutex_);

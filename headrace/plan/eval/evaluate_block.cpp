@@ -63,9 +63,9 @@ void BoundProgram::bind(const Node& node, const Value& value) {
   EvaluateInput& input = inputs_[at(node.input)] = bind_input(node, value, shape_, rows_);
   if (input.source != InputSource::kPointer && input.source != InputSource::kBits) return;
   if (const auto* column = std::get_if<Column>(&value))
-    touches_.push_back(reads(*column));
+    accesses_.push_back(reads(*column));
   else
-    touches_.push_back(reads(std::get<Tensor>(value)));
+    accesses_.push_back(reads(std::get<Tensor>(value)));
 }
 
 EvaluateBlock BoundProgram::block(std::byte* registers) const {

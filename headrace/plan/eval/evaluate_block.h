@@ -29,7 +29,7 @@ class HR_API BoundProgram {
   BoundProgram(const Program& program, std::span<const Value> values, Shape shape);
 
   /// What the rows read of the inputs.
-  const std::vector<Touch>& touches() const { return touches_; }
+  const std::vector<BufferAccess>& accesses() const { return accesses_; }
 
   /// Of the registers that a worker needs.
   int64_t scratch_bytes() const { return compiled_.num_registers * kRegisterBytes; }
@@ -61,7 +61,7 @@ class HR_API BoundProgram {
   Shape shape_;
   int64_t rows_;
   std::vector<EvaluateInput> inputs_{};  // by input number
-  std::vector<Touch> touches_{};
+  std::vector<BufferAccess> accesses_{};
   std::vector<bool> needed_{};
   std::vector<int64_t> words_of_{};  // by value: where its validity lies in EvaluateBlock::words
   int64_t num_words_ = 0;

@@ -61,7 +61,7 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (read.contains(fields.inputs[i].get())) inputs[i] = fields.inputs[i]->value();
   std::vector<Value> made =
-      run_where_data_is(node.op(), fields.has_kernels, std::move(inputs),
+      dispatch_to_place(node.op(), fields.has_kernels, std::move(inputs),
                         [&](std::span<const Value> where) -> std::vector<Value> {
                           return {fields.run_table(wanted, where)};
                         });
@@ -90,7 +90,7 @@ Table table_of_made(const PlanStep& step, const std::vector<bool>& wanted) {
   made.outputs = {step.outputs[0]};
   for (const NodePtr& input : step.outputs[0]->fields().inputs)
     if (step.rows->inside.contains(input.get())) made.inputs.push_back(input);
-  compute_inside(made.inputs);
+  execute_nested(made.inputs);
   made.inputs.insert(made.inputs.end(), step.inputs.begin(), step.inputs.end());
   return table_of(made, wanted);
 }
@@ -118,7 +118,7 @@ void run_operator(const PlanStep& step) {
     node.finish(fields.run(inputs));
     return;
   }
-  std::vector<Value> made = run_where_data_is(
+  std::vector<Value> made = dispatch_to_place(
       fields.op, fields.has_kernels, std::move(inputs),
       [&](std::span<const Value> where) -> std::vector<Value> { return {fields.run(where)}; });
   node.finish(std::move(made[0]));
@@ -210,7 +210,7 @@ void force(std::span<const NodePtr> nodes) {
   uses.begin(steps.size());
 }
 
-void compute_inside(std::span<const NodePtr> nodes) {
+void execute_nested(std::span<const NodePtr> nodes) {
   for (PlanStep& step : plan_steps(nodes)) {
     if (drop_what_ran(step)) run_step(step);
     finish_same(step);
@@ -218,8 +218,8 @@ void compute_inside(std::span<const NodePtr> nodes) {
   }
 }
 
-const Value& compute_inside(const NodePtr& node) {
-  compute_inside(std::span(&node, 1));
+const Value& execute_nested(const NodePtr& node) {
+  execute_nested(std::span(&node, 1));
   return node->value();
 }
 

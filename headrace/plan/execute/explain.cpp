@@ -98,14 +98,14 @@ class Writer {
     const std::vector<PlanStep> steps = plan_steps(roots);
     const FullSize full(steps);
     Explanation result;
-    Guesses guesses(true);
+    Estimates estimates(true);
     result.steps = static_cast<int64_t>(steps.size());
     std::string body;
     for (size_t i = 0; i < steps.size(); ++i) {
       const PlanStep& step = steps[i];
       if (full.reads_or_writes(step)) result.full_passes += step.passes;
       body += step_text(static_cast<int64_t>(i) + 1, step);
-      result.guesses.push_back(guesses.of(step));
+      result.estimates.push_back(estimates.of(step));
       for (const NodePtr& node : step.outputs) names_[node.get()] = "#" + std::to_string(i + 1);
     }
     for (const NodePtr& root : roots)

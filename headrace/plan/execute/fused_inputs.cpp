@@ -10,8 +10,8 @@ std::vector<Value> RowInputs::made() const {
   const std::optional<Mask> by = mask ? std::optional(picks()) : std::nullopt;
   const auto picked = [&](const Value& value) -> Value {
     if (!by) return value;
-    if (const auto* column = std::get_if<Column>(&value)) return compress(*column, *by);
-    return compress(std::get<Tensor>(value), *by);
+    if (const auto* column = std::get_if<Column>(&value)) return filter(*column, *by);
+    return filter(std::get<Tensor>(value), *by);
   };
   std::vector<Value> result = given;
   for (const int64_t key : keys)

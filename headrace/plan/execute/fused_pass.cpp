@@ -66,7 +66,7 @@ class ProgramBuilder {
   }
 
   std::vector<Value> run(const Shape& shape) const {
-    return run_where_data_is("evaluate", true, inputs_, [&](std::span<const Value> inputs) {
+    return dispatch_to_place("evaluate", true, inputs_, [&](std::span<const Value> inputs) {
       return evaluate(program_, inputs, shape);
     });
   }
@@ -168,16 +168,16 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
   if (std::any_of(read.begin(), read.end(),
                   [](const Value& value) { return place_of(value).is_gpu(); })) {
     // A device has kernels for what the table would compute, and what they leave is less to copy.
-    made = run_where_data_is("evaluate", true, std::move(read), [&](std::span<const Value> where) {
+    made = dispatch_to_place("evaluate", true, std::move(read), [&](std::span<const Value> where) {
       take(where);
       return inputs.made();
     });
-    made = run_where_data_is(table->op(), false, std::move(made),
+    made = dispatch_to_place(table->op(), false, std::move(made),
                              [&](std::span<const Value> where) -> std::vector<Value> {
                                return {fields.run_table(wanted, where)};
                              });
   } else {
-    made = run_where_data_is(table->op(), false, std::move(read),
+    made = dispatch_to_place(table->op(), false, std::move(read),
                              [&](std::span<const Value> where) -> std::vector<Value> {
                                take(where);
                                return {fields.run_rows(wanted, inputs)};

@@ -196,7 +196,7 @@ std::vector<Value> run_on_host(std::string_view op, const std::string& reason, P
   return made;
 }
 
-std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
+std::vector<Value> dispatch_to_place(std::string_view op, bool has_kernels,
                                      std::vector<Value> inputs, const PlaceWork& work) {
   if (inputs.empty()) {
     std::vector<Value> made = work(inputs);

@@ -32,7 +32,7 @@ using PlaceWork = std::function<std::vector<Value>(std::span<const Value> inputs
 /// otherwise, or when it throws UnsupportedError, it runs on the host between two copies, and
 /// `fallbacks` tells. Throws DeviceError, naming `op`, for inputs in different places, and instead
 /// of falling back when strict.
-std::vector<Value> run_where_data_is(std::string_view op, bool has_kernels,
+std::vector<Value> dispatch_to_place(std::string_view op, bool has_kernels,
                                      std::vector<Value> inputs, const PlaceWork& work);
 
 /// Runs `work` on the host, though its results belong at `place` and perhaps its inputs are there:

@@ -115,7 +115,7 @@ NodePtr repeat_node(const NodePtr& like, const std::string& text) {
     }
     Buffer bytes = Buffer::allocate(static_cast<int64_t>(text.size()));
     std::memcpy(bytes.mutable_data(), text.data(), text.size());
-    std::memcpy(view.far.prefix, text.data(), 4);
+    std::memcpy(view.indirect.prefix, text.data(), 4);
     const Column views = repeat_value(TypeId::kString, view, rows);
     return Column::strings(rows, views.values_buffer(), {bytes});
   });

@@ -101,8 +101,8 @@ NodePtr recode_node(const NodePtr& input, Dtype dtype) {
   NodePtr made = operator_node("astype", std::string(dtype.name()), signature, {input}, 1,
                                [dtype](std::span<const Value> inputs) -> Value {
                                  const auto& column = std::get<Column>(inputs[0]);
-                                 return dtype.is_category() ? categories_of_strings(column)
-                                                            : strings_of_categories(column);
+                                 return dtype.is_category() ? dictionary_encode(column)
+                                                            : dictionary_decode(column);
                                });
   // Codes follow the order in which the texts come, so those of some rows are others.
   return with_traits(std::move(made),

@@ -83,7 +83,7 @@ void Node::finish(Value value) {
   signature.shape = signature_of(value).shape;
   if (const auto* column = std::get_if<Column>(&value))
     signature.nullable = column->null_count() > 0;
-  for_each_buffer(value, [](const Buffer& buffer) { buffer.publish(); });
+  for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
   fields_->run = nullptr;
@@ -157,7 +157,7 @@ int64_t planned_rows(const NodePtr& node) {
 
 NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
   const Signature signature = signature_of(value, domain);
-  for_each_buffer(value, [](const Buffer& buffer) { buffer.publish(); });
+  for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
   Node::Fields made;
   made.kind = NodeKind::kData;
   made.op = "data";
@@ -199,8 +199,8 @@ NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mas
     const auto* column = std::get_if<Column>(&inputs[1]);
     const Mask by = column ? Mask(*column) : Mask(std::get<Tensor>(inputs[1]));
     if (!live && by.is_all()) return inputs[0];
-    if (const auto* values = std::get_if<Column>(&inputs[0])) return compress(*values, by);
-    return compress(std::get<Tensor>(inputs[0]), by);
+    if (const auto* values = std::get_if<Column>(&inputs[0])) return filter(*values, by);
+    return filter(std::get<Tensor>(inputs[0]), by);
   };
   made.has_kernels = true;
   made.picks = true;

@@ -16,7 +16,7 @@
 namespace hr {
 
 class Node;
-class InputGuesses;
+class InputEstimates;
 class RowPredicate;
 using NodePtr = std::shared_ptr<Node>;
 struct RowInputs;
@@ -52,7 +52,7 @@ class HR_API Node {
     NodePtr keys{};
     NodePtr others{};
   };
-  /// A bool a row of `asked.keys`: whether it may have a partner among the others. `first`: of the
+  /// A bool a row of `asked.keys`: whether it may have a match among the others. `first`: of the
   /// join that comes before, null where that keeps all rows.
   using MayMeet = std::function<NodePtr(const KeyPair& asked, const KeyPair& first)>;
   /// The same table of other inputs, without the rows that lack one of a source with true in
@@ -181,7 +181,7 @@ struct TableOperator {
   Node::RunRows run_rows{};
   std::vector<int64_t> row_keys{};
   std::vector<int64_t> row_values{};
-  /// Of a join: the keys of a side of which it keeps no row without a partner, and those of the
+  /// Of a join: the keys of a side of which it keeps no row without a match, and those of the
   /// other side, which say what of it is needed.
   struct Partners {
     int64_t key;
@@ -200,7 +200,7 @@ struct TableOperator {
   std::string same{};
   /// Rows, guessed from those of the inputs (kUnknown where nobody can say); none: the most of
   /// them.
-  std::function<int64_t(const InputGuesses& inputs)> guess{};
+  std::function<int64_t(const InputEstimates& inputs)> guess{};
   int64_t unique_keys = 0;     ///< so many of the first columns are the same in no two rows
   bool orders_rows = false;    ///< the rows of its inputs, in another order
   bool ignores_order = false;  ///< of the rows of its inputs
@@ -252,7 +252,7 @@ inline const Value& force(const NodePtr& node) {
 }
 
 struct Explanation {
-  /// What a step is thought to yield: guesses from known sizes; kUnknown where there is none.
+  /// What a step is thought to yield: estimates from known sizes; kUnknown where there is none.
   struct Guess {
     int64_t rows = kUnknown;
     int64_t bytes = kUnknown;
@@ -262,7 +262,7 @@ struct Explanation {
   int64_t steps = 0;
   /// Passes that read or write a value as large as the largest source.
   int64_t full_passes = 0;
-  std::vector<Guess> guesses{};  ///< one a step
+  std::vector<Guess> estimates{};  ///< one a step
 };
 
 /// The steps that `force` would take (and those already taken, with what they measured).

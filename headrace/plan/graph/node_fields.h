@@ -28,7 +28,7 @@ struct Node::Fields {
   Choice choice{};
   NodeTraits traits{};
   Cost cost{};
-  WorkOf work{};
+  CostOf work{};
   MayBeTrue may_be_true{};  // of a test
   bool keeps_order = false;
   RowTest test{};       // of a test of rows
@@ -45,7 +45,7 @@ struct Node::Fields {
   std::vector<RowSource> sources{};
   Remade remade{};
   Filtered filtered{};
-  std::function<int64_t(const InputGuesses& inputs)> guess{};
+  std::function<int64_t(const InputEstimates& inputs)> guess{};
   bool orders_rows = false;
   bool ignores_order = false;
   bool finds_first_rows = false;

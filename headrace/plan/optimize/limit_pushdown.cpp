@@ -52,7 +52,7 @@ struct Parts {
       std::vector<NodePtr> nodes;
       for (const size_t c : places) nodes.push_back(columns[c][part]);
       nodes = prefix_nodes(nodes, left);
-      compute_inside(nodes);
+      execute_nested(nodes);
       for (size_t i = 0; i < nodes.size(); ++i) values[i].push_back(nodes[i]->value());
       left -= nodes[0]->signature().rows();
     }
@@ -173,7 +173,7 @@ class Prefix {
     if (!parts) {
       parts = std::make_shared<Parts>(Parts{rows_});
       TableOperator made;
-      made.guess = [most = rows_](const InputGuesses&) { return most; };
+      made.guess = [most = rows_](const InputEstimates&) { return most; };
       made.run = [parts = parts](const std::vector<bool>& wanted, std::span<const Value>) {
         return parts->first(wanted);
       };

@@ -304,14 +304,14 @@ class Planner {
       const std::vector<NodePtr>& inputs = waiting_[i].reads;
       count_visits(1 + static_cast<int64_t>(inputs.size()));
       if (is_bounded) {
-        const int64_t bytes = std::max<int64_t>(guesses_.bytes(node), 0);
-        int64_t held = guesses_.bytes_in_hand(node);
+        const int64_t bytes = std::max<int64_t>(estimates_.bytes(node), 0);
+        int64_t held = estimates_.bytes_in_hand(node);
         bool shares = false;
         for (const NodePtr& input : inputs)
           if (read.contains(input.get()))
             shares |= !input->signature().is_scalar();
           else
-            held += guesses_.bytes_in_hand(input);
+            held += estimates_.bytes_in_hand(input);
         const bool may_wait = !shares || (wanted_at < i && !nodes_.is_root(node.get()));
         if (!step.outputs.empty() && (in_hand + held > limit / kHandShare ||
                                       (made + bytes > limit / kMadeShare && may_wait))) {
@@ -333,7 +333,7 @@ class Planner {
   }
 
   PlanNodes nodes_;
-  Guesses guesses_{false};
+  Estimates estimates_{false};
   std::unordered_map<const Node*, std::vector<NodePtr>> same_;  // roots with the value of a node
   std::unordered_set<const Node*> targets_;
   std::unordered_set<const Node*> inside_;  // of some row pass

@@ -42,8 +42,8 @@ std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots);
 
 /// The value of a node that an operator wants while it runs: part of its step. Call with
 /// `plan_mutex` held.
-const Value& compute_inside(const NodePtr& node);
+const Value& execute_nested(const NodePtr& node);
 /// The same for several, together.
-void compute_inside(std::span<const NodePtr> nodes);
+void execute_nested(std::span<const NodePtr> nodes);
 
 }  // namespace hr

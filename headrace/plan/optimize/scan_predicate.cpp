@@ -65,8 +65,9 @@ int64_t guess_passing(int64_t rows, size_t conditions) {
   return rows;
 }
 
-Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
-                      const std::function<Column(int64_t)>& column, std::span<const Value> others) {
+Column evaluate_predicates(std::span<const std::shared_ptr<const RowPredicate>> predicates,
+                           const std::function<Column(int64_t)>& column,
+                           std::span<const Value> others) {
   const uint64_t domain = new_domain();
   std::unordered_map<int64_t, NodePtr> columns;
   size_t next = 0;
@@ -87,7 +88,7 @@ Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predi
     const NodePtr test = over.of(each->test_);
     all = all ? elementwise_node(Op::kBitwiseAnd, {all, test}) : test;
   }
-  return std::get<Column>(compute_inside(all));
+  return std::get<Column>(execute_nested(all));
 }
 
 }  // namespace hr

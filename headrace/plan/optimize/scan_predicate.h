@@ -31,10 +31,10 @@ class HR_API RowPredicate {
   const std::string& text() const { return text_; }
 
  private:
-  friend Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
-                               const std::function<Column(int64_t)>& column,
-                               std::span<const Value> others);
-  friend std::vector<bool> groups_for_which(
+  friend Column evaluate_predicates(std::span<const std::shared_ptr<const RowPredicate>> predicates,
+                                    const std::function<Column(int64_t)>& column,
+                                    std::span<const Value> others);
+  friend std::vector<bool> prune_row_groups(
       std::span<const std::shared_ptr<const RowPredicate>> predicates, const Column& rows,
       const std::function<ColumnBounds(int64_t)>& bounds, std::span<const Value> others);
 
@@ -59,8 +59,8 @@ HR_API int64_t guess_passing(int64_t rows, size_t conditions);
 
 /// Whether all predicates, at least one, are true: a bool a row, which may be null. `column`: by
 /// place; `others`: those of the predicates, one after the other. For an operator that runs.
-HR_API Column rows_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
-                             const std::function<Column(int64_t)>& column,
-                             std::span<const Value> others);
+HR_API Column evaluate_predicates(std::span<const std::shared_ptr<const RowPredicate>> predicates,
+                                  const std::function<Column(int64_t)>& column,
+                                  std::span<const Value> others);
 
 }  // namespace hr

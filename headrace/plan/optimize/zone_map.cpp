@@ -219,7 +219,7 @@ bool is_known(const NodePtr& node) {
                                          [](const NodePtr& input) { return input->is_ready(); }));
 }
 
-std::vector<bool> groups_for_which(std::span<const std::shared_ptr<const RowPredicate>> predicates,
+std::vector<bool> prune_row_groups(std::span<const std::shared_ptr<const RowPredicate>> predicates,
                                    const Column& rows,
                                    const std::function<ColumnBounds(int64_t)>& bounds,
                                    std::span<const Value> others) {
@@ -250,7 +250,7 @@ std::vector<bool> groups_for_which(std::span<const std::shared_ptr<const RowPred
   }
   std::vector<bool> result(static_cast<size_t>(rows.num_rows()), true);
   if (!all) return result;
-  const auto found = std::get<Column>(compute_inside(all));
+  const auto found = std::get<Column>(execute_nested(all));
   for (int64_t group = 0; group < rows.num_rows(); ++group)
     result[static_cast<size_t>(group)] = found.is_null(group) || found.bit(group);
   return result;

@@ -19,7 +19,7 @@ struct ColumnBounds {
 
 /// Whether all predicates may be true of some row of a group; true if in doubt. `rows`: of each
 /// group (int64); `bounds`: of a column, by place. NaN lies outside of all bounds.
-HR_API std::vector<bool> groups_for_which(
+HR_API std::vector<bool> prune_row_groups(
     std::span<const std::shared_ptr<const RowPredicate>> predicates, const Column& rows,
     const std::function<ColumnBounds(int64_t)>& bounds, std::span<const Value> others);
 

@@ -22,30 +22,31 @@ struct Found {
   bool first_seen = false;
 };
 
-RowStream key_stream(const PackedKeys& packed) {
+PayloadStream key_stream(const NormalizedKeys& packed) {
   return {8,
           [&packed](int64_t row, int64_t count, void* out) {
             packed.read(row, count, static_cast<uint64_t*>(out));
           },
-          packed.touches()};
+          packed.accesses()};
 }
 
 // Few groups whose keys have numbers already, in the order of their first rows.
-Found fold_numbered(const PackedKeys& packed, const FoldPlan& plan, const NumberedKeys& numbered,
-                    bool sort) {
+Found aggregate_factorized(const NormalizedKeys& packed, const AggregatePlan& plan,
+                           const FactorizedKeys& numbered, bool sort) {
   const int64_t rows = packed.num_rows(), slots = numbered.table.size();
   const auto* numbers = numbered.numbers.as<uint32_t>();
-  const Touch touch{&numbered.numbers, 0, 32, 32, rows};
+  const BufferAccess access{&numbered.numbers, 0, 32, 32, rows};
   Found found{{}, true};
   if (plan.ranked.empty()) {
     const SlotReader reader{[&](int64_t row, int64_t count, uint32_t* out) {
                               std::memcpy(out, numbers + row, static_cast<size_t>(4 * count));
                             },
-                            {touch}};
-    GroupPart part = fold_runs(plan, rows, slots, reader);
-    part.keys = Buffer::allocate(8 * slots);
-    std::memcpy(part.keys.mutable_data(), numbered.table.keys(), static_cast<size_t>(8 * slots));
-    found.results.push_back(finish_part(packed, plan, part, sort));
+                            {access}};
+    AggregatePartition partition = dense_aggregate(plan, rows, slots, reader);
+    partition.keys = Buffer::allocate(8 * slots);
+    std::memcpy(partition.keys.mutable_data(), numbered.table.keys(),
+                static_cast<size_t>(8 * slots));
+    found.results.push_back(finalize_partition(packed, plan, partition, sort));
     return found;
   }
   std::vector<uint32_t> order(static_cast<size_t>(slots)), place(order.size());
@@ -59,61 +60,63 @@ Found fold_numbered(const PackedKeys& packed, const FoldPlan& plan, const Number
     place[order[i]] = static_cast<uint32_t>(i);
     originals.push_back(keys[order[i]]);
   }
-  PartKeys part_keys{{8,
-                      [&](int64_t row, int64_t count, void* out) {
-                        for (int64_t i = 0; i < count; ++i)
-                          static_cast<uint64_t*>(out)[i] = place[numbers[row + i]];
-                      },
-                      {touch}},
-                     static_cast<uint64_t>(slots),
-                     originals.data()};
-  found.results = fold_parts(plan, packed, std::move(part_keys), false);
+  PartitionKeys partition_keys{{8,
+                                [&](int64_t row, int64_t count, void* out) {
+                                  for (int64_t i = 0; i < count; ++i)
+                                    static_cast<uint64_t*>(out)[i] = place[numbers[row + i]];
+                                },
+                                {access}},
+                               static_cast<uint64_t>(slots),
+                               originals.data()};
+  found.results = partitioned_aggregate(plan, packed, std::move(partition_keys), false);
   return found;
 }
 
-Found find_groups(const PackedKeys& packed, const FoldPlan& plan, GroupOptions options) {
+Found find_groups(const NormalizedKeys& packed, const AggregatePlan& plan, GroupOptions options) {
   const int64_t rows = packed.num_rows();
   const uint64_t domain = packed.domain();
   const bool wants_first = options.order == GroupOrder::kFirstSeen;
   const bool sort = options.order == GroupOrder::kSorted;
   if (rows == 0) return {};
-  const auto in_parts = [&](uint64_t slots) {
-    return fold_parts(plan, packed, {key_stream(packed), slots, nullptr, sort}, wants_first);
+  const auto in_partitions = [&](uint64_t slots) {
+    return partitioned_aggregate(plan, packed, {key_stream(packed), slots, nullptr, sort},
+                                 wants_first);
   };
   if (domain > 0 && domain <= static_cast<uint64_t>(kFewKeys) &&
       domain <= static_cast<uint64_t>(std::max<int64_t>(4096, rows / 2))) {
-    if (!plan.ranked.empty()) return {in_parts(domain)};
+    if (!plan.ranked.empty()) return {in_partitions(domain)};
     const SlotReader reader{
         [&](int64_t row, int64_t count, uint32_t* slots) { packed.read(row, count, slots); },
-        packed.touches()};
-    GroupPart part = fold_runs(plan, rows, static_cast<int64_t>(domain), reader);
-    if (wants_first) part.first_rows = first_rows(rows, reader, part);
-    return {{finish_part(packed, plan, part, false)}};
+        packed.accesses()};
+    AggregatePartition partition =
+        dense_aggregate(plan, rows, static_cast<int64_t>(domain), reader);
+    if (wants_first) partition.first_rows = first_rows(rows, reader, partition);
+    return {{finalize_partition(packed, plan, partition, false)}};
   }
   const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* keys) {
     packed.read(row, count, keys);
   };
   // Ranges of keys where most of their slots will be used.
   const bool dense = domain > 0 && domain <= static_cast<uint64_t>(4 * rows);
-  if (has_many_keys(rows, read, packed.touches())) return {in_parts(dense ? domain : 0)};
-  const NumberedKeys numbered = number_keys(rows, read, packed.touches(), kFewKeys);
-  if (numbered.numbers) return fold_numbered(packed, plan, numbered, sort);
-  return {in_parts(dense ? domain : 0)};
+  if (has_many_keys(rows, read, packed.accesses())) return {in_partitions(dense ? domain : 0)};
+  const FactorizedKeys numbered = factorize(rows, read, packed.accesses(), kFewKeys);
+  if (numbered.numbers) return aggregate_factorized(packed, plan, numbered, sort);
+  return {in_partitions(dense ? domain : 0)};
 }
 
 // Strings and decimals compare as their places in the order of all.
 struct OrderedStrings {
   int64_t column;
-  PackedKeys packed;
-  Column packs;
-  int64_t at = 0;  // place of the packs among the values
+  NormalizedKeys packed;
+  Column normalized_keys;
+  int64_t at = 0;  // place of the normalized keys among the values
 };
 
 OrderedStrings order_strings(int64_t column, const Column& strings) {
-  OrderedStrings made{column, PackedKeys::of("groupby", {strings}, {}), {}, 0};
+  OrderedStrings made{column, NormalizedKeys::of("groupby", {strings}, {}), {}, 0};
   const int64_t rows = strings.num_rows();
-  made.packs = Column(TypeId::kUInt64, rows, made.packed.to_buffer(0, rows),
-                      validity_from_zero(strings), strings.null_count());
+  made.normalized_keys = Column(TypeId::kUInt64, rows, made.packed.to_buffer(0, rows),
+                                realigned_validity(strings), strings.null_count());
   return made;
 }
 
@@ -162,19 +165,19 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
     if (place == ordered.size()) {
       ordered.push_back(order_strings(request.column, column));
       ordered.back().at = static_cast<int64_t>(values.size());
-      values.push_back(ordered.back().packs);
+      values.push_back(ordered.back().normalized_keys);
     }
     request.column = ordered[place].at;
     if (gives_values) strings.emplace_back(k, place);
   }
   for (const size_t sum : sums) decimals.add_sum(sum, values, requests);
-  const PackedKeys packed = PackedKeys::of(
+  const NormalizedKeys packed = NormalizedKeys::of(
       "groupby", keys,
       {.ordered = options.order == GroupOrder::kSorted, .drop_missing = options.drop_missing});
-  const FoldPlan plan = plan_folds(values, requests);
+  const AggregatePlan plan = plan_aggregates(values, requests);
   Found found = find_groups(packed, plan, options);
-  Grouped grouped = collect_groups(packed, static_cast<int64_t>(keys.size()), plan, values,
-                                   std::move(found.results), found.first_seen, options);
+  Grouped grouped = finalize_groups(packed, static_cast<int64_t>(keys.size()), plan, values,
+                                    std::move(found.results), found.first_seen, options);
   decimals.finish(grouped, given_requests.size());
   for (const auto& [request, place] : strings) {
     Column& result = grouped.values[request];
@@ -185,7 +188,7 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
                                 Buffer::allocate_zeroed((rows + 7) / 8), rows);
       continue;
     }
-    const Column texts = ordered[place].packed.unpack(0, result.values_buffer(), result.num_rows());
+    const Column texts = ordered[place].packed.decode(0, result.values_buffer(), result.num_rows());
     result = texts.with_rows(result.num_rows(), texts.values_buffer(), result.validity_buffer(),
                              result.null_count());
   }

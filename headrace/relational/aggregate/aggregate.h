@@ -64,7 +64,7 @@ struct AggregateRequest {
 };
 
 enum class GroupOrder : uint8_t {
-  kSorted,     ///< by the keys, as PackOptions::ordered says
+  kSorted,     ///< by the keys, as NormalizeOptions::ordered says
   kFirstSeen,  ///< by their first rows
   kAny,        ///< whatever is cheapest, the same in each run
 };
@@ -83,8 +83,8 @@ struct Grouped {
 /// take no part. An aggregate of no value is null (sum 0, prod 1, count 0, any false, all true), a
 /// variance of too few values too. Float sums add in row order within a run of rows, runs in order;
 /// how many runs there are depends on rows and keys alone: the same bits for any number of threads
-/// and any limit. Variances take a second walk around the means. Cost: one walk for all aggregates
-/// together, where there are few groups; else the rows are split into parts first, which spill
+/// and any limit. Variances take a second pass around the means. Cost: one walk for all aggregates
+/// together, where there are few groups; else the rows are split into partitions first, which spill
 /// under a limit. Throws TypeMismatchError, InvalidArgumentError for unequal lengths.
 HR_API Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& values,
                         const std::vector<AggregateRequest>& requests, GroupOptions options = {});

@@ -10,19 +10,20 @@ namespace hr {
 
 /// Groups of the rows, from a sample of the keys; the root of the rows ten times where there is
 /// none.
-int64_t guess_groups(const InputGuesses& inputs, const std::vector<int64_t>& keys);
+int64_t estimate_groups(const InputEstimates& inputs, const std::vector<int64_t>& keys);
 
 /// `keys` and the columns of the requests are places among the inputs. docs/design/plan.md has the
 /// measurements behind the figures.
-Work group_work(const InputGuesses& inputs, const std::vector<int64_t>& keys,
-                const std::vector<AggregateRequest>& requests, GroupOrder order, int64_t groups);
+OperatorCost aggregate_cost(const InputEstimates& inputs, const std::vector<int64_t>& keys,
+                            const std::vector<AggregateRequest>& requests, GroupOrder order,
+                            int64_t groups);
 
 /// Codes of a text column, and the table that they come from.
 struct TextCodes {
   double bytes = 0;  ///< at most at once
   double kept = 0;
-  double alone = 0;  ///< ns of one thread
+  double serial_nanoseconds = 0;  ///< ns of one thread
 };
-TextCodes text_codes(const KeyGuess& texts, double rows, bool sorted);
+TextCodes text_codes(const NdvEstimate& texts, double rows, bool sorted);
 
 }  // namespace hr

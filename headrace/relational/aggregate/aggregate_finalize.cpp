@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of all parts as columns in the wanted order.
+// The groups of all partitions as columns in the wanted order.
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/bits.h"
@@ -32,7 +32,7 @@ Grouped in_order_of(const Column& first_rows, Grouped grouped) {
   return {{columns.begin(), columns.begin() + keys}, {columns.begin() + keys, columns.end()}};
 }
 
-Buffer places_by_first_row(const std::vector<GroupResults>& parts,
+Buffer places_by_first_row(const std::vector<GroupResults>& partitions,
                            const std::vector<int64_t>& bases, int64_t groups, int64_t rows) {
   // A mark a row that is somebody's first, then ranks of the marks.
   Buffer marks = Buffer::allocate_zeroed(rows);
@@ -42,10 +42,11 @@ Buffer places_by_first_row(const std::vector<GroupResults>& parts,
   auto* rank = ranks.mutable_as<uint32_t>();
   auto* place = places.mutable_as<uint32_t>();
   const auto each_group = [&](auto&& visit) {
-    parallel_for(static_cast<int64_t>(parts.size()), [&](int64_t p) {
-      const GroupResults& part = parts[static_cast<size_t>(p)];
+    parallel_for(static_cast<int64_t>(partitions.size()), [&](int64_t p) {
+      const GroupResults& partition = partitions[static_cast<size_t>(p)];
       const int64_t base = bases[static_cast<size_t>(p)];
-      for (int64_t k = 0; k < part.groups; ++k) visit(base + k, part.first_rows.as<int64_t>()[k]);
+      for (int64_t k = 0; k < partition.groups; ++k)
+        visit(base + k, partition.first_rows.as<int64_t>()[k]);
     });
   };
   each_group([&](int64_t, int64_t row) { mark[row] = 1; });
@@ -67,8 +68,9 @@ Buffer places_by_first_row(const std::vector<GroupResults>& parts,
   return places;
 }
 
-// What an aggregate has for some slots: bits of the lane of `result_lane`, and whether it is there.
-Lane result_lane(const AggregatePlan& aggregate, const FoldPlan& plan) {
+// What an aggregate has for some slots: bits of the class of `result_class`, and whether it is
+// there.
+ValueClass result_class(const PlannedAggregate& aggregate, const AggregatePlan& plan) {
   switch (aggregate.request.aggregate) {
     case Aggregate::kSum:
     case Aggregate::kProduct:
@@ -76,16 +78,16 @@ Lane result_lane(const AggregatePlan& aggregate, const FoldPlan& plan) {
     case Aggregate::kMax:
     case Aggregate::kLargest:
     case Aggregate::kSmallest:
-      return plan.inputs[static_cast<size_t>(aggregate.input)].lane;
+      return plan.inputs[static_cast<size_t>(aggregate.input)].value_class;
     case Aggregate::kMean:
     case Aggregate::kVariance:
     case Aggregate::kStd:
     case Aggregate::kMedian:
     case Aggregate::kQuantile:
     case Aggregate::kCorrelation:
-      return Lane::kFloating;
+      return ValueClass::kFloating;
     default:
-      return Lane::kSigned;
+      return ValueClass::kSigned;
   }
 }
 
@@ -100,26 +102,26 @@ double squares_of(const double* sums, uint32_t slot, int64_t values) {
   return made > count * std::numeric_limits<double>::epsilon() * squares ? made : 0;
 }
 
-void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t number,
-               const GroupPart& part, const uint32_t* slots, int64_t count, uint64_t* bits,
-               uint8_t* there) {
-  const auto* sizes = part.sizes.as<uint32_t>();
-  const FoldInput* input =
+void result_of(const PlannedAggregate& aggregate, const AggregatePlan& plan, size_t number,
+               const AggregatePartition& partition, const uint32_t* slots, int64_t count,
+               uint64_t* bits, uint8_t* valid) {
+  const auto* sizes = partition.sizes.as<uint32_t>();
+  const AccumulatorInput* input =
       aggregate.input < 0 ? nullptr : &plan.inputs[static_cast<size_t>(aggregate.input)];
-  const FoldStates* states =
-      aggregate.input < 0 ? nullptr : &part.states[static_cast<size_t>(aggregate.input)];
+  const AccumulatorStates* states =
+      aggregate.input < 0 ? nullptr : &partition.states[static_cast<size_t>(aggregate.input)];
   const uint32_t* missing = states && states->missing ? states->missing.as<uint32_t>() : nullptr;
   const auto values = [&](uint32_t slot) {
     return int64_t{sizes[slot]} - (missing ? missing[slot] : 0);
   };
   const auto state = [&]<class T>(std::type_identity<T>, size_t k) {
-    return states->values[aggregate.folds[k]].template as<T>();
+    return states->values[aggregate.accumulators[k]].template as<T>();
   };
   constexpr std::type_identity<double> kDouble{};
-  const auto put = [&](auto&& value, auto&& is_there) {
+  const auto put = [&](auto&& value, auto&& is_valid) {
     for (int64_t i = 0; i < count; ++i) {
       bits[i] = std::bit_cast<uint64_t>(value(slots[i]));
-      there[i] = is_there(slots[i]);
+      valid[i] = is_valid(slots[i]);
     }
   };
   const auto always = [](uint32_t) { return true; };
@@ -178,8 +180,8 @@ void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t numb
         const int64_t rows = values(slot), sum = 2 * int64_t{slot} + 1;
         const double of_x = rows > 1 ? squares_of(x, slot, rows) : 0,
                      of_y = rows > 1 ? squares_of(y, slot, rows) : 0;
-        there[i] = of_x > 0 && of_y > 0;
-        if (!there[i]) {
+        valid[i] = of_x > 0 && of_y > 0;
+        if (!valid[i]) {
           bits[i] = 0;
           continue;
         }
@@ -208,15 +210,16 @@ void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t numb
     }
     case Aggregate::kArgmin:
     case Aggregate::kArgmax: {
-      const auto* rows = states->rows[aggregate.folds[0]].as<int64_t>();
+      const auto* rows = states->rows[aggregate.accumulators[0]].as<int64_t>();
       return put([&](uint32_t slot) { return std::max<int64_t>(rows[slot], 0); },
                  [&](uint32_t slot) { return rows[slot] >= 0; });
     }
     case Aggregate::kNunique:
     case Aggregate::kMedian:
     case Aggregate::kQuantile: {
-      const auto* ranked = part.ranked[number].as<uint64_t>();
-      const auto* counts = part.ranked_counts[static_cast<size_t>(aggregate.ranked)].as<uint32_t>();
+      const auto* ranked = partition.ranked[number].as<uint64_t>();
+      const auto* counts =
+          partition.ranked_counts[static_cast<size_t>(aggregate.ranked)].as<uint32_t>();
       const bool distinct = aggregate.request.aggregate == Aggregate::kNunique;
       return put([&](uint32_t slot) { return ranked[slot]; },
                  [&](uint32_t slot) { return distinct || counts[slot] > 0; });
@@ -226,45 +229,46 @@ void result_of(const AggregatePlan& aggregate, const FoldPlan& plan, size_t numb
 
 class Collector {
  public:
-  Collector(const FoldPlan& plan, std::vector<GroupResults>& parts,
+  Collector(const AggregatePlan& plan, std::vector<GroupResults>& partitions,
             const std::vector<int64_t>& bases, int64_t groups, const Buffer& places)
-      : plan_(plan), parts_(parts), bases_(bases), groups_(groups), places_(places) {}
+      : plan_(plan), partitions_(partitions), bases_(bases), groups_(groups), places_(places) {}
 
-  // Packs of the keys of the groups, or their first rows.
+  // Normalized keys of the keys of the groups, or their first rows.
   Buffer words(Buffer GroupResults::* which) {
     Buffer words = make(8);
     auto* out = words.mutable_as<uint64_t>();
-    each_part(
-        words, 8, [&](const GroupResults& part) { return whole(part.*which); },
-        [&](const GroupResults& part, const std::byte* from, const auto& place) {
+    each_partition(
+        words, 8, [&](const GroupResults& partition) { return whole(partition.*which); },
+        [&](const GroupResults& partition, const std::byte* from, const auto& place) {
           const auto* bits = reinterpret_cast<const uint64_t*>(from);
-          for (int64_t i = 0; i < part.groups; ++i) out[place(i)] = bits[i];
+          for (int64_t i = 0; i < partition.groups; ++i) out[place(i)] = bits[i];
         });
-    for (GroupResults& part : parts_) part.*which = {};
-    words.publish();
+    for (GroupResults& partition : partitions_) partition.*which = {};
+    words.seal();
     return words;
   }
 
   Column column(size_t number, const std::vector<Column>& values) {
-    const AggregatePlan& aggregate = plan_.aggregates[number];
+    const PlannedAggregate& aggregate = plan_.aggregates[number];
     const Aggregate kind = aggregate.request.aggregate;
     const bool picks = kind == Aggregate::kFirst || kind == Aggregate::kLast;
     const Dtype dtype = picks ? Dtype(TypeId::kInt64) : aggregate.dtype;
     const int64_t width = dtype.size_bytes();
-    const Lane lane = result_lane(aggregate, plan_);
+    const ValueClass value_class = result_class(aggregate, plan_);
     Buffer out = make(width);
     std::byte* to = out.mutable_data();
-    each_part(
-        out, width, [&](const GroupResults& part) { return whole(part.values[number]); },
-        [&](const GroupResults& part, const std::byte* from, const auto& place) {
+    each_partition(
+        out, width, [&](const GroupResults& partition) { return whole(partition.values[number]); },
+        [&](const GroupResults& partition, const std::byte* from, const auto& place) {
           const auto* bits = reinterpret_cast<const uint64_t*>(from);
           const auto store = [&]<class T>(std::type_identity<T>) {
             T* typed = reinterpret_cast<T*>(to);
-            if (lane == Lane::kFloating)
-              for (int64_t i = 0; i < part.groups; ++i)
+            if (value_class == ValueClass::kFloating)
+              for (int64_t i = 0; i < partition.groups; ++i)
                 typed[place(i)] = static_cast<T>(std::bit_cast<double>(bits[i]));
             else
-              for (int64_t i = 0; i < part.groups; ++i) typed[place(i)] = static_cast<T>(bits[i]);
+              for (int64_t i = 0; i < partition.groups; ++i)
+                typed[place(i)] = static_cast<T>(bits[i]);
           };
           if (dtype.is_bool())
             store(std::type_identity<uint8_t>{});
@@ -272,8 +276,8 @@ class Collector {
             visit_real(dtype.storage(), store);
         });
     const Buffer validity = make_validity(number);
-    for (GroupResults& part : parts_)
-      if (part.groups > 0) part.values[number] = {};
+    for (GroupResults& partition : partitions_)
+      if (partition.groups > 0) partition.values[number] = {};
     const int64_t unknown = validity ? -1 : 0;
     const size_t from = static_cast<size_t>(std::max<int64_t>(aggregate.request.column, 0));
     if (picks) {
@@ -283,71 +287,72 @@ class Collector {
     }
     if (dtype.is_bool())
       return Column(dtype, groups_, bits_of_bytes(out, groups_), validity, unknown);
-    out.publish();
+    out.seal();
     if (dtype.is_category())
       return Column::categories(groups_, out, values[from].dictionary(), validity, unknown);
     return Column(dtype, groups_, out, validity, unknown);
   }
 
  private:
-  // Scattered over the whole result, or part by part.
+  // Scattered over the whole result, or partition by partition.
   Buffer make(int64_t width) const {
-    return places_ ? Buffer::allocate(groups_ * width) : Buffer::allocate_paged(groups_ * width);
+    return places_ ? Buffer::allocate(groups_ * width)
+                   : Buffer::allocate_spillable(groups_ * width);
   }
 
   Buffer make_validity(size_t number) const {
-    if (std::all_of(parts_.begin(), parts_.end(), [&](const GroupResults& part) {
-          return part.groups == 0 || part.there_at[number] < 0;
+    if (std::all_of(partitions_.begin(), partitions_.end(), [&](const GroupResults& partition) {
+          return partition.groups == 0 || partition.valid_at[number] < 0;
         }))
       return {};
     Buffer present = Buffer::allocate(groups_);
     auto* to = present.mutable_as<uint8_t>();
-    each_part(
+    each_partition(
         present, 1,
-        [&](const GroupResults& part) {
-          const int64_t at = part.there_at[number];
-          return at < 0 ? PinnedRange{} : PinnedRange{&part.there, at, at + part.groups};
+        [&](const GroupResults& partition) {
+          const int64_t at = partition.valid_at[number];
+          return at < 0 ? PinnedRange{} : PinnedRange{&partition.valid, at, at + partition.groups};
         },
-        [&](const GroupResults& part, const std::byte* there, const auto& place) {
-          const auto* has = reinterpret_cast<const uint8_t*>(there);
-          for (int64_t i = 0; i < part.groups; ++i) to[place(i)] = has ? has[i] : 1;
+        [&](const GroupResults& partition, const std::byte* valid, const auto& place) {
+          const auto* has = reinterpret_cast<const uint8_t*>(valid);
+          for (int64_t i = 0; i < partition.groups; ++i) to[place(i)] = has ? has[i] : 1;
         });
     return bits_of_bytes(present, groups_);
   }
 
   static PinnedRange whole(const Buffer& buffer) { return {&buffer, 0, buffer.size_bytes()}; }
 
-  // `from(part)` is what `visit` gets of the part, null where that is empty.
+  // `from(partition)` is what `visit` gets of the partition, null where that is empty.
   template <class From, class F>
-  void each_part(const Buffer& out, int64_t width, From&& from, F&& visit) const {
-    parallel_for(static_cast<int64_t>(parts_.size()), [&](int64_t p) {
-      const GroupResults& part = parts_[static_cast<size_t>(p)];
+  void each_partition(const Buffer& out, int64_t width, From&& from, F&& visit) const {
+    parallel_for(static_cast<int64_t>(partitions_.size()), [&](int64_t p) {
+      const GroupResults& partition = partitions_[static_cast<size_t>(p)];
       const int64_t base = bases_[static_cast<size_t>(p)];
-      if (part.groups == 0) return;
-      const PinnedRange source = from(part);
+      if (partition.groups == 0) return;
+      const PinnedRange source = from(partition);
       const bool some = source.begin < source.end;
       std::vector<PinnedRange> ranges;
       if (some) ranges.push_back(source);
-      if (!places_) ranges.push_back({&out, base * width, (base + part.groups) * width, true});
+      if (!places_) ranges.push_back({&out, base * width, (base + partition.groups) * width, true});
       const Pin pin(ranges);
       const std::byte* const bytes = some ? source.buffer->data() + source.begin : nullptr;
       const auto* places = places_ ? places_.as<uint32_t>() + base : nullptr;
       if (places)
-        visit(part, bytes, [&](int64_t i) { return int64_t{places[i]}; });
+        visit(partition, bytes, [&](int64_t i) { return int64_t{places[i]}; });
       else
-        visit(part, bytes, [&](int64_t i) { return base + i; });
+        visit(partition, bytes, [&](int64_t i) { return base + i; });
     });
   }
 
-  const FoldPlan& plan_;
-  std::vector<GroupResults>& parts_;
+  const AggregatePlan& plan_;
+  std::vector<GroupResults>& partitions_;
   const std::vector<int64_t>& bases_;
   int64_t groups_;
   const Buffer& places_;
 };
 
 // Slots in the order of their keys: by radix over the bits in which the keys differ.
-void sort_by_key(const GroupPart& part, uint32_t* slots, int64_t count) {
+void sort_by_key(const AggregatePartition& partition, uint32_t* slots, int64_t count) {
   struct Entry {
     uint64_t key;
     uint32_t slot;
@@ -359,7 +364,7 @@ void sort_by_key(const GroupPart& part, uint32_t* slots, int64_t count) {
   uint64_t differ = 0;
   bool ascends = true;
   for (int64_t i = 0; i < count; ++i) {
-    entries[i] = {part.key(slots[i]), slots[i]};
+    entries[i] = {partition.key(slots[i]), slots[i]};
     differ |= entries[i].key ^ entries[0].key;
     ascends &= i == 0 || entries[i - 1].key < entries[i].key;
   }
@@ -381,144 +386,153 @@ void sort_by_key(const GroupPart& part, uint32_t* slots, int64_t count) {
 
 }  // namespace
 
-GroupResults finish_part(const PackedKeys& packed, const FoldPlan& plan, const GroupPart& part,
-                         bool sort) {
-  Buffer kept = Buffer::allocate(4 * std::max<int64_t>(part.slots, 1));
+GroupResults finalize_partition(const NormalizedKeys& packed, const AggregatePlan& plan,
+                                const AggregatePartition& partition, bool sort) {
+  Buffer kept = Buffer::allocate(4 * std::max<int64_t>(partition.slots, 1));
   auto* slots = kept.mutable_as<uint32_t>();
   int64_t groups = 0;
-  if (part.slots > 0) {
-    const auto* sizes = part.sizes.as<uint32_t>();
+  if (partition.slots > 0) {
+    const auto* sizes = partition.sizes.as<uint32_t>();
     const bool drops = packed.has_missing();
-    for (uint32_t slot = 0; slot < static_cast<uint64_t>(part.slots); ++slot)
-      if (sizes[slot] > 0 && !(drops && part.key(slot) == packed.missing())) slots[groups++] = slot;
+    for (uint32_t slot = 0; slot < static_cast<uint64_t>(partition.slots); ++slot)
+      if (sizes[slot] > 0 && !(drops && partition.key(slot) == packed.missing()))
+        slots[groups++] = slot;
   }
-  if (sort) sort_by_key(part, slots, groups);
+  if (sort) sort_by_key(partition, slots, groups);
   GroupResults results;
   results.groups = groups;
   if (groups == 0) return results;
-  results.packs = Buffer::allocate(8 * groups);
-  auto* packs = results.packs.mutable_as<uint64_t>();
-  for (int64_t i = 0; i < groups; ++i) packs[i] = part.key(slots[i]);
-  if (!part.first_rows.empty()) {
+  results.normalized_keys = Buffer::allocate(8 * groups);
+  auto* normalized_keys = results.normalized_keys.mutable_as<uint64_t>();
+  for (int64_t i = 0; i < groups; ++i) normalized_keys[i] = partition.key(slots[i]);
+  if (!partition.first_rows.empty()) {
     results.first_rows = Buffer::allocate(8 * groups);
     auto* rows = results.first_rows.mutable_as<int64_t>();
-    for (int64_t i = 0; i < groups; ++i) rows[i] = part.first_rows[slots[i]];
+    for (int64_t i = 0; i < groups; ++i) rows[i] = partition.first_rows[slots[i]];
   }
   const auto aggregates = static_cast<int64_t>(plan.aggregates.size());
-  Buffer there = Buffer::allocate(aggregates * groups);
-  auto* const marks = aggregates > 0 ? there.mutable_as<uint8_t>() : nullptr;
+  Buffer valid = Buffer::allocate(aggregates * groups);
+  auto* const marks = aggregates > 0 ? valid.mutable_as<uint8_t>() : nullptr;
   int64_t used = 0;
   for (size_t k = 0; k < plan.aggregates.size(); ++k) {
     Buffer values = Buffer::allocate(8 * groups);
     auto* has = marks + used;
-    result_of(plan.aggregates[k], plan, k, part, slots, groups, values.mutable_as<uint64_t>(), has);
+    result_of(plan.aggregates[k], plan, k, partition, slots, groups, values.mutable_as<uint64_t>(),
+              has);
     const bool all = std::memchr(has, 0, static_cast<size_t>(groups)) == nullptr;
     results.values.push_back(std::move(values));
-    results.there_at.push_back(all ? -1 : used);
+    results.valid_at.push_back(all ? -1 : used);
     used += all ? 0 : groups;
   }
-  if (used > 0) results.there = std::move(there);
+  if (used > 0) results.valid = std::move(valid);
   return results;
 }
 
 namespace {
 
-// The buffers that `pick` finds in the parts, one after the other; nothing where all are empty.
+// The buffers that `pick` finds in the partitions, one after the other; nothing where all are
+// empty.
 template <class Pick>
-Buffer join_buffers(const std::vector<GroupResults>& parts, int64_t width, Pick&& pick) {
+Buffer join_buffers(const std::vector<GroupResults>& partitions, int64_t width, Pick&& pick) {
   int64_t groups = 0;
   bool some = false;
-  for (const GroupResults& part : parts) {
-    groups += part.groups;
-    some |= part.groups > 0 && pick(part);
+  for (const GroupResults& partition : partitions) {
+    groups += partition.groups;
+    some |= partition.groups > 0 && pick(partition);
   }
   if (!some) return {};
   Buffer joined = Buffer::allocate_temporary(groups * width);
   std::byte* out = joined.mutable_data();
   {
     const Pin pin({{&joined, 0, groups * width, true}});
-    for (const GroupResults& part : parts) {
-      if (part.groups == 0) continue;
-      const auto bytes = static_cast<size_t>(part.groups * width);
-      std::memcpy(out, pick(part).data(), bytes);
+    for (const GroupResults& partition : partitions) {
+      if (partition.groups == 0) continue;
+      const auto bytes = static_cast<size_t>(partition.groups * width);
+      std::memcpy(out, pick(partition).data(), bytes);
       out += bytes;
     }
   }
-  joined.publish();
+  joined.seal();
   return joined;
 }
 
-void join_there(const std::vector<GroupResults>& parts, size_t aggregates, GroupResults& joined) {
+void join_there(const std::vector<GroupResults>& partitions, size_t aggregates,
+                GroupResults& joined) {
   int64_t used = 0;
   for (size_t k = 0; k < aggregates; ++k) {
-    const bool all = std::all_of(parts.begin(), parts.end(), [&](const GroupResults& part) {
-      return part.groups == 0 || part.there_at[k] < 0;
-    });
-    joined.there_at.push_back(all ? -1 : used);
+    const bool all =
+        std::all_of(partitions.begin(), partitions.end(), [&](const GroupResults& partition) {
+          return partition.groups == 0 || partition.valid_at[k] < 0;
+        });
+    joined.valid_at.push_back(all ? -1 : used);
     used += all ? 0 : joined.groups;
   }
   if (used == 0) return;
-  joined.there = Buffer::allocate_temporary(used);
-  auto* out = joined.there.mutable_as<uint8_t>();
+  joined.valid = Buffer::allocate_temporary(used);
+  auto* out = joined.valid.mutable_as<uint8_t>();
   {
-    const Pin pin({{&joined.there, 0, used, true}});
+    const Pin pin({{&joined.valid, 0, used, true}});
     for (size_t k = 0; k < aggregates; ++k) {
-      if (joined.there_at[k] < 0) continue;
-      for (const GroupResults& part : parts) {
-        if (part.groups == 0) continue;
-        const auto count = static_cast<size_t>(part.groups);
-        if (const int64_t at = part.there_at[k]; at >= 0)
-          std::memcpy(out, part.there.as<uint8_t>() + at, count);
+      if (joined.valid_at[k] < 0) continue;
+      for (const GroupResults& partition : partitions) {
+        if (partition.groups == 0) continue;
+        const auto count = static_cast<size_t>(partition.groups);
+        if (const int64_t at = partition.valid_at[k]; at >= 0)
+          std::memcpy(out, partition.valid.as<uint8_t>() + at, count);
         else
           std::memset(out, 1, count);
         out += count;
       }
     }
   }
-  joined.there.publish();
+  joined.valid.seal();
 }
 
 }  // namespace
 
-GroupResults join_results(const std::vector<GroupResults>& parts, const FoldPlan& plan) {
+GroupResults concat_results(const std::vector<GroupResults>& partitions,
+                            const AggregatePlan& plan) {
   GroupResults joined;
-  for (const GroupResults& part : parts) joined.groups += part.groups;
+  for (const GroupResults& partition : partitions) joined.groups += partition.groups;
   if (joined.groups == 0) return joined;
-  joined.packs = join_buffers(parts, 8, [](const GroupResults& part) { return part.packs; });
-  joined.first_rows =
-      join_buffers(parts, 8, [](const GroupResults& part) { return part.first_rows; });
+  joined.normalized_keys = join_buffers(
+      partitions, 8, [](const GroupResults& partition) { return partition.normalized_keys; });
+  joined.first_rows = join_buffers(
+      partitions, 8, [](const GroupResults& partition) { return partition.first_rows; });
   for (size_t k = 0; k < plan.aggregates.size(); ++k) {
-    joined.values.push_back(
-        join_buffers(parts, 8, [&](const GroupResults& part) { return part.values[k]; }));
+    joined.values.push_back(join_buffers(
+        partitions, 8, [&](const GroupResults& partition) { return partition.values[k]; }));
   }
-  join_there(parts, plan.aggregates.size(), joined);
+  join_there(partitions, plan.aggregates.size(), joined);
   return joined;
 }
 
-Grouped collect_groups(const PackedKeys& packed, int64_t num_keys, const FoldPlan& plan,
-                       const std::vector<Column>& values, std::vector<GroupResults> parts,
-                       bool parts_are_first_seen, GroupOptions options) {
+Grouped finalize_groups(const NormalizedKeys& packed, int64_t num_keys, const AggregatePlan& plan,
+                        const std::vector<Column>& values, std::vector<GroupResults> partitions,
+                        bool partitions_are_first_seen, GroupOptions options) {
   std::vector<int64_t> bases;
   int64_t groups = 0;
-  for (const GroupResults& part : parts) {
+  for (const GroupResults& partition : partitions) {
     bases.push_back(groups);
-    groups += part.groups;
+    groups += partition.groups;
   }
-  const bool turns = groups > 1 && options.order == GroupOrder::kFirstSeen && !parts_are_first_seen;
+  const bool turns =
+      groups > 1 && options.order == GroupOrder::kFirstSeen && !partitions_are_first_seen;
   const bool sorts = turns && are_too_many(packed.num_rows());
   Buffer places;
-  if (turns && !sorts) places = places_by_first_row(parts, bases, groups, packed.num_rows());
-  Collector collector(plan, parts, bases, groups, places);
+  if (turns && !sorts) places = places_by_first_row(partitions, bases, groups, packed.num_rows());
+  Collector collector(plan, partitions, bases, groups, places);
   Column first_rows;
   if (sorts)
     first_rows = Column(TypeId::kInt64, groups, collector.words(&GroupResults::first_rows));
-  for (GroupResults& part : parts) part.first_rows = {};
+  for (GroupResults& partition : partitions) partition.first_rows = {};
   Grouped grouped;
   {
-    const Buffer packs = collector.words(&GroupResults::packs);
-    for (int64_t k = 0; k < num_keys; ++k) grouped.keys.push_back(packed.unpack(k, packs, groups));
+    const Buffer normalized_keys = collector.words(&GroupResults::normalized_keys);
+    for (int64_t k = 0; k < num_keys; ++k)
+      grouped.keys.push_back(packed.decode(k, normalized_keys, groups));
   }
-  for (const Column& key : grouped.keys) key.values_buffer().publish();
+  for (const Column& key : grouped.keys) key.values_buffer().seal();
   for (size_t k = 0; k < plan.aggregates.size(); ++k)
     grouped.values.push_back(collector.column(k, values));
   return sorts ? in_order_of(first_rows, std::move(grouped)) : grouped;

@@ -116,7 +116,7 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
     SameWords words;
     table.domain = groups_domain(own, words.add(options.order).add(options.drop_missing).take());
   }
-  std::vector<KeySetPlace> sets;
+  std::vector<SemiJoinKey> sets;
   for (const WantedKeys& wanted : among) {
     sets.push_back({key_places[wanted.key], static_cast<int64_t>(inputs.nodes.size())});
     inputs.nodes.push_back(wanted.values);
@@ -125,7 +125,9 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
   table.inputs = inputs.nodes;
   table.passes = 2;
   table.unique_keys = static_cast<int64_t>(keys.size());
-  table.guess = [key_places](const InputGuesses& given) { return guess_groups(given, key_places); };
+  table.guess = [key_places](const InputEstimates& given) {
+    return estimate_groups(given, key_places);
+  };
   SameWords same;
   same.add_all(key_places).add(options.order).add(options.drop_missing);
   for (const GroupColumn& column : columns) {
@@ -133,7 +135,7 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
     same.add(each.aggregate).add(each.column).add(each.other).add(each.quantile);
     same.add(each.ddof).add(each.min_count).add(each.rank);
   }
-  for (const KeySetPlace& set : sets) same.add(set.key).add(set.place);
+  for (const SemiJoinKey& set : sets) same.add(set.key).add(set.place);
   for (const std::string& name : table.names) same.add(name);
   table.same = same.add(columns.size()).take();
   const size_t num_keys = keys.size();
@@ -155,14 +157,16 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
     return Table(std::move(kept), std::move(results));
   };
   table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
-    return table_of(wanted, group_among(given, key_places, sets, requests_of(wanted), options));
+    return table_of(wanted,
+                    semi_join_aggregate(given, key_places, sets, requests_of(wanted), options));
   };
   table.run_rows = [=](const std::vector<bool>& wanted, const RowInputs& given) {
-    return table_of(wanted, group_among(given, key_places, sets, requests_of(wanted), options));
+    return table_of(wanted,
+                    semi_join_aggregate(given, key_places, sets, requests_of(wanted), options));
   };
-  const WorkOf work = [=](const InputGuesses& given, int64_t rows,
+  const CostOf work = [=](const InputEstimates& given, int64_t rows,
                           const std::vector<bool>& wanted) {
-    return group_work(given, key_places, requests_of(wanted), options.order, rows);
+    return aggregate_cost(given, key_places, requests_of(wanted), options.order, rows);
   };
   table.row_keys = key_places;
   for (const GroupColumn& column : columns)
@@ -181,7 +185,7 @@ NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
       each.values = at(each.request.column);
       each.other = at(each.request.other);
     }
-    for (const KeySetPlace& set : sets) {
+    for (const SemiJoinKey& set : sets) {
       const auto found = std::find(key_places.begin(), key_places.end(), set.key);
       known.push_back({static_cast<size_t>(found - key_places.begin()), at(set.place)});
     }
@@ -346,13 +350,13 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
         std::vector<Column> columns;
         for (const int64_t place : key_places)
           columns.push_back(std::get<Column>(values[static_cast<size_t>(place)]));
-        const PackedKeys packed =
-            PackedKeys::of(kOp, columns, {.ordered = false, .drop_missing = options.drop_missing});
+        const NormalizedKeys packed = NormalizedKeys::of(
+            kOp, columns, {.ordered = false, .drop_missing = options.drop_missing});
         // Numbers of the groups as the only key: group k is row k of the result.
         const int64_t rows = packed.num_rows();
-        const OrderedNumbers found = number_in_order(
+        const SortedFactorizedKeys found = factorize_sorted(
             rows, [&](int64_t row, int64_t count, uint64_t* out) { packed.read(row, count, out); },
-            packed.touches(),
+            packed.accesses(),
             packed.has_missing() ? std::optional(packed.missing()) : std::nullopt);
         const Column numbers(TypeId::kUInt32, rows, found.numbers);
         AggregateRequest own = request;
@@ -373,16 +377,16 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
         }
         return gather(result, as_tensor(numbers));
       });
-  return with_cost(
-      std::move(made), [=](const InputGuesses& guesses, int64_t rows, const std::vector<bool>&) {
-        const int64_t groups = guess_groups(guesses, key_places);
-        const auto count = static_cast<double>(groups);
-        Work work = group_work(guesses, key_places, {request}, GroupOrder::kAny, groups);
-        work.nanoseconds += 4 * static_cast<double>(rows);
-        work.alone += 50 * count;
-        work.bytes += 4 * static_cast<double>(rows) + 56 * count;
-        return work;
-      });
+  return with_cost(std::move(made), [=](const InputEstimates& estimates, int64_t rows,
+                                        const std::vector<bool>&) {
+    const int64_t groups = estimate_groups(estimates, key_places);
+    const auto count = static_cast<double>(groups);
+    OperatorCost work = aggregate_cost(estimates, key_places, {request}, GroupOrder::kAny, groups);
+    work.nanoseconds += 4 * static_cast<double>(rows);
+    work.serial_nanoseconds += 50 * count;
+    work.bytes += 4 * static_cast<double>(rows) + 56 * count;
+    return work;
+  });
 }
 
 }  // namespace hr

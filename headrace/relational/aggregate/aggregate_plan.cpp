@@ -103,31 +103,33 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
   }
 }
 
-FoldPlan plan_folds(const std::vector<Column>& values,
-                    const std::vector<AggregateRequest>& requests) {
-  FoldPlan plan;
-  std::map<std::tuple<int64_t, int64_t, Lane>, int64_t> known;
-  const auto input_of = [&](const AggregateRequest& request, Lane lane, bool has_other = false) {
-    const std::tuple key(request.column, has_other ? request.other : -1, lane);
+AggregatePlan plan_aggregates(const std::vector<Column>& values,
+                              const std::vector<AggregateRequest>& requests) {
+  AggregatePlan plan;
+  std::map<std::tuple<int64_t, int64_t, ValueClass>, int64_t> known;
+  const auto input_of = [&](const AggregateRequest& request, ValueClass value_class,
+                            bool has_other = false) {
+    const std::tuple key(request.column, has_other ? request.other : -1, value_class);
     const auto [place, is_new] = known.try_emplace(key, static_cast<int64_t>(plan.inputs.size()));
     if (!is_new) return place->second;
-    FoldInput& made = plan.inputs.emplace_back();
-    made.lane = lane;
+    AccumulatorInput& made = plan.inputs.emplace_back();
+    made.value_class = value_class;
     made.place = request.column;
     if (request.column >= 0) made.values = values[static_cast<size_t>(request.column)];
     made.has_other = has_other;
     if (has_other) made.other = values[static_cast<size_t>(request.other)];
     return place->second;
   };
-  const auto fold = [&](AggregatePlan& aggregate, Fold wanted) {
-    std::vector<Fold>& folds = plan.inputs[static_cast<size_t>(aggregate.input)].folds;
-    auto found = std::find(folds.begin(), folds.end(), wanted);
-    if (found == folds.end()) found = folds.insert(folds.end(), wanted);
-    aggregate.folds.push_back(static_cast<size_t>(found - folds.begin()));
+  const auto accumulator = [&](PlannedAggregate& aggregate, Accumulator wanted) {
+    std::vector<Accumulator>& accumulators =
+        plan.inputs[static_cast<size_t>(aggregate.input)].accumulators;
+    auto found = std::find(accumulators.begin(), accumulators.end(), wanted);
+    if (found == accumulators.end()) found = accumulators.insert(accumulators.end(), wanted);
+    aggregate.accumulators.push_back(static_cast<size_t>(found - accumulators.begin()));
     plan.needs_second |= is_second(wanted);
   };
   std::map<int64_t, int64_t> ranked;  // by input
-  const auto rank = [&](AggregatePlan& aggregate) {
+  const auto rank = [&](PlannedAggregate& aggregate) {
     const auto [place, is_new] =
         ranked.try_emplace(aggregate.input, static_cast<int64_t>(plan.ranked.size()));
     if (is_new) plan.ranked.push_back({aggregate.input, {}});
@@ -135,19 +137,19 @@ FoldPlan plan_folds(const std::vector<Column>& values,
     plan.ranked[static_cast<size_t>(place->second)].plans.push_back(plan.aggregates.size());
   };
   for (const AggregateRequest& request : requests) {
-    AggregatePlan made;
+    PlannedAggregate made;
     made.request = request;
     const Dtype dtype =
         request.column < 0 ? Dtype() : values[static_cast<size_t>(request.column)].dtype();
     made.dtype = aggregate_dtype(request.aggregate, dtype);
     // Whether a row counts: of floats the value tells.
-    const Lane presence = dtype.is_floating() ? Lane::kFloating : Lane::kNothing;
+    const ValueClass presence = dtype.is_floating() ? ValueClass::kFloating : ValueClass::kNothing;
     switch (request.aggregate) {
       case Aggregate::kSize:
         break;
       case Aggregate::kFirstRow:
-        made.input = input_of(request, Lane::kNothing);
-        fold(made, Fold::kFirst);
+        made.input = input_of(request, ValueClass::kNothing);
+        accumulator(made, Accumulator::kFirst);
         break;
       case Aggregate::kCount:
         made.input = input_of(request, presence);
@@ -155,48 +157,54 @@ FoldPlan plan_folds(const std::vector<Column>& values,
       case Aggregate::kFirst:
       case Aggregate::kLast:
         made.input = input_of(request, presence);
-        fold(made, request.aggregate == Aggregate::kFirst ? Fold::kFirst : Fold::kLast);
+        accumulator(made, request.aggregate == Aggregate::kFirst ? Accumulator::kFirst
+                                                                 : Accumulator::kLast);
         break;
       case Aggregate::kMean:
       case Aggregate::kVariance:
       case Aggregate::kStd:
-        made.input = input_of(request, Lane::kFloating);
-        fold(made, Fold::kSum);
-        if (request.aggregate != Aggregate::kMean) fold(made, Fold::kSquares);
+        made.input = input_of(request, ValueClass::kFloating);
+        accumulator(made, Accumulator::kSum);
+        if (request.aggregate != Aggregate::kMean) accumulator(made, Accumulator::kSquares);
         break;
       case Aggregate::kCorrelation:
-        made.input = input_of(request, Lane::kFloating, true);
-        for (const Fold each :
-             {Fold::kSum, Fold::kOtherSum, Fold::kSquares, Fold::kOtherSquares, Fold::kCross})
-          fold(made, each);
+        made.input = input_of(request, ValueClass::kFloating, true);
+        for (const Accumulator each :
+             {Accumulator::kSum, Accumulator::kOtherSum, Accumulator::kSquares,
+              Accumulator::kOtherSquares, Accumulator::kCross})
+          accumulator(made, each);
         break;
       case Aggregate::kMedian:
       case Aggregate::kQuantile:
-        made.input = input_of(request, Lane::kFloating);
+        made.input = input_of(request, ValueClass::kFloating);
         rank(made);
         break;
       case Aggregate::kNunique:
-        made.input = input_of(request, lane_of(dtype));
+        made.input = input_of(request, value_class_of(dtype));
         rank(made);
         break;
       case Aggregate::kLargest:
       case Aggregate::kSmallest: {
-        made.input = input_of(request, lane_of(dtype));
+        made.input = input_of(request, value_class_of(dtype));
         const bool largest = request.aggregate == Aggregate::kLargest;
-        fold(made, largest ? Fold::kLargest : Fold::kSmallest);
+        accumulator(made, largest ? Accumulator::kLargest : Accumulator::kSmallest);
         int64_t& top = plan.inputs[static_cast<size_t>(made.input)].top;
         top = std::max(top, request.rank + 1);
         break;
       }
       default: {
-        constexpr std::pair<Aggregate, Fold> kFolds[] = {
-            {Aggregate::kSum, Fold::kSum},       {Aggregate::kProduct, Fold::kProduct},
-            {Aggregate::kMin, Fold::kMin},       {Aggregate::kMax, Fold::kMax},
-            {Aggregate::kAny, Fold::kNonZero},   {Aggregate::kAll, Fold::kNonZero},
-            {Aggregate::kArgmin, Fold::kArgmin}, {Aggregate::kArgmax, Fold::kArgmax}};
-        made.input = input_of(request, lane_of(dtype));
-        for (const auto& [aggregate, each] : kFolds)
-          if (aggregate == request.aggregate) fold(made, each);
+        constexpr std::pair<Aggregate, Accumulator> kAccumulators[] = {
+            {Aggregate::kSum, Accumulator::kSum},
+            {Aggregate::kProduct, Accumulator::kProduct},
+            {Aggregate::kMin, Accumulator::kMin},
+            {Aggregate::kMax, Accumulator::kMax},
+            {Aggregate::kAny, Accumulator::kNonZero},
+            {Aggregate::kAll, Accumulator::kNonZero},
+            {Aggregate::kArgmin, Accumulator::kArgmin},
+            {Aggregate::kArgmax, Accumulator::kArgmax}};
+        made.input = input_of(request, value_class_of(dtype));
+        for (const auto& [aggregate, each] : kAccumulators)
+          if (aggregate == request.aggregate) accumulator(made, each);
         break;
       }
     }

@@ -13,54 +13,59 @@ namespace hr {
 /// Rows as slots of one table, and what that reads.
 struct SlotReader {
   std::function<void(int64_t row, int64_t count, uint32_t* slots)> read;
-  std::vector<Touch> touches{};
+  std::vector<BufferAccess> accesses{};
 };
 
 /// What one run reads, block after block.
-class FoldReader {
+class AccumulatorReader {
  public:
-  FoldReader() = default;
-  virtual ~FoldReader() = default;
-  FoldReader(const FoldReader&) = delete;
-  FoldReader& operator=(const FoldReader&) = delete;
+  AccumulatorReader() = default;
+  virtual ~AccumulatorReader() = default;
+  AccumulatorReader(const AccumulatorReader&) = delete;
+  AccumulatorReader& operator=(const AccumulatorReader&) = delete;
 
   /// What `read` and `rows` touch, by row.
-  virtual std::vector<Touch> touches() const = 0;
+  virtual std::vector<BufferAccess> accesses() const = 0;
   /// Goes to rows [row, row + count), at most kBlockRows, and gives their slots.
   virtual void read(int64_t row, int64_t count, uint32_t* slots) = 0;
   /// These rows of an input of the plan.
-  virtual FoldRows rows(size_t input, const uint32_t* slots) = 0;
+  virtual AccumulatorRows rows(size_t input, const uint32_t* slots) = 0;
 };
 
 /// Rows with few slots, and who reads them.
-struct FoldSource {
+struct AccumulatorSource {
   int64_t rows = 0;   ///< that are folded; others have the slot `slots`
   int64_t slots = 0;  ///< without that one
   bool has_others = false;
   /// Where the folded row morsel_rows() * morsel lies; behind the last one: the end.
   std::function<int64_t(int64_t morsel)> begin_of{};
-  std::function<std::unique_ptr<FoldReader>()> reader{};
+  std::function<std::unique_ptr<AccumulatorReader>()> reader{};
 };
 
-/// Few slots: each run of rows has states of its own. One part, which has no keys yet; what there
-/// is of others is no group of it.
-GroupPart fold_runs(const FoldPlan& plan, const FoldSource& source);
+/// Few slots: each run of rows has states of its own. One partition, which has no keys yet; what
+/// there is of others is no group of it.
+AggregatePartition dense_aggregate(const AggregatePlan& plan, const AccumulatorSource& source);
 /// The same over columns.
-GroupPart fold_runs(const FoldPlan& plan, int64_t rows, int64_t slots, const SlotReader& reader);
+AggregatePartition dense_aggregate(const AggregatePlan& plan, int64_t rows, int64_t slots,
+                                   const SlotReader& reader);
 
 /// The first row of each slot that has rows: mostly found after few rows.
-std::vector<int64_t> first_rows(int64_t rows, const SlotReader& reader, const GroupPart& part);
+std::vector<int64_t> first_rows(int64_t rows, const SlotReader& reader,
+                                const AggregatePartition& partition);
 
-/// Which part a key belongs to, and whether its slots are the keys of a range or as they are seen.
-struct PartKeys {
-  RowStream stream{};
-  uint64_t domain = 0;  ///< keys are below it: a part has a slot for each of a range
-  const uint64_t* originals = nullptr;  ///< packs of the keys of a domain that are none themselves
-  bool sort = false;                    ///< without a domain: parts in the order of their keys
+/// Which partition a key belongs to, and whether its slots are the keys of a range or as they are
+/// seen.
+struct PartitionKeys {
+  PayloadStream stream{};
+  uint64_t domain = 0;  ///< keys are below it: a partition has a slot for each of a range
+  const uint64_t* originals =
+      nullptr;        ///< normalized keys of the keys of a domain that are none themselves
+  bool sort = false;  ///< without a domain: partitions in the order of their keys
 };
 
-/// Many groups: the rows in parts, each with a table of its own.
-std::vector<GroupResults> fold_parts(const FoldPlan& plan, const PackedKeys& packed, PartKeys keys,
-                                     bool wants_first);
+/// Many groups: the rows in partitions, each with a table of its own.
+std::vector<GroupResults> partitioned_aggregate(const AggregatePlan& plan,
+                                                const NormalizedKeys& packed, PartitionKeys keys,
+                                                bool wants_first);
 
 }  // namespace hr

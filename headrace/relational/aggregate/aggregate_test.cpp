@@ -44,8 +44,8 @@ Column strings_of(const std::vector<std::string>& values) {
     if (value.size() <= 12) {
       std::memcpy(view.inlined, value.data(), value.size());
     } else {
-      std::memcpy(view.far.prefix, value.data(), 4);
-      view.far.offset = static_cast<uint32_t>(text.size());
+      std::memcpy(view.indirect.prefix, value.data(), 4);
+      view.indirect.offset = static_cast<uint32_t>(text.size());
       text += value;
     }
   }
@@ -179,7 +179,7 @@ void check(const std::vector<int64_t>& keys, const std::vector<double>& x,
   }
 }
 
-TEST(GroupBy, EqualsAMapOnEveryWay) {
+TEST(Aggregate, EqualsAMapOnEveryWay) {
   std::mt19937_64 random(5);
   for (const int64_t rows :
        {0L, 1L, 63L, 64L, 65L, 5000L, kMorselRows - 1, kMorselRows + 1, 400000L})
@@ -211,7 +211,7 @@ TEST(GroupBy, EqualsAMapOnEveryWay) {
       }
 }
 
-TEST(GroupBy, SameBitsForAnyThreadsAndLimit) {
+TEST(Aggregate, SameBitsForAnyThreadsAndLimit) {
   constexpr int64_t kRows = 300'000;
   std::mt19937_64 random(6);
   for (const int64_t groups : {50L, 60000L, int64_t{1} << 40}) {
@@ -223,7 +223,7 @@ TEST(GroupBy, SameBitsForAnyThreadsAndLimit) {
       y.push_back(static_cast<int64_t>(random() % 5));
     }
     const std::vector<Column> key{column_of(keys)}, values{column_of(x), column_of(y)};
-    for (const Column* each : {&key[0], &values[0], &values[1]}) each->values_buffer().publish();
+    for (const Column* each : {&key[0], &values[0], &values[1]}) each->values_buffer().seal();
     const int before = threads();
     set_threads(1);
     const Grouped one = group_by(key, values, kAll);
@@ -238,7 +238,7 @@ TEST(GroupBy, SameBitsForAnyThreadsAndLimit) {
   }
 }
 
-TEST(GroupBy, KeysOfAllKinds) {
+TEST(Aggregate, KeysOfAllKinds) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Column x = column_of<double>({1, 2, 3, 4, 5, 6});
   const std::vector<AggregateRequest> sum{{Aggregate::kSum, 0}};
@@ -277,7 +277,7 @@ TEST(GroupBy, KeysOfAllKinds) {
   }
 }
 
-TEST(GroupBy, StringsAndBoolsAsValues) {
+TEST(Aggregate, StringsAndBoolsAsValues) {
   const Column key = column_of<int32_t>({1, 2, 1, 2});
   const Column names = strings_of({"pear", "fig", "apple", "fig"});
   const Grouped grouped = group_by({key}, {names},
@@ -294,7 +294,7 @@ TEST(GroupBy, StringsAndBoolsAsValues) {
   EXPECT_THROW(group_by({key}, {names}, {{Aggregate::kSum, 0}}), TypeMismatchError);
 }
 
-TEST(GroupBy, RefusesBadInput) {
+TEST(Aggregate, RefusesBadInput) {
   const Column key = column_of<int32_t>({1, 2});
   EXPECT_THROW(group_by({}, {}, {}), InvalidArgumentError);
   EXPECT_THROW(group_by({key}, {column_of<double>({1})}, {}), InvalidArgumentError);

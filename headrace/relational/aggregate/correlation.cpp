@@ -116,11 +116,11 @@ class Pairs {
                  PairSums* sums) const {
     const Rows own{tile_a * kTile, std::min((tile_a + 1) * kTile, count_)};
     const Rows other{tile_b * kTile, std::min((tile_b + 1) * kTile, count_)};
-    std::vector<Touch> touches;
+    std::vector<BufferAccess> accesses;
     for (const Rows& columns : {own, other})
       for (int64_t c = columns.begin; c < columns.end; ++c)
-        touches.push_back(reads(columns_[static_cast<size_t>(c)]));
-    const Pin pin(ranges_of(touches, rows.begin, rows.end));
+        accesses.push_back(reads(columns_[static_cast<size_t>(c)]));
+    const Pin pin(ranges_of(accesses, rows.begin, rows.end));
     std::vector<double> of_a(kTile * kBlock), of_b(kTile * kBlock);
     for (int64_t begin = rows.begin; begin < rows.end; begin += kBlock) {
       const Rows block{begin, std::min(begin + kBlock, rows.end)};

@@ -34,7 +34,7 @@ std::vector<Column> limbs_of(const Column& column) {
         }
       });
     }
-    buffer.publish();
+    buffer.seal();
     result.emplace_back(last ? TypeId::kInt64 : TypeId::kUInt64, rows, std::move(buffer), validity,
                         validity ? -1 : 0);
   }
@@ -79,12 +79,12 @@ void DecimalRequests::finish(Grouped& grouped, size_t count) const {
     for (size_t limb = 1; limb < sum.limbs; ++limb)
       limbs.push_back(&grouped.values[sum.first_more + limb - 1]);
     const Nulls null(lowest);
-    Buffer buffer = Buffer::allocate_paged(16 * groups);
+    Buffer buffer = Buffer::allocate_spillable(16 * groups);
     if (groups > 0) {
       Int128* const out = buffer.mutable_as<Int128>();
-      std::vector<Touch> touches{writes(buffer, 16)};
-      for (const Column* limb : limbs) touches.push_back(reads(*limb));
-      parallel_morsels(groups, touches, [&](Morsel morsel) {
+      std::vector<BufferAccess> accesses{writes(buffer, 16)};
+      for (const Column* limb : limbs) accesses.push_back(reads(*limb));
+      parallel_morsels(groups, accesses, [&](Morsel morsel) {
         for (int64_t group = morsel.begin; group < morsel.end; ++group) {
           Int128 total = limbs.back()->values<int64_t>().data()[group];
           bool fits = true;

@@ -12,25 +12,25 @@ namespace hr {
 
 namespace {
 
-// The rows of an input's streams as fold_rows wants them.
+// The rows of an input's streams as accumulate_rows wants them.
 struct InputRows {
-  explicit InputRows(const FoldInput& input) : input_(input) {}
+  explicit InputRows(const AccumulatorInput& input) : input_(input) {}
 
-  std::vector<Touch> touches() const {
-    std::vector<Touch> result;
-    if (input_.lane != Lane::kNothing) result.push_back(reads(input_.values));
+  std::vector<BufferAccess> accesses() const {
+    std::vector<BufferAccess> result;
+    if (input_.value_class != ValueClass::kNothing) result.push_back(reads(input_.values));
     if (input_.has_other) result.push_back(reads(input_.other));
     return result;
   }
 
-  FoldRows read(int64_t row, int64_t count, const uint32_t* slots) {
-    FoldRows rows{slots, nullptr, nullptr, nullptr, nullptr, row, count};
-    if (input_.lane != Lane::kNothing)
-      rows.values = read_lane(input_.values, input_.lane, row, count, values_);
+  AccumulatorRows read(int64_t row, int64_t count, const uint32_t* slots) {
+    AccumulatorRows rows{slots, nullptr, nullptr, nullptr, nullptr, row, count};
+    if (input_.value_class != ValueClass::kNothing)
+      rows.values = read_values(input_.values, input_.value_class, row, count, values_);
     if (input_.has_other)
-      rows.other =
-          static_cast<const double*>(read_lane(input_.other, Lane::kFloating, row, count, other_));
-    if (input_.lane != Lane::kFloating && input_.values.null_count() > 0) {
+      rows.other = static_cast<const double*>(
+          read_values(input_.other, ValueClass::kFloating, row, count, other_));
+    if (input_.value_class != ValueClass::kFloating && input_.values.null_count() > 0) {
       read_valid(input_.values, row, count, valid_);
       rows.valid = valid_;
     }
@@ -38,7 +38,7 @@ struct InputRows {
   }
 
  private:
-  const FoldInput& input_;
+  const AccumulatorInput& input_;
   uint64_t values_[kBlockRows];
   double other_[kBlockRows];
   uint8_t valid_[kBlockRows];
@@ -48,17 +48,17 @@ Buffer zeroed_sizes(int64_t slots) {
   return Buffer::allocate_zeroed(4 * slots);
 }
 
-class ColumnReader : public FoldReader {
+class ColumnReader : public AccumulatorReader {
  public:
-  ColumnReader(const FoldPlan& plan, const SlotReader& slots) : slots_(slots) {
+  ColumnReader(const AggregatePlan& plan, const SlotReader& slots) : slots_(slots) {
     inputs_.reserve(plan.inputs.size());
-    for (const FoldInput& input : plan.inputs) inputs_.emplace_back(input);
+    for (const AccumulatorInput& input : plan.inputs) inputs_.emplace_back(input);
   }
 
-  std::vector<Touch> touches() const override {
-    std::vector<Touch> result = slots_.touches;
+  std::vector<BufferAccess> accesses() const override {
+    std::vector<BufferAccess> result = slots_.accesses;
     for (const InputRows& input : inputs_)
-      for (const Touch& touch : input.touches()) result.push_back(touch);
+      for (const BufferAccess& access : input.accesses()) result.push_back(access);
     return result;
   }
 
@@ -68,7 +68,7 @@ class ColumnReader : public FoldReader {
     slots_.read(row, count, slots);
   }
 
-  FoldRows rows(size_t input, const uint32_t* slots) override {
+  AccumulatorRows rows(size_t input, const uint32_t* slots) override {
     return inputs_[input].read(row_, count_, slots);
   }
 
@@ -79,138 +79,145 @@ class ColumnReader : public FoldReader {
   int64_t count_ = 0;
 };
 
-class RunFolder {
+class DenseAggregator {
  public:
-  RunFolder(const FoldPlan& plan, const FoldSource& source)
+  DenseAggregator(const AggregatePlan& plan, const AccumulatorSource& source)
       : plan_(plan), source_(source), slots_(source.slots + source.has_others) {
     // Merging costs little beside the rows, and each count fits into 32 bits.
     morsels_ = num_morsels(source.rows);
     runs_ = std::clamp<int64_t>(source.rows / std::max<int64_t>(8 * source.slots, morsel_rows()), 1,
                                 64);
     runs_ = std::min(std::max(runs_, source.rows >> 31), std::max<int64_t>(morsels_, 1));
-    parts_.resize(static_cast<size_t>(runs_));
+    partitions_.resize(static_cast<size_t>(runs_));
   }
 
-  GroupPart run() {
+  AggregatePartition run() {
     walk(false);
     merge(false);
     if (plan_.needs_second) {
-      GroupPart& total = parts_[0];
+      AggregatePartition& total = partitions_[0];
       for (size_t k = 0; k < plan_.inputs.size(); ++k) {
         if (!plan_.inputs[k].needs_second()) continue;
         make_means(plan_.inputs[k], slots_, total.sizes.as<uint32_t>(), total.states[k]);
-        for (GroupPart& part : parts_) {
-          part.states[k].means = total.states[k].means;
-          part.states[k].other_means = total.states[k].other_means;
+        for (AggregatePartition& partition : partitions_) {
+          partition.states[k].means = total.states[k].means;
+          partition.states[k].other_means = total.states[k].other_means;
         }
       }
       walk(true);
       merge(true);
     }
-    if (source_.has_others) parts_[0].sizes.mutable_as<uint32_t>()[source_.slots] = 0;
-    return std::move(parts_[0]);
+    if (source_.has_others) partitions_[0].sizes.mutable_as<uint32_t>()[source_.slots] = 0;
+    return std::move(partitions_[0]);
   }
 
  private:
   void walk(bool second) {
     parallel_for(runs_, [&](int64_t run) {
-      GroupPart& part = parts_[static_cast<size_t>(run)];
-      part.slots = slots_;
-      part.states.resize(plan_.inputs.size());
-      if (!second) part.sizes = zeroed_sizes(slots_);
+      AggregatePartition& partition = partitions_[static_cast<size_t>(run)];
+      partition.slots = slots_;
+      partition.states.resize(plan_.inputs.size());
+      if (!second) partition.sizes = zeroed_sizes(slots_);
       for (size_t k = 0; k < plan_.inputs.size(); ++k)
-        start_folds(plan_.inputs[k], slots_, second, part.states[k]);
-      const std::unique_ptr<FoldReader> reader = source_.reader();
-      const std::vector<Touch> touches = reader->touches();
+        start_accumulators(plan_.inputs[k], slots_, second, partition.states[k]);
+      const std::unique_ptr<AccumulatorReader> reader = source_.reader();
+      const std::vector<BufferAccess> accesses = reader->accesses();
       const int64_t last = source_.begin_of(morsels_ * (run + 1) / runs_);
       for (int64_t begin = source_.begin_of(morsels_ * run / runs_); begin < last;) {
         const int64_t end = std::min((begin / morsel_rows() + 1) * morsel_rows(), last);
-        const Pin pin(ranges_of(touches, begin, end));
+        const Pin pin(ranges_of(accesses, begin, end));
         for (; begin < end; begin += kBlockRows)
-          fold_block(*reader, begin, std::min(kBlockRows, end - begin), second, part);
+          accumulate_block(*reader, begin, std::min(kBlockRows, end - begin), second, partition);
         begin = end;
       }
     });
   }
 
-  void fold_block(FoldReader& reader, int64_t row, int64_t count, bool second, GroupPart& part) {
+  void accumulate_block(AccumulatorReader& reader, int64_t row, int64_t count, bool second,
+                        AggregatePartition& partition) {
     uint32_t slots[kBlockRows];
     reader.read(row, count, slots);
     std::vector<const double*> values;
     std::vector<double*> sums;
     for (size_t k = 0; k < plan_.inputs.size(); ++k) {
-      const FoldInput& input = plan_.inputs[k];
+      const AccumulatorInput& input = plan_.inputs[k];
       if (second && !input.needs_second()) continue;
-      const FoldRows rows = reader.rows(k, slots);
+      const AccumulatorRows rows = reader.rows(k, slots);
       const auto* x = static_cast<const double*>(rows.values);
       if (!second && is_sum(input) && all_finite(x, count)) {
         values.push_back(x);
-        sums.push_back(part.states[k].values[0].mutable_as<double>());
+        sums.push_back(partition.states[k].values[0].mutable_as<double>());
         continue;
       }
-      fold_rows(input, slots_, second, rows, part.states[k]);
+      accumulate_rows(input, slots_, second, rows, partition.states[k]);
     }
-    if (!second) fold_sums(slots, count, part.sizes.mutable_as<uint32_t>(), values, sums);
+    if (!second) grouped_sum(slots, count, partition.sizes.mutable_as<uint32_t>(), values, sums);
   }
 
   // In the first walk a sum of floats and nothing else.
-  static bool is_sum(const FoldInput& input) {
-    return input.lane == Lane::kFloating && !input.has_other && !input.folds.empty() &&
-           input.folds[0] == Fold::kSum &&
-           std::all_of(input.folds.begin() + 1, input.folds.end(), is_second);
+  static bool is_sum(const AccumulatorInput& input) {
+    return input.value_class == ValueClass::kFloating && !input.has_other &&
+           !input.accumulators.empty() && input.accumulators[0] == Accumulator::kSum &&
+           std::all_of(input.accumulators.begin() + 1, input.accumulators.end(), is_second);
   }
 
   // The states of all runs into those of the first, in order.
   void merge(bool second) {
     if (runs_ == 1) return;
-    GroupPart& total = parts_[0];
+    AggregatePartition& total = partitions_[0];
     for (size_t k = 0; k < plan_.inputs.size() && !second; ++k)
-      if (std::any_of(parts_.begin(), parts_.end(),
-                      [&](const GroupPart& part) { return bool{part.states[k].missing}; }) &&
+      if (std::any_of(partitions_.begin(), partitions_.end(),
+                      [&](const AggregatePartition& partition) {
+                        return bool{partition.states[k].missing};
+                      }) &&
           !total.states[k].missing)
         total.states[k].missing = zeroed_sizes(slots_);
     constexpr int64_t kPiece = 4096;
     auto* sizes = total.sizes.mutable_as<uint32_t>();
     parallel_for(divide_up(slots_, kPiece), [&](int64_t piece) {
       const int64_t begin = piece * kPiece, end = std::min(begin + kPiece, slots_);
-      for (size_t run = 1; run < parts_.size(); ++run) {
-        const GroupPart& part = parts_[run];
-        const auto* more = part.sizes.as<uint32_t>();
+      for (size_t run = 1; run < partitions_.size(); ++run) {
+        const AggregatePartition& partition = partitions_[run];
+        const auto* more = partition.sizes.as<uint32_t>();
         if (!second)
           for (int64_t slot = begin; slot < end; ++slot) sizes[slot] += more[slot];
         for (size_t k = 0; k < plan_.inputs.size(); ++k)
-          merge_folds(plan_.inputs[k], second, begin, end, total.states[k], part.states[k]);
+          merge_accumulators(plan_.inputs[k], second, begin, end, total.states[k],
+                             partition.states[k]);
       }
     });
   }
 
-  const FoldPlan& plan_;
-  const FoldSource& source_;
+  const AggregatePlan& plan_;
+  const AccumulatorSource& source_;
   int64_t slots_;  // with that of others
   int64_t morsels_ = 0;
   int64_t runs_ = 1;
-  std::vector<GroupPart> parts_{};
+  std::vector<AggregatePartition> partitions_{};
 };
 
 }  // namespace
 
-GroupPart fold_runs(const FoldPlan& plan, const FoldSource& source) {
-  return RunFolder(plan, source).run();
+AggregatePartition dense_aggregate(const AggregatePlan& plan, const AccumulatorSource& source) {
+  return DenseAggregator(plan, source).run();
 }
 
-GroupPart fold_runs(const FoldPlan& plan, int64_t rows, int64_t slots, const SlotReader& reader) {
-  FoldSource source;
+AggregatePartition dense_aggregate(const AggregatePlan& plan, int64_t rows, int64_t slots,
+                                   const SlotReader& reader) {
+  AccumulatorSource source;
   source.rows = rows;
   source.slots = slots;
   source.begin_of = [rows](int64_t morsel) { return std::min(morsel * morsel_rows(), rows); };
   source.reader = [&] { return std::make_unique<ColumnReader>(plan, reader); };
-  return fold_runs(plan, source);
+  return dense_aggregate(plan, source);
 }
 
-std::vector<int64_t> first_rows(int64_t rows, const SlotReader& reader, const GroupPart& part) {
-  std::vector<int64_t> first(static_cast<size_t>(part.slots), -1);
-  const auto* sizes = part.sizes.as<uint32_t>();
-  int64_t open = std::count_if(sizes, sizes + part.slots, [](uint32_t size) { return size > 0; });
+std::vector<int64_t> first_rows(int64_t rows, const SlotReader& reader,
+                                const AggregatePartition& partition) {
+  std::vector<int64_t> first(static_cast<size_t>(partition.slots), -1);
+  const auto* sizes = partition.sizes.as<uint32_t>();
+  int64_t open =
+      std::count_if(sizes, sizes + partition.slots, [](uint32_t size) { return size > 0; });
   for (int64_t row = 0; row < rows && open > 0; row += kBlockRows) {
     const int64_t count = std::min(kBlockRows, rows - row);
     uint32_t slots[kBlockRows];

@@ -23,7 +23,7 @@ constexpr int64_t kFewSlots = kMorselRows / 8;
 constexpr int64_t kMostLeftOut = 4;
 
 // Which aggregates want a value when it is there, and nothing of its row or of other values.
-bool folds_by_block(Aggregate aggregate) {
+bool accumulates_by_block(Aggregate aggregate) {
   switch (aggregate) {
     case Aggregate::kSum:
     case Aggregate::kProduct:
@@ -92,18 +92,20 @@ Picked find_picked(const Mask& mask) {
 }
 
 // A program whose values are the lanes of a plan's inputs.
-struct LaneProgram {
+struct InputProgram {
   Program program{};
   std::vector<int> values{};  // by input of the plan; -1: only rows are counted
 };
 
-LaneProgram lanes_of(const RowInputs& inputs, const FoldPlan& plan) {
-  LaneProgram made{inputs.program, {}};
-  for (const FoldInput& input : plan.inputs) {
+InputProgram input_program(const RowInputs& inputs, const AggregatePlan& plan) {
+  InputProgram made{inputs.program, {}};
+  for (const AccumulatorInput& input : plan.inputs) {
     int value = input.place < 0 ? -1 : inputs.computed[static_cast<size_t>(input.place)];
-    if (input.lane == Lane::kFloating) value = made.program.cast(value, TypeId::kFloat64);
-    if (input.lane == Lane::kSigned) value = made.program.cast(value, TypeId::kInt64);
-    if (input.lane == Lane::kUnsigned) value = made.program.cast(value, TypeId::kUInt64);
+    if (input.value_class == ValueClass::kFloating)
+      value = made.program.cast(value, TypeId::kFloat64);
+    if (input.value_class == ValueClass::kSigned) value = made.program.cast(value, TypeId::kInt64);
+    if (input.value_class == ValueClass::kUnsigned)
+      value = made.program.cast(value, TypeId::kUInt64);
     made.values.push_back(value);
     if (value >= 0) made.program.add_block(value);
   }
@@ -111,7 +113,7 @@ LaneProgram lanes_of(const RowInputs& inputs, const FoldPlan& plan) {
 }
 
 // The slots of a block; rows that are not picked have `other`.
-void read_slots(const PackedKeys& packed, const std::optional<Mask>& mask, uint32_t other,
+void read_slots(const NormalizedKeys& packed, const std::optional<Mask>& mask, uint32_t other,
                 int64_t row, int64_t count, uint32_t* slots) {
   packed.read(row, count, slots);
   for (int64_t i = 0; mask && i < count; i += 64) {
@@ -122,10 +124,11 @@ void read_slots(const PackedKeys& packed, const std::optional<Mask>& mask, uint3
   }
 }
 
-class BlockReader : public FoldReader {
+class BlockReader : public AccumulatorReader {
  public:
-  BlockReader(const FoldPlan& plan, const PackedKeys& packed, const std::optional<Mask>& mask,
-              uint32_t other, const BoundProgram& bound, const std::vector<int>& values)
+  BlockReader(const AggregatePlan& plan, const NormalizedKeys& packed,
+              const std::optional<Mask>& mask, uint32_t other, const BoundProgram& bound,
+              const std::vector<int>& values)
       : plan_(plan),
         packed_(packed),
         mask_(mask),
@@ -136,9 +139,9 @@ class BlockReader : public FoldReader {
         block_(bound.block(registers_.mutable_data())),
         space_(plan.inputs.size() * kBlockRows) {}
 
-  std::vector<Touch> touches() const override {
-    std::vector<Touch> result = packed_.touches();
-    result.insert(result.end(), bound_.touches().begin(), bound_.touches().end());
+  std::vector<BufferAccess> accesses() const override {
+    std::vector<BufferAccess> result = packed_.accesses();
+    result.insert(result.end(), bound_.accesses().begin(), bound_.accesses().end());
     return result;
   }
 
@@ -147,16 +150,16 @@ class BlockReader : public FoldReader {
     read_slots(packed_, mask_, other_, row, count, slots);
   }
 
-  FoldRows rows(size_t k, const uint32_t* slots) override {
-    const FoldInput& input = plan_.inputs[k];
-    FoldRows made{slots, nullptr, nullptr, nullptr, nullptr, block_.row, block_.count};
+  AccumulatorRows rows(size_t k, const uint32_t* slots) override {
+    const AccumulatorInput& input = plan_.inputs[k];
+    AccumulatorRows made{slots, nullptr, nullptr, nullptr, nullptr, block_.row, block_.count};
     if (values_[k] < 0) return made;
     const auto value = static_cast<size_t>(values_[k]);
-    if (input.lane != Lane::kNothing) made.values = block_.values[value];
+    if (input.value_class != ValueClass::kNothing) made.values = block_.values[value];
     const uint64_t* valid = block_.valid[value];
     if (!valid) return made;
     uint64_t* const space = space_.data() + k * kBlockRows;
-    if (input.lane == Lane::kFloating) {
+    if (input.value_class == ValueClass::kFloating) {
       const auto* from = reinterpret_cast<const double*>(block_.values[value]);
       auto* to = reinterpret_cast<double*>(space);
       for (int64_t i = 0; i < block_.count; ++i)
@@ -171,8 +174,8 @@ class BlockReader : public FoldReader {
   }
 
  private:
-  const FoldPlan& plan_;
-  const PackedKeys& packed_;
+  const AggregatePlan& plan_;
+  const NormalizedKeys& packed_;
   const std::optional<Mask>& mask_;
   uint32_t other_;
   const BoundProgram& bound_;
@@ -189,7 +192,7 @@ std::vector<Column> columns_at(std::span<const Value> values, const std::vector<
   return columns;
 }
 
-bool is_few(const PackedKeys& packed, int64_t rows) {
+bool is_few(const NormalizedKeys& packed, int64_t rows) {
   const auto most = std::min<int64_t>(kFewSlots, std::max<int64_t>(4096, rows / 2));
   return packed.domain() > 0 && packed.domain() <= static_cast<uint64_t>(most);
 }
@@ -218,34 +221,34 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
   const auto make = [&] { return group_by(inputs.made(), keys, requests, options); };
   const bool simple =
       std::all_of(requests.begin(), requests.end(), [](const AggregateRequest& request) {
-        return folds_by_block(request.aggregate) && request.other < 0;
+        return accumulates_by_block(request.aggregate) && request.other < 0;
       });
   if (!simple || (inputs.mask && may_fail(inputs.program))) return make();
   const std::optional<Mask> mask = inputs.mask ? std::optional<Mask>(inputs.picks()) : std::nullopt;
   Picked picked{inputs.rows, {}};
   if (mask) picked = find_picked(*mask);
   if (picked.rows == 0 || picked.rows < inputs.rows / kMostLeftOut) return make();
-  const PackOptions packing{.ordered = options.order == GroupOrder::kSorted,
-                            .drop_missing = options.drop_missing};
+  const NormalizeOptions packing{.ordered = options.order == GroupOrder::kSorted,
+                                 .drop_missing = options.drop_missing};
   const std::vector<Column> key_columns = columns_at(inputs.given, keys);
   if (inputs.rows > 4 * kFewSlots) {  // texts of all rows cost more to number
     std::vector<Column> sample;
     for (const Column& key : key_columns) sample.push_back(key.slice(0, kFewSlots));
-    if (!is_few(PackedKeys::of("groupby", sample, packing), picked.rows)) return make();
+    if (!is_few(NormalizedKeys::of("groupby", sample, packing), picked.rows)) return make();
   }
-  const PackedKeys packed = PackedKeys::of("groupby", key_columns, packing);
+  const NormalizedKeys packed = NormalizedKeys::of("groupby", key_columns, packing);
   if (!is_few(packed, picked.rows)) return make();
 
   // Columns without rows, for their dtypes.
   std::vector<Column> values;
   for (const int value : inputs.computed)
     values.push_back(value < 0 ? Column() : Column(inputs.program.dtype(value), 0, Buffer()));
-  FoldPlan plan = plan_folds(values, requests);
-  for (FoldInput& input : plan.inputs) input.computed = input.place >= 0;
-  const LaneProgram lanes = lanes_of(inputs, plan);
-  const BoundProgram bound(lanes.program, inputs.values, Shape{inputs.rows});
+  AggregatePlan plan = plan_aggregates(values, requests);
+  for (AccumulatorInput& input : plan.inputs) input.computed = input.place >= 0;
+  const InputProgram input_values = input_program(inputs, plan);
+  const BoundProgram bound(input_values.program, inputs.values, Shape{inputs.rows});
   const auto slots = static_cast<int64_t>(packed.domain());
-  FoldSource source;
+  AccumulatorSource source;
   source.rows = picked.rows;
   source.slots = slots;
   source.has_others = mask.has_value();
@@ -255,20 +258,20 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
   };
   source.reader = [&] {
     return std::make_unique<BlockReader>(plan, packed, mask, static_cast<uint32_t>(slots), bound,
-                                         lanes.values);
+                                         input_values.values);
   };
-  GroupPart part = fold_runs(plan, source);
+  AggregatePartition partition = dense_aggregate(plan, source);
   if (options.order == GroupOrder::kFirstSeen)
-    part.first_rows =
+    partition.first_rows =
         first_rows(inputs.rows,
                    {[&](int64_t row, int64_t count, uint32_t* out) {
                       read_slots(packed, mask, static_cast<uint32_t>(slots), row, count, out);
                     },
                     {}},
-                   part);
-  std::vector<GroupResults> results{finish_part(packed, plan, part, false)};
-  return collect_groups(packed, static_cast<int64_t>(keys.size()), plan, values, std::move(results),
-                        false, options);
+                   partition);
+  std::vector<GroupResults> results{finalize_partition(packed, plan, partition, false)};
+  return finalize_groups(packed, static_cast<int64_t>(keys.size()), plan, values,
+                         std::move(results), false, options);
 }
 
 }  // namespace hr

@@ -31,10 +31,10 @@ int64_t distinct_of(T* values, int64_t count) {
 
 }  // namespace
 
-void rank_part(const FoldPlan& plan, size_t ranked, uint64_t* values, const uint32_t* ends,
-               GroupPart& part) {
+void rank_partition(const AggregatePlan& plan, size_t ranked, uint64_t* values,
+                    const uint32_t* ends, AggregatePartition& part) {
   const RankedInput& input = plan.ranked[ranked];
-  const Lane lane = plan.inputs[static_cast<size_t>(input.input)].lane;
+  const ValueClass value_class = plan.inputs[static_cast<size_t>(input.input)].value_class;
   auto* counts = part.ranked_counts[ranked].mutable_as<uint32_t>();
   for (const size_t number : input.plans) {
     const AggregateRequest& request = plan.aggregates[number].request;
@@ -45,8 +45,9 @@ void rank_part(const FoldPlan& plan, size_t ranked, uint64_t* values, const uint
       if (request.aggregate == Aggregate::kNunique) {
         auto* own = values + begin;
         result.mutable_as<int64_t>()[slot] =
-            lane == Lane::kFloating ? distinct_of(reinterpret_cast<double*>(own), count)
-                                    : distinct_of(own, count);
+            value_class == ValueClass::kFloating
+                ? distinct_of(reinterpret_cast<double*>(own), count)
+                : distinct_of(own, count);
       } else {
         const double q = request.aggregate == Aggregate::kMedian ? 0.5 : request.quantile;
         result.mutable_as<double>()[slot] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group-by of many groups: the rows in parts, each with a table of its own.
+// Group-by of many groups: the rows in partitions, each with a table of its own.
 #include "headrace/algo/keys/hash.h"
 #include "headrace/algo/keys/range_partitioner.h"
 #include "headrace/base/checked.h"
@@ -18,46 +18,48 @@ namespace hr {
 
 namespace {
 
-class PartFolder {
+class PartitionedAggregator {
  public:
-  PartFolder(const FoldPlan& plan, const PackedKeys& packed, PartKeys keys, bool wants_first)
+  PartitionedAggregator(const AggregatePlan& plan, const NormalizedKeys& packed, PartitionKeys keys,
+                        bool wants_first)
       : plan_(plan), packed_(packed), keys_(std::move(keys)), wants_first_(wants_first) {
     const int64_t rows = packed.num_rows();
-    int64_t parts = 1;
-    while (parts < 1024 && rows / parts > (1 << 15)) parts *= 2;
+    int64_t partitions = 1;
+    while (partitions < 1024 && rows / partitions > (1 << 15)) partitions *= 2;
     const uint64_t domain = keys_.domain;
     if (domain > 0) {
-      while (((domain - 1) >> shift_) + 1 > static_cast<uint64_t>(parts)) ++shift_;
-      parts = static_cast<int64_t>(((domain - 1) >> shift_) + 1);
+      while (((domain - 1) >> shift_) + 1 > static_cast<uint64_t>(partitions)) ++shift_;
+      partitions = static_cast<int64_t>(((domain - 1) >> shift_) + 1);
     } else {
-      shift_ = 64 - std::bit_width(static_cast<uint64_t>(parts - 1));
+      shift_ = 64 - std::bit_width(static_cast<uint64_t>(partitions - 1));
     }
-    std::vector<RowStream> streams{keys_.stream};
+    std::vector<PayloadStream> streams{keys_.stream};
     streams_.resize(plan.inputs.size());
     bool rows_wanted = wants_first;
     for (size_t k = 0; k < plan.inputs.size(); ++k) {
-      const FoldInput& input = plan.inputs[k];
-      const auto add = [&](int& place, RowStream stream) {
+      const AccumulatorInput& input = plan.inputs[k];
+      const auto add = [&](int& place, PayloadStream stream) {
         place = static_cast<int>(streams.size());
         streams.push_back(std::move(stream));
       };
-      const auto lane = [](const Column& column, Lane as) {
-        return RowStream{8,
-                         [column, as](int64_t row, int64_t count, void* out) {
-                           const void* from = read_lane(column, as, row, count, out);
-                           if (from != out) std::memcpy(out, from, static_cast<size_t>(8 * count));
-                         },
-                         {}};
+      const auto payload = [](const Column& column, ValueClass as) {
+        return PayloadStream{8,
+                             [column, as](int64_t row, int64_t count, void* out) {
+                               const void* from = read_values(column, as, row, count, out);
+                               if (from != out)
+                                 std::memcpy(out, from, static_cast<size_t>(8 * count));
+                             },
+                             {}};
       };
-      if (input.lane != Lane::kNothing) {
-        add(streams_[k].values, lane(input.values, input.lane));
-        streams.back().touches = {reads(input.values)};
+      if (input.value_class != ValueClass::kNothing) {
+        add(streams_[k].values, payload(input.values, input.value_class));
+        streams.back().accesses = {reads(input.values)};
       }
       if (input.has_other) {
-        add(streams_[k].other, lane(input.other, Lane::kFloating));
-        streams.back().touches = {reads(input.other)};
+        add(streams_[k].other, payload(input.other, ValueClass::kFloating));
+        streams.back().accesses = {reads(input.other)};
       }
-      if (input.lane != Lane::kFloating && input.values.null_count() > 0)
+      if (input.value_class != ValueClass::kFloating && input.values.null_count() > 0)
         add(streams_[k].valid, {1, [column = input.values](int64_t row, int64_t count, void* out) {
                                   read_valid(column, row, count, static_cast<uint8_t*>(out));
                                 }});
@@ -70,14 +72,15 @@ class PartFolder {
                                      row);
                          }});
     }
-    for (const RowStream& stream : streams) widths_.push_back(stream.width);
-    if (domain == 0 && keys_.sort && parts > 1) {
-      const RangeDigits digits(sample_keys(rows, keys_.stream.read, keys_.stream.touches), parts);
-      split_ = split_rows(rows, parts, streams, std::cref(digits));
+    for (const PayloadStream& stream : streams) widths_.push_back(stream.width);
+    if (domain == 0 && keys_.sort && partitions > 1) {
+      const RangePartitioner digits(sample_keys(rows, keys_.stream.read, keys_.stream.accesses),
+                                    partitions);
+      split_ = partition_runs(rows, partitions, streams, std::cref(digits));
       return;
     }
-    split_ =
-        split_rows(rows, parts, streams, [&](const uint64_t* key, int64_t count, uint16_t* digits) {
+    split_ = partition_runs(
+        rows, partitions, streams, [&](const uint64_t* key, int64_t count, uint16_t* digits) {
           for (int64_t i = 0; i < count; ++i)
             digits[i] = static_cast<uint16_t>(domain > 0     ? key[i] >> shift_
                                               : shift_ == 64 ? 0
@@ -86,23 +89,24 @@ class PartFolder {
   }
 
   std::vector<GroupResults> run() {
-    // Several parts make one result: large enough to leave for the disk, small beside a budget.
+    // Several partitions make one result: large enough to leave for the disk, small beside a
+    // budget.
     constexpr int64_t kRows = 1 << 18, kShare = 32;
     const auto words = static_cast<int64_t>(2 + plan_.aggregates.size());
     const int64_t most =
         std::clamp(memory_limit() / (kShare * threads() * 8 * words), kRows / 16, kRows);
     const int64_t together =
-        std::clamp<int64_t>(most * split_.parts / std::max<int64_t>(split_.rows, 1), 1, 64);
-    std::vector<GroupResults> results(static_cast<size_t>(divide_up(split_.parts, together)));
+        std::clamp<int64_t>(most * split_.partitions / std::max<int64_t>(split_.rows, 1), 1, 64);
+    std::vector<GroupResults> results(static_cast<size_t>(divide_up(split_.partitions, together)));
     const auto count = static_cast<int64_t>(results.size());
     parallel_for(count, [&](int64_t i) {
-      // From the last part to the first: what was written last is still in memory, and a budget
-      // does not take the many looks at one chunk for scans that begin again.
+      // From the last partition to the first: what was written last is still in memory, and a
+      // budget does not take the many looks at one chunk for scans that begin again.
       const int64_t k = count - 1 - i;
-      std::vector<GroupResults> parts;
-      const int64_t end = std::min((k + 1) * together, split_.parts);
-      for (int64_t p = k * together; p < end; ++p) parts.push_back(fold_part(p));
-      results[static_cast<size_t>(k)] = join_results(parts, plan_);
+      std::vector<GroupResults> partitions;
+      const int64_t end = std::min((k + 1) * together, split_.partitions);
+      for (int64_t p = k * together; p < end; ++p) partitions.push_back(aggregate_partition(p));
+      results[static_cast<size_t>(k)] = concat_results(partitions, plan_);
     });
     return results;
   }
@@ -129,7 +133,7 @@ class PartFolder {
     return stream < 0 ? nullptr : split_.values<T>(static_cast<size_t>(stream), row);
   }
 
-  // Pieces of a part in blocks: `visit(row of the streams, row of the part, count)`.
+  // Pieces of a partition in blocks: `visit(row of the streams, row of the partition, count)`.
   template <class F>
   void each_block(int64_t p, F&& visit) const {
     int64_t at = 0;
@@ -142,18 +146,18 @@ class PartFolder {
     });
   }
 
-  void number(int64_t p, uint32_t* slots, GroupPart& part) {
-    std::vector<int64_t>& first = part.first_rows;
+  void number(int64_t p, uint32_t* slots, AggregatePartition& partition) {
+    std::vector<int64_t>& first = partition.first_rows;
     if (keys_.domain > 0) {
-      part.first_key = static_cast<uint64_t>(p) << shift_;
-      part.slots =
-          static_cast<int64_t>(std::min(keys_.domain - part.first_key, uint64_t{1} << shift_));
-      if (keys_.originals) keep_keys(keys_.originals + part.first_key, part);
-      if (wants_first_) first.assign(static_cast<size_t>(part.slots), -1);
+      partition.first_key = static_cast<uint64_t>(p) << shift_;
+      partition.slots =
+          static_cast<int64_t>(std::min(keys_.domain - partition.first_key, uint64_t{1} << shift_));
+      if (keys_.originals) keep_keys(keys_.originals + partition.first_key, partition);
+      if (wants_first_) first.assign(static_cast<size_t>(partition.slots), -1);
       each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
         const auto* keys = at<uint64_t>(0, row);
         for (int64_t i = 0; i < count; ++i)
-          slots[begin + i] = static_cast<uint32_t>(keys[i] - part.first_key);
+          slots[begin + i] = static_cast<uint32_t>(keys[i] - partition.first_key);
         if (!wants_first_) return;
         const auto* rows = at<int64_t>(rows_stream_, row);
         for (int64_t i = 0; i < count; ++i)
@@ -161,7 +165,7 @@ class PartFolder {
       });
       return;
     }
-    KeyTable table;
+    KeyMap table;
     table.reserve(hint_.load(std::memory_order_relaxed));
     each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
       table.add(at<uint64_t>(0, row), count, slots + begin);
@@ -171,72 +175,73 @@ class PartFolder {
         if (slots[begin + i] == first.size()) first.push_back(rows[i]);
     });
     hint_.store(table.size(), std::memory_order_relaxed);
-    part.slots = table.size();
-    keep_keys(table.keys(), part);
+    partition.slots = table.size();
+    keep_keys(table.keys(), partition);
   }
 
-  static void keep_keys(const uint64_t* keys, GroupPart& part) {
-    part.keys = Buffer::allocate(8 * part.slots);
-    if (part.slots > 0)
-      std::memcpy(part.keys.mutable_data(), keys, static_cast<size_t>(8 * part.slots));
+  static void keep_keys(const uint64_t* keys, AggregatePartition& partition) {
+    partition.keys = Buffer::allocate(8 * partition.slots);
+    if (partition.slots > 0)
+      std::memcpy(partition.keys.mutable_data(), keys, static_cast<size_t>(8 * partition.slots));
   }
 
-  GroupResults fold_part(int64_t p) {
-    GroupPart part;
+  GroupResults aggregate_partition(int64_t p) {
+    AggregatePartition partition;
     const int64_t rows = split_.rows_of(p);
     if (rows == 0) return {};
     Buffer buffer = Buffer::allocate(4 * rows);
     auto* slots = buffer.mutable_as<uint32_t>();
     {
       const Pin pinned = pin(p, {0, wants_first_ ? rows_stream_ : -1});
-      number(p, slots, part);
+      number(p, slots, partition);
     }
-    part.sizes = Buffer::allocate_zeroed(4 * part.slots);
-    auto* sizes = part.sizes.mutable_as<uint32_t>();
+    partition.sizes = Buffer::allocate_zeroed(4 * partition.slots);
+    auto* sizes = partition.sizes.mutable_as<uint32_t>();
     for (int64_t i = 0; i < rows; ++i) ++sizes[slots[i]];
-    part.states.resize(plan_.inputs.size());
-    for (size_t k = 0; k < plan_.inputs.size(); ++k) fold_input(p, k, slots, part);
-    part.ranked.resize(plan_.aggregates.size());
-    part.ranked_counts.resize(plan_.ranked.size());
-    for (size_t k = 0; k < plan_.ranked.size(); ++k) rank_input(p, k, slots, part);
-    return finish_part(packed_, plan_, part, keys_.domain == 0 && keys_.sort);
+    partition.states.resize(plan_.inputs.size());
+    for (size_t k = 0; k < plan_.inputs.size(); ++k) accumulate_input(p, k, slots, partition);
+    partition.ranked.resize(plan_.aggregates.size());
+    partition.ranked_counts.resize(plan_.ranked.size());
+    for (size_t k = 0; k < plan_.ranked.size(); ++k) rank_input(p, k, slots, partition);
+    return finalize_partition(packed_, plan_, partition, keys_.domain == 0 && keys_.sort);
   }
 
-  void fold_input(int64_t p, size_t k, const uint32_t* slots, GroupPart& part) {
-    const FoldInput& input = plan_.inputs[k];
+  void accumulate_input(int64_t p, size_t k, const uint32_t* slots, AggregatePartition& partition) {
+    const AccumulatorInput& input = plan_.inputs[k];
     const InputStreams& from = streams_[k];
     const int rows_stream = input.needs_rows() ? rows_stream_ : -1;
     const Pin pinned = pin(p, {from.values, from.valid, from.other, rows_stream});
     const auto walk = [&](bool second) {
-      start_folds(input, part.slots, second, part.states[k]);
+      start_accumulators(input, partition.slots, second, partition.states[k]);
       each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
-        const FoldRows block{slots + begin,
-                             at<uint64_t>(from.values, row),
-                             at<uint8_t>(from.valid, row),
-                             at<double>(from.other, row),
-                             at<int64_t>(rows_stream, row),
-                             0,
-                             count};
-        fold_rows(input, part.slots, second, block, part.states[k]);
+        const AccumulatorRows block{slots + begin,
+                                    at<uint64_t>(from.values, row),
+                                    at<uint8_t>(from.valid, row),
+                                    at<double>(from.other, row),
+                                    at<int64_t>(rows_stream, row),
+                                    0,
+                                    count};
+        accumulate_rows(input, partition.slots, second, block, partition.states[k]);
       });
     };
     walk(false);
     if (!input.needs_second()) return;
-    make_means(input, part.slots, part.sizes.as<uint32_t>(), part.states[k]);
+    make_means(input, partition.slots, partition.sizes.as<uint32_t>(), partition.states[k]);
     walk(true);
   }
 
   // The values of each slot in one place, in row order.
-  void rank_input(int64_t p, size_t ranked, const uint32_t* slots, GroupPart& part) {
+  void rank_input(int64_t p, size_t ranked, const uint32_t* slots, AggregatePartition& partition) {
     const auto k = static_cast<size_t>(plan_.ranked[ranked].input);
     const InputStreams& from = streams_[k];
-    const auto* missing = part.states[k].missing ? part.states[k].missing.as<uint32_t>() : nullptr;
-    const auto* sizes = part.sizes.as<uint32_t>();
-    part.ranked_counts[ranked] = Buffer::allocate(4 * part.slots);
-    Buffer places = Buffer::allocate(4 * part.slots);
+    const auto* missing =
+        partition.states[k].missing ? partition.states[k].missing.as<uint32_t>() : nullptr;
+    const auto* sizes = partition.sizes.as<uint32_t>();
+    partition.ranked_counts[ranked] = Buffer::allocate(4 * partition.slots);
+    Buffer places = Buffer::allocate(4 * partition.slots);
     auto* next = places.mutable_as<uint32_t>();
     uint32_t total = 0;
-    for (int64_t slot = 0; slot < part.slots; ++slot) {
+    for (int64_t slot = 0; slot < partition.slots; ++slot) {
       next[slot] = total;
       total += sizes[slot] - (missing ? missing[slot] : 0);
     }
@@ -244,7 +249,7 @@ class PartFolder {
     auto* out = gathered.mutable_as<uint64_t>();
     {
       const Pin pinned = pin(p, {from.values, from.valid});
-      const bool floating = plan_.inputs[k].lane == Lane::kFloating;
+      const bool floating = plan_.inputs[k].value_class == ValueClass::kFloating;
       each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
         const auto* values = at<uint64_t>(from.values, row);
         const auto* valid = at<uint8_t>(from.valid, row);
@@ -255,26 +260,27 @@ class PartFolder {
         }
       });
     }
-    rank_part(plan_, ranked, out, next, part);
+    rank_partition(plan_, ranked, out, next, partition);
   }
 
-  const FoldPlan& plan_;
-  const PackedKeys& packed_;
-  PartKeys keys_;
+  const AggregatePlan& plan_;
+  const NormalizedKeys& packed_;
+  PartitionKeys keys_;
   bool wants_first_;
   int shift_ = 0;
   std::vector<InputStreams> streams_{};
   int rows_stream_ = -1;
   std::vector<int64_t> widths_{};
-  SplitRows split_{};
+  PartitionedRuns split_{};
   std::atomic<int64_t> hint_{0};
 };
 
 }  // namespace
 
-std::vector<GroupResults> fold_parts(const FoldPlan& plan, const PackedKeys& packed, PartKeys keys,
-                                     bool wants_first) {
-  return PartFolder(plan, packed, std::move(keys), wants_first).run();
+std::vector<GroupResults> partitioned_aggregate(const AggregatePlan& plan,
+                                                const NormalizedKeys& packed, PartitionKeys keys,
+                                                bool wants_first) {
+  return PartitionedAggregator(plan, packed, std::move(keys), wants_first).run();
 }
 
 }  // namespace hr

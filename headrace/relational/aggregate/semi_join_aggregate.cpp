@@ -16,13 +16,13 @@ constexpr int64_t kShare = 2;
 constexpr int64_t kSmaller = 4;
 
 // Which rows of `where` have wanted keys; null: all are taken.
-std::optional<Column> rows_among(std::span<const Value> given, const std::vector<KeySetPlace>& sets,
+std::optional<Column> rows_among(std::span<const Value> given, const std::vector<SemiJoinKey>& sets,
                                  const Mask* where) {
   std::optional<Column> result;
-  for (const KeySetPlace& each : sets) {
+  for (const SemiJoinKey& each : sets) {
     const auto& key = std::get<Column>(given[static_cast<size_t>(each.key)]);
     const auto& set = std::get<Column>(given[static_cast<size_t>(each.place)]);
-    if (!few_are_wanted({key, set}, kShare, kSmaller)) continue;
+    if (!is_selective({key, set}, kShare, kSmaller)) continue;
     const std::optional<Mask> before = result ? std::optional<Mask>(*result) : std::nullopt;
     result = is_in(key, set, before ? &*before : where);
   }
@@ -31,9 +31,9 @@ std::optional<Column> rows_among(std::span<const Value> given, const std::vector
 
 }  // namespace
 
-Grouped group_among(std::span<const Value> given, const std::vector<int64_t>& keys,
-                    const std::vector<KeySetPlace>& sets, std::vector<AggregateRequest> requests,
-                    GroupOptions options) {
+Grouped semi_join_aggregate(std::span<const Value> given, const std::vector<int64_t>& keys,
+                            const std::vector<SemiJoinKey>& sets,
+                            std::vector<AggregateRequest> requests, GroupOptions options) {
   const std::optional<Column> rows = rows_among(given, sets, nullptr);
   if (!rows) return group_by(given, keys, std::move(requests), options);
   const Mask mask(*rows);
@@ -44,13 +44,13 @@ Grouped group_among(std::span<const Value> given, const std::vector<int64_t>& ke
     for (const int64_t place : {request.column, request.other})
       if (place >= 0) wanted[static_cast<size_t>(place)] = true;
   for (size_t k = 0; k < picked.size(); ++k)
-    if (wanted[k]) picked[k] = compress(std::get<Column>(given[k]), mask);
+    if (wanted[k]) picked[k] = filter(std::get<Column>(given[k]), mask);
   return group_by(picked, keys, std::move(requests), options);
 }
 
-Grouped group_among(const RowInputs& given, const std::vector<int64_t>& keys,
-                    const std::vector<KeySetPlace>& sets,
-                    const std::vector<AggregateRequest>& requests, GroupOptions options) {
+Grouped semi_join_aggregate(const RowInputs& given, const std::vector<int64_t>& keys,
+                            const std::vector<SemiJoinKey>& sets,
+                            const std::vector<AggregateRequest>& requests, GroupOptions options) {
   const std::optional<Mask> picks = given.mask ? std::optional<Mask>(given.picks()) : std::nullopt;
   std::optional<Column> rows = rows_among(given.given, sets, picks ? &*picks : nullptr);
   if (!rows) return group_by(given, keys, requests, options);

@@ -27,7 +27,7 @@ constexpr std::string_view kOp = "merge";
 constexpr int32_t kNone = -1;
 constexpr int64_t kFewTexts = 8;
 
-Touch writes_int32(const Buffer& buffer, int64_t rows) {
+BufferAccess writes_int32(const Buffer& buffer, int64_t rows) {
   return {&buffer, 0, 32, 32, rows, 0, 0, true};
 }
 
@@ -59,19 +59,19 @@ std::array<JoinKeys, 2> keys_of(const std::vector<Column>& left, int64_t left_ro
       both[i] = concatenate(kOp, left[i].dtype(), std::array{left[i], right[i]});
   };
   for (size_t i = 0; i < left.size(); ++i)
-    if (!PackedKeys::packs_by_value(left[i].dtype())) bring_together(i);
-  if (const auto two = PackedKeys::of_two(kOp, left, right, both))
+    if (!NormalizedKeys::normalizes_by_value(left[i].dtype())) bring_together(i);
+  if (const auto two = NormalizedKeys::of_two(kOp, left, right, both))
     return {JoinKeys{(*two)[0].to_buffer(0, left_rows), 0, left_rows, {}},
             JoinKeys{(*two)[1].to_buffer(0, right_rows), 0, right_rows, {}}};
   for (size_t i = 0; i < left.size(); ++i) bring_together(i);
-  const PackedKeys packed = PackedKeys::of(kOp, both, {.ordered = false});
+  const NormalizedKeys packed = NormalizedKeys::of(kOp, both, {.ordered = false});
   return {JoinKeys{packed.to_buffer(0, left_rows), 0, left_rows, {}},
           JoinKeys{packed.to_buffer(left_rows, right_rows), 0, right_rows, {}}};
 }
 
-// What goes into the table: where the others are few, only what may have a partner among them.
+// What goes into the table: where the others are few, only what may have a match among them.
 JoinKeys table_keys(const JoinKeys& keys, const JoinKeys& others) {
-  return keys.rows > 2 * others.rows ? pick_keys(keys, others) : keys;
+  return keys.rows > 2 * others.rows ? prefilter_build(keys, others) : keys;
 }
 
 // ---- pairs --------------------------------------------------------------------------------------
@@ -82,32 +82,32 @@ class Join {
   Join(const JoinKeys& left, const JoinKeys& right, const JoinKeys& in_table, JoinKind kind)
       : left_(left), right_(right), kind_(kind), table_(in_table) {}
 
-  const JoinTable& table() const { return table_; }
+  const JoinHashTable& table() const { return table_; }
 
   JoinedRows run() {
-    if (picks_left()) return pick_left();
-    find();
+    if (probes_unique()) return probe_unique();
+    probe();
     JoinedRows result;
     std::vector<int64_t> at(sizes_.size() + 1, 0);
     std::partial_sum(sizes_.begin(), sizes_.end(), at.begin() + 1);
-    std::vector<int64_t> alone;  // right rows without a partner, by morsel
-    if (kind_ == JoinKind::kOuter) alone = count_alone();
+    std::vector<int64_t> unmatched;  // right rows without a match, by morsel
+    if (kind_ == JoinKind::kOuter) unmatched = count_unmatched();
     const int64_t from_left = at.back();
-    result.rows = std::accumulate(alone.begin(), alone.end(), from_left);
+    result.rows = std::accumulate(unmatched.begin(), unmatched.end(), from_left);
     if (result.rows > INT32_MAX) refuse(result.rows);
     const bool one_each = pairs_all_ || keeps_unmatched();
     result.keeps_left = one_each && table_.is_unique() && result.rows == left_.rows;
     if (result.keeps_left) {
-      begins_.publish();
+      begins_.seal();
       result.right = Tensor(TypeId::kInt32, {result.rows}, std::move(begins_));
       return result;
     }
-    Buffer left = Buffer::allocate_paged(4 * result.rows);
-    Buffer right = Buffer::allocate_paged(4 * result.rows);
-    expand(at, left, right);
-    if (!alone.empty()) append_alone(alone, from_left, left, right);
-    left.publish();
-    right.publish();
+    Buffer left = Buffer::allocate_spillable(4 * result.rows);
+    Buffer right = Buffer::allocate_spillable(4 * result.rows);
+    emit_matches(at, left, right);
+    if (!unmatched.empty()) append_unmatched(unmatched, from_left, left, right);
+    left.seal();
+    right.seal();
     result.left = Tensor(TypeId::kInt32, {result.rows}, std::move(left));
     result.right = Tensor(TypeId::kInt32, {result.rows}, std::move(right));
     return result;
@@ -117,45 +117,46 @@ class Join {
   bool is_filter() const { return kind_ == JoinKind::kSemi || kind_ == JoinKind::kAnti; }
 
   // No left row comes twice, and some do not come.
-  bool picks_left() const {
+  bool probes_unique() const {
     return is_filter() || (kind_ == JoinKind::kInner && table_.is_unique());
   }
 
   // One walk: each morsel writes what it picks, from where its rows begin, and moves it later.
-  JoinedRows pick_left() {
+  JoinedRows probe_unique() {
     const int64_t rows = left_.rows;
     const bool pairs = !is_filter();
-    Buffer left = Buffer::allocate_paged(4 * rows);
-    Buffer right = Buffer::allocate_paged(pairs ? 4 * rows : 0);
+    Buffer left = Buffer::allocate_spillable(4 * rows);
+    Buffer right = Buffer::allocate_spillable(pairs ? 4 * rows : 0);
     std::vector<int64_t> at(static_cast<size_t>(num_morsels(rows)) + 1, 0);
     if (rows > 0) {
       auto* const out = left.mutable_as<uint32_t>();
-      auto* const partner = pairs ? right.mutable_as<uint32_t>() : nullptr;
-      std::vector<Touch> touches{left_.touch(), writes(left, 4)};
-      if (pairs) touches.push_back(writes(right, 4));
-      parallel_morsels(rows, touches, [&](Morsel morsel) {
-        JoinTable::Hits hits;
+      auto* const match = pairs ? right.mutable_as<uint32_t>() : nullptr;
+      std::vector<BufferAccess> accesses{left_.access(), writes(left, 4)};
+      if (pairs) accesses.push_back(writes(right, 4));
+      parallel_morsels(rows, accesses, [&](Morsel morsel) {
+        JoinHashTable::Matches matches;
         int64_t to = morsel.begin;
-        for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
-          const int64_t block = std::min(JoinTable::kBlock, morsel.end - row);
-          table_.find(left_.data() + row, block, hits);
+        for (int64_t row = morsel.begin; row < morsel.end; row += JoinHashTable::kBlock) {
+          const int64_t block = std::min(JoinHashTable::kBlock, morsel.end - row);
+          table_.probe(left_.data() + row, block, matches);
           if (kind_ == JoinKind::kAnti) {
             for (int64_t i = 0, k = 0; i < block; ++i) {
-              const bool met = k < hits.size && hits.keys[k] == i;
+              const bool matched = k < matches.size && matches.keys[k] == i;
               out[to] = static_cast<uint32_t>(row + i);
-              k += met;
-              to += !met;
+              k += matched;
+              to += !matched;
             }
             continue;
           }
-          for (int64_t k = 0; k < hits.size; ++k)
-            out[to + k] = static_cast<uint32_t>(row) + hits.keys[k];
+          for (int64_t k = 0; k < matches.size; ++k)
+            out[to + k] = static_cast<uint32_t>(row) + matches.keys[k];
           if (pairs) {
             const uint32_t* const numbers = table_.rows();
-            for (int64_t k = 0; k < hits.size; ++k) __builtin_prefetch(numbers + hits.begins[k]);
-            for (int64_t k = 0; k < hits.size; ++k) partner[to + k] = numbers[hits.begins[k]];
+            for (int64_t k = 0; k < matches.size; ++k)
+              __builtin_prefetch(numbers + matches.begins[k]);
+            for (int64_t k = 0; k < matches.size; ++k) match[to + k] = numbers[matches.begins[k]];
           }
-          to += hits.size;
+          to += matches.size;
         }
         at[static_cast<size_t>(morsel.index) + 1] = to - morsel.begin;
       });
@@ -164,19 +165,19 @@ class Join {
     JoinedRows result;
     result.rows = at.back();
     result.keeps_left = result.rows == rows;
-    if (!result.keeps_left) result.left = moved_together(left, at);
-    if (pairs) result.right = moved_together(right, at);
+    if (!result.keeps_left) result.left = compact(left, at);
+    if (pairs) result.right = compact(right, at);
     return result;
   }
 
   // What stands where each morsel begins, one behind the other.
-  static Tensor moved_together(Buffer& pieces, const std::vector<int64_t>& at) {
+  static Tensor compact(Buffer& pieces, const std::vector<int64_t>& at) {
     const int64_t rows = at.back();
     if (4 * rows == pieces.size_bytes()) {
-      pieces.publish();
+      pieces.seal();
       return Tensor(TypeId::kInt32, {rows}, std::move(pieces));
     }
-    Buffer together = Buffer::allocate_paged(4 * rows);
+    Buffer together = Buffer::allocate_spillable(4 * rows);
     if (rows > 0) {
       std::byte* const out = together.mutable_data();
       parallel_for(static_cast<int64_t>(at.size()) - 1, [&](int64_t m) {
@@ -188,56 +189,57 @@ class Join {
         std::memcpy(out + begin, pieces.data() + from, static_cast<size_t>(size));
       });
     }
-    together.publish();
+    together.seal();
     return Tensor(TypeId::kInt32, {rows}, std::move(together));
   }
 
   bool keeps_unmatched() const { return kind_ == JoinKind::kLeft || kind_ == JoinKind::kOuter; }
 
-  // Rows of the result that a left row with `count` partners gives.
+  // Rows of the result that a left row with `count` matches gives.
   int64_t rows_of(int64_t count) const {
     return keeps_unmatched() ? std::max<int64_t>(count, 1) : count;
   }
 
-  // Of each left row its partner, or where its partners begin and how many there are.
-  void find() {
+  // Of each left row its match, or where its matches begin and how many there are.
+  void probe() {
     const int64_t rows = left_.rows;
     const bool single = table_.is_unique();
-    begins_ = Buffer::allocate_paged(4 * rows);
-    counts_ = Buffer::allocate_paged(single ? 0 : 4 * rows);
+    begins_ = Buffer::allocate_spillable(4 * rows);
+    counts_ = Buffer::allocate_spillable(single ? 0 : 4 * rows);
     sizes_.assign(static_cast<size_t>(num_morsels(rows)), 0);
-    if (kind_ == JoinKind::kOuter) met_ = Buffer::allocate_zeroed(right_.rows);
+    if (kind_ == JoinKind::kOuter) matched_ = Buffer::allocate_zeroed(right_.rows);
     if (rows == 0) return;
     auto* const begins = begins_.mutable_as<uint32_t>();
     auto* const counts = single ? nullptr : counts_.mutable_as<uint32_t>();
-    std::vector<Touch> touches{left_.touch(), writes_int32(begins_, rows)};
-    if (!single) touches.push_back(writes_int32(counts_, rows));
+    std::vector<BufferAccess> accesses{left_.access(), writes_int32(begins_, rows)};
+    if (!single) accesses.push_back(writes_int32(counts_, rows));
     std::atomic<bool> all{true};
-    parallel_morsels(rows, touches, [&](Morsel morsel) {
-      JoinTable::Hits hits;
+    parallel_morsels(rows, accesses, [&](Morsel morsel) {
+      JoinHashTable::Matches matches;
       int64_t size = 0;
       bool none = false;
-      for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
-        const int64_t block = std::min(JoinTable::kBlock, morsel.end - row);
-        table_.find(left_.data() + row, block, hits);
-        none |= hits.size < block;
-        if (keeps_unmatched()) size += block - hits.size;
-        for (int64_t k = 0; k < hits.size; ++k) size += hits.counts[k];
+      for (int64_t row = morsel.begin; row < morsel.end; row += JoinHashTable::kBlock) {
+        const int64_t block = std::min(JoinHashTable::kBlock, morsel.end - row);
+        table_.probe(left_.data() + row, block, matches);
+        none |= matches.size < block;
+        if (keeps_unmatched()) size += block - matches.size;
+        for (int64_t k = 0; k < matches.size; ++k) size += matches.counts[k];
         if (single) {
           const uint32_t* const numbers = table_.rows();
-          for (int64_t k = 0; k < hits.size; ++k) __builtin_prefetch(numbers + hits.begins[k]);
-          if (hits.size < block)
+          for (int64_t k = 0; k < matches.size; ++k)
+            __builtin_prefetch(numbers + matches.begins[k]);
+          if (matches.size < block)
             std::fill(begins + row, begins + row + block, static_cast<uint32_t>(kNone));
-          for (int64_t k = 0; k < hits.size; ++k)
-            begins[row + hits.keys[k]] = numbers[hits.begins[k]];
+          for (int64_t k = 0; k < matches.size; ++k)
+            begins[row + matches.keys[k]] = numbers[matches.begins[k]];
         } else {
-          if (hits.size < block) std::fill(counts + row, counts + row + block, 0);
-          for (int64_t k = 0; k < hits.size; ++k) {
-            begins[row + hits.keys[k]] = hits.begins[k];
-            counts[row + hits.keys[k]] = hits.counts[k];
+          if (matches.size < block) std::fill(counts + row, counts + row + block, 0);
+          for (int64_t k = 0; k < matches.size; ++k) {
+            begins[row + matches.keys[k]] = matches.begins[k];
+            counts[row + matches.keys[k]] = matches.counts[k];
           }
         }
-        if (met_) note_met(hits);
+        if (matched_) note_matches(matches);
       }
       sizes_[static_cast<size_t>(morsel.index)] = size;
       if (none) all = false;
@@ -245,18 +247,18 @@ class Join {
     pairs_all_ = all;
   }
 
-  // Of an outer join: where the partners of a left row begin.
-  void note_met(const JoinTable::Hits& hits) {
-    auto* const met = const_cast<uint8_t*>(met_.as<uint8_t>());
-    for (int64_t k = 0; k < hits.size; ++k) {
-      const uint32_t begin = hits.begins[k];
-      if (std::atomic_ref(met[begin]).load(std::memory_order_relaxed)) continue;
-      for (uint32_t at = begin; at < begin + hits.counts[k]; ++at)
-        std::atomic_ref(met[at]).store(1, std::memory_order_relaxed);
+  // Of an outer join: where the matches of a left row begin.
+  void note_matches(const JoinHashTable::Matches& matches) {
+    auto* const matched = const_cast<uint8_t*>(matched_.as<uint8_t>());
+    for (int64_t k = 0; k < matches.size; ++k) {
+      const uint32_t begin = matches.begins[k];
+      if (std::atomic_ref(matched[begin]).load(std::memory_order_relaxed)) continue;
+      for (uint32_t at = begin; at < begin + matches.counts[k]; ++at)
+        std::atomic_ref(matched[at]).store(1, std::memory_order_relaxed);
     }
   }
 
-  void expand(const std::vector<int64_t>& at, Buffer& left, Buffer& right) {
+  void emit_matches(const std::vector<int64_t>& at, Buffer& left, Buffer& right) {
     if (at.back() == 0) return;
     const int64_t rows = left_.rows;
     auto* const out_left = left.mutable_as<int32_t>();
@@ -295,37 +297,38 @@ class Join {
   }
 
   // Right rows that nobody met, by morsel; in the order of the table first.
-  std::vector<int64_t> count_alone() {
-    std::vector<int64_t> alone(static_cast<size_t>(num_morsels(right_.rows)), 0);
-    is_alone_ = Buffer::allocate_zeroed(right_.rows);
-    if (right_.rows == 0) return alone;
-    auto* const flags = is_alone_.mutable_as<uint8_t>();
-    const auto* const met = met_.as<uint8_t>();
+  std::vector<int64_t> count_unmatched() {
+    std::vector<int64_t> unmatched(static_cast<size_t>(num_morsels(right_.rows)), 0);
+    is_unmatched_ = Buffer::allocate_zeroed(right_.rows);
+    if (right_.rows == 0) return unmatched;
+    auto* const flags = is_unmatched_.mutable_as<uint8_t>();
+    const auto* const matched = matched_.as<uint8_t>();
     parallel_morsels(right_.rows, [&](Morsel morsel) {
       for (int64_t k = morsel.begin; k < morsel.end; ++k)
-        std::atomic_ref(flags[table_.rows()[k]]).store(!met[k], std::memory_order_relaxed);
+        std::atomic_ref(flags[table_.rows()[k]]).store(!matched[k], std::memory_order_relaxed);
     });
     parallel_morsels(right_.rows, [&](Morsel morsel) {
-      alone[static_cast<size_t>(morsel.index)] =
+      unmatched[static_cast<size_t>(morsel.index)] =
           std::accumulate(flags + morsel.begin, flags + morsel.end, int64_t{0});
     });
-    return alone;
+    return unmatched;
   }
 
-  void append_alone(const std::vector<int64_t>& alone, int64_t first, Buffer& left, Buffer& right) {
+  void append_unmatched(const std::vector<int64_t>& unmatched, int64_t first, Buffer& left,
+                        Buffer& right) {
     if (left.size_bytes() == 0) return;
-    std::vector<int64_t> at(alone.size() + 1, first);
-    for (size_t i = 0; i < alone.size(); ++i) at[i + 1] = at[i] + alone[i];
+    std::vector<int64_t> at(unmatched.size() + 1, first);
+    for (size_t i = 0; i < unmatched.size(); ++i) at[i + 1] = at[i] + unmatched[i];
     auto* const out_left = left.mutable_as<int32_t>();
     auto* const out_right = right.mutable_as<int32_t>();
     parallel_morsels(right_.rows, [&](Morsel morsel) {
       const auto m = static_cast<size_t>(morsel.index);
-      if (alone[m] == 0) return;
+      if (unmatched[m] == 0) return;
       const Pin pin{{&left, 4 * at[m], 4 * at[m + 1], true},
                     {&right, 4 * at[m], 4 * at[m + 1], true}};
       int64_t to = at[m];
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-        if (!is_alone_.as<uint8_t>()[row]) continue;
+        if (!is_unmatched_.as<uint8_t>()[row]) continue;
         out_left[to] = kNone;
         out_right[to++] = static_cast<int32_t>(row);
       }
@@ -350,27 +353,27 @@ class Join {
   const JoinKeys& left_;
   const JoinKeys& right_;
   JoinKind kind_;
-  JoinTable table_;
-  Buffer begins_{};  // uint32 a left row: its only partner or kNone, or a place in the table
-  Buffer counts_{};  // uint32, where keys come twice
-  Buffer met_{};     // a byte a row of the table
-  Buffer is_alone_{};
+  JoinHashTable table_;
+  Buffer begins_{};   // uint32 a left row: its only match or kNone, or a place in the table
+  Buffer counts_{};   // uint32, where keys come twice
+  Buffer matched_{};  // a byte a row of the table
+  Buffer is_unmatched_{};
   std::vector<int64_t> sizes_{};
-  bool pairs_all_ = true;  // every left row has a partner
+  bool pairs_all_ = true;  // every left row has a match
 };
 
-void check_unique(std::string_view side, const JoinKeys& keys, const JoinTable& table) {
+void check_unique(std::string_view side, const JoinKeys& keys, const JoinHashTable& table) {
   if (table.is_unique()) return;
-  JoinTable::Hits hits;
-  for (int64_t row = 0; row < keys.rows; row += JoinTable::kBlock) {
-    table.find(keys.data() + row, std::min(JoinTable::kBlock, keys.rows - row), hits);
-    for (int64_t k = 0; k < hits.size; ++k)
-      if (hits.counts[k] > 1)
+  JoinHashTable::Matches matches;
+  for (int64_t row = 0; row < keys.rows; row += JoinHashTable::kBlock) {
+    table.probe(keys.data() + row, std::min(JoinHashTable::kBlock, keys.rows - row), matches);
+    for (int64_t k = 0; k < matches.size; ++k)
+      if (matches.counts[k] > 1)
         throw_error<InvalidArgumentError>(kOp, "keys are not unique, as validate wants them",
                                           {{"side", side},
-                                           {"row", row + hits.keys[k]},
-                                           {"same_key_at", table.rows()[hits.begins[k] + 1]},
-                                           {"rows_of_this_key", hits.counts[k]}},
+                                           {"row", row + matches.keys[k]},
+                                           {"same_key_at", table.rows()[matches.begins[k] + 1]},
+                                           {"rows_of_this_key", matches.counts[k]}},
                                           "drop_duplicates first, or pass another validate");
   }
 }
@@ -403,23 +406,23 @@ Column is_in(const Column& values, const Column& set, const Mask* where) {
   auto* const words = bits.mutable_as<uint64_t>();
   const JoinKeys& all = keys;
   const JoinKeys wanted = table_keys(set_keys, keys);
-  if (const std::optional<KeySet> known = KeySet::exact(wanted, rows)) {
-    parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
+  if (const std::optional<KeyFilter> known = KeyFilter::exact(wanted, rows)) {
+    parallel_morsels(rows, {all.access()}, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
         const int64_t count = std::min<int64_t>(64, morsel.end - row);
         const uint64_t open = where ? where->word(row, count) : ~uint64_t{0};
-        if (open) words[row / 64] = open & known->find(all.data() + row, count);
+        if (open) words[row / 64] = open & known->probe(all.data() + row, count);
       }
     });
     return Column(TypeId::kBool, rows, std::move(bits));
   }
-  const JoinTable table(wanted);
-  parallel_morsels(rows, {all.touch()}, [&](Morsel morsel) {
-    JoinTable::Hits hits;
-    for (int64_t row = morsel.begin; row < morsel.end; row += JoinTable::kBlock) {
-      table.find(all.data() + row, std::min(JoinTable::kBlock, morsel.end - row), hits);
-      for (int64_t k = 0; k < hits.size; ++k)
-        words[row / 64 + hits.keys[k] / 64] |= uint64_t{1} << hits.keys[k] % 64;
+  const JoinHashTable table(wanted);
+  parallel_morsels(rows, {all.access()}, [&](Morsel morsel) {
+    JoinHashTable::Matches matches;
+    for (int64_t row = morsel.begin; row < morsel.end; row += JoinHashTable::kBlock) {
+      table.probe(all.data() + row, std::min(JoinHashTable::kBlock, morsel.end - row), matches);
+      for (int64_t k = 0; k < matches.size; ++k)
+        words[row / 64 + matches.keys[k] / 64] |= uint64_t{1} << matches.keys[k] % 64;
     }
     for (int64_t row = morsel.begin; where && row < morsel.end; row += 64)
       words[row / 64] &= where->word(row, std::min<int64_t>(64, morsel.end - row));
@@ -433,9 +436,9 @@ JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
   check_rows("left", left_rows);
   check_rows("right", right_rows);
   const auto [left_keys, right_keys] = keys_of(left, left_rows, right, right_rows);
-  const std::string_view names[] = {unique.turned ? "right" : "left",
-                                    unique.turned ? "left" : "right"};
-  if (unique.left) check_unique(names[0], left_keys, JoinTable(left_keys));
+  const std::string_view names[] = {unique.swapped ? "right" : "left",
+                                    unique.swapped ? "left" : "right"};
+  if (unique.left) check_unique(names[0], left_keys, JoinHashTable(left_keys));
   const bool whole = kind == JoinKind::kOuter || unique.right;
   Join join(left_keys, right_keys, whole ? right_keys : table_keys(right_keys, left_keys), kind);
   if (unique.right) check_unique(names[1], right_keys, join.table());

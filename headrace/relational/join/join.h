@@ -16,14 +16,14 @@ enum class JoinKind : uint8_t {
   kInner,
   kLeft,   ///< every left row at least once
   kOuter,  ///< and every right row
-  kSemi,   ///< left rows that have a partner, once
+  kSemi,   ///< left rows that have a match, once
   kAnti,   ///< left rows that have none
 };
 
 /// "inner", "left", "outer", "semi", "anti"; throws InvalidArgumentError for another word.
 HR_API JoinKind join_kind_from_name(std::string_view name);
 
-/// What stands in the rows of a join: left rows in order, of each its partners in order; of an
+/// What stands in the rows of a join: left rows in order, of each its matches in order; of an
 /// outer join then the right rows without one.
 struct JoinedRows {
   int64_t rows = 0;
@@ -36,7 +36,7 @@ struct JoinedRows {
 struct JoinUnique {
   bool left = false;
   bool right = false;
-  bool turned = false;  ///< the user's left side is the right one here
+  bool swapped = false;  ///< the user's left side is the right one here
 };
 
 /// Rows whose keys are equal, column by column; null is equal to null and NaN to NaN, as in pandas.

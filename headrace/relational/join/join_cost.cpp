@@ -21,7 +21,7 @@ struct Sides {
   double right_domain = 0;
   bool known = false;  // the distinct ones
 
-  Sides(const InputGuesses& inputs, const JoinPlaces& places)
+  Sides(const InputEstimates& inputs, const JoinPlaces& places)
       : left(static_cast<double>(inputs.rows(places.left))),
         right(static_cast<double>(inputs.rows(places.right))) {
     if (places.left_keys.empty()) return;
@@ -37,43 +37,48 @@ struct Sides {
     return known ? left * right / std::max(left_distinct, right_distinct) : std::max(left, right);
   }
 
-  /// Left rows that have a partner.
-  double met() const { return known ? left * std::min(1.0, right_distinct / left_distinct) : left; }
+  /// Left rows that have a match.
+  double matched() const {
+    return known ? left * std::min(1.0, right_distinct / left_distinct) : left;
+  }
 
   bool right_is_unique() const { return known && right_distinct > 0.9 * right; }
 };
 
 }  // namespace
 
-int64_t guess_joined(const InputGuesses& inputs, const JoinPlaces& places, JoinKind kind) {
+int64_t estimate_joined_rows(const InputEstimates& inputs, const JoinPlaces& places,
+                             JoinKind kind) {
   const int64_t left = inputs.rows(places.left), right = inputs.rows(places.right);
   if (left == kUnknown || right == kUnknown) return kUnknown;
   if (places.left_keys.empty()) return left * right;
   const Sides sides(inputs, places);
   const auto whole = [](double rows) { return std::llround(std::min(rows, 1e15)); };
-  const double alone = sides.left - sides.met();
+  const double unmatched = sides.left - sides.matched();
   switch (kind) {
     case JoinKind::kSemi:
-      return sides.known ? whole(sides.met()) : (left + 1) / 2;
+      return sides.known ? whole(sides.matched()) : (left + 1) / 2;
     case JoinKind::kAnti:
-      return sides.known ? whole(alone) : (left + 1) / 2;
+      return sides.known ? whole(unmatched) : (left + 1) / 2;
     case JoinKind::kLeft:
-      return sides.known ? whole(sides.pairs() + alone) : left;
+      return sides.known ? whole(sides.pairs() + unmatched) : left;
     default:
       return whole(sides.pairs());
   }
 }
 
-Work join_work(const InputGuesses& inputs, const JoinPlaces& places, JoinKind kind, int64_t rows,
-               const std::vector<Dtype>& dtypes, const std::vector<bool>& wanted) {
+OperatorCost join_cost(const InputEstimates& inputs, const JoinPlaces& places, JoinKind kind,
+                       int64_t rows, const std::vector<Dtype>& dtypes,
+                       const std::vector<bool>& wanted) {
   const Sides sides(inputs, places);
   const auto made = static_cast<double>(rows);
   const bool pairs = kind != JoinKind::kSemi && kind != JoinKind::kAnti;
-  // The only partner of each left row, or where its partners begin and how many there are.
+  // The only match of each left row, or where its matches begin and how many there are.
   const bool single = sides.right_is_unique() || !pairs;
-  const bool keeps_left = single && (kind == JoinKind::kLeft || sides.met() > 0.97 * sides.left) &&
+  const bool keeps_left = single &&
+                          (kind == JoinKind::kLeft || sides.matched() > 0.97 * sides.left) &&
                           kind != JoinKind::kOuter && kind != JoinKind::kAnti;
-  Work work;
+  OperatorCost work;
   double keys = 0;
   for (size_t k = 0; k < places.left_keys.size(); ++k) {
     if (!inputs.dtype(places.left_keys[k]).is_string()) continue;
@@ -81,11 +86,11 @@ Work join_work(const InputGuesses& inputs, const JoinPlaces& places, JoinKind ki
     const double both = sides.left + sides.right;
     const auto left = inputs.keys(std::span(&places.left_keys[k], 1)),
                right = inputs.keys(std::span(&places.right_keys[k], 1));
-    KeyGuess texts = left.value_or(KeyGuess{.distinct = std::sqrt(both), .domain = both});
+    NdvEstimate texts = left.value_or(NdvEstimate{.distinct = std::sqrt(both), .domain = both});
     if (right) texts.distinct = std::max(texts.distinct, right->distinct);
     const TextCodes codes = text_codes(texts, both, false);
     keys += 16 * both + codes.bytes;
-    work.alone += codes.alone;
+    work.serial_nanoseconds += codes.serial_nanoseconds;
     work.nanoseconds += 20 * both;
   }
   // Slots for each key of a narrow range, else for each row.
@@ -104,10 +109,10 @@ Work join_work(const InputGuesses& inputs, const JoinPlaces& places, JoinKind ki
   const double matching = std::max(keys, table + places_of_left + numbers);
   const double writing = (keeps_left ? places_of_left : numbers) + result - shared;
   work.bytes = std::max(matching, writing) - result;
-  // Rows without a partner look at a bit.
-  const double met = sides.left > 0 ? sides.met() / sides.left : 1;
+  // Rows without a match look at a bit.
+  const double matched = sides.left > 0 ? sides.matched() / sides.left : 1;
   work.nanoseconds +=
-      std::max({sides.left, sides.right, made}) * (sides.right > kCached ? 6 + 22 * met : 5);
+      std::max({sides.left, sides.right, made}) * (sides.right > kCached ? 6 + 22 * matched : 5);
   return work;
 }
 

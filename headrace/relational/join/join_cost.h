@@ -20,10 +20,11 @@ struct JoinPlaces {
 /// The rows of both sides over the distinct keys of the side that has more of them (System R's
 /// estimate: Selinger and others, SIGMOD 1979); where nobody knows the keys those of the longer
 /// side.
-int64_t guess_joined(const InputGuesses& inputs, const JoinPlaces& places, JoinKind kind);
+int64_t estimate_joined_rows(const InputEstimates& inputs, const JoinPlaces& places, JoinKind kind);
 
 /// `rows` and `dtypes`: of the result.
-Work join_work(const InputGuesses& inputs, const JoinPlaces& places, JoinKind kind, int64_t rows,
-               const std::vector<Dtype>& dtypes, const std::vector<bool>& wanted);
+OperatorCost join_cost(const InputEstimates& inputs, const JoinPlaces& places, JoinKind kind,
+                       int64_t rows, const std::vector<Dtype>& dtypes,
+                       const std::vector<bool>& wanted);
 
 }  // namespace hr

@@ -49,7 +49,7 @@ bool order_slot(uint64_t* keys, uint32_t* rows, uint64_t count) {
 }  // namespace
 
 // By the range of the keys, signed or unsigned, beside how many there are.
-void JoinTable::choose_slots(const JoinKeys& keys) {
+void JoinHashTable::choose_slots(const JoinKeys& keys) {
   if (num_rows_ == 0) return;
   range_ = range_of(keys);
   if (range_.width < static_cast<uint64_t>(std::max(kFewSlots, 2 * num_rows_))) {
@@ -65,11 +65,11 @@ void JoinTable::choose_slots(const JoinKeys& keys) {
 }
 
 // A bit for each key that there is, then the ranks.
-void JoinTable::map_keys(const JoinKeys& keys) {
+void JoinHashTable::map_keys(const JoinKeys& keys) {
   const auto words = static_cast<int64_t>(range_.width / 64 + 1);
   map_ = Buffer::allocate_zeroed(words * static_cast<int64_t>(sizeof(Word)));
   auto* const map = map_.mutable_as<Word>();
-  parallel_morsels(num_rows_, {keys.touch()}, [&](Morsel morsel) {
+  parallel_morsels(num_rows_, {keys.access()}, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       const uint64_t offset = keys.data()[row] - range_.least, bit = uint64_t{1} << offset % 64;
       std::atomic_ref bits(map[offset / 64].bits);
@@ -81,25 +81,25 @@ void JoinTable::map_keys(const JoinKeys& keys) {
     map[i].rank = slots_;
     slots_ += static_cast<uint64_t>(std::popcount(map[i].bits));
   }
-  map_.publish();
+  map_.seal();
 }
 
 // Of a key that there is.
-uint64_t JoinTable::rank_of(uint64_t offset) const {
+uint64_t JoinHashTable::rank_of(uint64_t offset) const {
   const Word& word = map_.as<Word>()[offset / 64];
   const uint64_t below = word.bits & ((uint64_t{1} << offset % 64) - 1);
   return word.rank + static_cast<uint64_t>(std::popcount(below));
 }
 
-uint64_t JoinTable::slot_of(uint64_t key) const {
+uint64_t JoinHashTable::slot_of(uint64_t key) const {
   if (kind_ == Slots::kHashes) return hash_key(key) >> shift_;
   return kind_ == Slots::kKeys ? key - range_.least : rank_of(key - range_.least);
 }
 
 // Rows of a range of slots, [begin, begin + count) in the table's order, into their slots: counted
 // first, then put in their places.
-struct JoinTable::Build {
-  const JoinTable& table;
+struct JoinHashTable::Build {
+  const JoinHashTable& table;
   void* ends;
   uint32_t* rows;
   uint64_t* keys;
@@ -163,7 +163,7 @@ struct JoinTable::Build {
   }
 };
 
-JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
+JoinHashTable::JoinHashTable(const JoinKeys& keys) : num_rows_(keys.rows) {
   choose_slots(keys);
   if (num_rows_ == 0) return;
   const bool is_hashed = kind_ == Slots::kHashes;
@@ -202,13 +202,13 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
     run(keys.buffer, keys.first_byte, keys.numbers, 0, num_rows_, 0, static_cast<int64_t>(slots_));
   } else {
     const int part_shift = std::countr_zero(part_slots);
-    const Partition partition(
+    const RadixPartition partition(
         num_rows_, parts,
         [&](int64_t begin, int64_t end, uint16_t* buckets) {
           for (int64_t row = begin; row < end; ++row)
             buckets[row - begin] = static_cast<uint16_t>(slot_of(keys.data()[row]) >> part_shift);
         },
-        {keys.touch()});
+        {keys.access()});
     const Buffer moved_keys = partition.moved(keys.buffer, keys.first_byte, 8);
     const Buffer moved_rows =
         keys.numbers ? partition.moved(keys.numbers, 0, 4) : partition.moved_rows(4);
@@ -221,35 +221,35 @@ JoinTable::JoinTable(const JoinKeys& keys) : num_rows_(keys.rows) {
     });
   }
   unique_ = unique;
-  for (const Buffer* each : {&ends_, &rows_, &keys_}) each->publish();
+  for (const Buffer* each : {&ends_, &rows_, &keys_}) each->seal();
 }
 
-void JoinTable::find(const uint64_t* keys, int64_t count, Hits& hits) const {
-  hits.size = 0;
+void JoinHashTable::probe(const uint64_t* keys, int64_t count, Matches& matches) const {
+  matches.size = 0;
   if (num_rows_ == 0) return;
-  if (kind_ == Slots::kHashes) return find_hashed(keys, count, hits);
+  if (kind_ == Slots::kHashes) return probe_hashed(keys, count, matches);
   // What may be there is brought together first, so that misses cost no guess.
   int64_t inside = 0, found = 0;
   for (int64_t i = 0; i < count; ++i) {
-    hits.keys[inside] = static_cast<uint32_t>(i);
+    matches.keys[inside] = static_cast<uint32_t>(i);
     inside += range_.has(keys[i]);
   }
   const uint32_t* const ends = ends_.as<uint32_t>();
   uint64_t slots[kBlock];
   if (kind_ == Slots::kKeys) {
     for (int64_t k = 0; k < inside; ++k) {
-      slots[k] = keys[hits.keys[k]] - range_.least;
+      slots[k] = keys[matches.keys[k]] - range_.least;
       __builtin_prefetch(ends + slots[k]);
     }
   } else {
     const Word* const map = map_.as<Word>();
     for (int64_t k = 0; k < inside; ++k) {
-      slots[k] = keys[hits.keys[k]] - range_.least;
+      slots[k] = keys[matches.keys[k]] - range_.least;
       __builtin_prefetch(map + slots[k] / 64);
     }
     for (int64_t k = 0; k < inside; ++k) {
       const uint64_t offset = slots[found] = slots[k];
-      hits.keys[found] = hits.keys[k];
+      matches.keys[found] = matches.keys[k];
       found += static_cast<int64_t>(map[offset / 64].bits >> offset % 64 & 1);
     }
     inside = std::exchange(found, 0);
@@ -258,25 +258,25 @@ void JoinTable::find(const uint64_t* keys, int64_t count, Hits& hits) const {
       if (!unique_) __builtin_prefetch(ends + slots[k]);
     }
     if (unique_) {  // a slot a row
-      hits.size = inside;
+      matches.size = inside;
       for (int64_t k = 0; k < inside; ++k) {
-        hits.begins[k] = static_cast<uint32_t>(slots[k]);
-        hits.counts[k] = 1;
+        matches.begins[k] = static_cast<uint32_t>(slots[k]);
+        matches.counts[k] = 1;
       }
       return;
     }
   }
   for (int64_t k = 0; k < inside; ++k) {
     const uint32_t begin = slots[k] > 0 ? ends[slots[k] - 1] : 0;
-    hits.keys[found] = hits.keys[k];
-    hits.begins[found] = begin;
-    hits.counts[found] = ends[slots[k]] - begin;
-    found += hits.counts[found] > 0;
+    matches.keys[found] = matches.keys[k];
+    matches.begins[found] = begin;
+    matches.counts[found] = ends[slots[k]] - begin;
+    found += matches.counts[found] > 0;
   }
-  hits.size = found;
+  matches.size = found;
 }
 
-void JoinTable::find_hashed(const uint64_t* keys, int64_t count, Hits& hits) const {
+void JoinHashTable::probe_hashed(const uint64_t* keys, int64_t count, Matches& matches) const {
   const uint64_t* const ends = ends_.as<uint64_t>();
   const uint64_t* const there = keys_.as<uint64_t>();
   uint64_t hashes[kBlock];
@@ -288,17 +288,17 @@ void JoinTable::find_hashed(const uint64_t* keys, int64_t count, Hits& hits) con
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t slot = hashes[i] >> shift_, entry = ends[slot], bits = filter_of(hashes[i]);
     const uint64_t begin = slot > 0 ? ends[slot - 1] / kOne : 0;
-    hits.keys[maybe] = static_cast<uint32_t>(i);
-    hits.begins[maybe] = static_cast<uint32_t>(begin);
-    hits.counts[maybe] = static_cast<uint32_t>(entry / kOne - begin);
+    matches.keys[maybe] = static_cast<uint32_t>(i);
+    matches.begins[maybe] = static_cast<uint32_t>(begin);
+    matches.counts[maybe] = static_cast<uint32_t>(entry / kOne - begin);
     __builtin_prefetch(there + begin);
     maybe += (entry & bits) == bits;
   }
   for (int64_t k = 0; k < maybe; ++k) {
-    const uint64_t key = keys[hits.keys[k]];
-    const uint64_t* first = there + hits.begins[k];
-    const uint64_t* last = first + hits.counts[k];
-    if (hits.counts[k] > kFewRows) {
+    const uint64_t key = keys[matches.keys[k]];
+    const uint64_t* first = there + matches.begins[k];
+    const uint64_t* last = first + matches.counts[k];
+    if (matches.counts[k] > kFewRows) {
       std::tie(first, last) = std::equal_range(first, last, key);
     } else {
       while (first < last && *first != key) ++first;
@@ -306,10 +306,10 @@ void JoinTable::find_hashed(const uint64_t* keys, int64_t count, Hits& hits) con
       while (end < last && *end == key) ++end;
       last = end;
     }
-    hits.keys[hits.size] = hits.keys[k];
-    hits.begins[hits.size] = static_cast<uint32_t>(first - there);
-    hits.counts[hits.size] = static_cast<uint32_t>(last - first);
-    hits.size += first < last;
+    matches.keys[matches.size] = matches.keys[k];
+    matches.begins[matches.size] = static_cast<uint32_t>(first - there);
+    matches.counts[matches.size] = static_cast<uint32_t>(last - first);
+    matches.size += first < last;
   }
 }
 

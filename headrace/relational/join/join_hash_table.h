@@ -14,27 +14,27 @@ namespace hr {
 /// are bits of a map, and their rank in it is their slot; neither are compared. Others are hashed,
 /// and 16 bits of each slot's entry say which of them cannot be there. The same table for any
 /// number of threads.
-class HR_API JoinTable {
+class HR_API JoinHashTable {
  public:
   /// Fewer than 2^31 rows.
-  explicit JoinTable(const JoinKeys& keys);
+  explicit JoinHashTable(const JoinKeys& keys);
 
   /// No two rows have the same key.
   bool is_unique() const { return unique_; }
 
-  /// The most keys of one call of `find`.
+  /// The most keys of one call of `probe`.
   static constexpr int64_t kBlock = 256;
 
   /// The keys that have rows, in order: which they are, where their rows begin in `rows()`, and how
   /// many there are.
-  struct Hits {
+  struct Matches {
     int64_t size = 0;
     uint32_t keys[kBlock];
     uint32_t begins[kBlock];
     uint32_t counts[kBlock];
   };
 
-  void find(const uint64_t* keys, int64_t count, Hits& hits) const;
+  void probe(const uint64_t* keys, int64_t count, Matches& matches) const;
 
   /// Numbers of the rows, those of one key together.
   const uint32_t* rows() const { return rows_.as<uint32_t>(); }
@@ -54,7 +54,7 @@ class HR_API JoinTable {
   void map_keys(const JoinKeys& keys);
   uint64_t slot_of(uint64_t key) const;
   uint64_t rank_of(uint64_t offset) const;
-  void find_hashed(const uint64_t* keys, int64_t count, Hits& hits) const;
+  void probe_hashed(const uint64_t* keys, int64_t count, Matches& matches) const;
 
   int64_t num_rows_ = 0;
   Slots kind_ = Slots::kKeys;

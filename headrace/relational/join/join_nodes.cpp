@@ -30,9 +30,9 @@ namespace {
 constexpr std::string_view kOp = "merge";
 
 // Both keys in the dtype that they have in common, in which == compares them.
-void agree(std::string_view op, NodePtr& left, NodePtr& right) {
-  if (left->signature().dtype.is_floating()) right = floats_of_decimals(right);
-  if (right->signature().dtype.is_floating()) left = floats_of_decimals(left);
+void unify_key_types(std::string_view op, NodePtr& left, NodePtr& right) {
+  if (left->signature().dtype.is_floating()) right = decimal_to_float(right);
+  if (right->signature().dtype.is_floating()) left = decimal_to_float(left);
   const Dtype a = left->signature().dtype, b = right->signature().dtype;
   if (a == b || (a.is_category() && b.is_category())) return;
   if (a.is_decimal() && b.is_decimal()) {
@@ -52,7 +52,7 @@ void agree(std::string_view op, NodePtr& left, NodePtr& right) {
 }
 
 // Which inputs a column is made of; -1: none.
-struct Inlet {
+struct OutputSource {
   int64_t left = -1;
   int64_t right = -1;
 };
@@ -63,16 +63,17 @@ Column picked(const Column& column, const Tensor& rows, bool may_miss) {
 }
 
 // The left value where there is a left row, else the right one.
-Column either(const Column& left, const Column& right, const JoinedRows& joined) {
+Column coalesce_keys(const Column& left, const Column& right, const JoinedRows& joined) {
   if (joined.keeps_left) return left;
   const Column both = concatenate(kOp, left.dtype(), std::array{left, right});
-  Buffer at = Buffer::allocate_paged(8 * joined.rows);
+  Buffer at = Buffer::allocate_spillable(8 * joined.rows);
   if (joined.rows > 0) {
     auto* const out = at.mutable_as<int64_t>();
     const auto *const from_left = joined.left.as<int32_t>(), *const from_right =
                                                                  joined.right.as<int32_t>();
-    const std::vector<Touch> touches{reads(joined.left), reads(joined.right), writes(at, 8)};
-    parallel_morsels(joined.rows, touches, [&](Morsel morsel) {
+    const std::vector<BufferAccess> accesses{reads(joined.left), reads(joined.right),
+                                             writes(at, 8)};
+    parallel_morsels(joined.rows, accesses, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
         out[row] = from_left[row] >= 0 ? from_left[row] : left.num_rows() + from_right[row];
     });
@@ -81,8 +82,8 @@ Column either(const Column& left, const Column& right, const JoinedRows& joined)
 }
 
 // "left_only", "right_only" or "both".
-Column origin_of(const JoinedRows& joined, bool turned) {
-  Buffer codes = Buffer::allocate_paged(4 * joined.rows);
+Column make_indicator(const JoinedRows& joined, bool swapped) {
+  Buffer codes = Buffer::allocate_spillable(4 * joined.rows);
   if (joined.rows > 0) {
     auto* const out = codes.mutable_as<int32_t>();
     const auto* const left = joined.keeps_left ? nullptr : joined.left.as<int32_t>();
@@ -90,7 +91,7 @@ Column origin_of(const JoinedRows& joined, bool turned) {
         joined.right.num_elements() > 0 ? joined.right.as<int32_t>() : nullptr;
     parallel_morsels(joined.rows, {writes(codes, 4)}, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
-        out[row] = left && left[row] < 0 ? !turned : right && right[row] < 0 ? turned : 2;
+        out[row] = left && left[row] < 0 ? !swapped : right && right[row] < 0 ? swapped : 2;
     });
   }
   DictionaryBuilder words;
@@ -128,7 +129,7 @@ class SideInputs {
   std::array<std::unordered_map<const Node*, int64_t>, 2> places_{};  // by side
 };
 
-// Whether rows may have a partner, as Node::MayMeet.
+// Whether rows may have a match, as Node::MayMeet.
 NodePtr may_meet_node(const Node::KeyPair& asked, const Node::KeyPair& first) {
   Signature signature = asked.keys->signature();
   signature.dtype = TypeId::kBool;
@@ -143,7 +144,7 @@ NodePtr may_meet_node(const Node::KeyPair& asked, const Node::KeyPair& first) {
                      };
                      const std::optional<KeyColumns> before =
                          pairs > 1 ? std::optional(pair(1)) : std::nullopt;
-                     return wanted_rows(pair(0), before, where);
+                     return semi_join_mask(pair(0), before, where);
                    },
                    {.row_inputs = static_cast<int64_t>(pairs), .same = "may meet"});
 }
@@ -164,27 +165,29 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
                   JoinUnique unique, const std::string& indicator, const std::string& how) {
   TableOperator table;
   SideInputs inputs;
-  std::vector<Inlet> keys;
+  std::vector<OutputSource> keys;
   for (size_t i = 0; i < sides.left_keys.size(); ++i) {
     NodePtr left = column_node(kOp, sides.left_keys[i]),
             right = column_node(kOp, sides.right_keys[i]);
-    agree(kOp, left, right);
+    unify_key_types(kOp, left, right);
     keys.push_back({inputs.add(left, false), inputs.add(right, true)});
   }
   const auto are_known = [&](auto place) {
     std::vector<NodePtr> nodes;
-    for (const Inlet& key : keys) nodes.push_back(inputs.nodes()[static_cast<size_t>(place(key))]);
+    for (const OutputSource& key : keys)
+      nodes.push_back(inputs.nodes()[static_cast<size_t>(place(key))]);
     return !nodes.empty() && are_unique(nodes);
   };
-  const bool left_unique = are_known([](const Inlet& key) { return key.left; }),
-             right_unique = are_known([](const Inlet& key) { return key.right; });
+  const bool left_unique = are_known([](const OutputSource& key) { return key.left; }),
+             right_unique = are_known([](const OutputSource& key) { return key.right; });
   unique.left &= !left_unique;
   unique.right &= !right_unique;
-  const Inlet rows = keys.empty() ? Inlet{inputs.add(column_node(kOp, sides.left_rows), false),
-                                          inputs.add(column_node(kOp, sides.right_rows), true)}
-                                  : keys[0];
+  const OutputSource rows = keys.empty()
+                                ? OutputSource{inputs.add(column_node(kOp, sides.left_rows), false),
+                                               inputs.add(column_node(kOp, sides.right_rows), true)}
+                                : keys[0];
   const auto always = static_cast<int64_t>(inputs.nodes().size());
-  std::vector<Inlet> inlets;
+  std::vector<OutputSource> sources;
   RowSource of_left{.optional = kind == JoinKind::kOuter},
       of_right{.optional = kind != JoinKind::kInner};
   const bool filters = kind == JoinKind::kSemi || kind == JoinKind::kAnti;
@@ -192,21 +195,21 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   of_right.once = left_unique && kind == JoinKind::kInner;
   bool joins_categories = false;  // of both sides
   OutputNames seen;
-  const auto add = [&](const std::string& name, Dtype dtype, Inlet inlet) {
+  const auto add = [&](const std::string& name, Dtype dtype, OutputSource source) {
     seen.add(kOp, name, "pass other suffixes, or rename it before");
     table.names.push_back(name);
     table.dtypes.push_back(dtype);
-    inlets.push_back(inlet);
-    of_left.columns.push_back(inlet.right < 0 ? inlet.left : -1);
-    of_right.columns.push_back(inlet.left < 0 ? inlet.right : -1);
+    sources.push_back(source);
+    of_left.columns.push_back(source.right < 0 ? source.left : -1);
+    of_right.columns.push_back(source.left < 0 ? source.right : -1);
     std::vector<int64_t>& needs = table.reads.emplace_back();
-    for (const int64_t at : {inlet.left, inlet.right})
+    for (const int64_t at : {source.left, source.right})
       if (at >= always) needs.push_back(at);
   };
   for (const JoinColumn& column : columns) {
     NodePtr left = column.left ? column_node(kOp, column.left) : nullptr;
     NodePtr right = column.right ? column_node(kOp, column.right) : nullptr;
-    if (left && right) agree(kOp, left, right);
+    if (left && right) unify_key_types(kOp, left, right);
     joins_categories |= left && right && left->signature().dtype.is_category();
     add(column.name, (left ? left : right)->signature().dtype,
         {inputs.add(left, false), inputs.add(right, true)});
@@ -215,23 +218,23 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   table.inputs = inputs.nodes();
   table.passes = 2;
   JoinPlaces inputs_at{rows.left, rows.right, {}, {}, {}};
-  for (const Inlet& key : keys) {
+  for (const OutputSource& key : keys) {
     inputs_at.left_keys.push_back(key.left);
     inputs_at.right_keys.push_back(key.right);
   }
-  for (const Inlet& inlet : inlets) inputs_at.left_columns.push_back(inlet.right < 0);
-  table.guess = [kind, inputs_at](const InputGuesses& given) {
-    return guess_joined(given, inputs_at, kind);
+  for (const OutputSource& source : sources) inputs_at.left_columns.push_back(source.right < 0);
+  table.guess = [kind, inputs_at](const InputEstimates& given) {
+    return estimate_joined_rows(given, inputs_at, kind);
   };
   SameWords same;
   same.add(kind).add(unique.left).add(unique.right).add(how).add(indicator);
-  for (const std::vector<Inlet>* places : {&keys, &inlets})
-    for (const Inlet& each : *places) same.add(each.left).add(each.right);
+  for (const std::vector<OutputSource>* places : {&keys, &sources})
+    for (const OutputSource& each : *places) same.add(each.left).add(each.right);
   for (const std::string& name : table.names) same.add(name);
   table.same = same.add(keys.size()).take();
   if (!unique.left && !unique.right) {
     if (kind != JoinKind::kOuter)
-      for (const Inlet& key : keys) {
+      for (const OutputSource& key : keys) {
         table.partners.push_back({key.right, key.left});
         if (kind == JoinKind::kInner) table.partners.push_back({key.left, key.right});
       }
@@ -248,13 +251,13 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
         return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
       };
       JoinSides made{at(rows.left), at(rows.right), {}, {}};
-      for (const Inlet& key : keys) {
+      for (const OutputSource& key : keys) {
         made.left_keys.push_back(at(key.left));
         made.right_keys.push_back(at(key.right));
       }
       std::vector<JoinColumn> kept;
       for (size_t i = 0; i < count; ++i)
-        kept.push_back({names[i], at(inlets[i].left), at(inlets[i].right)});
+        kept.push_back({names[i], at(sources[i].left), at(sources[i].right)});
       const std::string word = *own == kind               ? how
                                : *own == JoinKind::kInner ? "inner, made of " + how
                                                           : "left, made of " + how;
@@ -269,7 +272,7 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     };
     if (!*joined) {
       std::vector<Column> left, right;
-      for (const Inlet& key : keys) {
+      for (const OutputSource& key : keys) {
         left.push_back(column(key.left));
         right.push_back(column(key.right));
       }
@@ -282,23 +285,23 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     std::vector<Column> results;
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!wanted[i]) continue;
-      const auto [left, right] = inlets[i];
+      const auto [left, right] = sources[i];
       made.push_back(names[i]);
       if (left < 0 && right < 0)
-        results.push_back(origin_of(pairs, how == "right"));
+        results.push_back(make_indicator(pairs, how == "right"));
       else if (right < 0)
         results.push_back(pairs.keeps_left ? column(left)
                                            : picked(column(left), pairs.left, left_misses));
       else if (left < 0)
         results.push_back(picked(column(right), pairs.right, right_misses));
       else
-        results.push_back(either(column(left), column(right), pairs));
+        results.push_back(coalesce_keys(column(left), column(right), pairs));
     }
     return Table(std::move(made), std::move(results));
   };
-  const WorkOf work = [=, dtypes = table.dtypes](const InputGuesses& given, int64_t made,
+  const CostOf work = [=, dtypes = table.dtypes](const InputEstimates& given, int64_t made,
                                                  const std::vector<bool>& wanted) {
-    return join_work(given, inputs_at, kind, made, dtypes, wanted);
+    return join_cost(given, inputs_at, kind, made, dtypes, wanted);
   };
   return with_cost(table_node(std::string(kOp), "how=" + how, std::move(table)), work);
 }
@@ -363,7 +366,7 @@ NodePtr may_be_in(const NodePtr& set, const NodePtr& least, const NodePtr& most)
 
 NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
   NodePtr left = column_node("isin", values), right = column_node("isin", set);
-  agree("isin", left, right);
+  unify_key_types("isin", left, right);
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;
   signature.nullable = false;

@@ -39,7 +39,7 @@ std::vector<Pair> expected(const std::vector<int64_t>& left, const std::vector<i
                            JoinKind kind) {
   std::unordered_map<int64_t, std::vector<int64_t>> rows;
   for (size_t i = 0; i < right.size(); ++i) rows[right[i]].push_back(static_cast<int64_t>(i));
-  std::unordered_set<int64_t> met;
+  std::unordered_set<int64_t> matched;
   std::vector<Pair> pairs;
   for (size_t i = 0; i < left.size(); ++i) {
     const auto row = static_cast<int64_t>(i);
@@ -49,7 +49,7 @@ std::vector<Pair> expected(const std::vector<int64_t>& left, const std::vector<i
       if (has == (kind == JoinKind::kSemi)) pairs.emplace_back(row, -2);
       continue;
     }
-    met.insert(left[i]);
+    matched.insert(left[i]);
     if (has)
       for (const int64_t other : found->second) pairs.emplace_back(row, other);
     else if (kind != JoinKind::kInner)
@@ -57,7 +57,7 @@ std::vector<Pair> expected(const std::vector<int64_t>& left, const std::vector<i
   }
   if (kind == JoinKind::kOuter)
     for (size_t i = 0; i < right.size(); ++i)
-      if (!met.contains(right[i])) pairs.emplace_back(-1, static_cast<int64_t>(i));
+      if (!matched.contains(right[i])) pairs.emplace_back(-1, static_cast<int64_t>(i));
   return pairs;
 }
 
@@ -185,8 +185,8 @@ TEST(Join, SameRowsForAnyThreadsAndUnderALimit) {
   const std::vector<int64_t> left = random_keys(1'500'000, 1'000'000, int64_t{1} << 20, 8);
   const std::vector<int64_t> right = random_keys(1'000'000, 1'000'000, int64_t{1} << 20, 9);
   const Column a = keys(left), b = keys(right);
-  a.values_buffer().publish();
-  b.values_buffer().publish();
+  a.values_buffer().seal();
+  b.values_buffer().seal();
   const int before = threads();
   const auto run = [&] {
     return join_rows({a}, a.num_rows(), {b}, b.num_rows(), JoinKind::kOuter);

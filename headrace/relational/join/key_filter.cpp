@@ -47,7 +47,7 @@ bool is_narrow(const KeyRange& range, int64_t rows, int64_t asked) {
 KeyRange range_of(const JoinKeys& keys) {
   if (keys.rows == 0) return {};
   std::vector<Extremes> parts(static_cast<size_t>(num_morsels(keys.rows)));
-  parallel_morsels(keys.rows, {keys.touch()}, [&](Morsel morsel) {
+  parallel_morsels(keys.rows, {keys.access()}, [&](Morsel morsel) {
     Extremes part;
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       const uint64_t key = keys.data()[row];
@@ -63,18 +63,18 @@ KeyRange range_of(const JoinKeys& keys) {
   return {all.low, as_unsigned};
 }
 
-KeySet::KeySet(const JoinKeys& keys, int64_t asked) {
+KeyFilter::KeyFilter(const JoinKeys& keys, int64_t asked) {
   const KeyRange range = range_of(keys);
-  *this = KeySet(keys, range, is_narrow(range, keys.rows, asked));
+  *this = KeyFilter(keys, range, is_narrow(range, keys.rows, asked));
 }
 
-std::optional<KeySet> KeySet::exact(const JoinKeys& keys, int64_t asked) {
+std::optional<KeyFilter> KeyFilter::exact(const JoinKeys& keys, int64_t asked) {
   const KeyRange range = range_of(keys);
   if (!is_narrow(range, keys.rows, asked)) return std::nullopt;
-  return KeySet(keys, range, true);
+  return KeyFilter(keys, range, true);
 }
 
-KeySet::KeySet(const JoinKeys& keys, KeyRange range, bool is_exact) : range_(range) {
+KeyFilter::KeyFilter(const JoinKeys& keys, KeyRange range, bool is_exact) : range_(range) {
   uint64_t bits = range.width;
   if (!is_exact) {
     bits = std::bit_ceil(static_cast<uint64_t>(keys.rows) * kHashBitsARow) - 1;
@@ -82,7 +82,7 @@ KeySet::KeySet(const JoinKeys& keys, KeyRange range, bool is_exact) : range_(ran
   }
   map_ = Buffer::allocate_zeroed(static_cast<int64_t>(bits / 64 + 1) * 8);
   auto* const map = map_.mutable_as<uint64_t>();
-  parallel_morsels(keys.rows, {keys.touch()}, [&](Morsel morsel) {
+  parallel_morsels(keys.rows, {keys.access()}, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       const uint64_t key = keys.data()[row];
       const uint64_t at = shift_ > 0 ? hash_key(key) >> shift_ : key - range_.least;
@@ -94,7 +94,7 @@ KeySet::KeySet(const JoinKeys& keys, KeyRange range, bool is_exact) : range_(ran
   });
 }
 
-uint64_t KeySet::find(const uint64_t* keys, int64_t count) const {
+uint64_t KeyFilter::probe(const uint64_t* keys, int64_t count) const {
   const auto* const map = map_.as<uint64_t>();
   uint64_t found = 0;
   if (shift_ > 0) {
@@ -112,12 +112,12 @@ uint64_t KeySet::find(const uint64_t* keys, int64_t count) const {
   return found;
 }
 
-JoinKeys pick_keys(const JoinKeys& keys, const JoinKeys& others) {
+JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others) {
   const int64_t rows = keys.rows, words = (rows + 63) / 64;
   if (rows == 0) return keys;
-  const KeySet set(others, rows);
+  const KeyFilter set(others, rows);
   const auto look = [&](int64_t word) {
-    return set.find(keys.data() + 64 * word, std::min<int64_t>(64, rows - 64 * word));
+    return set.probe(keys.data() + 64 * word, std::min<int64_t>(64, rows - 64 * word));
   };
   const int64_t step = std::max<int64_t>(words / kSampledWords, 1);
   int64_t seen = 0, there = 0;
@@ -127,7 +127,7 @@ JoinKeys pick_keys(const JoinKeys& keys, const JoinKeys& others) {
   Buffer bits = Buffer::allocate(8 * words);
   auto* const bit = bits.mutable_as<uint64_t>();
   std::vector<int64_t> begins(static_cast<size_t>(num_morsels(rows)) + 1, 0);
-  parallel_morsels(rows, {keys.touch()}, [&](Morsel morsel) {
+  parallel_morsels(rows, {keys.access()}, [&](Morsel morsel) {
     int64_t count = 0;
     for (int64_t word = morsel.begin / 64; 64 * word < morsel.end; ++word)
       count += std::popcount(bit[word] = look(word));
@@ -144,8 +144,8 @@ JoinKeys pick_keys(const JoinKeys& keys, const JoinKeys& others) {
       int64_t to = begins[index];
       const int64_t end = begins[index + 1];
       if (to == end) return;
-      const Touch touch = keys.touch();
-      std::vector<PinnedRange> held = ranges_of({&touch, 1}, morsel.begin, morsel.end);
+      const BufferAccess access = keys.access();
+      std::vector<PinnedRange> held = ranges_of({&access, 1}, morsel.begin, morsel.end);
       held.push_back({&picked.buffer, 8 * to, 8 * end, true});
       held.push_back({&picked.numbers, 4 * to, 4 * end, true});
       const Pin pin(held);
@@ -157,8 +157,8 @@ JoinKeys pick_keys(const JoinKeys& keys, const JoinKeys& others) {
         }
     });
   }
-  picked.buffer.publish();
-  picked.numbers.publish();
+  picked.buffer.seal();
+  picked.numbers.seal();
   return picked;
 }
 

@@ -21,7 +21,7 @@ struct JoinKeys {
     return reinterpret_cast<const uint64_t*>(buffer.data() + first_byte);
   }
 
-  Touch touch() const { return {&buffer, 8 * first_byte, 64, 64, rows}; }
+  BufferAccess access() const { return {&buffer, 8 * first_byte, 64, 64, rows}; }
 };
 
 /// The keys lie in [least, least + width], as signed or as unsigned numbers, whichever is shorter.
@@ -37,20 +37,20 @@ HR_API KeyRange range_of(const JoinKeys& keys);
 
 /// Which keys some rows have, a bit each: of their range where that costs at most 4 bytes a row,
 /// else of 16 times as many hashes as rows.
-class HR_API KeySet {
+class HR_API KeyFilter {
  public:
   /// `asked`: how many keys will be looked for. Of hashes, one of 16 keys that it has not is said
   /// to be there.
-  KeySet(const JoinKeys& keys, int64_t asked);
+  KeyFilter(const JoinKeys& keys, int64_t asked);
 
   /// Nothing where it would be of hashes.
-  static std::optional<KeySet> exact(const JoinKeys& keys, int64_t asked);
+  static std::optional<KeyFilter> exact(const JoinKeys& keys, int64_t asked);
 
   /// Bit i: key i is there; up to 64 keys.
-  uint64_t find(const uint64_t* keys, int64_t count) const;
+  uint64_t probe(const uint64_t* keys, int64_t count) const;
 
  private:
-  KeySet(const JoinKeys& keys, KeyRange range, bool is_exact);
+  KeyFilter(const JoinKeys& keys, KeyRange range, bool is_exact);
 
   KeyRange range_{};
   int shift_ = 0;  // from a hash to its bit
@@ -59,6 +59,6 @@ class HR_API KeySet {
 
 /// The rows of `keys` that may have a key of `others`; all, as they are, where these are most of
 /// them, by a sample.
-HR_API JoinKeys pick_keys(const JoinKeys& keys, const JoinKeys& others);
+HR_API JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others);
 
 }  // namespace hr

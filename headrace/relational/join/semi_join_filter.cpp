@@ -24,7 +24,7 @@ constexpr int64_t kSmaller = 16;
 
 }  // namespace
 
-bool few_are_wanted(const KeyColumns& columns, int64_t share, int64_t smaller) {
+bool is_selective(const KeyColumns& columns, int64_t share, int64_t smaller) {
   const auto& [keys, wanted] = columns;
   const int64_t rows = keys.num_rows(), size = std::min(kSample, rows);
   if (rows == 0 || wanted.num_rows() * smaller > rows) return false;
@@ -36,11 +36,11 @@ bool few_are_wanted(const KeyColumns& columns, int64_t share, int64_t smaller) {
   return share * count_bits(found.values_buffer().as<uint8_t>(), found.offset(), size) <= size;
 }
 
-Column wanted_rows(const KeyColumns& asked, const std::optional<KeyColumns>& first,
-                   const Mask* where) {
+Column semi_join_mask(const KeyColumns& asked, const std::optional<KeyColumns>& first,
+                      const Mask* where) {
   const auto& [keys, wanted] = asked;
-  if (few_are_wanted(asked, kShare, kSmaller) &&
-      !(first && few_are_wanted(*first, kShareOfFirst, kSmaller)))
+  if (is_selective(asked, kShare, kSmaller) &&
+      !(first && is_selective(*first, kShareOfFirst, kSmaller)))
     return is_in(keys, wanted, where);
   const int64_t rows = keys.num_rows();
   Buffer bits = Buffer::allocate_zeroed(8 * ((rows + 63) / 64));

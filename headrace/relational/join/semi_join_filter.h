@@ -16,11 +16,11 @@ struct KeyColumns {
 
 /// Whether at most one in `share` rows has a wanted key, by a sample of the rows. False where there
 /// are less than `smaller` times as many rows as wanted keys, which are not worth a look then.
-bool few_are_wanted(const KeyColumns& columns, int64_t share, int64_t smaller);
+bool is_selective(const KeyColumns& columns, int64_t share, int64_t smaller);
 
 /// A bool a row: whether it has a wanted key, where few have, and more than very few have one of
 /// the join that comes before; else true. False where the mask is not true.
-Column wanted_rows(const KeyColumns& asked, const std::optional<KeyColumns>& first,
-                   const Mask* where);
+Column semi_join_mask(const KeyColumns& asked, const std::optional<KeyColumns>& first,
+                      const Mask* where);
 
 }  // namespace hr

@@ -34,28 +34,28 @@ std::string_view rank_method_name(RankMethod method) {
 }
 
 Column row_numbers(int64_t rows) {
-  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  Buffer buffer = Buffer::allocate_spillable(8 * rows);
   if (rows > 0) {
     int64_t* const out = buffer.mutable_as<int64_t>();
     parallel_morsels(rows, {writes(buffer, 8)}, [&](Morsel morsel) {
       std::iota(out + morsel.begin, out + morsel.end, morsel.begin);
     });
-    buffer.publish();
+    buffer.seal();
   }
   return Column(TypeId::kInt64, rows, std::move(buffer));
 }
 
-Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows, const PackedKeys& packed,
-                   RankMethod method) {
-  Buffer buffer = Buffer::allocate_paged(8 * rows);
+Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows,
+                   const NormalizedKeys& packed, RankMethod method) {
+  Buffer buffer = Buffer::allocate_spillable(8 * rows);
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   if (rows == 0) return Column(TypeId::kFloat64, 0, std::move(buffer));
   double* const out = buffer.mutable_as<double>();
   uint8_t* const valid = validity.mutable_as<uint8_t>();
   const auto* const key = keys ? keys.as<uint64_t>() : nullptr;
   const auto* const value = values.as<uint64_t>();
-  std::vector<Touch> touches{{&values, 0, 64, 64, rows}, writes(buffer, 8)};
-  if (key) touches.push_back({&keys, 0, 64, 64, rows});
+  std::vector<BufferAccess> accesses{{&values, 0, 64, 64, rows}, writes(buffer, 8)};
+  if (key) accesses.push_back({&keys, 0, 64, 64, rows});
   std::optional<Pin> pin;
   int64_t group = 0, runs = 0, pinned = 0;
   for (int64_t begin = 0, end = 0; begin < rows; begin = end) {
@@ -70,7 +70,7 @@ Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows, const
       if (at == pinned) {
         pinned = std::min(at + morsel_rows(), rows);
         pin.reset();
-        pin.emplace(ranges_of(touches, at, pinned));
+        pin.emplace(ranges_of(accesses, at, pinned));
       }
       const int64_t place = method == RankMethod::kFirst   ? at - group + 1
                             : method == RankMethod::kDense ? runs
@@ -84,16 +84,17 @@ Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows, const
     }
   }
   pin.reset();
-  buffer.publish();
+  buffer.seal();
   return Column(TypeId::kFloat64, rows, std::move(buffer), std::move(validity), -1);
 }
 
 Column rank(const Column& column, RankMethod method, bool descending) {
   const int64_t rows = column.num_rows();
-  const PackedKeys packed = PackedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = true});
-  const Column packs(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
+  const NormalizedKeys packed =
+      NormalizedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = true});
+  const Column normalized_keys(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
   const std::vector<Column> sorted =
-      sort_rows({column}, {{descending, false}}, {packs, row_numbers(rows)});
+      sort_rows({column}, {{descending, false}}, {normalized_keys, row_numbers(rows)});
   const Column places = rank_sorted({}, sorted[0].values_buffer(), rows, packed, method);
   return sort_rows({sorted[1]}, {{}}, {places})[0];
 }

@@ -19,10 +19,10 @@ HR_API std::string_view rank_method_name(RankMethod method);
 /// 0, 1, 2, ...: carried through a sort, they bring the rows back.
 Column row_numbers(int64_t rows);
 
-/// Ranks of rows in order: `values` are their packs, of `packed`; `keys`, 8 bytes a row, tell
-/// groups apart, if there are some. Null for missing values.
-Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows, const PackedKeys& packed,
-                   RankMethod method);
+/// Ranks of rows in order: `values` are their normalized keys, of `packed`; `keys`, 8 bytes a row,
+/// tell groups apart, if there are some. Null for missing values.
+Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows,
+                   const NormalizedKeys& packed, RankMethod method);
 
 /// The place of each value, from 1 on: float64; null and NaN have none, which is null. About 40 ns
 /// a row beside the sort. Errors as of argsort.

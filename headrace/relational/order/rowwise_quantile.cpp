@@ -18,21 +18,21 @@ constexpr const char* kOp = "quantile";
 Column row_quantile(std::span<const Value> columns, double q, Interpolation interpolation) {
   std::vector<const double*> values;
   std::vector<Nulls> nulls;
-  std::vector<Touch> touches;
+  std::vector<BufferAccess> accesses;
   for (const Value& value : columns) {
     const auto& column = std::get<Column>(value);
     values.push_back(column.values<double>().data());
     nulls.emplace_back(column);
-    touches.push_back(reads(column));
+    accesses.push_back(reads(column));
   }
   const int64_t rows = std::get<Column>(columns[0]).num_rows();
   if (rows == 0) return Column(TypeId::kFloat64, 0, {});
-  Buffer result = Buffer::allocate_paged(8 * rows);
+  Buffer result = Buffer::allocate_spillable(8 * rows);
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
   auto* const out = result.mutable_as<double>();
   auto* const valid = validity.mutable_as<uint8_t>();
-  touches.push_back(writes(result, 8));
-  parallel_morsels(rows, touches, [&](Morsel morsel) {
+  accesses.push_back(writes(result, 8));
+  parallel_morsels(rows, accesses, [&](Morsel morsel) {
     std::vector<double> row_values(values.size());
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       int64_t count = 0;

@@ -33,7 +33,7 @@ std::string word_of(const WindowFunction& function) {
                           [](Cumulation each) { return std::string(cumulation_name(each)); },
                           [](ShiftFunction) { return std::string("shift"); },
                           [](RankFunction) { return std::string("rank"); },
-                          [](PlaceFunction) { return std::string("cumcount"); }},
+                          [](RowNumberFunction) { return std::string("cumcount"); }},
                     function);
 }
 
@@ -62,7 +62,7 @@ Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
                 throw_error<TypeMismatchError>("rank", "complex numbers have no order");
               return Dtype(TypeId::kFloat64);
             },
-            [](PlaceFunction) { return Dtype(TypeId::kInt64); }},
+            [](RowNumberFunction) { return Dtype(TypeId::kInt64); }},
       function);
 }
 
@@ -74,20 +74,20 @@ NodePtr number_node(const NodePtr& column, const WindowFunction& function) {
   if (const auto* rolling = std::get_if<RollingFunction>(&function)) {
     const RollingAggregate kind = rolling->aggregate;
     if (dtype.is_bool()) return cast_node(node, TypeId::kInt8);
-    return kind == kSum || kind == kMin || kind == kMax ? node : floats_of_decimals(node);
+    return kind == kSum || kind == kMin || kind == kMax ? node : decimal_to_float(node);
   }
   const auto* running = std::get_if<Cumulation>(&function);
-  return running && *running == Cumulation::kProduct ? floats_of_decimals(node) : node;
+  return running && *running == Cumulation::kProduct ? decimal_to_float(node) : node;
 }
 
 // Makes int64 of each row.
 template <class F>
 Column integers(int64_t rows, F&& fill) {
-  Buffer buffer = Buffer::allocate_paged(8 * rows);
+  Buffer buffer = Buffer::allocate_spillable(8 * rows);
   if (rows > 0) {
     int64_t* const out = buffer.mutable_as<int64_t>();
     parallel_morsels(rows, {writes(buffer, 8)}, [&](Morsel morsel) { fill(morsel, out); });
-    buffer.publish();
+    buffer.seal();
   }
   return Column(TypeId::kInt64, rows, std::move(buffer));
 }
@@ -108,7 +108,7 @@ Column walk(const WindowFunction& function, const Column& values, const Segments
   return std::visit(Cases{[&](const RollingFunction& each) {
                             return rolling(values, each.aggregate, each.options, segments);
                           },
-                          [&](Cumulation each) { return cumulate(each, values, segments); },
+                          [&](Cumulation each) { return cumulative(each, values, segments); },
                           [&](ShiftFunction each) {
                             return gather_or_null(
                                 values, as_tensor(shifted_places(segments, each.periods)));
@@ -130,7 +130,7 @@ struct Range {
   int64_t begin = 0, end = 0;
 };
 
-Range missing_rows(const Column& sorted_keys, const PackedKeys& packed) {
+Range missing_rows(const Column& sorted_keys, const NormalizedKeys& packed) {
   if (!packed.has_missing()) return {};
   const auto keys = sorted_keys.values<uint64_t>();
   const auto [first, last] = std::equal_range(keys.begin(), keys.end(), packed.missing());
@@ -212,10 +212,10 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
     };
     std::vector<Column> key_columns;
     for (const int64_t place : key_places) key_columns.push_back(column_at(place));
-    const PackedKeys packed =
-        PackedKeys::of(op, key_columns, {.ordered = false, .drop_missing = drop_missing});
+    const NormalizedKeys packed =
+        NormalizedKeys::of(op, key_columns, {.ordered = false, .drop_missing = drop_missing});
     const int64_t rows = packed.num_rows();
-    const Column packs(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
+    const Column normalized_keys(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
     std::vector<std::string> names;
     std::vector<Column> taken, results;
     for (size_t c = 0; c < wanted.size(); ++c) {
@@ -225,12 +225,12 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
     }
     if (const auto* rank = std::get_if<RankFunction>(&function)) {
       for (const Column& values : taken) {
-        const PackedKeys ties =
-            PackedKeys::of(op, {values}, {.ordered = false, .drop_missing = true});
+        const NormalizedKeys ties =
+            NormalizedKeys::of(op, {values}, {.ordered = false, .drop_missing = true});
         const Column tie(TypeId::kUInt64, rows, ties.to_buffer(0, rows));
         const std::vector<Column> sorted =
-            sort_rows({packs, values}, {SortOrder{}, SortOrder{rank->descending, false}},
-                      {packs, tie, row_numbers(rows)});
+            sort_rows({normalized_keys, values}, {SortOrder{}, SortOrder{rank->descending, false}},
+                      {normalized_keys, tie, row_numbers(rows)});
         const Column places = rank_sorted(sorted[0].values_buffer(), sorted[1].values_buffer(),
                                           rows, ties, rank->method);
         results.push_back(
@@ -238,26 +238,27 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
       }
       return Table(std::move(names), std::move(results));
     }
-    std::vector<Column> carried{packs, row_numbers(rows)};
+    std::vector<Column> carried{normalized_keys, row_numbers(rows)};
     carried.insert(carried.end(), taken.begin(), taken.end());
-    const std::vector<Column> sorted = sort_rows({packs}, {SortOrder{}}, carried);
+    const std::vector<Column> sorted = sort_rows({normalized_keys}, {SortOrder{}}, carried);
     const Segments segments = Segments::of_keys(sorted[0].values_buffer(), rows);
     const Range gone = missing_rows(sorted[0], packed);
     for (size_t c = 2; c < sorted.size(); ++c)
       results.push_back(without(walk(function, sorted[c], segments), gone));
     return Table(std::move(names), in_row_order(sorted[1], std::move(results)));
   };
-  // Packs and row numbers, both once more in the order of the keys, and the columns in both orders.
+  // Normalized keys and row numbers, both once more in the order of the keys, and the columns in
+  // both orders.
   const bool ranks = std::holds_alternative<RankFunction>(function);
-  return with_cost(table_node(op, detail_of(function), std::move(table)),
-                   [ranks](const InputGuesses&, int64_t rows, const std::vector<bool>& wanted) {
-                     const auto count = static_cast<double>(rows);
-                     const auto taken =
-                         static_cast<double>(std::count(wanted.begin(), wanted.end(), true));
-                     return Work{.nanoseconds = count * (ranks ? 60 * taken : 32 + 8 * taken),
-                                 .alone = 0,
-                                 .bytes = count * (46 + 16 * taken)};
-                   });
+  return with_cost(
+      table_node(op, detail_of(function), std::move(table)),
+      [ranks](const InputEstimates&, int64_t rows, const std::vector<bool>& wanted) {
+        const auto count = static_cast<double>(rows);
+        const auto taken = static_cast<double>(std::count(wanted.begin(), wanted.end(), true));
+        return OperatorCost{.nanoseconds = count * (ranks ? 60 * taken : 32 + 8 * taken),
+                            .serial_nanoseconds = 0,
+                            .bytes = count * (46 + 16 * taken)};
+      });
 }
 
 }  // namespace hr

@@ -27,10 +27,10 @@ struct RankFunction {
 };
 
 /// The place of the row in its group, from 0 on.
-struct PlaceFunction {};
+struct RowNumberFunction {};
 
 using WindowFunction =
-    std::variant<RollingFunction, Cumulation, ShiftFunction, RankFunction, PlaceFunction>;
+    std::variant<RollingFunction, Cumulation, ShiftFunction, RankFunction, RowNumberFunction>;
 
 /// A rolling aggregate over all rows, see `rolling`; bools count as 0 and 1.
 HR_API NodePtr rolling_node(const NodePtr& column, RollingFunction function);

@@ -36,7 +36,7 @@ Tensor positions_of(const Value& value) {
 
 }  // namespace
 
-NodePtr select_node(const NodePtr& rows, const NodePtr& mask) {
+NodePtr filter_node(const NodePtr& rows, const NodePtr& mask) {
   require_rows("getitem", rows);
   const Signature& picked = mask->signature();
   Signature signature = rows->signature();
@@ -131,7 +131,7 @@ NodePtr shift_node(const NodePtr& column, int64_t periods) {
                          const auto& from = std::get<Column>(values[0]);
                          const int64_t rows = from.num_rows(),
                                        by = std::clamp(periods, -rows, rows);
-                         Buffer at = Buffer::allocate_paged(8 * rows);
+                         Buffer at = Buffer::allocate_spillable(8 * rows);
                          if (rows > 0) {
                            int64_t* const out = at.mutable_as<int64_t>();
                            parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
@@ -143,18 +143,18 @@ NodePtr shift_node(const NodePtr& column, int64_t periods) {
                        });
 }
 
-NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column) {
+NodePtr cumulative_node(Cumulation cumulation, const NodePtr& column) {
   const std::string name(cumulation_name(cumulation));
   require_rows(name.c_str(), column);
   NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
-  if (cumulation == Cumulation::kProduct) input = floats_of_decimals(input);
+  if (cumulation == Cumulation::kProduct) input = decimal_to_float(input);
   Signature signature = input->signature();
   const bool on_device = signature.dtype.is_real() || signature.dtype.is_bool();
   signature.dtype = cumulation_dtype(cumulation, signature.dtype);
   return operator_node(
       name, "", signature, {input}, 2,
       [cumulation](std::span<const Value> values) -> Value {
-        return cumulate(cumulation, std::get<Column>(values[0]));
+        return cumulative(cumulation, std::get<Column>(values[0]));
       },
       nullptr, on_device);
 }

@@ -12,7 +12,7 @@ namespace hr {
 /// Rows of a column or array where the bool `mask` is true, in order; a null in the mask is false.
 /// All selections by one mask share a row domain. Throws TypeMismatchError unless the mask is bool,
 /// InvalidArgumentError when mask and rows belong to different frames or lengths.
-HR_API NodePtr select_node(const NodePtr& rows, const NodePtr& mask);
+HR_API NodePtr filter_node(const NodePtr& rows, const NodePtr& mask);
 
 /// Rows at the integer `positions`; negative ones count from the end.
 HR_API NodePtr take_node(const NodePtr& rows, const NodePtr& positions);
@@ -25,7 +25,7 @@ HR_API NodePtr concat_node(const std::vector<NodePtr>& columns);
 HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
 
 /// A running sum, product, minimum or maximum.
-HR_API NodePtr cumulate_node(Cumulation cumulation, const NodePtr& column);
+HR_API NodePtr cumulative_node(Cumulation cumulation, const NodePtr& column);
 
 /// The quantiles `q` of the values that are neither null nor NaN, as many as `q`: float64, or the
 /// dtype where `interpolation` picks values.

@@ -40,7 +40,7 @@ def detect(ecg: Array, rate: float) -> tuple[Array, Array, Array]:
     wavelet = signal.ricker(2 * round(5 * width) + 1, width, dtype=ecg.dtype)
     response = signal.fft_convolve(ecg, wavelet, "same")
     gate = signal.non_max_suppression(response, odd(0.3, rate), 1.6 * response.std())
-    return response, gate, signal.index_of_true(gate)
+    return response, gate, signal.nonzero(gate)
 
 
 def plan(ecg: Array, rate: float) -> Plan:
@@ -55,7 +55,7 @@ def plan(ecg: Array, rate: float) -> Plan:
     counts, edges = signal.histogram(seconds, 85, (0.3, 2.0))
     kept = (seconds >= 0.3) & (seconds <= 2.0)
     begins = positions[:-1][kept] - round(0.25 * rate)
-    beats = signal.windows(
+    beats = signal.segments(
         ecg, begins, intervals[kept], width=4 * round(0.15 * rate), normalize="zscore"
     )
     return Plan(ecg, response, gate, positions, intervals, counts, edges, begins, beats)

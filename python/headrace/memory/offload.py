@@ -156,7 +156,7 @@ class offload_saved_tensors:  # noqa: N801
     def _copy(self, saved: _Saved, tensor: torch.Tensor, size: int) -> None:
         host = self._host(tensor, size, pinned=False)
         host.copy_(tensor.detach())
-        _core.publish(host._headrace)
+        _core.seal(host._headrace)
         saved.host, saved.source = host, None
 
     def _stream(self, device: torch.device) -> torch.cuda.Stream:
