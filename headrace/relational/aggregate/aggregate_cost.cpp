@@ -3,6 +3,7 @@
 #include "headrace/relational/aggregate/aggregate_cost.h"
 
 #include "headrace/exec/workers.h"
+#include "headrace/relational/rows/encoding_cost.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,16 +69,6 @@ int64_t estimate_groups(const InputEstimates& inputs, const std::vector<int64_t>
   return std::min(rows, static_cast<int64_t>(10 * std::sqrt(static_cast<double>(rows))));
 }
 
-TextCodes text_codes(const NdvEstimate& texts, double rows, bool sorted) {
-  const double distinct = texts.distinct;
-  TextCodes codes;
-  codes.kept = 4 * rows + (40 + texts.text_bytes) * distinct;
-  codes.bytes = 4 * rows + (96 + 2 * texts.text_bytes) * distinct;
-  codes.serial_nanoseconds =
-      290 * distinct + (sorted ? 40 * distinct * std::log2(distinct + 1) : 0);
-  return codes;
-}
-
 OperatorCost aggregate_cost(const InputEstimates& inputs, const std::vector<int64_t>& keys,
                             const std::vector<AggregateRequest>& requests, GroupOrder order,
                             int64_t groups) {
@@ -93,7 +84,7 @@ OperatorCost aggregate_cost(const InputEstimates& inputs, const std::vector<int6
     if (!inputs.dtype(key).is_string()) continue;
     const std::optional<NdvEstimate> texts = inputs.keys(std::span(&key, 1));
     if (texts && !texts->has_texts) continue;
-    const TextCodes own = text_codes(
+    const EncodingCost own = encoding_cost(
         texts.value_or(NdvEstimate{.distinct = count, .domain = count, .has_texts = true}), rows,
         sorted);
     most = std::max(most, codes + own.bytes);

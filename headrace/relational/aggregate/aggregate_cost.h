@@ -18,12 +18,4 @@ OperatorCost aggregate_cost(const InputEstimates& inputs, const std::vector<int6
                             const std::vector<AggregateRequest>& requests, GroupOrder order,
                             int64_t groups);
 
-/// Codes of a text column, and the table that they come from.
-struct TextCodes {
-  double bytes = 0;  ///< at most at once
-  double kept = 0;
-  double serial_nanoseconds = 0;  ///< ns of one thread
-};
-TextCodes text_codes(const NdvEstimate& texts, double rows, bool sorted);
-
 }  // namespace hr

@@ -2,7 +2,7 @@
 // What a join is thought to yield and to take.
 #include "headrace/relational/join/join_cost.h"
 
-#include "headrace/relational/aggregate/aggregate_cost.h"
+#include "headrace/relational/rows/encoding_cost.h"
 
 #include <algorithm>
 #include <cmath>
@@ -88,7 +88,7 @@ OperatorCost join_cost(const InputEstimates& inputs, const JoinPlaces& places, J
                right = inputs.keys(std::span(&places.right_keys[k], 1));
     NdvEstimate texts = left.value_or(NdvEstimate{.distinct = std::sqrt(both), .domain = both});
     if (right) texts.distinct = std::max(texts.distinct, right->distinct);
-    const TextCodes codes = text_codes(texts, both, false);
+    const EncodingCost codes = encoding_cost(texts, both, false);
     keys += 16 * both + codes.bytes;
     work.serial_nanoseconds += codes.serial_nanoseconds;
     work.nanoseconds += 20 * both;
