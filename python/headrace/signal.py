@@ -6,6 +6,7 @@ All functions are deferred and take arrays, series without nulls, or anything `h
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -289,3 +290,29 @@ def segments(
     mark("segments")
     sizes = None if lengths is None else _node(lengths)
     return Array(_core.segments(_node(x), _node(begins), sizes, width, normalize))
+
+
+# ---- old names, for one release -----------------------------------------------------------------
+
+
+def _warn_renamed(old: str, new: str) -> None:
+    warnings.warn(f"hr.signal.{old} is now hr.signal.{new}", DeprecationWarning, stacklevel=3)
+
+
+def index_of_true(gate: Any) -> Array:
+    """Old name of `nonzero`."""
+    _warn_renamed("index_of_true", "nonzero")
+    return nonzero(gate)
+
+
+def windows(
+    x: Any,
+    begins: Any,
+    lengths: Any = None,
+    *,
+    width: int,
+    normalize: Literal["none", "zscore", "minmax", "max"] = "none",
+) -> Array:
+    """Old name of `segments`."""
+    _warn_renamed("windows", "segments")
+    return segments(x, begins, lengths, width=width, normalize=normalize)

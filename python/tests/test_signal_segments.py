@@ -200,3 +200,15 @@ def test_errors_name_the_fix():
     with pytest.raises(hr.Error, match=r"null.*fillna"):
         signal.segments(column, [0], width=2).to_numpy()
     assert signal.segments(x, [0], width=2).shape == (1, 2)
+
+
+def test_old_names_work_and_warn():
+    x = noise(100, "float64")
+    with pytest.warns(
+        DeprecationWarning, match=r"signal\.windows is now hr\.signal\.segments"
+    ) as seen:
+        rows = signal.windows(x, [0, 3], width=2)
+    assert seen[0].filename == __file__
+    np.testing.assert_array_equal(rows.to_numpy(), signal.segments(x, [0, 3], width=2).to_numpy())
+    with pytest.warns(DeprecationWarning, match=r"index_of_true is now hr\.signal\.nonzero"):
+        assert signal.index_of_true([False, True]).tolist() == [1]
