@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# A room includes rooms of lower rank and itself; rooms of one rank do not see each other.
+# A room includes rooms of lower rank and itself; rooms of one rank do not see each other, but a
+# test may use a sibling.
 RANKS = [
     ["base"],
     ["memory"],
@@ -18,13 +21,37 @@ RANKS = [
     ["data"],
     ["algo", "exchange"],
     ["plan"],
-    ["io", "frame", "signal", "tensor", "graph", "learn", "plot"],
+    ["io", "functions", "signal", "tensor", "plot"],
+    ["relational", "graph", "learn"],
+    ["frame"],
 ]
 RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 
+# A folder of a room includes folders that stand before it; tests and benchmarks see all.
+# Beside its folders such a room holds nothing but a README and tests over several of them.
+FOLDER_ORDER = {
+    "memory": "sync log resource buffer budget spill device external adaptors replay",
+    "algo": "bits math select sort reduce scan keys aggregate",
+    "plan": "graph eval cost optimize execute",
+    "functions": "strings temporal cast decimal",
+    "relational": "rows order join aggregate",
+}
+FOLDER_RANK = {room: order.split() for room, order in FOLDER_ORDER.items()}
+# Includes that run up for now: room -> "folder>folder ...", or all of a room.
+PENDING_ARROWS = {
+    # An allocation asks the budget for room, and the budget evicts other buffers.
+    "memory": "sync>buffer log>buffer log>budget resource>buffer resource>budget resource>device "
+    "buffer>budget buffer>spill buffer>device budget>spill budget>device budget>external "
+    "spill>device spill>external device>external",
+    "plan": "*",  # until operators are classes and optimizing is a list of passes
+}
+MOST_STEMS = 40
+
 FORBIDDEN_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|manager|core)($|_)")
 NAME_EXCEPTIONS = {
-    "python/headrace/_core.pyi": "the binary module's stub; private by its underscore"
+    "python/headrace/_core.pyi": "the binary module's stub; private by its underscore",
+    "headrace/plan/optimize/common_subplans.h": "the field's term",
+    "headrace/plan/optimize/common_subplans.cpp": "the field's term",
 }
 MAX_LINES = 800
 LONG_FILES = {  # path -> why it may be longer
@@ -32,6 +59,62 @@ LONG_FILES = {  # path -> why it may be longer
     "python/tests/test_promises.py": "one small test a promise, in the order of the documents",
 }
 README_LINES = 12
+MOST_FUNCTION_LINES = 80
+LONG_FUNCTIONS = {  # file -> functions that may be longer; the reason of all is "pending"
+    "headrace/algo/keys/normalized_keys.cpp": ["NormalizedKeys::decode_field"],
+    "headrace/algo/keys/partition_runs.cpp": ["partition_runs"],
+    "headrace/algo/sort/sort_key.cpp": ["SortKeys::prepare"],
+    "headrace/learn/pca_cuda.cu": ["products_kernel"],
+    "headrace/memory/external/external_allocator_device.cpp": ["allocate_block"],
+    "headrace/plan/eval/evaluate_compile.cpp": ["compile"],
+    "headrace/plan/eval/evaluate_cuda.cu": ["text"],
+    "headrace/relational/aggregate/aggregate_finalize.cpp": ["result_of"],
+    "headrace/relational/aggregate/aggregate_nodes.cpp": ["make_group_by"],
+    "headrace/relational/aggregate/aggregate_plan.cpp": ["plan_aggregates"],
+    "headrace/relational/join/join_nodes.cpp": ["join_node"],
+    "headrace/relational/order/window.cpp": ["window_node"],
+    "headrace/signal/fft_convolve_cuda.cu": ["convolve_kernel"],
+}
+
+# Words of earlier versions, refused in file names and identifiers of the engine, with what to say
+# instead. docs/glossary.md has the words in use.
+RETIRED = """
+    PackedKeys=NormalizedKeys pack_keys=normalized_keys packs=normalized_keys
+    number_keys=factorize number_parts=factorize_partitioned NumberedKeys=FactorizedKeys
+    KeyTable=KeyMap key_table=key_map KeyGuess=NdvEstimate key_guess=ndv_estimate
+    guess_keys=estimate_ndv split_rows=partition_runs SplitRows=PartitionedRuns
+    RowStream=PayloadStream RangeDigits=RangePartitioner range_digits=range_partitioner
+    group_fold=accumulators fold_sums=grouped_sum FoldInput=AccumulatorInput
+    first_picked=mask_prefix FirstPicked=MaskPrefix running_sums=exclusive_scan cumulate=cumulative
+    index_of_true=nonzero validity_from_zero=realigned_validity BitWriter=BitmapWriter
+    join_chunks=concat_chunks row_bits=bitmap_builder
+    group_ways=aggregate_strategies group_runs=dense_aggregate group_parts=partitioned_aggregate
+    group_collect=aggregate_finalize group_rank=order_statistics group_rows=fused_aggregate
+    group_among=semi_join_aggregate few_wanted=semi_join_filter few_are_wanted=is_selective
+    group_work=aggregate_cost join_work=join_cost
+    FoldPlan=AggregatePlan GroupPart=AggregatePartition
+    join_table=join_hash_table JoinTable=JoinHashTable KeySet=KeyFilter
+    pick_keys=prefilter_build moved_together=compact Inlet=OutputSource
+    text_rows=string_builder TextMaker=StringBuilder strings_change=string_transform
+    texts_of_values=format_values numbers_of_texts=parse_numbers times_of_texts=parse_times
+    texts_of_times=format_times integers_of_floats=float_to_int choose_text=string_where
+    instants_of_local=localize finer_counts=rescale_unit select_node=filter_node
+    decimal_folds=decimal_reduce PlaceFunction=RowNumberFunction
+    TextArena=ByteBuffer text_arena=byte_buffer csv_reading=csv_reader CsvReading=CsvReader
+    csv_piece=csv_partial CsvPiece=CsvPartial csv_chunks=csv_row_splitter
+    csv_lines=csv_device_reader BufferStock=BufferPool
+    device_room=device_evictor spill_room=memory_admission Touch=BufferAccess touches=accesses
+    allocate_paged=allocate_spillable ZoneRules=TimezoneRules zone_rules=timezone_rules
+    device_writes=device_write_tracking Packable=Serializable
+    tangle=irfft_split untangle=rfft_join symmetric_eigen=eigh fft_alone=fft_single
+    InputGuesses=InputEstimates rows_for_which=evaluate_predicates
+    groups_for_which=prune_row_groups run_where_data_is=dispatch_to_place
+    needless_order=redundant_sort known_keys=unique_keys
+    bind_outside=bind_row_groups bind_lists=bind_from_list bind_adopt=bind_from_array
+"""
+INSTEAD = dict(word.split("=") for word in RETIRED.split())
+RETIRED_WORD = re.compile(r"\b(" + "|".join(INSTEAD) + r")(_node|_nodes)?\b")
+GLOSSARY = ROOT / "docs/glossary.md"
 
 # What only some C++ files may say, outside comments and strings: pattern, where it is allowed,
 # what is wrong elsewhere.
@@ -74,12 +157,43 @@ NOT_CODE = re.compile(
 )
 CPP = {".h", ".cpp", ".cu"}
 FOLDERS = ["headrace", "python", "bench", "examples", "tools"]
+JUDGES = re.compile(r"_(test|bench|fuzz|testing)\.(cpp|h)$")
+ROLE = re.compile(r"((_(kernels|math|cpu|cuda|test|bench|fuzz|testing))*\.(h|cpp|cu|h\.in))$")
 
 
 def room_of(path: str) -> str | None:
     """Name the room that a file of the engine lives in."""
     parts = path.split("/")
     return parts[1] if parts[0] == "headrace" and len(parts) > 2 else None
+
+
+def folder_of(path: str) -> str:
+    """Name the folder of a room that a file lies in, or nothing."""
+    parts = path.split("/")
+    return parts[2] if len(parts) > 3 else ""
+
+
+def check_folder(path: str) -> list[str]:
+    """Check that a file of a room lies in a folder that the room has."""
+    room, folder = room_of(path), folder_of(path)
+    order = FOLDER_RANK.get(room or "", [])
+    if room is None or (not order and not folder) or folder in order:
+        return []
+    if folder:
+        return [f"unknown folder {room}/{folder}"]
+    return [] if JUDGES.search(path) else [f"lies beside the folders of {room}, in none of them"]
+
+
+def check_arrow(path: str, target: str) -> list[str]:
+    """Check that an include inside a room does not run up to a later folder."""
+    room, here, there = room_of(path), folder_of(path), folder_of(target)
+    order = FOLDER_RANK.get(room or "", [])
+    pending = PENDING_ARROWS.get(room or "", "").split()
+    if here not in order or there not in order or JUDGES.search(path):
+        return []
+    if order.index(there) <= order.index(here) or "*" in pending or f"{here}>{there}" in pending:
+        return []
+    return [f"folder {room}/{here} may not include folder {room}/{there} ({target})"]
 
 
 def check_includes(path: str, text: str) -> list[str]:
@@ -92,9 +206,79 @@ def check_includes(path: str, text: str) -> list[str]:
         other = room_of(target)
         if room and target.startswith("python/"):
             problems.append(f"the engine includes {target}")
-        if room and other and other != room and RANK.get(other, 99) >= RANK.get(room, 99):
+        allowed = RANK.get(room or "", 99) + (1 if JUDGES.search(path) else 0)
+        if room and other and other != room and RANK.get(other, 99) >= allowed:
             problems.append(f"room {room} may not include room {other} ({target})")
+        if room and other == room:
+            problems += check_arrow(path, target)
     return problems
+
+
+def without_comments(text: str) -> str:
+    """Blank out comments, strings and include lines of C++; the lines stay."""
+    return NOT_CODE.sub(lambda match: "\n" * match[0].count("\n"), text)
+
+
+def functions(text: str) -> Iterator[tuple[str, int, int]]:
+    """Name, first line and number of lines of each function of a C++ file, lambdas not counted."""
+    code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank_lines, without_comments(text), flags=re.M)
+    open_braces: list[tuple[str, int]] = []  # name of a function, or what it is instead
+    begin = 0  # behind the last brace or semicolon
+    for match in re.finditer(r"[{};]", code):
+        at, head = match.start(), code[begin : match.start()]
+        begin = at + 1
+        if match[0] == "{":
+            what = "" if any(name for name, _ in open_braces) else function_name(head)
+            first = code.count("\n", 0, at - len(head.lstrip())) + 1
+            open_braces.append((what, first))
+        elif match[0] == "}" and open_braces:
+            what, first = open_braces.pop()
+            if what:
+                yield what, first, code.count("\n", 0, at) + 2 - first
+
+
+def blank_lines(match: re.Match[str]) -> str:
+    """As many line ends as a match has."""
+    return "\n" * match[0].count("\n")
+
+
+def function_name(head: str) -> str:
+    """Name the function whose body follows `head`; nothing for other braces."""
+    is_type = re.search(r"\b(class|struct|union|enum)\b[^()]*$", head)
+    if is_type or re.search(r"\bnamespace\b|\bextern\s*$|=\s*$", head):
+        return ""
+    found = re.search(r"([\w:~]+)\s*\(", re.sub(r"__\w+__(\((?:[^()]|\([^()]*\))*\))?", "", head))
+    return found[1] if found else ""
+
+
+def check_functions(path: str, text: str) -> list[str]:
+    """Check that functions of the engine are short."""
+    if not path.startswith("headrace/") or JUDGES.search(path):
+        return []
+    return [
+        f"line {line}: {name} has {lines} lines, more than {MOST_FUNCTION_LINES}"
+        for name, line, lines in functions(text)
+        if lines > MOST_FUNCTION_LINES and name not in LONG_FUNCTIONS.get(path, [])
+    ]
+
+
+def check_words(path: str, code: str) -> list[str]:
+    """Check that no retired word names a file or stands in the code of the engine."""
+    if not path.startswith(("headrace/", "python/bind/")):
+        return []
+    stem = ROLE.sub("", path.rsplit("/", 1)[-1])
+    names = [
+        (stem, "the file's name"),
+        *(
+            (m[0], f"line {code.count(chr(10), 0, m.start()) + 1}")
+            for m in RETIRED_WORD.finditer(code)
+        ),
+    ]
+    return [
+        f"{where}: {name} is a retired word: {INSTEAD[found[1]]}"
+        for name, where in names
+        if (found := RETIRED_WORD.fullmatch(name))
+    ]
 
 
 def check_file(path: str, text: str) -> list[str]:
@@ -117,6 +301,8 @@ def check_file(path: str, text: str) -> list[str]:
         problems += check_includes(path, text)
         if room_of(path) and room_of(path) not in RANK:
             problems.append(f"unknown room {room_of(path)}")
+        problems += check_folder(path) + check_functions(path, text)
+        problems += check_words(path, without_comments(text))
     code = NOT_CODE.sub(lambda match: match["include"] or "\n" * match[0].count("\n"), text)
     rules = [(rule, code) for rule in ONLY_IN if suffix in CPP] + [
         (rule, text) for rule in ANYWHERE
@@ -137,12 +323,34 @@ def check_rooms() -> list[str]:
             problems.append(f"headrace/{room.name}: no README.md")
         elif len(readme.read_text().splitlines()) > README_LINES:
             problems.append(f"headrace/{room.name}/README.md: more than {README_LINES} lines")
+        for folder in [room, *(path for path in room.iterdir() if path.is_dir())]:
+            stems = {ROLE.sub("", path.name) for path in folder.iterdir() if ROLE.search(path.name)}
+            if len(stems) > MOST_STEMS:
+                where = folder.relative_to(ROOT).as_posix()
+                problems.append(
+                    f"{where}: {len(stems)} stems, more than {MOST_STEMS}: give it folders"
+                )
+    return problems
+
+
+def check_glossary() -> list[str]:
+    """Check that the files which the glossary names are there, and that its terms are in order."""
+    text = GLOSSARY.read_text()
+    terms = re.findall(r"^- \*\*(.+?)\*\*", text, re.MULTILINE)
+    problems = [
+        f"docs/glossary.md: no such file: {path}"
+        for path in re.findall(r"\]\(\.\./([^)#]+)\)", text)
+        if not (ROOT / path).exists()
+    ]
+    for before, term in pairwise(terms):
+        if term.casefold() < before.casefold():
+            problems.append(f"docs/glossary.md: {term} stands behind {before}")
     return problems
 
 
 def main() -> int:
     """Check the whole tree; print one line a problem."""
-    problems = check_rooms()
+    problems = check_rooms() + check_glossary()
     files = [
         path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.is_file()
     ]
