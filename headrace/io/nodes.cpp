@@ -30,8 +30,6 @@ CsvFilter filter_of(const RowPredicates& predicates, size_t columns,
   return filter;
 }
 
-NodePtr scan_where(const CsvScan& scan, const RowPredicates& predicates, int64_t max_rows);
-
 std::string limit_text(int64_t max_rows) {
   return max_rows < 0 ? "" : ", first " + std::to_string(max_rows) + " rows";
 }
@@ -40,59 +38,65 @@ int64_t at_most(int64_t rows, int64_t max_rows) {
   return max_rows < 0 ? rows : rows < 0 ? max_rows : std::min(rows, max_rows);
 }
 
-NodePtr scan_prefix(const CsvScan& scan, int64_t max_rows) {
-  const CsvSchema& schema = scan.schema();
-  TableOperator table;
-  table.names = schema.names;
-  table.dtypes = schema.dtypes;
-  table.passes = 2;
-  table.run = [scan, max_rows](const std::vector<bool>& wanted, std::span<const Value>) {
-    return scan.read(wanted, max_rows, default_place()).table;
-  };
-  table.guess = [rows = schema.estimated_rows, max_rows](const InputEstimates&) {
-    return at_most(rows, max_rows);
-  };
-  if (max_rows < 0) {
-    table.prefix = [scan](int64_t rows) { return scan_prefix(scan, rows); };
-    table.filtered = [scan](const RowPredicates& predicates) -> NodePtr {
-      // A GPU has kernels for texts of numbers, and filters quickly; rejects count all rows.
-      if (!default_place().is_host() || scan.options().on_bad == BadRows::kReject) return nullptr;
-      return scan_where(scan, predicates, -1);
-    };
+/// The rows of a scan for which all predicates are true, or the first of them.
+struct ScanCsv final : TableOperator {
+  ScanCsv(CsvScan of, RowPredicates tests, int64_t most)
+      : scan(std::move(of)), predicates(std::move(tests)), max_rows(most) {
+    names = scan.schema().names;
+    dtypes = scan.schema().dtypes;
   }
-  return with_cost(
-      table_node("read_csv", scan.source().name() + limit_text(max_rows), std::move(table)),
-      {.nanoseconds = 10, .source_rows = at_most(schema.estimated_rows, max_rows)});
-}
 
-// The rows for which all predicates are true, or the first of them.
-NodePtr scan_where(const CsvScan& scan, const RowPredicates& predicates, int64_t max_rows) {
-  const CsvSchema& schema = scan.schema();
-  TableOperator table;
-  table.names = schema.names;
-  table.dtypes = schema.dtypes;
-  table.passes = 2;
-  std::function<NodePtr(const RowPredicates&)> made;
-  if (max_rows < 0) made = [scan](const RowPredicates& all) { return scan_where(scan, all, -1); };
-  const std::string text =
-      scan.source().name() + filter_table(table, predicates, made) + limit_text(max_rows);
-  table.guess = [rows = guess_passing(schema.estimated_rows, predicates.size()),
-                 max_rows](const InputEstimates&) { return at_most(rows, max_rows); };
-  table.run = [scan, predicates, max_rows](const std::vector<bool>& wanted,
-                                           std::span<const Value> others) {
-    const CsvFilter filter = filter_of(predicates, wanted.size(), others);
-    return scan.read_where(filter, wanted, max_rows).table;
-  };
-  if (max_rows < 0)
-    table.prefix = [scan, predicates](int64_t rows) { return scan_where(scan, predicates, rows); };
-  return with_cost(table_node("read_csv", text, std::move(table)),
-                   {.nanoseconds = 10, .source_rows = schema.estimated_rows});
-}
+  std::string_view name() const override { return "read_csv"; }
+
+  std::string arguments() const override {
+    return scan.source().name() + where_text(predicates) + limit_text(max_rows);
+  }
+
+  int passes() const override { return 2; }
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState*) const override {
+    if (predicates.empty()) return scan.read(wanted, max_rows, default_place()).table;
+    return scan.read_where(filter_of(predicates, wanted.size(), inputs), wanted, max_rows).table;
+  }
+
+  int64_t guess_rows(const InputEstimates&) const override {
+    const int64_t all = scan.schema().estimated_rows;
+    return at_most(guess_passing(all, predicates.size()), max_rows);
+  }
+
+  Cost cost(const InputEstimates&) const override {
+    const int64_t all = scan.schema().estimated_rows;
+    return {.nanoseconds = 10, .source_rows = predicates.empty() ? at_most(all, max_rows) : all};
+  }
+
+  NodePtr limited(std::span<const NodePtr>, int64_t rows) const override {
+    return max_rows < 0 ? node(predicates, rows) : nullptr;
+  }
+
+  // A GPU has kernels for texts of numbers, and filters quickly; rejects count all rows.
+  bool takes_predicates() const override { return max_rows < 0; }
+
+  NodePtr with_predicates(const RowPredicates& more) const override {
+    if (predicates.empty() &&
+        (!default_place().is_host() || scan.options().on_bad == BadRows::kReject))
+      return nullptr;
+    return node(both_of(predicates, more), -1);
+  }
+
+  NodePtr node(const RowPredicates& tests, int64_t most) const {
+    return table_node(std::make_shared<ScanCsv>(scan, tests, most), inputs_of(tests));
+  }
+
+  CsvScan scan;
+  RowPredicates predicates;
+  int64_t max_rows;
+};
 
 }  // namespace
 
 NodePtr scan_csv_node(const CsvScan& scan) {
-  return scan_prefix(scan, -1);
+  return table_node(std::make_shared<ScanCsv>(scan, RowPredicates{}, -1), {});
 }
 
 }  // namespace hr

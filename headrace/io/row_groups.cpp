@@ -179,57 +179,88 @@ class Reading {
   int64_t batch_rows_ = morsel_rows();
 };
 
-NodePtr node_of(const Source& source, const RowPredicates& predicates, int64_t max_rows) {
-  TableOperator table;
-  table.names = source->none.names();
-  for (const Column& column : source->none.columns()) table.dtypes.push_back(column.dtype());
-  const int64_t all = std::accumulate(source->rows.begin(), source->rows.end(), int64_t{0});
-  if (predicates.empty()) table.rows = max_rows < 0 ? all : std::min(all, max_rows);
-  std::function<NodePtr(const RowPredicates&)> made;
-  if (max_rows < 0)
-    made = [source](const RowPredicates& both) { return node_of(source, both, -1); };
-  std::string text = source->name + filter_table(table, predicates, made);
-  if (max_rows >= 0) text += ", first " + std::to_string(max_rows) + " rows";
-  const bool whole = predicates.empty() && max_rows < 0;
-  // Groups that may be read, as far as the inputs are known.
-  const auto may = [source, predicates](std::span<const NodePtr> inputs) {
-    std::vector<Value> others;
-    for (const NodePtr& input : inputs)
-      if (input->is_ready()) others.push_back(input->value());
-    size_t count = 0;
-    for (const auto& each : predicates) count += each->others().size();
-    return others.size() == count ? groups_for(*source, predicates, others)
-                                  : std::vector<bool>(source->rows.size(), true);
-  };
-  if (!predicates.empty())
-    table.choice = [may](std::span<const NodePtr> inputs) {
-      const std::vector<bool> groups = may(inputs);
-      return groups_text(std::count(groups.begin(), groups.end(), true), groups.size());
-    };
-  table.guess = [source, may, count = predicates.size(), max_rows](const InputEstimates& inputs) {
+struct ScanRowGroups final : TableOperator {
+  ScanRowGroups(Source of, RowPredicates tests, int64_t most)
+      : source(std::move(of)), predicates(std::move(tests)), max_rows(most) {
+    names = source->none.names();
+    for (const Column& column : source->none.columns()) dtypes.push_back(column.dtype());
+  }
+
+  std::string_view name() const override { return source->op; }
+
+  std::string arguments() const override {
+    std::string text = source->name + where_text(predicates);
+    if (max_rows >= 0) text += ", first " + std::to_string(max_rows) + " rows";
+    return text;
+  }
+
+  std::string describe(std::span<const NodePtr> inputs) const override {
+    if (predicates.empty()) return arguments();
+    const std::vector<bool> groups = may(inputs);
+    return arguments() + "; " +
+           groups_text(std::count(groups.begin(), groups.end(), true), groups.size());
+  }
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState*) const override {
+    if (predicates.empty() && max_rows < 0) return source->read(wanted);
+    return Reading(*source, predicates, inputs, wanted, max_rows).run();
+  }
+
+  int64_t guess_rows(const InputEstimates& inputs) const override {
     int64_t rows = 0;
     const std::vector<bool> groups =
         inputs.size() == 0 ? may({}) : std::vector<bool>(source->rows.size(), true);
     for (size_t g = 0; g < groups.size(); ++g) rows += groups[g] ? source->rows[g] : 0;
-    rows = guess_passing(rows, count);
+    rows = guess_passing(rows, predicates.size());
     return max_rows < 0 ? rows : std::min(rows, max_rows);
-  };
-  table.run = [source, predicates, max_rows, whole](const std::vector<bool>& wanted,
-                                                    std::span<const Value> others) {
-    return whole ? source->read(wanted)
-                 : Reading(*source, predicates, others, wanted, max_rows).run();
-  };
-  if (max_rows < 0)
-    table.prefix = [source, predicates](int64_t rows) { return node_of(source, predicates, rows); };
-  return with_cost(
-      table_node(source->op, std::move(text), std::move(table)),
-      {.nanoseconds = 10, .source_rows = max_rows < 0 ? all : std::min(all, max_rows)});
-}
+  }
+
+  Cost cost(const InputEstimates&) const override {
+    return {.nanoseconds = 10, .source_rows = most_rows()};
+  }
+
+  NodePtr limited(std::span<const NodePtr>, int64_t rows) const override {
+    return max_rows < 0 ? node(source, predicates, rows) : nullptr;
+  }
+
+  bool takes_predicates() const override { return max_rows < 0; }
+
+  NodePtr with_predicates(const RowPredicates& more) const override {
+    return node(source, both_of(predicates, more), -1);
+  }
+
+  static NodePtr node(const Source& source, const RowPredicates& predicates, int64_t max_rows) {
+    auto op = std::make_shared<ScanRowGroups>(source, predicates, max_rows);
+    const int64_t rows = predicates.empty() ? op->most_rows() : kUnknown;
+    return table_node(std::move(op), inputs_of(predicates), rows);
+  }
+
+  Source source;
+  RowPredicates predicates;
+  int64_t max_rows;
+
+ private:
+  int64_t most_rows() const {
+    const int64_t all = std::accumulate(source->rows.begin(), source->rows.end(), int64_t{0});
+    return max_rows < 0 ? all : std::min(all, max_rows);
+  }
+
+  // Groups that may be read, as far as the inputs are known.
+  std::vector<bool> may(std::span<const NodePtr> inputs) const {
+    std::vector<Value> others;
+    for (const NodePtr& input : inputs)
+      if (input->is_ready()) others.push_back(input->value());
+    return others.size() == inputs_of(predicates).size()
+               ? groups_for(*source, predicates, others)
+               : std::vector<bool>(source->rows.size(), true);
+  }
+};
 
 }  // namespace
 
 NodePtr row_groups_node(RowGroups source) {
-  return node_of(std::make_shared<RowGroups>(std::move(source)), {}, -1);
+  return ScanRowGroups::node(std::make_shared<RowGroups>(std::move(source)), {}, -1);
 }
 
 }  // namespace hr

@@ -10,11 +10,48 @@
 namespace hr {
 namespace {
 
-/// A node that applies `run` to a model of `mean` and `components` and to `x`, whose rows it has.
+/// A model, of which the mean and the components are inputs, applied to the rows of the third.
+struct ApplyPca : Operator {
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    Pca model;
+    model.mean = std::get<Tensor>(inputs[0]);
+    model.components = std::get<Tensor>(inputs[1]);
+    return apply(model, std::get<Tensor>(inputs[2]));
+  }
+
+  virtual Tensor apply(const Pca& model, const Tensor& rows) const = 0;
+};
+
+struct PcaTransform final : OperatorOf<PcaTransform, ApplyPca> {
+  std::string_view name() const override { return "pca_transform"; }
+
+  Tensor apply(const Pca& model, const Tensor& rows) const override {
+    return pca_transform(model, rows);
+  }
+};
+
+struct PcaInverseTransform final : OperatorOf<PcaInverseTransform, ApplyPca> {
+  std::string_view name() const override { return "pca_inverse_transform"; }
+
+  Tensor apply(const Pca& model, const Tensor& rows) const override {
+    return pca_inverse_transform(model, rows);
+  }
+};
+
+struct PcaReconstructionError final : OperatorOf<PcaReconstructionError, ApplyPca> {
+  std::string_view name() const override { return "pca_reconstruction_error"; }
+
+  Tensor apply(const Pca& model, const Tensor& rows) const override {
+    return pca_reconstruction_error(model, rows);
+  }
+};
+
 /// `columns` is what `x` must have, `result` the columns of the result (-1: one dimension).
-template <class F>
-NodePtr model_node(const char* op, const NodePtr& mean, const NodePtr& components, const NodePtr& x,
-                   int64_t columns, int64_t result, F run) {
+NodePtr model_node(OperatorPtr model, const NodePtr& mean, const NodePtr& components,
+                   const NodePtr& x, int64_t columns, int64_t result) {
+  const std::string_view op = model->name();
   const Signature& from = x->signature();
   if (from.form != Form::kTensor || from.shape.size() != 2 || !from.dtype.is_floating())
     throw_error<TypeMismatchError>(
@@ -23,18 +60,10 @@ NodePtr model_node(const char* op, const NodePtr& mean, const NodePtr& component
   if (from.shape[1] != columns && from.shape[1] != kUnknown)
     throw_error<InvalidArgumentError>(op, "the number of columns differs from the model's",
                                       {{"columns", from.shape[1]}, {"model", columns}});
-  const Signature signature =
-      result < 0 ? array_signature(TypeId::kFloat64, {from.shape[0]}, from.domain)
-                 : array_signature(from.dtype, {from.shape[0], result}, from.domain);
-  return operator_node(
-      op, "", signature, {mean, components, x}, 1,
-      [run](std::span<const Value> inputs) -> Value {
-        Pca model;
-        model.mean = std::get<Tensor>(inputs[0]);
-        model.components = std::get<Tensor>(inputs[1]);
-        return run(model, std::get<Tensor>(inputs[2]));
-      },
-      nullptr, true);
+  Signature signature = result < 0
+                            ? array_signature(TypeId::kFloat64, {from.shape[0]}, from.domain)
+                            : array_signature(from.dtype, {from.shape[0], result}, from.domain);
+  return operator_node(std::move(model), std::move(signature), {mean, components, x});
 }
 
 }  // namespace
@@ -59,21 +88,19 @@ Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components) {
 
 NodePtr pca_transform_node(const NodePtr& mean, const NodePtr& components, const NodePtr& x) {
   const Shape& shape = components->signature().shape;
-  return model_node("pca_transform", mean, components, x, shape[1], shape[0], pca_transform);
+  return model_node(PcaTransform::make(), mean, components, x, shape[1], shape[0]);
 }
 
 NodePtr pca_inverse_transform_node(const NodePtr& mean, const NodePtr& components,
                                    const NodePtr& latent) {
   const Shape& shape = components->signature().shape;
-  return model_node("pca_inverse_transform", mean, components, latent, shape[0], shape[1],
-                    pca_inverse_transform);
+  return model_node(PcaInverseTransform::make(), mean, components, latent, shape[0], shape[1]);
 }
 
 NodePtr pca_reconstruction_error_node(const NodePtr& mean, const NodePtr& components,
                                       const NodePtr& x) {
   const Shape& shape = components->signature().shape;
-  return model_node("pca_reconstruction_error", mean, components, x, shape[1], -1,
-                    pca_reconstruction_error);
+  return model_node(PcaReconstructionError::make(), mean, components, x, shape[1], -1);
 }
 
 }  // namespace hr

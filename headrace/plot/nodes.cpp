@@ -6,6 +6,9 @@
 #include "headrace/plan/execute/placement.h"
 #include "headrace/plan/graph/view.h"
 
+#include <memory>
+#include <optional>
+
 namespace hr {
 namespace {
 
@@ -23,6 +26,42 @@ const Tensor& tensor(const Value& value) {
   return std::get<Tensor>(value);
 }
 
+/// The lower half; leaves the upper one for EnvelopeHigh, which runs after it, so it is equal to
+/// itself alone.
+struct EnvelopeLow final : Operator {
+  int64_t start = 0;
+  std::optional<int64_t> stop{};
+  int64_t width = 1;
+  std::shared_ptr<Tensor> high = std::make_shared<Tensor>();
+
+  std::string_view name() const override { return "envelope"; }
+
+  std::string arguments() const override { return "width=" + std::to_string(width); }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor& values = tensor(inputs[0]);
+    Envelope result = envelope(values, start, stop.value_or(values.num_elements()), width);
+    *high = result.high;
+    return result.low;
+  }
+};
+
+struct EnvelopeHigh final : Operator {
+  explicit EnvelopeHigh(std::shared_ptr<const Tensor> from) : high(std::move(from)) {}
+
+  std::string_view name() const override { return "envelope_high"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return to_place(*high, place_of(inputs[0]));
+  }
+
+  std::shared_ptr<const Tensor> high;
+};
+
 }  // namespace
 
 EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64_t> stop,
@@ -31,56 +70,100 @@ EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64
   const int64_t rows = array->signature().rows();
   if (rows != kUnknown) check_envelope(rows, start, stop.value_or(rows), width);
   if (width < 1) check_envelope(1, 0, 1, width);
-  // The first node leaves the other half here for the second, which runs after it.
-  auto made = std::make_shared<Tensor>();
   const Signature signature = array_signature(array->signature().dtype, {width});
-  const NodePtr low = operator_node(
-      "envelope", "width=" + std::to_string(width), signature, {array}, 1,
-      [=](std::span<const Value> inputs) -> Value {
-        const Tensor& values = tensor(inputs[0]);
-        Envelope result = envelope(values, start, stop.value_or(values.num_elements()), width);
-        *made = result.high;
-        return result.low;
-      },
-      nullptr, true);
-  return {low, operator_node("envelope_high", "", signature, {low}, 0,
-                             [made](std::span<const Value> values) -> Value {
-                               return to_place(*made, place_of(values[0]));
-                             })};
+  auto op = std::make_shared<EnvelopeLow>();
+  op->start = start;
+  op->stop = stop;
+  op->width = width;
+  const NodePtr low = operator_node(op, signature, {array});
+  return {low, operator_node(std::make_shared<EnvelopeHigh>(op->high), signature, {low})};
 }
+
+namespace {
+
+struct RasterEnvelope final : OperatorOf<RasterEnvelope> {
+  double bottom = 0;
+  double top = 1;
+  int64_t height = 1;
+  Color ink{};
+
+  std::string_view name() const override { return "raster_envelope"; }
+
+  std::string arguments() const override { return "height=" + std::to_string(height); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return raster_envelope({tensor(inputs[0]), tensor(inputs[1])}, bottom, top, height, ink);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.bottom, self.top, self.height, self.ink);
+  }
+};
+
+}  // namespace
 
 NodePtr raster_envelope_node(const NodePtr& low, const NodePtr& high, double bottom, double top,
                              int64_t height, Color ink) {
   std::vector<NodePtr> inputs{one_dimension("raster_envelope", low),
                               one_dimension("raster_envelope", high)};
   const int64_t width = inputs[0]->signature().rows();
-  return operator_node("raster_envelope", "height=" + std::to_string(height),
-                       array_signature(TypeId::kUInt8, {height, width, 4}), std::move(inputs), 1,
-                       [=](std::span<const Value> values) -> Value {
-                         return raster_envelope({tensor(values[0]), tensor(values[1])}, bottom, top,
-                                                height, ink);
-                       });
+  return operator_node(RasterEnvelope::make(bottom, top, height, ink),
+                       array_signature(TypeId::kUInt8, {height, width, 4}), std::move(inputs));
 }
+
+namespace {
+
+struct RasterPoints final : OperatorOf<RasterPoints> {
+  double left = 0;
+  double right = 1;
+  double bottom = 0;
+  double top = 1;
+  int64_t width = 1;
+  int64_t height = 1;
+
+  std::string_view name() const override { return "raster_points"; }
+
+  std::string arguments() const override {
+    return "width=" + std::to_string(width) + ", height=" + std::to_string(height);
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return raster_points(tensor(inputs[0]), tensor(inputs[1]), left, right, bottom, top, width,
+                         height);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.left, self.right, self.bottom, self.top, self.width, self.height);
+  }
+};
+
+}  // namespace
 
 NodePtr raster_points_node(const NodePtr& x, const NodePtr& y, double left, double right,
                            double bottom, double top, int64_t width, int64_t height) {
   std::vector<NodePtr> inputs{one_dimension("raster_points", x), one_dimension("raster_points", y)};
-  return operator_node("raster_points",
-                       "width=" + std::to_string(width) + ", height=" + std::to_string(height),
-                       array_signature(TypeId::kInt64, {height, width}), std::move(inputs), 1,
-                       [=](std::span<const Value> values) -> Value {
-                         return raster_points(tensor(values[0]), tensor(values[1]), left, right,
-                                              bottom, top, width, height);
-                       });
+  return operator_node(RasterPoints::make(left, right, bottom, top, width, height),
+                       array_signature(TypeId::kInt64, {height, width}), std::move(inputs));
 }
+
+namespace {
+
+struct EncodePng final : OperatorOf<EncodePng> {
+  std::string_view name() const override { return "encode_png"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return encode_png(tensor(inputs[0]));
+  }
+};
+
+}  // namespace
 
 NodePtr encode_png_node(const NodePtr& image) {
   if (image->signature().form != Form::kTensor || image->signature().dtype != TypeId::kUInt8)
     throw_error<TypeMismatchError>("encode_png", "an image is an array of uint8",
                                    {{"dtype", image->signature().dtype.name()}});
-  return operator_node(
-      "encode_png", "", array_signature(TypeId::kUInt8, {kUnknown}, new_domain()), {image}, 1,
-      [](std::span<const Value> inputs) -> Value { return encode_png(tensor(inputs[0])); });
+  return operator_node(EncodePng::make(), array_signature(TypeId::kUInt8, {kUnknown}, new_domain()),
+                       {image});
 }
 
 }  // namespace hr

@@ -6,6 +6,7 @@
 #include "headrace/plot/envelope.h"
 
 #include <cstdint>
+#include <tuple>
 
 namespace hr {
 
@@ -14,6 +15,10 @@ struct Color {
   uint8_t green = 0;
   uint8_t blue = 0;
   uint8_t alpha = 255;
+
+  static auto parameters(auto& self) {
+    return std::tie(self.red, self.green, self.blue, self.alpha);
+  }
 };
 
 /// The picture of an envelope: uint8 [height, width, 4] (red, green, blue, alpha; row 0 on top,

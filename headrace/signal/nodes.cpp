@@ -9,6 +9,10 @@
 #include "headrace/plan/execute/placement.h"
 #include "headrace/plan/graph/view.h"
 
+#include <memory>
+#include <optional>
+#include <utility>
+
 namespace hr {
 
 namespace {
@@ -44,14 +48,56 @@ Signature rows_of(Dtype dtype, bool known, int64_t rows) {
   return known ? array_signature(dtype, {rows}) : array_signature(dtype, {kUnknown}, new_domain());
 }
 
+struct Ricker final : OperatorOf<Ricker> {
+  int64_t points = 0;
+  double width = 1;
+  Dtype dtype{};
+
+  std::string_view name() const override { return "ricker"; }
+
+  std::string arguments() const override { return "points=" + std::to_string(points); }
+
+  Value execute(std::span<const Value>) const override { return ricker(points, width, dtype); }
+
+  static auto parameters(auto& self) { return std::tie(self.points, self.width, self.dtype); }
+};
+
 }  // namespace
 
 NodePtr ricker_node(int64_t points, double width, Dtype dtype) {
   check_ricker(points, width, dtype);
-  return operator_node(
-      "ricker", "points=" + std::to_string(points), array_signature(dtype, {points}), {}, 1,
-      [=](std::span<const Value>) -> Value { return ricker(points, width, dtype); });
+  return operator_node(Ricker::make(points, width, dtype), array_signature(dtype, {points}), {});
 }
+
+namespace {
+
+struct FftConvolve final : OperatorOf<FftConvolve> {
+  ConvolveMode mode = ConvolveMode::kFull;
+
+  std::string_view name() const override { return "fft_convolve"; }
+
+  std::string arguments() const override {
+    constexpr const char* kModes[] = {"full", "same", "valid"};
+    return std::string("mode=") + kModes[static_cast<int>(mode)];
+  }
+
+  std::string describe(std::span<const NodePtr> inputs) const override {
+    const bool is_known = inputs[1]->is_ready() && place_of(inputs[1]->value()).is_host();
+    return arguments() + "; " +
+           (is_known ? fft_convolve_method(tensor(inputs[1]->value()))
+                     : std::string("the method follows from the taps"));
+  }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return fft_convolve(tensor(inputs[0]), tensor(inputs[1]), mode);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.mode); }
+};
+
+}  // namespace
 
 NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMode mode) {
   const NodePtr x =
@@ -77,24 +123,28 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
     throw_error<InvalidArgumentError>("fft_convolve", "the taps are longer than the signal",
                                       {{"taps", m}, {"signal", n}},
                                       "shorten the taps or use mode='full'");
-  constexpr const char* kModes[] = {"full", "same", "valid"};
-  // The node that runs leaves its choice here for explain().
-  auto chosen = std::make_shared<std::string>();
-  return operator_node(
-      "fft_convolve", std::string("mode=") + kModes[static_cast<int>(mode)], signature, {x, h}, 1,
-      [=](std::span<const Value> inputs) -> Value {
-        Value result = fft_convolve(tensor(inputs[0]), tensor(inputs[1]), mode);
-        if (place_of(inputs[1]).is_host()) *chosen = fft_convolve_method(tensor(inputs[1]));
-        return result;
-      },
-      [=](std::span<const NodePtr> inputs) {
-        if (inputs.empty()) return *chosen;
-        if (!inputs[1]->is_ready() || !place_of(inputs[1]->value()).is_host())
-          return std::string("the method follows from the taps");
-        return fft_convolve_method(tensor(inputs[1]->value()));
-      },
-      true);
+  return operator_node(FftConvolve::make(mode), std::move(signature), {x, h});
 }
+
+namespace {
+
+struct NonMaxSuppression final : OperatorOf<NonMaxSuppression> {
+  int64_t window = 1;
+
+  std::string_view name() const override { return "non_max_suppression"; }
+
+  std::string arguments() const override { return "window=" + std::to_string(window); }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return non_max_suppression(tensor(inputs[0]), window, number(inputs[1]));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.window); }
+};
+
+}  // namespace
 
 NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold) {
   const NodePtr array =
@@ -108,13 +158,30 @@ NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr
                                    "pass a float or an array without dimensions");
   Signature signature = array->signature();
   signature.dtype = TypeId::kBool;
-  return operator_node(
-      "non_max_suppression", "window=" + std::to_string(window), signature, {array, threshold}, 1,
-      [=](std::span<const Value> inputs) -> Value {
-        return non_max_suppression(tensor(inputs[0]), window, number(inputs[1]));
-      },
-      nullptr, true);
+  return operator_node(NonMaxSuppression::make(window), std::move(signature), {array, threshold});
 }
+
+namespace {
+
+struct Windows final : OperatorOf<Windows> {
+  int64_t width = 0;
+  Normalize normalize = Normalize::kNone;
+
+  std::string_view name() const override { return "segments"; }
+
+  std::string arguments() const override { return "width=" + std::to_string(width); }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    if (inputs.size() == 2) return segments(tensor(inputs[0]), tensor(inputs[1]), width, normalize);
+    return segments(tensor(inputs[0]), tensor(inputs[1]), tensor(inputs[2]), width, normalize);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.width, self.normalize); }
+};
+
+}  // namespace
 
 NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
                       int64_t width, Normalize normalize) {
@@ -131,17 +198,26 @@ NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& le
     throw_error<InvalidArgumentError>("segments", "width is negative", {{"width", width}},
                                       "pass the columns of the result");
   const Signature& rows = inputs[1]->signature();
-  return operator_node(
-      "segments", "width=" + std::to_string(width),
-      array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain), std::move(inputs),
-      1,
-      [=](std::span<const Value> values) -> Value {
-        if (values.size() == 2)
-          return segments(tensor(values[0]), tensor(values[1]), width, normalize);
-        return segments(tensor(values[0]), tensor(values[1]), tensor(values[2]), width, normalize);
-      },
-      nullptr, true);
+  Signature signature = array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain);
+  return operator_node(Windows::make(width, normalize), std::move(signature), std::move(inputs));
 }
+
+namespace {
+
+struct IndexOfTrue final : OperatorOf<IndexOfTrue> {
+  std::string_view name() const override { return "nonzero"; }
+
+  int passes() const override { return 2; }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    if (const auto* column = std::get_if<Column>(&inputs[0])) return nonzero(*column);
+    return nonzero(tensor(inputs[0]));
+  }
+};
+
+}  // namespace
 
 NodePtr nonzero_node(const NodePtr& gate) {
   const Signature& signature = gate->signature();
@@ -150,14 +226,21 @@ NodePtr nonzero_node(const NodePtr& gate) {
         "nonzero", "a 1-D bool array is wanted",
         {{"dtype", signature.dtype.name()}, {"dimensions", signature.shape.size()}},
         "compare first, for example x > 0");
-  return operator_node(
-      "nonzero", "", array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate}, 2,
-      [](std::span<const Value> inputs) -> Value {
-        if (const auto* column = std::get_if<Column>(&inputs[0])) return nonzero(*column);
-        return nonzero(tensor(inputs[0]));
-      },
-      nullptr, true);
+  return operator_node(IndexOfTrue::make(),
+                       array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate});
 }
+
+namespace {
+
+struct Diff final : OperatorOf<Diff> {
+  std::string_view name() const override { return "diff"; }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override { return diff(tensor(inputs[0])); }
+};
+
+}  // namespace
 
 NodePtr diff_node(const NodePtr& x) {
   const NodePtr array = one_dimension("diff", x, &Dtype::is_real, "an integer or float");
@@ -169,11 +252,48 @@ NodePtr diff_node(const NodePtr& x) {
   } else {
     signature.domain = shorter_domain(signature.domain, 1);
   }
-  return operator_node(
-      "diff", "", signature, {array}, 1,
-      [](std::span<const Value> inputs) -> Value { return diff(tensor(inputs[0])); }, nullptr,
-      true);
+  return operator_node(Diff::make(), std::move(signature), {array});
 }
+
+namespace {
+
+/// Counts; leaves the edges for HistogramEdges, which runs after it, so it is equal to itself
+/// alone.
+struct HistogramCounts final : Operator {
+  int64_t bins = 0;  // where edges are no input
+  std::optional<HistogramRange> range{};
+  bool has_edges = false;
+  std::shared_ptr<Tensor> edges = std::make_shared<Tensor>();
+
+  std::string_view name() const override { return "histogram"; }
+
+  int passes() const override { return range || has_edges ? 1 : 2; }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    Histogram result = has_edges ? histogram(tensor(inputs[0]), tensor(inputs[1]))
+                                 : histogram(tensor(inputs[0]), bins, range);
+    *edges = result.edges;
+    return result.counts;
+  }
+};
+
+struct HistogramEdges final : Operator {
+  explicit HistogramEdges(std::shared_ptr<const Tensor> from) : edges(std::move(from)) {}
+
+  std::string_view name() const override { return "histogram_edges"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return to_place(*edges, place_of(inputs[0]));
+  }
+
+  std::shared_ptr<const Tensor> edges;
+};
+
+}  // namespace
 
 HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
                               std::optional<std::pair<double, double>> range,
@@ -182,8 +302,6 @@ HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
   if (!edges && bins < 1)
     throw_error<InvalidArgumentError>("histogram", "bins is not positive", {{"bins", bins}},
                                       "pass 1 or more");
-  // The counting node leaves the edges here for the second node, which runs after it.
-  auto made = std::make_shared<Tensor>();
   std::vector<NodePtr> inputs{array};
   if (edges) {
     inputs.push_back(one_dimension("histogram", edges, &Dtype::is_real, "an integer or float"));
@@ -193,32 +311,46 @@ HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
   Signature counts_signature = bins == kUnknown
                                    ? array_signature(TypeId::kInt64, {kUnknown}, new_domain())
                                    : array_signature(TypeId::kInt64, {bins});
-  const int64_t asked = bins;
-  const NodePtr counts = operator_node(
-      "histogram", "", counts_signature, inputs, range || edges ? 1 : 2,
-      [=](std::span<const Value> values) -> Value {
-        Histogram result =
-            values.size() == 2
-                ? histogram(tensor(values[0]), tensor(values[1]))
-                : histogram(tensor(values[0]), asked,
-                            range ? std::optional(HistogramRange{range->first, range->second})
-                                  : std::nullopt);
-        *made = result.edges;
-        return result.counts;
-      },
-      nullptr, true);
+  auto op = std::make_shared<HistogramCounts>();
+  op->bins = bins;
+  if (range) op->range = HistogramRange{range->first, range->second};
+  op->has_edges = edges != nullptr;
+  const NodePtr counts = operator_node(op, std::move(counts_signature), inputs);
   if (edges) return {counts, inputs[1]};
   const Dtype edge_dtype =
       array->signature().dtype == Dtype(TypeId::kFloat32) ? TypeId::kFloat32 : TypeId::kFloat64;
-  return {counts, operator_node("histogram_edges", "", array_signature(edge_dtype, {bins + 1}),
-                                {counts}, 0, [made](std::span<const Value> values) -> Value {
-                                  return to_place(*made, place_of(values[0]));
-                                })};
+  return {counts, operator_node(std::make_shared<HistogramEdges>(op->edges),
+                                array_signature(edge_dtype, {bins + 1}), {counts})};
 }
 
+namespace {
+
+struct Fft final : OperatorOf<Fft> {
+  FftKind kind = FftKind::kFft;
+  std::optional<int64_t> n{};
+  FftNorm norm = FftNorm::kBackward;
+
+  std::string_view name() const override {
+    constexpr const char* kNames[] = {"fft", "ifft", "rfft", "irfft"};
+    return kNames[static_cast<int>(kind)];
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor& input = tensor(inputs[0]);
+    if (kind == FftKind::kFft) return fft(input, n, norm);
+    if (kind == FftKind::kIfft) return ifft(input, n, norm);
+    if (kind == FftKind::kRfft) return rfft(input, n, norm);
+    return irfft(input, n, norm);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.kind, self.n, self.norm); }
+};
+
+}  // namespace
+
 NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm) {
-  constexpr const char* kNames[] = {"fft", "ifft", "rfft", "irfft"};
-  const char* name = kNames[static_cast<int>(kind)];
+  auto op = Fft::make(kind, n, norm);
+  const std::string_view name = op->name();
   const Signature& from = x->signature();
   if (from.shape.empty() || from.dtype.is_string())
     throw_error<TypeMismatchError>(
@@ -250,14 +382,7 @@ NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNo
   } else if (kind == FftKind::kRfft || kind == FftKind::kIrfft) {
     signature.domain = new_domain();
   }
-  return operator_node(name, "", signature, {array}, 1,
-                       [=](std::span<const Value> inputs) -> Value {
-                         const Tensor& input = tensor(inputs[0]);
-                         if (kind == FftKind::kFft) return fft(input, n, norm);
-                         if (kind == FftKind::kIfft) return ifft(input, n, norm);
-                         if (kind == FftKind::kRfft) return rfft(input, n, norm);
-                         return irfft(input, n, norm);
-                       });
+  return operator_node(std::move(op), std::move(signature), {array});
 }
 
 }  // namespace hr

@@ -14,6 +14,7 @@
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/graph/plan_nodes.h"
+#include "headrace/plan/graph/serialize.h"
 #include "headrace/plan/graph/view.h"
 #include "headrace/plan/optimize/limit_pushdown.h"
 #include "headrace/plan/optimize/unique_keys.h"
@@ -288,6 +289,25 @@ void bind_plan(nb::module_& m) {
         return std::tuple(explanation.text, explanation.steps, explanation.full_passes, estimates);
       },
       "nodes"_a, Unlocked());
+  m.def(
+      "explain_passes", [](const std::vector<NodePtr>& nodes) { return hr::explain_passes(nodes); },
+      "nodes"_a, Unlocked());
+  m.def(
+      "plan_to_bytes",
+      [](const std::vector<NodePtr>& nodes) {
+        const std::string bytes = hr::plan_to_bytes(nodes);
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      "nodes"_a);
+  m.def(
+      "plan_from_bytes",
+      [](const nb::bytes& bytes) {
+        return hr::plan_from_bytes({static_cast<const char*>(bytes.data()), bytes.size()});
+      },
+      "data"_a);
+  m.def(
+      "plan_fingerprint",
+      [](const std::vector<NodePtr>& nodes) { return hr::plan_fingerprint(nodes); }, "nodes"_a);
   m.def(
       "predicted_costs",
       [](const std::vector<NodePtr>& nodes) {

@@ -117,15 +117,16 @@ class Deferred(_core.BufferSource):
         """Element type, known before anything runs."""
         return DType(self._node.dtype)
 
-    def explain(self, analyze: bool = False) -> Explanation:
-        """The steps that a look would take, with the number of passes over the data.
+    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
+        """The steps that evaluating this would take, with the number of passes over the data.
 
         With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
-        a memory limit moved.
+        a memory limit moved. With `passes` the plan is shown before and after each pass of the
+        optimizer that changes it.
         """
         from headrace.profiling import explain
 
-        return explain([self._node], analyze)
+        return explain([self._node], analyze, passes)
 
     # ---- devices -----------------------------------------------------------------------------
     def to(self, device: str) -> Self:

@@ -33,17 +33,18 @@ class FrameExports:
         _core.force(nodes)
         return _core.Table(self.columns, [node.value() for node in nodes])
 
-    def explain(self: Any, analyze: bool = False) -> Explanation:
+    def explain(self: Any, analyze: bool = False, *, passes: bool = False) -> Explanation:
         """The steps that a look at all columns would take, with the passes over the data.
 
         Filters stand where they are applied: ``read_csv [file where (x > 5)]``, ``getitem [mask,
         before merge]``. With `analyze` the steps run, and each line says what its step took: time,
         rows, bytes (and what was predicted of both), the memory then in use, and what a memory
-        limit moved. Notebooks show the steps as a table.
+        limit moved. With `passes` the plan is shown before and after each pass of the optimizer
+        that changes it. Notebooks show the steps as a table.
         """
         from headrace.profiling import explain
 
-        return explain(list(self._nodes.values()), analyze)
+        return explain(list(self._nodes.values()), analyze, passes)
 
     def to_dict(self: Any, orient: str = "list") -> Any:
         """Python values: lists by name, or in the form that `orient` names.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 from headrace import _core
+from headrace.errors import InvalidArgumentError
 from headrace.files import write_file
 from headrace.memory.tables import html_table, size_text, text_table
 
@@ -275,8 +276,12 @@ def _told(step: ProfileStep, guess: Guess) -> str:
     )
 
 
-def explain(nodes: list[_core.Node], analyze: bool) -> Explanation:
+def explain(nodes: list[_core.Node], analyze: bool, passes: bool = False) -> Explanation:
     """The plan as text; `analyze` runs it, and says what each step took."""
+    if passes:
+        if analyze:
+            raise InvalidArgumentError("explain: pass either analyze=True or passes=True")
+        return Explanation(_core.explain_passes(nodes))
     text, _, _, sizes = _core.explain(nodes)
     if not analyze:
         return Explanation(text)

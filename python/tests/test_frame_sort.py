@@ -185,7 +185,7 @@ def test_largest_and_smallest(rows):
 
 
 def test_head_takes_the_first_rows_only():
-    frame = hr.DataFrame({"k": np.random.default_rng(3).permutation(500_000)})
+    frame = hr.DataFrame({"k": np.random.default_rng(3).permutation(500_000).tolist()})
     frame["v"] = frame.k * 2
     first = frame.sort_values("k").head(3)
     with hr.memory.stats() as stats:

@@ -119,6 +119,8 @@ def test_a_frame_that_others_read_stays_whole() -> None:
     again = left.merge(right, on="k")
     one, two = again[again.x > 7], again[again.x > 9]
     assert "before merge" in one.explain()
+    assert "before merge" in two.explain()  # looking at a plan changes nothing
+    hr.eval(one)
     assert "before merge" not in two.explain()
     assert two.x.to_list() == [x for x in one.x.to_list() if x > 9]
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 namespace hr {
 
@@ -31,6 +32,10 @@ struct ReduceOptions {
   bool skip_null = true;       ///< else one null makes the result null
   bool empty_is_null = false;  ///< min, max, argmin, argmax of no values: null, else an error
   int64_t ddof = 0;            ///< variance and std divide by (count - ddof)
+
+  static auto parameters(auto& self) {
+    return std::tie(self.skip_nan, self.skip_null, self.empty_is_null, self.ddof);
+  }
 };
 
 /// "sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count".

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 namespace hr {
 
@@ -21,6 +22,10 @@ struct RollingOptions {
   /// end.
   bool center = false;
   int64_t ddof = 1;  ///< of variance and std: null for so many values and fewer
+
+  static auto parameters(auto& self) {
+    return std::tie(self.window, self.min_periods, self.center, self.ddof);
+  }
 };
 
 /// "sum", "mean", "min", "max", "var", "std", "median"; throws InvalidArgumentError for

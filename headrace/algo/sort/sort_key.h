@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace hr {
@@ -19,6 +20,8 @@ namespace hr {
 struct SortOrder {
   bool descending = false;
   bool missing_first = false;
+
+  static auto parameters(auto& self) { return std::tie(self.descending, self.missing_first); }
 };
 
 /// Where the values of one key lie now: a row each `width` bytes (bools one byte), and a byte of

@@ -46,14 +46,30 @@ Column float_to_int(const Column& column, Dtype dtype) {
   });
 }
 
+namespace {
+
+struct IntegersOfFloats final : OperatorOf<IntegersOfFloats> {
+  Dtype dtype{};
+
+  std::string_view name() const override { return "astype"; }
+
+  std::string arguments() const override { return std::string(dtype.name()); }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return float_to_int(std::get<Column>(inputs[0]), dtype);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype); }
+};
+
+}  // namespace
+
 NodePtr float_to_int_node(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   signature.dtype = dtype;
-  NodePtr node = operator_node("astype", std::string(dtype.name()), std::move(signature), {column},
-                               1, [dtype](std::span<const Value> values) -> Value {
-                                 return float_to_int(std::get<Column>(values[0]), dtype);
-                               });
-  return with_traits(std::move(node), {.row_inputs = 1, .same = "integers of floats"});
+  return operator_node(IntegersOfFloats::make(dtype), std::move(signature), {column});
 }
 
 }  // namespace hr

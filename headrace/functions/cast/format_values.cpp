@@ -287,6 +287,50 @@ Column format_values(const Column& column) {
   return numbers_as_text(column);
 }
 
+namespace {
+
+struct FormatValues final : OperatorOf<FormatValues> {
+  std::string_view name() const override { return "astype"; }
+
+  std::string arguments() const override { return "string"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return format_values(std::get<Column>(inputs[0]));
+  }
+};
+
+struct FormatTimes final : OperatorOf<FormatTimes> {
+  std::string pattern{};
+
+  std::string_view name() const override { return "strftime"; }
+
+  std::string arguments() const override { return pattern; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return format_times(std::get<Column>(inputs[0]), pattern);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pattern); }
+};
+
+struct ParseTimes final : OperatorOf<ParseTimes> {
+  std::string pattern{};
+  Dtype dtype{};
+  bool or_null = false;
+
+  std::string_view name() const override { return op_of(dtype); }
+
+  std::string arguments() const override { return pattern; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return parse_times(std::get<Column>(inputs[0]), pattern, dtype, or_null);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pattern, self.dtype, self.or_null); }
+};
+
+}  // namespace
+
 NodePtr format_values_node(const NodePtr& column) {
   Signature signature = column->signature();
   const Dtype dtype = signature.dtype;
@@ -296,10 +340,7 @@ NodePtr format_values_node(const NodePtr& column) {
     throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
                                    {{"from", dtype.name()}, {"to", "string"}});
   signature.dtype = TypeId::kString;
-  return operator_node("astype", "string", signature, {column}, 1,
-                       [](std::span<const Value> values) -> Value {
-                         return format_values(std::get<Column>(values[0]));
-                       });
+  return operator_node(FormatValues::make(), std::move(signature), {column});
 }
 
 Column format_times(const Column& column, const std::string& pattern) {
@@ -316,10 +357,7 @@ NodePtr format_times_node(const NodePtr& column, const std::string& pattern) {
   check_times("strftime", signature.dtype);
   const TimePattern checked("strftime", pattern, false);
   signature.dtype = TypeId::kString;
-  return operator_node("strftime", pattern, signature, {column}, 1,
-                       [pattern](std::span<const Value> values) -> Value {
-                         return format_times(std::get<Column>(values[0]), pattern);
-                       });
+  return operator_node(FormatTimes::make(pattern), std::move(signature), {column});
 }
 
 Column parse_times(const Column& column, const std::string& pattern, Dtype dtype, bool or_null) {
@@ -337,10 +375,7 @@ NodePtr parse_times_node(const NodePtr& column, const std::string& pattern, Dtyp
     check_times("to_datetime", dtype);
   if (!pattern.empty()) const TimePattern checked("to_datetime", pattern, true);
   signature.nullable |= or_null;
-  return operator_node(std::string(op_of(dtype)), pattern, signature, {column}, 1,
-                       [pattern, dtype, or_null](std::span<const Value> values) -> Value {
-                         return parse_times(std::get<Column>(values[0]), pattern, dtype, or_null);
-                       });
+  return operator_node(ParseTimes::make(pattern, dtype, or_null), std::move(signature), {column});
 }
 
 }  // namespace hr

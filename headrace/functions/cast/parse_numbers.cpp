@@ -83,14 +83,30 @@ Column parse_numbers(const Column& column, Dtype dtype, bool or_null) {
                     [&]<class T>(std::type_identity<T>) { return numbers<T>(texts, or_null); });
 }
 
+namespace {
+
+struct ParseNumbers final : OperatorOf<ParseNumbers> {
+  Dtype dtype{};
+  bool or_null = false;
+
+  std::string_view name() const override { return "astype"; }
+
+  std::string arguments() const override { return std::string(dtype.name()); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return parse_numbers(std::get<Column>(inputs[0]), dtype, or_null);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype, self.or_null); }
+};
+
+}  // namespace
+
 NodePtr parse_numbers_node(const NodePtr& column, Dtype dtype, bool or_null) {
   Signature signature = text_signature(column, dtype);
   if (!dtype.is_real()) refuse_unreal(dtype);
   signature.nullable |= or_null;
-  return operator_node("astype", std::string(dtype.name()), signature, {column}, 1,
-                       [dtype, or_null](std::span<const Value> values) -> Value {
-                         return parse_numbers(std::get<Column>(values[0]), dtype, or_null);
-                       });
+  return operator_node(ParseNumbers::make(dtype, or_null), std::move(signature), {column});
 }
 
 }  // namespace hr

@@ -8,6 +8,7 @@
 #include "headrace/plan/optimize/zone_map.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,7 @@ void check_side(std::string_view op, const DecimalSide& side) {
                                    "use astype('decimal128(38, 2)') or other digits");
 }
 
-// The inputs of a node, and how its sides are found among their values.
+// The inputs of a node: the sides that are columns.
 struct Sides {
   std::vector<NodePtr> inputs;
   Signature signature;
@@ -80,9 +81,17 @@ struct Sides {
   }
 };
 
-Side side_at(std::span<const Value> values, const DecimalSide& side, size_t& at) {
-  if (const auto* value = std::get_if<DecimalValue>(&side)) return {nullptr, *value};
-  return {&std::get<Column>(values[at++]), {}};
+// What an operator keeps of a side: its value, or none of a column, which is the next input.
+using KeptSide = std::optional<DecimalValue>;
+
+KeptSide kept(const DecimalSide& side) {
+  const auto* value = std::get_if<DecimalValue>(&side);
+  return value ? KeptSide(*value) : std::nullopt;
+}
+
+Side side_at(std::span<const Value> inputs, const KeptSide& value, size_t& at) {
+  if (value) return {nullptr, *value};
+  return {&std::get<Column>(inputs[at++]), {}};
 }
 
 [[noreturn]] void refuse_result(std::string_view op, int64_t row, Dtype dtype) {
@@ -206,6 +215,46 @@ Dtype decimal_result(Op op, Dtype left, Dtype right) {
   return capped(name, before + scale + grows, scale, left, right);
 }
 
+namespace {
+
+struct DecimalBinary final : OperatorOf<DecimalBinary> {
+  Op op = Op::kAdd;
+  Dtype dtype{};  // of the result
+  KeptSide left{};
+  KeptSide right{};
+
+  std::string_view name() const override { return op_row(op).name; }
+
+  std::string arguments() const override { return std::string(dtype.name()); }
+
+  // A row that is not there must not raise what arithmetic may.
+  RowLineage lineage() const override {
+    return is_comparison(op) ? RowLineage::kRowwise : RowLineage::kOwn;
+  }
+
+  int64_t rowwise_inputs() const override { return is_comparison(op) ? !left + !right : 0; }
+
+  NodePtr may_be_true(std::span<const NodePtr>, const NodePtr& least,
+                      const NodePtr& most) const override {
+    if (!is_comparison(op) || !right) return nullptr;
+    return may_compare(op, least, most, [this](Op each, const NodePtr& bound) {
+      return decimal_node(each, bound, *right);
+    });
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    size_t at = 0;
+    const Side a = side_at(inputs, left, at), b = side_at(inputs, right, at);
+    return run_binary(op, a, b, std::get<Column>(inputs[0]).num_rows(), dtype);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.op, self.dtype, self.left, self.right);
+  }
+};
+
+}  // namespace
+
 NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
   const std::string name(op_row(op).name);
   constexpr Op kOps[] = {Op::kAdd,         Op::kSubtract,  Op::kMultiply, Op::kMinimum,
@@ -219,66 +268,107 @@ NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
   const Dtype dtype = is_comparison(op) ? Dtype(TypeId::kBool)
                                         : decimal_result(op, dtype_of(left), dtype_of(right));
   sides.signature.dtype = dtype;
-  // Inputs are held by the node; the sides keep values only.
-  const auto kept = [](const DecimalSide& side) {
-    return std::holds_alternative<NodePtr>(side) ? DecimalSide(NodePtr()) : side;
-  };
-  NodePtr made = operator_node(
-      name, std::string(dtype.name()), sides.signature, sides.inputs, 1,
-      [op, dtype, a = kept(left), b = kept(right)](std::span<const Value> values) -> Value {
-        size_t at = 0;
-        const Side x = side_at(values, a, at), y = side_at(values, b, at);
-        return run_binary(op, x, y, std::get<Column>(values[0]).num_rows(), dtype);
-      });
-  if (!is_comparison(op))
-    return made;  // a row that is not there must not raise what arithmetic may
-  made = with_traits(std::move(made), {.row_inputs = static_cast<int64_t>(sides.inputs.size())});
-  const auto* value = std::get_if<DecimalValue>(&right);
-  if (!value) return made;
-  return with_bounds(std::move(made), op, [value = *value](Op each, const NodePtr& bound) {
-    return decimal_node(each, bound, value);
-  });
+  return operator_node(DecimalBinary::make(op, dtype, kept(left), kept(right)),
+                       std::move(sides.signature), std::move(sides.inputs));
 }
 
 namespace {
 
-// An operator on one column of decimals that keeps its dtype.
+// `make(value, &units)` of each value of a column; its dtype stays.
 template <class Make>
-NodePtr each_node(std::string op, std::string detail, const NodePtr& column, Make make) {
-  check_side(op, column);
-  return operator_node(op, std::move(detail), column->signature(), {column}, 1,
-                       [op, make](std::span<const Value> values) -> Value {
-                         const auto& in = std::get<Column>(values[0]);
-                         const Side side(&in, {});
-                         return decimals_of(
-                             op, in.num_rows(), in.dtype(), {reads(in)}, side.nullable(),
-                             [&](int64_t row) { return side.is_null(row); },
-                             [&](int64_t row, Int128* out) { return make(side[row], out); });
-                       });
+Column decimals_of_each(std::string_view op, const Column& in, Make&& make) {
+  const Side side(&in, {});
+  return decimals_of(
+      op, in.num_rows(), in.dtype(), {reads(in)}, side.nullable(),
+      [&](int64_t row) { return side.is_null(row); },
+      [&](int64_t row, Int128* out) { return make(side[row], out); });
 }
+
+struct DecimalSign final : OperatorOf<DecimalSign> {
+  Op op = Op::kNegative;
+
+  std::string_view name() const override { return op_row(op).name; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const bool absolute = op == Op::kAbsolute;
+    return decimals_of_each(name(), std::get<Column>(inputs[0]), [=](Int128 value, Int128* out) {
+      return absolute && value >= 0 ? (*out = value, true)
+                                    : !__builtin_sub_overflow(Int128{0}, value, out);
+    });
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.op); }
+};
+
+struct DecimalRound final : OperatorOf<DecimalRound> {
+  int digits = 0;  // fewer than the column has behind the point
+
+  std::string_view name() const override { return "round"; }
+
+  std::string arguments() const override { return std::to_string(digits); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& in = std::get<Column>(inputs[0]);
+    const int dropped = in.dtype().scale() - digits;
+    return decimals_of_each(name(), in, [=](Int128 value, Int128* out) {
+      return scale_up(scale_down(value, dropped), dropped, out);
+    });
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.digits); }
+};
 
 }  // namespace
 
 NodePtr decimal_sign_node(Op op, const NodePtr& column) {
-  const bool absolute = op == Op::kAbsolute;
-  return each_node(std::string(op_row(op).name), "", column, [absolute](Int128 value, Int128* out) {
-    return absolute && value >= 0 ? (*out = value, true)
-                                  : !__builtin_sub_overflow(Int128{0}, value, out);
-  });
+  check_side(op_row(op).name, column);
+  return operator_node(DecimalSign::make(op), column->signature(), {column});
 }
 
 NodePtr decimal_round_node(const NodePtr& column, int digits) {
   check_side("round", column);
-  const int dropped = column->signature().dtype.scale() - digits;
-  if (dropped <= 0) return column;
-  return each_node("round", std::to_string(digits), column, [dropped](Int128 value, Int128* out) {
-    return scale_up(scale_down(value, dropped), dropped, out);
-  });
+  if (digits >= column->signature().dtype.scale()) return column;
+  return operator_node(DecimalRound::make(digits), column->signature(), {column});
 }
+
+namespace {
+
+struct DecimalWhere final : OperatorOf<DecimalWhere> {
+  Dtype dtype{};  // of the result
+  KeptSide yes{};
+  KeptSide no{};
+
+  std::string_view name() const override { return "where"; }
+
+  std::string arguments() const override { return std::string(dtype.name()); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& wanted = std::get<Column>(inputs[0]);
+    size_t at = 1;
+    const Side a = side_at(inputs, yes, at), b = side_at(inputs, no, at);
+    std::vector<BufferAccess> accesses{reads(wanted)};
+    a.add_touch(accesses);
+    b.add_touch(accesses);
+    const Nulls unknown(wanted);
+    const auto null = [&](int64_t row) {
+      return unknown(row) || (wanted.bit(row) ? a : b).is_null(row);
+    };
+    return decimals_of(name(), wanted.num_rows(), dtype, std::move(accesses),
+                       unknown.any() || a.nullable() || b.nullable(), null,
+                       [&](int64_t row, Int128* out) {
+                         const Side& side = wanted.bit(row) ? a : b;
+                         return scale_up(side[row], dtype.scale() - side.scale(), out);
+                       });
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype, self.yes, self.no); }
+};
+
+}  // namespace
 
 NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
                            const DecimalSide& no) {
-  static constexpr std::string_view kOp = "where";
+  constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
     throw_error<TypeMismatchError>(kOp, "a condition is bool",
                                    {{"dtype", condition->signature().dtype.name()}});
@@ -296,29 +386,8 @@ NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
     }
   const Dtype dtype = decimal_result(Op::kWhere, dtype_of(yes), dtype_of(no));
   signature.dtype = dtype;
-  const auto kept = [](const DecimalSide& side) {
-    return std::holds_alternative<NodePtr>(side) ? DecimalSide(NodePtr()) : side;
-  };
-  return operator_node(
-      std::string(kOp), std::string(dtype.name()), signature, std::move(inputs), 1,
-      [dtype, yes = kept(yes), no = kept(no)](std::span<const Value> values) -> Value {
-        const auto& wanted = std::get<Column>(values[0]);
-        size_t at = 1;
-        const Side a = side_at(values, yes, at), b = side_at(values, no, at);
-        std::vector<BufferAccess> accesses{reads(wanted)};
-        a.add_touch(accesses);
-        b.add_touch(accesses);
-        const Nulls unknown(wanted);
-        const auto null = [&](int64_t row) {
-          return unknown(row) || (wanted.bit(row) ? a : b).is_null(row);
-        };
-        return decimals_of(kOp, wanted.num_rows(), dtype, std::move(accesses),
-                           unknown.any() || a.nullable() || b.nullable(), null,
-                           [&](int64_t row, Int128* out) {
-                             const Side& side = wanted.bit(row) ? a : b;
-                             return scale_up(side[row], dtype.scale() - side.scale(), out);
-                           });
-      });
+  return operator_node(DecimalWhere::make(dtype, kept(yes), kept(no)), std::move(signature),
+                       std::move(inputs));
 }
 
 }  // namespace hr

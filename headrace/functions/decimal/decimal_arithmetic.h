@@ -7,6 +7,7 @@
 #include "headrace/plan/graph/node.h"
 
 #include <string_view>
+#include <tuple>
 #include <variant>
 
 namespace hr {
@@ -15,6 +16,8 @@ namespace hr {
 struct DecimalValue {
   Int128 units = 0;
   Dtype dtype = Dtype::decimal(1, 0);
+
+  static auto parameters(auto& self) { return std::tie(self.units, self.dtype); }
 };
 
 /// A decimal of as few digits as the text has. Throws InvalidArgumentError for other text and for

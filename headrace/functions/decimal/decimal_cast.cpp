@@ -135,6 +135,24 @@ Column decimal_cast(const Column& column, Dtype dtype) {
   });
 }
 
+namespace {
+
+struct DecimalCast final : OperatorOf<DecimalCast> {
+  Dtype dtype{};
+
+  std::string_view name() const override { return "astype"; }
+
+  std::string arguments() const override { return std::string(dtype.name()); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return decimal_cast(std::get<Column>(inputs[0]), dtype);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype); }
+};
+
+}  // namespace
+
 NodePtr decimal_to_float(const NodePtr& column) {
   const Dtype dtype = column->signature().dtype;
   return dtype.is_decimal() ? decimal_cast_node(column, TypeId::kFloat64) : column;
@@ -153,10 +171,7 @@ NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype) {
                                    "decimals go to and from numbers, bools and strings");
   if (from == dtype) return column;
   signature.dtype = dtype;
-  return operator_node("astype", std::string(dtype.name()), signature, {column}, 1,
-                       [dtype](std::span<const Value> values) -> Value {
-                         return decimal_cast(std::get<Column>(values[0]), dtype);
-                       });
+  return operator_node(DecimalCast::make(dtype), std::move(signature), {column});
 }
 
 }  // namespace hr

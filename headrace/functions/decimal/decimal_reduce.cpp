@@ -57,6 +57,19 @@ Column run(Fold fold, const Column& column, Dtype dtype) {
   return Column(dtype, 1, std::move(value), Buffer::allocate_zeroed(1), 1);
 }
 
+struct DecimalReduction final : OperatorOf<DecimalReduction> {
+  Fold fold = Fold::kSum;
+  Dtype dtype{};  // of the result
+
+  std::string_view name() const override { return kNames[static_cast<size_t>(fold)]; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return run(fold, std::get<Column>(inputs[0]), dtype);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.fold, self.dtype); }
+};
+
 }  // namespace
 
 NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
@@ -69,10 +82,7 @@ NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
   signature.shape = {1};
   signature.domain = 0;
   signature.nullable = fold != Fold::kSum;
-  return operator_node(std::string(kind), "", signature, {column}, 1,
-                       [fold, dtype = signature.dtype](std::span<const Value> values) -> Value {
-                         return run(fold, std::get<Column>(values[0]), dtype);
-                       });
+  return operator_node(DecimalReduction::make(fold, signature.dtype), signature, {column});
 }
 
 }  // namespace hr

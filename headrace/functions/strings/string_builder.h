@@ -81,12 +81,16 @@ inline Signature text_signature(const NodePtr& column, Dtype dtype) {
   return signature;
 }
 
-/// An operator on one column of texts.
-inline NodePtr text_operator(const NodePtr& column, Dtype dtype, std::string detail,
-                             Node::Run run) {
-  return with_traits(operator_node("str", std::move(detail), text_signature(column, dtype),
-                                   {column}, 1, std::move(run)),
-                     {.row_inputs = 1});
+/// An operator on the rows of a column of texts.
+struct StringOperator : Operator {
+  std::string_view name() const override { return "str"; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+};
+
+/// How explain() shows a pattern or a text, which may be long.
+inline std::string shortened(std::string_view text) {
+  return std::string(text.substr(0, 40));
 }
 
 /// The view of `part`, which is a piece of the text that `whole` is the view of.

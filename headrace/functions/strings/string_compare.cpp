@@ -232,32 +232,90 @@ Column compare_text(Op op, const Column& left, const Column& right) {
   return bool_column(a.num_rows(), std::move(bits), left_null.any() || right_null.any(), null);
 }
 
-NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text) {
-  const std::string name(op_row(op).name);
-  NodePtr made =
-      test_node(name, text.substr(0, 40), bool_signature(text_column(name, column)), {column},
-                [op, text](std::span<const Value> values, const Mask* where) {
-                  return compare_text(op, std::get<Column>(values[0]), text, where);
-                },
-                {.row_inputs = 1, .same = "text " + text});
+namespace {
+
+/// Of a column with a constant.
+struct StringComparison final : OperatorOf<StringComparison, Predicate> {
+  Op op{};
+  std::string text{};
+
+  std::string_view name() const override { return op_row(op).name; }
+
+  std::string arguments() const override { return shortened(text); }
+
+  Column test(std::span<const Value> inputs, const Mask* where) const override {
+    return compare_text(op, std::get<Column>(inputs[0]), text, where);
+  }
+
   // Categories have an order of their own.
-  if (is_order(op) && !column->signature().dtype.is_string()) return made;
-  return with_bounds(std::move(made), op, [text](Op each, const NodePtr& bound) {
-    return compare_text_node(each, bound, text);
-  });
+  NodePtr may_be_true(std::span<const NodePtr> inputs, const NodePtr& least,
+                      const NodePtr& most) const override {
+    if (is_order(op) && !inputs[0]->signature().dtype.is_string()) return nullptr;
+    return may_compare(op, least, most, [this](Op each, const NodePtr& bound) {
+      return compare_text_node(each, bound, text);
+    });
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.op, self.text); }
+};
+
+/// Of two columns.
+struct StringColumnsComparison final : OperatorOf<StringColumnsComparison> {
+  Op op{};
+
+  std::string_view name() const override { return op_row(op).name; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  int64_t rowwise_inputs() const override { return 2; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return compare_text(op, std::get<Column>(inputs[0]), std::get<Column>(inputs[1]));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.op); }
+};
+
+struct StringWhere final : OperatorOf<StringWhere> {
+  std::string_view name() const override { return "where"; }
+
+  int passes() const override { return 2; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  int64_t rowwise_inputs() const override { return 3; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& wanted = std::get<Column>(inputs[0]);
+    const auto &left = std::get<Column>(inputs[1]), &right = std::get<Column>(inputs[2]);
+    const int64_t rows = wanted.num_rows();
+    Buffer at = Buffer::allocate_spillable(8 * rows);
+    if (rows > 0) {
+      int64_t* const out = at.mutable_as<int64_t>();
+      parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row)
+          out[row] = wanted.is_null(row) ? -1 : wanted.bit(row) ? row : rows + row;
+      });
+    }
+    const Tensor rows_of(TypeId::kInt64, {rows}, std::move(at));
+    const Column both = concatenate("where", left.dtype(), std::array{left, right});
+    return wanted.null_count() > 0 ? gather_or_null(both, rows_of) : gather(both, rows_of);
+  }
+};
+
+}  // namespace
+
+NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text) {
+  return predicate_node(StringComparison::make(op, text),
+                        bool_signature(text_column(op_row(op).name, column)), {column});
 }
 
 NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
-  const std::string name(op_row(op).name);
+  const std::string_view name = op_row(op).name;
   check_same_rows(name, text_column(name, left), text_column(name, right));
   Signature signature = bool_signature(left);
   signature.nullable |= right->signature().nullable;
-  return with_traits(operator_node(name, "", signature, {left, right}, 1,
-                                   [op](std::span<const Value> values) -> Value {
-                                     return compare_text(op, std::get<Column>(values[0]),
-                                                         std::get<Column>(values[1]));
-                                   }),
-                     {.row_inputs = 2, .same = "texts"});
+  return operator_node(StringColumnsComparison::make(op), std::move(signature), {left, right});
 }
 
 NodePtr string_where_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
@@ -276,24 +334,7 @@ NodePtr string_where_node(const NodePtr& condition, const NodePtr& yes, const No
   }
   Signature signature = a->signature();
   signature.nullable |= b->signature().nullable || test->signature().nullable;
-  NodePtr made = operator_node(
-      "where", "", signature, {test, a, b}, 2, [](std::span<const Value> values) -> Value {
-        const auto& wanted = std::get<Column>(values[0]);
-        const auto &left = std::get<Column>(values[1]), &right = std::get<Column>(values[2]);
-        const int64_t rows = wanted.num_rows();
-        Buffer at = Buffer::allocate_spillable(8 * rows);
-        if (rows > 0) {
-          int64_t* const out = at.mutable_as<int64_t>();
-          parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
-            for (int64_t row = morsel.begin; row < morsel.end; ++row)
-              out[row] = wanted.is_null(row) ? -1 : wanted.bit(row) ? row : rows + row;
-          });
-        }
-        const Tensor rows_of(TypeId::kInt64, {rows}, std::move(at));
-        const Column both = concatenate("where", left.dtype(), std::array{left, right});
-        return wanted.null_count() > 0 ? gather_or_null(both, rows_of) : gather(both, rows_of);
-      });
-  return with_traits(std::move(made), {.row_inputs = 3, .same = "texts"});
+  return operator_node(StringWhere::make(), std::move(signature), {test, a, b});
 }
 
 }  // namespace hr

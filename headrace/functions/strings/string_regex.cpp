@@ -177,7 +177,7 @@ void add_replaced(const re2::RE2& regex, const Replacement& fresh, std::string_v
   builder.add(text.substr(copied));
 }
 
-Column extract_group(const Column& from, const RegexPattern& pattern, int group) {
+Column extract_group(const Column& from, const RegexPattern& pattern, int64_t group) {
   const int64_t rows = from.num_rows();
   const Nulls null(from);
   Buffer views = Buffer::allocate_spillable(16 * rows);
@@ -194,7 +194,7 @@ Column extract_group(const Column& from, const RegexPattern& pattern, int group)
         if (null(row)) continue;
         const std::string_view text = from.string(row);
         if (!regex->Match(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED, groups.data(),
-                          group + 1) ||
+                          static_cast<int>(groups.size())) ||
             !groups.back().data())
           continue;
         out[row] = view_of_part(in[row], text, view_of(groups.back()));
@@ -214,16 +214,32 @@ Column test_regex(RegexAnchor anchor, const Column& column, const RegexPattern& 
   return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
 }
 
+namespace {
+
+struct RegexTest final : OperatorOf<RegexTest, Predicate> {
+  RegexAnchor anchor{};
+  RegexPattern pattern{};
+
+  std::string_view name() const override { return "str"; }
+
+  std::string arguments() const override {
+    return std::string(kAnchors[static_cast<size_t>(anchor)]) + " /" + shortened(pattern.text) +
+           "/";
+  }
+
+  Column test(std::span<const Value> inputs, const Mask* where) const override {
+    return test_regex(anchor, std::get<Column>(inputs[0]), pattern, where);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.anchor, self.pattern); }
+};
+
+}  // namespace
+
 NodePtr test_regex_node(RegexAnchor anchor, const NodePtr& column, const RegexPattern& pattern) {
   compile(pattern);
-  return test_node(
-      "str",
-      std::string(kAnchors[static_cast<size_t>(anchor)]) + " /" + pattern.text.substr(0, 40) + "/",
-      text_signature(column, TypeId::kBool), {column},
-      [anchor, pattern](std::span<const Value> values, const Mask* where) {
-        return test_regex(anchor, std::get<Column>(values[0]), pattern, where);
-      },
-      {.row_inputs = 1});
+  return predicate_node(RegexTest::make(anchor, pattern), text_signature(column, TypeId::kBool),
+                        {column});
 }
 
 Column replace_regex(const Column& column, const RegexPattern& pattern, const std::string& fresh,
@@ -241,14 +257,45 @@ Column replace_regex(const Column& column, const RegexPattern& pattern, const st
   });
 }
 
+namespace {
+
+struct RegexReplace final : OperatorOf<RegexReplace, StringOperator> {
+  RegexPattern pattern{};
+  std::string fresh{};
+  int64_t most = 0;
+
+  std::string arguments() const override { return "replace /" + shortened(pattern.text) + "/"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return replace_regex(std::get<Column>(inputs[0]), pattern, fresh, most);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pattern, self.fresh, self.most); }
+};
+
+struct RegexExtract final : OperatorOf<RegexExtract, StringOperator> {
+  RegexPattern pattern{};
+  int64_t group = 0;
+
+  std::string arguments() const override { return "extract /" + shortened(pattern.text) + "/"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return over_texts(std::get<Column>(inputs[0]), [&](const Column& strings) {
+      return extract_group(strings, pattern, group);
+    });
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pattern, self.group); }
+};
+
+}  // namespace
+
 NodePtr replace_regex_node(const NodePtr& column, const RegexPattern& pattern,
                            const std::string& fresh, int64_t most) {
   const Regex regex = compile(pattern);
   Replacement(pattern, *regex, fresh);  // says what is wrong with it now
-  return text_operator(column, TypeId::kString, "replace /" + pattern.text.substr(0, 40) + "/",
-                       [pattern, fresh, most](std::span<const Value> values) -> Value {
-                         return replace_regex(std::get<Column>(values[0]), pattern, fresh, most);
-                       });
+  return operator_node(RegexReplace::make(pattern, fresh, most),
+                       text_signature(column, TypeId::kString), {column});
 }
 
 std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& column,
@@ -265,16 +312,8 @@ std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& 
     const auto name = names.find(group);
     Signature signature = text_signature(column, TypeId::kString);
     signature.nullable = true;  // where nothing matches
-    NodePtr node = with_traits(
-        operator_node("str", "extract /" + pattern.text.substr(0, 40) + "/", signature, {column}, 1,
-                      [pattern, group](std::span<const Value> values) -> Value {
-                        return over_texts(std::get<Column>(values[0]), [&](const Column& strings) {
-                          return extract_group(strings, pattern, group);
-                        });
-                      }),
-        {.row_inputs = 1});
     made.emplace_back(name == names.end() ? std::to_string(group - 1) : name->second,
-                      std::move(node));
+                      operator_node(RegexExtract::make(pattern, group), signature, {column}));
   }
   return made;
 }

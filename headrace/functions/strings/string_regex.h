@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace hr {
 struct RegexPattern {
   std::string op;  ///< in whose name errors are
   std::string text;
+
+  static auto parameters(auto& self) { return std::tie(self.op, self.text); }
 };
 
 /// Where in a text the pattern has to match.

@@ -175,27 +175,60 @@ Column text_length(const Column& column) {
   return Column(TypeId::kInt32, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
 }
 
+namespace {
+
+struct StringTest final : OperatorOf<StringTest, Predicate> {
+  TextTest kind{};
+  std::string pattern{};
+
+  std::string_view name() const override { return "str"; }
+
+  std::string arguments() const override {
+    return std::string(kTests[static_cast<size_t>(kind)]) + " " + shortened(pattern);
+  }
+
+  Column test(std::span<const Value> inputs, const Mask* where) const override {
+    return test_text(kind, std::get<Column>(inputs[0]), pattern, where);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.kind, self.pattern); }
+};
+
+struct StringSlice final : OperatorOf<StringSlice, StringOperator> {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  std::string arguments() const override { return "slice"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return slice_text(std::get<Column>(inputs[0]), begin, end);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.begin, self.end); }
+};
+
+struct StringLength final : OperatorOf<StringLength, StringOperator> {
+  std::string arguments() const override { return "len"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return text_length(std::get<Column>(inputs[0]));
+  }
+};
+
+}  // namespace
+
 NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern) {
-  const std::string word(kTests[static_cast<size_t>(test)]);
-  return test_node("str", word + " " + pattern.substr(0, 40), text_signature(column, TypeId::kBool),
-                   {column},
-                   [test, pattern](std::span<const Value> values, const Mask* where) {
-                     return test_text(test, std::get<Column>(values[0]), pattern, where);
-                   },
-                   {.row_inputs = 1, .same = word + " " + pattern});
+  return predicate_node(StringTest::make(test, pattern), text_signature(column, TypeId::kBool),
+                        {column});
 }
 
 NodePtr slice_text_node(const NodePtr& column, int64_t begin, int64_t end) {
-  return text_operator(column, TypeId::kString, "slice",
-                       [begin, end](std::span<const Value> values) -> Value {
-                         return slice_text(std::get<Column>(values[0]), begin, end);
-                       });
+  return operator_node(StringSlice::make(begin, end), text_signature(column, TypeId::kString),
+                       {column});
 }
 
 NodePtr text_length_node(const NodePtr& column) {
-  return text_operator(column, TypeId::kInt32, "len", [](std::span<const Value> values) -> Value {
-    return text_length(std::get<Column>(values[0]));
-  });
+  return operator_node(StringLength::make(), text_signature(column, TypeId::kInt32), {column});
 }
 
 }  // namespace hr

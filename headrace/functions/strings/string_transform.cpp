@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace hr {
 
@@ -217,13 +218,6 @@ Column change_case(LetterCase wanted, const Column& column) {
   });
 }
 
-NodePtr change_case_node(LetterCase wanted, const NodePtr& column) {
-  return text_operator(column, TypeId::kString, wanted == LetterCase::kUpper ? "upper" : "lower",
-                       [wanted](std::span<const Value> values) -> Value {
-                         return change_case(wanted, std::get<Column>(values[0]));
-                       });
-}
-
 Column strip_text(const Column& column, StripEnds ends, std::string_view gone) {
   std::vector<uint32_t> codes;
   for (size_t at = 0; at < gone.size();) {
@@ -241,26 +235,11 @@ Column strip_text(const Column& column, StripEnds ends, std::string_view gone) {
   });
 }
 
-NodePtr strip_text_node(const NodePtr& column, StripEnds ends, const std::string& gone) {
-  return text_operator(column, TypeId::kString, "strip",
-                       [ends, gone](std::span<const Value> values) -> Value {
-                         return strip_text(std::get<Column>(values[0]), ends, gone);
-                       });
-}
-
 Column replace_text(const Column& column, std::string_view old, std::string_view fresh,
                     int64_t most) {
   return change_texts(column, [&](std::string_view text, StringBuilder& builder) {
     add_replaced(text, old, fresh, most, builder);
   });
-}
-
-NodePtr replace_text_node(const NodePtr& column, const std::string& old, const std::string& fresh,
-                          int64_t most) {
-  return text_operator(column, TypeId::kString, "replace " + old.substr(0, 40),
-                       [old, fresh, most](std::span<const Value> values) -> Value {
-                         return replace_text(std::get<Column>(values[0]), old, fresh, most);
-                       });
 }
 
 Column step_text(const Column& column, int64_t step) {
@@ -269,30 +248,133 @@ Column step_text(const Column& column, int64_t step) {
   });
 }
 
+namespace {
+
+struct StringCase final : OperatorOf<StringCase, StringOperator> {
+  LetterCase wanted{};
+
+  std::string arguments() const override {
+    return wanted == LetterCase::kUpper ? "upper" : "lower";
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return change_case(wanted, std::get<Column>(inputs[0]));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.wanted); }
+};
+
+struct StringStrip final : OperatorOf<StringStrip, StringOperator> {
+  StripEnds ends{};
+  std::string gone{};
+
+  std::string arguments() const override { return "strip"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return strip_text(std::get<Column>(inputs[0]), ends, gone);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.ends, self.gone); }
+};
+
+struct StringReplace final : OperatorOf<StringReplace, StringOperator> {
+  std::string old{};
+  std::string fresh{};
+  int64_t most = 0;
+
+  std::string arguments() const override { return "replace " + shortened(old); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return replace_text(std::get<Column>(inputs[0]), old, fresh, most);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.old, self.fresh, self.most); }
+};
+
+struct StringStep final : OperatorOf<StringStep, StringOperator> {
+  int64_t step = 1;
+
+  std::string arguments() const override { return "step " + std::to_string(step); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return step_text(std::get<Column>(inputs[0]), step);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.step); }
+};
+
+struct StringConcat final : OperatorOf<StringConcat, StringOperator> {
+  std::vector<std::optional<std::string>> pieces{};  // fixed texts; none: the next input
+
+  std::string arguments() const override { return "concatenate"; }
+
+  int64_t rowwise_inputs() const override {
+    return std::count(pieces.begin(), pieces.end(), std::nullopt);
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    std::vector<Column> columns;
+    std::vector<BufferAccess> accesses;
+    for (const Value& value : inputs) columns.push_back(text_of(std::get<Column>(value)));
+    std::vector<Nulls> nulls;
+    bool nullable = false;
+    for (const Column& column : columns) {
+      accesses.push_back(reads(column));
+      nulls.emplace_back(column);
+      nullable |= nulls.back().any();
+    }
+    const int64_t rows = columns[0].num_rows();
+    const auto null = [&](int64_t row) {
+      return std::any_of(nulls.begin(), nulls.end(),
+                         [row](const Nulls& each) { return each(row); });
+    };
+    Buffer validity;
+    if (nullable) validity = bits_of(rows, {}, [&](int64_t row) { return !null(row); });
+    return build_strings(rows, accesses, null, std::move(validity), [&] {
+      return [&](int64_t row, StringBuilder& builder) {
+        const Column* next = columns.data();
+        for (const auto& text : pieces)
+          builder.add(text ? std::string_view(*text) : (next++)->string(row));
+      };
+    });
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pieces); }
+};
+
+}  // namespace
+
+NodePtr change_case_node(LetterCase wanted, const NodePtr& column) {
+  return operator_node(StringCase::make(wanted), text_signature(column, TypeId::kString), {column});
+}
+
+NodePtr strip_text_node(const NodePtr& column, StripEnds ends, const std::string& gone) {
+  return operator_node(StringStrip::make(ends, gone), text_signature(column, TypeId::kString),
+                       {column});
+}
+
+NodePtr replace_text_node(const NodePtr& column, const std::string& old, const std::string& fresh,
+                          int64_t most) {
+  return operator_node(StringReplace::make(old, fresh, most),
+                       text_signature(column, TypeId::kString), {column});
+}
+
 NodePtr step_text_node(const NodePtr& column, int64_t step) {
   if (step == 0) throw_error<InvalidArgumentError>("str", "the step of a slice is 0");
-  return text_operator(column, TypeId::kString, "step " + std::to_string(step),
-                       [step](std::span<const Value> values) -> Value {
-                         return step_text(std::get<Column>(values[0]), step);
-                       });
+  return operator_node(StringStep::make(step), text_signature(column, TypeId::kString), {column});
 }
 
 NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
-  struct Piece {
-    size_t input = 0;
-    std::string text{};
-    bool is_column = false;
-  };
-  std::vector<Piece> order;
+  std::vector<std::optional<std::string>> order;
   std::vector<NodePtr> inputs;
   for (const TextPiece& piece : pieces) {
     if (const auto* text = std::get_if<std::string>(&piece)) {
-      order.push_back({0, *text, false});
+      order.emplace_back(*text);
       continue;
     }
     const NodePtr& node = std::get<NodePtr>(piece);
     check_text(node->signature());
-    order.push_back({inputs.size(), {}, true});
+    order.emplace_back();
     inputs.push_back(node);
   }
   if (inputs.empty()) throw_error<InvalidArgumentError>("str", "there is no column");
@@ -307,34 +389,8 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
     signature.nullable |= other.nullable;
   }
   signature.dtype = TypeId::kString;
-  const auto columns_in = static_cast<int64_t>(inputs.size());
-  NodePtr made = operator_node(
-      "str", "concatenate", signature, inputs, 1, [order](std::span<const Value> values) -> Value {
-        std::vector<Column> columns;
-        std::vector<BufferAccess> accesses;
-        for (const Value& value : values) columns.push_back(text_of(std::get<Column>(value)));
-        std::vector<Nulls> nulls;
-        bool nullable = false;
-        for (const Column& column : columns) {
-          accesses.push_back(reads(column));
-          nulls.emplace_back(column);
-          nullable |= nulls.back().any();
-        }
-        const int64_t rows = columns[0].num_rows();
-        const auto null = [&](int64_t row) {
-          return std::any_of(nulls.begin(), nulls.end(),
-                             [row](const Nulls& each) { return each(row); });
-        };
-        Buffer validity;
-        if (nullable) validity = bits_of(rows, {}, [&](int64_t row) { return !null(row); });
-        return build_strings(rows, accesses, null, std::move(validity), [&] {
-          return [&](int64_t row, StringBuilder& builder) {
-            for (const Piece& piece : order)
-              builder.add(piece.is_column ? columns[piece.input].string(row) : piece.text);
-          };
-        });
-      });
-  return with_traits(std::move(made), {.row_inputs = columns_in});
+  return operator_node(StringConcat::make(std::move(order)), std::move(signature),
+                       std::move(inputs));
 }
 
 }  // namespace hr

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -26,6 +27,8 @@ HR_API NodePtr change_case_node(LetterCase wanted, const NodePtr& column);
 struct StripEnds {
   bool left = true;
   bool right = true;
+
+  static auto parameters(auto& self) { return std::tie(self.left, self.right); }
 };
 HR_API Column strip_text(const Column& column, StripEnds ends, std::string_view gone);
 HR_API NodePtr strip_text_node(const NodePtr& column, StripEnds ends, const std::string& gone);

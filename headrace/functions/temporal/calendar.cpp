@@ -115,16 +115,31 @@ Column date_field(const Column& column, DateField field) {
                 null.any() ? -1 : 0);
 }
 
+namespace {
+
+struct ExtractDateField final : OperatorOf<ExtractDateField> {
+  DateField field{};
+
+  std::string_view name() const override { return "dt"; }
+
+  std::string arguments() const override { return std::string(kNames[static_cast<size_t>(field)]); }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return date_field(std::get<Column>(inputs[0]), field);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.field); }
+};
+
+}  // namespace
+
 NodePtr date_field_node(const NodePtr& column, DateField field) {
   Signature signature = column->signature();
   check(signature.dtype);
   signature.dtype = dtype_of_field(field);
-  const std::string name(kNames[static_cast<size_t>(field)]);
-  return with_traits(operator_node("dt", name, signature, {column}, 1,
-                                   [field](std::span<const Value> values) -> Value {
-                                     return date_field(std::get<Column>(values[0]), field);
-                                   }),
-                     {.row_inputs = 1, .same = "dt " + name});
+  return operator_node(ExtractDateField::make(field), std::move(signature), {column});
 }
 
 namespace {
@@ -165,6 +180,27 @@ Column add_months(const Column& column, int64_t months, int64_t units) {
   return Column(column.dtype(), rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
 }
 
+struct AddMonths final : OperatorOf<AddMonths> {
+  int64_t months = 0;
+  int64_t units = 0;
+
+  std::string_view name() const override { return "add_months"; }
+
+  std::string arguments() const override {
+    return std::to_string(months) + ", then " + std::to_string(units);
+  }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& in = std::get<Column>(inputs[0]);
+    return in.dtype().is_date() ? add_months<int32_t>(in, months, units)
+                                : add_months<int64_t>(in, months, units);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.months, self.units); }
+};
+
 }  // namespace
 
 NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
@@ -177,15 +213,7 @@ NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
   if (months < -kMostMonths || months > kMostMonths)
     throw_error<InvalidArgumentError>("add_months", "more months than there are",
                                       {{"months", months}, {"most", kMostMonths}});
-  const std::string detail = std::to_string(months) + ", then " + std::to_string(units);
-  return with_traits(operator_node("add_months", detail, signature, {column}, 1,
-                                   [=](std::span<const Value> values) -> Value {
-                                     const auto& in = std::get<Column>(values[0]);
-                                     return dtype.is_date()
-                                                ? add_months<int32_t>(in, months, units)
-                                                : add_months<int64_t>(in, months, units);
-                                   }),
-                     {.row_inputs = 1, .same = "add_months " + detail});
+  return operator_node(AddMonths::make(months, units), signature, {column});
 }
 
 namespace {
@@ -214,6 +242,27 @@ Column rescale_unit(const Column& column, int64_t factor, bool clamp) {
   return Column(TypeId::kInt64, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
 }
 
+struct FinerCounts final : OperatorOf<FinerCounts> {
+  int64_t factor = 1;
+  bool clamp = false;
+
+  std::string_view name() const override { return "astype"; }
+
+  std::string arguments() const override {
+    return "times " + std::to_string(factor) + (clamp ? ", at most" : "");
+  }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& in = std::get<Column>(inputs[0]);
+    return in.dtype().is_date() ? rescale_unit<int32_t>(in, factor, clamp)
+                                : rescale_unit<int64_t>(in, factor, clamp);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.factor, self.clamp); }
+};
+
 }  // namespace
 
 NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp) {
@@ -225,15 +274,7 @@ NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp) {
                                    {{"dtype", dtype.name()}});
   const int64_t factor = dtype.is_date() ? 86'400 * units : units / units_per_second(dtype.unit());
   signature.dtype = TypeId::kInt64;
-  const std::string detail = "times " + std::to_string(factor) + (clamp ? ", at most" : "");
-  return with_traits(operator_node("astype", detail, signature, {column}, 1,
-                                   [=](std::span<const Value> values) -> Value {
-                                     const auto& in = std::get<Column>(values[0]);
-                                     return dtype.is_date()
-                                                ? rescale_unit<int32_t>(in, factor, clamp)
-                                                : rescale_unit<int64_t>(in, factor, clamp);
-                                   }),
-                     {.row_inputs = 1, .same = detail});
+  return operator_node(FinerCounts::make(factor, clamp), std::move(signature), {column});
 }
 
 }  // namespace hr

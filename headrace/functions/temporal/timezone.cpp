@@ -126,14 +126,46 @@ Column local_times(const Column& instants) {
                 null.any() ? -1 : 0);
 }
 
+namespace {
+
+struct ToLocalTimes final : OperatorOf<ToLocalTimes> {
+  std::string_view name() const override { return kConvert; }
+
+  std::string arguments() const override { return "local"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return local_times(std::get<Column>(inputs[0]));
+  }
+};
+
+struct LocalizeTimes final : OperatorOf<LocalizeTimes> {
+  Dtype zoned{};
+  Ambiguous ambiguous{};
+  Nonexistent nonexistent{};
+
+  std::string_view name() const override { return kLocalize; }
+
+  std::string arguments() const override {
+    return std::string(kAmbiguous[static_cast<size_t>(ambiguous)]) + ", " +
+           std::string(kNonexistent[static_cast<size_t>(nonexistent)]);
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return localize(std::get<Column>(inputs[0]), zoned, ambiguous, nonexistent);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.zoned, self.ambiguous, self.nonexistent);
+  }
+};
+
+}  // namespace
+
 NodePtr local_times_node(const NodePtr& instants) {
   Signature signature = instants->signature();
   timezone_rules(kConvert, signature.dtype);
   signature.dtype = Dtype::timestamp(signature.dtype.unit());
-  return operator_node(std::string(kConvert), "local", signature, {instants}, 1,
-                       [](std::span<const Value> values) -> Value {
-                         return local_times(std::get<Column>(values[0]));
-                       });
+  return operator_node(ToLocalTimes::make(), std::move(signature), {instants});
 }
 
 Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous, Nonexistent nonexistent) {
@@ -168,14 +200,8 @@ NodePtr localize_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
   timezone_rules(kLocalize, zoned);
   signature.dtype = zoned;
   signature.nullable |= ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
-  return operator_node(std::string(kLocalize),
-                       std::string(kAmbiguous[static_cast<size_t>(ambiguous)]) + ", " +
-                           std::string(kNonexistent[static_cast<size_t>(nonexistent)]),
-                       signature, {local}, 1,
-                       [zoned, ambiguous, nonexistent](std::span<const Value> values) -> Value {
-                         return localize(std::get<Column>(values[0]), zoned, ambiguous,
-                                         nonexistent);
-                       });
+  return operator_node(LocalizeTimes::make(zoned, ambiguous, nonexistent), std::move(signature),
+                       {local});
 }
 
 }  // namespace hr

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the steps of plans are thought to take.
+// What operators are thought to yield and to take, before they run.
 #pragma once
 #include "headrace/algo/keys/ndv_estimate.h"
-#include "headrace/plan/graph/node.h"
+#include "headrace/plan/graph/value.h"
 
-#include <functional>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace hr {
+
+class Node;
+using NodePtr = std::shared_ptr<Node>;
 
 /// What an operator takes for each row of its longest input, beside the reading of its inputs and
 /// the writing of its result. docs/design/plan.md has the measurements behind the figures.
@@ -41,14 +45,6 @@ struct OperatorCost {
   double serial_nanoseconds = 0;  ///< ns of one thread while the others wait
   double bytes = 0;               ///< less than 0 where the result shares memory of the inputs
 };
-
-/// `rows`: guessed of the result; `wanted`: its columns, by place; empty of other than tables.
-using CostOf = std::function<OperatorCost(const InputEstimates& inputs, int64_t rows,
-                                          const std::vector<bool>& wanted)>;
-
-/// The node, which was just made, with this cost.
-HR_API NodePtr with_cost(NodePtr node, Cost cost);
-HR_API NodePtr with_cost(NodePtr node, CostOf work);
 
 /// What a step is thought to take; kUnknown where nobody can say.
 struct StepCost {

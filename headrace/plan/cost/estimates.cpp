@@ -64,18 +64,17 @@ class OwnInputs : public InputEstimates {
 // What a column's values are made of, one by one: the same rows, some of them, or in another order.
 NodePtr made_of(const Node::Fields& fields) {
   if (fields.inputs.empty()) return nullptr;
-  if (fields.kind == NodeKind::kPart) {
+  if (fields.kind() == NodeKind::kPart) {
     const Node::Fields& table = fields.inputs[0]->fields();
-    for (const RowSource& source : table.sources) {
-      const int64_t place = source.columns[static_cast<size_t>(fields.part)];
+    for (const RowSource& source : table.table().sources) {
+      const int64_t place = source.columns[static_cast<size_t>(fields.part())];
       if (place >= 0 && !table.inputs.empty()) return table.inputs[static_cast<size_t>(place)];
     }
     return nullptr;
   }
-  const bool by_row = fields.kind == NodeKind::kElementwise || fields.traits.row_inputs > 0;
-  if (!by_row) {
-    const bool some =
-        fields.picks || fields.renames || fields.traits.takes || fields.first_rows >= 0;
+  const RowLineage lineage = fields.lineage();
+  if (lineage != RowLineage::kRowwise) {
+    const bool some = lineage != RowLineage::kOwn && lineage != RowLineage::kConcatenated;
     return some ? fields.inputs[0] : nullptr;
   }
   NodePtr only;
@@ -112,15 +111,22 @@ int64_t Estimates::rows(const NodePtr& node) {
 }
 
 int64_t Estimates::guess(const Node::Fields& fields) {
-  if (fields.inputs.empty() && !fields.guess) return kUnknown;
-  if (fields.picks) return guess_passing(rows(fields.inputs[0]), 1);
-  if (fields.first_rows >= 0) {
-    const int64_t all = rows(fields.inputs[0]);
-    return all == kUnknown ? fields.first_rows : std::min(all, fields.first_rows);
+  if (fields.kind() == NodeKind::kTable)
+    return fields.table().guess_rows(OwnInputs(*this, fields.inputs));
+  if (fields.inputs.empty()) return kUnknown;
+  switch (fields.lineage()) {
+    case RowLineage::kFiltered:
+      return guess_passing(rows(fields.inputs[0]), 1);
+    case RowLineage::kFirst: {
+      const int64_t all = rows(fields.inputs[0]), first = fields.op->first_rows();
+      return all == kUnknown ? first : std::min(all, first);
+    }
+    case RowLineage::kTaken:
+      return rows(fields.inputs[1]);
+    default:
+      break;
   }
-  if (fields.kind == NodeKind::kPart || fields.kind == NodeKind::kOperator)
-    return rows(fields.inputs[fields.traits.takes ? 1 : 0]);
-  if (fields.guess) return fields.guess(OwnInputs(*this, fields.inputs));
+  if (!fields.is_fusable()) return rows(fields.inputs[0]);
   int64_t most = kUnknown;
   for (const NodePtr& input : fields.inputs) most = std::max(most, rows(input));
   return most;
@@ -194,9 +200,12 @@ Explanation::Guess Estimates::of(const PlanStep& step) {
 
 StepCost Estimates::cost(const PlanStep& step) {
   const Node::Fields& first = step.outputs[0]->fields();
-  if (first.kind == NodeKind::kOperator && first.passes == 0) return {kStep, 0};  // a view
+  const bool is_view = first.kind() == NodeKind::kOperator && first.op->passes() == 0;
+  if (is_view) return {kStep, 0};
   const Explanation::Guess result = of(step);
-  int64_t longest = std::max(result.rows, first.cost.source_rows), read = 0;
+  const OwnInputs inputs(*this, first.inputs, step.rows.get());
+  const Cost cost = first.op->cost(inputs);
+  int64_t longest = std::max(result.rows, cost.source_rows), read = 0;
   for (const NodePtr& node : step.inputs) {
     const int64_t own = bytes(node);
     if (own < 0) return {};
@@ -204,37 +213,24 @@ StepCost Estimates::cost(const PlanStep& step) {
     read += own;
   }
   if (result.bytes < 0) return {};
-  if (first.traits.takes) {  // reads no other rows than those that it writes
+  if (first.lineage() == RowLineage::kTaken) {  // reads no other rows than those that it writes
     longest = result.rows;
     read = 2 * result.bytes;
   }
   const auto moved = kByte * static_cast<double>(read + result.bytes);
-  if (first.work) {
-    const OperatorCost work = first.work(OwnInputs(*this, first.inputs, step.rows.get()),
-                                         result.rows, wanted_columns(step));
-    const double held = static_cast<double>(result.bytes) + work.bytes;
-    return {kStep + static_cast<int64_t>((work.nanoseconds + moved) / threads() +
-                                         work.serial_nanoseconds),
+  if (const auto work = first.op->work(inputs, result.rows, wanted_columns(step))) {
+    const double held = static_cast<double>(result.bytes) + work->bytes;
+    return {kStep + static_cast<int64_t>((work->nanoseconds + moved) / threads() + work->alone),
             kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};
   }
   const auto count = static_cast<double>(longest);
-  double each = first.cost.nanoseconds > 0 ? first.cost.nanoseconds : kSimple * step.passes;
+  double each = cost.nanoseconds > 0 ? cost.nanoseconds : kSimple * step.passes;
   if (first.is_fusable()) each = kOperation * static_cast<double>(operations(step));
-  if (first.cost.source_rows > 0)
+  if (cost.source_rows > 0)
     each *= static_cast<double>(std::max<size_t>(step.outputs.size() - 1, 1));
   const double time = count * each + moved;
   return {kStep + static_cast<int64_t>(time / threads()),
-          result.bytes + kBlocks * threads() + static_cast<int64_t>(first.cost.bytes * count)};
-}
-
-NodePtr with_cost(NodePtr node, Cost cost) {
-  node->fields().cost = cost;
-  return node;
-}
-
-NodePtr with_cost(NodePtr node, CostOf work) {
-  node->fields().work = std::move(work);
-  return node;
+          result.bytes + kBlocks * threads() + static_cast<int64_t>(cost.bytes * count)};
 }
 
 std::vector<StepCost> predicted_costs(std::span<const NodePtr> nodes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor: runs the planner's steps and puts the values into their nodes.
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/memory/spill/spill.h"
 #include "headrace/plan/execute/fused_pass.h"
@@ -61,11 +62,22 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (read.contains(fields.inputs[i].get())) inputs[i] = fields.inputs[i]->value();
   std::vector<Value> made =
-      dispatch_to_place(node.op(), fields.has_kernels, std::move(inputs),
+      dispatch_to_place(node.op(), fields.op->supports(cuda_place()), std::move(inputs),
                         [&](std::span<const Value> where) -> std::vector<Value> {
-                          return {fields.run_table(wanted, where)};
+                          return {fields.table().execute(wanted, where, fields.state.get())};
                         });
+  if (fields.state) fields.state->has_run = true;
   return std::get<Table>(std::move(made[0]));
+}
+
+// Takes the value that a plan inside an earlier step made (a concat looks at its parts one by one);
+// false where there is none.
+bool settle(Node& node) {
+  if (node.is_ready()) return true;
+  const NodePtr origin = node.fields().origin.lock();
+  if (!origin || !settle(*origin)) return false;
+  node.finish(origin->value());
+  return true;
 }
 
 // Whether what the table was to compute itself ran inside an earlier step (a concat looks at its
@@ -77,7 +89,7 @@ bool inside_ran(const PlanStep& step) {
     const NodePtr node = std::move(stack.back());
     stack.pop_back();
     if (!step.rows->inside.contains(node.get()) || !seen.insert(node.get()).second) continue;
-    if (node->is_ready()) return true;
+    if (settle(*node)) return true;
     const std::vector<NodePtr>& inputs = node->fields().inputs;
     stack.insert(stack.end(), inputs.begin(), inputs.end());
   }
@@ -105,7 +117,7 @@ void run_table(const PlanStep& step) {
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);
   for (size_t i = 1; i < step.outputs.size(); ++i)
     step.outputs[i]->finish(
-        table.column(place[static_cast<size_t>(step.outputs[i]->fields().part)]));
+        table.column(place[static_cast<size_t>(step.outputs[i]->fields().part())]));
   if (step.whole_table) step.outputs[0]->finish(std::move(table));
 }
 
@@ -114,13 +126,17 @@ void run_operator(const PlanStep& step) {
   const Node::Fields& fields = node.fields();
   std::vector<Value> inputs;
   for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
-  if (fields.passes == 0 && !inputs.empty()) {
-    node.finish(fields.run(inputs));
+  if (std::string how = fields.op->describe(step.inputs); how != fields.op->arguments())
+    node.fields().label = std::move(how);
+  if (fields.op->passes() == 0 && !inputs.empty()) {
+    node.finish(fields.op->execute(inputs));
     return;
   }
-  std::vector<Value> made = dispatch_to_place(
-      fields.op, fields.has_kernels, std::move(inputs),
-      [&](std::span<const Value> where) -> std::vector<Value> { return {fields.run(where)}; });
+  std::vector<Value> made =
+      dispatch_to_place(fields.op->name(), fields.op->supports(cuda_place()), std::move(inputs),
+                        [&](std::span<const Value> where) -> std::vector<Value> {
+                          return {fields.op->execute(where)};
+                        });
   node.finish(std::move(made[0]));
 }
 
@@ -135,7 +151,8 @@ void run_step(const PlanStep& step) {
       for (size_t i = 0; i < values.size(); ++i) step.outputs[i]->finish(std::move(values[i]));
     } else if (first.kind() == NodeKind::kPart) {
       // Its table ran before for somebody else.
-      step.outputs[0]->finish(std::get<Table>(step.inputs[0]->value()).column(first.fields().part));
+      step.outputs[0]->finish(
+          std::get<Table>(step.inputs[0]->value()).column(first.fields().part()));
     } else {
       run_operator(step);
     }
@@ -159,11 +176,12 @@ void tell(StepClock& clock, const PlanStep& step) {
 // Drops the outputs that ran inside an earlier step (a concat looks at its parts one by one); false
 // when nothing is left to run.
 bool drop_what_ran(PlanStep& step) {
+  for (const NodePtr& output : step.outputs) settle(*output);
   const bool is_table = step.outputs[0]->kind() == NodeKind::kTable;
   if (is_table && step.outputs[0]->is_ready())
     for (const NodePtr& output : step.outputs)
       if (!output->is_ready())
-        output->finish(std::get<Table>(step.outputs[0]->value()).column(output->fields().part));
+        output->finish(std::get<Table>(step.outputs[0]->value()).column(output->fields().part()));
   const bool whole = step.whole_table && !step.outputs[0]->is_ready();
   std::erase_if(step.outputs, [&](const NodePtr& output) {
     return output->is_ready() && !(is_table && output == step.outputs[0]);
@@ -174,6 +192,13 @@ bool drop_what_ran(PlanStep& step) {
 void finish_same(const PlanStep& step) {
   for (const auto& [node, from] : step.same)
     if (!node->is_ready()) node->finish(from->value());
+}
+
+std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
+  LogicalPlan plan(nodes);
+  optimize(plan);
+  plan.keep_rewritten();
+  return plan_steps(plan);
 }
 
 std::atomic<std::recursive_mutex*> mutex_in_use{nullptr};
@@ -193,7 +218,7 @@ std::recursive_mutex& plan_mutex() {
 
 void force(std::span<const NodePtr> nodes) {
   const std::lock_guard lock(plan_mutex());
-  std::vector<PlanStep> steps = plan_steps(nodes);
+  std::vector<PlanStep> steps = steps_to_run(nodes);
   UsePlan uses(steps);
   for (size_t i = 0; i < steps.size(); ++i) {
     uses.begin(i);
@@ -211,11 +236,12 @@ void force(std::span<const NodePtr> nodes) {
 }
 
 void execute_nested(std::span<const NodePtr> nodes) {
-  for (PlanStep& step : plan_steps(nodes)) {
+  for (PlanStep& step : steps_to_run(nodes)) {
     if (drop_what_ran(step)) run_step(step);
     finish_same(step);
     step = {};
   }
+  for (const NodePtr& node : nodes) settle(*node);
 }
 
 const Value& execute_nested(const NodePtr& node) {

@@ -85,11 +85,9 @@ class FullSize {
 // Arguments and choices of an operator that has some.
 std::string detail_text(const Node& node) {
   const auto& fields = node.fields();
-  if (!fields.choice && fields.masked && !node.is_ready())
-    return " [" + fields.detail + " (where a mask is true)]";
-  if (!fields.choice)
-    return fields.detail.empty() || node.is_ready() ? "" : " [" + fields.detail + "]";
-  return " [" + fields.detail + "; " + fields.choice(fields.inputs) + "]";
+  if (!fields.op) return "";
+  const std::string text = node.is_ready() ? fields.label : fields.op->describe(fields.inputs);
+  return text.empty() ? "" : " [" + text + "]";
 }
 
 class Writer {
@@ -195,6 +193,18 @@ class Writer {
 Explanation explain(std::span<const NodePtr> nodes) {
   const std::lock_guard lock(plan_mutex());
   return Writer().write(nodes);
+}
+
+std::string explain_passes(std::span<const NodePtr> nodes) {
+  const std::lock_guard lock(plan_mutex());
+  LogicalPlan plan(nodes);
+  std::string text, before;
+  optimize(plan, [&](std::string_view pass, const LogicalPlan& now) {
+    std::string after = now.text();
+    text += std::string(pass) + (after == before ? ": no change\n" : ":\n" + after);
+    before = std::move(after);
+  });
+  return text;
 }
 
 }  // namespace hr

@@ -57,12 +57,14 @@ class ProgramBuilder {
 
   void add_output(const NodePtr& node) {
     const Node::Fields& fields = node->fields();
-    if (fields.kind == NodeKind::kReduction)
-      program_.add_reduction(value_of(fields.inputs[0]), fields.reduction, fields.reduce_options);
-    else if (fields.signature.form == Form::kColumn)
+    if (fields.kind() == NodeKind::kReduction) {
+      const auto& op = static_cast<const ReductionOperator&>(*fields.op);
+      program_.add_reduction(value_of(fields.inputs[0]), op.reduction, op.options);
+    } else if (fields.signature.form == Form::kColumn) {
       program_.add_column(value_of(node));
-    else
+    } else {
       program_.add_tensor(value_of(node));
+    }
   }
 
   std::vector<Value> run(const Shape& shape) const {
@@ -98,11 +100,13 @@ class ProgramBuilder {
 
   int compute(const NodePtr& node) {
     const Node::Fields& fields = node->fields();
-    if (rows_ && (fields.picks || fields.renames)) return value_of(fields.inputs[0]);
+    const RowLineage lineage = fields.lineage();
+    if (rows_ && (lineage == RowLineage::kFiltered || lineage == RowLineage::kSame))
+      return value_of(fields.inputs[0]);
     std::vector<int> operands;
     for (const NodePtr& input : fields.inputs) operands.push_back(value_of(input));
-    if (fields.operation == Op::kCast) return program_.cast(operands[0], fields.signature.dtype);
-    return program_.apply(fields.operation, operands);
+    if (fields.operation() == Op::kCast) return program_.cast(operands[0], fields.signature.dtype);
+    return program_.apply(fields.operation(), operands);
   }
 
   const RowPass* rows_;
@@ -131,10 +135,11 @@ std::vector<Value> run_fused_pass(const PlanStep& step) {
 Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
   const NodePtr& table = step.outputs[0];
   const Node::Fields& fields = table->fields();
+  const TableOperator& op = fields.table();
   const RowPass& pass = *step.rows;
   ProgramBuilder builder(&pass);
   RowInputs inputs;
-  inputs.keys = fields.row_keys;
+  inputs.keys = op.fused_keys;
   inputs.given.resize(fields.inputs.size());
   inputs.computed.assign(fields.inputs.size(), -1);
   for (const int64_t place : pass.values) {
@@ -174,13 +179,13 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
     });
     made = dispatch_to_place(table->op(), false, std::move(made),
                              [&](std::span<const Value> where) -> std::vector<Value> {
-                               return {fields.run_table(wanted, where)};
+                               return {op.execute(wanted, where, fields.state.get())};
                              });
   } else {
     made = dispatch_to_place(table->op(), false, std::move(read),
                              [&](std::span<const Value> where) -> std::vector<Value> {
                                take(where);
-                               return {fields.run_rows(wanted, inputs)};
+                               return {op.execute_fused(wanted, inputs)};
                              });
   }
   return std::get<Table>(std::move(made[0]));

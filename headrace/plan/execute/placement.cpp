@@ -148,12 +148,29 @@ Value to_place(const Value& value, Place place) {
   return value;
 }
 
+namespace {
+
+struct ToPlace final : OperatorOf<ToPlace> {
+  Place place = host;
+
+  std::string_view name() const override { return "to"; }
+
+  std::string arguments() const override { return place.name(); }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override { return to_place(inputs[0], place); }
+
+  static auto parameters(auto& self) { return std::tie(self.place.kind, self.place.index); }
+};
+
+}  // namespace
+
 NodePtr to_place_node(const NodePtr& input, Place place) {
   if (place.is_gpu()) own_stream(place.index);
   if (place.is_simulated()) simulated_settings();
-  const NodePtr made = operator_node(
-      "to", place.name(), input->signature(), {input}, 0,
-      [place](std::span<const Value> inputs) -> Value { return to_place(inputs[0], place); });
+  const NodePtr made =
+      operator_node(ToPlace::make(place.kind, place.index), input->signature(), {input});
   made->fields().place = place;
   return made;
 }

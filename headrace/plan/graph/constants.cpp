@@ -6,12 +6,10 @@
 #include "headrace/exec/workers.h"
 #include "headrace/plan/eval/evaluate.h"
 #include "headrace/plan/execute/placement.h"
-#include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/graph/node_fields.h"
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
 namespace hr {
 
@@ -37,24 +35,19 @@ std::optional<Scalar> constant_of(const NodePtr& node) {
 
 namespace {
 
-// Made when the rows of `like` are known, where `like` is. `same`: what tells the value from
-// others.
-NodePtr repeated(const NodePtr& like, Dtype dtype, SameWords same,
-                 std::function<Column(int64_t rows)> make) {
+template <class Repeat>
+NodePtr repeated(const NodePtr& like, Dtype dtype, std::shared_ptr<Repeat> op) {
   Signature signature = like->signature();
   if (signature.form == Form::kTable || signature.shape.empty())
     throw_error<TypeMismatchError>("assign", "a column or an array with rows is wanted");
   signature.form = Form::kColumn;
   signature.dtype = dtype;
   signature.nullable = false;
-  const bool known = signature.rows() != kUnknown;
-  const NodePtr made = operator_node(
-      "assign", "one value", signature, known ? std::vector<NodePtr>{} : std::vector{like}, 1,
-      [make = std::move(make), rows = signature.rows()](std::span<const Value> inputs) -> Value {
-        return make(inputs.empty() ? rows : signature_of(inputs[0]).rows());
-      });
-  if (known) same.add(signature.domain).add(signature.rows());
-  with_traits(made, {.row_inputs = known ? 0 : 1, .same = same.take()});
+  op->rows = signature.rows();
+  const bool known = op->rows != kUnknown;
+  if (known) op->domain = signature.domain;
+  const NodePtr made = operator_node(std::move(op), std::move(signature),
+                                     known ? std::vector<NodePtr>{} : std::vector{like});
   const Place place = like->is_ready() ? place_of(like->value()) : like->fields().place;
   return !known || place == made->fields().place ? made : to_place_node(made, place);
 }
@@ -81,44 +74,76 @@ Column repeat_bool(bool value, int64_t rows) {
   return Column(TypeId::kBool, rows, std::move(buffer));
 }
 
+/// One value in each row, made when the rows of its input are known, where that is; the input goes
+/// when they are known before.
+struct Repeat : Operator {
+  int64_t rows = kUnknown;
+  uint64_t domain = 0;
+
+  std::string_view name() const override { return "assign"; }
+
+  std::string arguments() const override { return "one value"; }
+
+  RowLineage lineage() const override {
+    return rows == kUnknown ? RowLineage::kRowwise : RowLineage::kOwn;
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return column(inputs.empty() ? rows : signature_of(inputs[0]).rows());
+  }
+
+  virtual Column column(int64_t count) const = 0;
+};
+
+struct RepeatNumber final : OperatorOf<RepeatNumber, Repeat> {
+  Scalar value{};
+
+  std::optional<Scalar> constant() const override { return value; }
+
+  Column column(int64_t count) const override {
+    if (value.dtype().is_bool()) return repeat_bool(value.as<bool>(), count);
+    return visit_real(value.dtype(), [&]<class T>(std::type_identity<T>) {
+      return repeat_value(value.dtype(), value.as<T>(), count);
+    });
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.rows, self.domain, self.value); }
+};
+
+struct RepeatString final : OperatorOf<RepeatString, Repeat> {
+  std::string text{};
+
+  Column column(int64_t count) const override {
+    StringView view{};
+    view.size = static_cast<uint32_t>(text.size());
+    if (text.size() <= sizeof view.inlined) {
+      std::memcpy(view.inlined, text.data(), text.size());
+      return repeat_value(TypeId::kString, view, count);
+    }
+    Buffer bytes = Buffer::allocate(static_cast<int64_t>(text.size()));
+    std::memcpy(bytes.mutable_data(), text.data(), text.size());
+    std::memcpy(view.indirect.prefix, text.data(), 4);
+    const Column views = repeat_value(TypeId::kString, view, count);
+    return Column::strings(count, views.values_buffer(), {bytes});
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.rows, self.domain, self.text); }
+};
+
 }  // namespace
 
 NodePtr repeat_node(const NodePtr& like, const Scalar& value) {
-  const Dtype dtype = value.dtype();
-  SameWords same;
-  NodePtr made;
-  if (dtype.is_bool()) {
-    made = repeated(like, dtype, std::move(same.add(value.as<bool>())),
-                    [value](int64_t rows) { return repeat_bool(value.as<bool>(), rows); });
-  } else {
-    made = visit_real(dtype, [&]<class T>(std::type_identity<T>) {
-      const T number = value.as<T>();
-      return repeated(like, dtype, std::move(same.add(number)),
-                      [=](int64_t rows) { return repeat_value(dtype, number, rows); });
-    });
-  }
-  made->fields().constant = value;
-  made->fields().whole = true;
-  return made;
+  auto op = std::make_shared<RepeatNumber>();
+  op->value = value;
+  return repeated(like, value.dtype(), std::move(op));
 }
 
 NodePtr repeat_node(const NodePtr& like, const std::string& text) {
   if (text.size() > static_cast<size_t>(INT32_MAX))
     throw_error<InvalidArgumentError>("assign", "the text is too long", {{"bytes", text.size()}});
-  SameWords same;
-  return repeated(like, TypeId::kString, std::move(same.add(text)), [text](int64_t rows) {
-    StringView view{};
-    view.size = static_cast<uint32_t>(text.size());
-    if (text.size() <= sizeof view.inlined) {
-      std::memcpy(view.inlined, text.data(), text.size());
-      return repeat_value(TypeId::kString, view, rows);
-    }
-    Buffer bytes = Buffer::allocate(static_cast<int64_t>(text.size()));
-    std::memcpy(bytes.mutable_data(), text.data(), text.size());
-    std::memcpy(view.indirect.prefix, text.data(), 4);
-    const Column views = repeat_value(TypeId::kString, view, rows);
-    return Column::strings(rows, views.values_buffer(), {bytes});
-  });
+  auto op = std::make_shared<RepeatString>();
+  op->text = text;
+  return repeated(like, TypeId::kString, std::move(op));
 }
 
 // ---- operations ---------------------------------------------------------------------------------
@@ -258,8 +283,11 @@ class Fold {
   }
 
   NodePtr undone() const {
-    const NodePtr inner = inputs_[0]->fields().negates.lock();
-    const bool same = inner && (inputs_[0]->fields().operation == op_ || result_.dtype.is_bool());
+    const Op own = inputs_[0]->fields().operation();
+    if (own != Op::kNegative && own != Op::kInvert && own != Op::kLogicalNot) return nullptr;
+    const std::vector<NodePtr> held = held_inputs(*inputs_[0]);
+    const NodePtr inner = held.empty() ? nullptr : held[0];
+    const bool same = inner && (own == op_ || result_.dtype.is_bool());
     return same && stands_for(inner, result_) ? inner : nullptr;
   }
 

@@ -12,6 +12,27 @@ namespace hr {
 
 namespace {
 
+/// One element-wise operation; that of a cast stands in the node's signature.
+struct Elementwise final : OperatorOf<Elementwise> {
+  Op op = Op::kCast;
+
+  NodeKind kind() const override { return NodeKind::kElementwise; }
+
+  std::string_view name() const override { return op_row(op).name; }
+
+  Op operation() const override { return op; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  int64_t rowwise_inputs() const override { return op_row(op).operands; }
+
+  Value execute(std::span<const Value>) const override {
+    throw_error<InternalError>(name(), "the evaluator runs element-wise operations");
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.op); }
+};
+
 // Rows and domain that the operands share. Unknown sizes fit only their own domain.
 void combine_rows(std::string_view op, Signature& result, const std::vector<NodePtr>& inputs) {
   std::vector<Shape> shapes;
@@ -59,26 +80,6 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
   }
 }
 
-NodePtr make_elementwise(Op operation, Signature signature, std::vector<NodePtr> inputs) {
-  // A chain that is long enough is cut: it gets memory of its own and counts from one again.
-  int64_t length = 1;
-  for (const NodePtr& input : inputs)
-    if (!input->is_ready() && input->kind() == NodeKind::kElementwise &&
-        input->fields().chain_length < kLongestChain)
-      length += input->fields().chain_length;
-  Node::Fields made;
-  if (operation == Op::kNegative || operation == Op::kInvert || operation == Op::kLogicalNot)
-    made.negates = inputs[0];
-  made.kind = NodeKind::kElementwise;
-  made.op = std::string(op_row(operation).name);
-  made.signature = std::move(signature);
-  made.passes = 1;
-  made.inputs = std::move(inputs);
-  made.operation = operation;
-  made.chain_length = length;
-  return make_node(std::move(made));
-}
-
 // An `&` as the test on one side, of the rows that the other side leaves; null where there is none.
 NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
   const Signature &left = inputs[0]->signature(), &right = inputs[1]->signature();
@@ -86,30 +87,62 @@ NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
     if (each->form != Form::kColumn || !each->dtype.is_bool() || each->nullable) return nullptr;
   if (!left.same_rows(right) || left.domain != right.domain) return nullptr;
   for (const size_t test : {1, 0}) {
-    const auto& narrowed = inputs[test]->fields().narrowed;
-    if (!narrowed || inputs[test]->is_ready()) continue;
-    if (NodePtr made = narrowed(inputs[1 - test]))
-      return with_bounds(std::move(made), inputs[test]->fields().may_be_true);
+    const Node::Fields& fields = inputs[test]->fields();
+    const PredicatePtr predicate = predicate_of(fields);
+    std::vector<NodePtr> own = held_inputs(*inputs[test]);
+    if (!predicate || own.empty()) continue;
+    NodePtr where = inputs[1 - test];
+    if (is_masked(fields)) {
+      where = elementwise_node(Op::kBitwiseAnd, {own.back(), where});
+      own.pop_back();
+    }
+    return predicate_node(predicate, fields.signature, std::move(own), where);
   }
   return nullptr;
 }
+
+struct Recode final : OperatorOf<Recode> {
+  Dtype dtype{};
+
+  std::string_view name() const override { return "astype"; }
+
+  std::string arguments() const override { return std::string(dtype.name()); }
+
+  // Codes follow the order in which the strings come, so those of some rows are others.
+  RowLineage lineage() const override {
+    return dtype.is_category() ? RowLineage::kOwn : RowLineage::kRowwise;
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& column = std::get<Column>(inputs[0]);
+    return dtype.is_category() ? dictionary_encode(column) : dictionary_decode(column);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype); }
+};
 
 // Strings as categories or categories as strings.
 NodePtr recode_node(const NodePtr& input, Dtype dtype) {
   Signature signature = input->signature();
   signature.dtype = dtype;
-  NodePtr made = operator_node("astype", std::string(dtype.name()), signature, {input}, 1,
-                               [dtype](std::span<const Value> inputs) -> Value {
-                                 const auto& column = std::get<Column>(inputs[0]);
-                                 return dtype.is_category() ? dictionary_encode(column)
-                                                            : dictionary_decode(column);
-                               });
-  // Codes follow the order in which the texts come, so those of some rows are others.
-  return with_traits(std::move(made),
-                     {.row_inputs = dtype.is_category() ? 0 : 1, .same = "recode"});
+  return operator_node(Recode::make(dtype), std::move(signature), {input});
 }
 
 }  // namespace
+
+OperatorPtr elementwise_operator(Op operation) {
+  static const std::vector<OperatorPtr> shared = [] {
+    std::vector<OperatorPtr> all;
+    for (int op = 0; op <= static_cast<int>(Op::kWhere); ++op)
+      all.push_back(Elementwise::make(static_cast<Op>(op)));
+    return all;
+  }();
+  return shared[static_cast<size_t>(operation)];
+}
+
+Value ReductionOperator::execute(std::span<const Value>) const {
+  throw_error<InternalError>(name(), "the evaluator runs reductions");
+}
 
 NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
   const OpRow& row = op_row(operation);
@@ -128,7 +161,7 @@ NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
   if (NodePtr known = folded_node(operation, signature, inputs)) return known;
   if (operation == Op::kBitwiseAnd || operation == Op::kLogicalAnd)
     if (NodePtr test = narrowed_test(inputs)) return test;
-  return make_elementwise(operation, std::move(signature), std::move(inputs));
+  return operator_node(elementwise_operator(operation), std::move(signature), std::move(inputs));
 }
 
 NodePtr cast_node(const NodePtr& input, Dtype dtype) {
@@ -155,7 +188,7 @@ NodePtr cast_node(const NodePtr& input, Dtype dtype) {
   if (NodePtr known = folded_cast(input, dtype)) return known;
   Signature signature = from;
   signature.dtype = dtype;
-  return make_elementwise(Op::kCast, std::move(signature), {input});
+  return operator_node(elementwise_operator(Op::kCast), std::move(signature), {input});
 }
 
 NodePtr scalar_node(const Scalar& value) {
@@ -167,16 +200,13 @@ NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions 
   if (from.form == Form::kTable)
     throw_error<TypeMismatchError>(reduction_name(reduction), "a table has no reduction", {},
                                    "select a column");
-  Node::Fields made;
-  made.kind = NodeKind::kReduction;
-  made.op = std::string(reduction_name(reduction));
-  made.signature.form = Form::kTensor;
-  made.signature.dtype = reduction_dtype(reduction, from.dtype);
-  made.passes = 1;
-  made.inputs = {input};
-  made.reduction = reduction;
-  made.reduce_options = options;
-  return make_node(std::move(made));
+  auto made = std::make_shared<ReductionOperator>();
+  made->reduction = reduction;
+  made->options = options;
+  Signature signature;
+  signature.form = Form::kTensor;
+  signature.dtype = reduction_dtype(reduction, from.dtype);
+  return operator_node(std::move(made), std::move(signature), {input});
 }
 
 }  // namespace hr

@@ -4,8 +4,10 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/log/tag_stack.h"
+#include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/plan/execute/placement.h"
 #include "headrace/plan/graph/constants.h"
+#include "headrace/plan/graph/logical_plan.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/optimize/common_subplans.h"
@@ -27,7 +29,53 @@ bool eager() {
   return value;
 }
 
+// Held while a node lets go of its inputs: other threads may look at them meanwhile.
+ForkMutex& inputs_mutex() {
+  static auto* const leaked = new ForkMutex;
+  return *leaked;
+}
+
+// The value of its only input, with the rows of another domain.
+struct Relabel final : OperatorOf<Relabel> {
+  std::string_view name() const override { return "rows"; }
+
+  int passes() const override { return 0; }
+
+  RowLineage lineage() const override { return RowLineage::kSame; }
+
+  Value execute(std::span<const Value> inputs) const override { return inputs[0]; }
+};
+
+struct Filter final : OperatorOf<Filter> {
+  std::string detail{};
+  bool live = false;
+
+  std::string_view name() const override { return "getitem"; }
+
+  std::string arguments() const override { return detail; }
+
+  bool supports(Place) const override { return true; }
+
+  RowLineage lineage() const override { return RowLineage::kFiltered; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto* column = std::get_if<Column>(&inputs[1]);
+    const Mask by = column ? Mask(*column) : Mask(std::get<Tensor>(inputs[1]));
+    if (!live && by.is_all()) return inputs[0];
+    if (const auto* values = std::get_if<Column>(&inputs[0])) return filter(*values, by);
+    return filter(std::get<Tensor>(inputs[0]), by);
+  }
+
+  // A filter that was moved does the same.
+  static auto parameters(auto& self) { return std::tie(self.live); }
+};
+
 }  // namespace
+
+OperatorPtr relabel_operator() {
+  static const OperatorPtr shared = Relabel::make();
+  return shared;
+}
 
 Node::Node(std::unique_ptr<Fields> fields)
     : fields_(std::move(fields)), ready_(fields_->value.has_value()) {
@@ -38,6 +86,7 @@ Node::Node(std::unique_ptr<Fields> fields)
 Node::~Node() {
   thread_local std::vector<NodePtr>* pending = nullptr;
   std::vector<NodePtr> inputs = std::move(fields_->inputs);
+  if (fields_->optimized) inputs.push_back(std::move(fields_->optimized));
   if (pending) {
     std::move(inputs.begin(), inputs.end(), std::back_inserter(*pending));
     return;
@@ -51,15 +100,15 @@ Node::~Node() {
 }
 
 NodeKind Node::kind() const {
-  return fields_->kind;
+  return fields_->kind();
 }
 
-const std::string& Node::op() const {
-  return fields_->op;
+std::string Node::op() const {
+  return fields_->op ? std::string(fields_->op->name()) : "data";
 }
 
-const std::string& Node::detail() const {
-  return fields_->detail;
+std::string Node::detail() const {
+  return fields_->op ? fields_->op->arguments() : fields_->label;
 }
 
 const Signature& Node::signature() const {
@@ -86,13 +135,17 @@ void Node::finish(Value value) {
   for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
-  fields_->run = nullptr;
-  fields_->run_table = nullptr;
-  fields_->run_rows = nullptr;
-  fields_->among = nullptr;
-  fields_->remade = nullptr;
-  fields_->filtered = nullptr;
+  fields_->state.reset();
+  fields_->optimized.reset();
+  if (const NodePtr origin = fields_->origin.lock(); origin && !origin->is_ready())
+    origin->finish(*fields_->value);
+  const std::lock_guard lock(inputs_mutex());
   fields_->inputs.clear();
+}
+
+std::vector<NodePtr> held_inputs(const Node& node) {
+  const std::lock_guard lock(inputs_mutex());
+  return node.fields().inputs;
 }
 
 namespace {
@@ -101,11 +154,46 @@ namespace {
 bool is_whole(const Node::Fields& fields) {
   if (fields.signature.nullable) return false;
   if (fields.value) return true;
-  const size_t count = fields.picks ? 1 : fields.inputs.size();
-  return (fields.kind == NodeKind::kElementwise || fields.picks) &&
-         std::all_of(fields.inputs.begin(),
-                     fields.inputs.begin() + static_cast<std::ptrdiff_t>(count),
-                     [](const NodePtr& input) { return has_no_nulls(input); });
+  if (fields.constant) return !fields.constant->is_null();
+  const RowLineage lineage = fields.lineage();
+  const bool picks = lineage == RowLineage::kFiltered;
+  const bool is_known =
+      picks || lineage == RowLineage::kSame || fields.kind() == NodeKind::kElementwise;
+  const size_t count = picks ? 1 : fields.inputs.size();
+  return is_known && std::all_of(fields.inputs.begin(),
+                                 fields.inputs.begin() + static_cast<std::ptrdiff_t>(count),
+                                 [](const NodePtr& input) { return has_no_nulls(input); });
+}
+
+// A chain that is long enough is cut: it gets memory of its own and counts from one again.
+int64_t chain_length(const std::vector<NodePtr>& inputs) {
+  int64_t length = 1;
+  for (const NodePtr& input : inputs)
+    if (!input->is_ready() && input->kind() == NodeKind::kElementwise &&
+        input->fields().chain_length < kLongestChain)
+      length += input->fields().chain_length;
+  return length;
+}
+
+// What follows of an operator's result from that of its rows.
+void note_rows(Node::Fields& fields) {
+  const auto& inputs = fields.inputs;
+  fields.constant = fields.op->constant();
+  switch (fields.op->lineage()) {
+    case RowLineage::kSame:
+      fields.constant = inputs[0]->fields().constant;
+      fields.unique = inputs[0]->fields().unique;
+      break;
+    case RowLineage::kFiltered:
+      fields.constant = inputs[0]->fields().constant;
+      fields.unique = keys_after(inputs[0]->fields().unique, fields.signature.domain);
+      break;
+    case RowLineage::kTaken:
+      fields.unique = keys_at(inputs[0], inputs[1]);
+      break;
+    default:
+      break;
+  }
 }
 
 bool has_counted_rows(const Node::Fields& fields) {
@@ -133,16 +221,19 @@ bool has_no_nulls(const NodePtr& node) {
 }
 
 NodePtr make_node(Node::Fields&& fields) {
-  fields.tag = operator_tag(fields.op);
+  fields.tag = operator_tag(fields.op ? fields.op->name() : "data");
   const bool over_live = std::any_of(fields.inputs.begin(), fields.inputs.end(),
                                      [](const NodePtr& input) { return input->fields().live; });
-  const bool is_operator = fields.kind == NodeKind::kOperator;
-  fields.live |= over_live && is_operator && fields.passes == 0;  // a view shares the memory
+  const bool is_operator = fields.kind() == NodeKind::kOperator;
+  fields.live |= over_live && is_operator && fields.op->passes() == 0;  // a view shares the memory
+  if (is_operator) note_rows(fields);
+  if (fields.kind() == NodeKind::kElementwise) fields.chain_length = chain_length(fields.inputs);
   fields.whole = is_whole(fields);
   fields.place = place_after(fields);
   fields.counted = has_counted_rows(fields);
   note_inputs(fields, over_live);
   note_structure(fields);
+  fields.plan = current_plan();
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
   // A scan waits until a column is wanted; a table over other nodes runs for all columns at once.
   const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
@@ -159,28 +250,18 @@ NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
   const Signature signature = signature_of(value, domain);
   for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
   Node::Fields made;
-  made.kind = NodeKind::kData;
-  made.op = "data";
-  made.detail = std::move(detail);
+  made.label = std::move(detail);
   made.signature = signature;
   made.value = std::move(value);
   made.live = live;
   return make_node(std::move(made));
 }
 
-NodePtr operator_node(std::string op, std::string detail, Signature signature,
-                      std::vector<NodePtr> inputs, int passes, Node::Run run, Node::Choice choice,
-                      bool has_kernels) {
+NodePtr operator_node(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs) {
   Node::Fields made;
-  made.kind = NodeKind::kOperator;
   made.op = std::move(op);
-  made.detail = std::move(detail);
   made.signature = std::move(signature);
-  made.passes = passes;
   made.inputs = std::move(inputs);
-  made.run = std::move(run);
-  made.choice = std::move(choice);
-  made.has_kernels = has_kernels;
   return make_node(std::move(made));
 }
 
@@ -188,149 +269,111 @@ NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mas
                     std::string detail) {
   if (const auto known = constant_of(mask); known && !known->is_null())
     if (NodePtr made = all_or_none(signature, rows, known->as<bool>())) return made;
+  auto filter = std::make_shared<Filter>();
+  filter->detail = std::move(detail);
+  filter->live = rows->fields().live;
+  return operator_node(std::move(filter), std::move(signature), {rows, mask});
+}
+
+// ---- tests of rows ------------------------------------------------------------------------------
+
+namespace {
+
+OperatorPtr read_masked(ParameterReader& reader) {
+  auto test =
+      std::dynamic_pointer_cast<const Predicate>(operator_from_bytes(reader.read<std::string>()));
+  if (!test) throw_error<InvalidArgumentError>("plan", "a masked operator is not a test of rows");
+  return std::make_shared<MaskedPredicate>(std::move(test));
+}
+
+const bool is_masked_known = register_operator(typeid(MaskedPredicate), read_masked);
+
+}  // namespace
+
+std::optional<std::string> MaskedPredicate::bytes() const {
+  (void)is_masked_known;
+  const std::optional<std::string> own = predicate->bytes();
+  if (!own) return {};
+  ParameterWriter writer;
+  writer.write(std::string_view(typeid(MaskedPredicate).name()));
+  writer.write(*own);
+  return writer.take();
+}
+
+bool is_masked(const Node::Fields& fields) {
+  return dynamic_cast<const MaskedPredicate*>(fields.op.get()) != nullptr;
+}
+
+PredicatePtr predicate_of(const Node::Fields& fields) {
+  if (const auto masked = std::dynamic_pointer_cast<const MaskedPredicate>(fields.op))
+    return masked->predicate;
+  return std::dynamic_pointer_cast<const Predicate>(fields.op);
+}
+
+NodePtr predicate_node(PredicatePtr test, Signature signature, std::vector<NodePtr> inputs,
+                       const NodePtr& where) {
+  if (!where) return operator_node(std::move(test), std::move(signature), std::move(inputs));
+  inputs.push_back(where);
+  return operator_node(std::make_shared<MaskedPredicate>(std::move(test)), std::move(signature),
+                       std::move(inputs));
+}
+
+// ---- tables -------------------------------------------------------------------------------------
+
+NodePtr table_node(TableOperatorPtr table, std::vector<NodePtr> inputs, int64_t rows,
+                   uint64_t domain) {
   Node::Fields made;
-  made.kind = NodeKind::kOperator;
-  made.op = "getitem";
-  made.detail = std::move(detail);
-  made.signature = std::move(signature);
-  made.passes = 1;
-  made.inputs = {rows, mask};
-  made.run = [live = rows->fields().live](std::span<const Value> inputs) -> Value {
-    const auto* column = std::get_if<Column>(&inputs[1]);
-    const Mask by = column ? Mask(*column) : Mask(std::get<Tensor>(inputs[1]));
-    if (!live && by.is_all()) return inputs[0];
-    if (const auto* values = std::get_if<Column>(&inputs[0])) return filter(*values, by);
-    return filter(std::get<Tensor>(inputs[0]), by);
-  };
-  made.has_kernels = true;
-  made.picks = true;
-  made.constant = rows->fields().constant;
-  made.unique = keys_after(rows->fields().unique, made.signature.domain);
-  return make_node(std::move(made));
-}
-
-NodePtr with_traits(NodePtr node, NodeTraits traits) {
-  node->fields().unique = std::move(traits.unique);
-  node->fields().traits = std::move(traits);
-  note_structure(node->fields());
-  return node;
-}
-
-NodePtr test_node(std::string op, std::string detail, Signature signature,
-                  std::vector<NodePtr> inputs, RowTest test, NodeTraits traits,
-                  const NodePtr& where) {
-  // Other threads may ask when the node ran and let go of its inputs, so these are not held here.
-  std::vector<std::weak_ptr<Node>> known(inputs.begin(), inputs.end());
-  const auto narrowed = [=, mask = std::weak_ptr(where),
-                         masked = where != nullptr](const NodePtr& more) -> NodePtr {
-    std::vector<NodePtr> held;
-    for (const std::weak_ptr<Node>& each : known) held.push_back(each.lock());
-    const NodePtr also = mask.lock();
-    if (std::count(held.begin(), held.end(), nullptr) > 0 || (masked && !also)) return nullptr;
-    return test_node(op, detail, signature, std::move(held), test, traits,
-                     masked ? elementwise_node(Op::kBitwiseAnd, {also, more}) : more);
-  };
-  if (where) inputs.push_back(where);
-  const NodePtr node =
-      operator_node(std::move(op), std::move(detail), std::move(signature), std::move(inputs), 1,
-                    [test, masked = where != nullptr](std::span<const Value> values) -> Value {
-                      if (!masked) return test(values, nullptr);
-                      const Mask mask(std::get<Column>(values.back()));
-                      return test(values.first(values.size() - 1), &mask);
-                    });
-  Node::Fields& fields = node->fields();
-  fields.narrowed = narrowed;
-  fields.test = std::move(test);
-  fields.masked = where != nullptr;
-  fields.traits = std::move(traits);
-  note_structure(fields);
-  return node;
-}
-
-NodePtr table_node(std::string op, std::string detail, TableOperator table) {
-  Node::Fields made;
-  made.kind = NodeKind::kTable;
-  made.op = std::move(op);
-  made.detail = std::move(detail);
   made.signature.form = Form::kTable;
-  made.signature.shape = {table.rows};
-  made.signature.domain = table.domain ? table.domain : new_domain();
-  made.passes = table.passes;
-  made.inputs = std::move(table.inputs);
-  made.run_table = std::move(table.run);
-  made.prefix = std::move(table.prefix);
-  made.choice = std::move(table.choice);
-  made.names = std::move(table.names);
-  made.dtypes = std::move(table.dtypes);
-  made.reads = std::move(table.reads);
-  made.run_rows = std::move(table.run_rows);
-  made.row_keys = std::move(table.row_keys);
-  made.row_values = std::move(table.row_values);
-  made.partners = std::move(table.partners);
-  made.may_meet = std::move(table.may_meet);
-  made.among = std::move(table.among);
-  made.has_kernels = table.has_kernels;
-  made.sources = std::move(table.sources);
-  made.remade = std::move(table.remade);
-  made.filtered = std::move(table.filtered);
-  made.traits.same = std::move(table.same);
-  made.guess = std::move(table.guess);
-  made.orders_rows = table.orders_rows;
-  made.ignores_order = table.ignores_order;
-  made.finds_first_rows = table.finds_first_rows;
-  if (table.finds_first_rows)
+  made.signature.shape = {rows};
+  made.signature.domain = domain ? domain : new_domain();
+  made.inputs = std::move(inputs);
+  made.state = table->new_state();
+  made.join_keys = table->join_keys();
+  if (table->finds_first_rows())
     for (const NodePtr& key : made.inputs) made.first_of.push_back(key->fields().structure);
-  made.column_keys.resize(made.names.size());
-  for (const RowSource& source : made.sources)
+  made.column_keys.resize(table->names.size());
+  for (const RowSource& source : table->sources)
     for (size_t i = 0; source.once && i < source.columns.size(); ++i)
       if (const int64_t place = source.columns[i]; place >= 0)
         made.column_keys[i] = keys_after(made.inputs[static_cast<size_t>(place)]->fields().unique,
                                          made.signature.domain);
-  for (int64_t k = 0; k < table.unique_keys; ++k)
-    made.column_keys[static_cast<size_t>(k)].push_back(
-        {made.signature.domain, k, table.unique_keys});
+  const int64_t keys = table->unique_keys();
+  for (int64_t k = 0; k < keys; ++k)
+    made.column_keys[static_cast<size_t>(k)].push_back({made.signature.domain, k, keys});
+  made.op = std::move(table);
   return make_node(std::move(made));
 }
 
 const std::vector<std::string>& table_names(const NodePtr& table) {
-  return table->fields().names;
+  return table->fields().table().names;
 }
 
 NodePtr part_node(const NodePtr& table, int64_t index) {
   const Node::Fields& fields = table->fields();
   const auto place = static_cast<size_t>(index);
   Node::Fields made;
-  made.kind = NodeKind::kPart;
-  made.op = fields.op;
-  made.detail = fields.names[place];
+  made.op = std::make_shared<Part>(fields.op->name(), fields.table().names[place], index);
   made.signature.form = Form::kColumn;
-  made.signature.dtype = fields.dtypes[place];
+  made.signature.dtype = fields.table().dtypes[place];
   made.signature.shape = table->signature().shape;
   made.signature.nullable = true;
   made.signature.domain = fields.signature.domain;
   made.inputs = {table};
-  made.part = index;
   made.unique = fields.column_keys[place];
   made.first_of = fields.first_of;
   return make_node(std::move(made));
 }
 
 NodePtr in_domain(const NodePtr& node, uint64_t domain) {
-  NodePtr made;
   if (node->is_ready()) {
-    made = data_node(node->value(), node->detail(), domain, node->fields().live);
-  } else {
-    Signature signature = node->signature();
-    signature.domain = domain;
-    made = operator_node("rows", "", signature, {node}, 0,
-                         [](std::span<const Value> inputs) { return inputs[0]; });
-    made->fields().renames = true;
-    made->fields().whole = node->fields().whole;
-    note_structure(made->fields());
+    NodePtr made = data_node(node->value(), node->detail(), domain, node->fields().live);
+    made->fields().constant = node->fields().constant;
+    made->fields().unique = node->fields().unique;
+    return made;
   }
-  made->fields().constant = node->fields().constant;
-  made->fields().unique = node->fields().unique;
-  return made;
+  Signature signature = node->signature();
+  signature.domain = domain;
+  return operator_node(relabel_operator(), std::move(signature), {node});
 }
 
 namespace {
@@ -345,6 +388,52 @@ Value slice_value(const Value& value, int64_t begin, int64_t count) {
                 tensor.byte_offset() + begin * tensor.strides()[0] * tensor.dtype().size_bytes());
 }
 
+struct Slice final : OperatorOf<Slice> {
+  int64_t begin = 0;
+  int64_t count = 0;
+
+  std::string_view name() const override { return "slice"; }
+
+  std::string arguments() const override {
+    return std::to_string(begin) + ":" + std::to_string(begin + count);
+  }
+
+  int passes() const override { return 0; }
+
+  RowLineage lineage() const override { return begin == 0 ? RowLineage::kFirst : RowLineage::kOwn; }
+
+  int64_t first_rows() const override { return begin == 0 ? count : -1; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const int64_t length = signature_of(inputs[0]).rows();
+    const int64_t first = std::min(begin, length);
+    return slice_value(inputs[0], first, std::min(count, length - first));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.begin, self.count); }
+};
+
+struct Trim final : OperatorOf<Trim> {
+  int64_t first = 0;
+  int64_t last = 0;
+
+  std::string_view name() const override { return "slice"; }
+
+  std::string arguments() const override {
+    return std::to_string(first) + ":" + std::to_string(-last);
+  }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const int64_t length = signature_of(inputs[0]).rows();
+    const int64_t begin = std::min(first, length);
+    return slice_value(inputs[0], begin, std::max<int64_t>(length - begin - last, 0));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.first, self.last); }
+};
+
 }  // namespace
 
 NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
@@ -357,15 +446,7 @@ NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
   signature.shape[0] = rows == kUnknown ? kUnknown : std::clamp<int64_t>(rows - begin, 0, count);
   if (signature.shape[0] != rows || rows == kUnknown)
     signature.domain = new_domain() | (begin == 0 ? signature.domain & kPickedRows : kPickedRows);
-  NodePtr made =
-      operator_node("slice", std::to_string(begin) + ":" + std::to_string(begin + count), signature,
-                    {input}, 0, [begin, count](std::span<const Value> inputs) {
-                      const int64_t length = signature_of(inputs[0]).rows();
-                      const int64_t first = std::min(begin, length);
-                      return slice_value(inputs[0], first, std::min(count, length - first));
-                    });
-  if (begin == 0) made->fields().first_rows = count;
-  return made;
+  return operator_node(Slice::make(begin, count), std::move(signature), {input});
 }
 
 NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last) {
@@ -377,13 +458,7 @@ NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last) {
   if (signature.rows() != kUnknown)
     return slice_node(input, first, signature.rows() - first - last);
   signature.domain = shorter_domain(signature.domain, first + last);
-  return operator_node("slice", std::to_string(first) + ":" + std::to_string(-last), signature,
-                       {input}, 0, [first, last](std::span<const Value> inputs) {
-                         const int64_t length = signature_of(inputs[0]).rows();
-                         const int64_t begin = std::min(first, length);
-                         return slice_value(inputs[0], begin,
-                                            std::max<int64_t>(length - begin - last, 0));
-                       });
+  return operator_node(Trim::make(first, last), std::move(signature), {input});
 }
 
 }  // namespace hr

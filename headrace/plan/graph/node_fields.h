@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of a node, for node.cpp, planner.cpp, executor.cpp and explain.cpp.
+// The inside of a node, for this room.
 #pragma once
-#include "headrace/plan/cost/cost_model.h"
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/optimize/unique_keys.h"
-#include "headrace/plan/optimize/zone_map.h"
 
 #include <optional>
 
@@ -14,75 +12,142 @@ namespace hr {
 inline constexpr int64_t kLongestChain = 200;
 
 struct Node::Fields {
-  NodeKind kind = NodeKind::kData;
-  std::string op{};
-  std::string detail{};
+  OperatorPtr op{};     // null of data
+  std::string label{};  // of data; of an operator that ran how it did, if its arguments do not say
   Signature signature{};
   Signature final_signature{};  // once the value is there
-  bool counted = false;         // its rows are of an input that had to run to tell them
   Tag tag = 0;
-  int passes = 0;
   std::vector<NodePtr> inputs{};
   std::optional<Value> value{};
-  Run run{};
-  Choice choice{};
-  NodeTraits traits{};
-  Cost cost{};
-  CostOf work{};
-  MayBeTrue may_be_true{};  // of a test
-  bool keeps_order = false;
-  RowTest test{};       // of a test of rows
-  bool masked = false;  // whose last input is a mask that says where it looks
-  /// The same where a mask is true; null once it let go of its inputs.
-  std::function<NodePtr(const NodePtr& where)> narrowed{};
-  RunTable run_table{};
-  RunRows run_rows{};
-  std::vector<int64_t> row_keys{};
-  std::vector<int64_t> row_values{};
-  std::vector<TableOperator::Partners> partners{};
-  MayMeet may_meet{};
-  Among among{};
-  std::vector<RowSource> sources{};
-  Remade remade{};
-  Filtered filtered{};
-  std::function<int64_t(const InputEstimates& inputs)> guess{};
-  bool orders_rows = false;
-  bool ignores_order = false;
-  bool finds_first_rows = false;
-  // For some plan, which made another table instead: that one, if it is there, and the mask.
+  std::shared_ptr<TableState> state{};   // of a table
+  std::vector<JoinKeyPair> join_keys{};  // of a join: those that no plan used
+  // Of a copy that a plan may change: that plan, and the node with the same value.
+  uint64_t plan = 0;
+  std::weak_ptr<Node> origin{};
+  bool is_rewritten = false;  // by a pass
+  // Of a node that a plan rewrote and ran, but not for its own value: what it ran instead.
+  NodePtr optimized{};
+  // Of a table of which some plan made only the rows that a mask picks: that table, if it is there,
+  // and the structure of the mask.
   bool was_filtered = false;
   std::weak_ptr<Node> filtered_to{};
-  std::weak_ptr<Node> filtered_by{};
-  std::function<NodePtr(int64_t)> prefix{};
-  std::vector<std::string> names{};  // of a table node
-  std::vector<Dtype> dtypes{};
-  std::vector<std::vector<int64_t>> reads{};
-  Op operation = Op::kInput;  // of an element-wise node
-  Reduction reduction = Reduction::kSum;
-  ReduceOptions reduce_options{};
-  int64_t part = 0;
+  uint64_t filtered_by = 0;
+  bool owns_inputs = false;                          // nobody else holds them
   std::vector<KeyPlace> unique{};                    // sets of keys that the column is of
-  std::vector<std::vector<KeyPlace>> column_keys{};  // of a table node
+  std::vector<std::vector<KeyPlace>> column_keys{};  // of a table
   std::vector<uint64_t> first_of{};                  // of first rows: the structures of the keys
   std::optional<Scalar> constant{};                  // the value in each row
-  std::weak_ptr<Node> negates{};                     // the operand of a negation
   Place place = host;                                // where the value will be
-  bool has_kernels = false;                          // `run` takes inputs on a CUDA device
-  bool whole = false;                                // no row is null, for sure
-  bool picks = false;        // inputs are rows and the mask that picks of them
-  bool renames = false;      // the value of its only input in another row domain
-  int64_t first_rows = -1;   // of a slice from row 0 on: how many
+  bool counted = false;      // its rows are of an input that had to run to tell them
+  bool whole = false;        // no row is null, for sure
   bool live = false;         // the value lies in memory that others may write
   uint64_t serial = 0;       // of all nodes
   uint64_t work_on = 0;      // equal for the same inputs
   uint64_t structure = 0;    // equal for nodes that do the same with the same inputs
   int64_t chain_length = 0;  // element-wise operations above the last materialised value
 
-  bool is_fusable() const { return kind == NodeKind::kElementwise || kind == NodeKind::kReduction; }
+  NodeKind kind() const { return op ? op->kind() : NodeKind::kData; }
+
+  RowLineage lineage() const { return op ? op->lineage() : RowLineage::kOwn; }
+
+  Op operation() const { return op ? op->operation() : Op::kInput; }
+
+  bool is_fusable() const {
+    return kind() == NodeKind::kElementwise || kind() == NodeKind::kReduction;
+  }
+
+  /// Of a table.
+  const TableOperator& table() const { return static_cast<const TableOperator&>(*op); }
+
+  /// Of a part.
+  int64_t part() const;
 };
+
+/// One column of a table. It does not hold the table's operator, which may hold a file.
+struct Part final : Operator {
+  Part(std::string_view of, std::string name, int64_t place)
+      : table(of), column(std::move(name)), index(place) {}
+
+  NodeKind kind() const override { return NodeKind::kPart; }
+
+  std::string_view name() const override { return table; }
+
+  std::string arguments() const override { return column; }
+
+  std::optional<std::string> bytes() const override { return "part " + std::to_string(index); }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return std::get<Table>(inputs[0]).column(index);
+  }
+
+  std::string table;
+  std::string column;
+  int64_t index;
+};
+
+inline int64_t Node::Fields::part() const {
+  return static_cast<const Part&>(*op).index;
+}
+
+/// The reduction at the end of a chain.
+struct ReductionOperator final : OperatorOf<ReductionOperator> {
+  Reduction reduction = Reduction::kSum;
+  ReduceOptions options{};
+
+  NodeKind kind() const override { return NodeKind::kReduction; }
+
+  std::string_view name() const override { return reduction_name(reduction); }
+
+  Value execute(std::span<const Value>) const override;
+
+  static auto parameters(auto& self) { return std::tie(self.reduction, self.options); }
+};
+
+/// A test of the rows for which its last input, a mask, is true.
+struct MaskedPredicate final : Operator {
+  explicit MaskedPredicate(PredicatePtr of) : predicate(std::move(of)) {}
+
+  std::string_view name() const override { return predicate->name(); }
+
+  std::string arguments() const override { return predicate->arguments(); }
+
+  std::string describe(std::span<const NodePtr>) const override {
+    return arguments() + " (where a mask is true)";
+  }
+
+  std::optional<std::string> bytes() const override;
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  int64_t rowwise_inputs() const override { return predicate->rowwise_inputs(); }
+
+  Cost cost(const InputEstimates& inputs) const override { return predicate->cost(inputs); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Mask mask(std::get<Column>(inputs.back()));
+    return predicate->test(inputs.first(inputs.size() - 1), &mask);
+  }
+
+  PredicatePtr predicate;
+};
+
+/// The test of a node that is one, without its mask; null of others.
+PredicatePtr predicate_of(const Node::Fields& fields);
+/// Whether a node's last input is the mask of a test.
+bool is_masked(const Node::Fields& fields);
 
 /// Whether no row is null for sure.
 bool has_no_nulls(const NodePtr& node);
+
+/// The inputs of a node of which another thread may make the value meanwhile; none once it is
+/// there.
+std::vector<NodePtr> held_inputs(const Node& node);
+
+/// Operators that a plan makes by itself.
+OperatorPtr relabel_operator();
+OperatorPtr elementwise_operator(Op operation);
 
 /// Tags the node and, with HEADRACE_EAGER=1 or over live memory, runs it.
 NodePtr make_node(Node::Fields&& fields);

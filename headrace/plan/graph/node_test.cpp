@@ -3,6 +3,7 @@
 #include "headrace/plan/graph/node.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/graph/operator_testing.h"
 #include "headrace/plan/graph/view.h"
 
 #include <gtest/gtest.h>
@@ -59,16 +60,17 @@ TEST(Node, SeveralReductionsOfOneColumnShareThePass) {
 // Otherwise many small pieces leave memory under a limit before their turn comes.
 TEST(Node, PiecesThatNobodyElseHoldsArePutTogetherFirst) {
   std::vector<std::string> ran;
-  const auto logged = [&](std::string op, std::vector<NodePtr> inputs) {
-    const Node::Run run = [&ran, op](std::span<const Value> values) {
+  const auto logged = [&](std::string op, std::vector<NodePtr> inputs,
+                          RowLineage lineage = RowLineage::kOwn) {
+    const Signature signature = inputs[0]->signature();
+    const auto run = [&ran, op](std::span<const Value> values) {
       ran.push_back(op);
       return values.back();
     };
-    const Signature signature = inputs[0]->signature();
-    return operator_node(op, "", signature, std::move(inputs), 1, run);
+    return test_node(op, signature, std::move(inputs), run, lineage);
   };
   const auto joined = [&](std::string op, std::vector<NodePtr> pieces) {
-    return with_traits(logged(std::move(op), std::move(pieces)), {.concats = true});
+    return logged(std::move(op), std::move(pieces), RowLineage::kConcatenated);
   };
   const NodePtr kept = numbers(8);
   const std::vector<NodePtr> wanted{
@@ -90,11 +92,11 @@ TEST(Node, OperatorsSeeMaterialisedInputs) {
   const NodePtr x = numbers(10);
   const NodePtr doubled = elementwise_node(Op::kAdd, {x, x});
   int runs = 0;
-  const NodePtr op = operator_node("op", "", doubled->signature(), {doubled}, 1,
-                                   [&runs](std::span<const Value> inputs) {
-                                     ++runs;
-                                     return inputs[0];
-                                   });
+  const NodePtr op =
+      test_node("op", doubled->signature(), {doubled}, [&runs](std::span<const Value> inputs) {
+        ++runs;
+        return inputs[0];
+      });
   const NodePtr sum = reduction_node(Reduction::kSum, elementwise_node(Op::kAdd, {op, doubled}));
   EXPECT_EQ(item(sum), 180);
   EXPECT_EQ(item(sum), 180);
@@ -102,25 +104,24 @@ TEST(Node, OperatorsSeeMaterialisedInputs) {
 }
 
 // Columns "a", "b" of 1,000 rows; notes what was asked for.
-TableOperator two_columns(std::vector<std::vector<bool>>& asked) {
-  return {.names = {"a", "b"},
-          .dtypes = {TypeId::kFloat64, TypeId::kFloat64},
-          .run = [&asked](const std::vector<bool>& wanted, std::span<const Value>) {
-            asked.push_back(wanted);
-            std::vector<std::string> names;
-            std::vector<Column> columns;
-            for (size_t i = 0; i < wanted.size(); ++i) {
-              if (!wanted[i]) continue;
-              names.push_back(i ? "b" : "a");
-              columns.push_back(as_column(std::get<Tensor>(numbers(1000)->value())));
-            }
-            return Table(std::move(names), std::move(columns));
-          }};
+std::shared_ptr<TestTable> two_columns(std::vector<std::vector<bool>>& asked) {
+  const auto run = [&asked](const std::vector<bool>& wanted, std::span<const Value>) {
+    asked.push_back(wanted);
+    std::vector<std::string> names;
+    std::vector<Column> columns;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i]) continue;
+      names.push_back(i ? "b" : "a");
+      columns.push_back(as_column(std::get<Tensor>(numbers(1000)->value())));
+    }
+    return Table(std::move(names), std::move(columns));
+  };
+  return std::make_shared<TestTable>("read", std::vector<std::string>{"a", "b"}, run);
 }
 
 TEST(Node, OnlyTheWantedPartsOfATableRun) {
   std::vector<std::vector<bool>> asked;
-  const NodePtr table = table_node("read", "", two_columns(asked));
+  const NodePtr table = table_node(two_columns(asked), {});
   EXPECT_EQ(item(reduction_node(Reduction::kMax, part_node(table, 1))), 999);
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0], (std::vector<bool>{false, true}));
@@ -130,30 +131,28 @@ TEST(Node, OnlyTheWantedPartsOfATableRun) {
 NodePtr keyed_table(std::vector<std::string>& ran) {
   std::vector<NodePtr> inputs;
   for (const char* name : {"k", "x", "y"})
-    inputs.push_back(operator_node(
-        name, "", signature_of(Value(Column(TypeId::kFloat64, 3, Buffer::allocate(24)))), {}, 1,
-        [&ran, name](std::span<const Value>) -> Value {
-          ran.emplace_back(name);
-          return Column(TypeId::kFloat64, 3, Buffer::allocate(24));
-        }));
-  TableOperator keyed{.names = {"k", "x", "y"},
-                      .dtypes = std::vector<Dtype>(3, TypeId::kFloat64),
-                      .rows = 3,
-                      .run = [](const std::vector<bool>& wanted, std::span<const Value> values) {
-                        std::vector<std::string> names;
-                        std::vector<Column> columns;
-                        for (size_t i = 0; i < wanted.size(); ++i) {
-                          const Column& column = std::get<Column>(values[i]);
-                          EXPECT_EQ(column.num_rows(), wanted[i] || i == 0 ? 3 : 0);
-                          if (!wanted[i]) continue;
-                          names.emplace_back(1, "kxy"[i]);
-                          columns.push_back(column);
-                        }
-                        return Table(std::move(names), std::move(columns));
-                      }};
-  keyed.inputs = std::move(inputs);
-  keyed.reads = {{}, {1}, {2}};
-  return table_node("sort_values", "", std::move(keyed));
+    inputs.push_back(
+        test_node(name, signature_of(Value(Column(TypeId::kFloat64, 3, Buffer::allocate(24)))), {},
+                  [&ran, name](std::span<const Value>) -> Value {
+                    ran.emplace_back(name);
+                    return Column(TypeId::kFloat64, 3, Buffer::allocate(24));
+                  }));
+  const auto run = [](const std::vector<bool>& wanted, std::span<const Value> values) {
+    std::vector<std::string> names;
+    std::vector<Column> columns;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const Column& column = std::get<Column>(values[i]);
+      EXPECT_EQ(column.num_rows(), wanted[i] || i == 0 ? 3 : 0);
+      if (!wanted[i]) continue;
+      names.emplace_back(1, "kxy"[i]);
+      columns.push_back(column);
+    }
+    return Table(std::move(names), std::move(columns));
+  };
+  auto keyed =
+      std::make_shared<TestTable>("sort_values", std::vector<std::string>{"k", "x", "y"}, run);
+  keyed->columns_needed = {{}, {1}, {2}};
+  return table_node(std::move(keyed), std::move(inputs), 3);
 }
 
 TEST(Node, ATableReadsOnlyWhatTheWantedColumnsNeed) {
@@ -174,10 +173,9 @@ TEST(Node, TwoTablesInARowReadOnlyWhatTheLastOneNeeds) {
   std::vector<std::string> ran;
   const NodePtr first = keyed_table(ran);
   std::vector<std::vector<bool>> asked;
-  TableOperator second = two_columns(asked);
-  second.inputs = {part_node(first, 1), part_node(first, 2)};
-  second.reads = {{0}, {1}};
-  force(part_node(table_node("filter", "", std::move(second)), 1));
+  const auto second = two_columns(asked);
+  second->columns_needed = {{0}, {1}};
+  force(part_node(table_node(second, {part_node(first, 1), part_node(first, 2)}), 1));
   EXPECT_EQ(ran, (std::vector<std::string>{"k", "y"}));
 }
 
@@ -193,7 +191,7 @@ TEST(Node, UnknownLengthsFitWhenTheyComeFromOneSource) {
     Signature signature = signature_of(scalar_tensor(1.0));
     signature.shape = {kUnknown};
     signature.domain = new_domain();
-    return operator_node("source", "", signature, {}, 1, [](std::span<const Value>) {
+    return test_node("source", signature, {}, [](std::span<const Value>) {
       return Value(std::get<Tensor>(numbers(10)->value()));
     });
   };
@@ -209,11 +207,11 @@ TEST(Node, UnknownLengthsFitWhenTheyComeFromOneSource) {
 TEST(Node, ErrorsNameTheLineAndTheNextCallWorks) {
   const ScopedTag tag(intern_tag("", "etl.py:12"));
   bool broken = true;
-  const NodePtr op = operator_node("parse", "", signature_of(scalar_tensor(1.0)), {}, 1,
-                                   [&broken](std::span<const Value>) -> Value {
-                                     if (broken) throw InvalidArgumentError("parse: bad");
-                                     return scalar_tensor(1.0);
-                                   });
+  const NodePtr op = test_node("parse", signature_of(scalar_tensor(1.0)), {},
+                               [&broken](std::span<const Value>) -> Value {
+                                 if (broken) throw InvalidArgumentError("parse: bad");
+                                 return scalar_tensor(1.0);
+                               });
   try {
     force(op);
     FAIL();
@@ -250,7 +248,7 @@ TEST(Node, PrefixReadsOnlyTheFirstRows) {
 
 TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
   std::vector<std::vector<bool>> asked;
-  const NodePtr table = table_node("read", "", two_columns(asked));
+  const NodePtr table = table_node(two_columns(asked), {});
   const NodePtr a = part_node(table, 0), b = part_node(table, 1);
   const NodePtr later = elementwise_node(Op::kMultiply, {a, weak(2)});
   force(a);
@@ -262,9 +260,9 @@ TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
 
 TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
   std::vector<std::vector<bool>> asked;
-  TableOperator scan = two_columns(asked);
-  scan.passes = 2;
-  const NodePtr table = table_node("read", "", std::move(scan));
+  const auto scan = two_columns(asked);
+  scan->walks = 2;
+  const NodePtr table = table_node(scan, {});
   const NodePtr column = part_node(table, 0);
   const NodePtr total = reduction_node(Reduction::kSum, elementwise_node(Op::kSquare, {column}));
   const NodePtr rest = elementwise_node(Op::kAdd, {total, weak(1)});
@@ -275,8 +273,8 @@ TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
 
 TEST(Node, OtherThreadsMayReadANodeThatRuns) {
   const NodePtr x = numbers(300'000);
-  const NodePtr kept = operator_node("kept", "", x->signature(), {x}, 1,
-                                     [](std::span<const Value> inputs) { return inputs[0]; });
+  const NodePtr kept = test_node("kept", x->signature(), {x},
+                                 [](std::span<const Value> inputs) { return inputs[0]; });
   std::atomic<bool> stop{false};
   std::thread reader([&] {
     while (!stop) {

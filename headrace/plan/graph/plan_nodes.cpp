@@ -18,28 +18,31 @@ std::atomic<int64_t> visits{0};
 // Marks what table `node` reads for column `part` (all of them: -1), and calls `visit` for what no
 // column read before.
 template <class F>
-void add_needs(const Node::Fields& table, int64_t part, std::vector<bool>& needed, F&& visit) {
+void add_needs(const Node& node, uint64_t plan, int64_t part, std::vector<bool>& needed,
+               F&& visit) {
+  const Node::Fields& table = PlanNodes::form_of(node, plan);
   const auto need = [&](size_t place) {
     needed[place] = true;
-    visit(table.inputs[place].get());
+    visit(PlanNodes::standing_for(table.inputs[place], plan).get());
   };
+  const auto& reads = table.table().columns_needed;
   if (needed.empty()) {
     std::vector<bool> by_column(table.inputs.size());
-    for (const auto& places : table.reads)
+    for (const auto& places : reads)
       for (const int64_t place : places) by_column[static_cast<size_t>(place)] = true;
     needed.resize(table.inputs.size());
     for (size_t i = 0; i < needed.size(); ++i)
       if (!by_column[i]) need(i);
   }
   const auto column = static_cast<size_t>(part);
-  for (size_t i = part < 0 ? 0 : column; i < (part < 0 ? table.reads.size() : column + 1); ++i)
-    if (i < table.reads.size())
-      for (const int64_t place : table.reads[i])
+  for (size_t i = part < 0 ? 0 : column; i < (part < 0 ? reads.size() : column + 1); ++i)
+    if (i < reads.size())
+      for (const int64_t place : reads[i])
         if (!needed[static_cast<size_t>(place)]) need(static_cast<size_t>(place));
 }
 
 // Which inputs each table reads for the columns that the roots want of it.
-Needs table_needs(std::span<const NodePtr> roots) {
+Needs table_needs(std::span<const NodePtr> roots, uint64_t plan) {
   Needs needs;
   std::unordered_set<const Node*> seen;
   std::vector<const Node*> stack;
@@ -47,20 +50,20 @@ Needs table_needs(std::span<const NodePtr> roots) {
     if (!node->is_ready() && seen.insert(node).second) stack.push_back(node);
   };
   const auto want = [&](const Node* table, int64_t part) {
-    if (!table->is_ready()) add_needs(table->fields(), part, needs[table], visit);
+    if (!table->is_ready()) add_needs(*table, plan, part, needs[table], visit);
   };
-  for (const NodePtr& root : roots) visit(root.get());
+  for (const NodePtr& root : roots) visit(PlanNodes::standing_for(root, plan).get());
   while (!stack.empty()) {
     const Node* const node = stack.back();
     stack.pop_back();
-    const Node::Fields& fields = node->fields();
+    const Node::Fields& fields = PlanNodes::form_of(*node, plan);
     count_visits(1);
-    if (fields.kind == NodeKind::kTable) {
+    if (fields.kind() == NodeKind::kTable) {
       want(node, -1);
-    } else if (fields.kind == NodeKind::kPart) {
-      want(fields.inputs[0].get(), fields.part);
+    } else if (fields.kind() == NodeKind::kPart) {
+      want(PlanNodes::standing_for(fields.inputs[0], plan).get(), fields.part());
     } else {
-      for (const NodePtr& input : fields.inputs) visit(input.get());
+      for (const NodePtr& input : fields.inputs) visit(PlanNodes::standing_for(input, plan).get());
     }
   }
   return needs;
@@ -69,11 +72,7 @@ Needs table_needs(std::span<const NodePtr> roots) {
 // Whether a node puts pieces together that end with it. It goes first: under a limit many small
 // pieces leave memory and come back more dearly than one column.
 bool joins_pieces_of_its_own(const NodePtr& node) {
-  const Node::Fields& fields = node->fields();
-  return fields.traits.concats &&
-         std::all_of(fields.inputs.begin(), fields.inputs.end(), [](const NodePtr& input) {
-           return input->is_ready() && input.use_count() == 1;
-         });
+  return node->fields().owns_inputs && node->fields().lineage() == RowLineage::kConcatenated;
 }
 
 }  // namespace
@@ -86,7 +85,23 @@ void count_visits(int64_t count) {
   visits.store(visits.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
 
-PlanNodes::PlanNodes(std::span<const NodePtr> roots) : needs_(table_needs(roots)) {
+NodePtr PlanNodes::standing_for(const NodePtr& node, uint64_t plan) {
+  NodePtr current = node;
+  while (!current->is_ready() && current->fields().plan != plan) {
+    NodePtr origin = current->fields().origin.lock();
+    if (!origin) break;
+    current = std::move(origin);
+  }
+  return current;
+}
+
+const Node::Fields& PlanNodes::form_of(const Node& node, uint64_t plan) {
+  const Node::Fields& own = node.fields();
+  return own.optimized && own.plan != plan ? own.optimized->fields() : own;
+}
+
+PlanNodes::PlanNodes(std::span<const NodePtr> roots, uint64_t plan)
+    : plan_(plan), needs_(table_needs(roots, plan)) {
   std::unordered_set<const Node*> seen;
   struct Visit {
     NodePtr node;
@@ -97,7 +112,8 @@ PlanNodes::PlanNodes(std::span<const NodePtr> roots) : needs_(table_needs(roots)
   const auto visit = [&](const NodePtr& node) {
     if (!node->is_ready() && seen.insert(node.get()).second) stack.push_back({node, inputs(*node)});
   };
-  for (const NodePtr& root : roots) {
+  for (const NodePtr& given : roots) {
+    const NodePtr root = standing_for(given, plan);
     roots_.insert(root.get());
     visit(root);
     while (!stack.empty()) {

@@ -20,7 +20,14 @@ void count_visits(int64_t count);
 class PlanNodes {
  public:
   PlanNodes() = default;
-  explicit PlanNodes(std::span<const NodePtr> roots);
+  /// `plan`: whose own copies of nodes are taken as they are; others are looked up in the form that
+  /// an earlier plan left them in.
+  PlanNodes(std::span<const NodePtr> roots, uint64_t plan);
+
+  /// What stands for a node of another plan: the value that is there, or what the user holds.
+  static NodePtr standing_for(const NodePtr& node, uint64_t plan);
+  /// The operator and inputs that a node of another plan is run with.
+  static const Node::Fields& form_of(const Node& node, uint64_t plan);
 
   /// Inputs before users.
   const std::vector<NodePtr>& order() const { return order_; }
@@ -37,14 +44,15 @@ class PlanNodes {
   std::vector<NodePtr> inputs(const Node& node) const;
   template <class F>
   void for_each_input(const Node& node, F&& visit) const {
-    const std::vector<NodePtr>& all = node.fields().inputs;
+    const std::vector<NodePtr>& all = form_of(node, plan_).inputs;
     count_visits(1 + static_cast<int64_t>(all.size()));
     const auto needed = needs_.find(&node);
     for (size_t i = 0; i < all.size(); ++i)
-      if (needed == needs_.end() || needed->second[i]) visit(all[i]);
+      if (needed == needs_.end() || needed->second[i]) visit(standing_for(all[i], plan_));
   }
 
  private:
+  uint64_t plan_ = 0;
   std::unordered_map<const Node*, std::vector<bool>> needs_{};  // of tables, by input
   std::vector<NodePtr> order_{};
   std::unordered_map<const Node*, size_t> places_{};

@@ -24,6 +24,121 @@ std::string shape_text(const Shape& shape) {
   return text + ")";
 }
 
+// ---- operators: each shares the memory of its input ---------------------------------------------
+
+struct View final : OperatorOf<View> {
+  std::vector<ViewItem> items{};
+  Shape shape{};
+
+  std::string_view name() const override { return "getitem"; }
+
+  std::string arguments() const override { return shape_text(shape); }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& tensor = std::get<Tensor>(inputs[0]);
+    Shape sizes, strides;
+    int64_t element = 0;
+    for (size_t d = 0; d < items.size(); ++d) {
+      element += items[d].begin * tensor.strides()[d];
+      if (items[d].step == 0) continue;
+      sizes.push_back(items[d].count == kUnknown ? tensor.shape()[d] : items[d].count);
+      strides.push_back(tensor.strides()[d] * items[d].step);
+    }
+    if (num_elements(sizes) == 0) element = 0;
+    return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(),
+                  tensor.byte_offset() + element * tensor.dtype().size_bytes());
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.items, self.shape); }
+};
+
+struct Transpose final : OperatorOf<Transpose> {
+  std::vector<int64_t> axes{};
+
+  std::string_view name() const override { return "transpose"; }
+
+  std::string arguments() const override { return shape_text(axes); }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& tensor = std::get<Tensor>(inputs[0]);
+    Shape sizes, strides;
+    for (const int64_t axis : axes) {
+      sizes.push_back(tensor.shape()[static_cast<size_t>(axis)]);
+      strides.push_back(tensor.strides()[static_cast<size_t>(axis)]);
+    }
+    return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(), tensor.byte_offset());
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.axes); }
+};
+
+struct Reshape final : OperatorOf<Reshape> {
+  Shape shape{};
+
+  std::string_view name() const override { return "reshape"; }
+
+  std::string arguments() const override { return shape_text(shape); }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor tensor = contiguous(std::get<Tensor>(inputs[0]), "reshape");
+    if (tensor.num_elements() != num_elements(shape))
+      throw_error<InvalidArgumentError>(
+          "reshape", "the number of elements differs",
+          {{"from", shape_text(tensor.shape())}, {"to", shape_text(shape)}});
+    return Tensor(tensor.dtype(), shape, tensor.buffer(), tensor.byte_offset());
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.shape); }
+};
+
+struct ToSeries final : OperatorOf<ToSeries> {
+  std::string_view name() const override { return "to_series"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return column_of("to_series", std::get<Tensor>(inputs[0]));
+  }
+};
+
+struct ToArray final : OperatorOf<ToArray> {
+  std::string_view name() const override { return "to_array"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return as_tensor(std::get<Column>(inputs[0]));
+  }
+};
+
+struct Retype final : OperatorOf<Retype> {
+  Dtype dtype{};
+
+  std::string_view name() const override { return "astype"; }
+
+  std::string arguments() const override { return std::string(dtype.name()); }
+
+  int passes() const override { return 0; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  bool is_monotonic() const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    if (const auto* column = std::get_if<Column>(&inputs[0])) return column->with_dtype(dtype);
+    const auto& tensor = std::get<Tensor>(inputs[0]);
+    return Tensor(dtype, tensor.shape(), tensor.strides(), tensor.buffer(), tensor.byte_offset());
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype); }
+};
+
 }  // namespace
 
 NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items) {
@@ -51,22 +166,8 @@ NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items) {
   }
   signature.shape = shape;
   if (shape.empty() || shape[0] != kUnknown) signature.domain = 0;
-  return operator_node(
-      "getitem", shape_text(shape), signature, {array}, 0,
-      [items](std::span<const Value> inputs) -> Value {
-        const auto& tensor = std::get<Tensor>(inputs[0]);
-        Shape sizes, strides;
-        int64_t element = 0;
-        for (size_t d = 0; d < items.size(); ++d) {
-          element += items[d].begin * tensor.strides()[d];
-          if (items[d].step == 0) continue;
-          sizes.push_back(items[d].count == kUnknown ? tensor.shape()[d] : items[d].count);
-          strides.push_back(tensor.strides()[d] * items[d].step);
-        }
-        if (num_elements(sizes) == 0) element = 0;
-        return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(),
-                      tensor.byte_offset() + element * tensor.dtype().size_bytes());
-      });
+  return operator_node(View::make(std::move(items), std::move(shape)), std::move(signature),
+                       {array});
 }
 
 NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
@@ -83,17 +184,7 @@ NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
                                       {{"axes", shape_text(axes)}, {"dimensions", shape.size()}});
   for (size_t d = 0; d < axes.size(); ++d) signature.shape[d] = shape[static_cast<size_t>(axes[d])];
   if (!axes.empty() && axes[0] != 0) signature.domain = 0;
-  return operator_node("transpose", shape_text(axes), signature, {array}, 0,
-                       [axes](std::span<const Value> inputs) -> Value {
-                         const auto& tensor = std::get<Tensor>(inputs[0]);
-                         Shape sizes, strides;
-                         for (const int64_t axis : axes) {
-                           sizes.push_back(tensor.shape()[static_cast<size_t>(axis)]);
-                           strides.push_back(tensor.strides()[static_cast<size_t>(axis)]);
-                         }
-                         return Tensor(tensor.dtype(), sizes, strides, tensor.buffer(),
-                                       tensor.byte_offset());
-                       });
+  return operator_node(Transpose::make(std::move(axes)), std::move(signature), {array});
 }
 
 NodePtr reshape_node(const NodePtr& array, Shape shape) {
@@ -108,16 +199,7 @@ NodePtr reshape_node(const NodePtr& array, Shape shape) {
         {{"from", shape_text(signature.shape)}, {"to", shape_text(shape)}});
   signature.shape = shape;
   signature.domain = 0;
-  return operator_node("reshape", shape_text(shape), signature, {array}, 0,
-                       [shape, count](std::span<const Value> inputs) -> Value {
-                         const Tensor tensor = contiguous(std::get<Tensor>(inputs[0]), "reshape");
-                         if (tensor.num_elements() != count)
-                           throw_error<InvalidArgumentError>(
-                               "reshape", "the number of elements differs",
-                               {{"from", shape_text(tensor.shape())}, {"to", shape_text(shape)}});
-                         return Tensor(tensor.dtype(), shape, tensor.buffer(),
-                                       tensor.byte_offset());
-                       });
+  return operator_node(Reshape::make(std::move(shape)), std::move(signature), {array});
 }
 
 NodePtr as_column_node(const NodePtr& array) {
@@ -130,10 +212,7 @@ NodePtr as_column_node(const NodePtr& array) {
         {{"shape", shape_text(signature.shape)}, {"dtype", signature.dtype.name()}});
   signature.form = Form::kColumn;
   signature.nullable = times;  // NaT becomes null
-  return operator_node("to_series", "", signature, {array}, 0,
-                       [](std::span<const Value> inputs) -> Value {
-                         return column_of("to_series", std::get<Tensor>(inputs[0]));
-                       });
+  return operator_node(ToSeries::make(), std::move(signature), {array});
 }
 
 NodePtr as_tensor_node(const NodePtr& column) {
@@ -153,10 +232,7 @@ NodePtr as_tensor_node(const NodePtr& column) {
                                    : dtype.is_decimal() ? "use astype('float64')"
                                    : dtype.has_zone()   ? "use dt.tz_convert(None) for UTC"
                                                         : "");
-  return operator_node("to_array", "", signature, {column}, 0,
-                       [](std::span<const Value> inputs) -> Value {
-                         return as_tensor(std::get<Column>(inputs[0]));
-                       });
+  return operator_node(ToArray::make(), std::move(signature), {column});
 }
 
 NodePtr retype_node(const NodePtr& input, Dtype dtype) {
@@ -167,15 +243,7 @@ NodePtr retype_node(const NodePtr& input, Dtype dtype) {
                                    {{"from", signature.dtype.name()}, {"to", dtype.name()}});
   if (signature.dtype == dtype) return input;
   signature.dtype = dtype;
-  NodePtr made = operator_node("astype", std::string(dtype.name()), signature, {input}, 0,
-                               [dtype](std::span<const Value> inputs) -> Value {
-                                 if (const auto* column = std::get_if<Column>(&inputs[0]))
-                                   return column->with_dtype(dtype);
-                                 const auto& tensor = std::get<Tensor>(inputs[0]);
-                                 return Tensor(dtype, tensor.shape(), tensor.strides(),
-                                               tensor.buffer(), tensor.byte_offset());
-                               });
-  return keeping_order(with_traits(std::move(made), {.row_inputs = 1, .same = "retype"}));
+  return operator_node(Retype::make(dtype), std::move(signature), {input});
 }
 
 }  // namespace hr

@@ -13,6 +13,8 @@ struct ViewItem {
   int64_t begin = 0;
   int64_t step = 1;
   int64_t count = 0;
+
+  static auto parameters(auto& self) { return std::tie(self.begin, self.step, self.count); }
 };
 
 /// One item for each dimension of an array. Nothing is copied.

@@ -59,29 +59,11 @@ void append_input(std::string& key, const NodePtr& node) {
 
 // What a node does; empty for those of which only they themselves know.
 std::string words_of(const Node::Fields& fields) {
-  const bool is_known = fields.is_fusable() || fields.picks || fields.renames ||
-                        fields.kind == NodeKind::kPart || !fields.traits.same.empty();
-  if (!is_known) return {};
-  std::string key;
-  if (!fields.traits.same.empty()) {
-    key += fields.op;
-    key += fields.traits.same;
-    append(key, fields.masked);
-  }
-  append(key, fields.part);
-  append(key, fields.kind);
-  append(key, fields.operation);
-  append(key, fields.picks);
+  std::optional<std::string> own = fields.op ? fields.op->bytes() : std::nullopt;
+  if (!own) return {};
+  std::string key = std::move(*own);
   append(key, fields.signature.form);
   key += fields.signature.dtype.name();
-  if (fields.kind == NodeKind::kReduction) {
-    const ReduceOptions& options = fields.reduce_options;
-    append(key, fields.reduction);
-    append(key, options.skip_nan);
-    append(key, options.skip_null);
-    append(key, options.empty_is_null);
-    append(key, options.ddof);
-  }
   return key;
 }
 

@@ -10,11 +10,9 @@
 
 namespace hr {
 
-/// For nodes that do the same with the same inputs as an earlier one (element-wise operations,
-/// reductions, rows that a mask picks, the same rows in another domain, operators and tables with
-/// `same` words, columns of equal tables), that one; who read them
-/// reads it from now on. `order`: the nodes of a plan, inputs before users. Call with the plan's
-/// mutex held.
+/// For nodes whose operator does the same with the same inputs as that of an earlier one, that one;
+/// who read them reads it from now on. `order`: the nodes of a plan, inputs before users. Call with
+/// the plan's mutex held.
 std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order);
 
 /// Notes what a node that is being made works on, and does: numbers that are equal for nodes that

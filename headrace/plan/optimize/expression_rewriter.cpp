@@ -38,15 +38,14 @@ std::string number_text(const Scalar& scalar) {
 bool is_row_by_row(const Node& node) {
   const Node::Fields& fields = node.fields();
   // A negative power of an integer is an error, which a row that is not there must not raise.
-  const bool may_fail = fields.operation == Op::kPower && fields.signature.dtype.is_integer();
-  return (fields.kind == NodeKind::kElementwise && !may_fail) || fields.renames ||
-         fields.traits.row_inputs > 0;
+  if (fields.operation() == Op::kPower && fields.signature.dtype.is_integer()) return false;
+  return fields.lineage() == RowLineage::kRowwise || fields.lineage() == RowLineage::kSame;
 }
 
 size_t row_inputs(const Node& node) {
   const Node::Fields& fields = node.fields();
-  return fields.traits.row_inputs > 0 ? static_cast<size_t>(fields.traits.row_inputs)
-                                      : fields.inputs.size();
+  return fields.lineage() == RowLineage::kRowwise ? static_cast<size_t>(fields.op->rowwise_inputs())
+                                                  : fields.inputs.size();
 }
 
 NodePtr RowClone::of(const NodePtr& node) {
@@ -68,41 +67,21 @@ NodePtr RowClone::make(const NodePtr& node) {
 
 NodePtr remade_by_row(const Node& node, std::vector<NodePtr> inputs) {
   const Node::Fields& fields = node.fields();
-  if (fields.renames) return inputs[0];
-  if (fields.constant && fields.traits.row_inputs > 0)
-    return repeat_node(inputs[0], *fields.constant);
-  if (fields.kind == NodeKind::kElementwise)
-    return fields.operation == Op::kCast ? cast_node(inputs[0], fields.signature.dtype)
-                                         : elementwise_node(fields.operation, std::move(inputs));
-  const Signature signature = signature_over(
-      fields.signature, std::span(inputs).first(static_cast<size_t>(fields.traits.row_inputs)));
-  if (fields.test) {
-    NodePtr where;
-    if (fields.masked) {
-      where = inputs.back();
-      inputs.pop_back();
-    }
-    return with_bounds(test_node(fields.op, fields.detail, signature, std::move(inputs),
-                                 fields.test, fields.traits, where),
-                       fields.may_be_true);
-  }
-  NodePtr made = with_bounds(
-      with_traits(operator_node(fields.op, fields.detail, signature, std::move(inputs),
-                                fields.passes, fields.run, fields.choice, fields.has_kernels),
-                  fields.traits),
-      fields.may_be_true);
-  return fields.keeps_order ? keeping_order(std::move(made)) : made;
+  if (fields.lineage() == RowLineage::kSame) return inputs[0];
+  if (fields.op->constant()) return repeat_node(inputs[0], *fields.op->constant());
+  if (fields.kind() == NodeKind::kElementwise)
+    return fields.operation() == Op::kCast
+               ? cast_node(inputs[0], fields.signature.dtype)
+               : elementwise_node(fields.operation(), std::move(inputs));
+  Signature signature = signature_over(fields.signature, std::span(inputs).first(row_inputs(node)));
+  return operator_node(fields.op, std::move(signature), std::move(inputs));
 }
 
 NodePtr remade_operator(const Node& node, std::vector<NodePtr> inputs) {
-  const Node::Fields& fields = node.fields();
-  Signature signature = fields.signature;
+  Signature signature = node.fields().signature;
   signature.shape[0] = kUnknown;
   signature.domain = new_domain();
-  return with_traits(
-      operator_node(fields.op, fields.detail, std::move(signature), std::move(inputs),
-                    fields.passes, fields.run, fields.choice, fields.has_kernels),
-      fields.traits);
+  return operator_node(node.fields().op, std::move(signature), std::move(inputs));
 }
 
 std::string expression_text(const NodePtr& node, int depth) {
@@ -111,14 +90,15 @@ std::string expression_text(const NodePtr& node, int depth) {
     if (const auto* scalar = std::get_if<Scalar>(&node->value())) return number_text(*scalar);
     return node->detail().empty() ? node->op() : node->detail();
   }
-  if (fields.renames && !fields.inputs.empty()) return expression_text(fields.inputs[0], depth);
-  const bool is_part = fields.kind == NodeKind::kPart || fields.inputs.empty();
+  if (fields.lineage() == RowLineage::kSame && !fields.inputs.empty())
+    return expression_text(fields.inputs[0], depth);
+  const bool is_part = fields.kind() == NodeKind::kPart || fields.inputs.empty();
   if (is_part) return node->detail().empty() ? node->op() : node->detail();
   if (depth == 0) return "...";
   std::vector<std::string> operands;
   for (const NodePtr& input : fields.inputs) operands.push_back(expression_text(input, depth - 1));
-  if (fields.kind == NodeKind::kElementwise && operands.size() == 2)
-    if (const std::string_view symbol = op_row(fields.operation).symbol; !symbol.empty())
+  if (fields.kind() == NodeKind::kElementwise && operands.size() == 2)
+    if (const std::string_view symbol = op_row(fields.operation()).symbol; !symbol.empty())
       return "(" + operands[0] + " " + std::string(symbol) + " " + operands[1] + ")";
   std::string text = node->op();
   if (!node->detail().empty()) text += " [" + node->detail() + "]";

@@ -16,8 +16,8 @@ constexpr size_t kMostNodes = 2000;  // bounds the recursion and the time
 
 // Whether two conditions on rows have to be true.
 bool is_and(const Node::Fields& fields) {
-  return fields.kind == NodeKind::kElementwise &&
-         (fields.operation == Op::kLogicalAnd || fields.operation == Op::kBitwiseAnd) &&
+  return fields.kind() == NodeKind::kElementwise &&
+         (fields.operation() == Op::kLogicalAnd || fields.operation() == Op::kBitwiseAnd) &&
          std::all_of(fields.inputs.begin(), fields.inputs.end(), [](const NodePtr& input) {
            return input->signature().dtype.is_bool() && !input->signature().is_scalar();
          });
@@ -68,8 +68,8 @@ void FilterReaders::add(const NodePtr& node) {
   const auto& inputs = fields.inputs;
   const auto in = [this](const NodePtr& each) { return contains(each); };
   // Who of a table's inputs is read, the users tell.
-  if (fields.kind == NodeKind::kTable || std::none_of(inputs.begin(), inputs.end(), in)) return;
-  if (fields.picks) {
+  if (fields.kind() == NodeKind::kTable || std::none_of(inputs.begin(), inputs.end(), in)) return;
+  if (fields.lineage() == RowLineage::kFiltered) {
     fits_ = in(inputs[0]) && in(inputs[1]) && (!mask_ || mask_ == inputs[1]);
     mask_ = inputs[1];
     picks_.push_back(node);
@@ -79,7 +79,7 @@ void FilterReaders::add(const NodePtr& node) {
   const size_t rows = row_inputs(*node);
   fits_ = is_row_by_row(*node);
   for (size_t i = 0; i < inputs.size() && fits_; ++i) {
-    const bool by_row = i < rows || (fields.masked && i + 1 == inputs.size());
+    const bool by_row = i < rows || (is_masked(fields) && i + 1 == inputs.size());
     fits_ = by_row ? in(inputs[i]) || inputs[i]->signature().is_scalar() : !in(inputs[i]);
   }
   inside_.insert(node.get());
@@ -105,13 +105,11 @@ Conditions::Conditions(const FilterReaders& readers) : readers_(readers) {
     } else if (is_and(fields)) {
       stack.push_back(fields.inputs[1]);
       stack.push_back(fields.inputs[0]);
-    } else if (fields.renames) {
+    } else if (fields.lineage() == RowLineage::kSame) {
       stack.push_back(fields.inputs[0]);
-    } else if (fields.masked) {
+    } else if (is_masked(fields)) {
       std::vector<NodePtr> inputs(fields.inputs.begin(), fields.inputs.end() - 1);
-      all_.push_back(with_bounds(test_node(fields.op, fields.detail, fields.signature,
-                                           std::move(inputs), fields.test, fields.traits),
-                                 fields.may_be_true));
+      all_.push_back(predicate_node(predicate_of(fields), fields.signature, std::move(inputs)));
       all_.back()->fields().tag = node->tag();
       made_.insert(all_.back().get());
       stack.push_back(fields.inputs.back());
@@ -142,9 +140,9 @@ bool Conditions::needs_values(const NodePtr& condition) const {
   if (readers_.is_column(condition)) return true;
   if (!contains(condition)) return false;
   const Node::Fields& fields = condition->fields();
-  if (fields.renames) return needs_values(fields.inputs[0]);
-  return fields.kind == NodeKind::kElementwise &&
-         keeps_null(fields.operation, fields.signature.dtype) &&
+  if (fields.lineage() == RowLineage::kSame) return needs_values(fields.inputs[0]);
+  return fields.kind() == NodeKind::kElementwise &&
+         keeps_null(fields.operation(), fields.signature.dtype) &&
          std::any_of(fields.inputs.begin(), fields.inputs.end(),
                      [this](const NodePtr& input) { return needs_values(input); });
 }
@@ -165,15 +163,13 @@ NodePtr picked_before(const NodePtr& rows, const NodePtr& mask, uint64_t domain,
 
 void replace_pick(const NodePtr& pick, const NodePtr& rows, const NodePtr& mask) {
   Node::Fields& fields = pick->fields();
+  fields.is_rewritten = true;
   if (mask) {
     fields.inputs = {rows, mask};
     return;
   }
   fields.inputs = {rows};
-  fields.picks = false;
-  fields.renames = true;
-  fields.passes = 0;
-  fields.run = [](std::span<const Value> inputs) { return inputs[0]; };
+  fields.op = relabel_operator();
 }
 
 }  // namespace hr

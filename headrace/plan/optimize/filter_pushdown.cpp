@@ -19,22 +19,27 @@ namespace {
 class Push {
  public:
   Push(const NodePtr& table, const FilterReaders& readers)
-      : table_(table), fields_(table->fields()), readers_(readers), conditions_(readers) {}
+      : table_(table),
+        fields_(table->fields()),
+        op_(table->fields().table()),
+        readers_(readers),
+        conditions_(readers) {}
 
   bool run() {
-    NodePtr known =
-        fields_.filtered_by.lock() == readers_.mask() ? fields_.filtered_to.lock() : nullptr;
+    NodePtr known = fields_.filtered_by == readers_.mask()->fields().structure
+                        ? fields_.filtered_to.lock()
+                        : nullptr;
     // A second look at other rows makes the table once, to be kept; files are read each time.
-    if (!known && fields_.was_filtered && !fields_.filtered) return false;
-    const NodePtr made = fields_.filtered ? read_less(known) : made_of_less(known);
+    if (!known && fields_.was_filtered && !op_.takes_predicates()) return false;
+    const NodePtr made = op_.takes_predicates() ? read_less(known) : made_of_less(known);
     if (!made) return false;
     if (made != known) made->fields().tag = table_->tag();
     fields_.was_filtered = true;
     fields_.filtered_to = made;
-    fields_.filtered_by = readers_.mask();
+    fields_.filtered_by = readers_.mask()->fields().structure;
     RowClone over([&](const NodePtr& node) -> NodePtr {
       if (!readers_.is_column(node)) return conditions_.contains(node) ? nullptr : node;
-      NodePtr part = part_node(made, node->fields().part);
+      NodePtr part = part_node(made, node->fields().part());
       part->fields().tag = node->tag();
       return part;
     });
@@ -56,17 +61,17 @@ class Push {
         predicates.push_back(RowPredicate::of(
             condition, table_, [this](const NodePtr& node) { return conditions_.contains(node); }));
     }
-    return predicates.empty() || known ? known : fields_.filtered(predicates);
+    return predicates.empty() || known ? known : op_.with_predicates(predicates);
   }
 
   NodePtr made_of_less(const NodePtr& known) {
-    std::vector<std::vector<NodePtr>> moved(fields_.sources.size());
-    std::vector<bool> required(fields_.sources.size());
+    std::vector<std::vector<NodePtr>> moved(op_.sources.size());
+    std::vector<bool> required(op_.sources.size());
     for (const NodePtr& condition : conditions_.all()) {
       const std::optional<size_t> to = source_of(condition);
       if (to) {
         moved[*to].push_back(condition);
-        if (fields_.sources[*to].optional) required[*to] = true;
+        if (op_.sources[*to].optional) required[*to] = true;
       } else {
         stay_.push_back(condition);
       }
@@ -74,18 +79,18 @@ class Push {
     if (stay_.size() == conditions_.all().size() || known) return known;
     std::vector<NodePtr> inputs = fields_.inputs;
     for (size_t s = 0; s < moved.size(); ++s)
-      if (!moved[s].empty() && !pick_before(fields_.sources[s], moved[s], inputs)) return nullptr;
-    return fields_.remade(inputs, required);
+      if (!moved[s].empty() && !pick_before(op_.sources[s], moved[s], inputs)) return nullptr;
+    return op_.with_inputs(inputs, required);
   }
 
   // The source that has all columns of a condition.
   std::optional<size_t> source_of(const NodePtr& condition) const {
     const std::vector<NodePtr> columns = conditions_.columns_of(condition);
     if (columns.empty()) return {};
-    for (size_t s = 0; s < fields_.sources.size(); ++s) {
-      const RowSource& source = fields_.sources[s];
+    for (size_t s = 0; s < op_.sources.size(); ++s) {
+      const RowSource& source = op_.sources[s];
       const bool has_all = std::all_of(columns.begin(), columns.end(), [&](const NodePtr& column) {
-        return source.columns[static_cast<size_t>(column->fields().part)] >= 0;
+        return source.columns[static_cast<size_t>(column->fields().part())] >= 0;
       });
       if (has_all && (!source.optional || conditions_.needs_values(condition))) return s;
     }
@@ -102,7 +107,7 @@ class Push {
     }
     RowClone over([&](const NodePtr& node) -> NodePtr {
       if (!readers_.is_column(node)) return conditions_.contains(node) ? nullptr : node;
-      const auto part = static_cast<size_t>(node->fields().part);
+      const auto part = static_cast<size_t>(node->fields().part());
       return fields_.inputs[static_cast<size_t>(source.columns[part])];
     });
     NodePtr mask;
@@ -121,6 +126,7 @@ class Push {
 
   NodePtr table_;
   Node::Fields& fields_;
+  const TableOperator& op_;
   const FilterReaders& readers_;
   Conditions conditions_;
   std::vector<NodePtr> stay_{};  // conditions that pick afterwards
@@ -131,8 +137,9 @@ class Push {
 bool push_filter(const PlanNodes& nodes) {
   const std::vector<NodePtr>& order = nodes.order();
   for (size_t i = order.size(); i-- > 0;) {
-    const Node::Fields& fields = order[i]->fields();
-    if (fields.kind != NodeKind::kTable || (!fields.filtered && !fields.remade)) continue;
+    if (order[i]->kind() != NodeKind::kTable) continue;
+    const TableOperator& op = order[i]->fields().table();
+    if (!op.takes_predicates() && op.sources.empty()) continue;
     std::vector<NodePtr> columns;
     const std::span<const Node* const> users = nodes.users(order[i].get());
     bool is_read = nodes.is_root(order[i].get()) || users.empty();

@@ -31,7 +31,7 @@ bool have_same_rows(const NodePtr& a, const NodePtr& b) {
 
 // The node that concatenates, of a column that may be it in another domain.
 const NodePtr& concat_of(const NodePtr& column) {
-  return column->fields().renames ? column->fields().inputs[0] : column;
+  return column->fields().lineage() == RowLineage::kSame ? column->fields().inputs[0] : column;
 }
 
 /// One filter on some columns, and the columns that they become.
@@ -90,10 +90,10 @@ class Move {
     pick(source, "drop_duplicates");
     Columns own;
     for (const NodePtr& key : keys) own.push_back(picked_of_base(key));
-    const NodePtr made = table->fields().remade(own, {});
+    const NodePtr made = table->fields().table().with_inputs(own, {});
     made->fields().tag = table->tag();
     table->fields().was_filtered = true;
-    const NodePtr rows = part_node(made, positions->fields().part);
+    const NodePtr rows = part_node(made, positions->fields().part());
     replace([&](const NodePtr& column) {
       return remade_operator(*column, {picked_[source(column).get()], rows});
     });
@@ -156,11 +156,11 @@ bool push_past_rows(const PlanNodes& nodes) {
   std::unordered_map<const Node*, Columns> firsts;  // by the rows' positions
   for (const NodePtr& node : nodes.order()) {
     const Node::Fields& fields = node->fields();
-    if (fields.renames && !fields.inputs[0]->is_ready() &&
-        fields.inputs[0]->fields().traits.concats && !nodes.is_root(fields.inputs[0].get()) &&
-        is_only_read_by(fields.inputs[0], nodes, {node}))
+    if (fields.lineage() == RowLineage::kSame && !fields.inputs[0]->is_ready() &&
+        fields.inputs[0]->fields().lineage() == RowLineage::kConcatenated &&
+        !nodes.is_root(fields.inputs[0].get()) && is_only_read_by(fields.inputs[0], nodes, {node}))
       joined[node->signature().domain].push_back(node);
-    if (fields.traits.takes && !fields.inputs[1]->is_ready())
+    if (fields.lineage() == RowLineage::kTaken && !fields.inputs[1]->is_ready())
       firsts[fields.inputs[1].get()].push_back(node);
   }
   for (const auto& [domain, columns] : joined) {
@@ -174,8 +174,9 @@ bool push_past_rows(const PlanNodes& nodes) {
       continue;
     const NodePtr table = positions->fields().inputs[0];
     // A second look makes the rows once, to be kept.
-    if (table->is_ready() || table->fields().was_filtered || !table->fields().finds_first_rows ||
-        nodes.is_root(table.get()) || !is_only_read_by(table, nodes, {positions}))
+    if (table->is_ready() || table->fields().was_filtered ||
+        !table->fields().table().finds_first_rows() || nodes.is_root(table.get()) ||
+        !is_only_read_by(table, nodes, {positions}))
       continue;
     const FilterReaders readers(columns, nodes);
     if (readers && Move(columns, readers).before_first_of_equal(positions)) return true;

@@ -19,14 +19,17 @@ bool is_value(const NodePtr& node) {
 class Finder {
  public:
   Finder(const PlanNodes& nodes, size_t index)
-      : nodes_(nodes), table_(*nodes.order()[index]), fields_(nodes.order()[index]->fields()) {
+      : nodes_(nodes),
+        table_(*nodes.order()[index]),
+        fields_(nodes.order()[index]->fields()),
+        op_(fields_.table()) {
     nodes.for_each_input(table_, [&](const NodePtr& node) { needed_.insert(node.get()); });
-    for (const int64_t place : fields_.row_keys) {
+    for (const int64_t place : op_.fused_keys) {
       keys_.insert(input(place).get());
       if (const NodePtr pick = picked_of(input(place))) key_picks_.insert(pick.get());
     }
     std::vector<bool> is_other(fields_.inputs.size(), true);
-    for (const std::vector<int64_t>* places : {&fields_.row_keys, &fields_.row_values})
+    for (const std::vector<int64_t>* places : {&op_.fused_keys, &op_.fused_values})
       for (const int64_t place : *places) is_other[static_cast<size_t>(place)] = false;
     for (size_t i = 0; i < is_other.size(); ++i)
       if (is_other[i]) others_.insert(fields_.inputs[i].get());
@@ -36,7 +39,7 @@ class Finder {
   std::shared_ptr<const RowPass> find(const NodePtr& mask) {
     auto pass = std::make_shared<RowPass>();
     pass->mask = mask;
-    rows_ = mask ? mask : input(fields_.row_keys[0]);
+    rows_ = mask ? mask : input(op_.fused_keys[0]);
     std::set<size_t> places, inside;
     const auto look_at_inputs = [&](const Node& node) {
       nodes_.for_each_input(node, [&](const NodePtr& input) {
@@ -60,7 +63,7 @@ class Finder {
   /// The mask that picks all keys; null: none does.
   NodePtr mask_of_keys() const {
     NodePtr mask;
-    for (const int64_t place : fields_.row_keys) {
+    for (const int64_t place : op_.fused_keys) {
       const NodePtr pick = picked_of(input(place));
       if (!pick) return nullptr;
       const NodePtr& own = pick->fields().inputs[1];
@@ -81,13 +84,14 @@ class Finder {
     const Node::Fields& fields = node->fields();
     if (node == pass.mask) return false;
     const auto picks = [&](const NodePtr& each) {
-      return pass.mask && !each->is_ready() && each->fields().picks &&
+      return pass.mask && !each->is_ready() && each->fields().lineage() == RowLineage::kFiltered &&
              each->fields().inputs[1] == pass.mask;
     };
     const bool is_picked =
-        pass.mask && node->signature().same_rows(input(fields_.row_keys[0])->signature());
-    const bool is_pick = picks(node) || (fields.renames && (is_picked || picks(fields.inputs[0])));
-    const bool is_chain = fields.kind == NodeKind::kElementwise &&
+        pass.mask && node->signature().same_rows(input(op_.fused_keys[0])->signature());
+    const bool is_pick = picks(node) || (fields.lineage() == RowLineage::kSame &&
+                                         (is_picked || picks(fields.inputs[0])));
+    const bool is_chain = fields.kind() == NodeKind::kElementwise &&
                           fields.chain_length < kLongestChain && (is_picked || has_rows(node));
     if ((!is_pick && !is_chain) || nodes_.is_root(node.get()) || others_.contains(node.get()))
       return false;
@@ -120,11 +124,11 @@ class Finder {
         leaf(each);
       }
     }
-    for (const std::vector<int64_t>* places : {&fields_.row_keys, &fields_.row_values})
+    for (const std::vector<int64_t>* places : {&op_.fused_keys, &op_.fused_values})
       for (const int64_t place : *places) {
         const NodePtr& node = input(place);
         if (!needed_.contains(node.get())) continue;
-        const bool is_key = places == &fields_.row_keys;
+        const bool is_key = places == &op_.fused_keys;
         if (pass.mask && !pass.inside.contains(node.get())) return false;
         if (!is_key && !is_value(node)) return false;
         if (!pass.inside.contains(node.get())) leaf(node);
@@ -137,6 +141,7 @@ class Finder {
   const PlanNodes& nodes_;
   const Node& table_;
   const Node::Fields& fields_;
+  const TableOperator& op_;
   std::unordered_set<const Node*> needed_{};
   std::unordered_set<const Node*> keys_{};       // inputs of the table
   std::unordered_set<const Node*> key_picks_{};  // what picks their rows
@@ -148,12 +153,13 @@ class Finder {
 
 NodePtr picked_of(const NodePtr& node) {
   NodePtr pick = node;
-  while (!pick->is_ready() && pick->fields().renames) pick = NodePtr(pick->fields().inputs[0]);
-  return !pick->is_ready() && pick->fields().picks ? pick : nullptr;
+  while (!pick->is_ready() && pick->fields().lineage() == RowLineage::kSame)
+    pick = NodePtr(pick->fields().inputs[0]);
+  return !pick->is_ready() && pick->fields().lineage() == RowLineage::kFiltered ? pick : nullptr;
 }
 
 std::shared_ptr<const RowPass> find_row_pass(const PlanNodes& nodes, size_t index) {
-  if (!nodes.order()[index]->fields().run_rows) return nullptr;
+  if (!nodes.order()[index]->fields().table().is_fusable()) return nullptr;
   Finder finder(nodes, index);
   if (const NodePtr mask = finder.mask_of_keys())
     if (auto pass = finder.find(mask)) return pass;

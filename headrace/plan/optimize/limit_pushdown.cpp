@@ -17,6 +17,11 @@ namespace {
 
 using Nodes = std::unordered_set<const Node*>;
 
+int64_t first_rows_of(const Node& node) {
+  const OperatorPtr& op = node.fields().op;
+  return op ? op->first_rows() : -1;
+}
+
 constexpr int kMostNested = 64;  // parts whose own parts are looked at: bounds the recursion
 
 // Lives while a thread looks at the parts of one table.
@@ -30,14 +35,25 @@ struct LooksAtParts {
 };
 
 /// Columns of parts that stand one behind the other, of which only the first rows are wanted.
-struct Parts {
+struct FirstOfParts final : TableOperator {
+  FirstOfParts(int64_t first, size_t of) : rows(first), count(of) {}
+
   int64_t rows;
-  std::vector<std::string> names{};             // by column
+  size_t count;                                 // of the parts
   std::vector<std::vector<NodePtr>> columns{};  // by column, then part
-  std::vector<Node::Run> concat{};              // by column
+  std::vector<OperatorPtr> concat{};            // by column
+
+  std::string_view name() const override { return "concat"; }
+
+  std::string arguments() const override {
+    return "first " + std::to_string(rows) + " rows of " + std::to_string(count) + " parts";
+  }
+
+  int64_t guess_rows(const InputEstimates&) const override { return rows; }
 
   /// Looks at one part after the other until there are enough rows.
-  Table first(const std::vector<bool>& wanted) const {
+  Table execute(const std::vector<bool>& wanted, std::span<const Value>,
+                TableState*) const override {
     std::vector<std::string> names_made;
     std::vector<size_t> places;
     for (size_t c = 0; c < wanted.size(); ++c) {
@@ -58,7 +74,7 @@ struct Parts {
     }
     std::vector<Column> made;
     for (size_t i = 0; i < places.size(); ++i)
-      made.push_back(std::get<Column>(concat[places[i]](values[i])));
+      made.push_back(std::get<Column>(concat[places[i]]->execute(values[i])));
     return Table(std::move(names_made), std::move(made));
   }
 };
@@ -87,7 +103,7 @@ class Prefix {
 
  private:
   bool is_short(const NodePtr& node) const {
-    const int64_t own = node->fields().first_rows;
+    const int64_t own = first_rows_of(*node);
     return own >= 0 && own <= rows_;
   }
 
@@ -96,11 +112,11 @@ class Prefix {
   NodePtr make(const NodePtr& node) {
     const Node::Fields& fields = node->fields();
     if (node->is_ready() || is_kept(node.get())) return nullptr;
-    if (fields.kind == NodeKind::kPart) return of_part(node);
-    if (fields.traits.concats)
+    if (fields.kind() == NodeKind::kPart) return of_part(node);
+    if (fields.lineage() == RowLineage::kConcatenated)
       return LooksAtParts::nested < kMostNested ? of_concat(node) : nullptr;
-    if (fields.renames) return shorter(fields.inputs[0]);
-    const bool by_row = fields.kind == NodeKind::kElementwise || fields.traits.row_inputs > 0;
+    if (fields.lineage() == RowLineage::kSame) return shorter(fields.inputs[0]);
+    const bool by_row = fields.lineage() == RowLineage::kRowwise;
     return by_row && !fields.signature.shape.empty() ? of_rows(node) : nullptr;
   }
 
@@ -110,7 +126,7 @@ class Prefix {
     bool changed = false;
     std::vector<NodePtr> inputs = fields.inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool has_rows = i < by_row || (fields.masked && i + 1 == inputs.size());
+      const bool has_rows = i < by_row || (is_masked(fields) && i + 1 == inputs.size());
       if (!has_rows || !inputs[i]->signature().same_rows(fields.signature)) continue;
       const NodePtr first = of(inputs[i]);
       changed |= first != inputs[i];
@@ -133,14 +149,16 @@ class Prefix {
   NodePtr of_part(const NodePtr& part) {
     const NodePtr& table = part->fields().inputs[0];
     const int64_t all = table->signature().rows();
-    if (!table->fields().prefix || is_kept(table.get()) || (all != kUnknown && all <= rows_))
+    if (table->is_ready() || is_kept(table.get()) || (all != kUnknown && all <= rows_))
       return nullptr;
-    NodePtr& made = tables_[table.get()];
-    if (!made) {
-      made = table->fields().prefix(rows_);
-      if (kept_) made->fields().tag = table->tag();
+    const auto [found, is_new] = tables_.try_emplace(table.get());
+    NodePtr& made = found->second;
+    if (is_new) {
+      made = table->fields().table().limited(table->fields().inputs, rows_);
+      if (made && kept_) made->fields().tag = table->tag();
     }
-    return part_node(made, part->fields().part);
+    if (!made) return nullptr;
+    return part_node(made, part->fields().part());
   }
 
   // The inputs of a concat, and in place of those that are concats theirs: frames that grow in a
@@ -151,8 +169,10 @@ class Prefix {
       const NodePtr part = std::move(stack.back());
       stack.pop_back();
       const Node* node = part.get();
-      while (!node->is_ready() && node->fields().renames) node = node->fields().inputs[0].get();
-      if (node->is_ready() || !node->fields().traits.concats || is_kept(node)) {
+      while (!node->is_ready() && node->fields().lineage() == RowLineage::kSame)
+        node = node->fields().inputs[0].get();
+      if (node->is_ready() || node->fields().lineage() != RowLineage::kConcatenated ||
+          is_kept(node)) {
         parts.push_back(part);
         continue;
       }
@@ -171,32 +191,22 @@ class Prefix {
       rows.emplace_back(input->signature().domain, input->signature().rows());
     auto& [parts, table] = concats_[rows];
     if (!parts) {
-      parts = std::make_shared<Parts>(Parts{rows_});
-      TableOperator made;
-      made.guess = [most = rows_](const InputEstimates&) { return most; };
-      made.run = [parts = parts](const std::vector<bool>& wanted, std::span<const Value>) {
-        return parts->first(wanted);
-      };
-      table = table_node(
-          "concat",
-          "first " + std::to_string(rows_) + " rows of " + std::to_string(rows.size()) + " parts",
-          std::move(made));
+      parts = std::make_shared<FirstOfParts>(rows_, rows.size());
+      table = table_node(parts, {});
       table->fields().tag = node->tag();
     }
-    Node::Fields& own = table->fields();
-    own.names.push_back(std::to_string(own.names.size()));
-    own.dtypes.push_back(fields.signature.dtype);
-    own.column_keys.emplace_back();
-    parts->names.push_back(own.names.back());
+    parts->names.push_back(std::to_string(parts->names.size()));
+    parts->dtypes.push_back(fields.signature.dtype);
     parts->columns.push_back(inputs);
-    parts->concat.push_back(fields.run);
-    return part_node(table, static_cast<int64_t>(own.names.size()) - 1);
+    parts->concat.push_back(fields.op);
+    table->fields().column_keys.emplace_back();
+    return part_node(table, static_cast<int64_t>(parts->names.size()) - 1);
   }
 
   static constexpr int kDeepest = 1000;  // bounds the recursion
 
   struct Concat {
-    std::shared_ptr<Parts> parts{};
+    std::shared_ptr<FirstOfParts> parts{};
     NodePtr table{};
   };
 
@@ -211,7 +221,7 @@ class Prefix {
 };
 
 bool is_first_rows(const Node* node) {
-  return const_cast<Node*>(node)->fields().first_rows >= 0;
+  return first_rows_of(*node) >= 0;
 }
 
 }  // namespace
@@ -244,9 +254,9 @@ bool push_first_rows(const PlanNodes& nodes) {
   bool changed = false;
   for (const NodePtr& node : order) {
     Node::Fields& fields = node->fields();
-    if (fields.first_rows < 0) continue;
-    Prefix& prefix =
-        prefixes.try_emplace(fields.first_rows, fields.first_rows, &kept).first->second;
+    const int64_t rows = first_rows_of(*node);
+    if (rows < 0) continue;
+    Prefix& prefix = prefixes.try_emplace(rows, rows, &kept).first->second;
     const NodePtr made = prefix.shorter(fields.inputs[0]);
     if (!made) continue;
     fields.inputs[0] = made;

@@ -6,12 +6,7 @@
 #include "headrace/plan/cost/estimates.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/plan_nodes.h"
-#include "headrace/plan/optimize/common_subplans.h"
-#include "headrace/plan/optimize/filter_pushdown.h"
 #include "headrace/plan/optimize/input_fusion.h"
-#include "headrace/plan/optimize/limit_pushdown.h"
-#include "headrace/plan/optimize/redundant_sort.h"
-#include "headrace/plan/optimize/semi_join_pushdown.h"
 
 #include <algorithm>
 #include <compare>
@@ -27,10 +22,6 @@ namespace {
 // Of a memory limit: what a pass makes without need, and what its workers have in hand.
 constexpr int64_t kMadeShare = 8, kHandShare = 4;
 constexpr int kMostRefused = 16;  // values that a pass has no room for: bounds the planner's time
-// Looks that moving filters and keys may take: all that a plan of some hundred nodes asks for, and
-// some dozens of walks over a larger one.
-constexpr int64_t kFirstVisits = 200'000, kVisitsOfNode = 16;
-
 // The rows that a fusable node's pass runs over: its own, or its operand's for a reduction.
 const Signature& pass_signature(const NodePtr& node) {
   return node->kind() == NodeKind::kReduction ? node->fields().inputs[0]->signature()
@@ -83,24 +74,7 @@ class PlacesByRows {
 
 class Planner {
  public:
-  explicit Planner(std::span<const NodePtr> given) {
-    std::vector<NodePtr> roots(given.begin(), given.end());
-    nodes_ = PlanNodes(roots);
-    const int64_t last = planning_visits() + kFirstVisits + kVisitsOfNode * size();
-    const auto may_look = [last] { return planning_visits() < last; };
-    merge(roots);
-    bool pushed = false;
-    while (may_look() && push_filter(nodes_)) {
-      pushed = true;
-      nodes_ = PlanNodes(roots);
-    }
-    if (push_first_rows(nodes_)) {
-      pushed = true;
-      nodes_ = PlanNodes(roots);
-    }
-    if (pushed) merge(roots);
-    while (may_look() && push_keys(nodes_)) nodes_ = PlanNodes(roots);
-    advise_on_order(nodes_);
+  explicit Planner(const LogicalPlan& plan) : nodes_(plan.nodes()), same_(plan.merged()) {
     find_row_passes();
     for (const NodePtr& node : nodes_.order()) mark_targets(node);
     find_waiting();
@@ -121,24 +95,6 @@ class Planner {
   }
 
  private:
-  int64_t size() const { return static_cast<int64_t>(nodes_.order().size()); }
-
-  // Equal nodes become one.
-  void merge(std::vector<NodePtr>& roots) {
-    const auto same = merge_equal_nodes(nodes_.order());
-    for (NodePtr& root : roots) {
-      const auto found = same.find(root.get());
-      if (found == same.end()) continue;
-      std::vector<NodePtr> ended = std::move(same_[root.get()]);
-      ended.push_back(root);
-      std::vector<NodePtr>& all = same_[found->second.get()];
-      all.insert(all.end(), ended.begin(), ended.end());
-      same_.erase(root.get());
-      root = found->second;
-    }
-    if (!same.empty()) nodes_ = PlanNodes(roots);
-  }
-
   void find_row_passes() {
     for (size_t i = 0; i < nodes_.order().size(); ++i) {
       const NodePtr& node = nodes_.order()[i];
@@ -163,7 +119,7 @@ class Planner {
   void mark_targets(const NodePtr& node) {
     if (inside_.contains(node.get())) return;
     const Node::Fields& fields = node->fields();
-    if (!fields.is_fusable() || fields.kind == NodeKind::kReduction) targets_.insert(node.get());
+    if (!fields.is_fusable() || fields.kind() == NodeKind::kReduction) targets_.insert(node.get());
     count_visits(static_cast<int64_t>(fields.inputs.size()));
     for (const NodePtr& input : fields.inputs) {
       if (input->is_ready()) continue;
@@ -248,7 +204,7 @@ class Planner {
     PlanStep step;
     step.outputs = {node};
     step.inputs = node->fields().inputs;
-    step.passes = node->fields().passes;
+    step.passes = node->fields().op->passes();
     add(std::move(step));
   }
 
@@ -256,7 +212,7 @@ class Planner {
     const NodePtr& table = nodes_.order()[index];
     PlanStep step;
     step.inputs = nodes_.inputs(*table);
-    step.passes = table->fields().passes;
+    step.passes = table->fields().op->passes();
     if (const auto found = row_passes_.find(table.get()); found != row_passes_.end()) {
       step.rows = found->second;
       std::unordered_set<const Node*> leaves;
@@ -280,8 +236,7 @@ class Planner {
   size_t first_reader(const NodePtr& node) const {
     size_t first = nodes_.order().size();
     for (const Node* user : nodes_.users(node.get()))
-      if (!const_cast<Node*>(user)->fields().is_fusable())
-        first = std::min(first, nodes_.place(user));
+      if (!user->fields().is_fusable()) first = std::min(first, nodes_.place(user));
     const auto found = first_readers_.find(node.get());
     return found == first_readers_.end() ? first : std::min(first, found->second);
   }
@@ -332,9 +287,9 @@ class Planner {
     add(std::move(step));
   }
 
-  PlanNodes nodes_;
+  const PlanNodes& nodes_;
   Estimates estimates_{false};
-  std::unordered_map<const Node*, std::vector<NodePtr>> same_;  // roots with the value of a node
+  const std::unordered_map<const Node*, std::vector<NodePtr>>& same_;  // roots, by whose value
   std::unordered_set<const Node*> targets_;
   std::unordered_set<const Node*> inside_;  // of some row pass
   std::unordered_map<const Node*, std::shared_ptr<const RowPass>> row_passes_;
@@ -349,14 +304,22 @@ class Planner {
 }  // namespace
 
 std::vector<bool> wanted_columns(const PlanStep& step) {
-  std::vector<bool> wanted(step.outputs[0]->fields().names.size(), step.whole_table);
+  const Node::Fields& table = step.outputs[0]->fields();
+  if (table.kind() != NodeKind::kTable) return {};
+  std::vector<bool> wanted(table.table().names.size(), step.whole_table);
   for (const NodePtr& node : step.outputs)
-    if (node->kind() == NodeKind::kPart) wanted[static_cast<size_t>(node->fields().part)] = true;
+    if (node->kind() == NodeKind::kPart) wanted[static_cast<size_t>(node->fields().part())] = true;
   return wanted;
 }
 
+std::vector<PlanStep> plan_steps(const LogicalPlan& plan) {
+  return Planner(plan).steps();
+}
+
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots) {
-  return Planner(roots).steps();
+  LogicalPlan plan(roots);
+  optimize(plan);
+  return plan_steps(plan);
 }
 
 }  // namespace hr

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts the graph above some roots into steps: one opaque operator or one fused pass each.
 #pragma once
-#include "headrace/plan/graph/node.h"
+#include "headrace/plan/optimize/optimize.h"
 
 #include <memory>
 #include <mutex>
@@ -36,8 +36,10 @@ std::vector<bool> wanted_columns(const PlanStep& step);
 /// One plan is made or run at a time.
 std::recursive_mutex& plan_mutex();
 
-/// Steps in the order of execution. They follow from the graph and the memory limit alone. Call
-/// with `plan_mutex` held.
+/// Steps of an optimized plan in the order of execution. They follow from the plan and the memory
+/// limit alone. Call with `plan_mutex` held.
+std::vector<PlanStep> plan_steps(const LogicalPlan& plan);
+/// The same of nodes, which nothing changes: what running them would do.
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots);
 
 /// The value of a node that an operator wants while it runs: part of its step. Call with

@@ -20,10 +20,10 @@ bool is_needless(const NodePtr& table, const PlanNodes& nodes) {
     const std::span<const Node* const> users = nodes.users(node);
     if (nodes.is_root(node) || users.empty()) return false;
     for (const Node* user : users) {
-      const Node::Fields& fields = const_cast<Node*>(user)->fields();
-      if (fields.kind == NodeKind::kReduction || fields.ignores_order) continue;
-      const bool has_its_rows =
-          fields.kind == NodeKind::kPart || fields.picks || is_row_by_row(*user);
+      const Node::Fields& fields = user->fields();
+      if (fields.kind() == NodeKind::kReduction || fields.op->ignores_order()) continue;
+      const bool has_its_rows = fields.kind() == NodeKind::kPart ||
+                                fields.lineage() == RowLineage::kFiltered || is_row_by_row(*user);
       if (!has_its_rows) return false;
       if (seen.insert(user).second) stack.push_back(user);
     }
@@ -35,7 +35,8 @@ bool is_needless(const NodePtr& table, const PlanNodes& nodes) {
 
 void advise_on_order(const PlanNodes& nodes) {
   for (const NodePtr& node : nodes.order())
-    if (node->fields().orders_rows && is_needless(node, nodes))
+    if (node->kind() == NodeKind::kTable && node->fields().table().sorts_rows() &&
+        is_needless(node, nodes))
       give_advice(
           node->tag(),
           "rows are sorted, and nothing that reads them depends on their order; leave it out");

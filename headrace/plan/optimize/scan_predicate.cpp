@@ -13,10 +13,24 @@ namespace hr {
 namespace {
 
 // Stands for a value in an expression that nobody runs.
+struct StandIn final : Operator {
+  explicit StandIn(std::string of) : text(std::move(of)) {}
+
+  std::string_view name() const override { return "column"; }
+
+  std::string arguments() const override { return text; }
+
+  Value execute(std::span<const Value>) const override {
+    throw_error<InternalError>(name(), "a stand-in is not evaluated");
+  }
+
+  std::string text;
+};
+
 NodePtr stand_in(const NodePtr& node, uint64_t domain) {
   Signature signature = node->signature();
   if (domain != 0) signature.domain = domain;
-  return operator_node("column", node->detail(), std::move(signature), {}, 0, nullptr);
+  return operator_node(std::make_shared<StandIn>(node->detail()), std::move(signature), {});
 }
 
 }  // namespace
@@ -29,8 +43,8 @@ std::shared_ptr<const RowPredicate> RowPredicate::of(
   made->text_ = expression_text(test);
   RowClone over([&](const NodePtr& node) -> NodePtr {
     const Node::Fields& fields = node->fields();
-    if (!node->is_ready() && fields.kind == NodeKind::kPart && fields.inputs[0] == table) {
-      made->columns_.push_back(fields.part);
+    if (!node->is_ready() && fields.kind() == NodeKind::kPart && fields.inputs[0] == table) {
+      made->columns_.push_back(fields.part());
       made->columns_in_.push_back(stand_in(node, domain));
       return made->columns_in_.back();
     }
@@ -44,20 +58,22 @@ std::shared_ptr<const RowPredicate> RowPredicate::of(
   return made;
 }
 
-std::string filter_table(TableOperator& table, const RowPredicates& predicates,
-                         std::function<NodePtr(const RowPredicates&)> made) {
+std::string where_text(const RowPredicates& predicates) {
   std::string text;
-  for (const auto& each : predicates) {
-    text += (text.empty() ? " where " : " and ") + each->text();
-    table.inputs.insert(table.inputs.end(), each->others().begin(), each->others().end());
-  }
-  if (made)
-    table.filtered = [predicates, made = std::move(made)](const RowPredicates& more) {
-      RowPredicates all = predicates;
-      all.insert(all.end(), more.begin(), more.end());
-      return made(all);
-    };
+  for (const auto& each : predicates) text += (text.empty() ? " where " : " and ") + each->text();
   return text;
+}
+
+std::vector<NodePtr> inputs_of(const RowPredicates& predicates) {
+  std::vector<NodePtr> inputs;
+  for (const auto& each : predicates)
+    inputs.insert(inputs.end(), each->others().begin(), each->others().end());
+  return inputs;
+}
+
+RowPredicates both_of(RowPredicates some, const RowPredicates& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
 }
 
 int64_t guess_passing(int64_t rows, size_t conditions) {

@@ -48,11 +48,11 @@ class HR_API RowPredicate {
 
 using RowPredicates = std::vector<std::shared_ptr<const RowPredicate>>;
 
-/// Gives a table that is read some predicates: what they read beside its columns become inputs, and
-/// more are added by `made`, which makes the table with others (null: none may be added). Returns
-/// them for explain(), " where (a > 5) and (b < 3)".
-HR_API std::string filter_table(TableOperator& table, const RowPredicates& predicates,
-                                std::function<NodePtr(const RowPredicates&)> made);
+/// The predicates for explain(), " where (a > 5) and (b < 3)".
+HR_API std::string where_text(const RowPredicates& predicates);
+/// What they read beside columns, one after the other: inputs of the table that is read.
+HR_API std::vector<NodePtr> inputs_of(const RowPredicates& predicates);
+HR_API RowPredicates both_of(RowPredicates some, const RowPredicates& more);
 
 /// Of so many rows those that are thought to pass so many conditions: a third passes each.
 HR_API int64_t guess_passing(int64_t rows, size_t conditions);

@@ -15,6 +15,11 @@ namespace {
 
 constexpr int kDeepest = 16;  // joins between a join and the rows that it tells: bounds the time
 
+// Rows that are matched already stay.
+bool may_change(const Node::Fields& join) {
+  return !join.join_keys.empty() && !(join.state && join.state->has_run);
+}
+
 // The table that a pending part is of; null for others.
 NodePtr table_of(const NodePtr& node) {
   if (node->is_ready() || node->kind() != NodeKind::kPart) return nullptr;
@@ -32,37 +37,37 @@ class Side {
     const NodePtr table = table_of(key);
     if (!table || !serves_only(table, reader) || !is_whole(key, table, reader)) return {};
     const Node::Fields& fields = table->fields();
-    if (fields.among) return most(fields.inputs[0]);
-    const std::optional<size_t> source = source_of(fields, key->fields().part);
+    if (fields.table().takes_key_filter()) return most(fields.inputs[0]);
+    const std::optional<size_t> source = source_of(fields, key->fields().part());
     if (!source) return {};
-    const NodePtr& own = input_of(fields, *source, key->fields().part);
+    const NodePtr& own = input_of(fields, *source, key->fields().part());
     if (depth < kDeepest)
       if (const auto deeper = rows(own, *table, depth + 1)) return deeper;
-    const NodePtr pick = sole_pick(fields.sources[*source], fields, *table);
+    const NodePtr pick = sole_pick(fields.table().sources[*source], fields, *table);
     return most(pick ? pick->fields().inputs[0] : own);
   }
 
   /// The table of `key`, which `rows` has found, without rows that `values` says nobody wants.
-  NodePtr table(const NodePtr& key, const Node::MayMeet& may_meet, const NodePtr& values,
+  NodePtr table(const NodePtr& key, const TableOperator& join, const NodePtr& values,
                 const Node& reader, int depth = 0) const {
     const NodePtr table = table_of(key);
     const Node::Fields& fields = table->fields();
-    const int64_t part = key->fields().part;
+    const int64_t part = key->fields().part();
     NodePtr made;
-    if (fields.among) {
-      made = fields.among(fields.inputs, part, values);
+    if (fields.table().takes_key_filter()) {
+      made = fields.table().with_key_filter(fields.inputs, part, values);
     } else {
       const size_t source = *source_of(fields, part);
       std::vector<NodePtr> inputs = fields.inputs;
       const NodePtr& own = input_of(fields, source, part);
       if (depth < kDeepest && rows(own, *table, depth + 1)) {
-        const NodePtr inner = this->table(own, may_meet, values, *table, depth + 1);
+        const NodePtr inner = this->table(own, join, values, *table, depth + 1);
         if (!inner) return nullptr;
         replace_parts(inputs, table_of(own), inner);
-      } else if (!pick(fields.sources[source], own, may_meet, values, *table, inputs, reader)) {
+      } else if (!pick(fields.table().sources[source], own, join, values, *table, inputs, reader)) {
         return nullptr;
       }
-      made = fields.remade(inputs, std::vector<bool>(fields.sources.size()));
+      made = fields.table().with_inputs(inputs, {});
     }
     if (made) made->fields().tag = table->tag();
     return made;
@@ -71,7 +76,7 @@ class Side {
   static void replace_parts(std::vector<NodePtr>& inputs, const NodePtr& table,
                             const NodePtr& made) {
     for (NodePtr& input : inputs)
-      if (table_of(input) == table) input = part_node(made, input->fields().part);
+      if (table_of(input) == table) input = part_node(made, input->fields().part());
   }
 
  private:
@@ -83,16 +88,16 @@ class Side {
   // Of a join that nobody planned before (its rows are matched once): the rows that have the
   // column, all of which the join asks for.
   static std::optional<size_t> source_of(const Node::Fields& fields, int64_t part) {
-    if (fields.partners.empty() || !fields.remade) return {};
-    for (size_t s = 0; s < fields.sources.size(); ++s)
-      if (const RowSource& source = fields.sources[s];
+    if (!may_change(fields)) return {};
+    for (size_t s = 0; s < fields.table().sources.size(); ++s)
+      if (const RowSource& source = fields.table().sources[s];
           !source.optional && source.columns[static_cast<size_t>(part)] >= 0)
         return s;
     return {};
   }
 
   static const NodePtr& input_of(const Node::Fields& fields, size_t source, int64_t part) {
-    const int64_t place = fields.sources[source].columns[static_cast<size_t>(part)];
+    const int64_t place = fields.table().sources[source].columns[static_cast<size_t>(part)];
     return fields.inputs[static_cast<size_t>(place)];
   }
 
@@ -129,7 +134,8 @@ class Side {
     NodePtr first;
     for (const int64_t place : source.inputs) {
       const NodePtr& input = fields.inputs[static_cast<size_t>(place)];
-      if (input->is_ready() || !input->fields().picks || !is_only_read_by(input, table) ||
+      if (input->is_ready() || input->fields().lineage() != RowLineage::kFiltered ||
+          !is_only_read_by(input, table) ||
           (first && first->fields().inputs[1] != input->fields().inputs[1]))
         return nullptr;
       first = input;
@@ -138,7 +144,7 @@ class Side {
   }
 
   // Puts fewer rows in the place of those that a source has.
-  bool pick(const RowSource& source, const NodePtr& key, const Node::MayMeet& may_meet,
+  bool pick(const RowSource& source, const NodePtr& key, const TableOperator& join,
             const NodePtr& values, const Node& table, std::vector<NodePtr>& inputs,
             const Node& reader) const {
     const Signature& rows = key->signature();
@@ -151,14 +157,16 @@ class Side {
     const NodePtr before = sole_pick(source, table.fields(), table);
     const auto base = [&](const NodePtr& node) { return before ? node->fields().inputs[0] : node; };
     // Of a join whose other side is there, or is read alone: what it leaves by itself.
-    Node::KeyPair first;
-    for (const auto& [own, other] : table.fields().partners) {
+    NodePtr first_keys, first_others;
+    for (const auto& [own, other] : table.fields().join_keys) {
       const NodePtr& others = inputs[static_cast<size_t>(other)];
       if (std::find(source.inputs.begin(), source.inputs.end(), own) != source.inputs.end() &&
-          !table_of(others))
-        first = {base(inputs[static_cast<size_t>(own)]), others};
+          !table_of(others)) {
+        first_keys = base(inputs[static_cast<size_t>(own)]);
+        first_others = others;
+      }
     }
-    NodePtr mask = may_meet({base(key), values}, first);
+    NodePtr mask = join.join_filter(base(key), values, first_keys, first_others);
     if (before) mask = both_of(before->fields().inputs[1], mask);
     const uint64_t domain = new_domain();
     for (const int64_t place : source.inputs) {
@@ -172,7 +180,7 @@ class Side {
 };
 
 size_t side_of(const Node::Fields& join, int64_t place) {
-  const std::vector<int64_t>& left = join.sources[0].inputs;
+  const std::vector<int64_t>& left = join.table().sources[0].inputs;
   return std::find(left.begin(), left.end(), place) == left.end();
 }
 
@@ -184,12 +192,12 @@ bool push_keys(const PlanNodes& nodes) {
   for (size_t i = order.size(); i-- > 0;) {
     Node::Fields& join = order[i]->fields();
     std::vector<NodePtr>& inputs = join.inputs;
-    while (!join.partners.empty()) {
+    while (may_change(join)) {
       // Not both sides by each other, as one has to be there first: that of more rows is told.
       size_t best = 0;
       int64_t most = -1;
-      for (size_t p = 0; p < join.partners.size(); ++p) {
-        const auto [key, other] = join.partners[p];
+      for (size_t p = 0; p < join.join_keys.size(); ++p) {
+        const auto [key, other] = join.join_keys[p];
         const NodePtr& own = inputs[static_cast<size_t>(key)];
         const NodePtr& values = inputs[static_cast<size_t>(other)];
         const auto rows = side.rows(own, *order[i]);
@@ -197,19 +205,21 @@ bool push_keys(const PlanNodes& nodes) {
         best = p;
         most = *rows;
       }
-      const auto [key, other] = join.partners[best];
+      const auto [key, other] = join.join_keys[best];
       if (most < 0) {
-        join.partners.clear();
+        join.join_keys.clear();
         break;
       }
-      join.partners.erase(join.partners.begin() + static_cast<std::ptrdiff_t>(best));
+      join.join_keys.erase(join.join_keys.begin() + static_cast<std::ptrdiff_t>(best));
       const NodePtr own = inputs[static_cast<size_t>(key)];
       const NodePtr table = table_of(own);
       const NodePtr made =
-          side.table(own, join.may_meet, inputs[static_cast<size_t>(other)], *order[i]);
+          side.table(own, join.table(), inputs[static_cast<size_t>(other)], *order[i]);
       if (!made) continue;
       Side::replace_parts(inputs, table, made);
-      std::erase_if(join.partners, [&, side = side_of(join, key)](const auto& each) {
+      join.state = join.table().new_state();
+      join.is_rewritten = true;
+      std::erase_if(join.join_keys, [&, side = side_of(join, key)](const auto& each) {
         return side_of(join, each.key) != side;
       });
       return true;

@@ -71,22 +71,6 @@ bool is_scalar_nan(const NodePtr& node) {
   return !scalar || scalar->is_null() || std::isnan(scalar->as<double>());
 }
 
-// Whether a value between two may compare so with what `compare` compares one of them with.
-NodePtr may_compare(Op op, const NodePtr& least, const NodePtr& most,
-                    const std::function<NodePtr(Op, const NodePtr&)>& compare) {
-  switch (op) {
-    case Op::kEqual:
-      return both(compare(Op::kLessEqual, least), compare(Op::kGreaterEqual, most));
-    case Op::kNotEqual:
-      return either(compare(Op::kNotEqual, least), compare(Op::kNotEqual, most));
-    case Op::kLess:
-    case Op::kLessEqual:
-      return compare(op, least);
-    default:
-      return compare(op, most);
-  }
-}
-
 class Bounds {
  public:
   explicit Bounds(std::unordered_map<const Node*, Known> known,
@@ -103,25 +87,31 @@ class Bounds {
                   own.has_values);
     }
     if (test->is_ready() || fields.inputs.empty()) return nullptr;
-    if (fields.masked) {
+    if (is_masked(fields)) {
       const NodePtr where = may_be(wanted, fields.inputs.back()), own = of_operator(wanted, fields);
       return wanted ? both(where, own) : either(where, own);
     }
-    if (fields.kind == NodeKind::kOperator) return of_operator(wanted, fields);
-    return fields.kind == NodeKind::kElementwise ? of_elementwise(wanted, fields) : nullptr;
+    if (fields.kind() == NodeKind::kOperator) return of_operator(wanted, fields);
+    return fields.kind() == NodeKind::kElementwise ? of_elementwise(wanted, fields) : nullptr;
   }
 
  private:
   NodePtr of_operator(bool wanted, const Node::Fields& fields) {
-    if (!wanted || !fields.may_be_true) return nullptr;
-    const Range range = range_of(fields.inputs[0]);
-    const NodePtr found = range ? fields.may_be_true(range.least, range.most) : nullptr;
+    const PredicatePtr test = predicate_of(fields);
+    const Operator& op = test ? *test : *fields.op;
+    const Range range = wanted ? range_of(fields.inputs[0]) : Range{};
+    if (!range) return nullptr;
+    // What the test reads beside the column, as it is now.
+    std::vector<NodePtr> inputs = fields.inputs;
+    for (NodePtr& input : inputs)
+      if (const auto it = others_.find(input.get()); it != others_.end()) input = it->second;
+    const NodePtr found = op.may_be_true(inputs, range.least, range.most);
     return found ? both(found, range.has_values) : nullptr;
   }
 
   NodePtr of_elementwise(bool wanted, const Node::Fields& fields) {
     const auto& inputs = fields.inputs;
-    switch (fields.operation) {
+    switch (fields.operation()) {
       case Op::kLogicalNot:
       case Op::kInvert:
         return may_be(!wanted, inputs[0]);
@@ -136,15 +126,15 @@ class Bounds {
       case Op::kIsNull:
         return of_null_test(wanted, inputs[0]);
       default:
-        if (op_row(fields.operation).rule != OpRule::kCompare) return nullptr;
-        return of_comparison(wanted, fields.operation, range_of(inputs[0]), range_of(inputs[1]));
+        if (op_row(fields.operation()).rule != OpRule::kCompare) return nullptr;
+        return of_comparison(wanted, fields.operation(), range_of(inputs[0]), range_of(inputs[1]));
     }
   }
 
   NodePtr of_null_test(bool wanted, const NodePtr& input) {
     NodePtr node = input;
     while (!known_.contains(node.get()) && node->kind() == NodeKind::kOperator &&
-           node->fields().keeps_order)
+           node->fields().op->is_monotonic())
       node = NodePtr(node->fields().inputs[0]);
     const auto it = known_.find(node.get());
     if (it == known_.end()) return nullptr;
@@ -178,8 +168,8 @@ class Bounds {
       return {constant, constant, nullptr, floats && is_scalar_nan(constant)};
     }
     const Node::Fields& fields = node->fields();
-    const bool is_cast = fields.kind == NodeKind::kElementwise && fields.operation == Op::kCast;
-    if (!fields.keeps_order &&
+    const bool is_cast = fields.operation() == Op::kCast;
+    if (!fields.op->is_monotonic() &&
         !(is_cast && keeps_order(fields.inputs[0]->signature().dtype, fields.signature.dtype)))
       return {};
     Range range = range_of(fields.inputs[0]);
@@ -195,28 +185,19 @@ class Bounds {
 
 }  // namespace
 
-NodePtr with_bounds(NodePtr test, MayBeTrue may_be_true) {
-  test->fields().may_be_true = std::move(may_be_true);
-  return test;
-}
-
-NodePtr with_bounds(NodePtr test, Op op, std::function<NodePtr(Op, const NodePtr&)> compare) {
-  return with_bounds(std::move(test),
-                     [op, compare = std::move(compare)](const NodePtr& least, const NodePtr& most) {
-                       return may_compare(op, least, most, compare);
-                     });
-}
-
-NodePtr keeping_order(NodePtr node) {
-  node->fields().keeps_order = true;
-  return node;
-}
-
-bool is_known(const NodePtr& node) {
-  const auto& inputs = node->fields().inputs;
-  return node->is_ready() ||
-         (!inputs.empty() && std::all_of(inputs.begin(), inputs.end(),
-                                         [](const NodePtr& input) { return input->is_ready(); }));
+NodePtr may_compare(Op op, const NodePtr& least, const NodePtr& most,
+                    const std::function<NodePtr(Op, const NodePtr&)>& compare) {
+  switch (op) {
+    case Op::kEqual:
+      return both(compare(Op::kLessEqual, least), compare(Op::kGreaterEqual, most));
+    case Op::kNotEqual:
+      return either(compare(Op::kNotEqual, least), compare(Op::kNotEqual, most));
+    case Op::kLess:
+    case Op::kLessEqual:
+      return compare(op, least);
+    default:
+      return compare(op, most);
+  }
 }
 
 std::vector<bool> prune_row_groups(std::span<const std::shared_ptr<const RowPredicate>> predicates,

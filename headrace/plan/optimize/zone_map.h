@@ -23,22 +23,9 @@ HR_API std::vector<bool> prune_row_groups(
     std::span<const std::shared_ptr<const RowPredicate>> predicates, const Column& rows,
     const std::function<ColumnBounds(int64_t)>& bounds, std::span<const Value> others);
 
-/// Of a test of one column's values: whether it may be true of one that is not less than `least`
-/// and not greater than `most`; null where nobody knows. Both are of the column's dtype, of
-/// categories their texts.
-using MayBeTrue = std::function<NodePtr(const NodePtr& least, const NodePtr& most)>;
-
-/// The test, which was just made, with what bounds tell of it.
-HR_API NodePtr with_bounds(NodePtr test, MayBeTrue may_be_true);
-/// The same of a comparison with a constant; `compare` makes that of a bound.
-HR_API NodePtr with_bounds(NodePtr test, Op op, std::function<NodePtr(Op, const NodePtr&)> compare);
-
-/// A row-by-row operator on one column, which was just made, of whose results none is less than
-/// that of a lesser value.
-HR_API NodePtr keeping_order(NodePtr node);
-
-/// Whether a node is there, or at most one step over values that are. For the holder of the plan's
-/// mutex.
-HR_API bool is_known(const NodePtr& node);
+/// Whether a value between two may compare so with what `compare` compares one of them with: for
+/// `Operator::may_be_true` of comparisons with a constant.
+HR_API NodePtr may_compare(Op op, const NodePtr& least, const NodePtr& most,
+                           const std::function<NodePtr(Op, const NodePtr&)>& compare);
 
 }  // namespace hr

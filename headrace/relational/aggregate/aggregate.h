@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace hr {
@@ -61,6 +62,11 @@ struct AggregateRequest {
   int64_t ddof = 1;
   int64_t min_count = 0;  ///< sum and prod of fewer values are null
   int64_t rank = 0;       ///< of kLargest and kSmallest; at most kMostTop - 1
+
+  static auto parameters(auto& self) {
+    return std::tie(self.aggregate, self.column, self.other, self.quantile, self.ddof,
+                    self.min_count, self.rank);
+  }
 };
 
 enum class GroupOrder : uint8_t {
@@ -72,6 +78,8 @@ enum class GroupOrder : uint8_t {
 struct GroupOptions {
   GroupOrder order = GroupOrder::kSorted;
   bool drop_missing = true;  ///< leave out rows with null or NaN in a key; else these are keys
+
+  static auto parameters(auto& self) { return std::tie(self.order, self.drop_missing); }
 };
 
 struct Grouped {

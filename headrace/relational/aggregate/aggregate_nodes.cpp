@@ -8,7 +8,6 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
-#include "headrace/plan/graph/fingerprint.h"
 #include "headrace/relational/aggregate/aggregate_cost.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
 #include "headrace/relational/rows/operator_inputs.h"
@@ -66,171 +65,175 @@ Dtype place_request(GroupColumn& column, const NodePtr& first, OperatorInputs& i
 }
 
 // Whether the result does not tell at which rows its values stood.
-bool forgets_rows(const GroupColumn& column) {
-  const Aggregate aggregate = column.request.aggregate;
-  return aggregate != Aggregate::kArgmin && aggregate != Aggregate::kArgmax &&
-         aggregate != Aggregate::kFirstRow;
+bool forgets_rows(const AggregateRequest& request) {
+  return request.aggregate != Aggregate::kArgmin && request.aggregate != Aggregate::kArgmax &&
+         request.aggregate != Aggregate::kFirstRow;
 }
 
-// `among`: of the groups with other keys than these nobody wants to know.
-struct WantedKeys {
-  size_t key;
-  NodePtr values;
-};
+bool depends_on_order(const AggregateRequest& request) {
+  return request.aggregate == Aggregate::kFirst || request.aggregate == Aggregate::kLast;
+}
 
-NodePtr make_group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
-                      GroupOptions options, const std::vector<WantedKeys>& among) {
-  if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
-  TableOperator table;
-  std::string detail;
-  OperatorInputs inputs;
-  OutputNames names;
-  const auto name_column = [&](const std::string& name, Dtype dtype) {
-    names.add(kOp, name, "give it another name: agg(name=(column, aggregate))");
-    table.names.push_back(name);
-    table.dtypes.push_back(dtype);
-  };
-  std::vector<int64_t> key_places;
-  for (GroupKey& key : keys) {
-    const NodePtr node = column_node(kOp, key.values, key.name);
-    if (!key_places.empty()) check_rows(inputs.nodes[0], node, key.name);
-    if (node->signature().dtype.is_complex())
-      throw_error<TypeMismatchError>(kOp, "complex numbers are no keys", {{"key", key.name}});
-    key_places.push_back(inputs.add(node));
-    name_column(key.name, node->signature().dtype);
-    detail.append(detail.empty() ? "" : ", ").append(key.name);
+/// One row a group: its keys, then an aggregate a request.
+struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
+  std::vector<int64_t> keys{};               // places of inputs
+  std::vector<AggregateRequest> requests{};  // of inputs
+  GroupOptions options{};
+  std::vector<SemiJoinKey> key_filters{};  // groups with other keys may be left out
+
+  std::string_view name() const override { return kOp; }
+
+  std::string arguments() const override {
+    std::string text;
+    for (size_t k = 0; k < keys.size(); ++k) text += (k ? ", " : "") + names[k];
+    for (const SemiJoinKey& filter : key_filters)
+      text += "; " + names[key_with(filter.key)] + " among those of a join";
+    return text;
   }
-  table.reads.resize(keys.size());
-  for (GroupColumn& column : columns) {
-    const NodePtr first = inputs.nodes[0];
-    name_column(column.name, place_request(column, first, inputs));
-    std::vector<int64_t>& needs = table.reads.emplace_back();
-    for (const int64_t place : {column.request.column, column.request.other})
-      if (place >= 0 && std::find(key_places.begin(), key_places.end(), place) == key_places.end())
-        needs.push_back(place);
-    column.values = column.other = nullptr;  // the node's inputs hold them
+
+  int passes() const override { return 2; }
+
+  bool is_fusable() const override { return true; }
+
+  int64_t unique_keys() const override { return static_cast<int64_t>(keys.size()); }
+
+  bool finds_first_rows() const override {
+    return requests.size() == 1 && requests[0].aggregate == Aggregate::kFirstRow &&
+           key_filters.empty();
   }
-  if (among.empty() && options.order != GroupOrder::kAny) {
-    std::vector<NodePtr> own;
-    for (const int64_t place : key_places) own.push_back(inputs.nodes[static_cast<size_t>(place)]);
-    SameWords words;
-    table.domain = groups_domain(own, words.add(options.order).add(options.drop_missing).take());
+
+  bool ignores_order() const override {
+    return takes_key_filter() && options.order != GroupOrder::kFirstSeen &&
+           std::none_of(requests.begin(), requests.end(), depends_on_order);
   }
-  std::vector<SemiJoinKey> sets;
-  for (const WantedKeys& wanted : among) {
-    sets.push_back({key_places[wanted.key], static_cast<int64_t>(inputs.nodes.size())});
-    inputs.nodes.push_back(wanted.values);
-    detail += "; " + keys[wanted.key].name + " among those of a join";
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState*) const override {
+    return table_of(
+        wanted, semi_join_aggregate(inputs, keys, key_filters, wanted_requests(wanted), options));
   }
-  table.inputs = inputs.nodes;
-  table.passes = 2;
-  table.unique_keys = static_cast<int64_t>(keys.size());
-  table.guess = [key_places](const InputEstimates& given) {
-    return estimate_groups(given, key_places);
-  };
-  SameWords same;
-  same.add_all(key_places).add(options.order).add(options.drop_missing);
-  for (const GroupColumn& column : columns) {
-    const AggregateRequest& each = column.request;
-    same.add(each.aggregate).add(each.column).add(each.other).add(each.quantile);
-    same.add(each.ddof).add(each.min_count).add(each.rank);
+
+  Table execute_fused(const std::vector<bool>& wanted, const RowInputs& inputs) const override {
+    return table_of(
+        wanted, semi_join_aggregate(inputs, keys, key_filters, wanted_requests(wanted), options));
   }
-  for (const SemiJoinKey& set : sets) same.add(set.key).add(set.place);
-  for (const std::string& name : table.names) same.add(name);
-  table.same = same.add(columns.size()).take();
-  const size_t num_keys = keys.size();
-  const auto requests_of = [=](const std::vector<bool>& wanted) {
-    std::vector<AggregateRequest> requests;
-    for (size_t k = 0; k < columns.size(); ++k)
-      if (wanted[num_keys + k]) requests.push_back(columns[k].request);
-    return requests;
-  };
-  const auto table_of = [num_keys, names = table.names](const std::vector<bool>& wanted,
-                                                        const Grouped& grouped) {
+
+  int64_t guess_rows(const InputEstimates& inputs) const override {
+    return estimate_groups(inputs, keys);
+  }
+
+  std::optional<OperatorCost> work(const InputEstimates& inputs, int64_t rows,
+                                   const std::vector<bool>& wanted) const override {
+    return aggregate_cost(inputs, keys, wanted_requests(wanted), options.order, rows);
+  }
+
+  NodePtr with_inputs(std::span<const NodePtr> inputs, const std::vector<bool>&) const override {
+    return node(std::make_shared<GroupBy>(*this), {inputs.begin(), inputs.end()});
+  }
+
+  bool takes_key_filter() const override {
+    return std::all_of(requests.begin(), requests.end(), forgets_rows);
+  }
+
+  NodePtr with_key_filter(std::span<const NodePtr> inputs, int64_t column,
+                          const NodePtr& values) const override {
+    if (column >= static_cast<int64_t>(keys.size())) return nullptr;
+    const int64_t key = keys[static_cast<size_t>(column)];
+    if (inputs[static_cast<size_t>(key)]->signature().dtype != values->signature().dtype)
+      return nullptr;
+    auto filtered = std::make_shared<GroupBy>(*this);
+    filtered->key_filters.push_back({key, static_cast<int64_t>(inputs.size())});
+    std::vector<NodePtr> own(inputs.begin(), inputs.end());
+    own.push_back(values);
+    return node(std::move(filtered), std::move(own));
+  }
+
+  static NodePtr node(std::shared_ptr<const GroupBy> op, std::vector<NodePtr> inputs) {
+    uint64_t domain = 0;
+    if (op->key_filters.empty() && op->options.order != GroupOrder::kAny) {
+      std::vector<NodePtr> own;
+      for (const int64_t key : op->keys) own.push_back(inputs[static_cast<size_t>(key)]);
+      ParameterWriter options;
+      options.write(op->options);
+      domain = groups_domain(own, options.take());
+    }
+    return table_node(std::move(op), std::move(inputs), kUnknown, domain);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.names, self.dtypes, self.columns_needed, self.sources, self.fused_keys,
+                    self.fused_values, self.keys, self.requests, self.options, self.key_filters);
+  }
+
+ private:
+  size_t key_with(int64_t place) const {
+    return static_cast<size_t>(std::find(keys.begin(), keys.end(), place) - keys.begin());
+  }
+
+  std::vector<AggregateRequest> wanted_requests(const std::vector<bool>& wanted) const {
+    std::vector<AggregateRequest> some;
+    for (size_t k = 0; k < requests.size(); ++k)
+      if (wanted[keys.size() + k]) some.push_back(requests[k]);
+    return some;
+  }
+
+  Table table_of(const std::vector<bool>& wanted, const Grouped& grouped) const {
     std::vector<std::string> kept;
     std::vector<Column> results;
     for (size_t k = 0, next = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
       kept.push_back(names[k]);
-      results.push_back(k < num_keys ? grouped.keys[k] : grouped.values[next++]);
+      results.push_back(k < keys.size() ? grouped.keys[k] : grouped.values[next++]);
     }
     return Table(std::move(kept), std::move(results));
-  };
-  table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
-    return table_of(wanted,
-                    semi_join_aggregate(given, key_places, sets, requests_of(wanted), options));
-  };
-  table.run_rows = [=](const std::vector<bool>& wanted, const RowInputs& given) {
-    return table_of(wanted,
-                    semi_join_aggregate(given, key_places, sets, requests_of(wanted), options));
-  };
-  const CostOf work = [=](const InputEstimates& given, int64_t rows,
-                          const std::vector<bool>& wanted) {
-    return aggregate_cost(given, key_places, requests_of(wanted), options.order, rows);
-  };
-  table.row_keys = key_places;
-  for (const GroupColumn& column : columns)
-    for (const int64_t place : {column.request.column, column.request.other})
-      if (place >= 0) table.row_values.push_back(place);
-  for (GroupKey& key : keys) key.values = nullptr;
-  const auto made_of = [=](std::span<const NodePtr> nodes, std::vector<WantedKeys> more) {
-    const auto at = [&](int64_t place) {
-      return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
-    };
-    std::vector<GroupKey> own_keys = keys;
-    std::vector<GroupColumn> own = columns;
-    std::vector<WantedKeys> known;
-    for (size_t k = 0; k < num_keys; ++k) own_keys[k].values = at(key_places[k]);
-    for (GroupColumn& each : own) {
-      each.values = at(each.request.column);
-      each.other = at(each.request.other);
-    }
-    for (const SemiJoinKey& set : sets) {
-      const auto found = std::find(key_places.begin(), key_places.end(), set.key);
-      known.push_back({static_cast<size_t>(found - key_places.begin()), at(set.place)});
-    }
-    known.insert(known.end(), more.begin(), more.end());
-    return make_group_by(std::move(own_keys), std::move(own), options, known);
-  };
-  table.finds_first_rows =
-      columns.size() == 1 && columns[0].request.aggregate == Aggregate::kFirstRow && sets.empty();
-  if (table.finds_first_rows)
-    table.remade = [=](std::span<const NodePtr> nodes, const std::vector<bool>&) {
-      return made_of(nodes, {});
-    };
-  if (std::all_of(columns.begin(), columns.end(), forgets_rows)) {
-    table.among = [=](std::span<const NodePtr> nodes, int64_t column,
-                      const NodePtr& values) -> NodePtr {
-      if (column >= static_cast<int64_t>(num_keys)) return nullptr;
-      const auto key = static_cast<size_t>(column);
-      const NodePtr& own = nodes[static_cast<size_t>(key_places[key])];
-      if (own->signature().dtype != values->signature().dtype) return nullptr;
-      return made_of(nodes, {{key, values}});
-    };
-    table.ignores_order =
-        options.order != GroupOrder::kFirstSeen &&
-        std::none_of(columns.begin(), columns.end(), [](const GroupColumn& column) {
-          return column.request.aggregate == Aggregate::kFirst ||
-                 column.request.aggregate == Aggregate::kLast;
-        });
-    RowSource& rows = table.sources.emplace_back();
-    for (size_t place = 0; place < table.inputs.size() - sets.size(); ++place)
-      rows.inputs.push_back(static_cast<int64_t>(place));
-    rows.columns.assign(num_keys + columns.size(), -1);
-    for (size_t k = 0; k < num_keys; ++k)
-      if (!table.dtypes[k].is_floating()) rows.columns[k] = key_places[k];  // -0.0 becomes 0.0
-    table.remade = [=](std::span<const NodePtr> nodes, const std::vector<bool>&) {
-      return made_of(nodes, {});
-    };
   }
-  return with_cost(table_node(std::string(kOp), std::move(detail), std::move(table)), work);
-}
+};
 
 }  // namespace
 
 NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
                       GroupOptions options) {
-  return make_group_by(std::move(keys), std::move(columns), options, {});
+  if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
+  auto op = std::make_shared<GroupBy>();
+  op->options = options;
+  OperatorInputs inputs;
+  OutputNames names;
+  const auto name_column = [&](const std::string& name, Dtype dtype) {
+    names.add(kOp, name, "give it another name: agg(name=(column, aggregate))");
+    op->names.push_back(name);
+    op->dtypes.push_back(dtype);
+  };
+  for (const GroupKey& key : keys) {
+    const NodePtr node = column_node(kOp, key.values, key.name);
+    if (!op->keys.empty()) check_rows(inputs.nodes[0], node, key.name);
+    if (node->signature().dtype.is_complex())
+      throw_error<TypeMismatchError>(kOp, "complex numbers are no keys", {{"key", key.name}});
+    op->keys.push_back(inputs.add(node));
+    name_column(key.name, node->signature().dtype);
+  }
+  op->columns_needed.resize(keys.size());
+  for (GroupColumn& column : columns) {
+    const NodePtr first = inputs.nodes[0];
+    name_column(column.name, place_request(column, first, inputs));
+    op->requests.push_back(column.request);
+    std::vector<int64_t>& needs = op->columns_needed.emplace_back();
+    for (const int64_t place : {column.request.column, column.request.other}) {
+      if (place < 0) continue;
+      op->fused_values.push_back(place);
+      if (std::find(op->keys.begin(), op->keys.end(), place) == op->keys.end())
+        needs.push_back(place);
+    }
+  }
+  op->fused_keys = op->keys;
+  if (op->takes_key_filter()) {
+    RowSource& rows = op->sources.emplace_back();
+    for (size_t place = 0; place < inputs.nodes.size(); ++place)
+      rows.inputs.push_back(static_cast<int64_t>(place));
+    rows.columns.assign(op->names.size(), -1);
+    for (size_t k = 0; k < keys.size(); ++k)
+      if (!op->dtypes[k].is_floating()) rows.columns[k] = op->keys[k];  // -0.0 becomes 0.0
+  }
+  return GroupBy::node(std::move(op), std::move(inputs.nodes));
 }
 
 namespace {
@@ -285,13 +288,38 @@ Table take_in_turn(const Table& wide, size_t num_keys, const std::string& name) 
   return Table(std::move(names), std::move(columns));
 }
 
+/// The greatest or least values of groups, one behind the other.
+struct TopOfGroups final : OperatorOf<TopOfGroups, TableOperator> {
+  int64_t keys = 0;
+  bool largest = false;
+
+  std::string_view name() const override { return largest ? "nlargest" : "nsmallest"; }
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState*) const override {
+    const Table all =
+        take_in_turn(std::get<Table>(inputs[0]), static_cast<size_t>(keys), names.back());
+    std::vector<std::string> kept_names;
+    std::vector<Column> kept;
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (!wanted[k]) continue;
+      kept_names.push_back(all.names()[k]);
+      kept.push_back(all.columns()[k]);
+    }
+    return Table(std::move(kept_names), std::move(kept));
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.names, self.dtypes, self.keys, self.largest);
+  }
+};
+
 }  // namespace
 
 NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name, const NodePtr& values,
                        int64_t count, bool largest, GroupOptions options) {
   if (count < 1 || count > kMostTop)
     throw_error<InvalidArgumentError>(kOp, "n is out of range", {{"n", count}, {"most", kMostTop}});
-  const size_t num_keys = keys.size();
   const Dtype dtype = values->signature().dtype;
   if (dtype.is_bool())
     throw_error<TypeMismatchError>(kOp, "the values are not numbers",
@@ -304,28 +332,79 @@ NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name, cons
     column.request.rank = rank;
     column.values = values;
   }
-  TableOperator table;
+  auto op = std::make_shared<TopOfGroups>();
   for (const GroupKey& key : keys) {
-    table.names.push_back(key.name);
-    table.dtypes.push_back(key.values->signature().dtype);
+    op->names.push_back(key.name);
+    op->dtypes.push_back(key.values->signature().dtype);
   }
-  table.names.push_back(name);
-  table.dtypes.push_back(dtype);
-  const NodePtr wide = group_by_node(std::move(keys), std::move(columns), options);
-  table.inputs = {wide};
-  table.run = [num_keys, name](const std::vector<bool>& wanted, std::span<const Value> inputs) {
-    const Table all = take_in_turn(std::get<Table>(inputs[0]), num_keys, name);
-    std::vector<std::string> names;
-    std::vector<Column> kept;
-    for (size_t k = 0; k < wanted.size(); ++k) {
-      if (!wanted[k]) continue;
-      names.push_back(all.names()[k]);
-      kept.push_back(all.columns()[k]);
-    }
-    return Table(std::move(names), std::move(kept));
-  };
-  return table_node(largest ? "nlargest" : "nsmallest", "", std::move(table));
+  op->names.push_back(name);
+  op->dtypes.push_back(dtype);
+  op->keys = static_cast<int64_t>(keys.size());
+  op->largest = largest;
+  return table_node(std::move(op), {group_by_node(std::move(keys), std::move(columns), options)});
 }
+
+namespace {
+
+/// An aggregate of the group of each row.
+struct Transform final : OperatorOf<Transform> {
+  std::vector<int64_t> keys{};
+  AggregateRequest request{};
+  bool drop_missing = true;
+
+  std::string_view name() const override { return "transform"; }
+
+  std::string arguments() const override { return std::string(aggregate_name(request.aggregate)); }
+
+  int passes() const override { return 3; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    std::vector<Column> columns;
+    for (const int64_t place : keys)
+      columns.push_back(std::get<Column>(inputs[static_cast<size_t>(place)]));
+    const NormalizedKeys packed =
+        NormalizedKeys::of(kOp, columns, {.ordered = false, .drop_missing = drop_missing});
+    // Numbers of the groups as the only key: group k is row k of the result.
+    const int64_t rows = packed.num_rows();
+    const SortedFactorizedKeys found = factorize_sorted(
+        rows, [&](int64_t row, int64_t count, uint64_t* out) { packed.read(row, count, out); },
+        packed.accesses(), packed.has_missing() ? std::optional(packed.missing()) : std::nullopt);
+    const Column numbers(TypeId::kUInt32, rows, found.numbers);
+    AggregateRequest own = request;
+    std::vector<Column> folded;
+    for (int64_t* place : {&own.column, &own.other}) {
+      if (*place < 0) continue;
+      folded.push_back(std::get<Column>(inputs[static_cast<size_t>(*place)]));
+      *place = static_cast<int64_t>(folded.size()) - 1;
+    }
+    Column result = group_by({numbers}, folded, {own}).values[0];
+    const int64_t last = found.count - 1;
+    if (packed.has_missing() && last >= 0 && found.keys.as<uint64_t>()[last] == packed.missing()) {
+      Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(found.count));
+      for (int64_t row = 0; row < last; ++row)
+        set_bit(validity.mutable_as<uint8_t>(), row, !result.is_null(row));
+      result = result.with_rows(found.count, result.values_buffer(), validity, -1);
+    }
+    return gather(result, as_tensor(numbers));
+  }
+
+  std::optional<OperatorCost> work(const InputEstimates& inputs, int64_t rows,
+                                   const std::vector<bool>&) const override {
+    const int64_t groups = estimate_groups(inputs, keys);
+    const auto count = static_cast<double>(groups);
+    OperatorCost work = aggregate_cost(inputs, keys, {request}, GroupOrder::kAny, groups);
+    work.nanoseconds += 4 * static_cast<double>(rows);
+    work.serial_nanoseconds += 50 * count;
+    work.bytes += 4 * static_cast<double>(rows) + 56 * count;
+    return work;
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.keys, self.request, self.drop_missing);
+  }
+};
+
+}  // namespace
 
 NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& given,
                              GroupOptions options) {
@@ -343,50 +422,8 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
   signature.dtype = place_request(column, first, inputs);
   signature.form = Form::kColumn;
   signature.nullable = true;
-  const AggregateRequest request = column.request;
-  NodePtr made = operator_node(
-      "transform", std::string(aggregate_name(request.aggregate)), signature, inputs.nodes, 3,
-      [=](std::span<const Value> values) -> Value {
-        std::vector<Column> columns;
-        for (const int64_t place : key_places)
-          columns.push_back(std::get<Column>(values[static_cast<size_t>(place)]));
-        const NormalizedKeys packed = NormalizedKeys::of(
-            kOp, columns, {.ordered = false, .drop_missing = options.drop_missing});
-        // Numbers of the groups as the only key: group k is row k of the result.
-        const int64_t rows = packed.num_rows();
-        const SortedFactorizedKeys found = factorize_sorted(
-            rows, [&](int64_t row, int64_t count, uint64_t* out) { packed.read(row, count, out); },
-            packed.accesses(),
-            packed.has_missing() ? std::optional(packed.missing()) : std::nullopt);
-        const Column numbers(TypeId::kUInt32, rows, found.numbers);
-        AggregateRequest own = request;
-        std::vector<Column> folded;
-        for (int64_t* place : {&own.column, &own.other}) {
-          if (*place < 0) continue;
-          folded.push_back(std::get<Column>(values[static_cast<size_t>(*place)]));
-          *place = static_cast<int64_t>(folded.size()) - 1;
-        }
-        Column result = group_by({numbers}, folded, {own}).values[0];
-        const int64_t last = found.count - 1;
-        if (packed.has_missing() && last >= 0 &&
-            found.keys.as<uint64_t>()[last] == packed.missing()) {
-          Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(found.count));
-          for (int64_t row = 0; row < last; ++row)
-            set_bit(validity.mutable_as<uint8_t>(), row, !result.is_null(row));
-          result = result.with_rows(found.count, result.values_buffer(), validity, -1);
-        }
-        return gather(result, as_tensor(numbers));
-      });
-  return with_cost(std::move(made), [=](const InputEstimates& estimates, int64_t rows,
-                                        const std::vector<bool>&) {
-    const int64_t groups = estimate_groups(estimates, key_places);
-    const auto count = static_cast<double>(groups);
-    OperatorCost work = aggregate_cost(estimates, key_places, {request}, GroupOrder::kAny, groups);
-    work.nanoseconds += 4 * static_cast<double>(rows);
-    work.serial_nanoseconds += 50 * count;
-    work.bytes += 4 * static_cast<double>(rows) + 56 * count;
-    return work;
-  });
+  return operator_node(Transform::make(std::move(key_places), column.request, options.drop_missing),
+                       std::move(signature), std::move(inputs.nodes));
 }
 
 }  // namespace hr

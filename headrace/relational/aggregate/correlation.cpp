@@ -190,8 +190,56 @@ class Pairs {
   Buffer shifts_{};  // the same of the first pass, where values are missing
 };
 
-template <class F>
-NodePtr pairs_node(const std::string& op, const std::vector<NodePtr>& columns, F&& value_of) {
+/// A value for each two columns, in a square.
+struct ColumnPairs : Operator {
+  std::string arguments() const override { return "of each two columns"; }
+
+  int passes() const override { return 2; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    std::vector<Column> columns;
+    for (const Value& value : inputs) columns.push_back(std::get<Column>(value));
+    const auto count = static_cast<int64_t>(columns.size());
+    const Pairs pairs(std::move(columns));
+    Buffer result = Buffer::allocate(checked_multiply("corr", count * count, sizeof(double)));
+    auto* const out = result.mutable_as<double>();
+    for (int64_t a = 0; a < count; ++a)
+      for (int64_t b = 0; b <= a; ++b)
+        out[a * count + b] = out[b * count + a] = value_of(pairs.at(a, b), a == b);
+    return Tensor(TypeId::kFloat64, {count, count}, std::move(result));
+  }
+
+  /// `same`: of a column with itself.
+  virtual double value_of(const PairSums& sums, bool same) const = 0;
+};
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct Covariance final : OperatorOf<Covariance, ColumnPairs> {
+  int64_t ddof = 1;
+
+  std::string_view name() const override { return "cov"; }
+
+  double value_of(const PairSums& sums, bool) const override {
+    const double rows = sums.count - static_cast<double>(ddof);
+    return rows > 0 ? sums.ab / rows : kNaN;
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.ddof); }
+};
+
+struct Correlation final : OperatorOf<Correlation, ColumnPairs> {
+  std::string_view name() const override { return "corr"; }
+
+  double value_of(const PairSums& sums, bool same) const override {
+    if (!(sums.aa > 0 && sums.bb > 0)) return kNaN;
+    const double spread = std::sqrt(sums.aa) * std::sqrt(sums.bb);
+    return same ? (std::isfinite(spread) ? 1.0 : kNaN) : std::clamp(sums.ab / spread, -1.0, 1.0);
+  }
+};
+
+NodePtr pairs_node(OperatorPtr pairs, const std::vector<NodePtr>& columns) {
+  const std::string_view op = pairs->name();
   if (columns.empty())
     throw_error<InvalidArgumentError>(op, "there is no column of numbers", {},
                                       "select columns of numbers");
@@ -201,38 +249,18 @@ NodePtr pairs_node(const std::string& op, const std::vector<NodePtr>& columns, F
     check_same_rows(op, inputs[0], inputs.back());
   }
   const auto count = static_cast<int64_t>(inputs.size());
-  return operator_node(
-      op, "of each two columns", array_signature(TypeId::kFloat64, {count, count}),
-      std::move(inputs), 2, [count, value_of](std::span<const Value> values) -> Value {
-        std::vector<Column> given;
-        for (const Value& value : values) given.push_back(std::get<Column>(value));
-        const Pairs pairs(std::move(given));
-        Buffer result = Buffer::allocate(checked_multiply("corr", count * count, sizeof(double)));
-        auto* const out = result.mutable_as<double>();
-        for (int64_t a = 0; a < count; ++a)
-          for (int64_t b = 0; b <= a; ++b)
-            out[a * count + b] = out[b * count + a] = value_of(pairs.at(a, b), a == b);
-        return Tensor(TypeId::kFloat64, {count, count}, std::move(result));
-      });
+  return operator_node(std::move(pairs), array_signature(TypeId::kFloat64, {count, count}),
+                       std::move(inputs));
 }
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
 NodePtr covariance_node(const std::vector<NodePtr>& columns, int64_t ddof) {
-  return pairs_node("cov", columns, [ddof](const PairSums& sums, bool) {
-    const double rows = sums.count - static_cast<double>(ddof);
-    return rows > 0 ? sums.ab / rows : kNaN;
-  });
+  return pairs_node(Covariance::make(ddof), columns);
 }
 
 NodePtr correlation_node(const std::vector<NodePtr>& columns) {
-  return pairs_node("corr", columns, [](const PairSums& sums, bool same) {
-    if (!(sums.aa > 0 && sums.bb > 0)) return kNaN;
-    const double spread = std::sqrt(sums.aa) * std::sqrt(sums.bb);
-    return same ? (std::isfinite(spread) ? 1.0 : kNaN) : std::clamp(sums.ab / spread, -1.0, 1.0);
-  });
+  return pairs_node(Correlation::make(), columns);
 }
 
 }  // namespace hr

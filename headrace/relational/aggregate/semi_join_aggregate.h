@@ -4,14 +4,17 @@
 #include "headrace/relational/aggregate/fused_aggregate.h"
 
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace hr {
 
 /// Places of a key and of the values that it should be one of; these may have any number of rows.
 struct SemiJoinKey {
-  int64_t key;
-  int64_t place;
+  int64_t key = 0;
+  int64_t place = 0;
+
+  static auto parameters(auto& self) { return std::tie(self.key, self.place); }
 };
 
 /// `group_by` that may leave out groups with a key that is not in its set, and does so where a set

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace hr {
@@ -37,6 +38,8 @@ struct JoinUnique {
   bool left = false;
   bool right = false;
   bool swapped = false;  ///< the user's left side is the right one here
+
+  static auto parameters(auto& self) { return std::tie(self.left, self.right, self.swapped); }
 };
 
 /// Rows whose keys are equal, column by column; null is equal to null and NaN to NaN, as in pandas.

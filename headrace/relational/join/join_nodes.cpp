@@ -10,7 +10,6 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
-#include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/optimize/unique_keys.h"
 #include "headrace/plan/optimize/zone_map.h"
 #include "headrace/relational/join/join_cost.h"
@@ -55,6 +54,8 @@ void unify_key_types(std::string_view op, NodePtr& left, NodePtr& right) {
 struct OutputSource {
   int64_t left = -1;
   int64_t right = -1;
+
+  static auto parameters(auto& self) { return std::tie(self.left, self.right); }
 };
 
 // Rows where a side has none are null.
@@ -129,25 +130,27 @@ class SideInputs {
   std::array<std::unordered_map<const Node*, int64_t>, 2> places_{};  // by side
 };
 
-// Whether rows may have a match, as Node::MayMeet.
-NodePtr may_meet_node(const Node::KeyPair& asked, const Node::KeyPair& first) {
-  Signature signature = asked.keys->signature();
-  signature.dtype = TypeId::kBool;
-  signature.nullable = false;
-  std::vector<NodePtr> inputs{asked.keys, asked.others};
-  if (first.keys) inputs = {asked.keys, first.keys, asked.others, first.others};
-  const size_t pairs = inputs.size() / 2;
-  return test_node(std::string(kOp), "keys of another join", signature, std::move(inputs),
-                   [pairs](std::span<const Value> given, const Mask* where) {
-                     const auto pair = [&](size_t k) -> KeyColumns {
-                       return {std::get<Column>(given[k]), std::get<Column>(given[pairs + k])};
-                     };
-                     const std::optional<KeyColumns> before =
-                         pairs > 1 ? std::optional(pair(1)) : std::nullopt;
-                     return semi_join_mask(pair(0), before, where);
-                   },
-                   {.row_inputs = static_cast<int64_t>(pairs), .same = "may meet"});
-}
+/// Whether keys may have a match among others, and those of the join before.
+struct JoinFilter final : OperatorOf<JoinFilter, Predicate> {
+  int64_t pairs = 1;  // first the keys, then the others
+
+  std::string_view name() const override { return kOp; }
+
+  std::string arguments() const override { return "keys of another join"; }
+
+  int64_t rowwise_inputs() const override { return pairs; }
+
+  Column test(std::span<const Value> inputs, const Mask* where) const override {
+    const auto pair = [&](int64_t k) -> KeyColumns {
+      return {std::get<Column>(inputs[static_cast<size_t>(k)]),
+              std::get<Column>(inputs[static_cast<size_t>(pairs + k)])};
+    };
+    const std::optional<KeyColumns> before = pairs > 1 ? std::optional(pair(1)) : std::nullopt;
+    return semi_join_mask(pair(0), before, where);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pairs); }
+};
 
 // A join of which only rows with one of each `required` side are wanted; none for one that there is
 // not.
@@ -161,126 +164,87 @@ std::optional<JoinKind> kind_without(JoinKind kind, const std::vector<bool>& req
 
 }  // namespace
 
-NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
-                  JoinUnique unique, const std::string& indicator, const std::string& how) {
-  TableOperator table;
-  SideInputs inputs;
-  std::vector<OutputSource> keys;
-  for (size_t i = 0; i < sides.left_keys.size(); ++i) {
-    NodePtr left = column_node(kOp, sides.left_keys[i]),
-            right = column_node(kOp, sides.right_keys[i]);
-    unify_key_types(kOp, left, right);
-    keys.push_back({inputs.add(left, false), inputs.add(right, true)});
-  }
-  const auto are_known = [&](auto place) {
-    std::vector<NodePtr> nodes;
-    for (const OutputSource& key : keys)
-      nodes.push_back(inputs.nodes()[static_cast<size_t>(place(key))]);
-    return !nodes.empty() && are_unique(nodes);
-  };
-  const bool left_unique = are_known([](const OutputSource& key) { return key.left; }),
-             right_unique = are_known([](const OutputSource& key) { return key.right; });
-  unique.left &= !left_unique;
-  unique.right &= !right_unique;
-  const OutputSource rows = keys.empty()
-                                ? OutputSource{inputs.add(column_node(kOp, sides.left_rows), false),
-                                               inputs.add(column_node(kOp, sides.right_rows), true)}
-                                : keys[0];
-  const auto always = static_cast<int64_t>(inputs.nodes().size());
-  std::vector<OutputSource> sources;
-  RowSource of_left{.optional = kind == JoinKind::kOuter},
-      of_right{.optional = kind != JoinKind::kInner};
-  const bool filters = kind == JoinKind::kSemi || kind == JoinKind::kAnti;
-  of_left.once = filters || (right_unique && kind != JoinKind::kOuter);
-  of_right.once = left_unique && kind == JoinKind::kInner;
+namespace {
+
+struct JoinState final : TableState {
+  std::optional<JoinedRows> rows{};
+};
+
+struct Join final : OperatorOf<Join, TableOperator> {
+  std::vector<OutputSource> keys{};
+  OutputSource rows{};  // an input with the rows of each side
+  std::vector<OutputSource> sources{};
+  JoinKind how = JoinKind::kInner;
+  JoinUnique unique{};
   bool joins_categories = false;  // of both sides
-  OutputNames seen;
-  const auto add = [&](const std::string& name, Dtype dtype, OutputSource source) {
-    seen.add(kOp, name, "pass other suffixes, or rename it before");
-    table.names.push_back(name);
-    table.dtypes.push_back(dtype);
-    sources.push_back(source);
-    of_left.columns.push_back(source.right < 0 ? source.left : -1);
-    of_right.columns.push_back(source.left < 0 ? source.right : -1);
-    std::vector<int64_t>& needs = table.reads.emplace_back();
-    for (const int64_t at : {source.left, source.right})
-      if (at >= always) needs.push_back(at);
-  };
-  for (const JoinColumn& column : columns) {
-    NodePtr left = column.left ? column_node(kOp, column.left) : nullptr;
-    NodePtr right = column.right ? column_node(kOp, column.right) : nullptr;
-    if (left && right) unify_key_types(kOp, left, right);
-    joins_categories |= left && right && left->signature().dtype.is_category();
-    add(column.name, (left ? left : right)->signature().dtype,
-        {inputs.add(left, false), inputs.add(right, true)});
+  bool is_turned = false;         // the user's left side is the right one here
+  std::string word{};             // the user's for it
+
+  std::string_view name() const override { return kOp; }
+
+  std::string arguments() const override { return "how=" + word; }
+
+  int passes() const override { return 2; }
+
+  std::shared_ptr<TableState> new_state() const override { return std::make_shared<JoinState>(); }
+
+  int64_t guess_rows(const InputEstimates& inputs) const override {
+    return estimate_joined_rows(inputs, places(), how);
   }
-  if (!indicator.empty()) add(indicator, TypeId::kCategory, {});
-  table.inputs = inputs.nodes();
-  table.passes = 2;
-  JoinPlaces inputs_at{rows.left, rows.right, {}, {}, {}};
-  for (const OutputSource& key : keys) {
-    inputs_at.left_keys.push_back(key.left);
-    inputs_at.right_keys.push_back(key.right);
+
+  std::optional<OperatorCost> work(const InputEstimates& inputs, int64_t made,
+                                   const std::vector<bool>& wanted) const override {
+    return join_cost(inputs, places(), how, made, dtypes, wanted);
   }
-  for (const OutputSource& source : sources) inputs_at.left_columns.push_back(source.right < 0);
-  table.guess = [kind, inputs_at](const InputEstimates& given) {
-    return estimate_joined_rows(given, inputs_at, kind);
-  };
-  SameWords same;
-  same.add(kind).add(unique.left).add(unique.right).add(how).add(indicator);
-  for (const std::vector<OutputSource>* places : {&keys, &sources})
-    for (const OutputSource& each : *places) same.add(each.left).add(each.right);
-  for (const std::string& name : table.names) same.add(name);
-  table.same = same.add(keys.size()).take();
-  if (!unique.left && !unique.right) {
-    if (kind != JoinKind::kOuter)
-      for (const OutputSource& key : keys) {
-        table.partners.push_back({key.right, key.left});
-        if (kind == JoinKind::kInner) table.partners.push_back({key.left, key.right});
-      }
-    table.may_meet = may_meet_node;
-    of_left.inputs = inputs.of(false);
-    of_right.inputs = inputs.of(true);
-    table.sources = {of_left, of_right};
-    table.remade = [=, names = table.names, count = columns.size()](
-                       std::span<const NodePtr> nodes,
-                       const std::vector<bool>& required) -> NodePtr {
-      const std::optional<JoinKind> own = kind_without(kind, required);
-      if (!own || (*own != kind && joins_categories)) return nullptr;
-      const auto at = [&](int64_t place) {
-        return place < 0 ? nullptr : nodes[static_cast<size_t>(place)];
-      };
-      JoinSides made{at(rows.left), at(rows.right), {}, {}};
-      for (const OutputSource& key : keys) {
-        made.left_keys.push_back(at(key.left));
-        made.right_keys.push_back(at(key.right));
-      }
-      std::vector<JoinColumn> kept;
-      for (size_t i = 0; i < count; ++i)
-        kept.push_back({names[i], at(sources[i].left), at(sources[i].right)});
-      const std::string word = *own == kind               ? how
-                               : *own == JoinKind::kInner ? "inner, made of " + how
-                                                          : "left, made of " + how;
-      return join_node(made, kept, *own, unique, indicator, word);
-    };
+
+  std::vector<JoinKeyPair> join_keys() const override {
+    std::vector<JoinKeyPair> result;
+    if (unique.left || unique.right || how == JoinKind::kOuter) return result;
+    for (const OutputSource& key : keys) {
+      result.push_back({key.right, key.left});
+      if (how == JoinKind::kInner) result.push_back({key.left, key.right});
+    }
+    return result;
   }
-  const auto joined = std::make_shared<std::optional<JoinedRows>>();
-  table.run = [=, names = table.names](const std::vector<bool>& wanted,
-                                       std::span<const Value> given) {
+
+  NodePtr join_filter(const NodePtr& own, const NodePtr& others, const NodePtr& first_keys,
+                      const NodePtr& first_others) const override {
+    Signature signature = own->signature();
+    signature.dtype = TypeId::kBool;
+    signature.nullable = false;
+    std::vector<NodePtr> inputs{own, others};
+    if (first_keys) inputs = {own, first_keys, others, first_others};
+    const auto pairs = static_cast<int64_t>(inputs.size() / 2);
+    return predicate_node(JoinFilter::make(pairs), std::move(signature), std::move(inputs));
+  }
+
+  NodePtr with_inputs(std::span<const NodePtr> inputs,
+                      const std::vector<bool>& required) const override {
+    const std::optional<JoinKind> own = required.empty() ? how : kind_without(how, required);
+    if (!own || (*own != how && joins_categories)) return nullptr;
+    auto op = std::make_shared<Join>(*this);
+    op->how = *own;
+    if (*own != how)
+      op->word = (*own == JoinKind::kInner ? "inner, made of " : "left, made of ") + word;
+    return node(std::move(op), {inputs.begin(), inputs.end()});
+  }
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState* state) const override {
     const auto column = [&](int64_t at) -> const Column& {
-      return std::get<Column>(given[static_cast<size_t>(at)]);
+      return std::get<Column>(inputs[static_cast<size_t>(at)]);
     };
-    if (!*joined) {
+    std::optional<JoinedRows>& joined = static_cast<JoinState*>(state)->rows;
+    if (!joined) {
       std::vector<Column> left, right;
       for (const OutputSource& key : keys) {
         left.push_back(column(key.left));
         right.push_back(column(key.right));
       }
-      *joined = join_rows(left, column(rows.left).num_rows(), right, column(rows.right).num_rows(),
-                          kind, unique);
+      joined = join_rows(left, column(rows.left).num_rows(), right, column(rows.right).num_rows(),
+                         how, unique);
     }
-    const JoinedRows& pairs = **joined;
-    const bool left_misses = kind == JoinKind::kOuter, right_misses = kind != JoinKind::kInner;
+    const bool left_misses = how == JoinKind::kOuter, right_misses = how != JoinKind::kInner;
     std::vector<std::string> made;
     std::vector<Column> results;
     for (size_t i = 0; i < wanted.size(); ++i) {
@@ -288,22 +252,108 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
       const auto [left, right] = sources[i];
       made.push_back(names[i]);
       if (left < 0 && right < 0)
-        results.push_back(make_indicator(pairs, how == "right"));
+        results.push_back(make_indicator(*joined, is_turned));
       else if (right < 0)
-        results.push_back(pairs.keeps_left ? column(left)
-                                           : picked(column(left), pairs.left, left_misses));
+        results.push_back(joined->keeps_left ? column(left)
+                                             : picked(column(left), joined->left, left_misses));
       else if (left < 0)
-        results.push_back(picked(column(right), pairs.right, right_misses));
+        results.push_back(picked(column(right), joined->right, right_misses));
       else
-        results.push_back(coalesce_keys(column(left), column(right), pairs));
+        results.push_back(coalesce_keys(column(left), column(right), *joined));
     }
     return Table(std::move(made), std::move(results));
+  }
+
+  // Known of the inputs: which keys are unique, hence what need not be checked, and that rows of a
+  // side come once at most.
+  static NodePtr node(std::shared_ptr<Join> op, std::vector<NodePtr> inputs) {
+    const auto are_known = [&](auto place) {
+      std::vector<NodePtr> nodes;
+      for (const OutputSource& key : op->keys)
+        nodes.push_back(inputs[static_cast<size_t>(place(key))]);
+      return !nodes.empty() && are_unique(nodes);
+    };
+    const bool left_unique = are_known([](const OutputSource& key) { return key.left; }),
+               right_unique = are_known([](const OutputSource& key) { return key.right; });
+    op->unique.left &= !left_unique;
+    op->unique.right &= !right_unique;
+    if (op->unique.left || op->unique.right) {
+      op->sources.clear();
+    } else {
+      RowSource &left = op->sources[0], &right = op->sources[1];
+      const bool filters = op->how == JoinKind::kSemi || op->how == JoinKind::kAnti;
+      left.optional = op->how == JoinKind::kOuter;
+      right.optional = op->how != JoinKind::kInner;
+      left.once = filters || (right_unique && op->how != JoinKind::kOuter);
+      right.once = left_unique && op->how == JoinKind::kInner;
+    }
+    return table_node(std::move(op), std::move(inputs));
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.names, self.dtypes, self.columns_needed, self.sources, self.keys,
+                    self.rows, self.sources, self.how, self.unique, self.joins_categories,
+                    self.is_turned, self.word);
+  }
+
+ private:
+  JoinPlaces places() const {
+    JoinPlaces at{rows.left, rows.right, {}, {}, {}};
+    for (const OutputSource& key : keys) {
+      at.left_keys.push_back(key.left);
+      at.right_keys.push_back(key.right);
+    }
+    for (const OutputSource& source : sources) at.left_columns.push_back(source.right < 0);
+    return at;
+  }
+};
+
+}  // namespace
+
+NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
+                  JoinUnique unique, const std::string& indicator, const std::string& how) {
+  auto op = std::make_shared<Join>();
+  op->how = kind;
+  op->unique = unique;
+  op->word = how;
+  op->is_turned = how == "right";
+  SideInputs inputs;
+  for (size_t i = 0; i < sides.left_keys.size(); ++i) {
+    NodePtr left = column_node(kOp, sides.left_keys[i]),
+            right = column_node(kOp, sides.right_keys[i]);
+    unify_key_types(kOp, left, right);
+    op->keys.push_back({inputs.add(left, false), inputs.add(right, true)});
+  }
+  op->rows = op->keys.empty() ? OutputSource{inputs.add(column_node(kOp, sides.left_rows), false),
+                                             inputs.add(column_node(kOp, sides.right_rows), true)}
+                              : op->keys[0];
+  const auto always = static_cast<int64_t>(inputs.nodes().size());
+  RowSource of_left, of_right;
+  OutputNames seen;
+  const auto add = [&](const std::string& name, Dtype dtype, OutputSource source) {
+    seen.add(kOp, name, "pass other suffixes, or rename it before");
+    op->names.push_back(name);
+    op->dtypes.push_back(dtype);
+    op->sources.push_back(source);
+    of_left.columns.push_back(source.right < 0 ? source.left : -1);
+    of_right.columns.push_back(source.left < 0 ? source.right : -1);
+    std::vector<int64_t>& needs = op->columns_needed.emplace_back();
+    for (const int64_t at : {source.left, source.right})
+      if (at >= always) needs.push_back(at);
   };
-  const CostOf work = [=, dtypes = table.dtypes](const InputEstimates& given, int64_t made,
-                                                 const std::vector<bool>& wanted) {
-    return join_cost(given, inputs_at, kind, made, dtypes, wanted);
-  };
-  return with_cost(table_node(std::string(kOp), "how=" + how, std::move(table)), work);
+  for (const JoinColumn& column : columns) {
+    NodePtr left = column.left ? column_node(kOp, column.left) : nullptr;
+    NodePtr right = column.right ? column_node(kOp, column.right) : nullptr;
+    if (left && right) unify_key_types(kOp, left, right);
+    op->joins_categories |= left && right && left->signature().dtype.is_category();
+    add(column.name, (left ? left : right)->signature().dtype,
+        {inputs.add(left, false), inputs.add(right, true)});
+  }
+  if (!indicator.empty()) add(indicator, TypeId::kCategory, {});
+  of_left.inputs = inputs.of(false);
+  of_right.inputs = inputs.of(true);
+  op->sources = {std::move(of_left), std::move(of_right)};
+  return Join::node(std::move(op), inputs.nodes());
 }
 
 namespace {
@@ -346,21 +396,41 @@ Column any_between(const Column& set, const Column& least, const Column& most) {
   return Column(TypeId::kBool, rows, std::move(bits));
 }
 
-// Null is one of values with a null in them, and lies between none.
-NodePtr may_be_in(const NodePtr& set, const NodePtr& least, const NodePtr& most) {
-  const Signature& own = set->signature();
-  const Dtype dtype = least->signature().dtype;
-  const bool is_ordered = dtype.storage().is_real() || dtype.is_decimal() || dtype.is_string();
-  if (dtype != own.dtype || !is_ordered || own.nullable) return nullptr;
-  Signature signature = least->signature();
-  signature.dtype = TypeId::kBool;
-  signature.nullable = false;
-  return operator_node("isin", "bounds", signature, {set, least, most}, 1,
-                       [](std::span<const Value> given) -> Value {
-                         return any_between(std::get<Column>(given[0]), std::get<Column>(given[1]),
-                                            std::get<Column>(given[2]));
-                       });
-}
+/// By row of the bounds: whether a value of the set lies between them.
+struct AnyBetween final : OperatorOf<AnyBetween> {
+  std::string_view name() const override { return "isin"; }
+
+  std::string arguments() const override { return "bounds"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return any_between(std::get<Column>(inputs[0]), std::get<Column>(inputs[1]),
+                       std::get<Column>(inputs[2]));
+  }
+};
+
+struct IsIn final : OperatorOf<IsIn, Predicate> {
+  std::string_view name() const override { return "isin"; }
+
+  Column test(std::span<const Value> inputs, const Mask* where) const override {
+    return is_in(std::get<Column>(inputs[0]), std::get<Column>(inputs[1]), where);
+  }
+
+  // Null is one of values with a null in them, and lies between none.
+  NodePtr may_be_true(std::span<const NodePtr> inputs, const NodePtr& least,
+                      const NodePtr& most) const override {
+    const NodePtr& set = inputs[1];
+    const Dtype dtype = least->signature().dtype;
+    const bool is_ordered = dtype.storage().is_real() || dtype.is_decimal() || dtype.is_string();
+    // Values that have to be made first are not known when the plan is.
+    if (!set->is_ready() || set->signature().form != Form::kColumn ||
+        dtype != set->signature().dtype || !is_ordered || set->signature().nullable)
+      return nullptr;
+    Signature signature = least->signature();
+    signature.dtype = TypeId::kBool;
+    signature.nullable = false;
+    return operator_node(AnyBetween::make(), std::move(signature), {set, least, most});
+  }
+};
 
 }  // namespace
 
@@ -370,19 +440,7 @@ NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;
   signature.nullable = false;
-  NodePtr made =
-      test_node("isin", "", signature, {left, right},
-                [](std::span<const Value> given, const Mask* where) {
-                  return is_in(std::get<Column>(given[0]), std::get<Column>(given[1]), where);
-                },
-                {.row_inputs = 1, .same = "isin"});
-  // Other threads may ask when the node ran and let go of its inputs, so the set is not held here.
-  return with_bounds(std::move(made),
-                     [known = std::weak_ptr(right)](const NodePtr& least, const NodePtr& most) {
-                       const NodePtr one_of = known.lock();
-                       // Values that have to be made first are not known when the plan is.
-                       return one_of && is_known(one_of) ? may_be_in(one_of, least, most) : nullptr;
-                     });
+  return predicate_node(IsIn::make(), std::move(signature), {left, right});
 }
 
 }  // namespace hr

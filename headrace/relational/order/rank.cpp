@@ -99,6 +99,29 @@ Column rank(const Column& column, RankMethod method, bool descending) {
   return sort_rows({sorted[1]}, {{}}, {places})[0];
 }
 
+namespace {
+
+struct Rank final : OperatorOf<Rank> {
+  RankMethod method = RankMethod::kAverage;
+  bool descending = false;
+
+  std::string_view name() const override { return kOp; }
+
+  std::string arguments() const override { return std::string(rank_method_name(method)); }
+
+  int passes() const override { return 4; }
+
+  Cost cost(const InputEstimates&) const override { return {.nanoseconds = 40, .bytes = 16}; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return rank(std::get<Column>(inputs[0]), method, descending);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.method, self.descending); }
+};
+
+}  // namespace
+
 NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
   const NodePtr input = column_node(kOp, column);
   Signature signature = input->signature();
@@ -106,11 +129,7 @@ NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
     throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
   signature.dtype = TypeId::kFloat64;
   signature.nullable = true;
-  NodePtr made = operator_node(std::string(kOp), std::string(rank_method_name(method)), signature,
-                               {input}, 4, [=](std::span<const Value> values) -> Value {
-                                 return rank(std::get<Column>(values[0]), method, descending);
-                               });
-  return with_cost(std::move(made), {.nanoseconds = 40, .bytes = 16});
+  return operator_node(Rank::make(method, descending), std::move(signature), {input});
 }
 
 }  // namespace hr

@@ -46,6 +46,26 @@ Column row_quantile(std::span<const Value> columns, double q, Interpolation inte
   return Column(TypeId::kFloat64, rows, std::move(result), std::move(validity), -1);
 }
 
+struct RowQuantile final : OperatorOf<RowQuantile> {
+  double q = 0.5;
+  Interpolation interpolation = Interpolation::kLinear;
+  int64_t columns = 0;
+
+  std::string_view name() const override { return kOp; }
+
+  std::string arguments() const override { return "of each row"; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  int64_t rowwise_inputs() const override { return columns; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return row_quantile(inputs, q, interpolation);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.q, self.interpolation, self.columns); }
+};
+
 }  // namespace
 
 NodePtr row_quantile_node(const std::vector<NodePtr>& columns, double q,
@@ -62,12 +82,9 @@ NodePtr row_quantile_node(const std::vector<NodePtr>& columns, double q,
   }
   Signature signature = inputs[0]->signature();
   signature.nullable = true;
-  const auto row_inputs = static_cast<int64_t>(inputs.size());
-  return with_traits(operator_node(kOp, "of each row", signature, std::move(inputs), 1,
-                                   [=](std::span<const Value> values) -> Value {
-                                     return row_quantile(values, q, interpolation);
-                                   }),
-                     {.row_inputs = row_inputs});
+  const auto count = static_cast<int64_t>(inputs.size());
+  return operator_node(RowQuantile::make(q, interpolation, count), std::move(signature),
+                       std::move(inputs));
 }
 
 }  // namespace hr

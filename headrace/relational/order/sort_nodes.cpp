@@ -6,7 +6,6 @@
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/error.h"
 #include "headrace/plan/cost/cost_model.h"
-#include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/graph/picked_rows.h"
 
 #include <algorithm>
@@ -57,71 +56,97 @@ std::string orders_text(const std::vector<SortOrder>& orders) {
   return text;
 }
 
-struct SortPlan {
-  std::vector<NodePtr> keys;
-  std::vector<SortOrder> orders;
-  std::vector<std::string> names;
-  std::vector<NodePtr> columns;
+// By dtype of a key: ns a row.
+double key_cost(Dtype dtype, bool is_first) {
+  return dtype.is_string() ? 60 : is_first ? 17 : 8;
+}
 
-  // The table, or its `first` first rows.
-  NodePtr node(int64_t first) const {
-    TableOperator table;
-    table.names = names;
-    for (const NodePtr& column : columns) table.dtypes.push_back(column->signature().dtype);
-    table.domain = new_domain() | kPickedRows;
-    table.rows = keys[0]->signature().rows();
-    if (first >= 0 && table.rows != kUnknown) table.rows = std::min(table.rows, first);
-    table.passes = first < 0 ? 3 : 2;
-    table.has_kernels = true;
-    table.inputs = keys;
-    for (size_t c = 0; c < columns.size(); ++c) {
-      table.reads.push_back({static_cast<int64_t>(keys.size() + c)});
-      table.inputs.push_back(columns[c]);
-    }
-    table.run = [names = names, orders = orders, first](const std::vector<bool>& wanted,
-                                                        std::span<const Value> inputs) {
-      const size_t count = orders.size();
-      const std::vector<Column> sorted_by = columns_in(inputs.first(count));
-      std::vector<Column> carried;
-      std::vector<std::string> carried_names;
-      for (size_t c = 0; c < wanted.size(); ++c) {
-        if (!wanted[c]) continue;
-        carried.push_back(column_in(inputs[count + c]));
-        carried_names.push_back(names[c]);
-      }
-      if (first < 0) return Table(carried_names, sort_rows(sorted_by, orders, carried));
-      const Tensor rows = first_rows(sorted_by, orders, first);
-      for (Column& column : carried) column = gather(column, rows);
-      return Table(carried_names, std::move(carried));
-    };
-    SameWords same;
-    for (const SortOrder& order : orders) same.add(order.descending).add(order.missing_first);
-    for (const std::string& name : names) same.add(name);
-    table.same = same.add(orders.size()).add(first).take();
-    if (first < 0) {
-      table.orders_rows = true;
-      table.prefix = [plan = *this](int64_t rows) { return plan.node(rows); };
-      RowSource& rows = table.sources.emplace_back();
-      rows.once = true;
-      for (size_t i = 0; i < table.inputs.size(); ++i)
-        rows.inputs.push_back(static_cast<int64_t>(i));
-      for (size_t c = 0; c < columns.size(); ++c)
-        rows.columns.push_back(static_cast<int64_t>(keys.size() + c));
-      table.remade = [names = names, orders = orders](std::span<const NodePtr> nodes,
-                                                      const std::vector<bool>&) {
-        const auto values = nodes.begin() + static_cast<std::ptrdiff_t>(orders.size());
-        return SortPlan{{nodes.begin(), values}, orders, names, {values, nodes.end()}}.node(-1);
-      };
-    }
-    double nanoseconds = 0;
-    for (const NodePtr& key : keys)
-      nanoseconds += key->signature().dtype.is_string() ? 60 : nanoseconds > 0 ? 8 : 17;
-    return with_cost(
-        table_node("sort_values",
-                   orders_text(orders) + (first < 0 ? "" : ", first " + std::to_string(first)),
-                   std::move(table)),
-        first < 0 ? Cost{.nanoseconds = nanoseconds, .bytes = 4} : Cost{.nanoseconds = 0.9});
+/// Columns in the order of keys, all rows or the first ones.
+struct Sort final : OperatorOf<Sort, TableOperator> {
+  std::vector<SortOrder> orders{};
+  int64_t first = -1;  // so many rows; all of them unless positive or 0
+
+  std::string_view name() const override { return "sort_values"; }
+
+  std::string arguments() const override {
+    return orders_text(orders) + (first < 0 ? "" : ", first " + std::to_string(first));
   }
+
+  int passes() const override { return first < 0 ? 3 : 2; }
+
+  bool supports(Place) const override { return true; }
+
+  bool sorts_rows() const override { return first < 0; }
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState*) const override {
+    const size_t count = orders.size();
+    const std::vector<Column> sorted_by = columns_in(inputs.first(count));
+    std::vector<Column> carried;
+    std::vector<std::string> carried_names;
+    for (size_t c = 0; c < wanted.size(); ++c) {
+      if (!wanted[c]) continue;
+      carried.push_back(column_in(inputs[count + c]));
+      carried_names.push_back(names[c]);
+    }
+    if (first < 0) return Table(carried_names, sort_rows(sorted_by, orders, carried));
+    const Tensor rows = hr::first_rows(sorted_by, orders, first);
+    for (Column& column : carried) column = gather(column, rows);
+    return Table(carried_names, std::move(carried));
+  }
+
+  Cost cost(const InputEstimates& inputs) const override {
+    if (first >= 0) return {.nanoseconds = 0.9};
+    double nanoseconds = 0;
+    for (size_t k = 0; k < orders.size(); ++k)
+      nanoseconds += key_cost(inputs.dtype(static_cast<int64_t>(k)), nanoseconds == 0);
+    return {.nanoseconds = nanoseconds, .bytes = 4};
+  }
+
+  NodePtr limited(std::span<const NodePtr> inputs, int64_t rows) const override {
+    if (first >= 0) return nullptr;
+    auto op = std::make_shared<Sort>(*this);
+    op->first = rows;
+    op->sources.clear();
+    return node(std::move(op), {inputs.begin(), inputs.end()});
+  }
+
+  NodePtr with_inputs(std::span<const NodePtr> inputs, const std::vector<bool>&) const override {
+    return node(std::make_shared<Sort>(*this), {inputs.begin(), inputs.end()});
+  }
+
+  static NodePtr node(std::shared_ptr<const Sort> op, std::vector<NodePtr> inputs) {
+    int64_t rows = inputs[0]->signature().rows();
+    if (op->first >= 0 && rows != kUnknown) rows = std::min(rows, op->first);
+    return table_node(std::move(op), std::move(inputs), rows, new_domain() | kPickedRows);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.names, self.dtypes, self.columns_needed, self.sources, self.orders,
+                    self.first);
+  }
+};
+
+struct ArgSort final : OperatorOf<ArgSort> {
+  std::vector<SortOrder> orders{};
+  int64_t first = -1;
+
+  std::string_view name() const override { return "argsort"; }
+
+  std::string arguments() const override {
+    return orders_text(orders) + (first < 0 ? "" : ", first " + std::to_string(first));
+  }
+
+  int passes() const override { return 2; }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const std::vector<Column> columns = columns_in(inputs);
+    return first < 0 ? argsort(columns, orders) : hr::first_rows(columns, orders, first);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.orders, self.first); }
 };
 
 }  // namespace
@@ -129,7 +154,21 @@ struct SortPlan {
 NodePtr sort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
                   std::vector<std::string> names, const std::vector<NodePtr>& columns) {
   check_rows(keys, columns);
-  return SortPlan{keys, orders, std::move(names), columns}.node(-1);
+  auto op = std::make_shared<Sort>();
+  op->names = std::move(names);
+  op->orders = orders;
+  std::vector<NodePtr> inputs = keys;
+  RowSource& rows = op->sources.emplace_back();
+  rows.once = true;
+  for (const NodePtr& column : columns) {
+    const auto place = static_cast<int64_t>(inputs.size());
+    op->dtypes.push_back(column->signature().dtype);
+    op->columns_needed.push_back({place});
+    rows.columns.push_back(place);
+    inputs.push_back(column);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) rows.inputs.push_back(static_cast<int64_t>(i));
+  return Sort::node(std::move(op), std::move(inputs));
 }
 
 NodePtr argsort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
@@ -137,14 +176,9 @@ NodePtr argsort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrd
   check_rows(keys, {});
   int64_t rows = keys[0]->signature().rows();
   if (first >= 0 && rows != kUnknown) rows = std::min(rows, first);
-  return operator_node(
-      "argsort", orders_text(orders) + (first < 0 ? "" : ", first " + std::to_string(first)),
-      array_signature(TypeId::kInt64, {rows}, rows == kUnknown ? new_domain() : 0), keys, 2,
-      [orders, first](std::span<const Value> inputs) -> Value {
-        const std::vector<Column> columns = columns_in(inputs);
-        return first < 0 ? argsort(columns, orders) : first_rows(columns, orders, first);
-      },
-      nullptr, true);
+  return operator_node(ArgSort::make(orders, first),
+                       array_signature(TypeId::kInt64, {rows}, rows == kUnknown ? new_domain() : 0),
+                       keys);
 }
 
 }  // namespace hr

@@ -154,6 +154,23 @@ std::vector<Column> in_row_order(const Column& places, std::vector<Column> resul
   return sort_rows({places}, {SortOrder{}}, results);
 }
 
+struct Rolling final : OperatorOf<Rolling> {
+  RollingFunction function{};
+
+  std::string_view name() const override { return "rolling"; }
+
+  std::string arguments() const override { return detail_of(function); }
+
+  Cost cost(const InputEstimates&) const override { return {.nanoseconds = 4}; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& rows = std::get<Column>(inputs[0]);
+    return rolling(rows, function.aggregate, function.options, Segments(rows.num_rows()));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.function); }
+};
+
 }  // namespace
 
 NodePtr rolling_node(const NodePtr& column, RollingFunction function) {
@@ -162,14 +179,92 @@ NodePtr rolling_node(const NodePtr& column, RollingFunction function) {
   Signature signature = input->signature();
   signature.dtype = rolling_dtype(function.aggregate, signature.dtype);
   signature.nullable = true;
-  NodePtr made = operator_node("rolling", detail_of(function), signature, {input}, 1,
-                               [function](std::span<const Value> values) -> Value {
-                                 const auto& rows = std::get<Column>(values[0]);
-                                 return rolling(rows, function.aggregate, function.options,
-                                                Segments(rows.num_rows()));
-                               });
-  return with_cost(std::move(made), {.nanoseconds = 4});
+  return operator_node(Rolling::make(function), std::move(signature), {input});
 }
+
+namespace {
+
+/// A function of each row within the rows that share its keys.
+struct Window final : OperatorOf<Window, TableOperator> {
+  std::vector<int64_t> keys{};     // places of inputs
+  std::vector<int64_t> columns{};  // of the table's
+  WindowFunction function{};
+  bool drop_missing = true;
+  std::string word{};
+
+  std::string_view name() const override { return word; }
+
+  std::string arguments() const override { return detail_of(function); }
+
+  int passes() const override { return 6; }
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState*) const override {
+    const auto column_at = [&](int64_t place) {
+      return std::get<Column>(inputs[static_cast<size_t>(place)]);
+    };
+    std::vector<Column> key_columns;
+    for (const int64_t place : keys) key_columns.push_back(column_at(place));
+    const NormalizedKeys packed =
+        NormalizedKeys::of(word, key_columns, {.ordered = false, .drop_missing = drop_missing});
+    const int64_t rows = packed.num_rows();
+    const Column normalized_keys(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
+    std::vector<std::string> kept;
+    std::vector<Column> taken, results;
+    for (size_t c = 0; c < wanted.size(); ++c) {
+      if (!wanted[c]) continue;
+      kept.push_back(names[c]);
+      taken.push_back(column_at(columns[c]));
+    }
+    if (const auto* rank = std::get_if<RankFunction>(&function)) {
+      for (const Column& values : taken)
+        results.push_back(ranked(*rank, values, normalized_keys, packed));
+      return Table(std::move(kept), std::move(results));
+    }
+    std::vector<Column> carried{normalized_keys, row_numbers(rows)};
+    carried.insert(carried.end(), taken.begin(), taken.end());
+    const std::vector<Column> sorted = sort_rows({normalized_keys}, {SortOrder{}}, carried);
+    const Segments segments = Segments::of_keys(sorted[0].values_buffer(), rows);
+    const Range gone = missing_rows(sorted[0], packed);
+    for (size_t c = 2; c < sorted.size(); ++c)
+      results.push_back(without(walk(function, sorted[c], segments), gone));
+    return Table(std::move(kept), in_row_order(sorted[1], std::move(results)));
+  }
+
+  // Normalized keys and row numbers, both once more in the order of the keys, and the columns in
+  // both orders.
+  std::optional<OperatorCost> work(const InputEstimates&, int64_t rows,
+                                   const std::vector<bool>& wanted) const override {
+    const bool ranks = std::holds_alternative<RankFunction>(function);
+    const auto count = static_cast<double>(rows);
+    const auto taken = static_cast<double>(std::count(wanted.begin(), wanted.end(), true));
+    return OperatorCost{.nanoseconds = count * (ranks ? 60 * taken : 32 + 8 * taken),
+                        .serial_nanoseconds = 0,
+                        .bytes = count * (46 + 16 * taken)};
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.names, self.dtypes, self.columns_needed, self.keys, self.columns,
+                    self.function, self.drop_missing, self.word);
+  }
+
+ private:
+  Column ranked(const RankFunction& rank, const Column& values, const Column& normalized_keys,
+                const NormalizedKeys& packed) const {
+    const int64_t rows = packed.num_rows();
+    const NormalizedKeys ties =
+        NormalizedKeys::of(word, {values}, {.ordered = false, .drop_missing = true});
+    const Column tie(TypeId::kUInt64, rows, ties.to_buffer(0, rows));
+    const std::vector<Column> sorted =
+        sort_rows({normalized_keys, values}, {SortOrder{}, SortOrder{rank.descending, false}},
+                  {normalized_keys, tie, row_numbers(rows)});
+    const Column places =
+        rank_sorted(sorted[0].values_buffer(), sorted[1].values_buffer(), rows, ties, rank.method);
+    return in_row_order(sorted[2], {without(places, missing_rows(sorted[0], packed))})[0];
+  }
+};
+
+}  // namespace
 
 NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
                     const WindowFunction& function, bool drop_missing) {
@@ -177,7 +272,7 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
   if (keys.empty()) throw_error<InvalidArgumentError>(op, "there is no key", {}, "name a column");
   if (const auto* each = std::get_if<RollingFunction>(&function)) check_rolling(each->options);
   OperatorInputs inputs;
-  std::vector<int64_t> key_places, column_places;
+  std::vector<int64_t> key_places;
   const auto add = [&](const NodePtr& node) {
     if (!inputs.nodes.empty() && !node->signature().same_rows(inputs.nodes[0]->signature()))
       throw_error<InvalidArgumentError>(op, "a column has other rows than the keys",
@@ -192,73 +287,23 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
       throw_error<TypeMismatchError>(op, "complex numbers are no keys");
     key_places.push_back(add(node));
   }
-  TableOperator table;
+  auto table = std::make_shared<Window>();
   for (const NodePtr& column : columns) {
     const NodePtr node = number_node(column, function);
-    table.dtypes.push_back(dtype_of_result(function, node->signature().dtype));
-    table.names.push_back(std::to_string(table.names.size()));
-    column_places.push_back(add(node));
+    table->dtypes.push_back(dtype_of_result(function, node->signature().dtype));
+    table->names.push_back(std::to_string(table->names.size()));
+    table->columns.push_back(add(node));
   }
-  for (const int64_t place : column_places) {
+  for (const int64_t place : table->columns) {
     const bool is_key = std::find(key_places.begin(), key_places.end(), place) != key_places.end();
-    table.reads.push_back(is_key ? std::vector<int64_t>{} : std::vector{place});
+    table->columns_needed.push_back(is_key ? std::vector<int64_t>{} : std::vector{place});
   }
-  table.inputs = inputs.nodes;
-  table.rows = inputs.nodes[0]->signature().rows();
-  table.passes = 6;
-  table.run = [=](const std::vector<bool>& wanted, std::span<const Value> given) {
-    const auto column_at = [&](int64_t place) {
-      return std::get<Column>(given[static_cast<size_t>(place)]);
-    };
-    std::vector<Column> key_columns;
-    for (const int64_t place : key_places) key_columns.push_back(column_at(place));
-    const NormalizedKeys packed =
-        NormalizedKeys::of(op, key_columns, {.ordered = false, .drop_missing = drop_missing});
-    const int64_t rows = packed.num_rows();
-    const Column normalized_keys(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
-    std::vector<std::string> names;
-    std::vector<Column> taken, results;
-    for (size_t c = 0; c < wanted.size(); ++c) {
-      if (!wanted[c]) continue;
-      names.push_back(std::to_string(c));
-      taken.push_back(column_at(column_places[c]));
-    }
-    if (const auto* rank = std::get_if<RankFunction>(&function)) {
-      for (const Column& values : taken) {
-        const NormalizedKeys ties =
-            NormalizedKeys::of(op, {values}, {.ordered = false, .drop_missing = true});
-        const Column tie(TypeId::kUInt64, rows, ties.to_buffer(0, rows));
-        const std::vector<Column> sorted =
-            sort_rows({normalized_keys, values}, {SortOrder{}, SortOrder{rank->descending, false}},
-                      {normalized_keys, tie, row_numbers(rows)});
-        const Column places = rank_sorted(sorted[0].values_buffer(), sorted[1].values_buffer(),
-                                          rows, ties, rank->method);
-        results.push_back(
-            in_row_order(sorted[2], {without(places, missing_rows(sorted[0], packed))})[0]);
-      }
-      return Table(std::move(names), std::move(results));
-    }
-    std::vector<Column> carried{normalized_keys, row_numbers(rows)};
-    carried.insert(carried.end(), taken.begin(), taken.end());
-    const std::vector<Column> sorted = sort_rows({normalized_keys}, {SortOrder{}}, carried);
-    const Segments segments = Segments::of_keys(sorted[0].values_buffer(), rows);
-    const Range gone = missing_rows(sorted[0], packed);
-    for (size_t c = 2; c < sorted.size(); ++c)
-      results.push_back(without(walk(function, sorted[c], segments), gone));
-    return Table(std::move(names), in_row_order(sorted[1], std::move(results)));
-  };
-  // Normalized keys and row numbers, both once more in the order of the keys, and the columns in
-  // both orders.
-  const bool ranks = std::holds_alternative<RankFunction>(function);
-  return with_cost(
-      table_node(op, detail_of(function), std::move(table)),
-      [ranks](const InputEstimates&, int64_t rows, const std::vector<bool>& wanted) {
-        const auto count = static_cast<double>(rows);
-        const auto taken = static_cast<double>(std::count(wanted.begin(), wanted.end(), true));
-        return OperatorCost{.nanoseconds = count * (ranks ? 60 * taken : 32 + 8 * taken),
-                            .serial_nanoseconds = 0,
-                            .bytes = count * (46 + 16 * taken)};
-      });
+  table->keys = std::move(key_places);
+  table->function = function;
+  table->drop_missing = drop_missing;
+  table->word = op;
+  const int64_t rows = inputs.nodes[0]->signature().rows();
+  return table_node(std::move(table), std::move(inputs.nodes), rows);
 }
 
 }  // namespace hr

@@ -15,19 +15,27 @@ namespace hr {
 struct RollingFunction {
   RollingAggregate aggregate = RollingAggregate::kSum;
   RollingOptions options{};
+
+  static auto parameters(auto& self) { return std::tie(self.aggregate, self.options); }
 };
 
 struct ShiftFunction {
   int64_t periods = 1;
+
+  static auto parameters(auto& self) { return std::tie(self.periods); }
 };
 
 struct RankFunction {
   RankMethod method = RankMethod::kAverage;
   bool descending = false;
+
+  static auto parameters(auto& self) { return std::tie(self.method, self.descending); }
 };
 
 /// The place of the row in its group, from 0 on.
-struct RowNumberFunction {};
+struct RowNumberFunction {
+  static auto parameters(auto&) { return std::tie(); }
+};
 
 using WindowFunction =
     std::variant<RollingFunction, Cumulation, ShiftFunction, RankFunction, RowNumberFunction>;

@@ -20,7 +20,7 @@ namespace hr {
 
 namespace {
 
-void require_rows(const char* op, const NodePtr& node) {
+void require_rows(std::string_view op, const NodePtr& node) {
   if (node->signature().form == Form::kTable || node->signature().shape.empty())
     throw_error<TypeMismatchError>(op, "a column or an array with rows is wanted");
 }
@@ -33,6 +33,36 @@ Tensor positions_of(const Value& value) {
   if (const auto* column = std::get_if<Column>(&value)) return as_tensor(*column);
   return tensor(value);
 }
+
+struct Take final : OperatorOf<Take> {
+  std::string_view name() const override { return "take"; }
+
+  bool supports(Place) const override { return true; }
+
+  RowLineage lineage() const override { return RowLineage::kTaken; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor where = positions_of(inputs[1]);
+    if (const auto* column = std::get_if<Column>(&inputs[0])) return gather(*column, where);
+    return gather(tensor(inputs[0]), where);
+  }
+};
+
+struct Concat final : OperatorOf<Concat> {
+  Dtype dtype{};
+
+  std::string_view name() const override { return "concat"; }
+
+  RowLineage lineage() const override { return RowLineage::kConcatenated; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    std::vector<Column> parts;
+    for (const Value& value : inputs) parts.push_back(std::get<Column>(value));
+    return concatenate("concat", dtype, parts);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype); }
+};
 
 }  // namespace
 
@@ -68,16 +98,7 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
   // The part of a table that ran names the same rows as before.
   const bool named = at.rows() == kUnknown || positions->kind() == NodeKind::kPart;
   signature.domain = named ? at.domain : 0;
-  NodePtr made = operator_node(
-      "take", "", signature, {rows, positions}, 1,
-      [](std::span<const Value> inputs) -> Value {
-        const Tensor where = positions_of(inputs[1]);
-        if (const auto* column = std::get_if<Column>(&inputs[0])) return gather(*column, where);
-        return gather(tensor(inputs[0]), where);
-      },
-      nullptr, true);
-  return with_traits(std::move(made),
-                     {.same = "take", .takes = true, .unique = keys_at(rows, positions)});
+  return operator_node(Take::make(), std::move(signature), {rows, positions});
 }
 
 NodePtr concat_node(const std::vector<NodePtr>& columns) {
@@ -109,15 +130,36 @@ NodePtr concat_node(const std::vector<NodePtr>& columns) {
                              ? kUnknown
                              : signature.shape[0] + own.rows();
   }
-  NodePtr made = operator_node("concat", "", signature, std::move(inputs), 1,
-                               [dtype](std::span<const Value> values) -> Value {
-                                 std::vector<Column> parts;
-                                 for (const Value& value : values)
-                                   parts.push_back(std::get<Column>(value));
-                                 return concatenate("concat", dtype, parts);
-                               });
-  return with_traits(std::move(made), {.concats = true});
+  return operator_node(Concat::make(dtype), std::move(signature), std::move(inputs));
 }
+
+namespace {
+
+struct Shift final : OperatorOf<Shift> {
+  int64_t periods = 0;
+
+  std::string_view name() const override { return "shift"; }
+
+  std::string arguments() const override { return std::to_string(periods); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& from = std::get<Column>(inputs[0]);
+    const int64_t rows = from.num_rows(), by = std::clamp(periods, -rows, rows);
+    Buffer at = Buffer::allocate_spillable(8 * rows);
+    if (rows > 0) {
+      int64_t* const out = at.mutable_as<int64_t>();
+      parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row)
+          out[row] = row - by < 0 || row - by >= rows ? -1 : row - by;
+      });
+    }
+    return gather_or_null(from, Tensor(TypeId::kInt64, {rows}, std::move(at)));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.periods); }
+};
+
+}  // namespace
 
 NodePtr shift_node(const NodePtr& column, int64_t periods) {
   require_rows("shift", column);
@@ -126,38 +168,62 @@ NodePtr shift_node(const NodePtr& column, int64_t periods) {
   signature.form = Form::kColumn;
   signature.nullable = true;
   const NodePtr input = own.form == Form::kTensor ? as_column_node(column) : column;
-  return operator_node("shift", std::to_string(periods), signature, {input}, 1,
-                       [periods](std::span<const Value> values) -> Value {
-                         const auto& from = std::get<Column>(values[0]);
-                         const int64_t rows = from.num_rows(),
-                                       by = std::clamp(periods, -rows, rows);
-                         Buffer at = Buffer::allocate_spillable(8 * rows);
-                         if (rows > 0) {
-                           int64_t* const out = at.mutable_as<int64_t>();
-                           parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
-                             for (int64_t row = morsel.begin; row < morsel.end; ++row)
-                               out[row] = row - by < 0 || row - by >= rows ? -1 : row - by;
-                           });
-                         }
-                         return gather_or_null(from, Tensor(TypeId::kInt64, {rows}, std::move(at)));
-                       });
+  return operator_node(Shift::make(periods), std::move(signature), {input});
 }
 
+namespace {
+
+struct Cumulate final : OperatorOf<Cumulate> {
+  Cumulation cumulation = Cumulation::kSum;
+  Dtype dtype{};  // of the input
+
+  std::string_view name() const override { return cumulation_name(cumulation); }
+
+  int passes() const override { return 2; }
+
+  bool supports(Place place) const override {
+    return dtype.is_real() || dtype.is_bool() || Operator::supports(place);
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return cumulative(cumulation, std::get<Column>(inputs[0]));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.cumulation, self.dtype); }
+};
+
+}  // namespace
+
 NodePtr cumulative_node(Cumulation cumulation, const NodePtr& column) {
-  const std::string name(cumulation_name(cumulation));
-  require_rows(name.c_str(), column);
+  require_rows(cumulation_name(cumulation), column);
   NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
   if (cumulation == Cumulation::kProduct) input = decimal_to_float(input);
   Signature signature = input->signature();
-  const bool on_device = signature.dtype.is_real() || signature.dtype.is_bool();
-  signature.dtype = cumulation_dtype(cumulation, signature.dtype);
-  return operator_node(
-      name, "", signature, {input}, 2,
-      [cumulation](std::span<const Value> values) -> Value {
-        return cumulative(cumulation, std::get<Column>(values[0]));
-      },
-      nullptr, on_device);
+  const Dtype dtype = signature.dtype;
+  signature.dtype = cumulation_dtype(cumulation, dtype);
+  return operator_node(Cumulate::make(cumulation, dtype), std::move(signature), {input});
 }
+
+namespace {
+
+struct Quantile final : OperatorOf<Quantile> {
+  std::vector<double> q{};
+  Interpolation interpolation = Interpolation::kLinear;
+
+  std::string_view name() const override { return "quantile"; }
+
+  int passes() const override { return 2; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    if (const auto* values = std::get_if<Column>(&inputs[0]))
+      return quantile(*values, q, interpolation);
+    return quantile(as_column(contiguous(tensor(inputs[0]), "quantile")), q, interpolation);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.q, self.interpolation); }
+};
+
+}  // namespace
 
 NodePtr quantile_node(const NodePtr& column, std::vector<double> q, Interpolation interpolation) {
   require_rows("quantile", column);
@@ -170,15 +236,29 @@ NodePtr quantile_node(const NodePtr& column, std::vector<double> q, Interpolatio
                                    {{"dtype", column->signature().dtype.name()}});
   const Dtype dtype =
       picks_values(interpolation) ? column->signature().dtype : Dtype(TypeId::kFloat64);
-  const Signature signature = array_signature(dtype, {static_cast<int64_t>(q.size())});
-  return operator_node("quantile", "", signature, {column}, 2,
-                       [q = std::move(q), interpolation](std::span<const Value> inputs) -> Value {
-                         if (const auto* values = std::get_if<Column>(&inputs[0]))
-                           return quantile(*values, q, interpolation);
-                         return quantile(as_column(contiguous(tensor(inputs[0]), "quantile")), q,
-                                         interpolation);
-                       });
+  Signature signature = array_signature(dtype, {static_cast<int64_t>(q.size())});
+  return operator_node(Quantile::make(std::move(q), interpolation), std::move(signature), {column});
 }
+
+namespace {
+
+struct AxisReduction final : OperatorOf<AxisReduction> {
+  Reduction reduction = Reduction::kSum;
+  int64_t axis = 0;
+  ReduceOptions options{};
+
+  std::string_view name() const override { return reduction_name(reduction); }
+
+  std::string arguments() const override { return "axis=" + std::to_string(axis); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return reduce_axis(tensor(inputs[0]), reduction, axis, options);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.reduction, self.axis, self.options); }
+};
+
+}  // namespace
 
 NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,
                             ReduceOptions options) {
@@ -190,21 +270,30 @@ NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t a
   signature.shape.erase(signature.shape.begin() + axis);
   signature.dtype = reduction_dtype(reduction, signature.dtype);
   if (axis == 0) signature.domain = 0;
-  return operator_node(std::string(reduction_name(reduction)), "axis=" + std::to_string(axis),
-                       signature, {array}, 1, [=](std::span<const Value> inputs) -> Value {
-                         return reduce_axis(tensor(inputs[0]), reduction, axis, options);
-                       });
+  return operator_node(AxisReduction::make(reduction, axis, options), std::move(signature),
+                       {array});
 }
+
+namespace {
+
+struct OrderedCategories final : OperatorOf<OrderedCategories> {
+  std::string_view name() const override { return "as_ordered"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return ordered_categories(std::get<Column>(inputs[0]));
+  }
+};
+
+}  // namespace
 
 NodePtr ordered_categories_node(const NodePtr& column) {
   const Signature& signature = column->signature();
   if (signature.form != Form::kColumn || !signature.dtype.is_category())
     throw_error<TypeMismatchError>("as_ordered", "a column of categories is wanted",
                                    {{"dtype", signature.dtype.name()}}, "use astype('category')");
-  return operator_node("as_ordered", "", signature, {column}, 0,
-                       [](std::span<const Value> inputs) -> Value {
-                         return ordered_categories(std::get<Column>(inputs[0]));
-                       });
+  return operator_node(OrderedCategories::make(), signature, {column});
 }
 
 }  // namespace hr
