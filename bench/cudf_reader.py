@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuDF's CSV reader with RMM's pool, as CuPy arrays, at the best settings that were found.
+"""cuDF's CSV reader with an RMM pool, to CuPy arrays, at the best settings found.
 
-Of 510 MB in the page cache, 16 cores: 37 ms with 16 or 32 threads of KvikIO, 38 with 8, 44 with 4;
-larger tasks, larger bounce buffers, a pinned pool and mapped files are no faster.
+For 510 MB in the page cache on 16 cores: 37 ms with 16 or 32 threads of KvikIO, 38 with 8, 44 with
+4; larger tasks, larger bounce buffers, a pinned pool and mapped files are no faster.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ except ImportError as error:
 
 
 def use_pool(size_bytes: int) -> None:
-    """Let cuDF and CuPy allocate from one pool of RMM's."""
+    """Let cuDF and CuPy allocate from one RMM pool."""
     pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=size_bytes)
     rmm.mr.set_current_device_resource(pool)
     cp.cuda.set_allocator(rmm_cupy_allocator)
 
 
 def read(path: Path, dtype: str) -> Any:
-    """Read the one column of a file."""
+    """Read the single column of a file."""
     options = pylibcudf.io.csv.CsvReaderOptions.builder(
         pylibcudf.io.SourceInfo([str(path)])
     ).build()

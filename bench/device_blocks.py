@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rivals of our device memory, in C++ as ours is: a program compiled with the headers of RMM."""
+"""Other device allocators, in C++ like ours: a program compiled with RMM's headers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def build(folder: Path) -> tuple[Path | None, str]:
 
 
 def nanoseconds(program: Path, size_bytes: int, held: int) -> dict[str, float]:
-    """A block and its end, by each rival, in a process of its own."""
+    """Allocate and free a block with each allocator, in a separate process."""
     line = [str(program), str(size_bytes), str(held)]
     done = subprocess.run(line, stdout=subprocess.PIPE, check=True, env=dict(os.environ))
     times: dict[str, float] = json.loads(done.stdout)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One work over a CSV file under a limit, in a process that another one watches.
+"""One workload over a CSV file under a limit, in a process that another one observes.
 
 `python bench/limited_work.py FILE WORK LIMIT` imports the engine, prints a line, waits for one,
-does the work and prints its answer, time and peak as one line of JSON. A LIMIT of 0 is none.
+runs the workload and prints its answer, time and peak as one line of JSON. A LIMIT of 0 means none.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ WORKS: dict[str, Callable[[hr.DataFrame], Any]] = {
 
 
 def answer(made: Any) -> list[Any]:
-    """Rows, and a sum or a count of each column: little, and the same whatever the limit."""
+    """Row count, and a sum or count of each column: small, and independent of the limit."""
     frame = made.to_frame() if isinstance(made, hr.Series) else made
     found: list[Any] = [len(frame)]
     for name in frame.columns:
@@ -57,7 +57,7 @@ def answer(made: Any) -> list[Any]:
 
 
 def main(file: str, work: str, limit: int) -> None:
-    """Wait for the watcher, then work."""
+    """Wait for the observer, then run."""
     if limit:
         hr.memory.limit(limit)
     print("ready", flush=True)

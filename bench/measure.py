@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures one engine beside others: answers compared first, then runs in turn, then judged."""
+"""Compares engines: answers first, then timed runs in turn, then targets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DTYPES = {"f64": np.float64, "f32": np.float32}
 
 
 class Rival(NamedTuple):
-    """Another way to do a step; `bar` is how many times faster we have to be (None: only shown)."""
+    """Another engine for a step; `bar` is the required speedup over it (None: only shown)."""
 
     name: str
     work: Callable[[], Any]
@@ -49,7 +49,7 @@ class Rival(NamedTuple):
 
 # ---- answers -------------------------------------------------------------------------------------
 def shared(x: Any) -> Any:
-    """Our array on the memory of a NumPy array that nobody writes any more: it stays deferred."""
+    """Our array on the memory of a frozen NumPy array, so that it stays lazy."""
     x.setflags(write=False)
     return hr.asarray(x)
 
@@ -76,7 +76,7 @@ def close_to(relative: float) -> Any:
 
 
 def count_near(share: float) -> Any:
-    """Compare two counts that follow other rules or roundings."""
+    """Compare two counts that follow different rules or rounding."""
 
     def compare(ours: Any, theirs: Any) -> str:
         a, b = (x if np.ndim(x) == 0 else np.count_nonzero(x) for x in (ours, theirs))
@@ -116,9 +116,9 @@ def commit() -> str:
 
 
 def time_of(work: Callable[[], Any], calls: int) -> tuple[float, float]:
-    """Seconds of one call by the clock and by all processors, the mean of several calls.
+    """Wall and processor seconds of one call, the mean of several calls.
 
-    The result of a single call is let go outside of the time.
+    The result of a single call is freed outside the measurement.
     """
     gc.collect()
     cpu, begin = time.process_time(), time.perf_counter()
@@ -130,7 +130,7 @@ def time_of(work: Callable[[], Any], calls: int) -> tuple[float, float]:
 
 
 def calls_a_run(work: Callable[[], Any]) -> int:
-    """So many calls that a run takes some 20 ms: short steps are not timed from cold caches."""
+    """Enough calls for a run of about 20 ms: short steps are not timed with cold caches."""
     return min(1000, max(1, int(0.02 / time_of(work, 1)[0])))
 
 
@@ -141,7 +141,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def run_of(line: list[str]) -> tuple[dict[str, Any], float, float]:
-    """Run a program: what it printed as JSON, seconds by the clock and by all processors."""
+    """Run a program: its JSON output, wall and processor seconds."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([sys.executable, *line], stdout=subprocess.PIPE, check=True)
     seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -150,7 +150,7 @@ def run_of(line: list[str]) -> tuple[dict[str, Any], float, float]:
 
 
 class Bench:
-    """A run over many steps: measures, prints, keeps JSON lines."""
+    """A run over many steps: measures, prints, records JSON lines."""
 
     def __init__(
         self,
@@ -187,11 +187,11 @@ class Bench:
                 file.write(json.dumps({"task": self.task, "run": self.id} | line) + "\n")
 
     def wants(self, step: str) -> bool:
-        """Whether a step was asked for."""
+        """Whether a step was requested."""
         return self.only in step
 
     def file(self, name: str, write: Callable[[Path], Any]) -> Path:
-        """Return an input, written once; it goes with the run, or stays in --folder."""
+        """Return an input file, written once; removed after the run unless --folder is given."""
         path = self.folder / name
         if not path.exists():
             show(f"writing {name}")
@@ -213,7 +213,7 @@ class Bench:
     ) -> None:
         """Compare the answers, then time ours and each rival in turn, `runs` times `more_runs`.
 
-        `moved` is the least number of bytes that the step has to read and write.
+        `moved` is the least number of bytes that the step must read and write.
         """
         if not self.wants(step):
             return
@@ -247,7 +247,7 @@ class Bench:
         rows: int = 0,
         most_bytes: int | None = None,
     ) -> None:
-        """Run a program with the engine's name, each in a new process, in turn; as `step` else.
+        """Like `step`, but run a program with the engine's name, each time in a new process.
 
         It prints its answer as JSON, with `peak_bytes`: its peak memory above the imports, which
         may be at most `most_bytes` for us. The work of a rival is not called.
@@ -287,7 +287,7 @@ class Bench:
         most: float | None = None,
         least: float | None = None,
     ) -> None:
-        """Keep and print a number that is no time; `most` or `least` is a bar on it."""
+        """Record and print a number that is not a time; `most` or `least` is its target."""
         bound, word = (least, "at least") if most is None else (most, "at most")
         met = None if bound is None else value <= bound if least is None else value >= bound
         row = {"kind": "value", "step": step, "engine": engine, "value": value, "unit": unit}
@@ -298,7 +298,7 @@ class Bench:
         print(f"{label:28} {engine:26} {value:>7.2f} {unit} {bar}".rstrip(), flush=True)
 
     def check(self, step: str, claim: Callable[[], str]) -> None:
-        """Call what raises AssertionError if something is wrong, and else says what it found."""
+        """Run a check that raises AssertionError on failure, else returns what it found."""
         if not self.wants(step):
             return
         try:
@@ -312,7 +312,7 @@ class Bench:
     def tell(
         self, step: str, name: str, same: Callable[[Any, Any], str], ours: Any, theirs: Any
     ) -> str:
-        """Compare a rival's answer with ours; a difference is kept for the end."""
+        """Compare a rival's answer with ours; differences are reported at the end."""
         try:
             return same(ours, theirs)
         except AssertionError as error:
@@ -321,7 +321,7 @@ class Bench:
             return told
 
     def left_out(self, step: str, name: str, why: str) -> None:
-        """Say that a row is missing, and why."""
+        """Report a missing row, and why."""
         self._keep({"kind": "missing", "step": step, "engine": name, "why": why})
         print(f"{step:28} {name:26} left out: {why}", flush=True)
 
@@ -336,7 +336,7 @@ class Bench:
         rows: int = 0,
         more: dict[str, Any] | None = None,
     ) -> None:
-        """Keep and print the seconds, by the clock and by all processors, of one engine's runs."""
+        """Record and print wall and processor seconds of one engine's runs."""
         seconds = [pair[0] for pair in measured]
         median = statistics.median(seconds)
         ratio = median / statistics.median(pair[0] for pair in base)
@@ -361,7 +361,7 @@ class Bench:
         print(table_line(self.rows[-1]), flush=True)
 
     def close(self) -> int:
-        """Print what was missed or differs; 1 if an answer differs, else 0."""
+        """Print missed targets and differences; 1 if an answer differs, else 0."""
         judged = [row for row in self.rows if row["met"] is not None]
         missed = [row for row in judged if not row["met"]]
         print(f"\n{len(judged) - len(missed)} of {len(judged)} bars met")
@@ -401,13 +401,13 @@ def table_line(row: dict[str, Any]) -> str:
 
 
 def show(text: str) -> None:
-    """Say what is going on, apart from the table."""
+    """Print progress, separate from the table."""
     print(text, file=sys.stderr, flush=True)
 
 
 # ---- running -------------------------------------------------------------------------------------
 def parse(task: str, parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Read the command line of a task; only a whole run of full size is kept by itself."""
+    """Parse the command line of a task; only complete runs of full size are recorded by default."""
     parser.add_argument("--rows", type=int, default=FULL, help="rows of the input")
     parser.add_argument("--runs", type=int, default=7, help="timed runs of each engine")
     parser.add_argument("--only", default="", help="only the steps whose name holds this")

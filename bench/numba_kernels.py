@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody who knows Numba would write for the steps of the ECG job: parallel, compiled once.
+"""The steps of the ECG job as an experienced Numba user would write them: parallel, compiled once.
 
-The machine code is kept (`cache=True`), so that a fresh process loads it instead of compiling.
+The machine code is cached (`cache=True`), so that a fresh process loads it instead of compiling.
 """
 
 from typing import Any
@@ -63,7 +63,7 @@ def cut_rows(x: Any, begins: Any, width: int, zscore: bool) -> Any:
     """Cut segments, and scale them, row by row."""
     out = np.empty((len(begins), width), x.dtype)
     for k in numba.prange(len(begins)):
-        # A loop over a slice by its length becomes vectors; one over its values does not.
+        # A loop over a slice by index is vectorized; one over its values is not.
         part, row = x[begins[k] : begins[k] + width], out[k]
         center, factor = x.dtype.type(0), x.dtype.type(1)
         if zscore:
@@ -99,7 +99,7 @@ def cut_beats_into(out: Any, x: Any, begins: Any, lengths: Any, width: int) -> N
 
 
 def cut_beats(x: Any, begins: Any, lengths: Any, width: int) -> Any:
-    """Do so in new memory."""
+    """The same into new memory."""
     out = np.empty((len(begins), width), x.dtype)
     cut_beats_into(out, x, begins, lengths, width)
     return out

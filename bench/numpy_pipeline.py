@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty operations on arrays, by one engine, again and again: a program of its own, since an
-allocator is chosen when a process begins.
+"""Twenty array operations by one engine, repeatedly.
+
+A separate program, since an allocator is chosen at process start.
 
 `python bench/numpy_pipeline.py ENGINE VALUES live|drop` runs them once and prints what came out;
 then it reads numbers from its input, runs them that many times, and prints seconds by the clock,
@@ -20,7 +21,7 @@ OPERATIONS = 20
 
 
 def numpy_run(values: int) -> tuple[Callable[[bool], Any], Callable[[Any], bytes]]:
-    """NumPy, with whatever memory it is given."""
+    """NumPy, with its current allocator."""
     import numpy as np
 
     x = np.linspace(0.0, 1.0, values)
@@ -28,7 +29,7 @@ def numpy_run(values: int) -> tuple[Callable[[bool], Any], Callable[[Any], bytes
 
 
 def with_operators(x: Any, *functions: Callable[..., Any]) -> Callable[[bool], Any]:
-    """Four operations, five times; each makes a new array."""
+    """Four operations, five times; each creates a new array."""
     add, multiply, subtract, absolute = functions
 
     def work(live: bool) -> Any:
@@ -51,7 +52,7 @@ def with_operators(x: Any, *functions: Callable[..., Any]) -> Callable[[bool], A
 
 
 def headrace_run(values: int) -> tuple[Callable[[bool], Any], Callable[[Any], bytes]]:
-    """NumPy on our memory."""
+    """NumPy on Headrace memory."""
     import headrace as hr
 
     hr.memory.use_for("numpy")
@@ -93,7 +94,7 @@ def polars_run(values: int) -> tuple[Callable[[bool], Any], Callable[[Any], byte
 
 
 def main() -> None:
-    """Answer the numbers of standard input until it ends."""
+    """Serve the numbers on standard input until it ends."""
     import hashlib
 
     engine, values, live = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "live"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The 22 queries of TPC-H in Polars' lazy frames, as one writes them for speed."""
+"""The 22 queries of TPC-H in Polars' lazy frames, written for speed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def within(name: str, first: date, after: date) -> pl.Expr:
 
 
 def one_of(name: str, *words: str) -> pl.Expr:
-    """A word of a few; `is_in` takes twice the time over strings."""
+    """One of a few strings; `is_in` takes twice the time for strings."""
     return pl.any_horizontal(col(name) == word for word in words)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes TPC-H's tables with DuckDB's generator, in an environment of its own: FOLDER SCALE."""
+"""Writes TPC-H's tables with DuckDB's generator, in a separate environment: FOLDER SCALE."""
 
 from __future__ import annotations
 

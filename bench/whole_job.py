@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps 1 and 3 to 6 of the ECG job, by us and by others; as a program: one engine, once.
+"""Steps 1 and 3 to 6 of the ECG job in several engines; as a program: one engine, once.
 
 `python bench/whole_job.py ENGINE FILE` imports what the engine needs, runs the job and prints its
 answer and its peak memory as one line of JSON. Others read by their fastest reader of one column
@@ -47,7 +47,7 @@ def ricker_numpy(points: int, width: float) -> Any:
 
 
 def with_numba(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Go on with NumPy and Numba after reading."""
+    """Continue with NumPy and Numba after reading."""
     import numba_kernels as kernels
     import numpy as np
 
@@ -98,7 +98,7 @@ ENGINES = {work.__name__: work for work in (headrace, pyarrow, polars, pandas)}
 
 
 def status_bytes(key: str) -> int:
-    """Return a number of the kernel's about this process."""
+    """Return one of the kernel's figures of this process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(key):
             return 1024 * int(line.split()[1])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that documents match the tree: links lead somewhere, C++ blocks are code that is tested.
+"""Checks that documents match the tree: links resolve, C++ blocks are tested code.
 
 A C++ block in Markdown follows a line `<!-- docs: name -->` and is a copy of the region between
 `// docs: name` and `// docs: end` in a test or an example. Python blocks are run by pytest.
@@ -32,7 +32,7 @@ def regions() -> dict[str, str]:
 
 
 def check_page(page: Path, tested: dict[str, str]) -> list[str]:
-    """Check one Markdown page and list what is wrong with it."""
+    """Check one Markdown page and list its problems."""
     problems, text = [], page.read_text()
     for match in LINK.finditer(FENCE.sub("", text)):
         target = match["target"]
@@ -50,7 +50,7 @@ def check_page(page: Path, tested: dict[str, str]) -> list[str]:
 
 
 def main() -> int:
-    """Check every page; print one line a problem."""
+    """Check every page; print one line per problem."""
     folders = ("docs", "headrace", "examples", "bench", "testdata", "python")
     pages = [
         *ROOT.glob("*.md"),

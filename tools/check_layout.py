@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the rules that a reader of the tree relies on: rooms, names, sizes, who may touch what."""
+"""Checks the layout rules of the tree: rooms, names, sizes, restricted includes and calls."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ ROLE = re.compile(r"((_(kernels|math|cpu|cuda|test|bench|fuzz|testing))*\.(h|cpp
 
 
 def room_of(path: str) -> str | None:
-    """Name the room that a file of the engine lives in."""
+    """Return the room of an engine file."""
     parts = path.split("/")
     return parts[1] if parts[0] == "headrace" and len(parts) > 2 else None
 
@@ -197,7 +197,7 @@ def check_arrow(path: str, target: str) -> list[str]:
 
 
 def check_includes(path: str, text: str) -> list[str]:
-    """Check that a file includes only rooms before its own, and that what it includes is there."""
+    """Check that a file includes only existing headers of rooms before its own."""
     problems, room = [], room_of(path)
     for match in INCLUDE.finditer(text):
         target = match["path"]
@@ -282,7 +282,7 @@ def check_words(path: str, code: str) -> list[str]:
 
 
 def check_file(path: str, text: str) -> list[str]:
-    """Check one source file and list what is wrong with it."""
+    """Check one source file and list its problems."""
     problems, lines = [], text.splitlines()
     suffix = Path(path).suffix
     first = (
@@ -315,7 +315,7 @@ def check_file(path: str, text: str) -> list[str]:
 
 
 def check_rooms() -> list[str]:
-    """Check that each room tells in a short README what lives there."""
+    """Check that each room has a short README."""
     problems = []
     for room in sorted(path for path in (ROOT / "headrace").iterdir() if path.is_dir()):
         readme = room / "README.md"
@@ -349,7 +349,7 @@ def check_glossary() -> list[str]:
 
 
 def main() -> int:
-    """Check the whole tree; print one line a problem."""
+    """Check the whole tree; print one line per problem."""
     problems = check_rooms() + check_glossary()
     files = [
         path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.is_file()

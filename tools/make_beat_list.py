@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the beat list of the real ECG record: two detectors propose, a reader decides.
+"""Makes the beat list of the real ECG record: two detectors propose, a human reader decides.
 
-It prints where the detectors differ and checks that the committed list is what it would write;
-`--write` writes it, `--strips FOLDER` draws the record in 30 strips of ten seconds with the list on
-it (needs matplotlib). NumPy and SciPy do the rest. See testdata/README.md.
+It prints where the detectors differ and checks that the committed list is up to date; `--write`
+writes it, `--strips FOLDER` draws the record in 30 strips of ten seconds with the list on it (needs
+matplotlib). Uses NumPy and SciPy. See testdata/README.md.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ MISSED_BEAT = {
 LABELS_BY_EYE = {
     42.38: "N",  # narrow; only the step of the electrode behind it measures as wide
     45.21: "N",  # narrow; small while the amplifier recovers
-    87.09: "V",  # wide and with a deep wave behind it, on moving ground
-    94.11: "N",  # tall only beside the small beats after it
+    87.09: "V",  # wide and followed by a deep wave, on moving ground
+    94.11: "N",  # tall only next to the small beats after it
     99.42: "N",  # narrow, in noise
 }
 
@@ -75,7 +75,7 @@ def crest(x, near, reach=25):
 
 
 def proposals(x):
-    """Join both detectors: position -> the detectors that found it."""
+    """Merge both detectors: position -> the detectors that found it."""
     by_energy, by_shape = detect_by_energy(x), detect_by_shape(x)
     found = {crest(x, i): "shape" for i in by_shape}
     for i in by_energy:
@@ -97,7 +97,7 @@ def decided(x):
 
 
 def labels(x, beats):
-    """Label each beat N, F or V by width, upstroke, T wave and height beside its neighbours."""
+    """Label each beat N, F or V by width, upstroke, T wave and height next to its neighbours."""
     smooth = ndimage.gaussian_filter1d(x, 1.0)
     end = len(x) - 1
     width, upstroke, height, t_wave = np.zeros((4, len(beats)))
@@ -126,7 +126,7 @@ def labels(x, beats):
 
 
 def draw(x, beats, kinds, folder):
-    """Draw one PNG a strip of ten seconds."""
+    """Draw one PNG per strip of ten seconds."""
     import matplotlib
 
     matplotlib.use("Agg")

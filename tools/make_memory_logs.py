@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the recorded logs of testdata/memory: the ECG job, random sizes, and the form of RMM."""
+"""Makes the recorded logs of testdata/memory: the ECG job, random sizes, and RMM's format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ecg(path: Path, record: Path) -> None:
 
 
 def sizes(generator: np.random.Generator) -> int:
-    """From 256 B to 2 MiB, each doubling as often as another."""
+    """Sizes from 256 B to 2 MiB, log-uniform."""
     return int(2 ** generator.uniform(8, 21))
 
 
@@ -42,7 +42,7 @@ def random_log(path: Path) -> None:
 
 
 def rmm(path: Path) -> None:
-    """Write what three threads with two streams do, as RMM's logging adaptor prints it."""
+    """Write the events of three threads with two streams, as RMM's logging adaptor prints them."""
     generator = np.random.default_rng(8)
     alive: list[tuple[str, int, str]] = []
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CSV of one column and of mixed columns beside pandas, Polars and others: ./dev bench csv."""
+"""CSV of one column and of mixed columns vs. pandas, Polars and others: ./dev bench csv."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def file_of(bench: Bench, step: str, rows: int) -> str:
 
 # ---- the engines ---------------------------------------------------------------------------------
 def with_duckdb(path: str, words: dict[str, str]) -> Any:
-    """Read with DuckDB to Arrow or to NumPy, whichever is quicker here."""
+    """Read with DuckDB to Arrow or to NumPy, whichever is faster here."""
     columns = ", ".join(f"'{name}': '{WORDS[word][3]}'" for name, word in words.items())
     query = f"select * from read_csv(?, header=true, auto_detect=false, columns={{{columns}}})"
 
@@ -161,7 +161,7 @@ def steps(bench: Bench, rows: int) -> None:
 
 
 def read(bench: Bench, step: str, path: str, rows: int, words: dict[str, str], bar: float) -> None:
-    """Text to columns; the bytes of the result are counted as 16 a text."""
+    """Text to columns; strings of the result count as 16 bytes each."""
     moved = Path(path).stat().st_size
     moved += sum(
         rows * (16 if word == "string" else int(word[-2:]) // 8) for word in words.values()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of the ECG job on an NVIDIA GPU beside CuPy and kernels written by hand."""
+"""The operators of the ECG job on an NVIDIA GPU compared with CuPy and hand-written kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 try:
     import cupy as cp
 except ImportError:
-    sys.exit("cuda: CuPy is not installed, and nothing is to be measured beside")
+    sys.exit("cuda: CuPy is not installed, so there is nothing to compare with")
 import cudf_reader
 import device_blocks
 import measure
@@ -36,12 +36,12 @@ RATE = 1e6 / 3600
 
 
 def ours_to_host(value: Any) -> Any:
-    """Our answer as NumPy, whatever it is."""
+    """Our answer as a NumPy array."""
     return np.asarray(value)
 
 
 def theirs_to_host(value: Any) -> Any:
-    """A CuPy answer as NumPy."""
+    """A CuPy answer as a NumPy array."""
     return cp.asnumpy(value)
 
 
@@ -58,7 +58,7 @@ def near(relative: float) -> Any:
 
 
 def share_of(relative: float) -> Any:
-    """Compare two counts that follow the roundings of two libraries."""
+    """Compare two counts that differ by rounding of the libraries."""
 
     def same(ours: Any, theirs: Any) -> str:
         a, b = int(ours_to_host(ours)), int(theirs_to_host(theirs))
@@ -69,20 +69,20 @@ def share_of(relative: float) -> Any:
 
 
 def done(value: Any) -> Any:
-    """Run ours to its end."""
+    """Run ours to completion."""
     hr.eval(value)
     _core.synchronize_device()
     return value
 
 
 def there(work: Any) -> Any:
-    """Run theirs to its end."""
+    """Run theirs to completion."""
     value = work()
     cp.cuda.Stream.null.synchronize()
     return value
 
 
-# What one would write by hand, a thread an element or a row; Numba compiles the same to no better.
+# Typical hand-written kernels, one thread per element or row; Numba compiles them no better.
 KERNELS = cp.RawModule(
     code="""
 extern "C" __global__ void suppress(const float* x, long long n, int half, float threshold,
@@ -129,7 +129,7 @@ extern "C" __global__ void embed(const float* x, long long n, const long long* b
 
 
 def copy_bandwidth() -> float:
-    """Measure bytes a second that a copy on the device reads and writes."""
+    """Measure bytes per second read and written by a copy on the device."""
     whole = cp.zeros(2**28)
     copied = cp.empty_like(whole)
 
@@ -140,7 +140,7 @@ def copy_bandwidth() -> float:
 
 
 def taken(x: Any) -> Any:
-    """Values of CuPy's as ours: memory that nobody else writes, so that chains stay deferred."""
+    """CuPy values as ours: frozen memory, so that chains stay lazy."""
     return done(hr.asarray(x) * x.dtype.type(1))
 
 
@@ -152,7 +152,7 @@ def beats() -> np.ndarray[Any, Any]:
 
 
 def our_job(ecg: Any) -> Any:
-    """Do steps 1 and 3 to 6 of the job behind the reader: curve, histogram and windows."""
+    """Run steps 3 to 6 of the job after the reader: curve, histogram and windows."""
     with hr.device("cuda"):
         plan = job.plan(ecg, RATE)
         curve = hr.plot.envelope(ecg, width=1000)
@@ -162,12 +162,12 @@ def our_job(ecg: Any) -> Any:
 
 
 def short_deviation(x: Any) -> Any:
-    """Find the deviation by two means: CuPy's own `std` takes fifty times as long."""
+    """Compute the standard deviation from two means: CuPy's own `std` takes fifty times as long."""
     return cp.sqrt(cp.square(x - x.mean()).mean())
 
 
 def their_job(x: Any, deviation: Any) -> Any:
-    """Do the same with CuPy and the kernels by hand."""
+    """The same with CuPy and hand-written kernels."""
     width = 0.02 * RATE
     i = cp.arange(2 * round(5 * width) + 1) - round(5 * width)
     square = (i / width) ** 2
@@ -206,7 +206,7 @@ def their_job(x: Any, deviation: Any) -> Any:
 
 
 def same_job(ours: Any, theirs: Any) -> str:
-    """Compare two jobs: roundings may find a place more or less, and hardly any."""
+    """Compare two jobs: rounding may add or remove very few positions."""
     counts = share_of(1e-4)(ours[0], theirs[0])
     near(1e-6)(ours[2], theirs[2])  # cuDF does not round each number to the nearest float
     a, b = (float((each * each).mean().item()) for each in (ours[1], theirs[1]))
@@ -215,7 +215,7 @@ def same_job(ours: Any, theirs: Any) -> str:
 
 
 def their_pca(x: Any) -> Any:
-    """Two components of rows, and the coordinates along them, as a covariance in float64."""
+    """Two components of rows and their coordinates, by a float64 covariance."""
     wide = x.astype(np.float64)
     wide -= wide.mean(0)
     _, vectors = cp.linalg.eigh(wide.T @ wide / (len(wide) - 1))
@@ -224,7 +224,7 @@ def their_pca(x: Any) -> Any:
 
 
 def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
-    """Measure what begins with a file in the page cache, beside cuDF where that is installed."""
+    """Measure work that starts from a file in the page cache, compared with cuDF if installed."""
     rival = measure.Rival
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ecg.csv"
@@ -243,7 +243,7 @@ def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
         there_too = cp.empty(2**24, np.uint8)
 
         def pass_through() -> None:
-            """Send as many bytes as the text has from pinned memory: the link alone."""
+            """Copy as many bytes as the text from pinned memory: the link alone."""
             for begin in range(0, size, block.size):
                 there_too[: size - begin].set(block[: size - begin])
 
@@ -276,7 +276,7 @@ def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
 
 
 def order(bench: measure.Bench, x: Any, h: Any) -> None:
-    """Measure sorts, rows by position and running sums of 64-bit numbers."""
+    """Measure sorts, take and cumulative sums of 64-bit numbers."""
     rival = measure.Rival
     k = cp.random.default_rng(8).integers(-(2**62), 2**62, ROWS)
     ours = taken(k)
@@ -300,7 +300,7 @@ def order(bench: measure.Bench, x: Any, h: Any) -> None:
 
 
 def blocks(bench: measure.Bench) -> None:
-    """Measure a block of 1 MiB and its end: one at a time, and 64 that are held at once."""
+    """Measure allocating and freeing 1 MiB: one at a time, and 64 at once."""
     size, what = 1 << 20, "allocate + free 1 MiB"
     with tempfile.TemporaryDirectory() as folder:
         program, missing = device_blocks.build(Path(folder))
@@ -311,7 +311,7 @@ def blocks(bench: measure.Bench) -> None:
             rounds = 10_000 // held
 
             def ours(whole: bool, rounds: int = rounds, held: int = held) -> float:
-                """The least nanoseconds of nine runs."""
+                """The minimum of nine runs, in nanoseconds."""
                 work = functools.partial(_core.device_allocate_many, rounds, size, held, whole)
                 return 1e9 * min(measure.time_of(work, 1)[0] for _ in range(9)) / rounds / held
 
@@ -539,7 +539,7 @@ def main() -> None:
         rows=int(begins.size),
     )
 
-    # Directions of which each differs in variance from the next.
+    # Directions with distinct variances.
     rows = cp.random.default_rng(7).standard_normal((int(begins.size), WIDTH))
     rows = (rows * 0.97 ** cp.arange(WIDTH)).astype(np.float32)
     our_rows = taken(rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of an NVIDIA GPU under artificial limits: what leaves it, and what that costs."""
+"""GPU memory under artificial limits: what is offloaded, and at what cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSES = 10
 
 
 def seconds_of(work: Callable[[], Any], runs: int) -> tuple[Any, float]:
-    """What it returns, and the median of its seconds, run to the end."""
+    """The result, and the median seconds to completion."""
     times = []
     for _ in range(runs):
         _core.synchronize_device()
@@ -45,7 +45,7 @@ def moved() -> tuple[int, int]:
 
 # ---- our own arrays ------------------------------------------------------------------------------
 def loop(parts: list[Any]) -> list[float]:
-    """Ten passes over all parts, as a training does: each is read, and a result made of it."""
+    """Ten passes over all parts, as in training: each is read and transformed."""
     total = 0.0
     for k in range(PASSES):
         for part in parts:
@@ -123,7 +123,7 @@ def whole_job(bench: measure.Bench) -> None:
 
 # ---- PyTorch -------------------------------------------------------------------------------------
 def training(bench: measure.Bench, width: int, layers: int) -> None:
-    """Activations of 2 and 3 times the batch that fits leave for pinned memory, and come back."""
+    """Offload activations of 2 and 3 times the batch that fits to pinned memory and fetch them."""
     import torch
 
     card = torch.cuda.get_device_properties(0).total_memory
@@ -212,7 +212,7 @@ def training(bench: measure.Bench, width: int, layers: int) -> None:
 
 # ---- managed memory ------------------------------------------------------------------------------
 def managed(bench: measure.Bench) -> None:
-    """One gigabyte, far below what the card has: pages that wait on the host, or came ahead."""
+    """One gigabyte, far below the card's memory: pages fetched on demand, or prefetched."""
     host = np.random.default_rng(3).random(2**27)
     resource = hr.memory.managed_resource()
     with hr.memory.use_resource(resource):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ECG job step by step beside NumPy, SciPy, pandas and others: ./dev bench ecg [--rows N]."""
+"""The ECG job step by step vs. NumPy, SciPy, pandas and others: ./dev bench ecg [--rows N]."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def detection(bench: Bench, x64: Any) -> dict[str, Any]:
             close_to(4 * eps),
             rows=TAPS,
         )
-        # The wavelet takes microseconds: it is shown alone and judged within the whole job.
+        # The wavelet takes microseconds: it is shown alone, its target is that of the whole job.
         our_taps = hr.signal.ricker(TAPS, QRS_WIDTH, dtype=word)
         response = hr.signal.fft_convolve(ours, our_taps, "same")
         r = response.to_numpy()
@@ -296,7 +296,7 @@ def whole(bench: Bench, path: str, rows: int) -> None:
 
 
 def traced(bench: Bench, path: str, rows: int) -> None:
-    """Steps 1 to 6 with event log, ledger and tags, beside the same without: at most 3 % slower."""
+    """Steps 1 to 6 with event log, ledger and tags, and without: at most 3 % slower."""
 
     def work(on: bool) -> Any:
         with hr.memory.trace(on):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions over large arrays beside NumPy and numexpr: ./dev bench expressions [--rows N]."""
+"""Expressions over large arrays vs. NumPy and numexpr: ./dev bench expressions [--rows N]."""
 
 from __future__ import annotations
 

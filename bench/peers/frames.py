@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relational work on frames beside Polars, DuckDB and pandas: ./dev bench frames [--rows N]."""
+"""Relational work on frames vs. Polars, DuckDB and pandas: ./dev bench frames [--rows N]."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def keys_of(shape: str, rows: int) -> pl.Series:
 
 
 def table_of(shape: str, rows: int) -> pa.Table:
-    """A key and a float beside it, one chunk each."""
+    """A key and a float column, one chunk each."""
     values = np.random.default_rng(22).random(rows)
     frame = pl.DataFrame({"k": keys_of(shape, rows), "v": values}).rechunk()
     return frame.to_arrow(compat_level=pl.CompatLevel.newest())
@@ -61,7 +61,7 @@ class Duck:
         self.base.unregister("arrow")
 
     def __call__(self, query: str) -> Callable[[], pa.Table]:
-        """Return the work of a query."""
+        """Return the function of a query."""
         return lambda: self.base.sql(query).to_arrow_table()
 
 
@@ -78,7 +78,7 @@ def columns(answer: Any) -> dict[str, Any]:
 
 
 def same_order(ours: Any, theirs: Any) -> str:
-    """Keys equal place by place; what stands beside equal keys may differ in order for them."""
+    """Keys equal row by row; values of equal keys may differ in order."""
     a, b = columns(ours), columns(theirs)
     np.testing.assert_array_equal(a["k"], b["k"])
     equal = np.array_equal(a["v"], b["v"])
@@ -87,7 +87,7 @@ def same_order(ours: Any, theirs: Any) -> str:
         np.testing.assert_allclose(
             np.add.reduceat(a["v"], first), np.add.reduceat(b["v"], first), rtol=1e-9
         )
-    return "equal" if equal else "equal keys and sums beside them"
+    return "equal" if equal else "equal keys and sums of values"
 
 
 # ---- the steps -----------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def evaluated(frame: hr.DataFrame) -> hr.DataFrame:
 
 
 def sorts(bench: Bench, rows: int) -> None:
-    """Sort a key with a float beside it."""
+    """Sort a key with a float column."""
     for shape in ("i64", "f64", "100 distinct", "strings", "sorted", "reversed"):
         step = f"sort by {shape}"
         if not bench.wants(step):
@@ -224,7 +224,7 @@ def distinct(bench: Bench, rows: int) -> None:
 
 
 def one_column(bench: Bench, rows: int) -> None:
-    """Find a text in texts, and the mean of a column, which is at the limit of the bus."""
+    """Substring search, and the mean of a column, which is limited by memory bandwidth."""
     step = "string contains"
     if bench.wants(step):
         table = table_of("strings", rows // 2)
@@ -300,7 +300,7 @@ def optimiser(bench: Bench, rows: int) -> None:
 
 
 def told_gone(text: str) -> str:
-    """Raise AssertionError where a plan holds a feature."""
+    """Raise AssertionError if a plan contains a feature."""
     assert "log1p" not in text and "sin" not in text and "cum" not in text, text
     return text.splitlines()[0]
 
@@ -389,7 +389,7 @@ def rolling(bench: Bench, rows: int) -> None:
 
 
 def records(bench: Bench, rows: int) -> None:
-    """Take NumPy's records of three numbers apart, beside a copy of as many bytes."""
+    """Split NumPy records of three numbers into columns, compared with a copy of as many bytes."""
     step = "records to columns"
     if not bench.wants(step):
         return

@@ -80,7 +80,7 @@ def evaluated(frame: hr.DataFrame) -> hr.DataFrame:
 
 
 def ours(frame: hr.DataFrame, keys: list[str], named: dict[str, tuple[str, str]]) -> Any:
-    """One question; no order is asked for, as the others keep none."""
+    """One question; no order is required, as the others keep none."""
     groups = frame.groupby(keys, sort=False, order=False, dropna=False)
     ((name, (column, word)),) = list(named.items())[:1]
     if word == "largest two":
@@ -113,7 +113,7 @@ def polars_expressions(named: dict[str, tuple[str, str]]) -> list[Any]:
 
 
 def polars(frame: Any, keys: list[str], named: dict[str, tuple[str, str]], lazy: bool) -> Any:
-    """Polars' way, lazy or eager."""
+    """The Polars version, lazy or eager."""
     source = frame.lazy() if lazy else frame
     made = source.group_by(keys).agg(polars_expressions(named))
     if any(word == "largest two" for _, word in named.values()):
@@ -122,7 +122,7 @@ def polars(frame: Any, keys: list[str], named: dict[str, tuple[str, str]], lazy:
 
 
 def sql(keys: list[str], named: dict[str, tuple[str, str]]) -> str:
-    """DuckDB's way."""
+    """The DuckDB version."""
     by = ", ".join(keys)
     ((name, (column, word)),) = list(named.items())[:1]
     if word == "largest two":
@@ -141,7 +141,7 @@ def sql(keys: list[str], named: dict[str, tuple[str, str]]) -> str:
 
 
 def pandas(frame: Any, keys: list[str], named: dict[str, tuple[str, str]]) -> Any:
-    """The way of pandas."""
+    """The pandas version."""
     groups = frame.groupby(keys, sort=False, observed=True, dropna=False, as_index=False)
     ((name, (column, word)),) = list(named.items())[:1]
     if word == "largest two":
@@ -163,7 +163,7 @@ def pandas(frame: Any, keys: list[str], named: dict[str, tuple[str, str]]) -> An
 
 # ---- answers ---------------------------------------------------------------------------------
 def as_polars(answer: Any) -> Any:
-    """An answer of any engine, its words as strings."""
+    """An answer of any engine, with categories as strings."""
     if isinstance(answer, hr.DataFrame):
         answer = pl.from_arrow(answer.to_arrow())
     elif isinstance(answer, pa.Table):

@@ -46,13 +46,13 @@ def sides(random: np.random.Generator, count: int) -> tuple[Any, Any]:
 
 
 def drawn(random: np.random.Generator, keys: Any, rows: int) -> Any:
-    """Each key once at least, as far as there are rows, in any order."""
+    """Each key at least once, if there are enough rows, in random order."""
     more = random.choice(keys, max(rows - len(keys), 0))
     return random.permutation(np.concatenate([keys, more]))[:rows]
 
 
 def tables(rows: int) -> dict[str, pa.Table]:
-    """Make db-benchmark's J1 tables: keys of three sizes, as numbers and as words."""
+    """Make db-benchmark's J1 tables: keys of three sizes, as numbers and as strings."""
     random = np.random.default_rng(108)
     sizes = {"small": max(rows // 1_000_000, 10), "medium": max(rows // 1000, 10), "big": rows}
     keys = [sides(random, count) for count in sizes.values()]
@@ -90,7 +90,7 @@ def same(a: Any, b: Any) -> str:
     names = sorted(a.columns)
     assert names == sorted(b.columns), f"columns {a.columns} and {b.columns}"
     assert len(a) == len(b), f"rows {len(a)} and {len(b)}"
-    # pandas makes floats of integers beside missing ones, and NaN of those.
+    # pandas converts integers with missing values to floats with NaN.
     plain = [
         (pl.col(n).cast(pl.Float64).fill_nan(None) if a[n].dtype.is_numeric() else n) for n in names
     ]
@@ -107,7 +107,7 @@ def evaluated(frame: hr.DataFrame) -> hr.DataFrame:
 
 
 class Engines:
-    """The same two tables in every engine; a merge is asked of each in its own words."""
+    """The same two tables in every engine, each with its own merge."""
 
     def __init__(self, left: pa.Table, right: pa.Table) -> None:
         self.frames = tuple(evaluated(hr.DataFrame(table)) for table in (left, right))

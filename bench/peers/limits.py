@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work on more than the budget beside the same work without one: ./dev bench limits."""
+"""Work beyond the budget compared with the same work without one: ./dev bench limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SLACK = 1.2
 
 
 def disk_speed(folder: str) -> tuple[float, float]:
-    """Bytes a second that two threads write, then read, past the page cache, 8 MiB at a time."""
+    """Bytes per second of two threads writing, then reading past the page cache in 8 MiB blocks."""
     size, count = 8 << 20, 32
     path = Path(folder) / f"headrace-speed-{os.getpid()}"
     buffers = [mmap.mmap(-1, size) for _ in range(2)]
@@ -61,7 +61,7 @@ def disk_speed(folder: str) -> tuple[float, float]:
 
 
 class Resident:
-    """The most anonymous memory of this process, sampled, over what it was at the begin."""
+    """The peak of this process' anonymous memory, sampled, relative to the start."""
 
     def __enter__(self) -> Resident:
         hr.memory.trim()
@@ -87,7 +87,7 @@ class Resident:
 
 # ---- the work ------------------------------------------------------------------------------------
 def convolution(x: Any) -> Any:
-    """A signal of our own, its convolution with 4,096 taps that count, and what is left of it."""
+    """A generated signal, its convolution with 4,096 effective taps, and the residual."""
     signal = x * 2
     hr.eval(signal)
     taps = hr.asarray(np.hanning(4096))
@@ -110,7 +110,7 @@ def training(x: Any) -> Any:
 
 
 def columns(x: Any) -> Any:
-    """Six columns that stay, made of each other, then looked at in another order."""
+    """Six columns that are kept, derived from each other, then read in another order."""
     made = [x * 3]
     for k in range(5):
         made.append(np.sqrt(made[-1] * made[-1] + k))
@@ -119,7 +119,7 @@ def columns(x: Any) -> Any:
 
 
 def groups(x: Any) -> Any:
-    """Sums and counts by keys of which each occurs some eight times, in rows far apart."""
+    """Sums and counts by keys that each occur about eight times, in distant rows."""
     frame = hr.DataFrame({"key": x * 2, "value": x * 3})
     hr.eval(frame.key, frame.value)
     made = frame.groupby("key").agg(total=("value", "sum"), n=("value", "count"))
@@ -128,7 +128,7 @@ def groups(x: Any) -> Any:
 
 
 def ecg_job(x: Any) -> Any:
-    """Steps 3 to 6 of the ECG job over a signal of our own."""
+    """Steps 3 to 6 of the ECG job over a generated signal."""
     signal = x * 1.0
     hr.eval(signal)
     plan = job.plan(signal, RATE)
@@ -137,7 +137,7 @@ def ecg_job(x: Any) -> Any:
 
 
 def sort(x: Any) -> Any:
-    """Two columns of our own in the order of one, and what an order shows in their sums."""
+    """Two generated columns sorted by one, and order-dependent sums."""
     frame = hr.DataFrame({"k": x * 1.0, "v": x * 2})
     hr.eval(frame)
     ordered = frame.sort_values("k")
@@ -157,7 +157,7 @@ WORK = {
 
 # ---- rivals --------------------------------------------------------------------------------------
 def sort_in_duckdb(x: Any, limit: int | None, folder: str) -> Any:
-    """Sort in DuckDB: two columns of its own, into a table, spilling to the same disk."""
+    """Sort two columns in DuckDB into a table, spilling to the same disk."""
     config: dict[str, Any] = {"threads": WORKERS, "temp_directory": folder}
     if limit is not None:
         config["memory_limit"] = f"{limit}B"
@@ -172,7 +172,7 @@ def sort_in_duckdb(x: Any, limit: int | None, folder: str) -> Any:
 
 
 def duckdb_rivals(name: str, x: Any, limit: int | None) -> list[Rival]:
-    """DuckDB's way of a work, if it has one."""
+    """The DuckDB version of a workload, if there is one."""
     if name != "sort":
         return []
     folder = hr.memory.spill().directory
@@ -182,18 +182,18 @@ def duckdb_rivals(name: str, x: Any, limit: int | None) -> list[Rival]:
 
 # ---- the steps -----------------------------------------------------------------------------------
 def moved_bytes() -> int:
-    """All that went between memory and disk so far."""
+    """Bytes moved between memory and disk so far."""
     spilled = hr.memory.spill()
     return spilled.written_bytes + spilled.fetched_bytes
 
 
 def step_of(name: str, ratio: float) -> str:
-    """How a row is called."""
+    """The name of a row."""
     return f"{name}, {ratio:g} x limit"
 
 
 def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
-    """One work at each ratio of footprint to limit."""
+    """One workload at each ratio of footprint to limit."""
     work = WORK[name]
     hr.memory.trim()
     base = hr.memory.stats().used_bytes
@@ -222,19 +222,19 @@ def curve(bench: Bench, name: str, x: Any, write: float, read: float) -> None:
         rivals = [Rival("no limit", lambda: work(x), 1 / allowed)]
         if ratio > 1:
             rivals += duckdb_rivals(name, x, limit - base)
-        # Two equal ways, two percent apart at most: that takes more turns to tell than the rest.
+        # Two variants at most two percent apart: telling them apart takes more runs.
         bench.step(step, limited, rivals, equal, more_runs=4 if ratio < 1 else 1)
         bench.value(f"{step}, moved", OURS, (written + fetched) / 1e6, "MB")
         least = 1.05 * limit / 2**20
         bench.value(f"{step}, resident", OURS, resident.most / 2**20, "MiB", most=least)
         if name == "training" and ratio == 2:
-            # Least recently used misses every chunk of a scan of more than fits, each pass.
+            # LRU misses every chunk of a scan that does not fit, in each pass.
             share = 100 * fetched / (PASSES * 2 * x.nbytes)
             bench.value(f"{step}, of LRU", OURS, share, "%", most=60)
 
 
 def steps(bench: Bench, rows: int) -> None:
-    """Measure the disk, then each work."""
+    """Measure the disk, then each workload."""
     if not any(bench.wants(step_of(name, ratio)) for name in WORK for ratio in CURVE):
         return
     if rows < LEAST_ROWS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy on our memory beside other allocators, and the pool itself: ./dev bench memory."""
+"""NumPy on Headrace memory vs. other allocators, and the pool itself: ./dev bench memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SIZES = {0.08: None, 0.4: 9.0, 1.6: 9.0, 3.0: 9.0, 8.0: None, 160.0: 1.4}
 #: Bars that are a few percent apart need more turns than the others.
 MORE_RUNS = 4
 SETTINGS = {
-    # A threshold above 32 MiB is ignored, so mapping is forbidden outright.
+    # A threshold above 32 MiB is ignored, so mmap is disabled.
     "glibc tuned": {
         "MALLOC_MMAP_MAX_": "0",
         "MALLOC_TRIM_THRESHOLD_": str(2**40),
@@ -56,7 +56,7 @@ def library(name: str) -> str | None:
 
 
 class Worker:
-    """A process that runs the twenty operations when asked to."""
+    """A process that runs the twenty operations on request."""
 
     def __init__(self, engine: str, values: int, live: bool) -> None:
         env = {**os.environ, **SETTINGS.get(engine, {}), "POLARS_MAX_THREADS": "1"}
@@ -75,7 +75,7 @@ class Worker:
         return line
 
     def run(self, calls: int) -> list[float]:
-        """Seconds by the clock, by all processors and in the kernel, and page faults, a call."""
+        """Wall, processor and kernel seconds, and page faults, per call."""
         assert self.process.stdin
         self.process.stdin.write(f"{calls}\n")
         self.process.stdin.flush()
@@ -100,7 +100,7 @@ def workers(engines: list[str], values: int, live: bool) -> Iterator[dict[str, W
 
 
 def bar_of(engine: str, megabytes: float, live: bool) -> float | None:
-    """How many times faster we have to be; the sizes without a bar are only shown."""
+    """The required speedup; sizes without a bar are only shown."""
     if SIZES[megabytes] is None:
         return None
     if engine == DEFAULT:
@@ -158,7 +158,7 @@ def same_hash(ours: str, theirs: str) -> str:
 
 # ---- the pool ----------------------------------------------------------------------------------
 def pool(bench: Bench) -> None:
-    """What one operation costs, from the C++ benchmark beside the pool's source."""
+    """The cost of one operation, from the pool's C++ benchmark."""
     if not bench.wants("pool"):
         return
     if not POOL_BENCH.exists():
@@ -217,7 +217,7 @@ def small_arrays(bench: Bench) -> None:
 
 
 def steps(bench: Bench, rows: int) -> None:
-    """Run all of it; a run of fewer rows than usual leaves out the large arrays."""
+    """Run everything; a run of fewer rows than usual skips the large arrays."""
     for megabytes in SIZES:
         if 1e6 * megabytes <= 8 * rows:
             pipeline(bench, megabytes, live=True)

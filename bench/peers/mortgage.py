@@ -59,7 +59,7 @@ CSV = csv.WriteOptions(include_header=False, delimiter="|")
 
 # ---- the data ------------------------------------------------------------------------------------
 def acquisitions(random: np.random.Generator, ids: Any) -> pa.Table:
-    """One row a loan; a score in fifty is missing."""
+    """One row per loan; one score in fifty is missing."""
     count = len(ids)
 
     def words(choices: list[str]) -> Any:
@@ -85,7 +85,7 @@ def acquisitions(random: np.random.Generator, ids: Any) -> pa.Table:
 
 
 def performances(random: np.random.Generator, loans: pa.Table, quarter: int) -> pa.Table:
-    """A row a loan and month, by loan; one in four loans is late now and then."""
+    """One row per loan and month, by loan; one in four loans is late at times."""
     count = len(loans)
     length = random.integers(MONTHS // 2, MONTHS * 3 // 2, count)
     loan = np.repeat(np.arange(count), length)
@@ -111,7 +111,7 @@ def performances(random: np.random.Generator, loans: pa.Table, quarter: int) -> 
 
 
 def write(table: pa.Table, folder: Path, name: str, files: int) -> list[str]:
-    """Write a table as so many files."""
+    """Write a table as several files."""
     paths = []
     edges = np.linspace(0, len(table), files + 1).astype(int)
     for k, (begin, end) in enumerate(itertools.pairwise(edges)):
@@ -129,7 +129,7 @@ def read(paths: list[str], dtypes: dict[str, str]) -> hr.DataFrame:
 
 
 def features(rows: hr.DataFrame) -> hr.DataFrame:
-    """Worst status and least balance of the year before each month."""
+    """Worst status and lowest balance of the year before each month."""
     parts = []
     months = rows.year * 12 + rows.month
     for k in range(1, 13):
@@ -148,7 +148,7 @@ def features(rows: hr.DataFrame) -> hr.DataFrame:
 
 
 def etl(performance: list[str], acquisition: list[str]) -> hr.DataFrame:
-    """Features of each loan and month beside what is known of the loan."""
+    """Features of each loan and month joined with the loan's attributes."""
     perf, loans = read(performance, PERFORMANCE), read(acquisition, ACQUISITION)
     ever = perf.groupby("loan_id", sort=False).agg(worst=("status", "max"))
     for days, least in ((30, 1), (90, 3), (180, 6)):
@@ -177,7 +177,7 @@ def etl(performance: list[str], acquisition: list[str]) -> hr.DataFrame:
 
 # ---- DuckDB --------------------------------------------------------------------------------------
 def sql_of(performance: list[str], acquisition: list[str]) -> list[str]:
-    """Say the same in SQL, into a table."""
+    """The same in SQL, into a table."""
     kinds = {"category": "VARCHAR", "float64": "DOUBLE", "int64": "BIGINT", "int32": "INTEGER"}
 
     def source(paths: list[str], dtypes: dict[str, str]) -> str:
@@ -218,10 +218,10 @@ def sql_of(performance: list[str], acquisition: list[str]) -> list[str]:
 
 
 def etl_in_duckdb(statements: list[str], limit: int, folder: str) -> Any:
-    """Run it in a base of its own; the sums of the columns that hold numbers.
+    """Run it in a separate database; return the sums of the numeric columns.
 
-    The base is a file: one in memory does not finish under the limit. Throws InterruptException
-    when that does not finish either.
+    The database is a file: an in-memory one does not finish under the limit. Raises
+    InterruptException if that does not finish either.
     """
     file = Path(folder) / f"headrace-mortgage-{os.getpid()}.duckdb"
     base = duckdb.connect(
@@ -297,7 +297,7 @@ def steps(bench: Bench, rows: int) -> None:
 
 
 def step_of(files: int) -> str:
-    """How a row is called."""
+    """The name of a row."""
     return f"ETL of {files} file" + "s" * (files > 1)
 
 
@@ -330,7 +330,7 @@ def one(bench: Bench, step: str, paths: list[str], acquisition: list[str]) -> No
                 step,
                 limited,
                 [
-                    # The limit gave the cached pages back: without one, first with new pages.
+                    # The limit returned the cached pages: without one, first with new pages.
                     Rival("no limit, new pages", lambda: etl(paths, acquisition)),
                     Rival("no limit", lambda: etl(paths, acquisition), 1 / 3),
                     Rival(

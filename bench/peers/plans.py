@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans of many steps, columns and groups over few rows, beside pandas: ./dev bench plans."""
+"""Plans of many steps, columns and groups over few rows, vs. pandas: ./dev bench plans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BAR = 1 / 3  # at most three times pandas' time: what a plan costs, where there 
 
 
 def ready(table: pd.DataFrame) -> hr.DataFrame:
-    """A frame in memory of its own, so that operations on it are deferred."""
+    """A frame in its own memory, so that operations on it are lazy."""
     frame = hr.DataFrame({name: table[name].to_list() for name in table})
     hr.eval(frame)
     return frame
@@ -39,7 +39,7 @@ def evaluated(frame: hr.DataFrame) -> hr.DataFrame:
 
 
 def same(ours: Any, theirs: Any) -> str:
-    """Names and values are equal, floats but for their last bits."""
+    """Names and values are equal, floats up to their last bits."""
     ours = ours.reset_index() if ours._labels else ours
     labelled = theirs.index.name is not None or theirs.index.dtype != "int64"
     theirs = theirs.reset_index() if labelled else theirs
@@ -54,7 +54,7 @@ def same(ours: Any, theirs: Any) -> str:
 
 
 def within(bench: Bench, step: str, work: Callable[[], Any]) -> None:
-    """Hold the median time against the bar in seconds."""
+    """Compare the median time with the bar in seconds."""
     if not bench.wants(step):
         return
     times = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Anonymous memory under a limit, watched by another process: ./dev bench resident.
+"""Anonymous memory under a limit, observed by another process: ./dev bench resident.
 
-Each work runs in a process of its own over a file of four times the limit. RssAnon of /proc, looked
-at every two milliseconds, less what it was before the first read, may be 1.05 limits and 8 MB.
+Each workload runs in its own process over a file of four times the limit. RssAnon of /proc, sampled
+every two milliseconds, less its value before the first read, may be 1.05 limits plus 8 MB.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ import headrace as hr
 PACKAGES = ["numpy"]
 MEGABYTE = 1_000_000
 LIMITS = (50, 100, 200)
-#: Bytes of a row in memory: four numbers, or two texts and two numbers.
+#: Bytes of a row in memory: four numbers, or two strings and two numbers.
 ROW_BYTES = {"numbers": 32, "texts": 62}
 CHILD = Path(__file__).resolve().parents[1] / "limited_work.py"
 
 
 def write(path: Path, kind: str, rows: int) -> None:
-    """Write the file that the works read."""
+    """Write the file that the workloads read."""
     random = np.random.default_rng(7)
     frame = hr.DataFrame(
         {
@@ -59,7 +59,7 @@ def anonymous_bytes(process: int) -> int:
 
 
 def watch(file: Path, work: str, limit: int) -> dict[str, Any]:
-    """Run a work: what it told, and the most anonymous memory that it had."""
+    """Run a workload: its output, and its peak anonymous memory."""
     line = [sys.executable, str(CHILD), str(file), work, str(limit)]
     pipe = subprocess.PIPE
     with subprocess.Popen(line, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as child:
@@ -76,7 +76,7 @@ def watch(file: Path, work: str, limit: int) -> dict[str, Any]:
 
 
 def steps(bench: Bench, rows: int) -> None:
-    """Watch each work under each limit; a small number of rows is for tests, under the least."""
+    """Observe each workload under each limit; few rows, as in tests, use the lowest."""
     for kind, row_bytes in ROW_BYTES.items():
         for limit in LIMITS if rows == FULL else LIMITS[:1]:
             count = 4 * limit * MEGABYTE // row_bytes if rows == FULL else rows

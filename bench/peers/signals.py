@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hr.signal on noise of any kind beside SciPy, NumPy and Numba: ./dev bench signals [--rows N]."""
+"""hr.signal on noise compared with SciPy, NumPy and Numba: ./dev bench signals [--rows N]."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PACKAGES = ["numpy", "scipy", "numba"]
 
 
 def overlap_save(x: Any, taps: Any) -> Any:
-    """Convolve by hand in blocks of scipy.fft, as somebody who knows how would."""
+    """Overlap-save convolution written with scipy.fft."""
     m = len(taps)
     length = 1 << max(15, (4 * m - 1).bit_length())
     fresh = length - m + 1
@@ -45,13 +45,13 @@ def overlap_save(x: Any, taps: Any) -> Any:
 
 
 def convolve_scipy(x: Any, taps: Any, how: Any) -> Any:
-    """One of SciPy's convolutions, with as many threads as it can use."""
+    """One of SciPy's convolutions, with all threads it supports."""
     with scipy.fft.set_workers(WORKERS):
         return how(x, taps, mode="same")
 
 
 def suppress_scipy(x: Any, window: int, threshold: float) -> Any:
-    """Maxima of their surroundings; a plateau is marked whole."""
+    """Local maxima; a plateau is marked completely."""
     highest = scipy.ndimage.maximum_filter1d(x, window, mode="constant", cval=-np.inf)
     return (x == highest) & (x >= threshold)
 
@@ -65,7 +65,7 @@ def suppress_bottleneck(x: Any, window: int, threshold: float) -> Any:
 
 
 def near_peaks(ours: Any, theirs: Any) -> str:
-    """Compare counts: scipy goes from the highest peak down, so noise keeps more."""
+    """Compare counts: scipy selects from the highest peak down, so it keeps more in noise."""
     return count_near(0.25)(ours, theirs)
 
 
@@ -88,7 +88,7 @@ def suppressors(x: Any, window: int, threshold: float, bar: float) -> list[Rival
 
 
 def convolve(bench: Bench, x: Any, name: str) -> None:
-    """Many taps that matter, the wavelet of the ECG job, and a wide one."""
+    """Many effective taps, the wavelet of the ECG job, and a wide one."""
     many = np.random.default_rng(2).normal(size=4096).astype(x.dtype)
     width = 0.02 * RATE
     wavelet = hr.signal.ricker(2 * round(5 * width) + 1, width, x.dtype).to_numpy()
@@ -140,7 +140,7 @@ def suppress(bench: Bench, x: Any, name: str) -> None:
 
 
 def windows(bench: Bench, x: Any, name: str) -> None:
-    """Segments at any places."""
+    """Segments at arbitrary positions."""
     begins = np.sort(np.random.default_rng(3).integers(0, len(x) - 150, len(x) // 200))
     for mode in ("none", "zscore"):
         bench.step(

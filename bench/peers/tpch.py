@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TPC-H in memory, as a pandas user writes it, beside SQL and lazy frames: ./dev bench tpch."""
+"""TPC-H in memory, as a pandas user writes it, vs. SQL and lazy frames: ./dev bench tpch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CLOSE = 0.011
 
 
 def made(folder: Path, scale: float) -> None:
-    """Run the generator, which wants a DuckDB of its own."""
+    """Run the generator, which needs its own DuckDB version."""
     python = os.environ.get("HEADRACE_TPCH_PYTHON", sys.executable)
     subprocess.run([python, str(MAKER), str(folder), str(scale)], check=True)
 
@@ -56,7 +56,7 @@ def is_close(ours: Any, published: str) -> bool:
 
 
 def as_published(columns: dict[str, list[Any]], text: str) -> str:
-    """Raise AssertionError where an answer differs from the published one."""
+    """Raise AssertionError if an answer differs from the published one."""
     names, *rows = csv.reader(io.StringIO(text), delimiter="|")
     got = list(zip(*columns.values(), strict=True))
     order = [
@@ -70,7 +70,7 @@ def as_published(columns: dict[str, list[Any]], text: str) -> str:
 
 
 def same(ours: hr.DataFrame, theirs: Any) -> str:
-    """Compare the sums of numbers, and what else there is in any order."""
+    """Compare sums of numbers, and other values in any order."""
     mine = pa.table(ours)
     other = theirs.to_arrow() if isinstance(theirs, pl.DataFrame) else theirs
     assert mine.shape == other.shape, f"shapes {mine.shape} and {other.shape}"
@@ -136,7 +136,7 @@ def steps(bench: Bench, rows: int) -> None:
 
 
 def totals(bench: Bench) -> None:
-    """Each engine's sum of medians, and the best rival's beside ours."""
+    """Each engine's sum of medians, and the best rival's relative to ours."""
     times: dict[str, float] = {}
     measured = [row for row in bench.rows if row["kind"] == "step"]
     for row in measured:

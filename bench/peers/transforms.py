@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hr.fft beside SciPy and NumPy: ./dev bench transforms [--rows N]."""
+"""hr.fft compared with SciPy and NumPy: ./dev bench transforms [--rows N]."""
 
 from __future__ import annotations
 

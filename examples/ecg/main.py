@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ECG job in Python alone: python examples/ecg/main.py [FILE.csv COLUMN RATE]."""
+"""The ECG job in pure Python: python examples/ecg/main.py [FILE.csv COLUMN RATE]."""
 
 import sys
 
@@ -7,30 +7,30 @@ import headrace as hr
 
 
 def odd(seconds: float, rate: float) -> int:
-    """The odd number of samples next to a time."""
+    """The odd number of samples closest to a time."""
     return 2 * (round(seconds * rate) // 2) + 1
 
 
 path, column, rate = sys.argv[1:] or ("testdata/ecg/minute.csv", "ecg", 360)
 rate = float(rate)
 
-# 1 and 2. Open the file; ask for the curve 1000 pixels wide. Nothing is read yet.
+# 1 and 2. Open the file; define a curve 1000 pixels wide. Nothing is read yet.
 ecg = hr.asarray(hr.scan_csv(path, columns=[column])[column])
 low, high = hr.plot.envelope(ecg, width=1000)
 
-# 3 and 4. How much each place looks like a beat, and the places that look most like one.
+# 3 and 4. Match the shape of a beat, and find the peaks of the response.
 width = 0.02 * rate
 wavelet = hr.signal.ricker(2 * round(5 * width) + 1, width, dtype=ecg.dtype)
 response = hr.signal.fft_convolve(ecg, wavelet, "same")
 gate = hr.signal.non_max_suppression(response, odd(0.3, rate), 1.6 * response.std())
 
-# 5. Where the beats are, and the times from one to the next.
+# 5. Positions of the beats, and the intervals between them.
 positions = hr.signal.nonzero(gate)
 intervals = hr.signal.diff(positions)
 seconds = intervals / rate
 counts, edges = hr.signal.histogram(seconds, 85, (0.3, 2.0))
 
-# 6. Without artefacts: one row for each beat, padded, mean 0 and deviation 1.
+# 6. Drop artefacts; one row per beat, padded, with mean 0 and standard deviation 1.
 kept = (seconds >= 0.3) & (seconds <= 2.0)
 begins = positions[:-1][kept] - round(0.25 * rate)
 beats = hr.signal.segments(

@@ -15,7 +15,7 @@ import headrace as hr
 
 @njit
 def suppress(response, half, threshold):
-    """Places that are at least the threshold and the highest within `half` samples."""
+    """Positions at or above the threshold that are the maximum within `half` samples."""
     places = np.empty(len(response), np.int64)
     count = 0
     i = 0
@@ -35,7 +35,7 @@ def suppress(response, half, threshold):
 
 @njit
 def embed(signal, begins, lengths, width):
-    """One row for each segment, padded with zeros, mean 0 and deviation 1."""
+    """One row per segment, zero-padded, with mean 0 and standard deviation 1."""
     rows = np.zeros((len(begins), width), signal.dtype)
     for k in range(len(begins)):
         first = max(begins[k], 0)
@@ -53,7 +53,7 @@ def embed(signal, begins, lengths, width):
 
 
 def find_beats(ecg: hr.Array, rate: float) -> tuple[hr.Array, hr.Array]:
-    """Positions of the beats, and one row for each that is no artefact."""
+    """Positions of the beats, and one row for each that is not an artefact."""
     signal = np.asarray(ecg)  # the same memory, read-only
     width = 0.02 * rate
     wavelet = hr.signal.ricker(2 * round(5 * width) + 1, width, dtype=ecg.dtype)

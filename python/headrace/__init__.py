@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headrace: from the first byte of a file to the last tensor and plot through one memory.
+"""Headrace: a lazy data engine for frames, arrays and signals over one memory.
 
 >>> import headrace as hr
 >>> x = hr.asarray([3.0, 4.0])
@@ -12,11 +12,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from headrace import engine as engine  # before all that imports the binary module
+from headrace import engine as engine  # before anything that imports the binary module
 
 # isort: split
 from headrace import demo, fft, learn, memory, plot, signal
-from headrace import errors as errors  # first: the engine's errors become these classes
+from headrace import errors as errors  # first, so that the engine's errors become these classes
 from headrace._core import version as __version__
 from headrace.array import Array, asarray
 from headrace.concatenation import concat
@@ -131,7 +131,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import `hr.report` when it is asked for: it needs much of the standard library."""
+    """Import `hr.report` on first use: it loads much of the standard library."""
     if name != "report":
         raise AttributeError(f"module 'headrace' has no attribute {name!r}")
     import importlib

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that the engine's functions cannot take, as errors of Headrace.
+"""Turn argument errors of the binding into Headrace errors.
 
-The binding itself knows only a TypeError that lists C++ types, for integers of more than 64 bits
-and texts that are not Unicode too.
+The binding itself raises a TypeError that lists C++ types, even for integers beyond 64 bits and
+strings that are not valid Unicode.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ def _reason(name: str, values: list[Any]) -> Exception:
         if type(value) is int and not -(1 << 63) <= value < 1 << 63:
             bits = value.bit_length()
             return InvalidArgumentError(
-                f"{name}: an integer that 64 bits do not hold: bits={bits}; pass a smaller one"
+                f"{name}: an integer does not fit in 64 bits: bits={bits}; pass a smaller one"
             )
         if isinstance(value, str) and not value.isascii():
             try:
                 value.encode()
             except UnicodeEncodeError as error:
                 return InvalidArgumentError(
-                    f"{name}: a text with half of a surrogate pair, which UTF-8 does not have: "
+                    f"{name}: the string holds a lone surrogate, which UTF-8 cannot encode: "
                     f"value={value[:40]!a}, position={error.start}"
                 )
     kinds = ", ".join(type(value).__name__ for value in values)
-    return TypeMismatchError(f"{name}: an argument of another type than expected: types=({kinds})")
+    return TypeMismatchError(f"{name}: unexpected argument types: types=({kinds})")
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +52,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def guarded(core: types.ModuleType) -> types.ModuleType:
-    """The engine's module with functions that raise errors of Headrace for such arguments."""
+    """Wrap the engine's module so that bad arguments raise Headrace errors."""
     made = types.ModuleType(core.__name__, core.__doc__)
     for name, value in vars(core).items():
         vars(made)[name] = _guarded(value) if type(value).__name__ == "nb_func" else value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hr.Array`: n-dimensional numbers, deferred, immutable, shared with NumPy without a copy."""
+"""`hr.Array`: lazy, immutable n-dimensional numbers, shared with NumPy without a copy."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ def _index(key: Any) -> int:
         return operator.index(key)
     except TypeError:
         raise TypeMismatchError(
-            f"getitem: an index is an integer or a slice: type={type(key).__name__!r}; "
-            "a mask or positions pick from the first axis: x[mask]"
+            "getitem: expected an integer or a slice as index: "
+            f"type={type(key).__name__!r}; a mask or an array of positions selects along "
+            "the first axis: x[mask]"
         ) from None
 
 
 def _selector(key: Any) -> Array:
-    # No numbers are no positions, whatever NumPy's dtype of an empty list is.
+    # An empty list holds no positions, whatever dtype NumPy gives it.
     return asarray(key, "int64" if isinstance(key, list) and not key else None)
 
 
 class Flags(NamedTuple):
-    """Layout of an array, as NumPy and XGBoost ask for it."""
+    """Layout flags of an array, as NumPy and XGBoost read them."""
 
     c_contiguous: bool
     f_contiguous: bool
@@ -51,8 +52,8 @@ class Flags(NamedTuple):
 class Array(Deferred):
     """An n-dimensional array of numbers or bools (one byte each), without nulls.
 
-    It is deferred: arithmetic makes plan nodes, and looking (`repr`, `len`, an export) runs them in
-    as few passes as possible. NumPy functions on it stay deferred. Make one with `hr.asarray`.
+    It is lazy: arithmetic builds plan nodes, and using the result (`repr`, `len`, an export) runs
+    them in as few passes as possible. NumPy functions on it stay lazy. Make one with `hr.asarray`.
 
     >>> import headrace as hr
     >>> x = hr.asarray([1.0, 2.0, 4.0])
@@ -63,10 +64,10 @@ class Array(Deferred):
     __slots__ = ()
     _kind: ClassVar[str] = "array"
 
-    # ---- shape -------------------------------------------------------------------------------
+    # ---- shape -----------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
-        """Sizes; runs the plan if only the data can tell."""
+        """Shape; runs the plan if it depends on the data."""
         if any(size < 0 for size in self._node.shape):
             _core.force([self._node])
         return tuple(self._node.shape)
@@ -121,7 +122,7 @@ class Array(Deferred):
         return iter(self.to_numpy())
 
     def __getitem__(self, key: Any) -> Array:
-        """Slices, integers, a mask of bools or an array of positions; slices are views."""
+        """Index by slices, integers, a boolean mask or an array of positions; slices are views."""
         mark("getitem")
         if isinstance(key, Deferred | list) or _is_numpy_array(key):
             selector = _selector(key)
@@ -137,7 +138,7 @@ class Array(Deferred):
                 f"getitem: too many indices: indices={len(keys)}, dimensions={self.ndim}"
             )
         if self._node.shape and self._node.shape[0] < 0 and isinstance(keys[0], slice):
-            # Cutting both ends works on a length that only the data can tell, without looking.
+            # Cutting both ends needs no length, so it stays lazy.
             cut = keys[0]
             first, last = cut.start or 0, -(cut.stop or 0)
             if cut.step in (None, 1) and first >= 0 and last >= 0 and cut.stop != 0:
@@ -164,7 +165,7 @@ class Array(Deferred):
                 items.append((index % length, 0, 1))
         return Array(_core.view(self._node, items))
 
-    # ---- reductions --------------------------------------------------------------------------
+    # ---- reductions ------------------------------------------------------------------------------
     def _along(self, kind: str, axis: int | None, ddof: int = 0) -> Array:
         axis = None if axis is None else operator.index(axis)
         if axis is None or (self.ndim == 1 and axis in (0, -1)):
@@ -220,9 +221,9 @@ class Array(Deferred):
         """True if all elements are true."""
         return self._along("all", axis)
 
-    # ---- looking -----------------------------------------------------------------------------
+    # ---- evaluation ------------------------------------------------------------------------------
     def item(self) -> Any:
-        """The only element as a Python number."""
+        """The single element as a Python number."""
         return self.to_numpy().item()
 
     def tolist(self) -> Any:
@@ -243,7 +244,7 @@ class Array(Deferred):
 
     def __index__(self) -> int:
         if self.dtype.kind not in "iu":
-            raise TypeError(f"only integer arrays can be an index: dtype={self.dtype.name}")
+            raise TypeError(f"only integer arrays can be used as an index: dtype={self.dtype.name}")
         return int(self.item())
 
     def __format__(self, spec: str) -> str:
@@ -264,7 +265,7 @@ class Array(Deferred):
         return np.asarray(self._value())
 
     def to_torch(self) -> torch.Tensor:
-        """A PyTorch tensor on the same memory. Torch knows no read-only tensor: do not write."""
+        """A PyTorch tensor on the same memory; do not write to it (it cannot be read-only)."""
         import warnings
 
         import torch
@@ -307,13 +308,13 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
         Arrow's `__arrow_c_array__`; a Series without nulls; or Python numbers, which are built
         into an array.
     dtype : dtype, optional
-        Converts if it differs; the ledger shows it.
+        Converts if it differs, which the ledger records.
 
     Notes
     -----
-    Operators over memory that its owner may still write run at their line, so that a later write
-    changes no result. Freeze it first (``n.flags.writeable = False``) to have chains run as one
-    pass.
+    Operations on memory that its owner may still write run immediately, so that a later write
+    changes no result. Freeze it first (``n.flags.writeable = False``) to let chains run lazily in
+    one pass.
 
     >>> import headrace as hr, numpy as np
     >>> n = np.arange(3.0)

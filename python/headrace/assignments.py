@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values put at some rows of a frame: what `loc`, `iloc` and masks in brackets set."""
+"""Assignment to some rows of a frame: `loc`, `iloc` and boolean masks."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
 
-#: What ``a[b] = c`` and ``a.b = c`` are; these hold one reference more than a call of a method.
+#: Opcodes of ``a[b] = c`` and ``a.b = c``; they hold one reference more than a method call.
 _STORES = (opmap["STORE_SUBSCR"], opmap["STORE_ATTR"])
 
 
 def is_temporary(references: int, value: Any) -> bool:
-    """Whether nobody but the running ``__setitem__`` of a value knows it, by its references."""
+    """Whether only the running ``__setitem__`` holds a reference to a value."""
     if references > 3:
         return False
     caller = sys._getframe(2)
     least = 3 if caller.f_code.co_code[caller.f_lasti] in _STORES else 2
     if sys.version_info < (3, 14):
         return references <= least
-    # Python lends what variables hold without a reference.
+    # Python borrows what variables hold without a reference.
     return references < least and not any(held is value for held in caller.f_locals.values())
 
 
 def is_of_locator(references: int) -> bool:
-    """Whether nobody but the `loc` of a value knows it, by its references."""
+    """Whether only the `loc` of a value holds a reference to it."""
     return references <= 2
 
 
 def lost_assignment(key: Any) -> InvalidArgumentError:
-    """The error for values that are set where nobody can see them."""
+    """The error for an assignment whose result would be lost."""
     word = f": key={key!r}" if isinstance(key, str | int) else ""
     return InvalidArgumentError(
-        f"setitem: these values would be set in a copy that nobody keeps{word}; set rows and "
-        "column in one step, df.loc[rows, 'name'] = value, or give the copy a name first"
+        f"setitem: assignment to a temporary copy{word}; set rows and column in one "
+        "step, df.loc[rows, 'name'] = value, or assign the copy to a variable first"
     )
 
 
 class Picked(NamedTuple):
-    """The rows of a frame that a key of `loc` or `iloc` means."""
+    """The rows of a frame selected by a key of `loc` or `iloc`."""
 
     #: True for these rows, never null.
     mask: Series
-    #: The place among the values that is each row's own.
+    #: Position of each row's value among the assigned values.
     source: Series
-    #: The row domain of these rows by themselves.
+    #: The row set of these rows alone.
     domain: Callable[[], int]
 
     @classmethod
@@ -66,7 +66,7 @@ class Picked(NamedTuple):
 
     @classmethod
     def by_places(cls, frame: DataFrame, places: Any, domain: Callable[[], int]) -> Picked:
-        """Rows at positions, in their order; of one that comes twice the last value counts."""
+        """Rows at positions, in their order; for a repeated position the last value wins."""
         import numpy as np
 
         chosen, source = np.zeros(len(frame), bool), np.zeros(len(frame), np.int64)
@@ -77,14 +77,14 @@ class Picked(NamedTuple):
         return cls(mask, own, domain)
 
     def rows(self) -> int:
-        """How many rows these are; looks at the mask."""
+        """Number of rows; evaluates the mask."""
         return int(self.mask.sum())
 
 
 def put_values(
     frame: DataFrame, names: list[str], single: bool, value: Any, picked: Picked | None
 ) -> None:
-    """Set columns at the rows of `picked`, or at all; when one fails the frame stays as it was."""
+    """Set columns at the rows of `picked`, or at all rows; on an error the frame is unchanged."""
     from headrace.frame import DataFrame
 
     made = DataFrame(frame)
@@ -101,7 +101,7 @@ def put_values(
 
 
 def _parts(names: list[str], value: Any) -> list[Any]:
-    """What goes to each column: of a frame, a mapping and rows by name, of a list by place."""
+    """The value for each column: by name from a mapping or frame, by position from a list."""
     from headrace.frame import DataFrame
 
     if is_single(value) or isinstance(value, Deferred):
@@ -118,13 +118,14 @@ def _parts(names: list[str], value: Any) -> list[Any]:
     parts = list(value)
     if len(parts) != len(names):
         raise InvalidArgumentError(
-            f"loc: as many values as columns are wanted: values={len(parts)}, columns={len(names)}"
+            f"loc: number of values does not match the columns: expected={len(names)}, "
+            f"got={len(parts)}"
         )
     return parts
 
 
 def _at_rows(name: str, value: Any, picked: Picked) -> Any:
-    """The value, or, of one value a picked row, a column that has them at these rows."""
+    """A single value as it is; one value per selected row as a column with them at these rows."""
     from headrace.functions import with_rows_of
 
     if is_single(value) or is_missing(value):
@@ -139,15 +140,16 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
         column = _never_empty(column)
     elif isinstance(value, Series) or (own.domain and frame_rows.domain):
         raise InvalidArgumentError(
-            f"loc: the values are of other rows than those that are set: column={name!r}; pick "
-            "them by the same key, or pass to_numpy() for values in order"
+            "loc: the values belong to other rows than the selected ones: "
+            f"column={name!r}; select them with the same key, or pass to_numpy() to "
+            "assign by position"
         )
     else:
         rows = picked.rows()
         if len(column) != rows:
             raise InvalidArgumentError(
-                f"loc: one value for each picked row is wanted: column={name!r}, "
-                f"values={len(column)}, rows={rows}"
+                f"loc: expected one value for each selected row: column={name!r}, "
+                f"expected={rows}, got={len(column)}"
             )
         if rows == 0:
             column = _never_empty(column)
@@ -155,14 +157,14 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
 
 
 def _same_rows(own: _core.Node, rows: _core.Node) -> bool:
-    """Whether a column stands beside all rows of the frame."""
+    """Whether a column covers all rows of the frame."""
     if own.domain:
         return own.domain == rows.domain
     return own.shape[0] == rows.shape[0] >= 0
 
 
 def _never_empty(column: Series) -> Series:
-    """One null more, so that `take` has something to take where no row is picked."""
+    """Append a null, so that `take` has something to take when no row is selected."""
     from headrace.concatenation import rows_of
     from headrace.frame import DataFrame
 

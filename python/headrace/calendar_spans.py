@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spans of the calendar: pandas' DateOffset and dateutil's relativedelta, neither imported."""
+"""Calendar offsets: pandas' DateOffset and dateutil's relativedelta, neither imported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NANOSECONDS = {
 
 
 def calendar_span(op: str, value: Any) -> tuple[int, int] | None:
-    """The months and then the nanoseconds of a span of the calendar; None of anything else."""
+    """The months and nanoseconds of a calendar offset; None for anything else."""
     library, kind = type(value).__module__.partition(".")[0], type(value).__name__
     times = 1
     if (library, kind) == ("dateutil", "relativedelta"):
@@ -40,9 +40,10 @@ def calendar_span(op: str, value: Any) -> tuple[int, int] | None:
         return None
     if unknown := [word for word in parts if word not in _MONTHS and word not in _NANOSECONDS]:
         raise TypeMismatchError(
-            f"{op}: such an offset moves no column of times: offset={value!r}, "
-            f"part={unknown[0]!r}; use a timedelta, pandas.DateOffset or relativedelta of "
-            f"{', '.join([*_MONTHS, *_NANOSECONDS])}, or dt.floor('MS') for the first of the month"
+            f"{op}: this offset cannot be added to a column of times: offset={value!r}, "
+            f"unsupported={unknown[0]!r}; use a timedelta, pandas.DateOffset or "
+            f"relativedelta of {', '.join([*_MONTHS, *_NANOSECONDS])}, or dt.floor('MS') "
+            "for the start of the month"
         )
     months = sum(
         whole_number(op, word, parts.get(word, 0)) * each for word, each in _MONTHS.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`Series.cat`: the parts of a column of categories."""
+"""`Series.cat`: categories and codes of a categorical column."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CategoryAccessor:
-    """What `Series.cat` gives: the parts of a column of categories."""
+    """Accessor `Series.cat`: categories and codes of a categorical column."""
 
     __slots__ = ("_series",)
 
@@ -24,21 +24,21 @@ class CategoryAccessor:
 
     @property
     def categories(self) -> Series:
-        """The distinct strings in the order of their codes; runs the plan."""
+        """The distinct strings, in code order; runs the plan."""
         from headrace.series import Series
 
         return Series(_core.data(self._series._value().categories))
 
     @property
     def codes(self) -> Series:
-        """The codes on the same memory: int32, null where the value is null (pandas says -1)."""
+        """The codes on the same memory: int32, null where the value is null (pandas: -1)."""
         from headrace.series import Series
 
         mark("codes")
         return Series(_core.retype(self._series._node, "int32"), self._series.name)
 
     def as_ordered(self) -> Series:
-        """The same column, whose categories compare and sort by their order.
+        """The column with ordered categories, which compare and sort by that order.
 
         >>> import headrace as hr
         >>> size = hr.Series(["low", "high"], dtype="category").cat.as_ordered()
@@ -50,7 +50,7 @@ class CategoryAccessor:
         return made
 
     def set_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
-        """The same texts over other categories, in this order; null where a text is none of them.
+        """The values with these categories, in this order; null where a value is not among them.
 
         >>> import headrace as hr
         >>> size = hr.Series(["M", "S", "L", "M"], dtype="category")
@@ -66,7 +66,7 @@ class CategoryAccessor:
         names = list(new_categories)
         if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
             raise InvalidArgumentError(
-                f"set_categories: distinct texts are wanted: new_categories={names!r}"
+                f"set_categories: expected distinct strings: new_categories={names!r}"
             )
         entries = Series([*names, None], dtype="category")._node
         if ordered:
@@ -79,34 +79,35 @@ class CategoryAccessor:
         return found
 
     def reorder_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
-        """The same categories in another order; an error when they are not the same ones."""
+        """The categories in another order; raises if they are not the same ones."""
         now, names = self.categories.to_list(), list(new_categories)
         if sorted(now) != sorted(names):
             raise InvalidArgumentError(
-                f"reorder_categories: the categories are others: now={now}, "
-                f"new_categories={names}; set_categories adds and drops some"
+                "reorder_categories: expected the same categories in another order: "
+                f"categories={now}, new_categories={names}; set_categories adds and drops "
+                "categories"
             )
         return self.set_categories(names, ordered=ordered)
 
     def add_categories(self, new_categories: str | Sequence[str]) -> Series:
-        """Further categories behind those that there are."""
+        """Append categories."""
         more = [new_categories] if isinstance(new_categories, str) else list(new_categories)
         return self.set_categories([*self.categories.to_list(), *more], ordered=self.ordered)
 
     def remove_categories(self, removals: str | Sequence[str]) -> Series:
-        """Without some categories: their values are null."""
+        """Remove categories; their values become null."""
         gone = {removals} if isinstance(removals, str) else set(removals)
         kept = [name for name in self.categories.to_list() if name not in gone]
         return self.set_categories(kept, ordered=self.ordered)
 
     def remove_unused_categories(self) -> Series:
-        """Only the categories that occur, in their order."""
+        """Keep only the categories that occur, in their order."""
         used = set(self._series.unique().to_list())
         kept = [name for name in self.categories.to_list() if name in used]
         return self.set_categories(kept, ordered=self.ordered)
 
     def rename_categories(self, new_categories: Mapping[str, str] | Sequence[str]) -> Series:
-        """Other texts for the categories: by ``{old: new}``, or a list in their order.
+        """Rename categories: by ``{old: new}``, or by a list in code order.
 
         >>> import headrace as hr
         >>> size = hr.Series(["M", "S"], dtype="category")
@@ -122,17 +123,17 @@ class CategoryAccessor:
         return renamed.cat.set_categories(names, ordered=self.ordered)
 
     def as_unordered(self) -> Series:
-        """The same column, whose categories compare and sort by their text."""
+        """The column with unordered categories, which compare and sort alphabetically."""
         return self.set_categories(self.categories.to_list())
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of the categories has a meaning; runs the plan."""
+        """Whether the categories are ordered; runs the plan."""
         return bool(self._series._value().is_ordered)
 
 
 def of_pandas(values: Any) -> Series:
-    """The column that a ``pandas.Categorical`` is; of other categories than texts an error."""
+    """A column from a ``pandas.Categorical``; raises unless the categories are strings."""
     import numpy as np
 
     from headrace.series import Series
@@ -146,7 +147,7 @@ def of_pandas(values: Any) -> Series:
 
 
 def as_pandas_categories(series: Series, dtype: Any) -> Series:
-    """What `astype` gives for a ``pandas.CategoricalDtype``: its categories in its order."""
+    """`astype` to a ``pandas.CategoricalDtype``: its categories in its order."""
     names = getattr(dtype, "categories", None)
     ordered = bool(getattr(dtype, "ordered", False))
     made = series if series.dtype == "category" else series.astype("category")

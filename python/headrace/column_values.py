@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ColumnValues`: one value for each column of a frame, as reductions of frames give it."""
+"""`ColumnValues`: one value per column of a frame, the result of frame reductions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ _LABEL = "column"
 
 @functools.lru_cache(maxsize=4096)
 def _domain_of(names: tuple[str, ...]) -> int:
-    """The row domain of values of these columns: those of other columns are other rows."""
+    """The row set of values for these columns; other columns make another row set."""
     return _core.new_domain()
 
 
 class ColumnValues(LabelledSeries):
-    """One value for each column of a frame, labelled by the names of the columns; deferred.
+    """One value per column of a frame, labelled by column name; lazy.
 
-    An item is the value of one column in its own dtype; as a series the values have one dtype that
-    holds all of them. Arithmetic, comparison, `fillna`, `clip` and `where` of the frame take the
-    value of each column.
+    An item keeps the dtype of its column; as a series the values have one common dtype. Arithmetic,
+    comparison, `fillna`, `clip` and `where` of a frame match the values to columns by name.
 
     >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
@@ -59,7 +58,7 @@ class ColumnValues(LabelledSeries):
 
     @classmethod
     def _again(cls, names: list[str], values: Series, name: str) -> ColumnValues:
-        """The same, pickled."""
+        """Rebuild from a pickle."""
         return cls(names, values._node, name)
 
     def _like(self, node: _core.Node) -> Any:
@@ -71,20 +70,20 @@ class ColumnValues(LabelledSeries):
         for value in values:
             if isinstance(value, ColumnValues) and value._names != self._names:
                 raise InvalidArgumentError(
-                    f"{op}: values of other columns: columns={self._names}, "
-                    f"other={value._names}; pick the ones that both have: df[[...]]"
+                    f"{op}: the column names differ: columns={self._names}, other={value._names}; "
+                    "select the shared ones: df[[...]]"
                 )
         return super()._elementwise(op, *values, dtype=dtype)
 
     def _by_column(self) -> dict[str, Any]:
-        """The value of each column by its name, deferred where it is a number."""
+        """The value of each column by name, lazy if it is a number."""
         if self._parts is None:
             rows = self._plain()
             self._parts = {name: rows[i : i + 1].max() for i, name in enumerate(self._names)}
         return self._parts
 
     def __getitem__(self, key: Any) -> Any:
-        """The value of a column by its name; by position, mask and slice as of every series."""
+        """The value of a column by name; positions, masks and slices as for any series."""
         if isinstance(key, str):
             if key not in self._names:
                 _core.no_such_column("getitem", self._names, key)
@@ -102,7 +101,7 @@ class ColumnValues(LabelledSeries):
         return len(self._names)
 
     def keys(self) -> list[str]:
-        """The names of the columns, so that ``dict(values)`` has them."""
+        """The column names, so that ``dict(values)`` works."""
         return list(self._names)
 
     def __contains__(self, name: object) -> bool:
@@ -113,7 +112,7 @@ class ColumnValues(LabelledSeries):
 
 
 def _alone(value: Any, dtype: str | None) -> _core.Node:
-    """A value as a column of one row; bools are bits there, so they come as numbers."""
+    """A value as a one-row column; bools are bits there, so they are passed as numbers."""
     if not isinstance(value, Deferred):
         return Series([value], dtype=dtype)._node
     flat: Any = value.astype("uint8") if value.dtype == "bool" else value
@@ -123,9 +122,9 @@ def _alone(value: Any, dtype: str | None) -> _core.Node:
 def column_values(
     values: dict[str, Any], kind: str, dtypes: Mapping[str, str | None] | None = None
 ) -> ColumnValues | Row:
-    """The results of an aggregate, those that are Python's own of these dtypes.
+    """The results of an aggregate; Python values get these dtypes.
 
-    A row of values, looked at, where no dtype holds all of them.
+    A row of evaluated values if no dtype holds all of them.
     """
     if not values:
         return Row({})
@@ -140,7 +139,7 @@ def column_values(
 
 
 def by_column(values: Any) -> Any:
-    """The values of a series that is labelled by names, by name; others as they are."""
+    """The values of a series labelled by column names, by name; anything else unchanged."""
     if isinstance(values, ColumnValues):
         return values._by_column()
     if isinstance(values, LabelledSeries) and is_text(values.index):
@@ -149,7 +148,7 @@ def by_column(values: Any) -> Any:
 
 
 def _dtype_of(column: Series, kind: str) -> str | None:
-    """The dtype of an aggregate that is no deferred number; None where its value tells it."""
+    """The dtype of an aggregate that is not a lazy number; None where its value shows it."""
     if kind.startswith("idx") or not column.dtype.is_of("mMOU"):
         return None
     if digits := digits_of(column.dtype):
@@ -158,7 +157,7 @@ def _dtype_of(column: Series, kind: str) -> str | None:
 
 
 def reduced(columns: Mapping[str, Series], kinds: Mapping[str, str], **options: Any) -> Any:
-    """An aggregate of each column, by its name."""
+    """An aggregate of each column, by column name."""
     values = {name: column.agg(kinds[name], **options) for name, column in columns.items()}
     dtypes = {name: _dtype_of(column, kinds[name]) for name, column in columns.items()}
     words = set(kinds.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hr.concat`: rows of several frames or series, one behind the other, or columns side by side."""
+"""`hr.concat`: rows of several frames or series stacked, or columns side by side."""
 
 from __future__ import annotations
 
@@ -25,42 +25,45 @@ def concat(
     join: Literal["outer", "inner"] = "outer",
     ignore_index: bool = False,
 ) -> Any:
-    """The rows of all frames, or of all series, one after the other.
+    """Concatenate the rows of frames or of series, or their columns side by side.
 
     Parameters
     ----------
     frames : list of DataFrame or of Series
-        None among them is left out.
+        None entries are skipped.
     axis : {0, 1}
-        1 puts columns side by side: of the same rows, or, without labels, of as many, which it
-        counts.
+        1 puts columns side by side: of the same rows, or without labels of equal row counts, which
+        are evaluated.
     join : {"outer", "inner"}
-        Of frames with different columns all, with null where a frame has none, or those that all
-        have.
+        If columns differ: all of them, null where a frame lacks one, or only the shared ones.
     ignore_index : bool
-        Without the columns that are labels.
+        Drop the label columns.
 
     Notes
     -----
-    Columns stand in the order in which they are first seen. Numbers of different dtypes take the
-    one they have in common; categories get one dictionary.
+    Columns keep the order in which they first appear. Numbers of different dtypes are promoted to a
+    common one; categories share one dictionary.
 
     >>> import headrace as hr
     >>> hr.concat([hr.DataFrame({"x": [1]}), hr.DataFrame({"x": [2.5], "y": [1]})]).to_dict()
     {'x': [1.0, 2.5], 'y': [None, 1]}
     """
     mark("concat")
-    grows("concat", "collect the parts in a list and concat them once, behind the loop")
+    grows("concat", "collect the parts in a list and concat them once, after the loop")
     if isinstance(frames, Mapping):
         raise TypeMismatchError(
-            "concat: a list of frames is wanted: frames=dict; name their rows by a column first: "
-            "[frame.assign(key=key) for key, frame in frames.items()]"
+            "concat: expected a list of frames: frames=dict; add the key as a column "
+            "first: [frame.assign(key=key) for key, frame in frames.items()]"
         )
     parts = [part for part in frames if part is not None]
     if not parts:
-        raise InvalidArgumentError("concat: there is nothing to join")
+        raise InvalidArgumentError(
+            "concat: nothing to concatenate: frames=0; pass at least one frame"
+        )
     if join not in ("outer", "inner"):
-        raise InvalidArgumentError(f"concat: no such word: join={join!r}; pass outer or inner")
+        raise InvalidArgumentError(
+            f"concat: invalid value: join={join!r}; expected 'outer' or 'inner'"
+        )
     if axis in (1, "columns"):
         return _side_by_side(parts)
     series = [part for part in parts if isinstance(part, Series)]
@@ -72,14 +75,14 @@ def concat(
         return Series(node, series[0].name)
     if len(tables) < len(parts):
         raise TypeMismatchError(
-            "concat: frames or series are wanted, not both: "
+            "concat: expected only frames or only series: "
             f"types={sorted({type(part).__name__ for part in parts})}"
         )
     return without_labels(rows_of(tables, join), ignore_index)
 
 
 def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
-    """The rows of frames one behind the other; see `concat`."""
+    """The stacked rows of frames; see `concat`."""
     named = [part for part in tables if part._nodes] or tables[:1]
     names = list(dict.fromkeys(name for part in named for name in part.columns))
     if join == "inner":
@@ -94,14 +97,14 @@ def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
 
 
 def _parts(tables: list[DataFrame], name: str) -> list[_core.Node]:
-    """A column of all frames, without those of empty lists, whose dtype means nothing."""
+    """A column across all frames, without empty lists, whose dtype means nothing."""
     nodes = [_column(part, name, tables) for part in tables]
     there = [n for n in nodes if not (n.shape[0] == 0 and n.dtype == "float64")]
     return there or nodes[:1]
 
 
 def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
-    """A column of a frame; nulls of its dtype elsewhere where the frame has none."""
+    """A column of a frame; nulls of the other frames' dtype if it has none."""
     if name in part:
         return part._nodes[name]
     dtype = next(each[name].dtype for each in tables if name in each)
@@ -110,7 +113,7 @@ def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
 
 
 def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
-    """A column of as many rows as the frame, row by row; other numbers of rows are an error."""
+    """A column matched to the frame's rows by position; raises if the row counts differ."""
     first = next(iter(frame._nodes.values()), node)
     if first.domain == node.domain:
         return node
@@ -118,15 +121,15 @@ def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
         return node
     if are_picked(first) or are_picked(node):
         raise InvalidArgumentError(
-            f"concat: side by side are equal rows: column={name!r}; rows that were picked or "
-            "sorted are not aligned by labels: use merge or join by a column, or "
-            "reset_index(drop=True) on both to go by position"
+            f"concat: axis=1 needs the same rows: column={name!r}; filtered or sorted "
+            "rows are not aligned by label: use merge or join on a column, or "
+            "reset_index(drop=True) on both to match by position"
         )
     rows, ours = len(Series(node)), len(Series(first))
     if rows != ours:
         raise InvalidArgumentError(
-            f"concat: side by side are as many rows: column={name!r}, rows={rows}, others={ours}; "
-            "use merge or join"
+            f"concat: axis=1 needs equal row counts: column={name!r}, expected={ours}, "
+            f"got={rows}; use merge or join"
         )
     return _core.in_domain(node, first.domain)
 
@@ -140,7 +143,7 @@ def _side_by_side(parts: list[Any]) -> DataFrame:
         for name, node in columns.items():
             if name in made:
                 raise InvalidArgumentError(
-                    f"concat: a column name is there twice: name={name!r}; rename one"
+                    f"concat: duplicate column name: name={name!r}; rename one"
                 )
             made._put(name, node if labelled else _beside(made, name, node))
     made._labels = dict(frames[0]._labels)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames from what is no table yet: rows, records, arrays, dictionaries, single values."""
+"""Build frames from rows, records, arrays, dictionaries and scalars."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from headrace.rows import by_position
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
-#: What stands for all rows of a column.
+#: Scalars that are broadcast to all rows of a column.
 _SINGLE = bool | int | float | str | datetime.date | datetime.timedelta | decimal.Decimal
-#: Kinds of fields of records that are numbers or times of a unit that columns have.
+#: Kinds of record fields that columns hold directly: numbers and times.
 _PLAIN_FIELDS = "biufc"
 
 
 def is_scalar_array(value: Any) -> bool:
-    """Whether this is one deferred number, as reductions give it."""
+    """Whether this is a single lazy number, the result of a reduction."""
     return isinstance(value, Deferred) and not value._node.shape
 
 
 def is_single(value: Any) -> bool:
-    """Whether this is one value, not a column of them: a reduction's result too."""
+    """Whether this is a scalar, the result of a reduction included."""
     return (
         value is None
         or isinstance(value, _SINGLE)
@@ -41,7 +41,7 @@ def is_single(value: Any) -> bool:
 
 # ---- rows ----------------------------------------------------------------------------------------
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
-    """Columns by name of a list of dictionaries, of one of lists or tuples, or of values."""
+    """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
     from headrace.column_values import by_column
     from headrace.series import Series
 
@@ -57,17 +57,16 @@ def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str,
     if not all(isinstance(row, list | tuple) for row in rows):
         kinds = sorted({type(row).__name__ for row in rows})
         raise TypeMismatchError(
-            f"DataFrame: these values are no rows: types={kinds}; "
-            "pass columns by name, or a list of lists, of tuples or of dictionaries"
+            f"DataFrame: cannot read these values as rows: types={kinds}; pass columns by "
+            "name, or a list of lists, tuples or dictionaries"
         )
     width = len(names) if names is not None else len(rows[0]) if rows else 0
     for at, row in enumerate(rows):
         if len(row) != width:
             raise InvalidArgumentError(
-                f"DataFrame: rows are of different lengths: row={at}, values={len(row)}, "
-                f"columns={width}"
+                f"DataFrame: rows differ in length: row={at}, values={len(row)}, columns={width}"
             )
-    # The fields of named tuples are names.
+    # Named tuples bring column names.
     fields = getattr(rows[0], "_fields", None) if rows else None
     names = list(fields or map(str, range(width))) if names is None else names
     turned = zip(*rows, strict=True) if rows else ([] for _ in names)
@@ -75,32 +74,33 @@ def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str,
 
 
 def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
-    """The columns of an array of one or two dimensions, or the fields of one of records."""
+    """The columns of a one- or two-dimensional array, or the fields of a record array."""
     if getattr(values.dtype, "names", None):
         return _fields(values, columns)
     if values.ndim == 1:
         values = values.reshape(-1, 1)
     if values.ndim != 2:
         raise TypeMismatchError(
-            f"DataFrame: an array of one or two dimensions is wanted: dimensions={values.ndim}"
+            f"DataFrame: expected an array of one or two dimensions: dimensions={values.ndim}"
         )
     width = values.shape[1]
     names = list(map(str, range(width) if columns is None else columns))
     if len(names) != width:
         raise InvalidArgumentError(
-            f"DataFrame: as many names as columns are wanted: names={len(names)}, columns={width}"
+            f"DataFrame: number of names does not match the columns: expected={width}, "
+            f"got={len(names)}"
         )
     return {name: values[:, i] for i, name in enumerate(names)}
 
 
 def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
-    """Fields of NumPy's records as columns: numbers and times in one walk over the memory."""
+    """Fields of a NumPy record array as columns: numbers and times in one pass over memory."""
     from headrace.deferred import mark
     from headrace.series import Series
 
     if values.ndim != 1:
         raise TypeMismatchError(
-            f"DataFrame: records in one dimension are wanted: dimensions={values.ndim}"
+            f"DataFrame: expected one-dimensional records: dimensions={values.ndim}"
         )
     names = list(values.dtype.names if columns is None else columns)
     for name in names:
@@ -108,7 +108,8 @@ def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
             _core.no_such_column("DataFrame", list(values.dtype.names), str(name))
         if values.dtype[name].shape or values.dtype[name].names:
             raise TypeMismatchError(
-                f"DataFrame: a field of several values: name={name!r}; make it fields of its own"
+                f"DataFrame: a record field holds several values: name={name!r}; split it "
+                "into fields"
             )
     mark("DataFrame")
     plain = [n for n in names if _is_plain(values.dtype[n])]
@@ -122,7 +123,7 @@ def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
         )
         made = {n: Series(_core.data(column)) for n, column in zip(plain, split, strict=True)}
     for name in names:
-        if name not in made:  # texts
+        if name not in made:  # strings
             field = values[name]
             made[name] = field.astype("U") if field.dtype.kind == "S" else field
     return {name: made[name] for name in names}
@@ -137,7 +138,7 @@ def _is_plain(dtype: Any) -> bool:
 
 # ---- the whole -----------------------------------------------------------------------------------
 def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] | None:
-    """The columns of whatever was given, by name; None of what is a table of another library."""
+    """The columns of any input, by name; None for a table of another library."""
     if data is None:
         return {} if columns is None else {str(name): [] for name in columns}
     if isinstance(data, Mapping):
@@ -159,7 +160,7 @@ def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] 
 
 
 def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
-    """Bind columns to a new frame: those with rows first, then single values for all rows."""
+    """Bind columns to a new frame: full columns first, then scalars for all rows."""
     from headrace.labels import LabelledSeries
     from headrace.series import Series
 
@@ -191,11 +192,11 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
 
 
 def repeated(like: _core.Node, value: Any) -> _core.Node:
-    """One value, or the only one of a series, in as many rows as `like` has."""
+    """A scalar, or the single value of a series, repeated for the rows of `like`."""
     from headrace.functions import with_rows_of
     from headrace.series import Series
 
-    if is_scalar_array(value):  # which stays deferred, and keeps its dtype
+    if is_scalar_array(value):  # which stays lazy and keeps its dtype
         every = _core.repeat(like, True)
         return _core.elementwise("where", [every, value._node, value._node], None)
     if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decimals as operands: columns of them, Python's Decimal and whole numbers."""
+"""Decimal operands: columns, Python's Decimal and integers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _EXACT = (
 
 
 def decimal_word(word: str) -> str | None:
-    """The engine's word for a dtype of decimals; None for others."""
+    """The engine's name of a decimal dtype; None for others."""
     match = _WORD.fullmatch(word)
     return f"decimal128({match[1]}, {match[2]})" if match else None
 
 
 def is_decimal(value: Any) -> bool:
-    """A column of decimals, or one of Python's."""
+    """Whether this is a decimal column or a Python Decimal."""
     if isinstance(value, Deferred):
         return value._node.dtype.startswith("decimal")
     return isinstance(value, decimal.Decimal)
@@ -41,10 +41,10 @@ def _is_float(value: Any) -> bool:
 
 
 def _side(op: str, value: Any) -> _core.Node | str:
-    """What the engine takes as a side: a column of decimals, or a text."""
+    """An operand for the engine: a decimal column, or a string."""
     if isinstance(value, decimal.Decimal):
         if not value.is_finite():
-            raise TypeMismatchError(f"{op}: no decimal column holds this: value={value}")
+            raise TypeMismatchError(f"{op}: the value is not a finite decimal: value={value}")
         return f"{value:f}"
     if isinstance(value, Deferred):
         dtype = value._node.dtype
@@ -57,13 +57,13 @@ def _side(op: str, value: Any) -> _core.Node | str:
         return str(int(value))
     kind = getattr(value, "dtype", type(value).__name__)
     raise TypeMismatchError(
-        f"{op}: decimals meet other values: other={str(kind)!r}; "
-        "use decimals, whole numbers or floats"
+        f"{op}: cannot combine a decimal column with this: other={str(kind)!r}; use "
+        "decimals, integers or floats"
     )
 
 
 def decimals_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
-    """The node of an operator on decimals and what goes with them, or None for what takes none."""
+    """The node of an operator with a decimal operand, or None if there is none."""
     if op in ("negative", "abs", "absolute"):
         return _core.decimal_sign(op, values[0]._node)
     sides = values[-2:]
@@ -75,8 +75,8 @@ def decimals_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
         node = _core.decimal_where(condition._node, *(_side(op, side) for side in chosen))
         if op == "fill_null" and node.dtype != values[0]._node.dtype:
             raise TypeMismatchError(
-                f"fill_null: the value has digits that the dtype has not: value={values[1]}, "
-                f"dtype={values[0]._node.dtype!r}; use astype with more digits first"
+                f"fill_null: the value has more digits than the dtype: value={values[1]}, "
+                f"dtype={values[0]._node.dtype!r}; use astype to add digits first"
             )
         return node
     if op == "power" and _is_exponent(sides[1]):
@@ -98,7 +98,7 @@ def _is_exponent(value: Any) -> bool:
 
 
 def _power(base: _core.Node, exponent: int) -> _core.Node:
-    """Products of the base with itself, exact."""
+    """Exact integer powers."""
     if exponent == 0:
         return _core.decimal("add", _core.decimal("multiply", base, "0"), "1")
     half = _power(base, exponent // 2) if exponent > 1 else None
@@ -113,7 +113,7 @@ def _floats(side: Any) -> Any:
 
 
 def aggregate(series: Series, kind: str) -> decimal.Decimal | None:
-    """The exact sum, the least or the greatest, as a value looked at here; None of no value."""
+    """The exact sum, minimum or maximum, evaluated here; None if there is no value."""
     from headrace.series import Series
 
     mark(kind)
@@ -122,7 +122,7 @@ def aggregate(series: Series, kind: str) -> decimal.Decimal | None:
 
 
 def in_one_column(values: list[Any]) -> list[Any]:
-    """Values of several aggregates: decimals beside floats become floats."""
+    """Results of several aggregates in one column: decimals become floats if mixed with floats."""
     if not any(map(_is_float, values)):
         return values
     return [float(v) if isinstance(v, decimal.Decimal) else v for v in values]

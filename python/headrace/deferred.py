@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What arrays and series share: a handle on a plan node, operators, NumPy's protocols."""
+"""The base of arrays and series: a handle on a plan node, operators, NumPy protocols."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _stack(frame: FrameType) -> str:
-    """The lines from this one outwards, at most 32."""
+    """The calling lines, innermost first, at most 32."""
     lines: list[str] = []
     at: FrameType | None = frame
     while at is not None and len(lines) < 32:
@@ -35,7 +35,7 @@ def _stack(frame: FrameType) -> str:
 
 
 def mark(op: str) -> None:
-    """Tell the engine which operator and which line of the user the next nodes belong to."""
+    """Tell the engine the operator and the user's line that the next nodes belong to."""
     if not _core.memory_trace():
         return
     frame = sys._getframe(1)
@@ -46,7 +46,7 @@ def mark(op: str) -> None:
 
 
 def caller_variables() -> dict[str, Any]:
-    """What the user's code sees at the line that called us."""
+    """The variables visible at the user's calling line."""
     here = os.path.dirname(__file__)
     frame = sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
@@ -63,7 +63,7 @@ _UFUNC_REDUCTIONS = {
     "logical_or": "any",
 }
 
-#: What Python and NumPy ask the other side for when we do not know it.
+#: Reflected methods that Python and NumPy try if an operand is unknown to us.
 _OPERATORS = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
@@ -72,7 +72,7 @@ _OPERATORS = (
 
 
 def operand(value: Any) -> _core.Node | None:
-    """The node of an operand of arithmetic, or None for what the engine does not know.
+    """The node of an arithmetic operand, or None if the engine does not know it.
 
     Python numbers are weak (they take the dtype of the other side, as in NumPy 2); NumPy scalars
     and arrays keep theirs.
@@ -90,18 +90,18 @@ def operand(value: Any) -> _core.Node | None:
     return None
 
 
-#: The greatest power of ten that int64 holds.
+#: The largest power of ten that fits in int64.
 _GREATEST_UNIT = 10**18
-#: Of a float64, before the point or behind it.
+#: Of a float64, before or after the decimal point.
 _MOST_DIGITS = 308
 
 
 class Deferred(_core.BufferSource):
-    """A deferred value. It runs when somebody looks at it, and keeps its result."""
+    """A lazy value: it is evaluated when used, and keeps its result."""
 
     __slots__ = ("__weakref__", "_node")
     _kind: ClassVar[str] = "value"
-    # Above ndarray's 0, so that ndarray + ours asks us.
+    # Above ndarray's 0, so that ndarray + ours dispatches to us.
     __array_priority__ = 1000.0
 
     def __init__(self, node: _core.Node) -> None:
@@ -109,7 +109,7 @@ class Deferred(_core.BufferSource):
         self._node = node
 
     def _like(self, node: _core.Node) -> Any:
-        """A handle for the result of an operation on this one."""
+        """A handle on the result of an operation."""
         return type(self)(node)
 
     @property
@@ -118,19 +118,18 @@ class Deferred(_core.BufferSource):
         return DType(self._node.dtype)
 
     def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
-        """The steps that evaluating this would take, with the number of passes over the data.
+        """The steps that evaluation would take, with the number of passes over the data.
 
-        With `analyze` they run, and each line says what its step took: time, rows, bytes, and what
-        a memory limit moved. With `passes` the plan is shown before and after each pass of the
-        optimizer that changes it.
+        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
+        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
         """
         from headrace.profiling import explain
 
         return explain([self._node], analyze, passes)
 
-    # ---- devices -----------------------------------------------------------------------------
+    # ---- devices ---------------------------------------------------------------------------------
     def to(self, device: str) -> Self:
-        """The same values on a device; work on them runs there. The ledger shows the copy.
+        """Copy the values to a device, where further work runs; the ledger records the copy.
 
         Parameters
         ----------
@@ -141,12 +140,12 @@ class Deferred(_core.BufferSource):
         Raises
         ------
         DeviceError
-            When there is no such device.
+            If there is no such device.
 
         Notes
         -----
-        What has no kernel there runs on the host between two copies, and `hr.fallbacks` tells.
-        Exports to NumPy, pandas and Arrow bring the values back by one more copy;
+        Operations without a kernel there run on the host between two copies, listed by
+        `hr.fallbacks`. Exports to NumPy, pandas and Arrow copy the values back;
         ``__cuda_array_interface__`` and DLPack share them where they are.
 
         Examples
@@ -161,26 +160,26 @@ class Deferred(_core.BufferSource):
 
     @property
     def device(self) -> str:
-        """Where the values are, ``"host"``, ``"cuda:0"`` or ``"sim:0"``; runs what is needed."""
+        """Where the values live, ``"host"``, ``"cuda:0"`` or ``"sim:0"``; evaluates them."""
         _core.force([self._node])
         return _core.place_of(self._node)
 
-    # ---- other libraries ---------------------------------------------------------------------
+    # ---- other libraries -------------------------------------------------------------------------
     def _value(self) -> Any:
-        """The column or tensor of the engine, on the host; runs what is needed."""
+        """The engine's column or tensor, on the host; evaluates it."""
         _core.force([self._node])
         return self._node.value()
 
     def _value_there(self) -> Any:
-        """The same where it is."""
+        """The same, on its device."""
         _core.force([self._node])
         return _core.value_there(self._node)
 
     def _buffer_value(self) -> Any:
-        """What the buffer protocol shows: Numba and others ask for it before they look further."""
+        """Memory for the buffer protocol, which Numba and others try first."""
         if self.device != "host":
             raise BufferError(
-                f"buffer: the data are on a device: place={self.device!r}; use to('cpu')"
+                f"buffer: the data is on a device: place={self.device!r}; use to('cpu')"
             )
         return self._value()
 
@@ -188,15 +187,17 @@ class Deferred(_core.BufferSource):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         there = self._value_there() if _core.cuda_device_count() else None
         if not isinstance(there, _core.Tensor):
-            raise AttributeError("__cuda_array_interface__: only arrays on a CUDA device have it")
+            raise AttributeError(
+                "__cuda_array_interface__: only available for arrays on a CUDA device"
+            )
         return there.__cuda_array_interface__
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        # What it names must live as long as the array: a copy of a device's data would not, so
-        # NumPy goes on to `__array__`, whose result holds it.
+        # The memory must live as long as the array, which a copy of device data would not; NumPy #
+        # falls back to `__array__`, whose result owns it.
         if self.device != "host":
-            raise AttributeError("__array_interface__: only data of the host have it")
+            raise AttributeError("__array_interface__: only available for data in host memory")
         interface: dict[str, Any] = self._value().__array_interface__
         return interface
 
@@ -214,20 +215,20 @@ class Deferred(_core.BufferSource):
         device: tuple[int, int] = self._value_there().__dlpack_device__()
         return device
 
-    # ---- copies and pickle -------------------------------------------------------------------
+    # ---- copies and pickle -----------------------------------------------------------------------
     def __copy__(self) -> Self:
         copy: Self = self._like(self._node)
         return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.__copy__()  # nobody can change the values
+        return self.__copy__()  # the values are immutable
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         from headrace.sharing import reduced
 
         return reduced(self, protocol)
 
-    # ---- element-wise ------------------------------------------------------------------------
+    # ---- element-wise ----------------------------------------------------------------------------
     def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
         mark(op)
         nodes = []
@@ -235,17 +236,17 @@ class Deferred(_core.BufferSource):
         for value in values:
             node = operand(value)
             if node is None:
-                if op not in _OPERATORS:  # Python has nobody else to ask
+                if op not in _OPERATORS:  # Python has no other operand to try
                     raise TypeMismatchError(
-                        f"{op}: no column, no array and no value: type={type(value).__name__!r}; "
-                        "make a Series of it first"
+                        f"{op}: unsupported operand: type={type(value).__name__!r}; "
+                        "convert it to a Series first"
                     )
                 return NotImplemented  # type: ignore[no-any-return]
             nodes.append(node)
             if isinstance(value, Deferred) and value._rank() > best._rank():
                 best = value
         node = _core.elementwise(op, nodes, dtype)
-        # A column with an array is a column.
+        # A column combined with an array is a column.
         if node.form == "column" and best._kind == "array":
             best = next(v for v in values if isinstance(v, Deferred) and v._kind == "series")
         result: Self = best._like(node)
@@ -255,7 +256,7 @@ class Deferred(_core.BufferSource):
         return 0
 
     def astype(self, dtype: npt.DTypeLike) -> Self:
-        """Values as another dtype; asked for, so it may copy (the ledger shows a copy)."""
+        """Convert to another dtype; may copy, which the ledger records."""
         word = dtype_word(dtype)
         if word == self._node.dtype:
             return self
@@ -358,7 +359,7 @@ class Deferred(_core.BufferSource):
         return self._elementwise("abs", self)
 
     def clip(self, lower: Any = None, upper: Any = None) -> Self:
-        """Values below `lower` become it, values above `upper` become that."""
+        """Limit values to [`lower`, `upper`]."""
         result = self
         if lower is not None:
             result = result._elementwise("maximum", result, lower)
@@ -367,9 +368,9 @@ class Deferred(_core.BufferSource):
         return result
 
     def round(self, decimals: int = 0) -> Self:
-        """Numbers rounded to so many digits, halves to even as NumPy does.
+        """Round to a number of digits, halves to even as in NumPy.
 
-        Integers are rounded by negative digits alone, what is no number stays.
+        Integers change only for negative digits; non-numeric values are unchanged.
         """
         if self._node.dtype.startswith("decimal"):
             rounded: Self = self._like(_core.decimal_round(self._node, decimals))
@@ -387,7 +388,7 @@ class Deferred(_core.BufferSource):
         )
 
     def _round_whole(self, unit: int) -> Self:
-        """Integers as multiples of `unit`, halves to even ones."""
+        """Round integers to multiples of `unit`, halves to even."""
         if unit > _GREATEST_UNIT:
             return self * 0
         dtype = str(self.dtype)
@@ -402,14 +403,14 @@ class Deferred(_core.BufferSource):
         """True where the value is NaN (a null is not NaN)."""
         return self._elementwise("isnan", self)
 
-    # ---- reductions --------------------------------------------------------------------------
+    # ---- reductions ------------------------------------------------------------------------------
     def _reduce(self, kind: str, ddof: int = 0, skip_nan: bool = False) -> Array:
         from headrace.array import Array
 
         mark(kind)
         return Array(_core.reduction(kind, self._node, ddof, skip_nan))
 
-    # ---- NumPy's protocols -------------------------------------------------------------------
+    # ---- NumPy's protocols -----------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         name = ufunc.__name__
         if method == "reduce" and len(inputs) == 1 and name in _UFUNC_REDUCTIONS:
@@ -424,11 +425,11 @@ class Deferred(_core.BufferSource):
         if any(
             getattr(kind, "__array_ufunc__", None) not in (None, _plain_ufunc()) for kind in others
         ):
-            return NotImplemented  # another library may know
+            return NotImplemented  # another library may support it
         call = name if method == "__call__" else f"{name}.{method}"
         words = "".join(f" with {word}=" for word in kwargs)
         raise UnsupportedError(
-            f"{call}: Headrace has no such operation{words}: type={type(self).__name__!r}; "
+            f"{call}: not supported by Headrace{words}: type={type(self).__name__!r}; "
             "convert with to_numpy() first"
         )
 
@@ -443,7 +444,7 @@ class Deferred(_core.BufferSource):
         if not all(issubclass(kind, Deferred) or kind.__module__ == "numpy" for kind in types):
             return NotImplemented
         raise UnsupportedError(
-            f"{func.__name__}: Headrace has no such function: type={type(self).__name__!r}; "
+            f"{func.__name__}: not supported by Headrace: type={type(self).__name__!r}; "
             "convert with to_numpy() first"
         )
 
@@ -455,9 +456,9 @@ def _plain_ufunc() -> Any:
 
 
 def eval(*values: Deferred | DataFrame) -> None:
-    """Run what `values` need, together: in as few passes as the plan finds.
+    """Evaluate `values` together, in as few passes as the plan finds.
 
-    Looking at a value runs it as well; this is for several at a time, or to choose the moment.
+    Using a value evaluates it too; `eval` is for several at once, or to choose the moment.
 
     Parameters
     ----------
@@ -480,7 +481,6 @@ def eval(*values: Deferred | DataFrame) -> None:
             nodes += value._nodes.values()
         else:
             raise TypeMismatchError(
-                f"eval: this is no deferred value: type={type(value).__name__!r}; "
-                "pass arrays, series or frames"
+                f"eval: expected an array, a series or a frame: type={type(value).__name__!r}"
             )
     _core.force(nodes)

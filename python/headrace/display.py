@@ -46,7 +46,7 @@ def _cell(value: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A text that is cut to `WIDTH`, with control characters as Python writes them."""
+    """A string cut to `WIDTH`, with control characters escaped."""
     if not text.isprintable():
         text = "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in text)
     if _width(text) <= WIDTH:
@@ -57,7 +57,7 @@ def _one_line(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """How many places of a terminal a text takes: two for wide characters, none for marks."""
+    """Terminal columns of a string: two for wide characters, none for combining marks."""
     if text.isascii():
         return len(text)
     marks = sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
@@ -65,13 +65,13 @@ def _width(text: str) -> int:
 
 
 def _padded(text: str, width: int, right: bool) -> str:
-    """A text among spaces, at the left or at the right of its column."""
+    """A string padded with spaces, aligned left or right."""
     space = " " * (width - _width(text))
     return f" {space}{text} " if right else f" {text}{space} "
 
 
 def _duration(value: Any) -> str:
-    """NumPy's timedelta as Python writes its own, with all digits."""
+    """A NumPy timedelta in Python's notation, with all digits."""
     nanoseconds = int(value.astype("timedelta64[ns]").astype("int64"))
     whole, rest = divmod(nanoseconds, 10**9)
     text = str(datetime.timedelta(seconds=whole))
@@ -88,16 +88,16 @@ def _values(frame: DataFrame) -> dict[str, list[Any]]:
 
 
 def _with_labels(frame: DataFrame) -> DataFrame:
-    """The frame with labels of columns that are not shown before its columns."""
+    """The frame with hidden label columns in front."""
     return frame.reset_index() if frame._hidden() else frame
 
 
 def _body(
     frame: DataFrame, whole: bool = False
 ) -> tuple[int, list[str], list[str], list[list[str]]]:
-    """Rows (-1: the plan does not tell), shown names, their dtypes, shown cells with … for a cut.
+    """Row count (-1: unknown before a run), shown names, dtypes, and cells, … marking a cut.
 
-    The same picture before and after the frame ran: its first rows.
+    The first rows, the same before and after the frame ran.
     """
     names = frame.columns
     shown = (
@@ -111,7 +111,7 @@ def _body(
     values = _values(picked.head(most if rows >= 0 else most + 1))
     count = len(next(iter(values.values()), []))
     if rows < 0 and count <= most:
-        rows = count  # they are all
+        rows = count  # these are all rows
     cells = [
         [_cell(values[n][r]) if n in values else "…" for n in shown]
         for r in range(min(count, most))
@@ -123,7 +123,7 @@ def _body(
 
 
 def frame_text(frame: DataFrame, whole: bool = False) -> str:
-    """A box of the first ten rows and of eight columns under the shape, or of all of them."""
+    """A box of the first ten rows and eight columns below the shape, or of all of them."""
     width = len(frame.columns)
     frame = _with_labels(frame)
     if not frame.columns:
@@ -153,7 +153,7 @@ def frame_text(frame: DataFrame, whole: bool = False) -> str:
 
 
 def frame_html(frame: DataFrame, whole: bool = False) -> str:
-    """A table with escaped cells, dtypes and a shape caption."""
+    """An HTML table with escaped cells, dtypes and a shape caption."""
     width = len(frame.columns)
     frame = _with_labels(frame)
     if not frame.columns:
@@ -171,7 +171,7 @@ def frame_html(frame: DataFrame, whole: bool = False) -> str:
 
 
 def series_text(series: Series) -> str:
-    """The values, one a line, then name, length and dtype."""
+    """The values, one per line, then name, length and dtype."""
     from headrace.frame import DataFrame
 
     frame = DataFrame._of({series.name or "": series._node})
@@ -186,14 +186,14 @@ def series_text(series: Series) -> str:
 
 
 def array_text(array: Array) -> str:
-    """NumPy's text for what is there; many deferred elements show their plan's first line."""
+    """NumPy's repr of evaluated values; large lazy arrays show the first line of their plan."""
     import numpy as np
 
     node = array._node
     shape = "(" + ", ".join(_rows_word(size) for size in node.shape) + ")"
     if not node.is_ready and (not node.shape or -1 not in node.shape) and array.size > 1000:
         text = _core.explain([node])[0].partition("\n")[0]
-        return f"Array(shape={shape}, dtype={array.dtype}, deferred; {text})"
+        return f"Array(shape={shape}, dtype={array.dtype}, lazy; {text})"
     if array.size == 0:
         size = "" if array.ndim == 1 else f"shape={shape}, "
         return f"Array([], {size}dtype={array.dtype})"

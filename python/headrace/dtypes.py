@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types as words that NumPy understands."""
+"""Element types with names that NumPy understands."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PYTHON: dict[type, str] = {
 
 
 class DType(str):
-    """A dtype: a word that compares equal to NumPy's dtype and can be handed to NumPy.
+    """A dtype: a name that compares equal to NumPy's dtype and can be passed to NumPy.
 
-    The words are NumPy's and pandas': ``bool``, ``int8`` to ``uint64``, ``float32``, ``float64``,
+    The names are NumPy's and pandas': ``bool``, ``int8`` to ``uint64``, ``float32``, ``float64``,
     ``complex64``, ``complex128``, ``string``; ``date`` (days, 32 bits, NumPy's ``datetime64[D]``),
     ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]``, and with a zone ``datetime64[us, UTC]``;
-    ``timedelta64[s]`` to ``[ns]``; ``decimal128(15, 2)`` (15 digits, 2 of them behind the point; at
-    most 38); ``category`` (strings from a dictionary). ``datetime64`` alone is refused, as pandas 3
-    refuses it: give the unit.
+    ``timedelta64[s]`` to ``[ns]``; ``decimal128(15, 2)`` (15 digits, 2 of them after the decimal
+    point; at most 38); ``category`` (strings from a dictionary). ``datetime64`` without a unit
+    raises, as in pandas 3.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))
@@ -49,14 +49,14 @@ class DType(str):
 
     @property
     def name(self) -> str:
-        """The word itself."""
+        """The name."""
         return str(self)
 
     @property
     def kind(self) -> str:
         """NumPy's letter: b, i, u, f, c, M for times, m for durations, O for objects, else U.
 
-        Categories and decimals are objects there.
+        Categories and decimals are objects in NumPy.
         """
         if self == "category" or self.startswith("decimal"):
             return "O"
@@ -64,7 +64,7 @@ class DType(str):
         return letters.get(self[0], "U")
 
     def is_of(self, kinds: str) -> bool:
-        """Whether it is of one of these kinds; decimals are where floats are."""
+        """Whether the dtype is of one of these kinds; decimals count as floats."""
         return self.kind in kinds or ("f" in kinds and self.startswith("decimal"))
 
     @property
@@ -94,17 +94,17 @@ class DType(str):
 
 
 def dtype_word(dtype: Any) -> str:
-    """The engine's word for `dtype`: a word, a NumPy dtype or type, or a Python type.
+    """The engine's name for `dtype`: a name, a NumPy dtype or type, or a Python type.
 
     Raises
     ------
     TypeError
-        For what has no counterpart (object, other units, structured types), naming the known words.
+        For dtypes without a counterpart (object, other units, structured types).
     """
     if isinstance(dtype, str):
         aliases = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}
         word = {**aliases, "datetime64[D]": "date"}.get(dtype, str(dtype))
-        if word.startswith(("Int", "UInt", "Float")):  # pandas' words for numbers with nulls
+        if word.startswith(("Int", "UInt", "Float")):  # pandas' names for nullable numbers
             word = word.lower()
     elif isinstance(dtype, type) and dtype in _PYTHON:
         word = _PYTHON[dtype]
@@ -121,8 +121,7 @@ def dtype_word(dtype: Any) -> str:
             word = "date"
     if word in ("datetime64", "timedelta64"):
         raise TypeMismatchError(
-            f"dtype: {word} has no unit: dtype={word!r}; "
-            f"use '{word}[us]', or s, ms or ns for the unit"
+            f"dtype: {word} needs a unit: dtype={word!r}; use '{word}[us]', or s, ms or ns as unit"
         )
     if word.startswith("decimal"):
         from headrace.decimals import decimal_word
@@ -143,29 +142,29 @@ def dtype_word(dtype: Any) -> str:
 
 
 def refuse_months(spans: Any, op: str) -> None:
-    """An error for months and years of NumPy's timedelta64, one or an array of them."""
+    """Raise for months and years of NumPy's timedelta64, single or in an array."""
     if spans.dtype.name.endswith(("M]", "Y]")):
         given = f"dtype={spans.dtype.name!r}" if spans.ndim else f"value={spans!r}"
         raise InvalidArgumentError(
-            f"{op}: months and years have no fixed length: {given}; pass days or a finer unit"
+            f"{op}: months and years have no fixed length: {given}; use days or a finer unit"
         )
 
 
-#: Digits that hold all values of an integer dtype.
+#: Decimal digits that hold all values of an integer dtype.
 _DIGITS = {"int8": 3, "uint8": 3, "int16": 5, "uint16": 5, "int32": 10, "uint32": 10}
 _TIMELY = re.compile(r"(datetime64|timedelta64)\[(s|ms|us|ns)(.*)\]")
 _DECIMAL = re.compile(r"decimal128\((\d+), (\d+)\)")
 
 
 def digits_of(dtype: str) -> tuple[int, int] | None:
-    """Digits before and behind the point of decimals and integers; None of others."""
+    """Digits before and after the decimal point of decimals and integers; None for others."""
     if decimal := _DECIMAL.fullmatch(dtype):
         return int(decimal[1]) - int(decimal[2]), int(decimal[2])
     return (_DIGITS.get(dtype, 20), 0) if dtype in INTEGERS else None
 
 
 def common_dtype(dtypes: Sequence[str]) -> str | None:
-    """What holds times of several units, decimals and integers, texts and categories; else None."""
+    """The common dtype of times, of decimals and integers, of strings and categories; else None."""
     if len(set(dtypes)) < 2:
         return None
     if set(dtypes) == {"string", "category"}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Durations: what they are as operands, `Series.dt` of them, and aggregates of times."""
+"""Durations: operands, their `Series.dt` accessor, and aggregates of times."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 if TYPE_CHECKING:
     from headrace.series import Series
 
-#: Units of a second; a date counts days.
+#: Units per second; a date counts days.
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 UNITS = ("D", *PER_SECOND)
 DAY = 86_400
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-#: Operators that give one of their last two values.
+#: Operators that return one of their last two operands.
 _CHOICES = ("where", "fill_null", "maximum", "minimum")
 
 
@@ -30,14 +30,14 @@ def unit_of(dtype: str) -> str:
 
 
 def scale(unit: str, finer: str) -> int:
-    """How many of `finer` one of `unit` is."""
+    """How many `finer` units make one `unit`."""
     if unit == "D":
         return 1 if finer == "D" else DAY * PER_SECOND[finer]
     return PER_SECOND[finer] // PER_SECOND[unit]
 
 
 def coarsest(nanoseconds: int) -> str:
-    """The coarsest unit in which this is a whole number."""
+    """The coarsest unit in which this is an integer."""
     return next(u for u in UNITS if nanoseconds % scale(u, "ns") == 0)
 
 
@@ -63,16 +63,16 @@ def span(value: Any) -> int:
     refuse_months(value, "timedelta")
     if np.isnat(value):
         raise InvalidArgumentError(
-            f"timedelta: NaT has no length: value={value!r}; look for missing values with isna, "
-            "put them with where"
+            f"timedelta: NaT has no length: value={value!r}; use isna to find missing "
+            "values, where to set them"
         )
     return int(value.astype("timedelta64[ns]").astype("int64"))
 
 
 def counts(column: Deferred, unit: str, clamp: bool = False) -> Any:
-    """The integers of a column in a unit as fine as its own, or finer.
+    """The integers of a column in its own unit or a finer one.
 
-    What does not fit is an error with its row, or with `clamp` the greatest integer.
+    A value that does not fit raises with its row, or with `clamp` becomes the largest integer.
     """
     from headrace.series import Series
 
@@ -83,7 +83,7 @@ def counts(column: Deferred, unit: str, clamp: bool = False) -> Any:
 
 
 def of_counts(whole: Any, dtype: str) -> _core.Node:
-    """Integers as the dates, times or durations that they count."""
+    """Integers as dates, times or durations."""
     return _core.retype(whole.astype(_storage(dtype))._node, dtype)
 
 
@@ -92,20 +92,20 @@ def _storage(dtype: str) -> str:
 
 
 def span_unit(value: Any) -> str:
-    """The unit of a column of durations, or the coarsest one of a timedelta, seconds at most."""
+    """The unit of a duration column, or the coarsest unit of a timedelta, at most seconds."""
     unit = unit_of(value._node.dtype) if is_duration(value) else coarsest(span(value))
     return "s" if unit == "D" else unit
 
 
 def span_counts(value: Any, unit: str, clamp: bool = False) -> Any:
-    """The integers of a column of durations, or the integer of a timedelta."""
+    """The integers of a duration column, or the integer of a timedelta."""
     if is_duration(value):
         return counts(value, unit, clamp)
     return whole_of(span(value), unit, clamp)
 
 
 def whole_of(nanoseconds: int, unit: str, clamp: bool) -> int:
-    """Nanoseconds as the integer of a unit, with `clamp` one of 64 bits."""
+    """Nanoseconds as an integer of a unit, with `clamp` limited to 64 bits."""
     whole = nanoseconds // scale(unit, "ns")
     return max(-(2**63), min(whole, 2**63 - 1)) if clamp else whole
 
@@ -126,7 +126,7 @@ def _whole(value: Any) -> bool:
 
 
 def durations_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
-    """The node of an operator on durations and what goes with them, or None."""
+    """The node of an operator with a duration operand, or None if there is none."""
     sides = values[-2:]
     spans = [is_duration(side) or is_span(side) for side in sides]
     if op in ("negative", "abs", "absolute") and is_duration(values[0]):
@@ -151,14 +151,14 @@ def durations_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
         lower = whole // sides[1]
         if op == "floor_divide":
             return _durations(lower, unit)
-        left = (whole - lower * sides[1]) != 0  # towards zero, as NumPy does
+        left = (whole - lower * sides[1]) != 0  # towards zero, as in NumPy
         signs = (whole < 0) ^ (sides[1] < 0)
         return _durations(lower + (left & signs).astype("int64"), unit)
     return None
 
 
 def _two(op: str, before: tuple[Any, ...], sides: list[Any], unit: str) -> _core.Node | None:
-    """The node of an operator on two durations as integers of one unit."""
+    """The node of an operator on two durations, as integers of a common unit."""
     from headrace.series import Series
 
     nodes = [_core.scalar(side) if isinstance(side, int) else side._node for side in sides]
@@ -171,7 +171,7 @@ def _two(op: str, before: tuple[Any, ...], sides: list[Any], unit: str) -> _core
 
 
 class DurationAccessor:
-    """The parts of each duration, as Python's timedelta has them; null where it is null."""
+    """The components of each duration, as in Python's timedelta; null for null."""
 
     __slots__ = ("_series", "_unit")
 
@@ -210,7 +210,7 @@ class DurationAccessor:
         return self._part("ns", 1000)
 
     def floor(self, freq: Any) -> Series:
-        """Rounded down to a multiple of a period such as ``"15min"``, ``"1h30min"``, a timedelta.
+        """Round down to a multiple of a period: ``"15min"``, ``"1h30min"`` or a timedelta.
 
         >>> import datetime
         >>> import headrace as hr
@@ -220,11 +220,11 @@ class DurationAccessor:
         return self._multiples("floor", freq)
 
     def ceil(self, freq: Any) -> Series:
-        """Rounded up to a multiple of a period; see `floor`."""
+        """Round up to a multiple of a period; see `floor`."""
         return self._multiples("ceil", freq)
 
     def round(self, freq: Any) -> Series:
-        """The nearest multiple of a period, of two the even one; see `floor`."""
+        """Round to the nearest multiple of a period, halves to even; see `floor`."""
         return self._multiples("round", freq)
 
     def _multiples(self, op: str, freq: Any) -> Series:
@@ -237,7 +237,7 @@ class DurationAccessor:
         return made
 
     def total_seconds(self) -> Series:
-        """All of it in seconds, as float64.
+        """The duration in seconds, as float64.
 
         >>> import datetime
         >>> import headrace as hr
@@ -252,14 +252,14 @@ class DurationAccessor:
         return made
 
 
-#: Aggregates that lie between values, and so go through floats.
+#: Aggregates that interpolate, and so go through floats.
 BETWEEN = ("mean", "median", "quantile")
 
 
 def from_base(whole: Any) -> tuple[Any, Any]:
-    """Counts from about the least one on, which floats hold better, and that one.
+    """Counts relative to about the smallest one, which floats hold more exactly, and that base.
 
-    From 0 on where they lie too far apart.
+    The base is 0 if the counts are too far apart.
     """
     floats = whole.astype("float64")
     least = floats.min()
@@ -269,7 +269,7 @@ def from_base(whole: Any) -> tuple[Any, Any]:
 
 
 def whole_units(numbers: Any, base: Any, dtype: str) -> _core.Node:
-    """Floats that count from a base on as times or durations, cut towards zero as pandas does."""
+    """Floats relative to a base as times or durations, truncated as in pandas."""
     below = numbers._elementwise("floor", numbers)
     whole = below.astype("int64") + base
     whole = whole + ((whole < 0) & (numbers > below)).astype("int64")
@@ -282,7 +282,7 @@ def deviation_of(dtype: str) -> str:
 
 
 def counts_for(kind: str, series: Deferred) -> tuple[str, Any, Any]:
-    """What an aggregate of times or durations gives, what it takes, and from where that counts."""
+    """Result dtype, integer input and base of an aggregate of times or durations."""
     own = series._node.dtype
     dtype = deviation_of(own) if kind == "std" else own
     whole = counts(series, unit_of(dtype))
@@ -290,7 +290,7 @@ def counts_for(kind: str, series: Deferred) -> tuple[str, Any, Any]:
 
 
 def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
-    """An aggregate of dates, times or durations as a value; None of no value."""
+    """An aggregate of dates, times or durations, evaluated; None if there is no value."""
     from headrace.series import Series
 
     mark(kind)
@@ -312,12 +312,12 @@ def level_of(q: Any) -> float:
         return float(q)
     except (TypeError, ValueError):
         raise TypeMismatchError(
-            f"quantile: a number from 0 to 1 is wanted, or a list of them: q={q!r}"
+            f"quantile: expected a number from 0 to 1, or a list of them: q={q!r}"
         ) from None
 
 
 def quantile(series: Deferred, q: float | list[float], interpolation: str) -> Any:
-    """Quantiles of dates, times or durations: a value, or a series of a list; None of no value."""
+    """Quantiles of dates, times or durations: a value, or a series for a list of them."""
     from headrace.series import Series
 
     def one(level: Any) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which engine runs: the one of this package, or the one with CUDA of ``headrace-cu13``."""
+"""Choose the engine: this package's own, or the CUDA build of ``headrace-cu13``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ADD_ON = "headrace-cu13"
 
 
 def _version(package: str) -> str:
-    """The version of an installed package; empty for one that runs where it was built."""
+    """The version of an installed package; empty when running from a build tree."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -25,7 +25,7 @@ def _version(package: str) -> str:
 
 
 def _why_not(folder: Path | None, wish: str) -> str:
-    """Why the add-on is not taken; empty when it is."""
+    """Why the add-on is not used; empty if it is."""
     if wish == "cpu":
         return "HEADRACE_ENGINE=cpu"
     if folder is None:
@@ -34,22 +34,22 @@ def _why_not(folder: Path | None, wish: str) -> str:
 
     ours, theirs = _version("headrace"), _version(_ADD_ON)
     if ours and ours != theirs:
-        return f"{_ADD_ON} is of version {theirs}, and headrace of {ours}"
+        return f"{_ADD_ON} is version {theirs}, but headrace is version {ours}"
     if wish == "cuda":
         return ""
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
-        return f"{_ADD_ON} is installed, and there is no CUDA driver"
+        return f"{_ADD_ON} is installed, but there is no CUDA driver"
     return ""
 
 
 def _load() -> str:
-    """Put the engine to be taken in the place of ``headrace._core``; says which it is and why."""
+    """Install the chosen engine as ``headrace._core``; returns which one it is and why."""
     wish = os.environ.get("HEADRACE_ENGINE") or "auto"
     if wish not in ("auto", "cpu", "cuda"):
         raise ValueError(
-            f"engine: unknown engine: HEADRACE_ENGINE={wish!r}; use one of 'auto', 'cpu', 'cuda'"
+            f"engine: unknown engine: HEADRACE_ENGINE={wish!r}; expected 'auto', 'cpu' or 'cuda'"
         )
     add_on = importlib.util.find_spec("headrace_cu13")
     folder = Path(add_on.origin).parent if add_on and add_on.origin else None
@@ -67,8 +67,8 @@ def _load() -> str:
     return _ADD_ON
 
 
-#: The package that the engine came from; in brackets why it was not the other.
+#: The package of the engine in use; in brackets why not the other one.
 engine = _load()
 
-# `from headrace import _core` gives this one; `import headrace._core` still the module itself.
+# `from headrace import _core` gives this one; `import headrace._core` the original module.
 setattr(sys.modules["headrace"], "_core", guarded(importlib.import_module("headrace._core")))  # noqa: B010

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one family of errors: ``operator: what is wrong: name=value, ...; the fix``."""
+"""The error classes. A message reads ``operator: what is wrong: name=value, ...; the fix``."""
 
 import os
 from typing import Any
 
 
 class Error(Exception):
-    """Root of all errors that Headrace raises on purpose."""
+    """Base class of all errors that Headrace raises on purpose."""
 
     __module__ = "headrace"
 
@@ -16,19 +16,19 @@ class Error(Exception):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """A value that the operator cannot take."""
+    """An argument value that the operator does not accept."""
 
     __module__ = "headrace"
 
 
 class ExchangeError(InvalidArgumentError, BufferError):
-    """Data that an exchange protocol cannot carry as they are; the message names the way out."""
+    """Data that an exchange protocol cannot represent; the message suggests an alternative."""
 
     __module__ = "headrace"
 
 
 class TypeMismatchError(Error, TypeError):
-    """A dtype, a kind or a class of shape that the operator cannot take."""
+    """A dtype, type or shape that the operator does not accept."""
 
     __module__ = "headrace"
 
@@ -40,12 +40,12 @@ class ColumnNotFoundError(Error, KeyError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """A request that the budget or the machine cannot meet.
+    """An allocation that exceeds the budget or the machine.
 
     Attributes
     ----------
     requested_bytes, limit_bytes, used_bytes : int
-        The request, the budget, and what was in use; 0 when not known.
+        The request, the budget, and the memory in use; 0 if unknown.
     """
 
     __module__ = "headrace"
@@ -56,9 +56,9 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class InputError(Error, OSError):
-    """Bad bytes in an input, or a file that cannot be read or written.
+    """Malformed input, or a file that cannot be read or written.
 
-    Where the system refuses, it is Python's own error for that as well: a missing file is caught
+    An error from the operating system is also Python's own class for it: a missing file is caught
     by ``except FileNotFoundError`` too, others by PermissionError, IsADirectoryError, ...
 
     Attributes
@@ -66,9 +66,9 @@ class InputError(Error, OSError):
     path : str
         The file; also as ``filename``.
     line, column : int
-        Where in the file, counted from 1; 0 when not known.
+        Position in the file, counted from 1; 0 if unknown.
     errno, strerror : int and str, or None
-        What the system said.
+        The error of the operating system.
     """
 
     __module__ = "headrace"
@@ -78,30 +78,30 @@ class InputError(Error, OSError):
     column: int = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By its parts: neither the fields of OSError nor the class would get through."""
+        """Pickle by parts: the fields of OSError and the class would be lost otherwise."""
         fields = (self.path, self.errno or 0, self.line, self.column)
         return (input_error, (str(self), *fields), self.__dict__)
 
 
 class DeviceError(Error, RuntimeError):
-    """A device that fails or is not there."""
+    """A device that fails or does not exist."""
 
     __module__ = "headrace"
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Something that Headrace does not do."""
+    """A feature that Headrace does not support."""
 
     __module__ = "headrace"
 
 
 class InternalError(Error, RuntimeError):
-    """A fault of Headrace itself; please report it.
+    """A bug in Headrace; please report it.
 
     Attributes
     ----------
     held_bytes : int
-        Bytes still held, when a leak check found them.
+        Bytes still held, if a leak check found any.
     """
 
     __module__ = "headrace"
@@ -109,14 +109,14 @@ class InternalError(Error, RuntimeError):
     held_bytes: int = 0
 
 
-#: InputError that is Python's own error as well, by the class of that.
+#: Subclasses of InputError that are also one of Python's OSError subclasses, by that class.
 _INPUT_ERRORS: dict[type[OSError], type[InputError]] = {OSError: InputError}
 
 
 def input_error(
     message: str, path: str = "", errno: int = 0, line: int = 0, column: int = 0
 ) -> InputError:
-    """An InputError that is also what Python raises for `errno`."""
+    """An InputError that is also the class that Python raises for `errno`."""
     kind = type(OSError(errno, ""))
     if kind not in _INPUT_ERRORS:
         names = {"__module__": "headrace", "__doc__": InputError.__doc__}

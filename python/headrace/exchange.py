@@ -41,12 +41,12 @@ def _has_buffer(values: object) -> bool:
 
 
 def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
-    kinds = getattr(values, "dtypes", ())  # one of a series
+    kinds = getattr(values, "dtypes", ())  # part of a series
     kinds = list(kinds.values()) if isinstance(kinds, dict) else kinds
     for kind in kinds if hasattr(kinds, "__iter__") else (kinds,):
         if str(kind).startswith("period["):
             raise TypeMismatchError(
-                f"{op}: periods are no column: dtype='{kind}'; use dt.to_timestamp()"
+                f"{op}: pandas periods are not supported: dtype='{kind}'; use dt.to_timestamp()"
             )
     try:
         return _core.from_arrow(values, op)
@@ -54,8 +54,8 @@ def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
         raise
     except Exception as error:
         raise UnsupportedError(
-            f"{op}: the object cannot hand this out as Arrow: type={type(values).__name__!r}; "
-            f"convert it first ({error})"
+            f"{op}: the object cannot export this as Arrow: "
+            f"type={type(values).__name__!r}; convert it first ({error})"
         ) from error
 
 
@@ -63,8 +63,8 @@ def _arrow_column(values: Any, op: str) -> _core.Column:
     columns = _arrow_columns(values, op)
     if columns.is_table:
         raise TypeMismatchError(
-            f"{op}: a table is no column: columns={len(columns.names)}; "
-            "use from_arrow() or DataFrame(), or select a column"
+            f"{op}: expected a column, got a table: columns={len(columns.names)}; use "
+            "from_arrow() or DataFrame(), or select a column"
         )
     return columns.column(0, op)
 
@@ -72,14 +72,14 @@ def _arrow_column(values: Any, op: str) -> _core.Column:
 def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     """Adopt an array of another library without a copy, or build one from Python numbers.
 
-    The second value tells whether somebody else may still write to the memory.
+    The second value tells whether another owner may still write to the memory.
     """
     if hasattr(values, "__array_interface__"):
         _refuse_mask(values, "asarray")
         if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
             raise TypeMismatchError(
-                "asarray: dates stand in columns only: dtype='datetime64[D]'; "
-                "make a Series of them, or use astype('datetime64[s]')"
+                "asarray: arrays cannot hold dates: dtype='datetime64[D]'; use a Series, or "
+                "astype('datetime64[s]')"
             )
         return _core.from_array(values, "asarray")
     if hasattr(values, "__dlpack__") and not _has_arrow(values):
@@ -95,20 +95,23 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     array = np.asarray(values)
     if array.dtype.kind not in "biufcMm":
         raise TypeMismatchError(
-            f"asarray: these values are no array of numbers: type={type(values).__name__!r}; "
-            "pass numbers or bools, or make a Series of texts and of values with None"
+            f"asarray: expected numbers or bools: type={type(values).__name__!r}; use a "
+            "Series for strings and for values with None"
         )
     return _core.from_array(array, "asarray")[0], False
 
 
 def _days(values: Any) -> bool:
-    """Tell whether an array of times counts days, which ours do in 32 bits."""
+    """Tell whether an array of times counts days, which are 32-bit here."""
     return bool(values.dtype.name == "datetime64[D]")
 
 
 def _refuse_mask(values: Any, op: str) -> None:
     if type(values).__module__.startswith("numpy.ma"):
-        raise UnsupportedError(f"{op}: a masked array; fill it first: x.filled(value)")
+        raise UnsupportedError(
+            f"{op}: masked arrays are not supported: type='MaskedArray'; fill it first: "
+            "x.filled(value)"
+        )
 
 
 def _is_numpy_backed(values: Any) -> bool:
@@ -117,10 +120,10 @@ def _is_numpy_backed(values: Any) -> bool:
 
 
 def _pandas_array(values: Any) -> tuple[_core.Tensor, bool]:
-    # pandas shows its blocks read-only, yet writes to them itself.
+    # pandas exposes its blocks as read-only, yet writes to them itself.
     array = values.to_numpy()
     if array.flags.owndata:
-        _core.record_copy("asarray", "pandas columns become one array", array.nbytes, False)
+        _core.record_copy("asarray", "pandas columns gathered into one array", array.nbytes, False)
     return _core.from_array(array, "asarray")[0], True
 
 
@@ -129,7 +132,7 @@ def column_from(
 ) -> tuple[_core.Column, bool]:
     """Adopt a column of another library, or build one of `dtype` from a list of Python values.
 
-    The second value tells whether somebody else may still write to the memory.
+    The second value tells whether another owner may still write to the memory.
     """
     if isinstance(values, list | tuple | range):
         return _list_column(values, op, dtype), False
@@ -141,7 +144,7 @@ def column_from(
         return _array_column(values, op)
     module = type(values).__module__.partition(".")[0]
     if module == "pandas" and kind in tuple("biufMm") and _is_numpy_backed(values):
-        # pandas shows its blocks read-only, yet writes to them itself.
+        # pandas exposes its blocks as read-only, yet writes to them itself.
         return _array_column(values.to_numpy(), op)[0], True
     if module == "pandas" and type(values).__name__ == "Categorical":
         from headrace.categories import of_pandas
@@ -157,7 +160,7 @@ def column_from(
     if hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set):
         return _list_column(list(values), op, dtype), False
     raise TypeMismatchError(
-        f"{op}: these values are no column: type={type(values).__name__!r}; "
+        f"{op}: cannot build a column from this type: type={type(values).__name__!r}; "
         "pass a list, an array, or an Arrow or pandas column"
     )
 
@@ -167,7 +170,7 @@ def _is_numpy_time(value: Any) -> bool:
 
 
 def _numpy_durations(values: Any, op: str, dtype: str | None) -> Any:
-    """A NumPy array of a list with a timedelta64 in it, in a unit that a column has."""
+    """A NumPy array from a list with a timedelta64, in a unit that columns support."""
     import numpy as np
 
     spans = [np.timedelta64("NaT") if value is None else np.timedelta64(value) for value in values]
@@ -177,10 +180,10 @@ def _numpy_durations(values: Any, op: str, dtype: str | None) -> Any:
 
 
 def _python_values(values: Any, dtype: str | None = None) -> _core.Column:
-    """A column of Python's values; beside texts and times NaN, and what pandas has, is null."""
+    """A column of Python values; among strings and times, NaN and pandas' markers are null."""
     try:
         return _core.column_from_list(values, dtype)
-    except (TypeMismatchError, RuntimeError):  # pandas' NaT looks like a time of Python
+    except (TypeMismatchError, RuntimeError):  # pandas' NaT looks like a Python datetime
         plain = [None if is_missing(value) else value for value in values]
         if all(p is v for p, v in zip(plain, values, strict=True)):
             raise
@@ -197,14 +200,14 @@ def _list_column(values: Any, op: str, dtype: str | None) -> _core.Column:
     import numpy as np
 
     times = [np.datetime64("NaT") if value is None else np.datetime64(value) for value in values]
-    if dtype is None:  # NumPy finds the unit that holds all of them
+    if dtype is None:  # NumPy finds the common unit
         return _array_column(np.array(times), op)[0]
     made = [time.astype("datetime64[D]" if dtype == "date" else dtype) for time in times]
     for row, (time, exact) in enumerate(zip(made, times, strict=True)):
         if time != exact and not np.isnat(exact):
             raise InvalidArgumentError(
-                f"{op}: a time that the dtype does not hold: row={row}, value='{exact}', "
-                f"dtype={dtype!r}; give a finer unit"
+                f"{op}: the dtype cannot hold this time exactly: row={row}, value='{exact}', "
+                f"dtype={dtype!r}; use a finer unit"
             )
     return _array_column(np.array(made), op)[0]
 
@@ -218,7 +221,7 @@ def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
     ):
         refuse_months(values, op)
         seconds = values.astype("timedelta64[s]")
-        _core.record_copy(op, f"{values.dtype.name} becomes seconds", seconds.nbytes, False)
+        _core.record_copy(op, f"{values.dtype.name} converted to seconds", seconds.nbytes, False)
         values = seconds
     tensor, live = _core.from_array(values, op)
     return _core.column_of(tensor, op), live
@@ -226,15 +229,15 @@ def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
 
 def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
     if values.ndim != 1:
-        raise TypeMismatchError(f"{op}: only a 1-D array is a column: dimensions={values.ndim}")
-    _core.record_copy(op, "NumPy objects become values", values.nbytes, False)
+        raise TypeMismatchError(f"{op}: expected a 1-D array: dimensions={values.ndim}")
+    _core.record_copy(op, "NumPy objects converted to values", values.nbytes, False)
     return _python_values(values.tolist())
 
 
 def column_node(
     values: Any, op: str = "Series", domain: int = 0, dtype: str | None = None
 ) -> _core.Node:
-    """Make the plan node of a column's values."""
+    """Make the plan node of a column."""
     from headrace.deferred import Deferred
 
     if isinstance(values, Deferred):
@@ -245,11 +248,11 @@ def column_node(
 
 
 def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[Any, Any]:
-    """View a column as NumPy does; conversions are in the ledger."""
+    """A column as a NumPy array; conversions are recorded in the ledger."""
     import numpy as np
 
     if column.dtype in ("string", "category"):
-        reason = f"{'strings' if column.dtype == 'string' else 'categories'} become objects"
+        reason = f"{'strings' if column.dtype == 'string' else 'categories'} converted to objects"
         _core.record_copy(op, reason, column.nbytes, False)
         result = np.empty(column.num_rows, dtype=object)
         result[:] = column.to_list()
@@ -257,12 +260,12 @@ def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[
     if column.dtype == "date":
         return np.asarray(column.days(op)).view("datetime64[D]")
     if column.dtype.startswith("decimal"):
-        _core.record_copy(op, "decimals become objects", column.nbytes, False)
+        _core.record_copy(op, "decimals converted to objects", column.nbytes, False)
         result = np.empty(column.num_rows, dtype=object)
         result[:] = column.to_list()
         return result
     if zone_in(column.dtype):
-        _core.record_copy(op, "times with a zone become objects", column.num_rows * 8, False)
+        _core.record_copy(op, "zoned times converted to objects", column.num_rows * 8, False)
         result = np.empty(column.num_rows, dtype=object)
         result[:] = column.to_list()
         return result
@@ -283,13 +286,13 @@ def to_ndarray(
     dtype: npt.DTypeLike | None = None,
     copy: bool | None = None,
 ) -> np.ndarray[Any, Any]:
-    """Do what NumPy asks of ``__array__``: `copy` False refuses a copy, None allows it."""
+    """Implement ``__array__``: `copy` False refuses a copy, None allows one."""
     import numpy as np
 
     converts = dtype is not None and str(np.dtype(dtype)) != value.dtype
     if copy is False and (converts or not _is_view(value)):
         raise ExchangeError(
-            f"__array__: this needs a copy: dtype={value.dtype!r}; pass copy=None or copy=True"
+            f"__array__: a copy is needed: dtype={value.dtype!r}; pass copy=None or copy=True"
         )
     if isinstance(value, _core.Tensor):
         result = np.asarray(value)
@@ -307,7 +310,7 @@ def to_ndarray(
 
 
 def column_to_pandas(column: _core.Column, name: str | None) -> Any:
-    """Give a pandas series: on the same memory, of NumPy's dtype where there are no nulls."""
+    """A pandas series on the same memory, with NumPy's dtype if there are no nulls."""
     import pandas as pd
 
     if zone := zone_in(column.dtype):
@@ -321,21 +324,23 @@ def column_to_pandas(column: _core.Column, name: str | None) -> Any:
         return pd.Series(_pandas_categories(column), name=name, copy=False)
     import pyarrow as pa
 
-    if column.dtype == "string":  # pandas has no words for views
-        _core.record_copy("to_pandas", "texts become pandas' texts", column.nbytes, False)
+    if column.dtype == "string":  # pandas has no dtype for string views
+        _core.record_copy("to_pandas", "strings converted to pandas strings", column.nbytes, False)
         texts = pa.array(column).cast(pa.large_string())
         return pd.Series(texts, name=name, dtype="str", copy=False)
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(column)), name=name, copy=False)
 
 
 def _pandas_categories(column: _core.Column) -> Any:
-    """Give pandas' own categories: its codes say null by -1 and are as narrow as they can be."""
+    """A pandas categorical: its codes are -1 for null and as narrow as possible."""
     import numpy as np
     import pandas as pd
 
     categories = pd.Index(column.categories.to_list(), dtype="str")
     width = np.min_scalar_type(-max(len(categories), 1)).itemsize
-    _core.record_copy("to_pandas", "codes become pandas' codes", column.num_rows * width, False)
+    _core.record_copy(
+        "to_pandas", "codes converted to pandas codes", column.num_rows * width, False
+    )
     codes = _core.elementwise("fill_null", [_core.data(column.codes), _core.scalar(-1)])
     _core.force([codes])
     return pd.Categorical.from_codes(
@@ -349,7 +354,7 @@ def from_dlpack(values: Any) -> Array:
     Parameters
     ----------
     values : object
-        A tensor of PyTorch, JAX, NumPy or another library, in memory that the host can read.
+        A tensor of PyTorch, JAX, NumPy or another library, in host-readable memory.
 
     Returns
     -------
@@ -359,7 +364,7 @@ def from_dlpack(values: Any) -> Array:
     Raises
     ------
     DeviceError
-        For memory of a GPU in a build without CUDA.
+        For GPU memory in a build without CUDA.
     UnsupportedError
         For a dtype that Headrace does not have.
 
@@ -376,33 +381,33 @@ def from_dlpack(values: Any) -> Array:
     mark("from_dlpack")
     if not hasattr(values, "__dlpack__") and type(values).__name__ != "PyCapsule":
         raise TypeMismatchError(
-            f"from_dlpack: the object does not speak DLPack: type={type(values).__name__!r}; "
-            "pass an object with __dlpack__, or use asarray"
+            "from_dlpack: the object does not support DLPack: "
+            f"type={type(values).__name__!r}; pass an object with __dlpack__, or use "
+            "asarray"
         )
     return Array(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
 
 
 def from_arrow(values: Any) -> DataFrame | Series:
-    """Share the memory of an object that speaks Arrow: a frame for a table, else a series.
+    """Share the memory of an Arrow object: a frame for a table, else a series.
 
     Parameters
     ----------
     values : object
         Anything with ``__arrow_c_array__`` or ``__arrow_c_stream__``: tables and columns of
-        pyarrow, Polars, pandas, DuckDB. With ``__arrow_c_device_array__`` what is on a GPU is
-        shared there: numbers, bools and times.
+        pyarrow, Polars, pandas, DuckDB. With ``__arrow_c_device_array__`` numbers, bools and times
+        on a GPU are shared there.
 
     Returns
     -------
     DataFrame or Series
-        On the same memory. Strings with offsets get views, dictionaries of strings become
-        categories (their codes stay where they are when they are 32 bits wide) and chunks are
-        joined: the ledger shows these copies.
+        On the same memory. Offset strings get views, string dictionaries become categories (32-bit
+        codes are shared) and chunks are joined: the ledger records these copies.
 
     Raises
     ------
     UnsupportedError
-        For a format that Headrace does not read; names the column and the way out.
+        For an unsupported format; names the column and an alternative.
 
     Examples
     --------
@@ -418,8 +423,9 @@ def from_arrow(values: Any) -> DataFrame | Series:
     mark("from_arrow")
     if not _has_arrow(values):
         raise TypeMismatchError(
-            f"from_arrow: the object does not speak Arrow: type={type(values).__name__!r}; "
-            "pass an object with __arrow_c_array__ or __arrow_c_stream__"
+            "from_arrow: the object does not support Arrow: "
+            f"type={type(values).__name__!r}; pass an object with __arrow_c_array__ or "
+            "__arrow_c_stream__"
         )
     columns = _arrow_columns(values, "from_arrow")
     made = [columns.column(i, "from_arrow") for i in range(len(columns.names))]
@@ -429,19 +435,19 @@ def from_arrow(values: Any) -> DataFrame | Series:
 
 
 def from_pandas(values: Any) -> DataFrame | Series:
-    """Share the memory of a pandas frame or series where its layout allows it.
+    """Share the memory of a pandas frame or series where its layout allows.
 
     Parameters
     ----------
     values : pandas.DataFrame or pandas.Series
-        Numbers and times without a zone stay where they are; strings, categories, times with a
-        zone and nullable columns come through Arrow. NaT becomes null.
+        Numbers and naive times are shared; strings, categories, zoned times and nullable columns
+        come through Arrow. NaT becomes null.
 
     Returns
     -------
     DataFrame or Series
-        The index is its labels, beside the columns. One without a name is called ``"index"``,
-        or left out where it is of integers: positions, of rows that were picked or sorted.
+        The index becomes labels, kept as columns. An unnamed one is called ``"index"``, or dropped
+        if it holds integers (positions).
 
     Examples
     --------
@@ -460,8 +466,8 @@ def from_pandas(values: Any) -> DataFrame | Series:
     came_back("from_pandas", values)
     if type(values).__module__.partition(".")[0] != "pandas":
         raise TypeMismatchError(
-            f"from_pandas: this is not of pandas: type={type(values).__name__!r}; "
-            "use DataFrame or Series"
+            f"from_pandas: expected a pandas object: type={type(values).__name__!r}; use "
+            "DataFrame or Series"
         )
     if not hasattr(values, "columns"):
         return Series(values)
@@ -469,7 +475,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
         known = values.columns.intersection(labels).tolist()
         if known:
             raise InvalidArgumentError(
-                f"from_pandas: a level of the index has the name of a column: name={known[0]!r}; "
+                f"from_pandas: an index level has the name of a column: name={known[0]!r}; "
                 "use reset_index(drop=True), or rename one"
             )
         table = from_pandas(values.reset_index(names=labels))
@@ -479,7 +485,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:
         raise InvalidArgumentError(
-            f"from_pandas: a column name is there twice: name={repeated[0]!r}; rename one"
+            f"from_pandas: duplicate column name: name={repeated[0]!r}; rename one"
         )
     domain = _core.new_domain() if counts_rows(values) else picked_domain()
     nodes: dict[str, _core.Node] = {}

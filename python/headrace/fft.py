@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Discrete Fourier transforms of any length along the last axis, deferred."""
+"""Discrete Fourier transforms of any length along the last axis, lazy."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def fft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
     x : array_like
         Numbers of one or more dimensions, of any stride, without nulls.
     n : int, optional
-        Length of the transform: longer rows are cut, shorter ones padded with zeros.
+        Length of the transform: longer rows are truncated, shorter ones zero-padded.
     norm : {"backward", "ortho", "forward"}
-        Where the factor 1/n stands: on the inverse, as 1/sqrt(n) on both, on this one.
+        Where the factor 1/n applies: on the inverse, as 1/sqrt(n) on both, on the forward one.
 
     Returns
     -------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that appear whole or not at all."""
+"""Atomic file writes: a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["new_file", "write_file"]
 
 
 class _File(io.RawIOBase):
-    """A sink of the engine as a binary file of Python."""
+    """An engine sink as a binary Python file."""
 
     def __init__(self, sink: _core.Sink) -> None:
         self._sink = sink
         self.failure: BaseException | None = None
 
     def writable(self) -> bool:
-        """Nothing else is."""
+        """Write-only."""
         return True
 
     def write(self, data: Any) -> int:
-        """Append the bytes; once that failed or was interrupted, they go nowhere.
+        """Append the bytes; after a failure or an interrupt they are discarded.
 
-        Who writes may want to write an end then, and would wait or fail again.
+        A writer may try to write a trailer then, which would block or fail again.
         """
         if self.failure is None:
             try:
@@ -41,9 +41,9 @@ class _File(io.RawIOBase):
 
 @contextmanager
 def new_file(op: str, path: str | os.PathLike[str]) -> Iterator[io.RawIOBase]:
-    """A binary file that takes the place of `path` at the end, unless the block raises.
+    """A binary file that replaces `path` at the end, unless the block raises.
 
-    A regular file is replaced whole, links are followed, the mode stays; a pipe or a device is
+    A regular file is replaced whole, links are followed, the mode is kept; a pipe or a device is
     written directly.
     """
     sink = _core.Sink(op, os.fspath(path), False)
@@ -54,11 +54,11 @@ def new_file(op: str, path: str | os.PathLike[str]) -> Iterator[io.RawIOBase]:
             raise file.failure
         sink.commit()
     finally:
-        file.failure = None  # which holds the frames that hold the file
+        file.failure = None  # the traceback holds the frames that hold the file
         sink.discard()
 
 
 def write_file(op: str, path: str | os.PathLike[str], content: str | bytes) -> None:
-    """The same in one go; texts as UTF-8."""
+    """The same in one call; strings as UTF-8."""
     with new_file(op, path) as file:
         file.write(content.encode() if isinstance(content, str) else content)

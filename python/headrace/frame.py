@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hr.DataFrame`: named columns of one row domain, deferred."""
+"""`hr.DataFrame`: named, lazy columns of one row set."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def _frame_from(data: Any) -> DataFrame:
     if isinstance(table, DataFrame):
         return table
     raise TypeMismatchError(
-        f"DataFrame: these values are no table: type={type(data).__name__!r}; "
-        "pass columns by name, or a table of pandas, pyarrow or Polars"
+        "DataFrame: cannot build a table from this type: "
+        f"type={type(data).__name__!r}; pass columns by name, or a table of pandas, "
+        "pyarrow or Polars"
     )
 
 
@@ -62,7 +63,7 @@ class DataFrame(
     FrameFunctions,
     FrameShapes,
 ):
-    """Rows in order under named columns. Each column is a deferred series of the same row domain.
+    """A table of named columns. Each column is a lazy series over the same rows.
 
     >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [0.5, None, 2.5]})
@@ -70,8 +71,8 @@ class DataFrame(
     >>> df[df.x > 1].z.to_list()
     [4, 6]
 
-    Rows (lists, generators, NumPy's records), dictionaries, arrays of two dimensions, tables of
-    pandas, pyarrow and Polars work too; `index` gives labels, `dtype` is for all columns:
+    Also takes rows (lists, generators, record arrays), dictionaries, two-dimensional arrays, and
+    pandas, pyarrow and Polars tables; `index` sets labels, `dtype` applies to all columns:
 
     >>> hr.DataFrame([[1, "a"], [2, "b"]], columns=["x", "s"]).s.to_list()
     ['a', 'b']
@@ -80,9 +81,9 @@ class DataFrame(
     """
 
     __slots__ = ("__weakref__", "_labels", "_nodes", "rejects")
-    #: The index: nodes by name. Those of columns that are shown are the columns' own.
+    #: The index: nodes by name, shared with the columns that are shown.
     _labels: dict[str, _core.Node]
-    #: Rows that `read_csv(on_bad="reject")` set aside; None for all other frames.
+    #: Rows rejected by `read_csv(on_bad="reject")`; None for all other frames.
     rejects: DataFrame | None
 
     def __init__(
@@ -118,7 +119,7 @@ class DataFrame(
     def from_dict(
         cls, data: Mapping[Any, Any], orient: str = "columns", columns: Iterable[str] | None = None
     ) -> DataFrame:
-        """A frame of columns by name, or, with ``orient="index"``, of rows by label.
+        """Build a frame from columns by name, or with ``orient="index"`` from rows by label.
 
         >>> import headrace as hr
         >>> hr.DataFrame.from_dict({"r": [1, 2]}, orient="index", columns=["a", "b"]).b.to_list()
@@ -126,7 +127,7 @@ class DataFrame(
         """
         if orient not in ("columns", "index"):
             raise InvalidArgumentError(
-                f"from_dict: no such word: orient={orient!r}; pass columns or index"
+                f"from_dict: invalid value: orient={orient!r}; expected 'columns' or 'index'"
             )
         if orient == "columns":
             return cls(data, columns)
@@ -134,7 +135,7 @@ class DataFrame(
 
     @classmethod
     def from_records(cls, data: Any, columns: Iterable[str] | None = None) -> DataFrame:
-        """A frame of rows: lists, tuples, dictionaries, or NumPy's records."""
+        """Build a frame from rows: lists, tuples, dictionaries, or NumPy records."""
         return cls(data, columns)
 
     @classmethod
@@ -148,11 +149,11 @@ class DataFrame(
         return frame
 
     def _hidden(self) -> dict[str, _core.Node]:
-        """Labels that are no columns: others were picked."""
+        """Labels that are not among the selected columns."""
         return {name: node for name, node in self._labels.items() if name not in self._nodes}
 
     def _of_rows(self, names: list[str], nodes: Iterable[_core.Node]) -> DataFrame:
-        """Other rows of the columns and hidden labels `names`."""
+        """A frame of new rows for the columns and hidden labels `names`."""
         made = dict(zip(names, nodes, strict=True))
         shown = {name: made[name] for name in self._nodes}
         return DataFrame._of(shown, {name: made[name] for name in self._labels})
@@ -162,21 +163,21 @@ class DataFrame(
         return {**self._nodes, **self._hidden()}
 
     def _unlabelled(self) -> list[str]:
-        """The columns that are no labels."""
+        """The columns that are not labels."""
         return [name for name in self._nodes if name not in self._labels]
 
     def _aligned(self, series: Series) -> _core.Node:
-        """Values of as many rows as these of this frame."""
+        """Values with the row count of this frame, as part of it."""
         for node in self._nodes.values():
             return _core.align_check("DataFrame", series.name or "", node, series._node)
         return series._node
 
     def _in_domain(self, domain: int) -> DataFrame:
-        """The same rows under another row domain; without labels."""
+        """The same rows as another row set, without labels."""
         return DataFrame._of({n: _core.in_domain(v, domain) for n, v in self._nodes.items()})
 
     def _refuse_free(self, op: str, node: _core.Node) -> None:
-        """An error for a series of its own beside rows that were picked or sorted."""
+        """Raise for a separate series combined with filtered or sorted rows."""
         refuse_apart(op, [node, *list(self._everything().values())[:1]])
 
     @classmethod
@@ -195,14 +196,14 @@ class DataFrame(
         if self._nodes:
             first = next(iter(self._nodes.values()))
             if not node.domain and node.shape[0] >= 0 > first.shape[0]:
-                _core.force([first])  # how many rows the frame has, only its data can tell
+                _core.force([first])  # the row count depends on the data
             node = _core.align_check("DataFrame", name, first, node)
         self._nodes[name] = node
         if name in self._labels:
             self._labels[name] = node
 
     def to(self, device: str) -> DataFrame:
-        """The same rows on a device, as `Array.to` for each column.
+        """Copy the frame to a device: `Array.to` for each column.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2]}).to("cpu")["a"].sum().item()
@@ -212,10 +213,10 @@ class DataFrame(
         nodes = self._everything()
         return self._of_rows(list(nodes), [_core.to(node, device) for node in nodes.values()])
 
-    # ---- shape -------------------------------------------------------------------------------
+    # ---- shape -----------------------------------------------------------------------------------
     @property
     def columns(self) -> Names:
-        """Names, in order; ``df.columns = [...]`` gives all of them new ones."""
+        """Column names, in order; ``df.columns = [...]`` renames all of them."""
         return Names(self._nodes)
 
     @columns.setter
@@ -223,8 +224,7 @@ class DataFrame(
         fresh = [str(n) for n in (names.to_list() if isinstance(names, Series) else names)]
         if len(fresh) != len(self._nodes):
             raise InvalidArgumentError(
-                f"columns: as many names as columns are wanted: names={len(fresh)}, "
-                f"columns={len(self._nodes)}"
+                f"columns: length mismatch: expected={len(self._nodes)}, got={len(fresh)}"
             )
         renamed = self.rename(dict(zip(self._nodes, fresh, strict=True)))
         self._nodes, self._labels = renamed._nodes, renamed._labels
@@ -241,7 +241,7 @@ class DataFrame(
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns; runs the plan if only the data can tell the rows."""
+        """Rows and columns; runs the plan if the row count depends on the data."""
         return (len(self), len(self._nodes))
 
     def __iter__(self) -> Iterator[str]:
@@ -249,7 +249,7 @@ class DataFrame(
 
     def __bool__(self) -> bool:
         raise InvalidArgumentError(
-            "bool: a frame is neither true nor false; use len(df) > 0 or a reduction"
+            "bool: the truth value of a frame is ambiguous; use len(df) > 0 or a reduction"
         )
 
     @property
@@ -264,20 +264,20 @@ class DataFrame(
 
     @property
     def empty(self) -> bool:
-        """Whether there is no value."""
+        """Whether the frame has no rows or no columns."""
         return self.size == 0
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
 
-    # ---- copies and pickle -------------------------------------------------------------------
+    # ---- copies and pickle -----------------------------------------------------------------------
     def __copy__(self) -> DataFrame:
         frame = DataFrame(self)
         frame.rejects = self.rejects
         return frame
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DataFrame:
-        return self.__copy__()  # nobody can change the values
+        return self.__copy__()  # the values are immutable
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         from headrace.sharing import reduced
@@ -288,11 +288,11 @@ class DataFrame(
             return picked_again, (self.reset_index(),)
         return reduced(self, protocol)
 
-    # ---- columns and rows --------------------------------------------------------------------
+    # ---- columns and rows ------------------------------------------------------------------------
     def __getitem__(self, key: Any) -> Any:
         """A column by name, columns by a list of names, rows by a mask or a slice.
 
-        A frame of bools keeps all rows, with null where it is false.
+        A boolean frame keeps all rows and sets null where it is false.
         """
         mark("getitem")
         if callable(key):
@@ -302,17 +302,17 @@ class DataFrame(
         if isinstance(key, slice) and isinstance(key.stop or key.start, str):
             return self.loc[key]
         if isinstance(key, Series) and is_text(key):
-            key = key.to_list()  # names of columns, as a label of theirs has them
+            key = key.to_list()  # column names, from a label of reductions
         if isinstance(key, str):
             return self._series(self._find(key))
         if isinstance(key, list) and all(isinstance(k, str) for k in key):
             return DataFrame._of({k: self._nodes[self._find(k)] for k in key}, self._labels)
         if not isinstance(key, slice | Deferred | list) and not getattr(key, "ndim", 0):
             raise TypeMismatchError(
-                f"getitem: a frame takes a name, a list of names, a mask or a slice: key={key!r}"
+                f"getitem: expected a name, a list of names, a mask or a slice: key={key!r}"
             )
         nodes = self._everything()
-        if is_mask(key):  # rows that one mask picks are the same rows, whoever asks
+        if is_mask(key):  # rows selected by equal masks are the same row set
             mask = key if isinstance(key, Deferred) else Series(key)
             if isinstance(key, Series):
                 self._refuse_free("getitem", key._node)
@@ -324,7 +324,7 @@ class DataFrame(
         return self._of_rows(list(nodes), picked)
 
     def _series(self, name: str) -> Series:
-        """A column that there is, with the labels of its rows."""
+        """An existing column, with its row labels."""
         node = self._nodes[name]
         if not self._labels or name in self._labels:
             return Series(node, name)

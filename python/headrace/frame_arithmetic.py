@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic, comparison and choice on whole frames: column by column."""
+"""Arithmetic, comparison and selection on whole frames, column by column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Axis = Literal[0, 1, "index", "columns"]
 
 
 def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]:
-    """What each column of `frame` that is no label meets."""
+    """The operand for each non-label column of `frame`."""
     from headrace.column_values import ColumnValues, by_column
     from headrace.frame import DataFrame
     from headrace.series import Series
@@ -33,13 +33,13 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
         if sorted(theirs) != sorted(names):
             raise InvalidArgumentError(
                 f"{op}: the frames have different columns: columns={names}, other={theirs}; "
-                "pick the ones that both have: df[[...]]"
+                "select the shared ones: df[[...]]"
             )
         return {name: other[name] for name in names}
     if isinstance(other, Series) and axis not in (0, "index"):
         raise TypeMismatchError(
-            f"{op}: a frame and a series without names of columns as labels; write "
-            f"df.{op}(series, axis=0) to meet it row by row"
+            f"{op}: the series is not labelled by column names; use df.{op}(series, "
+            "axis=0) to combine it row by row"
         )
     return dict.fromkeys(names, other)
 
@@ -64,16 +64,15 @@ def _operator(name: str, function: Callable[[Any, Any], Any]) -> Any:
 
 
 def _fits(other: Any) -> bool:
-    """What a frame can be computed with; None and containers of others are not."""
+    """Whether a frame can be combined with this value."""
     return other is not None and not isinstance(other, list | tuple | set)
 
 
 class FrameArithmetic:
-    """The part of `DataFrame` that computes with all columns that are no labels.
+    """The part of `DataFrame` that computes with all non-label columns.
 
-    With a value, with a frame of the same rows and column names, with a reduction (as
-    ``df.mean()``) whose values meet the columns of their names, or with a mapping
-    ``{name: value}``.
+    The other operand is a scalar, a frame with the same rows and column names, a reduction (such as
+    ``df.mean()``) matched by column name, or a mapping ``{name: value}``.
 
     >>> import headrace as hr
     >>> df = hr.DataFrame({"a": [1, 2, 3], "b": [10.0, 30.0, 50.0]})
@@ -86,12 +85,12 @@ class FrameArithmetic:
     """
 
     __slots__ = ()
-    # NumPy's scalars and arrays on the left ask us.
+    # NumPy scalars and arrays on the left dispatch to us.
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
 
     def _made_of(self: Any, columns: Mapping[str, Any]) -> DataFrame:
-        """These columns in place of their own, labels as they are."""
+        """The frame with these columns replaced, labels unchanged."""
         from headrace.frame import DataFrame
 
         made = {**self._nodes, **{name: each._node for name, each in columns.items()}}
@@ -113,15 +112,15 @@ class FrameArithmetic:
     sub = subtract = _method("sub", operator.sub, "Differences")
     mul = multiply = _method("mul", operator.mul, "Products")
     div = divide = truediv = _method("div", operator.truediv, "Quotients")
-    floordiv = _method("floordiv", operator.floordiv, "Quotients, rounded down")
+    floordiv = _method("floordiv", operator.floordiv, "Floor division")
     mod = _method("mod", operator.mod, "Remainders")
     pow = _method("pow", operator.pow, "Powers")
     eq = _method("eq", operator.eq, "True where the values are equal")
     ne = _method("ne", operator.ne, "True where the values differ")
-    lt = _method("lt", operator.lt, "True where the values are less")
-    le = _method("le", operator.le, "True where the values are not greater")
+    lt = _method("lt", operator.lt, "True where the values are smaller")
+    le = _method("le", operator.le, "True where the values are smaller or equal")
     gt = _method("gt", operator.gt, "True where the values are greater")
-    ge = _method("ge", operator.ge, "True where the values are not less")
+    ge = _method("ge", operator.ge, "True where the values are greater or equal")
 
     __add__ = _operator("add", operator.add)
     __sub__ = _operator("sub", operator.sub)
@@ -174,13 +173,13 @@ class FrameArithmetic:
             return frame._with_each(ufunc.__name__, ufunc, inputs[1])
         return frame._with_each(ufunc.__name__, turned(ufunc), inputs[0])
 
-    # ---- value by value ----------------------------------------------------------------------
+    # ---- element-wise ----------------------------------------------------------------------------
     def abs(self) -> DataFrame:
         """Absolute values."""
         return self._of_each(abs)
 
     def round(self: Any, decimals: int | Mapping[str, int] = 0) -> DataFrame:
-        """Floats rounded to so many decimals, or by column from a mapping; texts stay."""
+        """Round floats to a number of decimals, or per column by a mapping; strings are kept."""
         digits = (
             decimals
             if isinstance(decimals, Mapping)
@@ -191,8 +190,8 @@ class FrameArithmetic:
     def clip(self: Any, lower: Any = None, upper: Any = None, *, axis: Axis = 1) -> DataFrame:
         """Values below `lower` become it, values above `upper` become that.
 
-        Bounds are values, frames of the same rows, reductions of frames, mappings by column,
-        or, with ``axis=0``, series.
+        Bounds are scalars, frames with the same rows, reductions of frames, mappings by column, or
+        with ``axis=0`` series.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 5, 9]}).clip(2, 7).a.to_list()
@@ -208,7 +207,7 @@ class FrameArithmetic:
     def where(self: Any, condition: Any, other: Any = None) -> DataFrame:
         """The values where `condition` is true, else `other` (null if it is not given).
 
-        The condition is a frame of bools, or a series of them for all columns.
+        The condition is a boolean frame, or a boolean series for all columns.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1, -2], "b": [-3, 4]})
@@ -225,7 +224,7 @@ class FrameArithmetic:
         return self.where(~(condition(self) if callable(condition) else condition), other)  # type: ignore[no-any-return]
 
     def isin(self: Any, values: Any) -> DataFrame:
-        """True where the value is one of `values`, or of those of its column in a mapping."""
+        """True where the value is in `values`, or in its column's entry of a mapping."""
         if isinstance(values, Mapping):
             found = {n: self[n].isin(values.get(n, [])) for n in self._unlabelled()}
         else:
@@ -233,10 +232,10 @@ class FrameArithmetic:
         return self._made_of(found)  # type: ignore[no-any-return]
 
     def replace(self: Any, to_replace: Any, value: Any = None, *, regex: bool = False) -> DataFrame:
-        """Values equal to `to_replace` become `value`; see `Series.replace`.
+        """Replace values equal to `to_replace` by `value`; see `Series.replace`.
 
-        Values of another kind than a column's are not looked for in it. A mapping of mappings says
-        what to replace by column.
+        Columns of another kind than the value are skipped. A mapping of mappings replaces per
+        column.
         """
         if isinstance(to_replace, Mapping) and any(
             isinstance(v, Mapping) for v in to_replace.values()
@@ -249,20 +248,20 @@ class FrameArithmetic:
         )
 
     def ffill(self) -> DataFrame:
-        """Null and NaN replaced by the last value before them in their column."""
+        """Replace null and NaN by the last value before them in their column."""
         return self._of_each(lambda column: column.ffill())
 
     def bfill(self) -> DataFrame:
-        """Null and NaN replaced by the next value behind them in their column."""
+        """Replace null and NaN by the next value after them in their column."""
         return self._of_each(lambda column: column.bfill())
 
     def combine_first(self: Any, other: Any) -> DataFrame:
-        """The values, and those of `other` where they are null or NaN."""
+        """Fill null and NaN from `other`."""
         theirs = _operands(self, other, "combine_first")
         return self._made_of({n: self[n].combine_first(v) for n, v in theirs.items()})  # type: ignore[no-any-return]
 
     def equals(self: Any, other: Any) -> bool:
-        """Whether both have the same names, dtypes and values, null equal to null; looks."""
+        """Whether both have the same names, dtypes and values, null equal to null; evaluates."""
         if type(other) is not type(self) or other.columns != self.columns:
             return False
         return all(self[name].equals(other[name]) for name in self.columns)
@@ -275,11 +274,11 @@ class FrameArithmetic:
         """False where a value is null or NaN, column by column."""
         return self._of_each(lambda column: column.notna())  # type: ignore[no-any-return]
 
-    # ---- rows beside others ------------------------------------------------------------------
+    # ---- rows relative to others -----------------------------------------------------------------
     def shift(self, periods: int = 1, *, fill_value: Any = None) -> DataFrame:
-        """Row r becomes row ``r - periods``; rows that there are not are null, or `fill_value`.
+        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
 
-        Labels stay.
+        Labels are not shifted.
         """
         return self._of_each(lambda column: column.shift(periods, fill_value=fill_value))
 
@@ -288,7 +287,7 @@ class FrameArithmetic:
         return self._of_each(lambda column: column.pct_change(periods))  # type: ignore[no-any-return]
 
     def diff(self, periods: int = 1) -> DataFrame:
-        """Each value less the one `periods` rows before; null where there is none."""
+        """Difference to the value `periods` rows before; null where there is none."""
         return self._of_each(lambda column: column.diff(periods))
 
     def rank(
@@ -299,9 +298,9 @@ class FrameArithmetic:
         numeric_only: bool = False,
         pct: bool = False,
     ) -> DataFrame:
-        """The place of each value in the order of its column; see `Series.rank`.
+        """The rank of each value in its column; see `Series.rank`.
 
-        With `numeric_only` of columns of numbers and bools alone.
+        With `numeric_only`, only of numeric and bool columns.
         """
         picked = self
         if numeric_only:
@@ -310,23 +309,23 @@ class FrameArithmetic:
         return picked._of_each(lambda column: column.rank(method, ascending, pct=pct))  # type: ignore[no-any-return]
 
     def cumsum(self) -> DataFrame:
-        """Running sums of each column."""
+        """Cumulative sums of each column."""
         return self._of_each(lambda column: column.cumsum())
 
     def cumprod(self) -> DataFrame:
-        """Running products of each column."""
+        """Cumulative products of each column."""
         return self._of_each(lambda column: column.cumprod())
 
     def cummin(self) -> DataFrame:
-        """Running minima of each column."""
+        """Cumulative minima of each column."""
         return self._of_each(lambda column: column.cummin())
 
     def cummax(self) -> DataFrame:
-        """Running maxima of each column."""
+        """Cumulative maxima of each column."""
         return self._of_each(lambda column: column.cummax())
 
     def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Any:
-        """Windows of rows of each column of numbers; see `Series.rolling`.
+        """Rolling windows over each numeric column; see `Series.rolling`.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2, 4], "b": [1.0, 0.0, 3.0]}).rolling(2).sum().to_dict()
@@ -337,5 +336,5 @@ class FrameArithmetic:
         return rolling_frame(self, window, min_periods, center)
 
     def expanding(self, min_periods: int = 1) -> Any:
-        """Windows of all rows up to each one, of each column of numbers; see `rolling`."""
+        """Expanding windows over each numeric column; see `rolling`."""
         return self.rolling(_core.ALL_ROWS, min_periods)

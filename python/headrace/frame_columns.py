@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `DataFrame` that binds, picks, drops and names columns."""
+"""The part of `DataFrame` that sets, selects, drops and renames columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _names(columns: Any) -> list[str]:
 
 
 def _is_of(column: Series, kind: Any) -> bool:
-    """Whether a dtype is, or is among, what `select_dtypes` was asked for."""
+    """Whether a dtype matches an argument of `select_dtypes`."""
     from headrace.dtypes import dtype_word
 
     letters = {**_KINDS, **_MORE_KINDS}.get(kind) if isinstance(kind, str) else None
@@ -39,16 +39,15 @@ def _is_of(column: Series, kind: Any) -> bool:
 
 
 class FrameColumns:
-    """Columns of a frame by their names."""
+    """Columns of a frame by name."""
 
     __slots__ = ()
 
     def __setitem__(self: Any, name: Any, values: Any) -> None:
-        """Bind a column: the handle points at a new node, published columns are never written.
+        """Set a column: the handle points at a new node, existing columns are never written.
 
-        A list of names takes a frame or an array of as many columns, rows of as many values, or one
-        value or column for each, or for all. A mask of bools, or
-        a frame of them, sets the values of its rows.
+        A list of names takes a frame or array with as many columns, rows of as many values, one
+        value or column per name, or one for all. A boolean mask or frame sets the selected values.
         """
         from headrace.frame import DataFrame
 
@@ -65,10 +64,10 @@ class FrameColumns:
                 parts = list(columns_of_rows(parts, name).values())
             if len(parts) != len(name):
                 raise InvalidArgumentError(
-                    f"setitem: as many columns as names are wanted: names={len(name)}, "
-                    f"columns={len(parts)}"
+                    f"setitem: number of columns does not match the names: expected={len(name)}, "
+                    f"got={len(parts)}"
                 )
-            made = DataFrame(self)  # one that fails leaves this frame as it was
+            made = DataFrame(self)  # on an error the frame is unchanged
             for each, part in zip(name, parts, strict=True):
                 made[each] = part
             self._nodes, self._labels = made._nodes, made._labels
@@ -81,8 +80,8 @@ class FrameColumns:
             return
         if not isinstance(name, str):
             raise TypeMismatchError(
-                f"setitem: a column has a text as its name: name={name!r}; "
-                "use df.loc[rows, name] = value for some rows"
+                f"setitem: a column name must be a string: name={name!r}; use df.loc[rows, "
+                "name] = value for some rows"
             )
         if isinstance(values, DataFrame) and len(values._unlabelled()) == 1:
             values = values[values._unlabelled()[0]]
@@ -103,7 +102,7 @@ class FrameColumns:
                 raise lost_assignment(name)
             self[name] = values
         else:
-            raise AttributeError(f"a new column wants brackets: df[{name!r}] = ...")
+            raise AttributeError(f"use brackets for a new column: df[{name!r}] = ...")
 
     def __delitem__(self: Any, name: str) -> None:
         mark("delitem")
@@ -113,21 +112,21 @@ class FrameColumns:
     def _find(self: Any, name: str) -> str:
         if not isinstance(name, str):
             raise TypeMismatchError(
-                f"DataFrame: a column has a text as its name: name={name!r}; "
-                f"the columns are {', '.join(self._nodes)}"
+                f"DataFrame: a column name must be a string: name={name!r}; the columns are "
+                f"{', '.join(self._nodes)}"
             )
         if name not in self._nodes:
             _core.no_such_column("DataFrame", self.columns, name)
         return name
 
     def pop(self: Any, name: str) -> Series:
-        """Take a column out of this frame and return it."""
+        """Remove a column from this frame and return it."""
         column: Series = self[name]
         del self[name]
         return column
 
     def insert(self: Any, loc: int, column: str, value: Any) -> None:
-        """Put a new column at the place `loc` of this frame.
+        """Insert a new column at position `loc`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2]})
@@ -136,27 +135,27 @@ class FrameColumns:
         ['id', 'x']
         """
         if column in self._nodes:
-            raise InvalidArgumentError(f"insert: the frame has this column: column={column!r}")
+            raise InvalidArgumentError(f"insert: the column already exists: column={column!r}")
         names = list(self._nodes)
         self[column] = value
         names.insert(loc, column)
         self._nodes = {name: self._nodes[name] for name in names}
 
     def get(self: Any, name: str, default: Any = None) -> Any:
-        """A column by name, or `default` where there is none."""
+        """A column by name, or `default` if there is none."""
         return self[name] if name in self._nodes else default
 
     def keys(self: Any) -> Any:
-        """The names, as `columns`."""
+        """The column names."""
         return self.columns
 
     def items(self: Any) -> Iterator[tuple[str, Series]]:
         """Pairs of name and column."""
         return iter([(name, self[name]) for name in self._nodes])
 
-    # ---- other columns -----------------------------------------------------------------------
+    # ---- other columns ---------------------------------------------------------------------------
     def assign(self: Any, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
-        """A new frame with columns added or replaced; callables get the frame."""
+        """A new frame with columns added or replaced; callables receive the frame."""
         from headrace.frame import DataFrame
 
         result = DataFrame(self)
@@ -173,9 +172,9 @@ class FrameColumns:
         index: Any = None,
         errors: str = "raise",
     ) -> DataFrame:
-        """A new frame without columns, or, with `index` or ``axis=0``, without rows by their label.
+        """A new frame without some columns, or with `index` or ``axis=0`` without rows by label.
 
-        Without `axis` texts mean rows where they are no columns and the rows have labels.
+        Without `axis`, strings that are not columns drop rows if the rows have labels.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
@@ -188,7 +187,7 @@ class FrameColumns:
         mark("drop")
         if errors not in ("raise", "ignore"):
             raise InvalidArgumentError(
-                f"drop: no such word: errors={errors!r}; pass raise or ignore"
+                f"drop: invalid value: errors={errors!r}; expected 'raise' or 'ignore'"
             )
         if isinstance(labels, RowNumber):
             labels, index = None, labels
@@ -200,7 +199,7 @@ class FrameColumns:
                 axis = 1 if known else 0
             if axis in _COLUMNS and (texts or columns is not None):
                 columns = labels
-            else:  # names are texts, so that others mean rows
+            else:  # column names are strings, so other values mean rows
                 index = labels
         made = DataFrame(self)
         if columns is not None:
@@ -217,7 +216,7 @@ class FrameColumns:
                 return DataFrame(made[made.index != index])
             several = isinstance(index, list | range | Series) or hasattr(index, "ndim")
             if errors == "raise":
-                self.loc[index if several else [index]]  # an error for those that are not there
+                self.loc[index if several else [index]]  # raises for missing ones
             own = isinstance(index, RowNumbers)
             found = made.index.isin(index if own else list(index) if several else [index])
             made = made[~found]
@@ -233,7 +232,7 @@ class FrameColumns:
     ) -> DataFrame:
         """A new frame with columns renamed by ``{old: new}`` or a function of names.
 
-        A name that there is not is an error, unless ``errors="ignore"``.
+        An unknown name raises, unless ``errors="ignore"``.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1], "y": [2]})
@@ -245,8 +244,8 @@ class FrameColumns:
         words = mapper if columns is None else columns
         if words is None or axis not in _COLUMNS:
             raise InvalidArgumentError(
-                f"rename: names of columns are wanted: axis={axis!r}; "
-                "labels are values, set them with set_index"
+                f"rename: only columns can be renamed: axis={axis!r}; row labels are values, "
+                "set them with set_index"
             )
         if callable(words):
             words = {name: words(name) for name in self._nodes}
@@ -254,7 +253,7 @@ class FrameColumns:
             self._find(name)
         names = [words.get(name, name) for name in self._nodes]
         if len(set(names)) < len(names):
-            raise InvalidArgumentError(f"rename: a column name would be repeated: columns={names}")
+            raise InvalidArgumentError(f"rename: duplicate column name: columns={names}")
         labels = {words.get(name, name): node for name, node in self._labels.items()}
         return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)), labels)
 
@@ -263,7 +262,7 @@ class FrameColumns:
         return self.rename(lambda name: f"{prefix}{name}")  # type: ignore[no-any-return]
 
     def add_suffix(self: Any, suffix: str) -> DataFrame:
-        """A new frame with `suffix` behind each name."""
+        """A new frame with `suffix` after each name."""
         return self.rename(lambda name: f"{name}{suffix}")  # type: ignore[no-any-return]
 
     def filter(
@@ -273,14 +272,14 @@ class FrameColumns:
         like: str | None = None,
         regex: str | None = None,
     ) -> DataFrame:
-        """Columns by their names: those of `items`, with `like` in them, or matching `regex`.
+        """Select columns by name: those in `items`, containing `like`, or matching `regex`.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x_1": [1], "y": [2], "x_2": [3]}).filter(like="x_").columns
         ['x_1', 'x_2']
         """
         if sum(each is not None for each in (items, like, regex)) != 1:
-            raise InvalidArgumentError("filter: pass one of items, like and regex")
+            raise InvalidArgumentError("filter: expected exactly one of items, like and regex")
         if items is not None:
             return self[[name for name in items if name in self._nodes]]  # type: ignore[no-any-return]
         if like is not None:
@@ -289,7 +288,7 @@ class FrameColumns:
         return self[[name for name in self._nodes if re.search(regex, name)]]  # type: ignore[no-any-return]
 
     def select_dtypes(self: Any, include: Any = None, exclude: Any = None) -> DataFrame:
-        """Columns of some dtypes: dtypes, or ``"number"``, ``"string"``, ``"datetime"``, ...
+        """Select columns by dtype: dtypes, or ``"number"``, ``"string"``, ``"datetime"``, ...
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1], "s": ["a"], "y": [0.5]}).select_dtypes("number").columns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `DataFrame` that hands its values to files and other libraries."""
+"""The part of `DataFrame` that exports values to files and other libraries."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
 
 
 class FrameExports:
-    """What a frame looks like elsewhere."""
+    """Exports of a frame."""
 
     __slots__ = ()
 
-    # ---- looking -----------------------------------------------------------------------------
+    # ---- looking ---------------------------------------------------------------------------------
     def _table(self: Any) -> _core.Table:
         nodes = list(self._nodes.values())
         _core.force(nodes)
         return _core.Table(self.columns, [node.value() for node in nodes])
 
     def explain(self: Any, analyze: bool = False, *, passes: bool = False) -> Explanation:
-        """The steps that a look at all columns would take, with the passes over the data.
+        """The steps that evaluating all columns would take, with the passes over the data.
 
-        Filters stand where they are applied: ``read_csv [file where (x > 5)]``, ``getitem [mask,
-        before merge]``. With `analyze` the steps run, and each line says what its step took: time,
-        rows, bytes (and what was predicted of both), the memory then in use, and what a memory
-        limit moved. With `passes` the plan is shown before and after each pass of the optimizer
-        that changes it. Notebooks show the steps as a table.
+        Filters are shown where they are applied: ``read_csv [file where (x > 5)]``, ``getitem
+        [mask, before merge]``. With `analyze` the steps run, and each line reports time, rows,
+        bytes (both with their predictions), memory in use, and what a memory limit moved. With
+        `passes` the plan is shown before and after each optimizer pass that changes it. Notebooks
+        show a table.
         """
         from headrace.profiling import explain
 
         return explain(list(self._nodes.values()), analyze, passes)
 
     def to_dict(self: Any, orient: str = "list") -> Any:
-        """Python values: lists by name, or in the form that `orient` names.
+        """Python values: lists by name, or in the form given by `orient`.
 
         Parameters
         ----------
         orient : {"list", "records", "dict", "index", "split"}
-            ``{name: [value]}``; a dictionary a row; ``{name: {label: value}}``; ``{label: {name:
-            value}}``; columns, index and data apart.
+            ``{name: [value]}``; one dictionary per row; ``{name: {label: value}}``; ``{label:
+            {name: value}}``; columns, index and data separately.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_dict("records")
@@ -80,7 +80,8 @@ class FrameExports:
         if orient == "split":
             return {"index": labels, "columns": list(shown), "data": [list(row) for row in rows]}
         raise InvalidArgumentError(
-            f"to_dict: no such form: orient={orient!r}; pass list, records, dict, index or split"
+            f"to_dict: invalid value: orient={orient!r}; expected 'list', 'records', "
+            "'dict', 'index' or 'split'"
         )
 
     def to_csv(
@@ -90,10 +91,10 @@ class FrameExports:
         index: bool | None = None,
         **options: Any,
     ) -> str | None:
-        r"""Write a CSV file; see `headrace.io.write_csv`. Without a path the text is returned.
+        r"""Write a CSV file; see `headrace.io.write_csv`. Without a path, return the text.
 
-        Labels are written as the columns that they are; with ``index=True`` also those of columns
-        that are not shown, with ``index=False`` none.
+        Label columns are written as columns; ``index=True`` includes hidden ones, ``index=False``
+        writes none.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_csv()
@@ -119,7 +120,7 @@ class FrameExports:
         return self.to_numpy()  # type: ignore[no-any-return]
 
     def to_string(self: Any) -> str:
-        """All rows and columns as the text that `print` shows of the first ones."""
+        """All rows and columns in the format of `print`."""
         from headrace.display import frame_text
 
         return frame_text(self, whole=True)
@@ -131,14 +132,14 @@ class FrameExports:
         return frame_html(self, whole=True)
 
     def memory_usage(self: Any, *, deep: bool = True) -> Any:
-        """Bytes of each column: values, validity and text; `deep` changes nothing; looks."""
+        """Bytes of each column: values, validity and text; `deep` has no effect; evaluates."""
         from headrace.column_values import column_values
 
         self._table()
         return column_values({name: self[name].nbytes for name in self._nodes}, "memory_usage")
 
     def info(self: Any) -> None:
-        """Print names, dtypes, how many values are there, and the bytes of all; looks."""
+        """Print names, dtypes, non-null counts and total bytes; evaluates."""
         self._table()
         counts = {name: self[name].count() for name in self._nodes}
         width = max((len(name) for name in counts), default=0)
@@ -156,10 +157,10 @@ class FrameExports:
         write_parquet(self, path, **options)
 
     def to_numpy(self: Any) -> np.ndarray[Any, Any]:
-        """A two-dimensional NumPy array of all columns but labels, by a copy in the ledger.
+        """A two-dimensional NumPy array of all columns but labels; the ledger records the copy.
 
-        Its dtype is the one that NumPy promotes the columns to; object when there are strings,
-        categories, or times beside numbers.
+        The dtype is NumPy's promotion of the columns; object for strings, categories, or times
+        mixed with numbers.
         """
         import numpy as np
 
@@ -171,12 +172,12 @@ class FrameExports:
         except TypeError:  # times and numbers
             dtype = np.dtype(object)
         for i, (column, node) in enumerate(zip(columns, nodes, strict=True)):
-            # NumPy itself would make integers of nanoseconds.
+            # NumPy itself would convert nanoseconds to integers.
             if dtype.kind == "O" and column.dtype.kind in "mM":
                 columns[i] = np.empty(len(column), object)
                 columns[i][:] = Series(node).to_list()
         size = len(self) * len(columns) * dtype.itemsize
-        _core.record_copy("to_numpy", "columns become one array", size, False)
+        _core.record_copy("to_numpy", "columns gathered into one array", size, False)
         if not columns:
             return np.empty((0, 0))
         made = np.empty((len(self), len(columns)), dtype)
@@ -185,11 +186,11 @@ class FrameExports:
         return made
 
     def to_array(self: Any) -> Array:
-        """All columns of numbers but labels as one array of two dimensions, deferred.
+        """All columns but labels, which must be numeric, as one lazy two-dimensional array.
 
-        Its dtype is the one that NumPy promotes the columns to; nulls become NaN in floats, and are
-        an error in integers. One copy for several columns, column behind column, none for one.
-        `hr.asarray`, DLPack and `to_torch` take it too.
+        The dtype is NumPy's promotion of the columns; nulls become NaN in floats and raise in
+        integers. Several columns need one copy (column-major), a single one none. `hr.asarray`,
+        DLPack and `to_torch` use it too.
 
         >>> import headrace as hr
         >>> x = hr.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5]}).to_array()
@@ -205,7 +206,8 @@ class FrameExports:
         wrong = [str(c.name) for c in columns if c.dtype.kind not in "biuf"]
         if wrong or not columns:
             raise TypeMismatchError(
-                f"to_array: columns of numbers are wanted: others={wrong}; pick them: df[[...]]"
+                f"to_array: expected numeric columns: others={wrong}; select the numeric "
+                "ones: df[[...]]"
             )
         dtype = np.result_type(*(np.dtype(c.dtype) for c in columns))
         word = "uint8" if dtype.kind == "b" else dtype.name
@@ -216,13 +218,13 @@ class FrameExports:
         if len(nodes) > 1:
             rows = nodes[0].shape[0]
             size = max(rows, 0) * len(nodes) * dtype.itemsize
-            _core.record_copy("to_array", "columns become one array", size, False)
+            _core.record_copy("to_array", "columns gathered into one array", size, False)
             nodes = [_core.concat(nodes)]
         made: Array = Array(_core.as_tensor(nodes[0])).reshape(len(columns), -1).T
         return made.astype("bool") if dtype.kind == "b" else made
 
     def to_torch(self: Any) -> Any:
-        """A PyTorch tensor of two dimensions on the memory of `to_array`."""
+        """A two-dimensional PyTorch tensor on the memory of `to_array`."""
         return self.to_array().to_torch()
 
     def __dlpack__(self: Any, **options: Any) -> Any:
@@ -235,7 +237,9 @@ class FrameExports:
         self: Any, dtype: npt.DTypeLike | None = None, copy: bool | None = None
     ) -> np.ndarray[Any, Any]:
         if copy is False:
-            raise ExchangeError("__array__: a frame becomes one array by a copy; pass copy=None")
+            raise ExchangeError(
+                "__array__: a frame needs a copy to become one array: copy=False; pass copy=None"
+            )
         return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype)  # type: ignore[no-any-return]
 
     def to_arrow(self: Any) -> Any:
@@ -245,14 +249,14 @@ class FrameExports:
         return pa.table(self)
 
     def to_pandas(self: Any) -> Any:
-        """A pandas frame; numbers without nulls stay on the same memory. Labels are its index."""
+        """A pandas frame; numbers without nulls share memory. Labels become its index."""
         import pandas as pd
 
         self._table()
         columns = {n: Series(self._nodes[n], n).to_pandas() for n in self._unlabelled()}
         made = pd.DataFrame(columns, copy=False) if columns else pd.DataFrame()
         labels = {name: Series(node) for name, node in self._labels.items()}
-        if labels:  # pandas looks up objects, not texts of Arrow
+        if labels:  # pandas looks up objects, not Arrow strings
             found = [v.to_numpy() if is_text(v) else v.to_pandas() for v in labels.values()]
             many = len(found) > 1
             made.index = (

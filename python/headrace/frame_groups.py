@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `DataFrame` that groups rows and finds equal ones."""
+"""The part of `DataFrame` for grouping and for duplicate rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class FrameGroups(FrameReductions):
-    """Groups and distinct rows of a frame, beside its reductions."""
+    """Groups and distinct rows of a frame."""
 
     __slots__ = ()
 
-    # ---- groups ------------------------------------------------------------------------------
+    # ---- groups ----------------------------------------------------------------------------------
     def groupby(
         self: Any,
         by: Any = None,
@@ -33,27 +33,27 @@ class FrameGroups(FrameReductions):
         observed: bool = True,
         group_keys: bool = True,
     ) -> GroupBy:
-        """The rows by key. Aggregates are frames with the keys as their first columns.
+        """Group rows by key. Aggregates are frames with the keys as their first columns.
 
-        An aggregate of one column picked by name is a series that knows its keys.
+        An aggregate of a single selected column is a series labelled by the keys.
 
         Parameters
         ----------
         by : str, Series or list of these
             Column names, or series and expressions over rows of this frame.
         level : int, str or list of these, optional
-            Labels by their place or name, instead of `by`.
+            Label levels by position or name, instead of `by`.
         as_index : bool
-            Whether the keys are labels of the aggregates; without, that of one column is a frame.
+            Whether the keys become labels; if not, an aggregate of one column is a frame too.
         sort : bool
-            Groups in the order of their keys; else in the order of their first rows.
+            Sort groups by key; else keep them in order of first appearance.
         dropna : bool
-            Leave out rows with null or NaN in a key; else null and NaN are keys, at the end.
+            Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
         order : bool
-            False with ``sort=False``: groups in whatever order is cheapest, the same in each run.
+            False with ``sort=False``: groups in the cheapest order, the same in each run.
         observed, group_keys : bool
-            For programs written for pandas. Only categories that occur are groups, and keys are
-            always columns, whatever they say.
+            Accepted for pandas compatibility, without effect: only categories that occur are
+            groups, and keys are always columns.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
@@ -69,7 +69,7 @@ class FrameGroups(FrameReductions):
     def duplicated(
         self: Any, subset: Any = None, keep: Literal["first", "last", False] = "first"
     ) -> Series:
-        """True where a row was there before (or comes again, or both); null equals null.
+        """Mark repeated rows: all but the first, all but the last, or all; null equals null.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": [3, 3, 3]}).duplicated().to_list()
@@ -90,11 +90,11 @@ class FrameGroups(FrameReductions):
         keep: Literal["first", "last", False] = "first",
         ignore_index: bool = False,
     ) -> DataFrame:
-        """The first of the rows that are equal in the columns of `subset` (all columns), in order.
+        """Drop rows that are equal in the columns of `subset` (all columns), keeping the first.
 
-        The last ones with ``keep="last"``, none of them with ``keep=False``. Null equals null, and
-        NaN equals NaN. Keys of a group-by, and of rows whose duplicates are gone, are known to be
-        different: the frame itself is the result then.
+        ``keep="last"`` keeps the last, ``keep=False`` none. Order is preserved. Null equals null,
+        and NaN equals NaN. Keys already known to be unique (from a group-by or an earlier
+        `drop_duplicates`) return the frame itself.
         """
         from headrace.frame import DataFrame
         from headrace.group import Words, keys_of

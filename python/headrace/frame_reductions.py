@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `DataFrame` that makes one value a column, or one a row."""
+"""The part of `DataFrame` that reduces columns or rows to single values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _var(columns: list[Series], ddof: int) -> Series:
 
 
 def _truths(column: Series, missing: bool) -> Series:
-    """Which values are not 0; what stands for those that are missing."""
+    """Which values are nonzero, with a given result for missing ones."""
     return column.astype("bool").where(column.notna(), missing)
 
 
@@ -80,7 +80,7 @@ _ACROSS: dict[str, Callable[..., Any]] = {
 }
 
 
-#: Kinds of dtypes that an aggregate of a whole frame takes.
+#: Kinds of dtypes that an aggregate of a whole frame supports.
 _TAKEN = {
     "sum": "biufm",
     "mean": "biufmM",
@@ -92,15 +92,15 @@ _TAKEN = {
     **dict.fromkeys(("any", "all"), "biufm"),
 }
 _NUMBERS = "biuf"
-#: And of a row, where there are no numbers.
+#: The same for rows without numbers.
 _OTHERS_ACROSS = {"sum": "m", "mean": "m", "min": "mMOU", "max": "mMOU"}
 
 
 class FrameReductions:
-    """Reductions of a frame: of the columns, or of the rows (``axis=1``), to a series.
+    """Reductions of a frame along columns, or along rows (``axis=1``), to a series.
 
-    Columns of other dtypes than an aggregate takes are left out; ``numeric_only=True`` leaves out
-    all but numbers, ``numeric_only=False`` makes those that are left out an error.
+    Columns of unsupported dtypes are dropped; ``numeric_only=True`` drops all but numbers,
+    ``numeric_only=False`` raises for unsupported ones.
 
     >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
@@ -121,19 +121,19 @@ class FrameReductions:
         if len(columns) < len(names) and numeric_only is False:
             others = [name for name in names if not self[name].dtype.is_of(kinds)]
             raise TypeMismatchError(
-                f"{kind}: columns that it does not take: columns={others}; "
-                "pick others, or pass numeric_only=True"
+                f"{kind}: unsupported columns: columns={others}; select other columns, or "
+                "pass numeric_only=True"
             )
         if across:
             kinds = _OTHERS_ACROSS.get(kind, "")
             numbers = [c for c in columns if c.dtype.is_of(_NUMBERS)]
             columns = numbers or [c for c in columns if c.dtype.kind in kinds]
         if not columns:
-            raise TypeMismatchError(f"{kind}: no column of numbers: columns={self.columns}")
+            raise TypeMismatchError(f"{kind}: no numeric column: columns={self.columns}")
         return columns
 
     def _taken_by_all(self: Any, functions: list[Any]) -> list[str]:
-        """The columns that each of some aggregates takes."""
+        """The columns that all of the aggregates support."""
         from headrace.group import aggregate_name
 
         kinds = [_TAKEN.get(aggregate_name(each, "func"), _NUMBERS) for each in functions]
@@ -141,7 +141,8 @@ class FrameReductions:
         taken = [name for name in names if all(self[name].dtype.is_of(each) for each in kinds)]
         if not taken:
             raise TypeMismatchError(
-                f"agg: no column that all of these take: func={functions}, columns={names}"
+                f"agg: no column supports all of these aggregates: func={functions}, "
+                f"columns={names}"
             )
         return taken
 
@@ -158,7 +159,9 @@ class FrameReductions:
         columns = self._taken(kind, numeric_only, across)
         if across:
             if kind not in _ACROSS:
-                raise UnsupportedError(f"{kind}: not along rows: axis={axis!r}; pass axis=0")
+                raise UnsupportedError(
+                    f"{kind}: not supported along rows: axis={axis!r}; pass axis=0"
+                )
             mark(kind)
             plain = [type(c)._plain(c) for c in columns]
             if kind in ("sum", "prod", "mean", "var", "std"):
@@ -166,12 +169,12 @@ class FrameReductions:
             made = _ACROSS[kind](plain, **options)
             return self._of_each_row(kind, made)
         if axis not in (0, "index"):
-            raise InvalidArgumentError(f"{kind}: an axis is 0 or 1: axis={axis!r}")
+            raise InvalidArgumentError(f"{kind}: expected axis 0 or 1: axis={axis!r}")
         named = {str(c.name): c for c in columns}
         return reduced(named, dict.fromkeys(named, kind), **options)
 
     def _of_each_row(self: Any, name: str, made: Series) -> Series:
-        """A value a row, with the labels of the rows."""
+        """One value per row, with the row labels."""
         from headrace.frame import DataFrame
         from headrace.labels import LabelledSeries
         from headrace.series import Series
@@ -183,23 +186,23 @@ class FrameReductions:
         return LabelledSeries(DataFrame._of(nodes, self._labels), None)
 
     def sum(self, axis: Axis = 0, *, numeric_only: bool | None = None, min_count: int = 0) -> Any:
-        """Sums, nulls and NaN left out."""
+        """Sums, skipping null and NaN."""
         if min_count == 0:
             return self._each("sum", axis, numeric_only)
         return self._each("sum", axis, numeric_only, min_count=min_count)
 
     def prod(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Products, nulls and NaN left out."""
+        """Products, skipping null and NaN."""
         return self._each("prod", axis, numeric_only)
 
     product = prod
 
     def mean(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Means, nulls and NaN left out."""
+        """Means, skipping null and NaN."""
         return self._each("mean", axis, numeric_only)
 
     def median(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Medians, nulls and NaN left out."""
+        """Medians, skipping null and NaN."""
         return self._each("median", axis, numeric_only)
 
     def quantile(
@@ -210,9 +213,9 @@ class FrameReductions:
         numeric_only: bool | None = None,
         interpolation: str = "linear",
     ) -> Any:
-        """Quantiles of each column, or a row for each of a list; see `Series.quantile`.
+        """Quantiles of each column, one row per quantile of a list; see `Series.quantile`.
 
-        Of rows (``axis=1``) a float64 a row, null where nothing is there.
+        Along rows (``axis=1``) one float64 per row, null if all values are missing.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1.0, 2.0, 4.0], "b": [3.0, None, 8.0]})
@@ -226,54 +229,54 @@ class FrameReductions:
             return self._each("quantile", axis, numeric_only, q=level, interpolation=interpolation)
         if axis in (1, "columns"):
             raise UnsupportedError(
-                f"quantile: one quantile of a row is a value: q={q!r}; call it for each of them"
+                f"quantile: axis=1 takes a single quantile: q={q!r}; call it once for each"
             )
         columns = self._taken("quantile", numeric_only)
         return DataFrame({str(c.name): c.quantile(q, interpolation) for c in columns})
 
     def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Standard deviations, dividing by the count less `ddof`."""
+        """Standard deviations, with divisor ``n - ddof``."""
         return self._each("std", axis, numeric_only, ddof=ddof)
 
     def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Variances, dividing by the count less `ddof`."""
+        """Variances, with divisor ``n - ddof``."""
         return self._each("var", axis, numeric_only, ddof=ddof)
 
     def min(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Least values, nulls and NaN left out."""
+        """Minima, skipping null and NaN."""
         return self._each("min", axis, numeric_only)
 
     def max(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Greatest values, nulls and NaN left out."""
+        """Maxima, skipping null and NaN."""
         return self._each("max", axis, numeric_only)
 
     def any(self, axis: Axis = 0) -> Any:
-        """Whether some value is true (not 0)."""
+        """Whether any value is true (nonzero)."""
         return self._each("any", axis)
 
     def all(self, axis: Axis = 0) -> Any:
-        """Whether all values are true (not 0), missing ones left out."""
+        """Whether all values are true (nonzero), skipping missing ones."""
         return self._each("all", axis)
 
     def count(self: Any, axis: Axis = 0) -> Any:
-        """Numbers of values that are neither null nor NaN, of all columns but complex ones."""
+        """Counts of values that are neither null nor NaN, for all but complex columns."""
         if axis in (1, "columns"):
             columns = [self[name] for name in self._unlabelled()]
             return self._of_each_row("count", _counts(columns))
         return self._each("count")
 
     def idxmin(self) -> Any:
-        """Label, or position, of the first least value of each column."""
+        """Label, or position, of the first minimum of each column."""
         return self._each("idxmin")
 
     def idxmax(self) -> Any:
-        """Label, or position, of the first greatest value of each column."""
+        """Label, or position, of the first maximum of each column."""
         return self._each("idxmax")
 
     def agg(self: Any, func: Any) -> Any:
-        """Aggregates of the columns by name: one for all, several, or by column from a mapping.
+        """Aggregates by name: one for all columns, several, or per column by a mapping.
 
-        Several are rows, labelled by their names; a column has null where it was not asked.
+        Several give one row each, labelled by name, null where a column was not requested.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
@@ -312,7 +315,7 @@ class FrameReductions:
     aggregate = agg
 
     def _pairs(self: Any, kind: str, numeric_only: bool | None, matrix: Any) -> DataFrame:
-        """A frame of what `matrix` makes of each two columns, labelled by their names."""
+        """A frame of `matrix` applied to each pair of columns, labelled by their names."""
         from headrace.array import Array
         from headrace.frame import DataFrame
 
@@ -323,9 +326,9 @@ class FrameReductions:
         return DataFrame(dict(zip(names, values.T.copy(), strict=True)), index=names)
 
     def corr(self, *, numeric_only: bool | None = None) -> DataFrame:
-        """Pearson's correlation of each two columns of numbers, where both are there; looks.
+        """Pearson correlation of each pair of numeric columns, over complete pairs; evaluates.
 
-        In float64; NaN where one is constant.
+        In float64; NaN if one of them is constant.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [3.0, 2.0, 1.0]})
@@ -335,17 +338,17 @@ class FrameReductions:
         return self._pairs("corr", numeric_only, _core.correlation)
 
     def cov(self, *, numeric_only: bool | None = None) -> DataFrame:
-        """Covariance of each two columns of numbers, where both are there; looks."""
+        """Covariance of each pair of numeric columns, over complete pairs; evaluates."""
         return self._pairs("cov", numeric_only, functools.partial(_core.covariance, ddof=1))
 
     def describe(
         self: Any, percentiles: list[float] | None = None, include: Any = None
     ) -> DataFrame:
-        """Count, mean, std, min, quartiles and max of each column of numbers; looks.
+        """Count, mean, std, min, quartiles and max of each numeric column; evaluates.
 
-        Of times and durations too, as texts. Of a frame without any of these count, unique, top
-        and freq of each column, as texts; with ``include="all"`` all of these. The first column,
-        `statistic`, labels the rows.
+        Times and durations are included as strings. A frame without any of these gives count,
+        unique, top and freq of each column as strings; ``include="all"`` gives all of them. The
+        first column, `statistic`, labels the rows.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1.0, 3.0]}).describe().loc["mean", "x"]
@@ -359,7 +362,8 @@ class FrameReductions:
         others = [name for name in names if name not in (*numbers, *times)]
         if include not in (None, "all"):
             raise InvalidArgumentError(
-                f"describe: no such word: include={include!r}; pass 'all', or pick columns first"
+                f"describe: invalid value: include={include!r}; expected 'all', or select "
+                "columns first"
             )
         levels = sorted(set(percentiles)) if percentiles is not None else [0.25, 0.5, 0.75]
         found: dict[str, dict[str, Any]] = {}
@@ -369,7 +373,7 @@ class FrameReductions:
         if others and (include == "all" or not found):
             found |= {name: _values_described(self[name]) for name in others}
         if not found:
-            raise TypeMismatchError(f"describe: there is no column: columns={self.columns}")
+            raise TypeMismatchError(f"describe: the frame has no columns: columns={self.columns}")
         some = bool(set(found) & set(others))
         texts = ["count", "unique", "top", "freq"] if some else ["count"]
         rows = [*texts, "mean", "std", "min", *map(_percent, levels), "max"]
@@ -389,7 +393,7 @@ def _percent(level: float) -> str:
 def _numbers_described(frame: Any, names: list[str], levels: list[float]) -> dict[str, Any]:
     todo: dict[str, list[Any]] = {}
     for name in names:
-        column = frame[name].astype("float64")  # the least of no integers is NaN
+        column = frame[name].astype("float64")  # the minimum of no integers is NaN
         parts = [column.count(), column.mean(), column.std(), column.min(), column.max()]
         todo[name] = [*parts, column.quantile(levels)]
     _core.force([part._node for parts in todo.values() for part in parts])

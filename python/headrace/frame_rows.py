@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `DataFrame` that picks, orders and joins rows."""
+"""The part of `DataFrame` that filters, sorts and joins rows."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 
 class FrameRows:
-    """Rows of a frame by what they hold and in which order."""
+    """Rows of a frame by value and order."""
 
     __slots__ = ()
 
-    # ---- rows by what they hold --------------------------------------------------------------
+    # ---- rows by value ---------------------------------------------------------------------------
     def query(self: Any, text: str) -> DataFrame:
-        """The rows for which an expression over columns, given as text, is true.
+        """Filter rows by an expression over columns, given as a string.
 
-        The text is parsed, never run as code: names are columns (in backticks where they are no
-        words; ``index`` is the label), ``@name`` is a variable of the caller; arithmetic,
+        The expression is parsed, never run as code: names are columns (in backticks if they are not
+        identifiers; ``index`` is the label), ``@name`` is a variable of the caller; arithmetic,
         comparisons (chained too), ``in`` with a list, ``and``, ``or``, ``not`` (``&`` and ``|``
         bind as weakly as these), the methods of `.str` and `.dt`, tests and reductions of a column,
         and the functions ``abs exp log sqrt sin ...`` work.
 
         Notes
         -----
-        A text costs no more than its length and the data allow, and runs nothing of the caller's
-        objects: of a variable it takes numbers, texts, times, lists and arrays of these, items of
-        lists and dictionaries, and attributes that an object holds, not those that it computes. But
-        it can compare any variable of the caller's function and module with the data: do not take
-        a text of a stranger where these hold secrets.
+        The cost is bounded by the length of the expression and the data, and no code of the
+        caller's objects runs: variables may be numbers, strings, times, lists and arrays of these,
+        items of lists and dictionaries, and stored (not computed) attributes. An expression can
+        compare any variable of the caller's function and module with the data: do not accept one
+        from untrusted users if these hold secrets.
 
         Examples
         --------
@@ -56,11 +56,13 @@ class FrameRows:
         mark("query")
         mask = evaluate(text, self, caller_variables())
         if not isinstance(mask, Series) or mask.dtype.kind != "b":
-            raise TypeMismatchError(f"query: the text is no condition on rows: text={cut(text)!r}")
+            raise TypeMismatchError(
+                f"query: the expression is not a row condition: text={cut(text)!r}"
+            )
         return DataFrame(self[mask])
 
     def eval(self: Any, text: str) -> Any:
-        """The column that an expression over columns stands for; ``"z = ..."`` gives a frame.
+        """Evaluate an expression over columns to a column; ``"z = ..."`` gives a frame.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
@@ -86,10 +88,9 @@ class FrameRows:
         return DataFrame._of({**self._nodes, **found}, self._labels)
 
     def fillna(self: Any, value: Any) -> DataFrame:
-        """Null and NaN replaced by `value`, or by column from a mapping ``{name: value}``.
+        """Replace null and NaN by `value`, or per column by a mapping ``{name: value}``.
 
-        A reduction of a frame, as ``df.mean()`` is one, has its columns' values too, and so has a
-        frame of the same rows.
+        A reduction such as ``df.mean()``, or a frame with the same rows, fills column by column.
         """
         from headrace.column_values import by_column
         from headrace.frame import DataFrame
@@ -113,10 +114,10 @@ class FrameRows:
         thresh: int | None = None,
         ignore_index: bool = False,
     ) -> DataFrame:
-        """The rows without null and NaN in `subset` (all columns).
+        """Drop rows with null or NaN in `subset` (all columns).
 
-        With ``how="all"`` those with some value, with `thresh` those with so many values. With
-        ``axis=1`` the columns, which looks at them.
+        ``how="all"`` drops only rows without any value, `thresh` rows with fewer values. With
+        ``axis=1`` columns are dropped, which evaluates them.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1, None, 3], "b": [4, None, None]})
@@ -128,7 +129,9 @@ class FrameRows:
 
         mark("dropna")
         if how not in ("any", "all"):
-            raise InvalidArgumentError(f"dropna: no such word: how={how!r}; pass any or all")
+            raise InvalidArgumentError(
+                f"dropna: invalid value: how={how!r}; expected 'any' or 'all'"
+            )
         names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
         if axis in (1, "columns"):
             return self._whole_columns(how, thresh)  # type: ignore[no-any-return]
@@ -143,7 +146,7 @@ class FrameRows:
         return without_labels(DataFrame(self[kept]), ignore_index)
 
     def _whole_columns(self: Any, how: str, thresh: int | None) -> DataFrame:
-        """The columns without missing values, with some value, or with `thresh` values."""
+        """The columns without missing values, with any value, or with `thresh` values."""
         names = self._unlabelled()
         counts = [self[name].count() for name in names]
         _core.force([count._node for count in counts])
@@ -152,7 +155,7 @@ class FrameRows:
         return self[[n for n in self.columns if n in found or n in self._labels]]  # type: ignore[no-any-return]
 
     def astype(self: Any, dtype: Any) -> DataFrame:
-        """Columns as another dtype, or by column from a mapping ``{name: dtype}``."""
+        """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``."""
         from headrace.frame import DataFrame
 
         mark("astype")
@@ -176,52 +179,52 @@ class FrameRows:
         right_index: bool = False,
         sort: bool = False,
     ) -> DataFrame:
-        """Rows of both frames whose keys are equal, side by side.
+        """Join the rows of two frames on equal keys.
 
-        Left rows in order, of each its partners in order; of an outer join then the right rows
-        without one; of a right join right rows in order. Null equals null, and NaN equals NaN.
-        Columns of the side without a row are null, and stay of their dtype.
+        Rows follow the left frame; matches of one left row follow the right frame. An outer join
+        appends unmatched right rows; a right join follows the right frame. Null equals null, and
+        NaN equals NaN. Unmatched rows get null in the other side's columns, which keep their dtype.
 
         Parameters
         ----------
         right : DataFrame or Series
-            The other frame, or a column with its labels.
+            The other frame, or a labelled series.
         how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
-            Which rows stay; semi and anti: left rows that have a partner, or none.
+            Which rows to keep; semi and anti: left rows with a match, or without.
         on : str or list of str, optional
-            Names of the keys in both frames; all names they share when no key is given.
+            Key names in both frames; by default all shared names.
         left_on, right_on : str, Series or list of these, optional
-            Keys of each side; integers and floats of any width agree.
+            Keys of each side; integers and floats of any width compare.
         suffixes : tuple
-            Appended to other columns that both frames have.
+            Appended to other column names that both frames have.
         indicator : bool or str
-            A last column (named `_merge`, or this) of the side that the row is from.
+            Add a last column (`_merge`, or this name) with the side each row is from.
         validate : {"1:1", "1:m", "m:1", "m:m"}, optional
-            Raise when keys of a side come twice and should not; pandas' long words work too.
+            Raise if keys repeat on a side where they must be unique; pandas' long names work too.
         left_index, right_index : bool
-            Take the labels of a side as its keys; those of the left one are labels of the result.
+            Use the labels of a side as keys; those of the left side label the result.
         sort : bool
-            The result in the order of its keys.
+            Sort the result by key.
 
         Raises
         ------
         ColumnNotFoundError
-            For a name that is no column.
+            For an unknown column name.
         TypeMismatchError
-            For keys of dtypes that are not compared, such as texts and numbers.
+            For key dtypes that cannot be compared, such as strings and numbers.
         InvalidArgumentError
-            For options that do not fit, and, when it runs, for keys against `validate` or a result
+            For conflicting options, and on evaluation for keys that violate `validate` or a result
             of 2^31 rows.
 
         Notes
         -----
-        Keys are equal as ``==`` says: times of any units and zones by their instants (a key of one
-        name has the zone of the left frame), decimals and floats as float64.
+        Keys compare as with ``==``: times of any unit and zone by instant (a shared key takes the
+        zone of the left frame), decimals and floats as float64.
 
-        Keys from a range of at most four times the right rows take a few ns a row and core, others
-        about 40. Where every left row has one partner, the left columns are shared. The table of
-        the right keys follows Birler, Schmidt, Fent and Neumann, "Simple, efficient, and robust
-        hash tables for join processing", DaMoN 2024.
+        Keys within a range of at most four times the right row count cost a few ns per row and
+        core, others about 40. If every left row has one match, the left columns are shared. The
+        hash table follows Birler, Schmidt, Fent and Neumann, "Simple, efficient, and robust hash
+        tables for join processing", DaMoN 2024.
 
         >>> import headrace as hr
         >>> loans = hr.DataFrame({"id": [1, 2, 2], "paid": [5.0, 6.0, 7.0]})
@@ -245,7 +248,7 @@ class FrameRows:
         sort: bool = False,
         validate: str | None = None,
     ) -> DataFrame:
-        """Columns of a labelled frame or series beside these, by labels or by columns `on`.
+        """Join columns of a labelled frame or series, by labels or by columns `on`.
 
         >>> import headrace as hr
         >>> names = hr.DataFrame({"id": [1, 2], "name": ["Al", "Bo"]}).set_index("id")
@@ -258,7 +261,7 @@ class FrameRows:
         both = [n for n in other.columns if n in self.columns and n not in mine]
         if both and not (lsuffix or rsuffix):
             raise InvalidArgumentError(
-                f"join: both frames have columns of these names: columns={both}; pass rsuffix"
+                f"join: overlapping column names: columns={both}; pass rsuffix"
             )
         made: DataFrame = self.merge(
             other,
@@ -276,9 +279,9 @@ class FrameRows:
         return made._in_domain(picked_domain())
 
     def append(self: Any, other: Any, ignore_index: bool = False) -> DataFrame:
-        """The rows of this frame and of another, or one row from a mapping, as a new frame.
+        """A new frame with the rows of another one, or one row from a mapping, appended.
 
-        In a loop all rows are copied each time, so `hr.advice` names the line then.
+        A loop copies all rows each time; `hr.advice` names the line.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1]}).append({"x": 2}, ignore_index=True).x.to_list()
@@ -290,16 +293,16 @@ class FrameRows:
         from headrace.labels import without_labels
 
         mark("append")
-        grows("append", "collect the rows in a list and make one frame of it, behind the loop")
+        grows("append", "collect the rows in a list and build one frame after the loop")
         if isinstance(other, Mapping):
             other = [dict(other)]
         rows = other if isinstance(other, DataFrame) else DataFrame(other)
         return without_labels(rows_of([self, rows]), ignore_index)
 
     def head(self: Any, n: int = 5) -> DataFrame:
-        """The first `n` rows, computed from no more than these where the plan allows it.
+        """The first `n` rows, computed from no more than these where the plan allows.
 
-        All but the last ``-n`` when `n` is negative, as in pandas.
+        All but the last ``-n`` if `n` is negative, as in pandas.
         """
         from headrace.frame import DataFrame
 
@@ -313,13 +316,13 @@ class FrameRows:
         return self._of_rows(list(every), [_core.in_domain(node, domain) for node in nodes])  # type: ignore[no-any-return]
 
     def tail(self: Any, n: int = 5) -> DataFrame:
-        """The last `n` rows; all but the first ``-n`` when `n` is negative."""
+        """The last `n` rows; all but the first ``-n`` if `n` is negative."""
         from headrace.frame import DataFrame
 
         n, length = whole_number("tail", "n", n), len(self)
         return DataFrame(self[max(length - n, 0) if n >= 0 else -n : length])
 
-    # ---- order -------------------------------------------------------------------------------
+    # ---- order -----------------------------------------------------------------------------------
     def sort_values(
         self: Any,
         by: str | Sequence[str] | None = None,
@@ -330,38 +333,38 @@ class FrameRows:
         kind: str | None = None,
         key: Callable[[Series], Series] | None = None,
     ) -> DataFrame:
-        """The rows in the order of columns, as a new frame; equal rows stay in their order.
+        """Sort the rows by columns into a new frame; the sort is stable.
 
-        Only the keys and the columns that somebody looks at are sorted; `head` of the result takes
-        the first rows without sorting the others. Under a memory limit the sort spills by itself.
+        Only the keys and the columns in use are sorted; `head` of the result selects the first rows
+        without a full sort. Under a memory limit the sort spills to disk.
 
         Parameters
         ----------
         by : str or list of str
-            Columns; the first one counts most. Strings compare by their bytes, categories by their
-            text unless they are ordered, false before true.
+            Columns, most significant first. Strings compare bytewise, unordered categories
+            alphabetically, false before true.
         ascending : bool or list of bool
-            One for all keys, or one a key.
+            One for all keys, or one per key.
         na_position : {"last", "first"}
-            Where rows with a null or NaN in a key go, whatever its direction.
+            Where rows with a null or NaN in a key go, regardless of direction.
         ignore_index : bool
             Without the columns that are labels.
         kind : str, optional
-            Without a meaning: the sort is always stable.
+            Ignored: the sort is always stable.
         key : function, optional
-            Of each column, what is compared: ``key=lambda column: column.str.lower()``.
+            Applied to each column before comparing: ``key=lambda column: column.str.lower()``.
 
         Returns
         -------
         DataFrame
-            Deferred. Rows without labels do not remember their old places, as pandas' do.
+            Lazy. Rows without labels do not keep their old positions, unlike in pandas.
 
         Raises
         ------
         ColumnNotFoundError
-            For a name that the frame does not have.
+            For an unknown column name.
         InvalidArgumentError
-            When `ascending` has another length than `by`.
+            If `ascending` and `by` differ in length.
 
         Examples
         --------
@@ -375,7 +378,7 @@ class FrameRows:
 
         if by is None:
             raise InvalidArgumentError(
-                "sort_values: columns are wanted: by=None; name one, or a list of them"
+                "sort_values: missing sort key: by=None; pass a column name or a list of them"
             )
         return without_labels(sort_frame(self, by, ascending, na_position, key), ignore_index)
 
@@ -385,10 +388,10 @@ class FrameRows:
         columns: str | Sequence[str],
         keep: Literal["first", "last", "all"] = "first",
     ) -> DataFrame:
-        """The `n` rows with the greatest values in `columns`, greatest first, without a full sort.
+        """The `n` rows with the largest values in `columns`, largest first, without a full sort.
 
-        Rows with missing values come last; of equal rows the first ones are taken, the last, or
-        all that are equal to the last one (which is looked at).
+        Rows with missing values come last; `keep` takes the first or last of equal rows, or all
+        rows equal to the last one (which is evaluated).
 
         >>> import headrace as hr
         >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
@@ -404,7 +407,7 @@ class FrameRows:
         columns: str | Sequence[str],
         keep: Literal["first", "last", "all"] = "first",
     ) -> DataFrame:
-        """The `n` rows with the least values in `columns`, least first; see `nlargest`."""
+        """The `n` rows with the smallest values in `columns`, smallest first; see `nlargest`."""
         from headrace.sorting import first_of_frame
 
         return first_of_frame("nsmallest", self, n, columns, False, keep)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python functions over rows: traced to a plan where they can be, else called row by row."""
+"""Python functions over rows: traced to a plan where possible, else called row by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _user_line() -> str:
-    """The line outside this package that is running."""
+    """The user's line that is running."""
     here = os.path.dirname(__file__)
     frame = sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
@@ -28,21 +28,25 @@ def _user_line() -> str:
 
 
 def row_by_row(op: str, fix: str) -> None:
-    """Advise against Python code for each row; an error under `hr.strict`."""
+    """Advise against Python code per row; raise under `hr.strict`."""
     from headrace.settings import is_strict
 
     if is_strict():
-        raise UnsupportedError(f"{op}: Python code for each row, and hr.strict() is on; {fix}")
-    _core.give_advice(op, _user_line(), f"Python code ran for each row; {fix}")
+        raise UnsupportedError(
+            f"{op}: Python code would run once per row, and hr.strict() is on; {fix}"
+        )
+    _core.give_advice(op, _user_line(), f"Python code ran once per row; {fix}")
 
 
 def group_by_group(op: str, fix: str) -> None:
-    """Advise against Python code for each group; an error under `hr.strict`."""
+    """Advise against Python code per group; raise under `hr.strict`."""
     from headrace.settings import is_strict
 
     if is_strict():
-        raise UnsupportedError(f"{op}: Python code for each group, and hr.strict() is on; {fix}")
-    _core.give_advice(op, _user_line(), f"Python code ran for each group; {fix}")
+        raise UnsupportedError(
+            f"{op}: Python code would run once per group, and hr.strict() is on; {fix}"
+        )
+    _core.give_advice(op, _user_line(), f"Python code ran once per group; {fix}")
 
 
 _REPEATS = 8
@@ -51,45 +55,50 @@ _seen: dict[str, int] = {}
 
 
 def grows(op: str, fix: str, times: int = _REPEATS) -> None:
-    """Advise when one line calls this again and again."""
+    """Advise when one line calls this repeatedly."""
     line = _user_line()
     _seen[line] = _seen.get(line, 0) + 1
     if _seen[line] == times:
-        _core.give_advice(op, line, f"called {times} times and more by one line; {fix}")
+        _core.give_advice(op, line, f"called {times} or more times by one line; {fix}")
 
 
 def value_by_value(op: str) -> None:
-    """Advise when one line looks at value after value."""
+    """Advise when one line reads values one at a time."""
     grows(op, "work on whole columns, or call to_list() once", _VALUES)
 
 
 def goes_to_python(op: str, rows: int) -> None:
     """Advise against a loop over many values."""
     if rows >= _VALUES:
-        text = "Python gets value after value; work on the whole column, or call to_list()"
+        text = (
+            "values are read one at a time from Python; work on the whole column, or call to_list()"
+        )
         _core.give_advice(op, _user_line(), text)
 
 
-#: Where pandas keeps what is said of a frame.
+#: Key in pandas' `attrs`.
 _FROM_HERE = "headrace"
 
 
 def sent(made: Any) -> Any:
-    """A pandas object that remembers the line which made it."""
+    """A pandas object that remembers the line that made it."""
     made.attrs[_FROM_HERE] = _user_line()
     return made
 
 
 def came_back(op: str, values: Any) -> None:
-    """Advise when values of ours come back from pandas."""
+    """Advise when values come back from pandas."""
     line = getattr(values, "attrs", {}).get(_FROM_HERE)
     if line is not None:
-        text = f"these values went to pandas at {line} and come back; do what is between on frames"
+        text = (
+            f"these values went to pandas at {line} and came back; do the steps in "
+            "between on Headrace frames"
+        )
         _core.give_advice(op, _user_line(), text)
 
 
 def with_rows_of(made: Series, like: _core.Node) -> Series:
-    """A result that has a row for each of `like`, told so."""
+    """Mark a result as having one row for each row of `like`."""
     from headrace.series import Series
 
     if like.domain:
@@ -106,13 +115,13 @@ def _call_each(op: str, function: Callable[[Any], Any], values: Any, fix: str) -
     made = Series([function(value) for value in values])
     name = getattr(function, "__name__", type(function).__name__)
     _core.record_fallback(
-        op, f"a Python function for each row: {name}", time.perf_counter() - start
+        op, f"Python function called per row: {name}", time.perf_counter() - start
     )
     return made
 
 
 def map_series(series: Series, arg: Any) -> Series:
-    """``series.map(arg)``: by a mapping, a labelled series or a function."""
+    """Implement ``series.map(arg)``: by a mapping, a labelled series or a function."""
     from headrace.frame import DataFrame
     from headrace.labels import LabelledSeries
     from headrace.locators import plain
@@ -128,7 +137,8 @@ def map_series(series: Series, arg: Any) -> Series:
         frame = arg._frame
         if len(frame._labels) != 1:
             raise InvalidArgumentError(
-                f"map: a series with one label is wanted: labels={list(frame._labels)}; use merge"
+                f"map: expected a series with one label level: labels={list(frame._labels)}; "
+                "use merge"
             )
         key, value = frame._nodes.values()
         pairs = DataFrame._of({"key": key, "value": value})
@@ -136,7 +146,7 @@ def map_series(series: Series, arg: Any) -> Series:
         pairs = None
     else:
         raise TypeMismatchError(
-            f"map: a mapping, a labelled series or a function is wanted: arg={arg!r}"
+            f"map: expected a mapping, a labelled series or a function: arg={arg!r}"
         )
     if pairs is not None:
         rows = DataFrame._of({"key": plain(series)._node})
@@ -155,18 +165,18 @@ def map_series(series: Series, arg: Any) -> Series:
         "map",
         lambda value: None if value is None else function(value),
         values,
-        "write arithmetic, where() or .str and .dt methods, or map a dict",
+        "use arithmetic, where(), .str or .dt methods, or map a dict",
     )
     return series._like(with_rows_of(made, series._node)._node)  # type: ignore[no-any-return]
 
 
 class FrameFunctions:
-    """The part of `DataFrame` that takes Python functions."""
+    """The part of `DataFrame` that applies Python functions."""
 
     __slots__ = ()
 
     def copy(self: Any, deep: bool = True) -> DataFrame:
-        """Another handle on the same columns, which nobody can write to; `deep` changes nothing.
+        """Another handle on the same immutable columns; `deep` has no effect.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2]})
@@ -179,7 +189,7 @@ class FrameFunctions:
         return made
 
     def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """``function(frame, *args, **kwargs)``, or of a pair ``(function, word)`` by that word.
+        """``function(frame, *args, **kwargs)``; a pair ``(function, name)`` passes it by keyword.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2]}).pipe(lambda df, n: df.x * n, 3).to_list()
@@ -191,12 +201,12 @@ class FrameFunctions:
         return function(self, *args, **kwargs)
 
     def apply(self: Any, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
-        """A function of each column, or, with ``axis=1``, of each row.
+        """Apply a function to each column, or with ``axis=1`` to each row.
 
-        Of columns the results are a frame: columns of the same rows, or a value a column. A
-        function of rows that only computes, compares, branches and calls known functions, of the
-        row's values and of constants, becomes a step of the plan. Any other runs here, once a row,
-        in Python: `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
+        Per column the result is a frame of columns with the same rows, or one value per column. A
+        function of rows that only computes, compares, branches and calls known functions on the
+        row's values and constants becomes a step of the plan. Any other runs immediately, once per
+        row, in Python: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
@@ -219,14 +229,14 @@ class FrameFunctions:
                 return DataFrame._of({**self._labels, **DataFrame(made)._nodes}, self._labels)
             return column_values(made, "apply")
         if axis not in (1, "columns"):
-            raise InvalidArgumentError(f"apply: an axis is 0 or 1: axis={axis!r}")
+            raise InvalidArgumentError(f"apply: expected axis 0 or 1: axis={axis!r}")
         if not self._nodes:
-            raise InvalidArgumentError("apply: a frame without columns has no rows")
+            raise InvalidArgumentError("apply: the frame has no columns: columns=0")
         like = next(iter(self._nodes.values()))
         whole = {name: Series(node, name) for name, node in self._nodes.items()}
         traced = of_rows(function, whole)
         if traced is None:
-            fix = "write arithmetic over columns, where() or case by masks"
+            fix = "use arithmetic over columns, where() or case_when()"
             rows = (row for _, row in _rows_of(self))
             traced = with_rows_of(_call_each("apply", function, rows, fix), like)
         if not self._labels:
@@ -236,7 +246,7 @@ class FrameFunctions:
         return labelled._series("apply").rename("")
 
     def iterrows(self: Any) -> Iterator[tuple[Any, Any]]:
-        """Pairs of label (or position) and row, in Python: slow, so `hr.advice` names the line.
+        """Iterate over (label or position, row) pairs in Python: slow; `hr.advice` names the line.
 
         >>> import headrace as hr
         >>> [row["a"] for _, row in hr.DataFrame({"a": [1, 2]}).iterrows()]
@@ -246,7 +256,7 @@ class FrameFunctions:
         return _rows_of(self)
 
     def itertuples(self: Any, index: bool = True, name: str | None = "Row") -> Iterator[Any]:
-        """Rows as named tuples, in Python: slow, so `hr.advice` names the line.
+        """Iterate over rows as named tuples in Python: slow; `hr.advice` names the line.
 
         >>> import headrace as hr
         >>> [row.a for row in hr.DataFrame({"a": [1, 2]}).itertuples()]

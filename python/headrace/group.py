@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
 _NUMBERS = "biuf"
-#: Kinds of dtypes that an aggregate of a whole frame picks.
+#: Kinds of dtypes that an aggregate of a whole frame selects.
 _PICKED = {
     **dict.fromkeys(("count", "nunique", "first", "last", "min", "max"), "biufmMOU"),
     **dict.fromkeys(("idxmin", "idxmax"), "biufmMOU"),
@@ -39,7 +39,7 @@ _PICKED = {
     **dict.fromkeys(("sum", "any", "all"), "biufm"),
 }
 
-#: Functions of Python and NumPy that are aggregates, by name.
+#: Python and NumPy functions that name an aggregate.
 _FUNCTIONS = {
     **{name: name for name in ("sum", "prod", "mean", "median", "var", "std", "any", "all")},
     **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
@@ -48,7 +48,7 @@ _FUNCTIONS = {
 
 
 class Words(NamedTuple):
-    """One aggregate as the engine wants it."""
+    """One aggregate in the engine's terms."""
 
     name: str
     aggregate: str
@@ -60,7 +60,7 @@ class Words(NamedTuple):
 
 
 def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
-    """An aggregate of times or durations as one of numbers, and what makes times of its results."""
+    """An aggregate of times or durations as one of numbers, and the conversion of its results."""
     kind = words.aggregate
     if words.values is None or kind not in (*BETWEEN, "std", "any", "all"):
         return words, None
@@ -74,18 +74,18 @@ def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
 
 
 def group_order(sort: bool, order: bool) -> str:
-    """Return the engine's word for the order of the groups."""
+    """Return the engine's name for the order of the groups."""
     return "sorted" if sort else "first" if order else "any"
 
 
 def _check_rows(frame: DataFrame | None, name: str, key: Series) -> None:
-    """An error for a key of more or fewer rows than its frame, where both are known."""
+    """Raise if a key and its frame have different row counts, where both are known."""
     node = None if frame is None else next(iter(frame._nodes.values()), None)
     rows, own = -1 if node is None else node.shape[0], key._node.shape[0]
     if rows >= 0 and own >= 0 and rows != own:
         raise InvalidArgumentError(
-            f"groupby: the key has other rows than the frame: key={name!r}, rows={own}, "
-            f"frame_rows={rows}; pass one value for each row"
+            f"groupby: key length does not match the frame: key={name!r}, "
+            f"expected={rows}, got={own}"
         )
 
 
@@ -97,10 +97,10 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
             keys.append((each, frame[each]._node))
             continue
         if isinstance(each, str):
-            raise TypeMismatchError(f"groupby: a series is wanted as a key: key={each!r}")
+            raise TypeMismatchError(f"groupby: expected a series as key: key={each!r}")
         if isinstance(each, Mapping):
             raise TypeMismatchError(
-                f"groupby: a mapping is no key: key={each!r}; map a column: df.k.map(mapping)"
+                f"groupby: keys cannot be a mapping: key={each!r}; map a column: df.k.map(mapping)"
             )
         key = Series(each)
         if frame is not None and isinstance(each, Series):
@@ -109,18 +109,18 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
         _check_rows(frame, name, key)
         keys.append((name, key._node))
     if not keys:
-        raise InvalidArgumentError("groupby: there is no key; name a column")
+        raise InvalidArgumentError("groupby: missing key; pass a column name")
     names = [name for name, _ in keys]
     if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
         raise InvalidArgumentError(
-            f"groupby: two keys have one name: name={twice!r}; give one another: "
+            f"groupby: duplicate key name: name={twice!r}; rename one: "
             "[df.t.dt.year.rename('year'), df.t.dt.month]"
         )
     return keys
 
 
 def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
-    """The engine's word for an aggregate: itself, or the name of NumPy's and Python's functions."""
+    """The engine's name of an aggregate, given by name or as a NumPy or Python function."""
     if isinstance(aggregate, str):
         return aggregate
     name = getattr(aggregate, "__name__", "")
@@ -131,29 +131,29 @@ def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
         return _FUNCTIONS[name]
     if callable(aggregate):
         raise UnsupportedError(
-            f"{op}: a function of your own is no aggregate: {place}={name or aggregate!r}; "
-            "compute a column first (df.assign) and name its aggregate: sum, mean, max, ...; "
-            "apply() calls a function group by group"
+            f"{op}: custom Python functions are not supported as aggregates: "
+            f"{place}={name or aggregate!r}; compute a column first (df.assign) and "
+            "aggregate it by name (sum, mean, max, ...), or use apply()"
         )
-    raise TypeMismatchError(f"{op}: the name of an aggregate is wanted: {place}={aggregate!r}")
+    raise TypeMismatchError(f"{op}: expected the name of an aggregate: {place}={aggregate!r}")
 
 
 class GroupSeries(LabelledSeries):
-    """An aggregate of one column, a value a group, labelled by the keys."""
+    """An aggregate of one column: one value per group, labelled by the keys."""
 
     __slots__ = ()
 
     def _value(self) -> Any:
-        _core.force(list(self._frame._nodes.values()))  # in one walk
+        _core.force(list(self._frame._nodes.values()))  # in one pass
         return self._node.value()
 
 
 class GroupBy(GroupPicks):
     """The rows of a frame by key, from `DataFrame.groupby` or `Series.groupby`.
 
-    Aggregates give a frame: the keys as its first columns, then a column for each aggregate; those
-    of one column picked by name give a `GroupSeries`.
-    Nothing runs until somebody looks, and only what the columns looked at need.
+    Aggregates give a frame: the keys as its first columns, then one column per aggregate; those of
+    a single selected column give a `GroupSeries`. They are lazy, and only the columns in use are
+    computed.
     """
 
     __slots__ = ("_dropna", "_keys", "_labelled", "_nodes", "_order")
@@ -175,14 +175,14 @@ class GroupBy(GroupPicks):
     def _of(self, kind: type[GroupBy], nodes: dict[str, _core.Node]) -> GroupBy:
         return kind(self._keys, nodes, self._order, self._dropna, self._labelled)
 
-    # ---- columns -----------------------------------------------------------------------------
+    # ---- columns ---------------------------------------------------------------------------------
     def _find(self, name: str) -> str:
         if name not in self._nodes:
             _core.no_such_column("groupby", list(self._nodes), name)
         return name
 
     def __getitem__(self, key: str | list[str]) -> GroupBy:
-        """The same groups of one column or of some."""
+        """The same groups, restricted to one or several columns."""
         if isinstance(key, str):
             name = self._find(key)
             return self._of(SeriesGroupBy, {name: self._nodes[name]})
@@ -209,7 +209,7 @@ class GroupBy(GroupPicks):
             if name not in names and (name, id(node)) not in keys
         }
 
-    # ---- aggregates --------------------------------------------------------------------------
+    # ---- aggregates ------------------------------------------------------------------------------
     def _frame(self, columns: list[Words]) -> DataFrame:
         from headrace.frame import DataFrame
 
@@ -229,11 +229,11 @@ class GroupBy(GroupPicks):
         return made
 
     def _series(self, made: DataFrame, name: str) -> Any:
-        """An aggregate of one column; a frame when the keys are no labels."""
+        """An aggregate of one column; a frame if the keys are not labels."""
         return GroupSeries(made, name) if self._labelled else made
 
     def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
-        """The columns that an aggregate takes, by the names of its results."""
+        """The columns that an aggregate supports, by the names of its results."""
         kinds = _PICKED.get(aggregate, _NUMBERS)
         if numeric_only:
             kinds = "".join(each for each in kinds if each in _NUMBERS)
@@ -241,14 +241,14 @@ class GroupBy(GroupPicks):
             others = [n for n, v in self._values().items() if not Series(v).dtype.is_of(kinds)]
             if others:
                 raise TypeMismatchError(
-                    f"groupby: columns that {aggregate} does not take: columns={others}; "
-                    "pick others, or pass numeric_only=True"
+                    f"groupby: {aggregate} does not support these columns: columns={others}; "
+                    "select other columns, or pass numeric_only=True"
                 )
         values = self._values().items()
         columns = {name: node for name, node in values if Series(node).dtype.is_of(kinds)}
         if not columns:
             raise TypeMismatchError(
-                f"groupby: no column that {aggregate} takes: columns={list(self._nodes)}"
+                f"groupby: no column supports {aggregate}: columns={list(self._nodes)}"
             )
         return columns
 
@@ -259,23 +259,23 @@ class GroupBy(GroupPicks):
         )
 
     def _made(self, frame: DataFrame) -> Any:
-        """The aggregates, one a column."""
+        """The aggregates, one per column."""
         return frame
 
     def sum(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
-        """Sums; null where fewer than `min_count` values are there."""
+        """Sum of each group; null with fewer than `min_count` values."""
         return self._each("sum", numeric_only, min_count=min_count)
 
     def prod(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
-        """Products; null where fewer than `min_count` values are there."""
+        """Product of each group; null with fewer than `min_count` values."""
         return self._each("prod", numeric_only, min_count=min_count)
 
     def mean(self, numeric_only: bool | None = None) -> Any:
-        """Means; null for no value."""
+        """Mean of each group; null if the group has no values."""
         return self._each("mean", numeric_only)
 
     def median(self, numeric_only: bool | None = None) -> Any:
-        """Medians; null for no value."""
+        """Median of each group; null if the group has no values."""
         return self._each("median", numeric_only)
 
     def quantile(
@@ -284,15 +284,15 @@ class GroupBy(GroupPicks):
         interpolation: str = "linear",
         numeric_only: bool | None = None,
     ) -> Any:
-        """Quantiles; null for no value.
+        """Quantiles of each group; null if the group has no values.
 
         Parameters
         ----------
         q : float or list of float
-            Between 0 and 1. A list gives a row for each of them in each group, with the quantile in
-            a column behind the keys, which is a label too: ``level_1`` behind one key.
+            Between 0 and 1. A list gives one row per quantile and group, with the quantile in a
+            label column after the keys: ``level_1`` after one key.
         interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
-            What lies between two values; see `Series.quantile`. Others than ``"linear"`` rank the
+            Interpolation between two values; see `Series.quantile`. All but ``"linear"`` rank the
             rows.
 
         >>> import headrace as hr
@@ -307,15 +307,15 @@ class GroupBy(GroupPicks):
         return self._made(group_quantiles(self, q, interpolation, numeric_only))
 
     def var(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Variances; null for `ddof` values and fewer."""
+        """Variance of each group; null with `ddof` values or fewer."""
         return self._each("var", numeric_only, ddof=ddof)
 
     def std(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Standard deviations; null for `ddof` values and fewer."""
+        """Standard deviation of each group; null with `ddof` values or fewer."""
         return self._each("std", numeric_only, ddof=ddof)
 
     def sem(self, ddof: int = 1) -> Any:
-        """Standard errors of the means: the deviations over the roots of the counts."""
+        """Standard error of each group's mean: standard deviation over the root of the count."""
         columns = self._picked("sem", _NUMBERS)
         words = []
         for name, node in columns.items():
@@ -326,35 +326,35 @@ class GroupBy(GroupPicks):
         return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
 
     def min(self, numeric_only: bool | None = None) -> Any:
-        """Least values: of numbers and times, of strings and categories by their text."""
+        """Minimum of each group; strings and categories compare alphabetically."""
         return self._each("min", numeric_only)
 
     def max(self, numeric_only: bool | None = None) -> Any:
-        """Greatest values."""
+        """Maximum of each group."""
         return self._each("max", numeric_only)
 
     def first(self, numeric_only: bool | None = None) -> Any:
-        """The first values that are not missing."""
+        """First non-missing value of each group."""
         return self._each("first", numeric_only)
 
     def last(self, numeric_only: bool | None = None) -> Any:
-        """The last values that are not missing."""
+        """Last non-missing value of each group."""
         return self._each("last", numeric_only)
 
     def any(self) -> Any:
-        """Whether some value is true (not 0)."""
+        """Whether any value of a group is true (nonzero)."""
         return self._each("any")
 
     def all(self) -> Any:
-        """Whether all values are true (not 0)."""
+        """Whether all values of a group are true (nonzero)."""
         return self._each("all")
 
     def count(self) -> Any:
-        """Numbers of values that are not missing."""
+        """Number of non-missing values of each group."""
         return self._each("count")
 
     def nunique(self, dropna: bool = True) -> Any:
-        """Numbers of distinct values, missing ones left out; with ``dropna=False`` they are one."""
+        """Number of distinct values of each group; ``dropna=False`` counts missing as one."""
         if dropna:
             return self._each("nunique")
         words = []
@@ -367,24 +367,24 @@ class GroupBy(GroupPicks):
         return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
 
     def idxmin(self) -> Any:
-        """Positions of the rows with the least values, the first of equals."""
+        """Row position of each group's minimum, the first of equals."""
         return self._each("idxmin")
 
     def idxmax(self) -> Any:
-        """Positions of the rows with the greatest values, the first of equals."""
+        """Row position of each group's maximum, the first of equals."""
         return self._each("idxmax")
 
     def size(self) -> Any:
-        """Numbers of rows."""
+        """Number of rows of each group."""
         return self._series(self._frame([Words("size", "size")]), "size")
 
     def corr(
         self, x: str | None = None, y: str | None = None, *, numeric_only: bool | None = None
     ) -> DataFrame:
-        """Pearson's correlation of each two columns, or of two named ones; null where undefined.
+        """Pearson correlation of each pair of columns, or of two named ones; null if undefined.
 
-        Of each two there is a row a group and column, which is a label too: ``level_1`` behind one
-        key. Of two named ones there is a row a group, and a column `corr`.
+        All pairs give one row per group and column, with the column name as label ``level_1`` after
+        one key. Two named columns give one row per group and a column `corr`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 1], "x": [1, 2, 3], "y": [6, 4, 2]})
@@ -399,22 +399,22 @@ class GroupBy(GroupPicks):
         return self._frame([Words("corr", "corr", first, second)])
 
     def cov(self, *, ddof: int = 1, numeric_only: bool | None = None) -> DataFrame:
-        """Covariances of each two columns, a row a group and column as those of `corr`.
+        """Covariance of each pair of columns, in the layout of `corr`.
 
-        Null for `ddof` rows and fewer in which both are there.
+        Null with `ddof` complete pairs or fewer.
         """
         return group_matrix(self, "cov", ddof, numeric_only)
 
     def agg(self, spec: Any = None, **named: tuple[str, str]) -> Any:
-        """Several aggregates in one walk over the rows.
+        """Several aggregates in one pass over the rows.
 
         Parameters
         ----------
         spec : str, list or dict
-            An aggregate of all columns; a list of them (columns ``x_mean``, or just ``mean`` of one
-            column picked by name); or a dict from a column to one aggregate or a list.
+            An aggregate for all columns; a list of them (columns ``x_mean``, or just ``mean`` for a
+            single selected column); or a dict from column to one aggregate or a list.
         **named : (column, aggregate)
-            Columns of the result by name.
+            Result columns by name.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
@@ -423,7 +423,9 @@ class GroupBy(GroupPicks):
         """
         if named:
             if spec is not None:
-                raise InvalidArgumentError("agg: a specification and names; pass one of them")
+                raise InvalidArgumentError(
+                    "agg: got both a specification and named aggregates; pass one of them"
+                )
             return self._frame([self._named(name, pair) for name, pair in named.items()])
         if isinstance(spec, Mapping):
             spec = {
@@ -449,7 +451,7 @@ class GroupBy(GroupPicks):
             )
         if not isinstance(spec, list) or not all(isinstance(each, str) for each in spec):
             raise TypeMismatchError(
-                f"agg: a name, a list of names or a dict is wanted: spec={spec!r}"
+                f"agg: expected a name, a list of names or a dict: spec={spec!r}"
             )
         single = isinstance(self, SeriesGroupBy)
         return self._frame(
@@ -469,15 +471,15 @@ class GroupBy(GroupPicks):
             (column,), aggregate = self._nodes, pair
         else:
             raise TypeMismatchError(
-                f"agg: a column and its aggregate are wanted: {name}={pair!r}; "
-                f"write {name}=('x', 'sum')"
+                f"agg: expected a (column, aggregate) pair: {name}={pair!r}; for example "
+                f"{name}=('x', 'sum')"
             )
         return Words(name, aggregate_name(aggregate, name), self._nodes[self._find(column)])
 
     def transform(self, aggregate: str) -> DataFrame | Series:
-        """Each row's aggregate of its group, in the order of the rows; null for rows left out.
+        """The group's aggregate for each row, in row order; null for dropped rows.
 
-        Also ``"cumsum"``, ``"rank"``, ``"shift"`` and the like, which are methods as well.
+        Also ``"cumsum"``, ``"rank"``, ``"shift"`` and similar, which are methods as well.
         """
         from headrace.frame import DataFrame
 
@@ -531,7 +533,7 @@ class SeriesGroupBy(GroupBy):
         return self._series(self._with_labels(DataFrame._of(frame)), name)
 
     def nlargest(self, n: int = 5) -> Any:
-        """The `n` greatest numbers of each group, greatest first, without a sort.
+        """The `n` largest numbers of each group, largest first, without a sort.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 2, 1], "x": [3, 5, 4, 1]})
@@ -541,5 +543,5 @@ class SeriesGroupBy(GroupBy):
         return self._top(n, True)
 
     def nsmallest(self, n: int = 5) -> Any:
-        """The `n` least numbers of each group, least first; see `nlargest`."""
+        """The `n` smallest numbers of each group, smallest first; see `nlargest`."""
         return self._top(n, False)

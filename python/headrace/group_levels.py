@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several rows a group: a label more says which is which."""
+"""Aggregates with several rows per group, told apart by an extra label."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def rows_of_levels(
     groups: GroupBy, made: DataFrame, levels: list[Any], parts: list[dict[str, Series]]
 ) -> DataFrame:
-    """A row for each group of `made` and each level, with the columns of that level's part.
+    """One row per group of `made` and level, with the columns of that level.
 
-    The groups stand one behind the other. The level is the label behind the keys.
+    Rows of one group are adjacent. The level is the last label.
     """
     from headrace.concatenation import concat
     from headrace.frame import DataFrame
@@ -43,7 +43,7 @@ def rows_of_levels(
 
 
 def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | None) -> DataFrame:
-    """Correlations or covariances of each two columns: a row a group and column."""
+    """Correlations or covariances of column pairs: one row per group and column."""
     from headrace.group import Words
     from headrace.series import Series
 
@@ -70,7 +70,7 @@ def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | Non
         else:
             products, mine, theirs = (made[f" {i} {n}"] for n in range(3))
             rows = made[f" {i} rows"]
-            # What the rounding of the means adds goes off again; see `Series.cov`.
+            # Corrects for rounded means; see `Series.cov`.
             between = (products - mine * (theirs / rows)) / (rows - ddof)
             between = between.where(rows > ddof)
         found[a, b] = found[b, a] = between
@@ -78,7 +78,7 @@ def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | Non
 
 
 def _deviations(groups: GroupBy, one: Series, other: Series) -> tuple[Series, Series]:
-    """Distances from the means of their groups where both are there, in float64."""
+    """Deviations from the group means over complete pairs, in float64."""
     from headrace.group import SeriesGroupBy
 
     both = one.notna() & other.notna()

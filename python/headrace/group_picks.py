@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of groups: the first ones, numbers of groups, one group, each group for Python."""
+"""Rows of groups: head, tail, group numbers, one group, iteration in Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class NamedAgg(NamedTuple):
-    """A column and its aggregate by their names, for ``agg(out=hr.NamedAgg("x", "max"))``.
+    """A column and its aggregate, for ``agg(out=hr.NamedAgg("x", "max"))``.
 
     >>> import headrace as hr
     >>> df = hr.DataFrame({"id": [1, 1], "x": [2, 3]})
@@ -34,7 +34,7 @@ class NamedAgg(NamedTuple):
 
 
 class GroupPicks(GroupRows):
-    """The part of `GroupBy` that picks rows of groups, and hands groups to Python."""
+    """The part of `GroupBy` that selects rows of groups, and passes groups to Python."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class GroupPicks(GroupRows):
         return [node for _, node in self._keys]
 
     def _picked_rows(self: Any, mask: Series) -> Any:
-        """The rows of the frame, or of the column picked by name, for which a mask is true."""
+        """The rows of the frame, or of the selected column, where a mask is true."""
         from headrace.frame import DataFrame
         from headrace.group import SeriesGroupBy
         from headrace.series import Series
@@ -53,7 +53,7 @@ class GroupPicks(GroupRows):
         return DataFrame(DataFrame._of(self._nodes)[mask])
 
     def _behind(self: Any) -> Series:
-        """How many rows of its group are behind each row."""
+        """Number of rows after each row within its group."""
         from headrace.group import Words
         from headrace.series import Series
 
@@ -62,7 +62,7 @@ class GroupPicks(GroupRows):
         return Series(rows) - 1 - self.cumcount()  # type: ignore[no-any-return]
 
     def head(self: Any, n: int = 5) -> Any:
-        """The first `n` rows of each group, in the order of the rows.
+        """The first `n` rows of each group, in row order.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
@@ -74,13 +74,13 @@ class GroupPicks(GroupRows):
         return self._picked_rows(self.cumcount() < n)
 
     def tail(self: Any, n: int = 5) -> Any:
-        """The last `n` rows of each group, in the order of the rows."""
+        """The last `n` rows of each group, in row order."""
         mark("tail")
         n = whole_number("tail", "n", n)
         return self._picked_rows(self._behind() < n)
 
     def nth(self: Any, n: int) -> Any:
-        """The row at place `n` of each group, from the end when negative."""
+        """The row at position `n` of each group, counted from the end if negative."""
         mark("nth")
         n = whole_number("nth", "n", n)
         return self._picked_rows(self.cumcount() == n if n >= 0 else self._behind() == -n - 1)
@@ -94,17 +94,17 @@ class GroupPicks(GroupRows):
 
     @property
     def ngroups(self: Any) -> int:
-        """The number of groups; looks at the keys."""
+        """The number of groups; evaluates the keys."""
         return len(self._groups())
 
     def __len__(self: Any) -> int:
         return self.ngroups  # type: ignore[no-any-return]
 
     def __bool__(self) -> bool:
-        return True  # without a look
+        return True  # without evaluation
 
     def ngroup(self: Any) -> Series:
-        """The number of the group of each row, in the order of the groups; null for rows left out.
+        """The group number of each row, in group order; null for dropped rows.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": ["b", "a", "b"]}).groupby("id").ngroup().to_list()
@@ -118,13 +118,13 @@ class GroupPicks(GroupRows):
         mark("ngroup")
         groups = self._groups()
         names = groups.columns
-        groups["number of group"] = Series(groups._aligned(positions(len(groups))))
+        groups["group number"] = Series(groups._aligned(positions(len(groups))))
         keys = dict(zip(names, self._key_nodes(), strict=True))
-        found = DataFrame._of(keys).merge(groups, on=names, how="left")["number of group"]
+        found = DataFrame._of(keys).merge(groups, on=names, how="left")["group number"]
         return with_rows_of(Series(found), self._key_nodes()[0])
 
     def get_group(self: Any, name: Any) -> Any:
-        """The rows of one group by its key, or the tuple of its keys.
+        """The rows of one group, by its key or the tuple of its keys.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
@@ -138,7 +138,7 @@ class GroupPicks(GroupRows):
         wanted = name if isinstance(name, tuple) else (name,)
         if len(wanted) != len(self._keys):
             raise InvalidArgumentError(
-                f"get_group: a value for each key is wanted: name={name!r}, keys={len(self._keys)}"
+                f"get_group: expected one value for each key: name={name!r}, keys={len(self._keys)}"
             )
         tests = [
             Series(node).isna() if is_missing(each) else Series(node) == each
@@ -146,10 +146,10 @@ class GroupPicks(GroupRows):
         ]
         found = self._picked_rows(functools.reduce(operator.and_, tests))
         if len(found) == 0:
-            raise ColumnNotFoundError(f"get_group: no group has this key: name={name!r}")
+            raise ColumnNotFoundError(f"get_group: no such group: name={name!r}")
         return found
 
-    # ---- groups for Python -------------------------------------------------------------------
+    # ---- groups in Python ------------------------------------------------------------------------
     def _each_group(self: Any, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
         from headrace.frame import DataFrame
         from headrace.functions import group_by_group
@@ -161,8 +161,8 @@ class GroupPicks(GroupRows):
         number = self.ngroup()
         sizes = DataFrame({"n": number}).groupby("n").size().to_list()
         single = isinstance(self, SeriesGroupBy)
-        rows = DataFrame._of({**self._nodes, "number of group": number._node})
-        ordered = rows.sort_values("number of group")[list(self._nodes)]
+        rows = DataFrame._of({**self._nodes, "group number": number._node})
+        ordered = rows.sort_values("group number")[list(self._nodes)]
         _core.force(list(ordered._nodes.values()))
         begin = 0
         for label, size in zip(labels, sizes, strict=True):
@@ -172,20 +172,20 @@ class GroupPicks(GroupRows):
             yield key, part[next(iter(self._nodes))] if single else part
 
     def __iter__(self: Any) -> Iterator[tuple[Any, Any]]:
-        """Pairs of key and the rows of its group: Python code, so `hr.advice` names the line.
+        """Iterate over (key, rows) pairs in Python: slow; `hr.advice` names the line.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> [(key, len(rows)) for key, rows in df.groupby("id")]
         [('a', 2), ('b', 1)]
         """
-        return self._each_group("groupby", "name aggregates: agg(...), transform(...)")  # type: ignore[no-any-return]
+        return self._each_group("groupby", "use aggregates by name: agg(...), transform(...)")  # type: ignore[no-any-return]
 
     def apply(self: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What a Python function makes of the rows of each group, one group after the other.
+        """Apply a Python function to the rows of each group, one group at a time.
 
-        Single values are a series labelled by the keys, frames and series are put one behind the
-        other. It runs here: `hr.advice` and `hr.fallbacks` tell, and `hr.strict` refuses.
+        Scalars give a series labelled by the keys; frames and series are concatenated. Runs
+        immediately: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
@@ -198,13 +198,13 @@ class GroupPicks(GroupRows):
 
         mark("apply")
         start = time.perf_counter()
-        fix = "name aggregates: agg(...), transform(...)"
+        fix = "use aggregates by name: agg(...), transform(...)"
         made = [
             (key, function(part, *args, **kwargs)) for key, part in self._each_group("apply", fix)
         ]
         name = getattr(function, "__name__", type(function).__name__)
         _core.record_fallback(
-            "apply", f"a Python function for each group: {name}", time.perf_counter() - start
+            "apply", f"Python function called per group: {name}", time.perf_counter() - start
         )
         results = [result for _, result in made]
         if results and all(isinstance(each, Series | DataFrame) for each in results):
@@ -218,25 +218,27 @@ class GroupPicks(GroupRows):
         return self._series(self._with_labels(DataFrame(table)), value)
 
     def filter(self: Any, function: Callable[[Any], Any]) -> Any:
-        """The rows of the groups for which a Python function of their rows is true, in order.
+        """The rows of the groups for which a Python function returns true, in order.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> df.groupby("id").filter(lambda rows: len(rows) > 1).x.to_list()
         [1, 2]
         """
-        fix = "compare transform(...) of the aggregate: df[df.groupby('id').x.transform('sum') > 3]"
+        fix = (
+            "filter by transform(...) of the aggregate: df[df.groupby('id').x.transform('sum') > 3]"
+        )
         parts = self._each_group("filter", fix)
         kept = [at for at, (_, part) in enumerate(parts) if bool(function(part))]
         return self._picked_rows(self.ngroup().isin(kept or [-1]))
 
-    # ---- values within groups ----------------------------------------------------------------
+    # ---- values within groups --------------------------------------------------------------------
     def ffill(self: Any) -> Any:
-        """Null and NaN replaced by the last value before them in their group."""
+        """Replace null and NaN by the last value before them in their group."""
         return self._filled("ffill", False)
 
     def bfill(self: Any) -> Any:
-        """Null and NaN replaced by the next value behind them in their group.
+        """Replace null and NaN by the next value after them in their group.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [None, 5, 2]})
@@ -289,7 +291,7 @@ class GroupPicks(GroupRows):
         made = {n: (Series(node) / Series(before[n]) - 1)._node for n, node in columns.items()}
         return self._finish_rows(made)
 
-    # ---- several values a group --------------------------------------------------------------
+    # ---- several values per group ----------------------------------------------------------------
     def value_counts(self: Any, normalize: bool = False, sort: bool = True) -> Any:
         """How often each value occurs in each group, the most frequent first.
 
@@ -316,7 +318,7 @@ class GroupPicks(GroupRows):
     def describe(self: Any) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each group.
 
-        Columns ``x_count``, ``x_mean``, ...; just ``count``, ``mean`` of one column picked by name.
+        Columns ``x_count``, ``x_mean``, ...; just ``count``, ``mean`` for a single selected column.
         """
         from headrace.group import SeriesGroupBy, Words
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several quantiles of a group, and those that are values of it."""
+"""Several quantiles per group, and quantiles without interpolation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headrace.group import GroupBy, Words
     from headrace.series import Series
 
-#: Ranks, counted from 0, of the values that stand for the place between two.
+#: Ranks, counted from 0, that replace a position between two values.
 _PICKS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "linear": (),
     "lower": (lambda place: place._elementwise("floor", place),),
@@ -30,18 +30,19 @@ _PICKS["midpoint"] = (*_PICKS["lower"], *_PICKS["higher"])
 def group_quantiles(
     groups: GroupBy, q: Any, interpolation: str, numeric_only: bool | None
 ) -> DataFrame:
-    """The quantiles of each column: a row a group, with a list of levels a row for each of them."""
+    """The quantiles of each column: one row per group, or per group and level of a list."""
     from headrace.frame import DataFrame
 
     mark("quantile")
     if interpolation not in _PICKS:
         raise InvalidArgumentError(
-            f"quantile: no such word: interpolation={interpolation!r}; pass {', '.join(_PICKS)}"
+            f"quantile: invalid value: interpolation={interpolation!r}; expected "
+            f"{', '.join(map(repr, _PICKS))}"
         )
     several = isinstance(q, list | tuple)
     levels = [level_of(each) for each in (q if several else [q])]
     if not levels or not all(0 <= each <= 1 for each in levels):
-        raise InvalidArgumentError(f"quantile: q is out of range: q={q!r}; pass 0 to 1")
+        raise InvalidArgumentError(f"quantile: out of range: q={q!r}; expected 0 to 1")
     columns = groups._taken("quantile", numeric_only)
     asked = {
         (name, i): _words(groups, f"{name} {i}", node, level, interpolation)
@@ -61,7 +62,7 @@ def group_quantiles(
 
 
 def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:
-    """The aggregates of one column that its quantile is made of."""
+    """The aggregates from which a column's quantile is computed."""
     from headrace.group import SeriesGroupBy, Words
     from headrace.series import Series
 
@@ -77,7 +78,7 @@ def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: s
 
 
 def _joined(parts: list[Series]) -> Series:
-    """One value, or the middle of two."""
+    """One value, or the midpoint of two."""
     if len(parts) == 1:
         return parts[0]
     low, high = parts

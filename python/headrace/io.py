@@ -29,7 +29,7 @@ __all__ = ["read_csv", "scan_csv", "write_csv"]
 _HEADERS = {"infer": "infer", True: "yes", False: "no", None: "no"}
 
 
-#: Words of pandas for options that are called otherwise here.
+#: pandas' names of options that have another name here.
 _PANDAS = {
     "sep": "delimiter",
     "usecols": "columns",
@@ -39,19 +39,19 @@ _PANDAS = {
     "nrows": "num_rows",
     "quotechar": "quote",
 }
-#: Options of pandas that are not needed, or done by another line.
+#: pandas options that are not needed, or replaced by another call.
 _INSTEAD = {
-    "parse_dates": "dates and times are found by themselves; dtypes={name: 'date'} asks for them",
+    "parse_dates": "dates and times are inferred; dtypes={name: 'date'} forces them",
     "index_col": "call set_index(name) on the frame",
-    "encoding": "text is UTF-8; convert the file first",
-    "chunksize": "scan_csv reads only what somebody looks at",
+    "encoding": "only UTF-8 is supported; convert the file first",
+    "chunksize": "scan_csv reads only what is needed",
     "low_memory": "leave it out",
     "engine": "leave it out",
 }
 
 
 def _in_our_words(op: str, given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Options with those that were given by their words in pandas."""
+    """Options, including those given by their pandas names."""
     for word, value in given.items():
         if word not in _PANDAS:
             from difflib import get_close_matches
@@ -60,12 +60,12 @@ def _in_our_words(op: str, given: dict[str, Any], options: dict[str, Any]) -> di
             close = get_close_matches(word, known, 1)
             meant = f"; did you mean {close[0]!r}?" if close and word not in _INSTEAD else ""
             fix = f"; {_INSTEAD[word]}" if word in _INSTEAD else ""
-            raise TypeMismatchError(f"{op}: no such option: option={word!r}{fix}{meant}")
+            raise TypeMismatchError(f"{op}: unknown option: option={word!r}{fix}{meant}")
         if word == "na_values":
             if isinstance(value, Mapping):
                 raise TypeMismatchError(
-                    f"{op}: null words are the same for all columns: na_values={value!r}; "
-                    "use frame.replace({name: {word: None}})"
+                    f"{op}: null words apply to all columns: na_values={value!r}; use "
+                    "frame.replace({name: {word: None}})"
                 )
             own = list(value) if isinstance(value, list | tuple | set) else [value]
             options["null_words"] = [*options["null_words"], *map(str, own)]
@@ -75,25 +75,25 @@ def _in_our_words(op: str, given: dict[str, Any], options: dict[str, Any]) -> di
 
 
 def _listed(op: str, option: str, value: Any) -> list[Any]:
-    """A list; what is none is an error that says so."""
+    """A list; raises for anything else."""
     try:
         return list(value)
     except TypeError:
-        raise TypeMismatchError(f"{op}: not a list: {option}={value!r}; pass [...]") from None
+        raise TypeMismatchError(f"{op}: expected a list: {option}={value!r}") from None
 
 
 def _words(op: str, option: str, value: Any) -> list[str]:
-    """A list of text; one text alone would be taken letter by letter."""
+    """A list of strings; a single string would be split into characters."""
     words = [] if isinstance(value, str | bytes) else _listed(op, option, value)
     if isinstance(value, str | bytes) or not all(isinstance(word, str) for word in words):
-        raise TypeMismatchError(f"{op}: not a list of text: {option}={value!r}; pass [...]")
+        raise TypeMismatchError(f"{op}: expected a list of strings: {option}={value!r}")
     return words
 
 
 def _rows(op: str, option: str, value: Any) -> int:
     rows = whole_number(op, option, value)
     if rows < 0:
-        raise InvalidArgumentError(f"{op}: a number of rows is negative: {option}={rows}")
+        raise InvalidArgumentError(f"{op}: the number of rows is negative: {option}={rows}")
     return rows
 
 
@@ -101,11 +101,11 @@ def _options(op: str, pandas: dict[str, Any], options: dict[str, Any]) -> _core.
     mark(op)
     options = _in_our_words(op, pandas, options)
     dtypes, columns, header = (options.pop(name) for name in ("dtypes", "columns", "header"))
-    if type(header) is int and header == 0:  # the first row, as pandas says it
+    if type(header) is int and header == 0:  # the first row, in pandas' notation
         header = True
     if not isinstance(header, str | bool | None) or header not in _HEADERS:
         raise InvalidArgumentError(
-            f"{op}: an option has no such value: header={header!r}; use 'infer', True or False"
+            f"{op}: invalid value: header={header!r}; expected 'infer', True or False"
         )
     chosen: Any = columns
     if not isinstance(columns, str):
@@ -120,7 +120,7 @@ def _options(op: str, pandas: dict[str, Any], options: dict[str, Any]) -> _core.
     for option in ("delimiter", "quote", "comment", "compression", "on_bad"):
         value = options[option]
         if not isinstance(value, str) and (value is not None or option not in ("quote", "comment")):
-            raise TypeMismatchError(f"{op}: not a text: {option}={value!r}")
+            raise TypeMismatchError(f"{op}: expected a string: {option}={value!r}")
     options["skip_rows"] = _rows(op, "skip_rows", options["skip_rows"])
     most = options["num_rows"]
     options["num_rows"] = -1 if most is None else _rows(op, "num_rows", most)
@@ -158,14 +158,14 @@ def scan_csv(
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
     **pandas: Any,
 ) -> DataFrame:
-    r"""A deferred frame over a CSV source: sniffed now, read when somebody looks, as far as needed.
+    r"""A lazy frame over a CSV source: sniffed now, read on use, as far as needed.
 
-    The source is stamped at the call (size, time, inode); if it changes before it is read, that is
-    an error. Parameters are those of `read_csv`, without ``on_bad``.
+    Size, time and inode of the source are recorded at the call; a later change raises when it is
+    read. Parameters are those of `read_csv`, without ``on_bad``.
 
-    Where only some rows are wanted (``df[df.a > 5]``), the others are not kept: `explain` shows the
-    filter in the line of ``read_csv``. Rows that it leaves out are checked for their number of
-    fields and in the columns that the filter reads, not in the others.
+    Filters (``df[df.a > 5]``) are pushed down: `explain` shows them in the line of ``read_csv``.
+    Rows that they drop are checked for their number of fields and in the columns that the filter
+    reads, not in the others.
 
     >>> import headrace as hr
     >>> df = hr.scan_csv(b"a,b\n1,x\n2,y\n")
@@ -217,53 +217,53 @@ def read_csv(
     Parameters
     ----------
     source : path, bytes or binary file object
-        Plain, gzip or zstd; the codec is seen from the first bytes.
+        Plain, gzip or zstd; the codec is detected from the first bytes.
     delimiter, quote, comment : str
-        One character each; None switches quotes or comments off.
+        One character each; None disables quotes or comments.
     header : {"infer", True, False}
         Whether the first row holds the names. "infer": yes, unless `names` are given. Without names
-        the columns are called f0, f1, ...
+        columns are called f0, f1, ...
     names : list of str, optional
         Names of the columns.
     columns : list of str or int, optional
-        The columns to read, in the order wanted.
+        The columns to read, in this order.
     dtypes : dtype or {name: dtype}, optional
-        Given dtypes; the others are inferred from samples: bool, int64, uint64, float64, date,
+        Fixed dtypes; the others are inferred from samples: bool, int64, uint64, float64, date,
         ``datetime64[us]`` (``[ns]`` where a time has more than six digits of fraction) or string.
-        ``category`` is made on request, with codes in the order in which the strings come.
+        ``category`` only on request, with codes in order of first appearance.
     null_words : list of str
-        Fields that are null. ``nan`` is NaN, which is a value.
+        Fields read as null. ``nan`` is NaN, which is a value.
     skip_rows : int
-        Lines to leave out at the top.
+        Lines to skip at the top.
     num_rows : int, optional
-        Rows to read at most.
+        Maximum number of rows.
     on_bad : {"error", "reject"}
-        A row with a wrong number of fields or a value that misfits its dtype is an error that names
-        file, line, column and text; or it goes to ``result.rejects``, a frame of line, column, text
-        and reason. Rows in = rows out + rejects.
+        A row with a wrong number of fields or a value that does not match its dtype raises an error
+        with file, line, column and text; or it goes to ``result.rejects``, a frame of line, column,
+        text and reason. Rows in = rows out + rejects.
     compression : {"infer", "none", "gzip", "zstd"}
     **pandas
-        The same by pandas' words: ``sep``, ``usecols``, ``dtype``, ``na_values`` (beside the words
-        above), ``skiprows``, ``nrows``, ``quotechar``.
+        pandas' names: ``sep``, ``usecols``, ``dtype``, ``na_values`` (added to the null words),
+        ``skiprows``, ``nrows``, ``quotechar``.
 
     Raises
     ------
     hr.InputError
-        (an OSError) For a source that cannot be read, or its first bad row; a
-        FileNotFoundError too for a missing one.
+        (an OSError) For an unreadable source or the first bad row; for a missing file also a
+        FileNotFoundError.
     hr.ColumnNotFoundError
-        (a KeyError) For a column in `columns` or `dtypes` that the file does not have.
+        (a KeyError) For an unknown column in `columns` or `dtypes`.
 
     Notes
     -----
-    Floats are correctly rounded, float32 once from the text. Little more than the result is
-    resident. Dates are ``YYYY-MM-DD``, times ``YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]`` without a
-    zone: text with ``Z`` or an offset is a string, for pandas or Polars to parse. A time of finer
-    digits than its dtype counts is a bad row, never cut.
+    Floats are correctly rounded, float32 once from the text. Memory use is little more than the
+    result. Dates are ``YYYY-MM-DD``, times ``YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]`` without a zone:
+    text with ``Z`` or an offset is read as a string. A time with more digits than its dtype holds
+    is a bad row, never truncated.
 
-    With ``hr.device("cuda")`` text of numbers, bools and nulls without quotes and comments is
-    parsed on the GPU, with the same bits and errors; other text is read on the CPU and copied,
-    which `hr.fallbacks` tells.
+    With ``hr.device("cuda")`` files of numbers, bools and nulls without quotes and comments are
+    parsed on the GPU, with the same bits and errors; others are read on the CPU and copied, as
+    listed by `hr.fallbacks`.
 
     >>> import headrace as hr
     >>> df = hr.read_csv(b"time,ecg\n0,0.5\n1,\n")
@@ -309,29 +309,29 @@ def write_csv(
     """Write a frame as CSV text, formatted on all cores; also ``DataFrame.to_csv``.
 
     A regular file is replaced whole or not at all. Strings are quoted where needed. Dates are
-    ``YYYY-MM-DD``, times ``YYYY-MM-DD HH:MM:SS`` with the digits of their unit if a part is left;
-    with a zone as its clocks show them, with the offset: ``2024-07-01 12:00:00+02:00``. Durations
-    are ``1 days 02:00:00``, as pandas writes them.
+    ``YYYY-MM-DD``, times ``YYYY-MM-DD HH:MM:SS`` with a fraction if there is one; zoned times in
+    local time with the offset: ``2024-07-01 12:00:00+02:00``. Durations are ``1 days 02:00:00``, as
+    pandas writes them.
 
     Parameters
     ----------
     path : path
         File to write; a pipe, a device or ``/dev/stdout`` is written directly. Links are followed,
-        and the mode of the file stays.
+        and the file mode is kept.
     float_format : str
         "shortest" (the fewest digits that read back to the same value) or printf's ``%.<n>e``,
         ``%.<n>f``, ``%.<n>g``.
     null_word : str
-        Stands for null; NaN is ``nan``.
+        Text for null; NaN is ``nan``.
     durable : bool
-        Wait until the bytes are on the disk.
+        Wait until the bytes are on disk.
     sep, na_rep : str, optional
-        Pandas' words for `delimiter` and `null_word`.
+        pandas' names for `delimiter` and `null_word`.
 
     Raises
     ------
     hr.InputError
-        (an OSError) When the system refuses; the old file is untouched.
+        (an OSError) If writing fails; the old file is untouched.
     """
     mark("to_csv")
     delimiter = delimiter if sep is None else sep

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joins: rows of two frames whose keys are equal."""
+"""Joins: match rows of two frames by equal keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headrace.zones import zone_in
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
-#: Which sides may have no key twice.
+#: Which sides must have unique keys.
 _UNIQUE = {
     "1:1": (True, True),
     "1:m": (True, False),
@@ -33,20 +33,20 @@ Key = tuple[str | None, _core.Node]
 
 
 def agreed(columns: list[_core.Node]) -> list[_core.Node]:
-    """Times in the finest unit of all, decimals with all digits, categories as texts; others."""
+    """Unify key dtypes: the finest time unit, all decimal digits, categories as strings."""
     dtype = common_dtype([column.dtype for column in columns])
     return [Series(column).astype(dtype)._node for column in columns] if dtype else columns
 
 
 def comparable(op: str, left: _core.Node, right: _core.Node) -> list[_core.Node]:
-    """Both as == compares them: times as instants, whatever their units and zones; others."""
+    """Both keys in comparable form: times as instants, whatever their units and zones."""
     if left.dtype == right.dtype:
         return [left, right]
     return in_one_unit(op, Series(left), Series(right)) or agreed([left, right])
 
 
 def _like_left(left: _core.Node, right: _core.Node) -> _core.Node:
-    """The right key's instants in the zone of the left one."""
+    """The right key's instants in the left key's zone."""
     zone, other = zone_in(left.dtype), zone_in(right.dtype)
     if not zone or not other or zone == other:
         return right
@@ -55,7 +55,7 @@ def _like_left(left: _core.Node, right: _core.Node) -> _core.Node:
 
 
 def _of_both(left: _core.Node, right: _core.Node) -> list[_core.Node]:
-    """What one column of keys of both sides is made of: a date beside times is one."""
+    """The two sides of a merged key column; dates become times if the other side has times."""
     sides = ((left, right), (right, left))
     return agreed(
         [
@@ -68,7 +68,7 @@ def _of_both(left: _core.Node, right: _core.Node) -> list[_core.Node]:
 
 
 def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
-    """Name and node of each key; the name is None of a series that is no column by name."""
+    """Name and node of each key; the name is None for a series that is not a column."""
     found: list[Key] = []
     for key in keys if isinstance(keys, list | tuple) else [keys]:
         if isinstance(key, str):
@@ -77,7 +77,7 @@ def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
             found.append((None, key._node))
         else:
             raise TypeMismatchError(
-                f"merge: a key is a column name or a series: {option}={type(key).__name__!r}"
+                f"merge: expected a column name or a series as key: {option}={type(key).__name__!r}"
             )
     return found
 
@@ -93,16 +93,18 @@ def _both_keys(
                 f"left={left.columns}, right={right.columns}; pass left_on and right_on"
             )
     if on is not None and (left_on is not None or right_on is not None):
-        raise InvalidArgumentError("merge: pass on, or left_on with right_on, not both")
+        raise InvalidArgumentError(
+            "merge: got on together with left_on or right_on; pass one or the other"
+        )
     if on is not None:
         left_on = right_on = on
     if left_on is None or right_on is None:
-        raise InvalidArgumentError("merge: left_on and right_on go together")
+        raise InvalidArgumentError("merge: left_on and right_on must be passed together")
     left_keys, right_keys = _keys(left, left_on, "left_on"), _keys(right, right_on, "right_on")
     if len(left_keys) != len(right_keys) or not left_keys:
         raise InvalidArgumentError(
-            "merge: both sides need the same number of keys: "
-            f"left={len(left_keys)}, right={len(right_keys)}"
+            f"merge: the sides have different numbers of keys: left={len(left_keys)}, "
+            f"right={len(right_keys)}"
         )
     return left_keys, right_keys
 
@@ -121,7 +123,7 @@ def merge(
     right_index: bool = False,
     sort: bool = False,
 ) -> DataFrame:
-    """Rows of two frames whose keys are equal, side by side: ``left.merge(right, ...)``.
+    """Join two frames on equal keys: ``left.merge(right, ...)``.
 
     >>> import headrace as hr
     >>> hr.merge(hr.DataFrame({"k": [1, 2]}), hr.DataFrame({"k": [2], "x": [5]})).x.to_list()
@@ -133,16 +135,16 @@ def merge(
     if isinstance(right, Series):
         right = right.to_frame()
     if not isinstance(right, DataFrame):
-        raise TypeMismatchError(f"merge: a frame is wanted: right={type(right).__name__!r}")
+        raise TypeMismatchError(f"merge: expected a frame: right={type(right).__name__!r}")
     if not left.columns or not right.columns:
-        raise InvalidArgumentError("merge: a frame without columns has no rows to join")
+        raise InvalidArgumentError("merge: a frame has no columns: columns=0")
     if left_index or right_index:
         options = (how, suffixes, indicator, validate, sort)
         return _by_labels(left, right, left_on, right_on, left_index, right_index, options)
     unique = _UNIQUE.get(validate or "m:m")
     if unique is None:
         raise InvalidArgumentError(
-            f"merge: no such check: validate={validate!r}; pass 1:1, 1:m, m:1 or m:m"
+            f"merge: invalid value: validate={validate!r}; expected '1:1', '1:m', 'm:1' or 'm:m'"
         )
     keys: list[tuple[Key, Key]] = []
     if how == "cross":
@@ -150,7 +152,7 @@ def merge(
             raise InvalidArgumentError("merge: a cross join takes no keys")
     else:
         keys = list(zip(*_both_keys(left, right, on, left_on, right_on), strict=True))
-    # One column for a key that has one name; it is whole on the side whose rows are all kept.
+    # A key of one name gives one column, complete on the side whose rows are all kept.
     shared = {a[0]: _like_left(a[1], b[1]) for a, b in keys if a[0] is not None and a[0] == b[0]}
     columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
     for name, node in left._nodes.items():
@@ -172,7 +174,7 @@ def merge(
     pairs = [(a, b) for a, b in (comparable("merge", a[1], b[1]) for a, b in keys)]
     kind = {"cross": "inner", "right": "left"}.get(how, how)
     word = "_merge" if indicator is True else indicator or ""
-    if how == "right":  # the left join of the other side, its rows named the other way
+    if how == "right":  # the left join with swapped sides
         rows, unique = rows[::-1], unique[::-1]
         pairs = [(b, a) for a, b in pairs]
         columns = [(name, b, a) for name, a, b in columns]
@@ -202,7 +204,7 @@ def _by_labels(
     right_index: bool,
     options: tuple[Any, ...],
 ) -> DataFrame:
-    """Rows by the labels of one side or of both; those of the left side stay labels."""
+    """Join on the labels of one or both sides; labels of the left side are kept."""
     how, suffixes, indicator, validate, sort = options
     mine = _labels_of(left, "left") if left_index else left_on
     theirs = _labels_of(right, "right") if right_index else right_on
@@ -212,7 +214,7 @@ def _by_labels(
         *(how, None, mine, theirs, suffixes, indicator, validate),
         sort=sort,
     )
-    if right_index and how in ("left", "inner"):  # the left keys say the same
+    if right_index and how in ("left", "inner"):  # equal to the left keys
         ours = set(left.reset_index().columns)
         gone = [name for name in right._labels if name in made and name not in ours]
         made = made.drop(columns=gone)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Labels of rows: the columns that a frame remembers as its index, and rows picked by them."""
+"""Row labels: the columns that serve as a frame's index, and selection by them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _SHOWN = 5
 
 
 class FrameLabels:
-    """The part of `DataFrame` that knows labels."""
+    """The part of `DataFrame` that handles labels."""
 
     __slots__ = ()
 
     @property
     def index(self: Any) -> Series | DataFrame:
-        """The label of each row: a series, a frame of several labels, positions when none are set.
+        """The row labels: a series, a frame for several levels, positions if none are set.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id").index.to_list()
@@ -64,18 +64,19 @@ class FrameLabels:
             self._nodes[name] = node
 
     def set_index(self: Any, keys: Any, *, drop: bool = False, append: bool = False) -> DataFrame:
-        """The same frame with columns remembered as the labels of its rows.
+        """Use columns as the labels of the rows.
 
-        Nothing is computed, sorted or looked up before `loc` asks. Labels may repeat.
+        Nothing is computed or sorted until `loc` needs it. Labels may repeat.
 
         Parameters
         ----------
         keys : str, Series or list of these
-            Columns by name (they stay columns), or series of the same rows, which become columns.
+            Columns by name (which remain columns), or series over the same rows, which become
+            columns.
         drop : bool
-            Whether the columns are columns no longer, as in pandas. They stay by default.
+            Whether to hide the columns, as in pandas. They are kept by default.
         append : bool
-            Behind the labels that are there.
+            Append to the existing labels.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "c"], "x": [1, 2, 3]}).set_index("id")
@@ -96,7 +97,7 @@ class FrameLabels:
             result._put(name, node)
             names.append(name)
         if not names:
-            raise InvalidArgumentError("set_index: there is no label; name a column")
+            raise InvalidArgumentError("set_index: missing label; pass a column name")
         kept = {**self._labels, **result._nodes}
         result._labels = {name: kept[name] for name in names}
         if drop:
@@ -104,9 +105,9 @@ class FrameLabels:
         return result
 
     def reset_index(self: Any, level: Any = None, *, drop: bool = False) -> DataFrame:
-        """The same rows without labels; the columns stay, with ``drop=True`` those of labels go.
+        """Remove labels; label columns are kept, or dropped with ``drop=True``.
 
-        With `level`, names or places of labels, these alone.
+        `level` removes only some labels, by name or position.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": [1], "x": [2]}).set_index("id").reset_index(drop=True).columns
@@ -129,9 +130,9 @@ class FrameLabels:
 
     @property
     def loc(self: Any) -> Locator:
-        """Rows by label: one, a list, a slice with both ends, or a mask; then columns by name.
+        """Select rows by label: one, a list, a slice (both ends included), a mask; then columns.
 
-        ``frame.loc[mask, "x"] = value`` sets values of some rows.
+        ``frame.loc[mask, "x"] = value`` assigns to the selected rows.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
@@ -143,7 +144,7 @@ class FrameLabels:
 
     @property
     def iloc(self: Any) -> PositionLocator:
-        """Rows, then columns, by position: one, a list, a slice or a mask.
+        """Select rows, then columns, by position: one, a list, a slice or a mask.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
@@ -154,16 +155,16 @@ class FrameLabels:
 
     @property
     def at(self: Any) -> Locator:
-        """One value by label and name of its column: the same as `loc`."""
+        """One value by label and column name: the same as `loc`."""
         return Locator(self)
 
     @property
     def iat(self: Any) -> PositionLocator:
-        """One value by its row and column: the same as `iloc`."""
+        """One value by row and column position: the same as `iloc`."""
         return PositionLocator(self)
 
     def take(self: Any, indices: Any, axis: int | str = 0) -> DataFrame:
-        """The rows at these positions, or, with ``axis=1``, the columns: the same as `iloc`.
+        """The rows, or with ``axis=1`` the columns, at these positions: the same as `iloc`.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2, 3]}).take([2, 0]).x.to_list()
@@ -179,9 +180,9 @@ class FrameLabels:
         ascending: bool | list[bool] = True,
         na_position: NaPosition = "last",
     ) -> DataFrame:
-        """The rows in the order of their labels; equal ones stay in theirs.
+        """Sort the rows by label; the sort is stable.
 
-        With `level`, names or places of labels, in the order of these, then of the others, unless
+        `level` (names or positions) sorts by these labels first, then by the others, unless
         `ascending` is a list.
 
         >>> import headrace as hr
@@ -201,7 +202,7 @@ class FrameLabels:
 
 
 class LabelledSeries(Series):
-    """Values beside the labels of their rows, from a frame with labels or a group-by.
+    """A series with row labels, from a labelled frame or a group-by.
 
     >>> import headrace as hr
     >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
@@ -223,7 +224,7 @@ class LabelledSeries(Series):
             name = given_name(frame) if name is None else name
             frame = _labelled_values(frame, name, dtype, index)
         super().__init__(list(frame._nodes.values())[-1], name)
-        self._frame: DataFrame = frame  # the labels as its first columns, then the values
+        self._frame: DataFrame = frame  # label columns first, then the values
 
     def _like(self, node: _core.Node) -> LabelledSeries:
         from headrace.frame import DataFrame
@@ -236,12 +237,12 @@ class LabelledSeries(Series):
 
     @property
     def index(self) -> Series | DataFrame:
-        """The label of each value; a frame when there are several labels."""
+        """The label of each value; a frame for several levels."""
         labels: Series | DataFrame = self._frame.index
         return labels
 
     def reset_index(self, *, drop: bool = False, name: str | None = None) -> Any:
-        """The labels and the values, named `name`, as a frame; with ``drop`` the values alone."""
+        """A frame of the labels and the values, named `name`; with ``drop`` only the values."""
         if drop:
             return Series(renumbered(self._node), self.name)
         return self.to_frame(name).reset_index()
@@ -269,9 +270,9 @@ class LabelledSeries(Series):
         return LabelledSeries(self.to_frame(name), name)
 
     def __getitem__(self, key: Any) -> Any:
-        """The value at a label, or at a position where labels are no numbers; several likewise.
+        """The value at a label, or at a position if labels are not numbers; several likewise.
 
-        Masks and slices mean rows, whatever the labels.
+        Masks and slices always select rows.
         """
         key = one_label(key(self) if callable(key) else key)
         if isinstance(key, slice) or is_mask(key):
@@ -282,16 +283,16 @@ class LabelledSeries(Series):
         return self._of_rows(self._frame[key]) if is_several(key) else super().__getitem__(key)
 
     def _numbered(self) -> bool:
-        """Whether the rows have one label, which is a number."""
+        """Whether the rows have a single numeric label."""
         labels = list(self._frame._labels.values())
         return len(labels) == 1 and Series(labels[0]).dtype.is_of("biuf")
 
     def __contains__(self, label: Any) -> bool:
-        """Whether a value has this label."""
+        """Whether this label exists."""
         try:
             found = Locator(self._frame)._equal_mask(label)
         except (InvalidArgumentError, TypeMismatchError):
-            return False  # a label of another kind
+            return False  # a label of another type
         return bool(found.any().item())
 
     def head(self, n: int = 5) -> LabelledSeries:
@@ -299,7 +300,7 @@ class LabelledSeries(Series):
         return self._of_rows(self._frame.head(n))
 
     def drop(self, labels: Any) -> LabelledSeries:
-        """The values without those of a label, or of several in a list; see `DataFrame.drop`.
+        """Drop the values of a label, or of a list of labels; see `DataFrame.drop`.
 
         >>> import headrace as hr
         >>> hr.Series({"a": 1, "b": 2}).drop("a").to_dict()
@@ -320,7 +321,7 @@ class LabelledSeries(Series):
         kind: str | None = None,
         key: Callable[[Series], Series] | None = None,
     ) -> Series:
-        """The values in order, with their labels; see `Series.sort_values`."""
+        """Sort the values with their labels; see `Series.sort_values`."""
         last = self._frame.columns[-1]
         ordered = self._of_rows(
             self._frame.sort_values(last, ascending=ascending, na_position=na_position, key=key)
@@ -330,19 +331,19 @@ class LabelledSeries(Series):
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
     ) -> LabelledSeries:
-        """The values in the order of their labels."""
+        """Sort the values by label."""
         return self._of_rows(self._frame.sort_index(ascending=ascending, na_position=na_position))
 
     def nlargest(
         self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
     ) -> LabelledSeries:
-        """The `n` greatest values with their labels; see `Series.nlargest`."""
+        """The `n` largest values with their labels; see `Series.nlargest`."""
         return self._of_rows(self._frame.nlargest(n, self._frame.columns[-1], keep))
 
     def nsmallest(
         self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
     ) -> LabelledSeries:
-        """The `n` least values with their labels; see `Series.nsmallest`."""
+        """The `n` smallest values with their labels; see `Series.nsmallest`."""
         return self._of_rows(self._frame.nsmallest(n, self._frame.columns[-1], keep))
 
     def to_pandas(self) -> Any:
@@ -360,13 +361,13 @@ class LabelledSeries(Series):
 
 
 def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> DataFrame:
-    """A frame of a label and values: of a dictionary, or of as many as there are labels."""
+    """A frame of labels and values, from a dictionary or from values and labels."""
     from headrace.construction import is_single, repeated
     from headrace.frame import DataFrame
 
     if isinstance(values, dict):
         if index is not None:
-            raise InvalidArgumentError("Series: a dictionary has its labels; pass no index")
+            raise InvalidArgumentError("Series: a dictionary already has labels; do not pass index")
         index, values = list(values), list(values.values())
     if index is None:
         names = pandas_labels(values)
@@ -388,7 +389,7 @@ def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> D
 
 
 class SeriesLocator:
-    """What ``series.loc`` and ``series.iloc`` give: values by label, and by position."""
+    """``series.loc`` and ``series.iloc``: values by label, and by position."""
 
     __slots__ = ("_by_position", "_series")
 
@@ -397,7 +398,7 @@ class SeriesLocator:
         self._by_position = by_position
 
     def __getitem__(self, key: Any) -> Any:
-        """One value, or a series of those that a list, a slice or a mask means."""
+        """One value, or a series selected by a list, a slice or a mask."""
         series = self._series
         key = key(series) if callable(key) else key
         frame = framed(series)
@@ -411,7 +412,7 @@ class SeriesLocator:
         return found.rename(series.name) if series.name else Series(found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Values of some rows; the series then stands for others, what it was made of stays."""
+        """Assign to some rows; the handle is rebound, its source is unchanged."""
         from headrace.frame import DataFrame
 
         if is_of_locator(sys.getrefcount(self._series)):
@@ -422,7 +423,7 @@ class SeriesLocator:
         if self._by_position:
             frame.iloc[key, len(frame.columns) - 1] = value
         elif isinstance(key, slice) and not frame._labels:
-            frame.iloc[key, 0] = value  # as brackets read it
+            frame.iloc[key, 0] = value  # as in `__getitem__`
         else:
             frame.loc[key, name] = value
         series._node = frame._nodes[name]
@@ -431,14 +432,14 @@ class SeriesLocator:
 
 
 def without_labels(frame: DataFrame, ignore_index: bool) -> DataFrame:
-    """The frame, with ``ignore_index=True`` without the columns that are labels, and numbered."""
+    """The frame; with ``ignore_index=True`` without label columns and renumbered."""
     return frame.reset_index(drop=True) if ignore_index else frame
 
 
 def level_keys(
     frame: DataFrame | None, level: Any, op: str = "groupby"
 ) -> list[tuple[str, _core.Node]]:
-    """The labels that `level` means, by place or name, as keys."""
+    """The labels selected by `level` (position or name), as keys."""
     labels = dict(frame._labels) if frame is not None else {}
     names = list(labels)
     keys: list[tuple[str, _core.Node]] = []
@@ -446,14 +447,14 @@ def level_keys(
         name = names[each] if isinstance(each, int) and -len(names) <= each < len(names) else each
         if name not in labels:
             raise InvalidArgumentError(
-                f"{op}: no such label: level={each!r}, labels={names}; use set_index first"
+                f"{op}: no such label level: level={each!r}, labels={names}; use set_index first"
             )
         keys.append((name, labels[name]))
     return keys
 
 
 def framed(series: Series) -> DataFrame:
-    """A series as the last column of a frame that has its labels."""
+    """A series as the last column of a frame with its labels."""
     from headrace.frame import DataFrame
 
     if isinstance(series, LabelledSeries):
@@ -462,13 +463,13 @@ def framed(series: Series) -> DataFrame:
 
 
 def picked_again(values: Any) -> Any:
-    """A pickled frame or series whose places are not its labels."""
+    """Rebuild a pickled frame or series of selected rows."""
     if isinstance(values, Series):
         return Series(_core.in_domain(values._node, picked_domain()), values.name)
     return values._in_domain(picked_domain())
 
 
 def relabelled(frame: DataFrame, labels: list[str], columns: list[str]) -> DataFrame:
-    """A pickled frame with its labels again."""
+    """Rebuild a pickled frame with its labels."""
     made: DataFrame = frame.set_index(labels)[list(columns)]
     return made

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models with scikit-learn's words."""
+"""Models with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["PCA"]
 class PCA:
     """Principal component analysis by the covariance matrix, in float64 inside.
 
-    The same bits for any number of threads. `fit` looks at its data; what `transform`,
-    `inverse_transform` and `reconstruction_error` give is deferred.
+    The same bits for any number of threads. `fit` evaluates its data; the results of `transform`,
+    `inverse_transform` and `reconstruction_error` are lazy.
 
     Parameters
     ----------
     n_components : int, optional
-        Number of components to keep; all, if none is given.
+        Number of components to keep; all by default.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class PCA:
     explained_variance_ : Array
         Variance along each component, largest first, with n - 1 degrees of freedom.
     noise_variance_ : float
-        Mean variance of the directions left out.
+        Mean variance of the dropped directions.
     n_components_, n_features_in_, n_samples_ : int
         Sizes of the fit.
 
@@ -66,13 +66,13 @@ class PCA:
     def _fitted(self, op: str) -> tuple[core.Node, core.Node]:
         if not hasattr(self, "components_"):
             raise InvalidArgumentError(
-                f"{op}: the model has not learned yet: n_components={self.n_components}; fit it"
+                f"{op}: the model is not fitted: n_components={self.n_components}; call fit() first"
             )
         mark(op)
         return self.mean_._node, self.components_._node
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
-        """Learn mean and components of `X`, ``[samples, features]``, float32 or float64.
+        """Compute mean and components of `X`, ``[samples, features]``, float32 or float64.
 
         Raises ValueError for fewer than 2 rows, NaN or infinite values, or more components than
         rows or features; TypeError for other dtypes or dimensions.
@@ -87,7 +87,7 @@ class PCA:
 
     @property
     def explained_variance_ratio_(self) -> Array:
-        """Variance along each component as a share of the whole."""
+        """Variance along each component as a share of the total."""
         return self.explained_variance_ / (self._total_variance or 1.0)
 
     def transform(self, X: Any) -> Array:  # noqa: N803
@@ -100,7 +100,7 @@ class PCA:
         return self.fit(X).transform(X)
 
     def inverse_transform(self, X: Any) -> Array:  # noqa: N803
-        """Rows back from their coordinates: ``[samples, features]``."""
+        """Rows reconstructed from their coordinates: ``[samples, features]``."""
         nodes = self._fitted("pca_inverse_transform")
         return Array(_core.pca_inverse_transform(*nodes, asarray(X)._node))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows picked by label and by position: what `loc` and `iloc` give."""
+"""Selection by label and by position: `loc` and `iloc`."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _SHOWN = 5
 
 
 def positions(rows: int) -> Series:
-    """0, 1, 2, ..., the labels of rows that have none."""
+    """0, 1, 2, ..., the default labels."""
     import numpy as np
 
     return Series(np.arange(rows), "index")
 
 
 class Labels(Series):
-    """The index of a frame: brackets mean positions, whatever the labels are."""
+    """The index of a frame: brackets select by position, whatever the labels are."""
 
     __slots__ = ()
 
@@ -49,13 +49,13 @@ class Labels(Series):
         return Labels(node, self.name)
 
     def _check_label(self, key: Any, op: str = "getitem") -> None:
-        """Numbers are positions here."""
+        """Numbers are positions here, never labels."""
 
 
 class RowNumbers(Labels):
-    """The index of a frame without labels, which knows the rows that it counts.
+    """The index of a frame without labels, tied to the row set that it counts.
 
-    Picked and sorted rows count from 0 again, so that their numbers mean nothing elsewhere.
+    Filtered and sorted rows are numbered from 0 again, so their numbers are invalid elsewhere.
     """
 
     __slots__ = ("_domain",)
@@ -68,13 +68,13 @@ class RowNumbers(Labels):
         return RowNumbers(node, self._domain)
 
     def isin(self, values: Any) -> Series:
-        """See `Series.isin`; numbers of other rows are an error."""
+        """See `Series.isin`; raises for row numbers of other rows."""
         check_row_numbers("isin", values, self._domain)
         return super().isin(values)
 
 
 class RowNumber(Array):
-    """The place of a row, which knows the rows that it counts: what `idxmax` gives."""
+    """A row number tied to its row set: the result of `idxmax`."""
 
     __slots__ = ("_domain",)
 
@@ -87,44 +87,44 @@ class RowNumber(Array):
 
 
 def refuse_numbers(op: str, key: Any, domain: int) -> None:
-    """An error for labels of rows that were picked or sorted, and have none but their places."""
+    """Raise for labels of filtered or sorted rows, which have none."""
     if not domain & _core.PICKED_ROWS or isinstance(key, RowNumbers | RowNumber):
         return
     if (isinstance(key, slice) and key.start is None is key.stop) or is_mask(key):
         return
     words = "" if key is None else f": label={key!r}"
     raise InvalidArgumentError(
-        f"{op}: these rows were picked or sorted, and have no labels but the places where they "
-        f"stand now{words}; use iloc or a mask, give labels first with set_index, or number the "
-        "rows with reset_index(drop=True)"
+        f"{op}: filtered or sorted rows have no labels{words}; use iloc or a mask, "
+        "set labels with set_index, or renumber the rows with reset_index(drop=True)"
     )
 
 
 def check_row_numbers(op: str, key: Any, domain: int) -> None:
-    """An error for the index of other rows than those of this domain."""
+    """Raise for the index of another row set."""
     are_moved = isinstance(key, RowNumber) and (key._domain | domain) & _core.PICKED_ROWS
     if are_moved and key._domain != domain:
         raise InvalidArgumentError(
-            f"{op}: the place of a row among other rows: they were picked or sorted; look for it "
-            "in the same rows, or give labels first: set_index"
+            f"{op}: the row number belongs to other rows, which were filtered or sorted; "
+            "use it on the same rows, or set labels first with set_index"
         )
     refuse_numbers(op, key, domain)
     if isinstance(key, RowNumbers) and domain and key._domain != domain:
         raise InvalidArgumentError(
-            f"{op}: the index of other rows: rows={len(key)}; rows without labels that are picked "
-            "or sorted count from 0 again; use a mask, or give labels first: set_index"
+            f"{op}: the index belongs to other rows: rows={len(key)}; filtered or sorted "
+            "rows without labels are numbered from 0 again; use a mask, or set labels "
+            "first with set_index"
         )
 
 
 def _no_label(op: str, wanted: Any, labels: Iterable[str], fix: str = "") -> ColumnNotFoundError:
-    names = ", ".join(labels) or "the positions of the rows"
+    names = ", ".join(labels) or "the row positions"
     return ColumnNotFoundError(
-        f"{op}: no row has this label: label={wanted!r}; the labels are {names}{fix}"
+        f"{op}: no such label: label={wanted!r}; the labels are {names}{fix}"
     )
 
 
 def is_mask(key: Any) -> bool:
-    """Whether this is a column, an array or a list of bools."""
+    """Whether this is a boolean column, array or list."""
     if isinstance(key, Deferred) or hasattr(key, "__array_interface__"):
         return str(key.dtype) == "bool"
     return isinstance(key, list) and bool(key) and all(isinstance(each, bool) for each in key)
@@ -136,19 +136,19 @@ def is_several(key: Any) -> bool:
 
 
 def one_label(key: Any) -> Any:
-    """The label that an array of one element is, `idxmax` say, which is looked at."""
+    """The label in a one-element array, such as a result of `idxmax`, which is evaluated."""
     one: Any = key
     return one.item() if isinstance(key, Deferred) and not is_several(key) else key
 
 
 def plain(column: Series) -> Series:
-    """Categories as strings, which other strings are equal to; without labels of their own."""
+    """Categories as strings, so that they compare with strings; without labels."""
     column = Series(column._node)
     return column.astype("string") if column.dtype == "category" else column
 
 
 def _equal(label: Series, key: Any) -> Series:
-    """The rows with a label; of a text that means a span of times those that lie in it."""
+    """The rows with a label, or within the time span of a partial date."""
     found: Series
     if is_missing(key):
         found = label.isna()
@@ -160,7 +160,7 @@ def _equal(label: Series, key: Any) -> Series:
 
 
 def domain_of(frame: DataFrame) -> int:
-    """The row domain of a frame; 0 when it has no column."""
+    """The row set of a frame; 0 if it has no columns."""
     return next((node.domain for node in frame._everything().values()), 0)
 
 
@@ -169,14 +169,14 @@ def _row_of(frame: DataFrame) -> Row:
 
 
 class Locator:
-    """What ``frame.loc`` gives: rows by their labels or a mask, then columns by their names."""
+    """``frame.loc``: rows by label or mask, then columns by name."""
 
     __slots__ = ("_frame",)
 
     def __init__(self, frame: DataFrame) -> None:
         self._frame = frame
 
-    # ---- the two halves of a key -------------------------------------------------------------
+    # ---- the parts of a key ----------------------------------------------------------------------
     def _halves(self, key: Any) -> tuple[Any, Any]:
         labels = len(self._frame._labels)
         if not isinstance(key, tuple):
@@ -186,7 +186,7 @@ class Locator:
                 return key
             return key, None
         if len(key) != 2:
-            raise InvalidArgumentError(f"loc: rows and columns are wanted: key={key!r}")
+            raise InvalidArgumentError(f"loc: expected rows and columns: key={key!r}")
         return key
 
     def _names(self, columns: Any) -> list[str]:
@@ -204,17 +204,18 @@ class Locator:
         kept = masked_names(columns, frame.columns)
         return [frame._find(name) for name in (columns if kept is None else kept)]
 
-    # ---- rows --------------------------------------------------------------------------------
+    # ---- rows ------------------------------------------------------------------------------------
     def _slice_mask(self, key: slice) -> Series | None:
-        """The rows whose label is between both ends; None for all rows."""
+        """The rows whose label is within the slice; None for all rows."""
         if key.step is not None:
-            raise InvalidArgumentError(f"loc: a slice of labels takes no step: step={key.step!r}")
+            raise InvalidArgumentError(f"loc: a label slice cannot have a step: step={key.step!r}")
         if key.start is None and key.stop is None:
             return None
         labels = self._label_columns()
         if len(labels) != 1:
             raise InvalidArgumentError(
-                f"loc: a slice wants one label: labels={list(self._frame._labels)}; use a mask"
+                "loc: a slice needs a single label level: "
+                f"labels={list(self._frame._labels)}; use a mask"
             )
         (label,) = labels
         ends = []
@@ -235,33 +236,34 @@ class Locator:
         return [Series(frame._aligned(positions(len(frame))), "index")]
 
     def _equal_mask(self, key: Any) -> Series:
-        """The rows with this label, or with these first labels of several."""
+        """The rows with this label, or with these leading labels."""
         wanted = key if isinstance(key, tuple) else (key,)
         labels = self._label_columns()
         if len(wanted) > len(labels):
             raise InvalidArgumentError(
-                f"loc: more labels than the frame has: key={key!r}, "
-                f"labels={list(self._frame._labels)}"
+                f"loc: too many labels: key={key!r}, labels={list(self._frame._labels)}"
             )
         tests = [_equal(label, each) for label, each in zip(labels, wanted, strict=False)]
         mask: Series = functools.reduce(operator.and_, tests).fill_null(False)
         return mask
 
     def _partial_times(self, key: Any) -> list[tuple[Series, str]]:
-        """The labels that are times and the texts of a key that mean spans of them."""
+        """The time labels and the partial dates in a key."""
         wanted = key if isinstance(key, tuple) else (key,)
         pairs = zip(self._label_columns(), wanted, strict=False)
         return [(label, each) for label, each in pairs if is_partial(label, each)]
 
     def _places(self, key: Any) -> Any:
-        """The positions of the rows with these labels, in the order of `key`; they all exist."""
+        """The positions of the rows with these labels, in the order of `key`; all must exist."""
         from headrace.frame import DataFrame
 
         labels = self._label_columns()
         several = len(labels) > 1
         wanted = list(zip(*key, strict=True)) if several else [key]
         if several and len(wanted) != len(labels):
-            raise InvalidArgumentError(f"loc: tuples of all labels are wanted: key={key!r}")
+            raise InvalidArgumentError(
+                f"loc: expected tuples with a value for each label level: key={key!r}"
+            )
         names = [f"label {i}" for i in range(len(labels))]
         left = DataFrame(
             {
@@ -282,7 +284,7 @@ class Locator:
         return found.place.to_numpy()
 
     def _rows(self, key: Any) -> tuple[DataFrame, bool]:
-        """The rows, and whether it is one that was asked for by its label."""
+        """The rows, and whether a single label was given."""
         frame = self._frame
         if isinstance(key, slice):
             if not frame._labels and key.start is None and key.stop is None:
@@ -310,12 +312,12 @@ class Locator:
         return found, len(found) == 1 and wanted == len(frame._labels) and not spans
 
     def __getitem__(self, key: Any) -> Any:
-        """Rows by label, list of labels, slice of labels (both ends count) or mask."""
+        """Rows by label, list of labels, label slice (both ends included) or mask."""
         mark("loc")
         return self.pick(*self._halves(key))
 
     def pick(self, rows: Any, columns: Any) -> Any:
-        """The rows and columns that the two halves of a key mean."""
+        """The rows and columns selected by the two parts of a key."""
         rows = rows(self._frame) if callable(rows) else rows
         self._check_numbers(rows)
         found, single = self._rows(one_label(rows))
@@ -328,7 +330,7 @@ class Locator:
         return _row_of(picked) if single else picked
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Values of some rows: ``frame.loc[frame.x > 3, "y"] = 0``; other rows stay as they are."""
+        """Assign to some rows: ``frame.loc[frame.x > 3, "y"] = 0``; other rows are unchanged."""
         mark("loc")
         if is_of_locator(sys.getrefcount(self._frame)):
             raise lost_assignment(key)
@@ -348,7 +350,7 @@ class Locator:
             check_row_numbers("loc", rows, domain_of(self._frame))
 
     def _picked(self, rows: Any) -> Picked | None:
-        """The rows that are meant; None for all."""
+        """The selected rows; None for all."""
         frame = self._frame
 
         def domain() -> int:
@@ -366,12 +368,12 @@ class Locator:
             return Picked.by_places(frame, self._places(rows), domain)
         mask = self._equal_mask(rows)
         if not bool(mask.any().item()):
-            raise _no_label("loc", rows, frame._labels, "; concat adds rows")
+            raise _no_label("loc", rows, frame._labels, "; use concat to add rows")
         return Picked.by_mask(mask, domain)
 
 
 class PositionLocator:
-    """What ``frame.iloc`` gives: rows and columns by their positions."""
+    """``frame.iloc``: rows and columns by position."""
 
     __slots__ = ("_frame",)
 
@@ -379,7 +381,7 @@ class PositionLocator:
         self._frame = frame
 
     def __getitem__(self, key: Any) -> Any:
-        """One row by its position, or rows by a slice, a list or a mask; then columns likewise."""
+        """One row by position, or rows by a slice, a list or a mask; then columns likewise."""
         mark("iloc")
         frame = self._frame
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
@@ -394,7 +396,7 @@ class PositionLocator:
         return found[picked[0]] if single else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Values of some rows by position: ``frame.iloc[0, 2] = 5``; other rows stay."""
+        """Assign to some rows by position: ``frame.iloc[0, 2] = 5``; other rows are unchanged."""
         import numpy as np
 
         mark("iloc")
@@ -416,7 +418,7 @@ class PositionLocator:
         put_values(frame, names, single, value, picked)
 
     def _names(self, columns: Any) -> tuple[list[str], bool]:
-        """The names of columns, and whether it is one that was asked for by its position."""
+        """The column names, and whether a single position was given."""
         names = self._frame.columns
         if isinstance(columns, slice):
             return names[columns], False
@@ -431,7 +433,7 @@ class PositionLocator:
         return [names[at] for at in places], single
 
     def _rows(self, frame: Any, rows: Any) -> DataFrame:
-        """Rows of a frame by a slice, a mask, a list, or one by its position."""
+        """Rows of a frame by a slice, a mask, a list or a single position."""
         if isinstance(rows, slice) or is_mask(rows):
             key = rows
         elif is_several(rows):
@@ -449,7 +451,7 @@ class PositionLocator:
 
         at, length = np.asarray(rows), len(self._frame)
         if at.size and at.dtype.kind not in "iu":
-            raise TypeMismatchError(f"iloc: positions are integers: dtype={str(at.dtype)!r}")
+            raise TypeMismatchError(f"iloc: expected integer positions: dtype={str(at.dtype)!r}")
         at = at.astype(np.int64)
         if at.size and not (-length <= at.min() and at.max() < length):
             wrong = at[(at < -length) | (at >= length)].ravel()[0]

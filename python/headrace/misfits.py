@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to say of a value that the dtype of the column beside it does not take."""
+"""Errors for operands whose type does not match a column."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from headrace.deferred import Deferred
 from headrace.errors import TypeMismatchError
 
 _FIXES = {
-    "text": "pass a text, or make the column numbers with hr.to_numeric",
-    "time": "pass a date or a time, or its ISO text",
+    "text": "pass a string, or convert the column with hr.to_numeric",
+    "time": "pass a date or a time, or an ISO string",
     "duration": "pass a datetime.timedelta",
-    "decimal": "pass a decimal or a whole number",
-    "number": "pass a number, or make the column texts with astype('string')",
+    "decimal": "pass a decimal or an integer",
+    "number": "pass a number, or convert the column with astype('string')",
 }
 _PLAIN = {str: "text", datetime.date: "time", datetime.timedelta: "duration"}
 _OF_NUMPY = {"M": "time", "m": "duration", "U": "text"}
 
 
 def _kind_of(value: Any) -> str | None:
-    """What sort of values these are; None of what is no value."""
+    """The kind of these values; None for anything else."""
     if isinstance(value, Deferred):
         word = value._node.dtype
         for start, kind in (("date", "time"), ("timedelta", "duration"), ("decimal", "decimal")):
@@ -40,7 +40,7 @@ def _kind_of(value: Any) -> str | None:
 
 
 def refuse_misfit(op: str, values: tuple[Any, ...]) -> None:
-    """An error when a value is of another sort than the column; nothing when all are alike."""
+    """Raise if a value is of another kind than the column."""
     sides = values[1:] if op == "where" else values
     column = next((side for side in sides if getattr(side, "_kind", "") == "series"), None)
     if column is None:
@@ -53,10 +53,10 @@ def refuse_misfit(op: str, values: tuple[Any, ...]) -> None:
         words = f"column={column.name!r}, dtype={str(column.dtype)!r}"
         if isinstance(side, Deferred):
             raise TypeMismatchError(
-                f"{op}: values of these dtypes do not go together: {words}, "
-                f"other={getattr(side, 'name', None)!r}, other_dtype={str(side.dtype)!r}; "
-                "use astype on one of them"
+                f"{op}: the dtypes cannot be combined: {words}, "
+                f"other={getattr(side, 'name', None)!r}, other_dtype={str(side.dtype)!r}; use "
+                "astype on one of them"
             )
         raise TypeMismatchError(
-            f"{op}: the column does not take this value: {words}, value={side!r}; {fix}"
+            f"{op}: the value does not match the column's dtype: {words}, value={side!r}; {fix}"
         )

@@ -15,17 +15,17 @@ cuda: Any = import_module("numba.cuda")
 
 
 def _pointer(address: int) -> Any:
-    """Give an address in the form of the bindings that this Numba uses."""
+    """An address in the type that this Numba's bindings use."""
     if getattr(import_module("numba.cuda.cudadrv.driver"), "USE_NV_BINDING", True):
         try:
             return import_module("cuda.bindings.driver").CUdeviceptr(address)
-        except ImportError:  # before the bindings there were ctypes alone
+        except ImportError:  # older versions use ctypes
             pass
     return ctypes.c_uint64(address)
 
 
 class MemoryManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
-    """Numba's device memory from Headrace; its host memory stays its own."""
+    """Numba's device memory from Headrace; host memory stays Numba's own."""
 
     @property
     def interface_version(self) -> int:
@@ -33,7 +33,7 @@ class MemoryManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
         return 1
 
     def initialize(self) -> None:
-        """Do nothing: there is nothing to set up."""
+        """Nothing to set up."""
 
     def memalloc(self, size: int) -> Any:
         """Allocate bytes on the device of the context.
@@ -46,7 +46,7 @@ class MemoryManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
         Returns
         -------
         numba.cuda.MemoryPointer
-            Frees itself when Numba lets it go.
+            Freed when Numba releases it.
         """
         device = self.context.device.id
         address = _core.device_allocate(size, device)
@@ -60,14 +60,14 @@ class MemoryManager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
         return cuda.MemoryPointer(context, _pointer(address), size, finalizer=free)
 
     def get_memory_info(self) -> Any:
-        """Tell the free and the total bytes of the device."""
+        """Free and total bytes of the device."""
         return cuda.MemoryInfo(*_core.device_memory(self.context.device.id))
 
     def get_ipc_handle(self, memory: Any) -> Any:
-        """Refuse: memory of the driver's pool has no handle for other processes."""
+        """Raise: memory of the driver's pool cannot be shared between processes."""
         raise UnsupportedError(
-            "numba: memory of a stream-ordered pool cannot be shared between processes: "
-            "operation=get_ipc_handle; copy it to the host"
+            "numba: memory from a stream-ordered pool cannot be shared between "
+            "processes: operation=get_ipc_handle; copy it to the host"
         )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NumPy's functions do on our arrays and series: they stay ours (`__array_function__`)."""
+"""NumPy functions on Headrace arrays and series (`__array_function__`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _method(name: str) -> Callable[..., Any]:
         others = sorted(kwargs.keys() - {"ddof"})
         if others:
             raise UnsupportedError(
-                f"{name}: Headrace has no such option: options={', '.join(others)}; "
+                f"{name}: options not supported by Headrace: options={', '.join(others)}; "
                 "convert with to_numpy() first"
             )
         return getattr(x, name)(**kwargs) if axis is None else getattr(x, name)(axis=axis, **kwargs)
@@ -66,8 +66,8 @@ def _ordering(name: str) -> Callable[..., Any]:
         others = sorted(word for word, value in kwargs.items() if value and word != "stable")
         if others or axis not in (None, -1, 0) or (axis is None and x.ndim != 1):
             raise UnsupportedError(
-                f"{name}: Headrace sorts one dimension by value: axis={axis}; "
-                "convert with to_numpy() first"
+                f"{name}: only one-dimensional sorting is supported: axis={axis}; convert "
+                "with to_numpy() first"
             )
         return getattr(sorting, name)(x)
 

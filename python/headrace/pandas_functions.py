@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of frames and series under the names of pandas' functions."""
+"""Methods of frames and series as functions, under pandas' names."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def melt(frame: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
-    """Columns under each other; see `DataFrame.melt`."""
+    """Unpivot columns to rows; see `DataFrame.melt`."""
     return frame.melt(*args, **kwargs)
 
 
 def pivot_table(data: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
-    """An aggregate with a row a key and a column a value; see `DataFrame.pivot_table`."""
+    """A spreadsheet-style pivot table; see `DataFrame.pivot_table`."""
     return data.pivot_table(*args, **kwargs)
 
 
 def isna(values: Any) -> Any:
-    """Whether a value is None or NaN; of frames, series and lists, which of the values are.
+    """Whether a value is None or NaN; element by element for frames, series and lists.
 
     >>> import headrace as hr
     >>> hr.isna(None), hr.isna([1.0, None, float("nan")]).to_list()
@@ -48,7 +48,7 @@ isnull, notnull = isna, notna
 
 
 def unique(values: Any) -> Series:
-    """The distinct values in the order in which they are first seen; see `Series.unique`.
+    """The distinct values in order of first appearance; see `Series.unique`.
 
     >>> import headrace as hr
     >>> hr.unique(["b", "a", "b"]).to_list()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet files, for now through pyarrow: `hr.fallbacks` names it each time."""
+"""Parquet files, for now through pyarrow, as listed by `hr.fallbacks`."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ __all__ = ["read_parquet", "scan_parquet", "write_parquet"]
 #: Bytes of a column that are read at once.
 _PAGES = 1 << 18
 
-#: Bytes, unpacked, that pyarrow reads fast enough for who presses Ctrl-C meanwhile.
+#: Decompressed bytes that pyarrow reads fast enough for Ctrl-C to be responsive.
 _SOON = 1 << 24
 
 
 def _pyarrow(op: str) -> Any:
-    """`pyarrow.parquet`, or an error that names the extra."""
+    """Import `pyarrow.parquet`, or raise with the name of the extra."""
     from headrace.settings import is_strict
 
     try:
         from pyarrow import parquet
     except ImportError as error:
         raise UnsupportedError(
-            f"{op}: Parquet goes through pyarrow, which is not there; "
-            "install it: pip install 'headrace[parquet]'"
+            f"{op}: Parquet needs pyarrow, which is not installed; pip install 'headrace[parquet]'"
         ) from error
     if is_strict():
         raise UnsupportedError(
-            f"{op}: Parquet goes through pyarrow, and hr.strict() is on; use CSV, or switch it off"
+            f"{op}: Parquet is read and written by pyarrow, and hr.strict() is on; use "
+            "CSV, or switch strict mode off"
         )
     return parquet
 
 
 def _call(op: str, path: Any, work: Any) -> Any:
-    """What pyarrow gives; its errors as ours, its time among the fallbacks."""
+    """Call pyarrow; its errors become ours, its time counts as a fallback."""
     import pyarrow as pa
 
     start = time.perf_counter()
@@ -68,7 +68,7 @@ def _call(op: str, path: Any, work: Any) -> Any:
 
 
 def _aside(work: Any) -> Any:
-    """What `work` gives, on another thread: on this one, Ctrl-C would wait for pyarrow."""
+    """Run `work` on another thread: on this one, Ctrl-C would wait for pyarrow."""
     from concurrent.futures import ThreadPoolExecutor
 
     thread = ThreadPoolExecutor(1)
@@ -88,7 +88,7 @@ def _place(op: str, source: Any) -> Any:
 
         return io.BytesIO(source)
     raise TypeMismatchError(
-        f"{op}: this is no file: type={type(source).__name__!r}; pass a path, bytes or a file"
+        f"{op}: expected a path, bytes or a file: type={type(source).__name__!r}"
     )
 
 
@@ -100,14 +100,14 @@ def _stamp(op: str, path: Any) -> tuple[int, ...] | None:
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     except OSError as error:
-        what = f"{op}: the system cannot read the file: path={path!r}; {error.strerror}"
+        what = f"{op}: cannot read the file: path={path!r}; {error.strerror}"
         raise input_error(what, path, error.errno or 0) from None
     return (found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def _wanted(op: str, columns: Iterable[str] | None, names: list[str]) -> list[str]:
     if isinstance(columns, str):
-        raise TypeMismatchError(f"{op}: not a list of text: columns={columns!r}; pass [...]")
+        raise TypeMismatchError(f"{op}: expected a list of strings: columns={columns!r}")
     wanted = names if columns is None else list(columns)
     for name in wanted:
         if name not in names:
@@ -116,13 +116,13 @@ def _wanted(op: str, columns: Iterable[str] | None, names: list[str]) -> list[st
 
 
 def _table(op: str, arrow: Any) -> _core.Table:
-    """The columns of a pyarrow table; one that we do not read is named with its type."""
+    """The columns of a pyarrow table; raises with name and type for an unsupported one."""
     columns = _core.from_arrow(arrow, op)
     return _core.Table(columns.names, [columns.column(i, op) for i in range(len(columns.names))])
 
 
 class _Groups:
-    """The row groups of a file for the engine: bounds of their columns, and their rows."""
+    """The row groups of a file for the engine: column statistics and rows."""
 
     def __init__(
         self, op: str, place: Any, file: Any, names: list[str], stamp: tuple[int, ...] | None
@@ -138,18 +138,18 @@ class _Groups:
             raise input_error(what, self.place)
 
     def rows(self) -> list[int]:
-        """Of each group."""
+        """Row counts of the groups."""
         metadata = self.file.metadata
         return [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
 
     def bounds(self, column: int) -> _core.Table:
-        """The least and the greatest value of each group, and the number of nulls."""
+        """Minimum, maximum and null count of a column in each group."""
         from headrace.parquet_bounds import bounds
 
         return _table(self.op, bounds(self.file, self.names[column]))
 
     def read(self, columns: list[int]) -> _core.Table:
-        """These columns, whole."""
+        """Read these columns completely."""
         self._check()
         names = [self.names[c] for c in columns]
         metadata = self.file.metadata
@@ -163,10 +163,10 @@ class _Groups:
         return _table(self.op, arrow)
 
     def batches(self, group: int, columns: list[int], rows: int) -> Iterator[_core.Table]:
-        """These columns of one group, so many rows at a time.
+        """Read these columns of one group in batches of rows.
 
-        The file is opened anew, since a reader keeps what it decoded last, and reads page by page,
-        so that a few rows take few bytes.
+        The file is reopened, since a reader keeps its last decoded page; pages are read one by one,
+        so that a few rows need few bytes.
         """
         import pyarrow as pa
 
@@ -192,7 +192,7 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
     mark(op)
     parquet = _pyarrow(op)
     place = _place(op, source)
-    # What is read now comes from the file that was opened, whatever its path names by then.
+    # Reads go to the opened file, even if its path names another one by then.
     stamp = _stamp(op, place)
     file = _call(op, place, lambda: parquet.ParquetFile(place))
     names = _wanted(op, columns, list(file.schema_arrow.names))
@@ -205,29 +205,29 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
 
 
 def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:
-    """Read a Parquet file, for now by pyarrow, whose memory the columns share.
+    """Read a Parquet file, for now through pyarrow, whose memory the columns share.
 
     Parameters
     ----------
     source : path, bytes or binary file object
         A Parquet file.
     columns : list of str, optional
-        The columns to read, in the order wanted; the others are not touched.
+        The columns to read, in this order; the others are not touched.
 
     Raises
     ------
     hr.UnsupportedError
-        Without pyarrow (install ``headrace[parquet]``), under `hr.strict`, and for a column of a
-        type that Headrace does not have, which it names.
+        Without pyarrow (install ``headrace[parquet]``), under `hr.strict`, and for columns of an
+        unsupported type.
     hr.InputError
-        (an OSError) For a source that cannot be read; a FileNotFoundError too for a missing one.
+        (an OSError) For an unreadable source; for a missing file also a FileNotFoundError.
     hr.ColumnNotFoundError
-        (a KeyError) For a column that the file does not have.
+        (a KeyError) For an unknown column.
 
     Notes
     -----
-    `hr.fallbacks` counts the time, since this is not the engine's own reader. What pyarrow
-    allocates is not in the budget; joined chunks are.
+    `hr.fallbacks` counts the time, since this is not a native reader. Memory allocated by pyarrow
+    is outside the budget; joined chunks are inside.
 
     >>> import headrace as hr
     >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
@@ -238,9 +238,9 @@ def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
 
 
 def scan_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:
-    """The same, deferred: names, dtypes and rows now, and the columns that are looked at later.
+    """The same, lazy: names, dtypes and row count now, columns on use.
 
-    A file that changes between this call and the read is an error.
+    Raises if the file changes between this call and the read.
 
     >>> import headrace as hr
     >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
@@ -254,9 +254,9 @@ def scan_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
 def write_parquet(
     frame: DataFrame, path: str | os.PathLike[str], *, compression: str = "snappy"
 ) -> None:
-    """Write a frame as a Parquet file, for now by pyarrow; also ``DataFrame.to_parquet``.
+    """Write a frame as a Parquet file, for now through pyarrow; also ``DataFrame.to_parquet``.
 
-    The file is replaced whole or not at all, as by `write_csv`. Labels are columns of it.
+    The file is replaced whole or not at all, as by `write_csv`. Labels are written as columns.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def write_parquet(
     hr.UnsupportedError
         Without pyarrow (install ``headrace[parquet]``), and under `hr.strict`.
     hr.InputError
-        (an OSError) When the system refuses; the old file is untouched.
+        (an OSError) If writing fails; the old file is untouched.
     """
     mark("to_parquet")
     parquet = _pyarrow("to_parquet")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Parquet file says of its columns, row group by row group."""
+"""Column statistics of a Parquet file by row group."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WORDS = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 
 
 def bounds(file: Any, name: str) -> Any:
-    """The least and the greatest value and the nulls by row group, null where nobody knows.
+    """Minimum, maximum and null count by row group, null where unknown.
 
-    Of categories these are texts. Nothing is said where the file has no statistics, or some that
-    mean nothing: NaN, values that are not of the column's type.
+    For categories the bounds are strings. Missing or invalid statistics (NaN, values of another
+    type than the column) give null.
     """
     import pyarrow as pa
 
@@ -38,14 +38,14 @@ def bounds(file: Any, name: str) -> Any:
 
 
 def _leaf(metadata: Any, name: str) -> int | None:
-    """The place of a column that is not nested."""
+    """The index of a column that is not nested."""
     schema = metadata.schema
     places = [c for c in range(metadata.num_columns) if schema.column(c).path == name]
     return places[0] if len(places) == 1 else None
 
 
 def _maker(column: Any, value: Any) -> Callable[[list[Any], str], Any] | None:
-    """Makes an array of the "min" or "max" of statistics; None for a type without an order."""
+    """A function that builds an array of "min" or "max" statistics; None for unordered types."""
     import pyarrow as pa
 
     kinds = pa.types
@@ -76,7 +76,7 @@ def _maker(column: Any, value: Any) -> Callable[[list[Any], str], Any] | None:
     )
 
     def valued(found: list[Any], word: str) -> Any:
-        # Beside a NaN the other bound means nothing either.
+        # If one bound is NaN, the other is meaningless too.
         sane = [s if s is not None and s.min == s.min and s.max == s.max else None for s in found]
         return pa.array([None if s is None else getattr(s, word) for s in sane], value)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that mean a span of time among labels that are times: a year, a month, a day, an hour."""
+"""Partial dates as labels: strings that mean a year, a month, a day or an hour."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _MONTHS = {"Y": 12, "M": 1}
 
 
 class TimeSpan(NamedTuple):
-    """What a text means: the times from `first` on and before `end`."""
+    """The span of a partial date: times from `first` up to but excluding `end`."""
 
     first: datetime.datetime
-    #: None where the calendar ends.
+    #: None at the end of the calendar.
     end: datetime.datetime | None
     unit: str
 
 
 def time_span(text: str, label: Series) -> TimeSpan:
-    """The span of a text by the clocks of the labels, unless it has an offset of its own."""
+    """The span of a partial date in the labels' local time, unless it has an offset."""
     found = _parts(text)
     zone: Any = zone_in(str(label.dtype))
     if found is None:
-        raise _not_found(text, "a text of times is '2024', '2024-03', '2024-03-05 14:30', ...")
+        raise _not_found(text, "a partial date looks like '2024', '2024-03' or '2024-03-05 14:30'")
     first, unit, offset = found
     if offset and not zone:
-        raise _not_found(text, "the labels have no zone; leave the offset out")
+        raise _not_found(text, "the labels have no time zone; omit the offset")
     end = _next(first, unit)
     if not zone:
         return TimeSpan(first, end, unit)
@@ -56,7 +56,7 @@ def time_span(text: str, label: Series) -> TimeSpan:
 
 
 def _parts(text: str) -> tuple[datetime.datetime, str, str] | None:
-    """The first moment, the unit, and the offset that the text names."""
+    """The start, the unit, and the offset of a partial date."""
     match = _PARTS.fullmatch(text.strip())
     if match is None or (match[3] and not match[2] and not (len(match[3]) == 2 and match[4])):
         return None
@@ -94,21 +94,23 @@ def _offset(text: str) -> datetime.timezone:
 
 
 def _instant(text: str, clock: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
-    """The only instant at which clocks show a time; in UTC."""
+    """The unambiguous UTC instant of a local time."""
     instant = clock.replace(tzinfo=zone).astimezone(datetime.UTC)
     is_shown = instant.astimezone(zone).replace(tzinfo=None) == clock
     again = clock.replace(tzinfo=zone, fold=1).astimezone(datetime.UTC)
     if not is_shown or again != instant:
-        raise _not_found(text, "clocks skip or repeat this time; give an offset, as in '+01:00'")
+        raise _not_found(
+            text, "this local time is skipped or repeated; add an offset such as '+01:00'"
+        )
     return instant
 
 
 def _not_found(text: str, fix: str) -> ColumnNotFoundError:
-    return ColumnNotFoundError(f"loc: no row has this label: label={text!r}; {fix}")
+    return ColumnNotFoundError(f"loc: no such label: label={text!r}; {fix}")
 
 
 def _is_finer(label: Series, unit: str) -> bool:
-    """Whether some label lies between two multiples of a unit; looks."""
+    """Whether any label is finer than a unit; evaluates."""
     if unit in _MONTHS:
         return True
     dtype = str(label.dtype)
@@ -119,30 +121,30 @@ def _is_finer(label: Series, unit: str) -> bool:
 
 
 def is_partial(label: Series, key: Any) -> bool:
-    """Whether a text means a span of these labels, as in pandas: it is coarser than they are."""
+    """Whether a string is coarser than the labels and so means a span, as in pandas."""
     if not isinstance(key, str) or not is_time(label):
         return False
     return _is_finer(label, time_span(key, label).unit)
 
 
 def within(label: Series, key: str) -> Series:
-    """The rows whose label lies in the span that a text means."""
+    """The rows whose label lies in the span of a partial date."""
     span = time_span(key, label)
     return (label >= span.first) & before_end(label, span)
 
 
 def equal_to(label: Series, key: str) -> Series:
-    """The rows whose label is the first moment of the span that a text means."""
+    """The rows whose label is the start of the span of a partial date."""
     return label == time_span(key, label).first
 
 
 def before_end(label: Series, span: TimeSpan) -> Series:
-    """The rows whose label comes before the end of a span."""
+    """The rows whose label is before the end of a span."""
     return label.notna() if span.end is None else label < span.end
 
 
 def is_beyond(label: Series, key: str) -> bool:
-    """Whether a span lies before or behind all of the labels, which are in order; looks."""
+    """Whether a span lies before or after all labels, which are sorted; evaluates."""
     if not (label.is_monotonic_increasing or label.is_monotonic_decreasing):
         return False
     span = time_span(key, label)

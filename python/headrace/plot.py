@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of long series: exact envelopes, rasters, PNG, and plots that save themselves.
+"""Plots of long series: exact envelopes, rasters, PNG, and figures.
 
-`envelope`, `raster_envelope`, `raster_points` and `encode_png` are deferred, as all arrays are;
-`pyramid` and `line` look at their data.
+`envelope`, `raster_envelope`, `raster_points` and `encode_png` are lazy, like all arrays; `pyramid`
+and `line` evaluate their data.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Envelope(NamedTuple):
-    """Lowest and highest value of each pixel column."""
+    """Minimum and maximum of each pixel column."""
 
     low: Array
     high: Array
@@ -64,7 +64,7 @@ def _color(color: str) -> tuple[int, int, int, int]:
         values = b""
     if len(values) not in (3, 4):
         raise InvalidArgumentError(
-            f"raster_envelope: no such color: color={color!r}; use '#rrggbb' or '#rrggbbaa'"
+            f"raster_envelope: invalid color: color={color!r}; expected '#rrggbb' or '#rrggbbaa'"
         )
     red, green, blue, alpha = (*values, 255)[:4]
     return red, green, blue, alpha
@@ -73,9 +73,9 @@ def _color(color: str) -> tuple[int, int, int, int]:
 def envelope(x: Any, start: int = 0, stop: int | None = None, width: int = 1200) -> Envelope:
     """Exact minimum and maximum in each pixel column of a picture of ``x[start:stop]``.
 
-    Pixel p covers the rows from ``start + floor(p * n / width)`` up to the first row of pixel
-    p + 1, with ``n = stop - start``; where there are fewer rows than pixels it shows the one row at
-    its left edge. NaN is passed over; a pixel of NaN alone is NaN.
+    Pixel p covers the rows from ``start + floor(p * n / width)`` up to the first row of pixel p +
+    1, with ``n = stop - start``; with fewer rows than pixels it shows the row at its left edge. NaN
+    is skipped; a pixel with only NaN is NaN.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def envelope(x: Any, start: int = 0, stop: int | None = None, width: int = 1200)
     Raises
     ------
     ValueError
-        When start and stop enclose no rows, or width is not positive.
+        If start and stop enclose no rows, or width is not positive.
     TypeError
         For other dtypes or dimensions.
 
@@ -113,19 +113,19 @@ def envelope(x: Any, start: int = 0, stop: int | None = None, width: int = 1200)
 
 
 def pyramid(x: Any, max_values: int = 25_000_000) -> Pyramid:
-    """Pack a series for a page that zooms: codes of 16 bits with a bounded error and no peak lost.
+    """Pack a series for a zoomable page: 16-bit codes with a bounded error and no peak lost.
 
     With at most `max_values` rows the codes are the rows themselves, rounded to the nearest (at
     most half a `step` off); beyond, each bucket of rows has a low and a high code, rounded outward.
-    The step is 1/512 of the range that the series usually has within 4096 rows, so that a rare
-    spike does not coarsen the rest, or more where 65,530 steps would not span the series.
+    The step is 1/512 of the typical range within 4096 rows, so that a rare spike does not coarsen
+    the rest, or larger if 65,530 steps would not span the series.
 
     Parameters
     ----------
     x : array_like
-        1-D, integer or float. NaN becomes the missing code 0; infinities the outermost codes.
+        1-D, integer or float. NaN becomes the missing code 0, infinities the extreme codes.
     max_values : int
-        The most codes.
+        Maximum number of codes.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def pyramid(x: Any, max_values: int = 25_000_000) -> Pyramid:
 
 
 def pack_codes(codes: Any) -> Array:
-    """Bytes of a pyramid's codes for a general compressor: differences, one byte where they fit.
+    """Delta-encode a pyramid's codes for a general compressor, in one byte where possible.
 
     Each code is its difference d from the one before (from 0 at the start of a row of `codes`): the
     byte ``128 + d`` for ``abs(d) <= 127``, else byte 0 and then the code in two bytes, the low one
@@ -160,14 +160,14 @@ def pack_codes(codes: Any) -> Array:
 def raster_envelope(
     low: Any, high: Any, bottom: float, top: float, height: int, color: str = "#0a7ea4"
 ) -> Array:
-    """Draw an envelope into pixels: one smoothed vertical span for each column.
+    """Rasterize an envelope: one antialiased vertical span per column.
 
     Parameters
     ----------
     low, high : array_like
-        What `envelope` gives; columns of NaN stay empty.
+        The result of `envelope`; columns of NaN stay empty.
     bottom, top : float
-        Values at the lower and upper edge; what lies beyond is cut off.
+        Values at the lower and upper edge; the rest is clipped.
     height : int
         Pixel rows.
     color : str
@@ -176,8 +176,8 @@ def raster_envelope(
     Returns
     -------
     Array
-        uint8 ``[height, width, 4]``: red, green, blue and alpha, the top row first; the ground is
-        transparent.
+        uint8 ``[height, width, 4]``: red, green, blue and alpha, top row first, on a transparent
+        background.
 
     >>> import headrace as hr
     >>> hr.plot.raster_envelope([0.0, 1.0], [1.0, 2.0], bottom=0.0, top=2.0, height=8).shape
@@ -199,9 +199,9 @@ def raster_points(
     width: int,
     height: int,
 ) -> Array:
-    """Count points in the cells of a grid, a two-dimensional histogram with the top row first.
+    """Count points in the cells of a grid: a two-dimensional histogram, top row first.
 
-    Cells take their lower and left edge, the last ones also the upper and right edge. Points
+    Cells include their lower and left edge, the last ones also the upper and right edge. Points
     outside and NaN are not counted.
 
     Returns
@@ -229,7 +229,7 @@ def raster_points(
 
 
 def encode_png(image: Any) -> Array:
-    """A PNG file as bytes, from uint8 pixels: ``[height, width]`` or ``[height, width, 3 or 4]``.
+    """Encode uint8 pixels, ``[height, width]`` or ``[height, width, 3 or 4]``, as a PNG file.
 
     >>> import headrace as hr, numpy as np
     >>> bytes(hr.plot.encode_png(np.zeros((2, 3), np.uint8)).to_numpy())[1:4]
@@ -240,7 +240,7 @@ def encode_png(image: Any) -> Array:
 
 
 class Plot:
-    """A finished picture: shows itself in a notebook, saves itself as PNG, SVG or HTML."""
+    """A figure: displays in a notebook, saves as PNG, SVG or HTML."""
 
     def __init__(self, png: bytes, svg: str, title: str) -> None:
         self._png = png
@@ -257,7 +257,7 @@ class Plot:
         return f"Plot({self.title!r})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture; the ending chooses: .png (pixels), .svg or .html (with axes)."""
+        """Write the figure by file type: .png (pixels), .svg or .html (with axes)."""
         ending = os.fspath(path).rpartition(".")[2].lower()
         if ending == "png":
             content = self._png
@@ -272,7 +272,7 @@ class Plot:
             ).encode()
         else:
             raise InvalidArgumentError(
-                f"save: no such kind of file: ending={ending!r}; use png, svg or html"
+                f"save: unsupported file type: ending={ending!r}; expected 'png', 'svg' or 'html'"
             )
         write_file("save", path, content)
 
@@ -313,11 +313,11 @@ def line(
     start, stop : int
         Rows to draw; `stop` None means the end.
     width, height : int
-        Pixels of the drawing, axes apart.
+        Size of the plot area in pixels, without axes.
     title, unit : str
-        Text above, and the unit of the values.
+        Heading, and the unit of the values.
     rate : float, optional
-        Rows a second; then the axis shows seconds.
+        Rows per second; the axis then shows seconds.
     color : str
         "#rrggbb".
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each step of plans took: `hr.profile()`, and `explain(analyze=True)`."""
+"""Cost of each step of a plan: `hr.profile()` and `explain(analyze=True)`."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ class ProfileStep(NamedTuple):
 
     op: str
     line: str
-    note: str  #: what the operator tells of its work, ``"row groups 3 of 40"``
+    note: str  #: the operator's note on its work, ``"row groups 3 of 40"``
     begin_ns: int
     end_ns: int
     rows: int
     result_bytes: int
-    used_bytes: int  #: in the budget at its end
-    memory_bytes: int  #: the most that it held at once
+    used_bytes: int  #: memory in use at its end
+    memory_bytes: int  #: its peak memory
     written_bytes: int
     fetched_bytes: int
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Duration."""
         return (self.end_ns - self.begin_ns) / 1e9
 
 
 class DeviceSpan(NamedTuple):
-    """Work of an operator on a stream of a device, or a copy."""
+    """Work of an operator on a device stream, or a copy."""
 
     op: str
     place: str
     stream: int
     begin_ns: int
     end_ns: int
-    bytes: int  #: that were copied between the host and the device
+    bytes: int  #: copied between host and device
 
 
 class Profile:
-    """The steps that ran in a ``with hr.profile()`` block: a table as text and as HTML.
+    """The steps that ran in a ``with hr.profile()`` block, as a text or HTML table.
 
     Attributes
     ----------
     steps : list of ProfileStep
-        In the order in which they ended; a snapshot while the block runs.
+        In order of completion; a snapshot while the block runs.
     device_spans : list of DeviceSpan
-        What the streams of devices did, by the clock of the device.
+        Work on device streams, by the device clock.
     """
 
     _HEADER = (
@@ -79,21 +79,21 @@ class Profile:
 
     @property
     def steps(self) -> list[ProfileStep]:
-        """What ran so far."""
+        """The steps so far."""
         if self._recorder is None:
             return self._steps
         return [ProfileStep(*step) for step in self._recorder.steps()]
 
     @property
     def device_spans(self) -> list[DeviceSpan]:
-        """What devices did so far; waits for its end."""
+        """Device work so far; waits for its completion."""
         if self._devices is None:
             return self._spans
         return [DeviceSpan(*span) for span in self._devices.spans()]
 
     @property
     def seconds(self) -> float:
-        """Of all steps."""
+        """Total of all steps."""
         return sum(step.seconds for step in self.steps)
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -122,10 +122,10 @@ class Profile:
         return html_table(self._HEADER, self._rows())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a trace that Perfetto (ui.perfetto.dev) and Chrome's about:tracing open.
+        """Write a trace for Perfetto (ui.perfetto.dev) and Chrome's about:tracing.
 
-        A bar for each step with its line, rows and bytes, and the memory in use as a curve; below
-        them a row for each stream of a device, with what it computed and copied.
+        One bar per step with line, rows and bytes, a curve of memory in use, and one track per
+        device stream with its kernels and copies.
         """
         events: list[dict[str, Any]] = [
             {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "headrace"}}
@@ -162,7 +162,7 @@ class Profile:
 
 
 def profile() -> Profile:
-    """Collect what each step of a plan takes inside of the ``with`` block, in all threads.
+    """Record each step of a plan inside the ``with`` block, in all threads.
 
     Returns
     -------
@@ -179,14 +179,14 @@ def profile() -> Profile:
 
     Notes
     -----
-    With ``HEADRACE_NVTX=1`` each step is a range of NVTX too, for Nsight Systems and Nsight
-    Compute; a path names the library if it is not where the system looks.
+    With ``HEADRACE_NVTX=1`` each step is also an NVTX range, for Nsight Systems and Nsight Compute;
+    a path as value names the library if it is not on the search path.
     """
     return Profile()
 
 
 class Guess(NamedTuple):
-    """What a step was thought to yield and to take before it ran; None where nobody could say."""
+    """The prediction of a step's result and cost before it ran; None if unknown."""
 
     rows: int | None
     result_bytes: int | None
@@ -202,12 +202,12 @@ class ExplainedStep(NamedTuple):
 
 
 class Explanation(str):
-    """The steps of a plan: a text, and a table in a notebook.
+    """The steps of a plan: text, and a table in a notebook.
 
     Attributes
     ----------
     steps : list of ExplainedStep
-        What was predicted of each step and what it took; empty unless the plan was analysed.
+        Prediction and measurement of each step; empty unless the plan was analysed.
     """
 
     steps: list[ExplainedStep]
@@ -216,7 +216,7 @@ class Explanation(str):
     _FIGURES = ("", "rows", "result", "ms", "held", "to disk", "back", "told")
 
     def __new__(cls, text: str, steps: Sequence[ExplainedStep] = ()) -> Self:
-        """A text with the figures of its steps."""
+        """The plan's text with the figures of its steps."""
         made = super().__new__(cls, text)
         made.steps = list(steps)
         return made
@@ -235,7 +235,7 @@ class Explanation(str):
         return f"<p>{html.escape(first)}</p>{table}{self._figures()}"
 
     def _figures(self) -> str:
-        """A table of what was predicted and what was measured."""
+        """A table of predictions and measurements."""
         rows: list[tuple[str, ...]] = []
         for number, (guess, step) in enumerate(self.steps, 1):
             rows.append((f"#{number} predicted", *_texts(*guess), "", "", ""))
@@ -250,7 +250,7 @@ class Explanation(str):
 def _texts(
     rows: int | None, result: int | None, seconds: float | None, memory: int | None
 ) -> tuple[str, str, str, str]:
-    """Rows, bytes, milliseconds and bytes, for people; "?" for what is not known."""
+    """Rows, bytes, milliseconds and bytes, formatted; "?" if unknown."""
     return (
         "?" if rows is None else f"{rows:,}",
         "?" if result is None else size_text(result),
@@ -265,7 +265,7 @@ def _sentence(texts: tuple[str, str, str, str]) -> str:
 
 
 def _told(step: ProfileStep, guess: Guess) -> str:
-    """What a step took, and what it was thought to take."""
+    """A step's measurement and prediction."""
     measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
     disk = step.written_bytes + step.fetched_bytes
     return (
@@ -277,7 +277,7 @@ def _told(step: ProfileStep, guess: Guess) -> str:
 
 
 def explain(nodes: list[_core.Node], analyze: bool, passes: bool = False) -> Explanation:
-    """The plan as text; `analyze` runs it, and says what each step took."""
+    """The plan as text; `analyze` runs it and reports each step."""
     if passes:
         if analyze:
             raise InvalidArgumentError("explain: pass either analyze=True or passes=True")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions over columns as text: parsed to a tree and walked, never evaluated as code.
+"""Expressions over columns as strings: parsed to a tree and walked, never run as code.
 
-What a text may cost is bounded: its length, its depth, its operations on columns, what it computes
-of constants (see `query_values`), and by how much it may make texts longer.
+The cost of an expression is bounded: its length, depth, number of column operations, constant
+arithmetic (see `query_values`), and growth of strings.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from headrace.times import TimeAccessor
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
-#: Strings are left alone; then names in backticks, variables of the caller, and signs for words; a
-#: quote that is left over opens a string that does not end.
+#: String literals are skipped; then backticked names, caller variables, and operators for words; an
+#: unmatched quote opens an unterminated string.
 _PARTS = re.compile(
     r"""("(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+')|`([^`]*+)`|@([A-Za-z_]\w*)|([&|])|(["'])""",
     re.DOTALL,
 )
 _WORDS = {"&": " and ", "|": " or "}
 _TARGET = re.compile(r"\s*+(?:`([^`]+)`|([A-Za-z_]\w*+))\s*+=(?!=)(.*)", re.DOTALL)
-_DEEPEST = 100  # levels of a text
-_MOST = 2500  # operations on columns, of 0.1 ms or so
-_SHOWN = 200  # characters of a text in a message
-_LONGER = 1000  # times that a text of a column may become longer
+_DEEPEST = 100  # nesting levels
+_MOST = 2500  # operations on columns, about 0.1 ms each
+_SHOWN = 200  # characters of an expression in a message
+_LONGER = 1000  # limit on the growth of strings in a column
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -78,11 +78,11 @@ class _Walk:
     def __init__(self, text: str, frame: DataFrame, variables: Mapping[str, Any]) -> None:
         self.text, self.frame, self.variables = text, frame, variables
         self.plain = ""
-        self.prefix = "_"  # of stand-ins
+        self.prefix = "_"  # of placeholders
         while f"{self.prefix}column_" in text or f"{self.prefix}variable_" in text:
             self.prefix += "_"
-        self.names: dict[str, str] = {}  # stand-in: column
-        self.values: dict[str, str] = {}  # stand-in: variable
+        self.names: dict[str, str] = {}  # placeholder: column
+        self.values: dict[str, str] = {}  # placeholder: variable
         self.depth = self.operations = 0
         self.longer = 1
 
@@ -90,7 +90,7 @@ class _Walk:
         self.plain = _PARTS.sub(self._stand_in, self.text).strip()
         try:
             tree = ast.parse(self.plain, mode="eval")
-        except (MemoryError, RecursionError):  # so Python's parser says it
+        except (MemoryError, RecursionError):  # as Python's parser words it
             raise self._too("nested too deeply") from None
         except (SyntaxError, ValueError, Warning) as error:
             reason = error.msg if isinstance(error, SyntaxError) else error
@@ -115,17 +115,17 @@ class _Walk:
         names, text = (self.names, column) if column is not None else (self.values, variable)
         word = f"{self.prefix}{'column' if names is self.names else 'variable'}_{len(names)}_"
         names[word] = text
-        return f" {word} "  # or two become one name
+        return f" {word} "  # or two names would merge
 
     def _no_expression(self, reason: str) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"query: this is no expression: text={cut(self.text)!r}, reason={reason!r}"
+            f"query: invalid syntax: text={cut(self.text)!r}, reason={reason!r}"
         )
 
     def _too(self, what: str) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"query: the text is {what}: text={cut(self.text)!r}; "
-            "combine masks instead, as df[(df.x > 1) & ...]"
+            f"query: the expression is {what}: text={cut(self.text)!r}; combine masks "
+            "instead, as df[(df.x > 1) & ...]"
         )
 
     def _refuse(self, what: str, node: ast.AST) -> InvalidArgumentError:
@@ -136,14 +136,14 @@ class _Walk:
             at,
         )
         return InvalidArgumentError(
-            f"query: {what} has no meaning here: at={at!r}, text={cut(self.text)!r}"
+            f"query: {what} is not supported here: at={at!r}, text={cut(self.text)!r}"
         )
 
     def _written(self, word: str) -> str:
         return f"@{self.values[word]}" if word in self.values else f"`{self.names.get(word, word)}`"
 
     def _operand(self, node: ast.AST) -> Any:
-        """The value of a part, known to the engine."""
+        """The value of a subexpression, as the engine's operand."""
         try:
             return known(self._value(node))
         except UnknownValueError as error:
@@ -152,10 +152,10 @@ class _Walk:
     def _count(self) -> None:
         self.operations += 1
         if self.operations > _MOST:
-            raise self._too(f"of more than {_MOST} operations on columns")
+            raise self._too(f"too complex (more than {_MOST} operations on columns)")
 
     def _apply(self, node: ast.AST, op: Callable[..., Any], *values: Any) -> Any:
-        """An operation on columns, or on constants."""
+        """Apply an operation to columns or constants."""
         if any(isinstance(value, Deferred) for value in values):
             self._count()
             return op(*values)
@@ -206,7 +206,7 @@ class _Walk:
         raise self._refuse(type(node).__name__, node)
 
     def _binary(self, node: ast.BinOp) -> Any:
-        """Walk operations in a row without recursion: `a + b + c` is as deep as `a`."""
+        """Walk chained operations without recursion: `a + b + c` is as deep as `a`."""
         spine = [node]
         while isinstance(spine[-1].left, ast.BinOp):
             spine.append(spine[-1].left)
@@ -239,7 +239,7 @@ class _Walk:
             equals_one_of = type(op) in _EQUAL and type(right) is list and isinstance(left, Series)
             if isinstance(op, ast.In | ast.NotIn) or equals_one_of:
                 if not isinstance(left, Series):
-                    raise self._refuse("in without a column on its left", node)
+                    raise self._refuse("in without a column on its left-hand side", node)
                 self._count()
                 part = left.isin(right)
                 part = ~part if isinstance(op, ast.NotIn | ast.NotEq) else part
@@ -252,17 +252,17 @@ class _Walk:
         return result
 
     def _is_of_variable(self, node: ast.AST) -> bool:
-        """Whether this is a variable of the caller, or an item or attribute of one."""
+        """Whether this is a caller variable, or an item or attribute of one."""
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         return isinstance(node, ast.Name) and node.id in self.values
 
     def _attribute(self, node: ast.Attribute) -> Any:
-        """What a column has by name: `.str`, `.dt` and the fields of these; that of a variable."""
+        """An attribute of a column (`.str`, `.dt` and their fields) or of a variable."""
         owner = self._value(node.value)
         if not issubclass(type(owner), (Series, *_ACCESSORS)):
             if not self._is_of_variable(node):
-                raise self._refuse(f"{node.attr} of this", node)
+                raise self._refuse(f"{node.attr} of this value", node)
             try:
                 return field(owner, node.attr)
             except UnknownValueError as error:
@@ -270,7 +270,7 @@ class _Walk:
         accessor = isinstance(owner, Series) and node.attr in ("str", "dt")
         if accessor or (_is_accessor(owner) and not node.attr.startswith("_")):
             return getattr(owner, node.attr)
-        raise self._refuse(f"{node.attr} of this", node)
+        raise self._refuse(f"{node.attr} of this value", node)
 
     def _call(self, node: ast.Call) -> Any:
         target = node.func
@@ -280,7 +280,7 @@ class _Walk:
         if isinstance(target, ast.Name) and target.id in _FUNCTIONS and not options:
             return self._function(node, target.id, values)
         if not isinstance(target, ast.Attribute):
-            raise self._refuse(f"a call of anything but {', '.join(_FUNCTIONS)}", node)
+            raise self._refuse(f"a call of anything except {', '.join(_FUNCTIONS)}", node)
         owner = self._value(target.value)
         if issubclass(type(owner), Series) and target.attr in _METHODS:
             return getattr(owner, target.attr)(*values, **options)
@@ -290,16 +290,16 @@ class _Walk:
                 self._lengthen(*values, **options)
             if callable(method):
                 return method(*values, **options)
-        raise self._refuse(f"a call of anything but {', '.join(_METHODS)}", node)
+        raise self._refuse(f"a call of anything except {', '.join(_METHODS)}", node)
 
     def _function(self, node: ast.AST, name: str, values: list[Any]) -> Any:
-        """A function of NumPy, of columns and numbers alone: with others it calls their methods."""
+        """A NumPy function of columns and numbers only: it calls methods of other objects."""
         import numpy as np
 
         function = getattr(np, name)
         kinds = (Deferred, bool, int, float, np.number, np.ndarray)
         if len(values) != function.nin or not all(isinstance(value, kinds) for value in values):
-            raise self._refuse(f"{name} of this (it takes columns and numbers)", node)
+            raise self._refuse(f"{name} of this value (it takes columns and numbers)", node)
         return function(*values)
 
     def _lengthen(self, pat: Any = "", repl: Any = "", regex: Any = False, **_: Any) -> None:
@@ -307,7 +307,7 @@ class _Walk:
             shortest = 1 if regex else max(len(pat), 1)
             self.longer *= max(1, -(-len(repl) // shortest))
         if self.longer > _LONGER:
-            raise self._too(f"one that makes texts over {_LONGER} times as long")
+            raise self._too(f"too expensive (strings grow more than {_LONGER} times)")
 
 
 _ACCESSORS = (TextAccessor, TimeAccessor, DurationAccessor)
@@ -318,23 +318,23 @@ def _is_accessor(value: Any) -> bool:
 
 
 def cut(text: str) -> str:
-    """The beginning of a text, for a message."""
+    """The beginning of an expression, for a message."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _checked(text: Any) -> str:
     if not isinstance(text, str) or not text.strip():
-        raise InvalidArgumentError(f"query: a text is wanted: text={text!r}")
+        raise InvalidArgumentError(f"query: expected a string: text={text!r}")
     if len(text) > LONGEST:
         raise InvalidArgumentError(
-            f"query: the text is too long: characters={len(text)}, most={LONGEST}; put values into "
-            "a list, as in 'x in @values'"
+            f"query: the expression is too long: characters={len(text)}, limit={LONGEST}; "
+            "put values into a list, as in 'x in @values'"
         )
     return text
 
 
 def target_of(text: Any) -> tuple[str | None, str]:
-    """The name before ``=`` in a text, if there is one, and the expression."""
+    """The name before ``=``, if there is one, and the expression."""
     match = _TARGET.fullmatch(_checked(text))
     if match is None:
         return None, text
@@ -342,8 +342,8 @@ def target_of(text: Any) -> tuple[str | None, str]:
 
 
 def evaluate(text: Any, frame: DataFrame, variables: Mapping[str, Any]) -> Any:
-    """The series (or plain value) that the text stands for; nothing runs yet.
+    """The series (or plain value) of an expression; lazy.
 
-    Names are columns (in backticks if they are no words), ``@name`` is a variable.
+    Names are columns (in backticks if not identifiers), ``@name`` is a variable.
     """
     return _Walk(_checked(text), frame, variables).run()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that a query meets outside of its frame: read without running code of their classes.
+"""Values of a query from outside its frame, read without running code of their classes.
 
-`known` says which values take part, `field` and `item` read from objects of the caller, `computed`
-works out constants, with bounds.
+`known` tells which values are allowed, `field` and `item` read from the caller's objects,
+`computed` evaluates constants, with bounds.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 from headrace.deferred import Deferred
 from headrace.errors import InvalidArgumentError
 
-#: Characters of a query, and of a text that is computed of constants.
+#: Characters of a query, and of a string computed from constants.
 LONGEST = 100_000
 _LIBRARIES = ("headrace", "numpy", "pandas", "polars", "pyarrow")
 _EXACT = frozenset(
     (bool, float, str, decimal.Decimal, datetime.date, datetime.datetime, datetime.timedelta)
 )
-#: What makes a plain value of one of a subclass (an IntEnum, a StrEnum), by no method of that.
+#: Convert an instance of a subclass (an IntEnum, a StrEnum) without calling its methods.
 _REDUCE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.__str__),
     (int, int.__pos__),
@@ -42,7 +42,7 @@ _MANY: tuple[type, ...] = (
     *(type({}.keys()), type({}.values())),
 )
 _MOST_OF_RANGE = 10_000_000
-#: Descriptors that read what an object holds: slots, fields of C and of named tuples.
+#: Descriptors that read stored data: slots, C fields and named tuple fields.
 _FIELDS = (
     types.MemberDescriptorType,
     types.GetSetDescriptorType,
@@ -52,16 +52,16 @@ _NOTHING = object()
 
 
 class UnknownValueError(InvalidArgumentError):
-    """A value that takes no part in a query; the walk says where it stands."""
+    """A value not allowed in a query; the walk adds its location."""
 
 
 def is_library(value: Any) -> bool:
-    """Whether the class is one of a library whose values the engine knows."""
+    """Whether the class belongs to a library whose values the engine supports."""
     return type(value).__module__.partition(".")[0] in _LIBRARIES
 
 
 def known(value: Any) -> Any:
-    """The value as the engine may compute with it; several values of Python are a list."""
+    """The value as an operand of the engine; Python containers become a list."""
     kind = type(value)
     if value is None or kind in _EXACT or issubclass(kind, Deferred):
         return value
@@ -77,7 +77,7 @@ def known(value: Any) -> Any:
     for base in _MANY:
         if issubclass(kind, base) and kind.__iter__ is base.__iter__:  # type: ignore[attr-defined]
             if base is range and len(value) > _MOST_OF_RANGE:
-                raise UnknownValueError("a range of so many numbers")
+                raise UnknownValueError("so long a range")
             return _each(base.__iter__(value))  # type: ignore[attr-defined]
     raise UnknownValueError(f"a value of type {kind.__name__}")
 
@@ -98,14 +98,14 @@ def _in_range(value: int) -> int:
 
 
 def field(owner: Any, name: str) -> Any:
-    """What an object holds under a name; what would have to be computed is `UnknownValueError`."""
+    """A stored attribute of an object; raises `UnknownValueError` for a computed one."""
     kind = type(owner)
     if kind.__name__ == "DataFrame" and is_library(owner):
         return owner[name]
     if name.startswith("_"):
-        raise UnknownValueError(f"{name} of this")
+        raise UnknownValueError(f"{name} of this value")
     members = inspect.getattr_static(owner, "_member_map_", None)
-    if type(members) is dict:  # an enumeration, or one of its members
+    if type(members) is dict:  # an enumeration, or a member
         name = f"_{name}_" if name in ("name", "value") else name
         found = members.get(name, inspect.getattr_static(owner, name, _NOTHING))
     else:
@@ -113,12 +113,12 @@ def field(owner: Any, name: str) -> Any:
     if type(found) in _FIELDS:
         return found.__get__(owner, kind)
     if found is _NOTHING or inspect.getattr_static(type(found), "__get__", None) is not None:
-        raise UnknownValueError(f"{name} of this")
+        raise UnknownValueError(f"{name} of this value")
     return known(found) if kind is types.ModuleType else found
 
 
 def item(owner: Any, key: Any) -> Any:
-    """The item of a built-in container or of a library's, by a plain value."""
+    """An item of a built-in or library container, by a plain key."""
     kind = type(owner)
     if is_library(owner):
         return owner[key]
@@ -134,14 +134,14 @@ def item(owner: Any, key: Any) -> Any:
 
 
 def computed(op: Callable[..., Any], *values: Any) -> Any:
-    """An operation on constants, the result known too."""
+    """Evaluate an operation on constants."""
     if any(map(_has_many, values)):
         raise UnknownValueError("this operation on several values")
     if any(type(value) is str for value in values):
         if op not in (operator.add, *_COMPARISONS):
-            raise UnknownValueError("this operation on a text")
+            raise UnknownValueError("this operation on a string")
         if op is operator.add and sum(map(len, values)) > LONGEST:
-            raise UnknownValueError("so long a text")
+            raise UnknownValueError("so long a string")
     whole = all(type(value) is int for value in values)
     if op is operator.pow and whole and values[1] > 64 and abs(values[0]) > 1:
         raise UnknownValueError("an integer of more than 64 bits")
@@ -155,6 +155,6 @@ _COMPARISONS = (
 
 
 def _has_many(value: Any) -> bool:
-    """Whether an operation could make more of this than it holds: all but numbers and vectors."""
+    """Whether an operation could grow this value: all but numbers and vectors."""
     most = 1 if type(value).__module__ == "numpy" else 0
     return type(value) is list or getattr(value, "ndim", 0) > most

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows in other forms: samples, bins, codes, pivot tables."""
+"""Reshaping: samples, bins, codes, pivot tables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
     from headrace.series import Series
 
-#: Rows of a frame that may become columns.
+#: Most rows that may become columns.
 _MOST_TURNED = 10_000
 
 
-# ---- rows that come again ------------------------------------------------------------------------
+# ---- repeated rows -------------------------------------------------------------------------------
 def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
-    """The node of a mask of rows whose keys are in another row that counts more."""
+    """The node of a mask of rows that repeat the keys of a kept row."""
     from headrace.group import Words
     from headrace.series import Series
 
     if keep not in ("first", "last", False):
         raise InvalidArgumentError(
-            f"duplicated: no such word: keep={keep!r}; pass first, last or False"
+            f"duplicated: invalid value: keep={keep!r}; expected 'first', 'last' or False"
         )
     if _core.are_unique(keys):
         return _core.repeat(keys[0], False)
@@ -47,18 +47,20 @@ def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
 def sampled_rows(
     rows: int, n: int | None, frac: float | None, replace: bool, random_state: Any
 ) -> Any:
-    """Positions of rows by chance, those that pandas draws."""
+    """Positions of sampled rows, the same as pandas draws."""
     import numpy as np
 
     if (n is None) == (frac is None) and n is not None:
-        raise InvalidArgumentError(f"sample: pass n or frac, not both: n={n}, frac={frac}")
+        raise InvalidArgumentError(
+            f"sample: got both n and frac: n={n}, frac={frac}; pass one of them"
+        )
     if frac is not None:
         size = round(frac * rows)
     else:
         size = 1 if n is None else whole_number("sample", "n", n)
     if size < 0 or (size > rows and not replace):
         raise InvalidArgumentError(
-            f"sample: there are not so many rows: n={size}, rows={rows}; pass replace=True"
+            f"sample: not enough rows: n={size}, rows={rows}; pass replace=True"
         )
     if isinstance(random_state, np.random.RandomState | np.random.Generator):
         chance: Any = random_state
@@ -76,16 +78,16 @@ def factorize(
     Parameters
     ----------
     values : Series, or what `hr.Series` takes
-        One dimension.
+        One-dimensional values.
     sort : bool
-        Distinct values in their order; else in the order in which they are first seen.
+        Sort the distinct values; else keep the order of first appearance.
     use_na_sentinel : bool
-        Whether missing values are -1; else they are among the distinct values.
+        Whether missing values get code -1; else they are among the distinct values.
 
     Returns
     -------
     codes, uniques : Series
-        int64 codes of the same rows, -1 for a null or NaN; the distinct values without these.
+        int64 codes, one per row, -1 for null or NaN; the distinct values without these.
 
     Examples
     --------
@@ -112,18 +114,18 @@ def factorize(
 
 
 def _edge(value: float, digits: int) -> float:
-    """An edge with so many digits behind the point; below 1 so many behind the zeros."""
+    """An edge with a number of decimals; below 1 counted after the leading zeros."""
     import numpy as np
 
     if 0 < abs(value) < 1:
         digits -= 1 + math.floor(math.log10(abs(value)))
-    return float(np.around(value, digits)) if digits < 300 else value  # the least floats
+    return float(np.around(value, digits)) if digits < 300 else value  # the smallest floats
 
 
 def _bin_names(
     edges: list[Any], whole: bool, right: bool, lowest: bool, precision: int
 ) -> list[str]:
-    """The bins as pandas writes intervals, with as many digits as keep them apart."""
+    """Bin names in pandas' interval notation, with enough digits to tell them apart."""
     if whole and not lowest:
         return _intervals([str(int(edge)) for edge in edges], right)
     for digits in range(precision, 20):
@@ -141,7 +143,7 @@ def _intervals(shown: Sequence[str], right: bool) -> list[str]:
 
 
 def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, Series, Series]:
-    """Times or durations as integers, the edges of bins as such, and what these are."""
+    """Times or durations and bin edges as integers, and the dtype of the edges."""
     from headrace.series import Series
     from headrace.times import in_one_unit
 
@@ -156,7 +158,7 @@ def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, S
     own = in_one_unit("cut", values, given)
     if not own:
         raise TypeMismatchError(
-            f"cut: edges of other values: dtype={dtype!r}, edges={str(given.dtype)!r}"
+            f"cut: the edges do not match the values: dtype={dtype!r}, edges={str(given.dtype)!r}"
         )
     return Series(own[0]).astype("int64"), Series(own[1]).astype("int64"), given
 
@@ -178,40 +180,40 @@ def cut(
     precision: int = 3,
     retbins: bool = False,
 ) -> Any:
-    """The bin that each number, time or duration falls into, as ordered categories.
+    """Bin numbers, times or durations into ordered categories.
 
     Parameters
     ----------
     x : Series, or what `hr.Series` takes
         Numbers, times or durations.
     bins : int or list
-        So many bins of equal width over the range of `x` (which is looked at), or their edges,
-        increasing.
+        Number of bins of equal width over the range of `x` (which is evaluated), or increasing
+        edges.
     right : bool
-        Whether a bin holds its right edge, else its left one.
+        Whether a bin includes its right edge, else its left one.
     labels : list of str or False, optional
         Names of the bins, ``(1, 5]`` by default; False gives their numbers.
     include_lowest : bool
-        Whether the first bin holds its left edge too.
+        Whether the first bin includes its left edge too.
     precision : int
-        Digits of the names behind the point.
+        Decimals in the names.
     retbins : bool
         Return the edges as well.
 
     Returns
     -------
     Series
-        Of the same rows, null for what is missing or in no bin; with `retbins` a pair of it and the
-        edges, a NumPy array.
+        One category per row, null for missing values and those outside all bins; with `retbins` a
+        pair with the edges as a NumPy array.
 
     Raises
     ------
     InvalidArgumentError
-        For edges that do not increase, and as many labels as bins not given.
+        For edges that do not increase, or if labels and bins differ in number.
 
     Notes
     -----
-    One fused pass with a comparison an edge, so meant for up to some hundred bins.
+    One fused pass with one comparison per edge, meant for up to a few hundred bins.
 
     Examples
     --------
@@ -238,7 +240,7 @@ def cut(
     if values.dtype.startswith("decimal"):
         values = values.astype("float64")
     if values.dtype.kind not in "iuf":
-        raise TypeMismatchError(f"cut: numbers or times are wanted: dtype={str(values.dtype)!r}")
+        raise TypeMismatchError(f"cut: expected numbers or times: dtype={str(values.dtype)!r}")
     lowest = include_lowest and right
     if isinstance(bins, int):
         edges, whole = _equal_edges(values, bins, right), False
@@ -246,7 +248,9 @@ def cut(
         edges = np.asarray(bins)
         whole = edges.dtype.kind in "iu"
     if edges.ndim != 1 or len(edges) < 1 or not (edges[1:] > edges[:-1]).all():
-        raise InvalidArgumentError(f"cut: edges increase, and there is one at least: bins={bins!r}")
+        raise InvalidArgumentError(
+            f"cut: expected at least one bin edge, in increasing order: bins={bins!r}"
+        )
     count = len(edges) - 1
     passed = [values > e if right else values >= e for e in edges.tolist()]
     if lowest:
@@ -265,10 +269,10 @@ def cut(
     )
     if len(names) != count:
         raise InvalidArgumentError(
-            f"cut: a label for each bin is wanted: bins={count}, labels={len(names)}"
+            f"cut: number of labels does not match the bins: expected={count}, got={len(names)}"
         )
     if len(set(names)) != count:
-        raise InvalidArgumentError(f"cut: labels repeat: labels={names}")
+        raise InvalidArgumentError(f"cut: duplicate labels: labels={names}")
     at = number.where(inside, count).fill_null(count)
     entries = _core.ordered_categories(Series([*names, None], dtype="category")._node)
     from headrace.functions import with_rows_of
@@ -287,16 +291,16 @@ def qcut(
     retbins: bool = False,
     duplicates: Literal["raise", "drop"] = "raise",
 ) -> Any:
-    """The bin between quantiles that each number falls into; see `hr.cut`.
+    """Bin numbers by quantiles; see `hr.cut`.
 
     Parameters
     ----------
     x : Series, or what `hr.Series` takes
-        Numbers, of which the quantiles are looked at.
+        Numbers; their quantiles are evaluated.
     q : int or list of float
-        So many bins of about as many rows, or the quantiles themselves.
+        Number of bins of about equal size, or the quantiles themselves.
     duplicates : {"raise", "drop"}
-        Quantiles that are equal, since so many rows are, are an error, or one edge.
+        Whether equal quantiles raise, or are merged into one edge.
 
     Raises
     ------
@@ -316,7 +320,7 @@ def qcut(
     mark("qcut")
     if duplicates not in ("raise", "drop"):
         raise InvalidArgumentError(
-            f"qcut: no such word: duplicates={duplicates!r}; pass raise or drop"
+            f"qcut: invalid value: duplicates={duplicates!r}; expected 'raise' or 'drop'"
         )
     values = Series(x)
     levels = np.linspace(0, 1, q + 1).tolist() if isinstance(q, int) else list(q)
@@ -324,7 +328,7 @@ def qcut(
     distinct = np.unique(edges).tolist()
     if duplicates == "raise" and len(distinct) < len(edges):
         raise InvalidArgumentError(
-            f"qcut: quantiles are equal: edges={edges}; pass duplicates='drop' or fewer of them"
+            f"qcut: equal quantiles: edges={edges}; pass duplicates='drop' or fewer quantiles"
         )
     if duplicates == "drop":
         edges = distinct
@@ -334,11 +338,11 @@ def qcut(
 
 
 def _equal_edges(values: Series, bins: int, right: bool) -> Any:
-    """Edges as pandas sets them: the open end a thousandth of the range further out."""
+    """Edges as in pandas: the open end is moved out by a thousandth of the range."""
     import numpy as np
 
     if bins < 1:
-        raise InvalidArgumentError(f"cut: there is one bin at least: bins={bins}")
+        raise InvalidArgumentError(f"cut: expected at least one bin: bins={bins}")
     low, high = values.astype("float64").min(), values.astype("float64").max()
     _core.force([low._node, high._node])
     least, most = float(low), float(high)
@@ -361,7 +365,7 @@ def _equal_edges(values: Series, bins: int, right: bool) -> Any:
 
 # ---- the part of DataFrame -----------------------------------------------------------------------
 class FrameShapes:
-    """The part of `DataFrame` that gives rows another form."""
+    """The part of `DataFrame` that reshapes rows."""
 
     __slots__ = ()
 
@@ -373,9 +377,9 @@ class FrameShapes:
         replace: bool = False,
         random_state: Any = None,
     ) -> DataFrame:
-        """Rows by chance, in random order: `n` of them (1), or the share `frac` of all.
+        """A random sample of rows: `n` of them (default 1), or the share `frac` of all.
 
-        With an integer as `random_state` the rows are those that pandas draws.
+        With an integer `random_state` the rows are those that pandas draws.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
@@ -393,9 +397,9 @@ class FrameShapes:
         ascending: bool = False,
         dropna: bool = True,
     ) -> Any:
-        """How often each row occurs (in the columns of `subset`), the most frequent first.
+        """How often each row occurs (in the columns of `subset`), most frequent first.
 
-        Of equals the one seen first. With `normalize` the share of all rows that are counted.
+        Ties keep the order of first appearance. `normalize` gives shares of the counted rows.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
@@ -420,17 +424,16 @@ class FrameShapes:
 
     @property
     def T(self: Any) -> DataFrame:  # noqa: N802
-        """Rows as columns and columns as rows, of a small frame; looks.
+        """Transpose a small frame; evaluates.
 
-        The columns have the labels of the rows as their names, or their positions; the rows are
-        labelled by the names of the columns.
+        Column names are the row labels, or positions; rows are labelled by column names.
 
         Raises
         ------
         TypeMismatchError
-            Columns of different types, which no column holds.
+            If the columns have no common dtype.
         InvalidArgumentError
-            More rows than the 10,000 that make columns still.
+            For more than 10,000 rows.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}).agg(["min", "max"]).T.to_dict()
@@ -446,10 +449,10 @@ class FrameShapes:
         rows, names = len(self), self._unlabelled()
         if rows > _MOST_TURNED:
             raise InvalidArgumentError(
-                f"transpose: too many rows to be columns: rows={rows}, most={_MOST_TURNED}"
+                f"transpose: too many rows to become columns: rows={rows}, limit={_MOST_TURNED}"
             )
         if not names:
-            raise InvalidArgumentError("transpose: there is no column")
+            raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
         whole = Series(_core.concat(agreed([self._nodes[name] for name in names])))
         keys = [column.to_list() for column in (Series(node) for node in self._labels.values())]
         heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
@@ -459,7 +462,7 @@ class FrameShapes:
             for head, at in zip(heads, places, strict=True)
         }
         if len(made) < rows:
-            raise InvalidArgumentError(f"transpose: labels repeat: labels={list(heads)}")
+            raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
         return DataFrame(made, index=Series(names, name="column"))
 
     def transpose(self: Any) -> DataFrame:
@@ -474,20 +477,20 @@ class FrameShapes:
         aggfunc: str = "mean",
         fill_value: Any = None,
     ) -> DataFrame:
-        """An aggregate of `values` with a row a key of `index` and a column a value of `columns`.
+        """Aggregate `values` into one row per key of `index` and one column per value of `columns`.
 
         Parameters
         ----------
         values : str or list of str, optional
-            Columns of numbers; several give columns ``x_a`` for value x at column a.
+            Numeric columns; several give columns ``x_a`` for value x at column a.
         index : str or list of str
             Keys, which become the labels.
         columns : str, optional
-            The column whose distinct values become names; they are looked at now.
+            The column whose distinct values become column names; evaluated immediately.
         aggfunc : str
-            An aggregate as `agg` takes it.
+            An aggregate as in `agg`.
         fill_value : optional
-            Instead of null where there are no rows.
+            Replaces null where there are no rows.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
@@ -499,7 +502,7 @@ class FrameShapes:
         mark("pivot_table")
         keys = [index] if isinstance(index, str) else list(index or [])
         if not keys:
-            raise InvalidArgumentError("pivot_table: there is no key; name a column as index")
+            raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
         taken = {*keys, columns}
         wanted = (
             [values]
@@ -518,9 +521,7 @@ class FrameShapes:
             for each in at.to_list():
                 name = str(each) if len(wanted) == 1 else f"{value}_{each}"
                 if name in parts:
-                    raise InvalidArgumentError(
-                        f"pivot_table: a name would be repeated: name={name!r}"
-                    )
+                    raise InvalidArgumentError(f"pivot_table: duplicate column name: name={name!r}")
                 parts[name] = groups[value].where(groups[columns] == each)
                 made.append(name)
         spread = DataFrame(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
@@ -535,7 +536,7 @@ class FrameShapes:
         var_name: str = "variable",
         value_name: str = "value",
     ) -> DataFrame:
-        """Columns under each other: a row for each row and column of `value_vars`.
+        """Unpivot to long form: one row per row and column of `value_vars`.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": [1, 2], "a": [3, 4], "b": [5, 6]}).melt("id").to_dict()
@@ -550,7 +551,7 @@ class FrameShapes:
         picked = [value_vars] if isinstance(value_vars, str) else value_vars
         names = [n for n in self.columns if n not in ids] if picked is None else picked
         if not names:
-            raise InvalidArgumentError("melt: there is no column to put under the others")
+            raise InvalidArgumentError("melt: no columns to melt; pass value_vars")
         parts = []
         for name in names:
             part = DataFrame._of({n: self._nodes[self._find(n)] for n in ids})

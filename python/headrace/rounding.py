@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times and durations as multiples of a period: `dt.floor`, `dt.ceil`, `dt.round`."""
+"""Rounding of times and durations: `dt.floor`, `dt.ceil`, `dt.round`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from headrace.durations import DAY, is_span, scale, span
 from headrace.errors import InvalidArgumentError
 
-#: Nanoseconds of the units of a period.
+#: Nanoseconds per unit of a period.
 STEPS = {
     "D": DAY * 10**9,
     "h": 3600 * 10**9,
@@ -31,23 +31,24 @@ def step_of(op: str, freq: Any, also: tuple[str, ...] = ()) -> int:
         text = text[part.end() :]
     if step <= 0 or text:
         raise InvalidArgumentError(
-            f"{op}: no such period: freq={freq!r}; pass a timedelta, a number and one of "
-            f"{', '.join(STEPS)}, as '15min'{', or ' + ', '.join(also) if also else ''}"
+            f"{op}: invalid period: freq={freq!r}; expected a timedelta, or a number with "
+            f"one of {', '.join(STEPS)}, as "
+            f"'15min'{', or ' + ', '.join(also) if also else ''}"
         )
     return step
 
 
 def multiples(op: str, whole: Any, unit: str, step: int) -> Any:
-    """Counts of a unit as multiples of `step` nanoseconds: below, above, or the nearest.
+    """Round counts of a unit to multiples of `step` nanoseconds: down, up, or to the nearest.
 
-    Halves go to even multiples. The counts themselves where each is a multiple.
+    Halves go to even multiples. Returns the counts themselves if each is a multiple.
     """
     own = scale(unit, "ns")
     if own % step == 0:
         return whole
     if step % own:
         raise InvalidArgumentError(
-            f"{op}: the dtype cannot hold the multiples of this period: period={step} ns, "
+            f"{op}: the period is not a multiple of the dtype's unit: period={step} ns, "
             f"unit={unit!r}; use astype with a finer unit first"
         )
     by = step // own

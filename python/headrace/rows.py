@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of columns and labels, and one row as a value."""
+"""Column names, row sets, and single rows."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _parts: dict[tuple[Any, ...], int] = {}
 
 
 def are_picked(node: _core.Node) -> bool:
-    """Whether these rows were picked from others or sorted: their places are not their labels."""
+    """Whether these rows were filtered or sorted: their positions are not their labels."""
     return bool(node.domain & _core.PICKED_ROWS)
 
 
 def picked_domain() -> int:
-    """A new row domain of picked rows."""
+    """A new row set of selected rows."""
     return _core.new_domain() | _core.PICKED_ROWS
 
 
 def renumbered(node: _core.Node) -> _core.Node:
-    """The same rows, labelled by their places from now on; those of one domain have one again."""
+    """The same rows, labelled by position from now on; equal row sets stay equal."""
     if not are_picked(node):
         return node
     mixed = node.domain * 0x9E3779B97F4A7C15 & (1 << 64) - 1  # 2^64 over the golden ratio
@@ -35,20 +35,20 @@ def renumbered(node: _core.Node) -> _core.Node:
 
 
 def refuse_apart(op: str, nodes: Iterable[_core.Node]) -> None:
-    """An error for picked or sorted rows beside a series of its own, which pandas aligns."""
+    """Raise for filtered or sorted rows with a separate series, which pandas would align."""
     domains = {node.domain for node in nodes}
     if 0 in domains and any(domain & _core.PICKED_ROWS for domain in domains):
         raise InvalidArgumentError(
-            f"{op}: rows that were picked or sorted beside a series of its own: nothing is aligned "
-            "by labels; use to_numpy() on one side to go by position, reset_index(drop=True) on "
-            "the rows, or merge by a column"
+            f"{op}: filtered or sorted rows cannot be combined with a separate series, "
+            "because labels are not aligned; use to_numpy() on one side to match by "
+            "position, reset_index(drop=True) on the rows, or merge on a column"
         )
 
 
 def same_rows(node: _core.Node | None, key: Any) -> int:
-    """The row domain of a slice, of the first rows, or of positions in an array of NumPy.
+    """The row set of a slice, of the first rows, or of positions in a NumPy array.
 
-    It is the same for the same part of a domain, unless that is more positions than are hashed.
+    Equal selections of a row set give the same one, unless there are too many positions to hash.
     """
     are_first = isinstance(key, int)
     if isinstance(key, slice):
@@ -73,9 +73,9 @@ def same_rows(node: _core.Node | None, key: Any) -> int:
 
 
 def pandas_labels(values: Any) -> list[str]:
-    """The levels of the index of a pandas frame or series; none where it only counts rows."""
+    """The index levels of a pandas frame or series; none for a default index."""
     if type(values).__module__.partition(".")[0] != "pandas":
-        return []  # an index of ours would run the plan
+        return []  # our own index would run the plan
     index: Any = getattr(values, "index", None)
     if not hasattr(index, "nlevels"):
         return []
@@ -97,18 +97,18 @@ def counts_rows(values: Any) -> bool:
 
 
 def given_name(values: Any) -> str | None:
-    """The name that a series of pandas or Polars has."""
+    """The name of a pandas or Polars series."""
     name = getattr(values, "name", None)
     return None if name is None or name == "" or callable(name) else str(name)
 
 
 def by_position(values: Any) -> Any:
-    """Values that are taken row by row: a pandas series without its index."""
+    """Values matched by position: a pandas series without its index."""
     return values.reset_index(drop=True) if pandas_labels(values) else values
 
 
 def free_name(word: str, taken: Iterable[str]) -> str:
-    """The word, with underscores behind it where it is taken."""
+    """The name, with underscores appended if it is taken."""
     names = set(taken)
     while word in names:
         word += "_"
@@ -116,37 +116,35 @@ def free_name(word: str, taken: Iterable[str]) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether this is None, NaN, or what pandas has for them."""
+    """Whether this is None, NaN, or pandas' equivalents."""
     if isinstance(value, float):
         return value != value  # noqa: PLR0124 (NaN)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def whole_number(op: str, word: str, value: Any) -> int:
-    """A whole number: an int, one of NumPy's, or an array of one integer, which is looked at.
+    """An integer: an int, a NumPy integer, or a one-element integer array, which is evaluated.
 
-    The engine counts in 64 bits.
+    Raises beyond 64 bits.
     """
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeMismatchError(
-            f"{op}: not a whole number: {word}={value!r}; pass an int"
-        ) from None
+        raise TypeMismatchError(f"{op}: expected an integer: {word}={value!r}") from None
     if -(1 << 63) <= number < 1 << 63:
         return number
     raise InvalidArgumentError(
-        f"{op}: a number of more than 64 bits: name={word!r}, bits={number.bit_length()}"
+        f"{op}: an integer does not fit in 64 bits: name={word!r}, bits={number.bit_length()}"
     )
 
 
 def is_probed(name: str) -> bool:
-    """Whether copy, pickle and notebooks ask for such attributes, so that no column is meant."""
+    """Whether this is an attribute probed by copy, pickle or notebooks, not a column."""
     return name.startswith(("__", "_repr_", "_ipython_")) or name in ("_nodes", "_row")
 
 
 def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:
-    """An error that names what was meant, else the columns where there are some."""
+    """An error that suggests a similar name, else lists the columns if there are any."""
     from difflib import get_close_matches
 
     names = list(columns)
@@ -157,9 +155,9 @@ def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> At
 
 
 def masked_names(mask: Any, names: list[str]) -> Names | None:
-    """The names where a mask of columns is true; None for what is no mask.
+    """The names where a column mask is true; None for anything else.
 
-    A mask has one bool for each column, in order, or labelled by their names.
+    A mask has one bool per column, in order, or labelled by column name.
     """
     from headrace.column_values import by_column
 
@@ -169,7 +167,8 @@ def masked_names(mask: Any, names: list[str]) -> Names | None:
             mask = mask.tolist()
         elif sorted(named) != sorted(names):
             raise InvalidArgumentError(
-                f"columns: a mask of other columns: labels={list(named)}, columns={names}"
+                f"columns: the mask is labelled by other columns: labels={list(named)}, "
+                f"columns={names}"
             )
         else:
             return Names(name for name in names if named[name])
@@ -177,13 +176,14 @@ def masked_names(mask: Any, names: list[str]) -> Names | None:
         return None
     if len(mask) != len(names):
         raise InvalidArgumentError(
-            f"columns: a mask has one bool for each column: bools={len(mask)}, columns={len(names)}"
+            f"columns: mask length does not match the columns: expected={len(names)}, "
+            f"got={len(mask)}"
         )
     return Names(name for name, each in zip(names, mask, strict=True) if each)
 
 
 class Names(list[str]):
-    """Names of columns: a list with the few words of pandas' index that programs use on them.
+    """Column names: a list with the common methods of a pandas Index.
 
     >>> Names(["x", "y", "z"]).difference(["y"])
     ['x', 'z']
@@ -200,7 +200,7 @@ class Names(list[str]):
         return list.__getitem__(self, key)
 
     def __eq__(self, other: object) -> Any:
-        """Whether a list has the same names; a bool for each name beside a text."""
+        """Whether a list has the same names; one bool per name for a string."""
         return list.__eq__(self, other) if not isinstance(other, str) else self.isin([other])
 
     def __ne__(self, other: object) -> Any:
@@ -209,7 +209,7 @@ class Names(list[str]):
     __hash__ = None
 
     def isin(self, names: Iterable[str]) -> Any:
-        """An array of bools: which names are among `names`."""
+        """A boolean array: which names are among `names`."""
         import numpy as np
 
         wanted = set(names)
@@ -229,7 +229,7 @@ class Names(list[str]):
         return Names(sorted({*self, *other}))
 
     def drop(self, names: str | Iterable[str]) -> Names:
-        """All names but these, which are there."""
+        """All names but these, which must exist."""
         gone = [names] if isinstance(names, str) else list(names)
         for name in gone:
             self.get_loc(name)
@@ -243,14 +243,14 @@ class Names(list[str]):
 
     @property
     def str(self) -> Any:
-        """The words for texts, as `Series.str`, for the names as a series."""
+        """`Series.str` of the names as a series."""
         from headrace.series import Series
 
         return Series(list(self), dtype="string").str
 
     @property
     def values(self) -> Any:
-        """The names as an array of NumPy."""
+        """The names as a NumPy array."""
         import numpy as np
 
         return np.array(list(self), object)
@@ -263,7 +263,7 @@ class Names(list[str]):
 
 
 class Dtypes(dict[str, Any]):
-    """Dtypes of columns by name, with the few words of pandas' series that programs use on them.
+    """Column dtypes by name, with the common methods of a pandas Series.
 
     >>> import headrace as hr
     >>> dtypes = hr.DataFrame({"a": [1], "b": ["x"], "c": [2]}).dtypes
@@ -272,14 +272,14 @@ class Dtypes(dict[str, Any]):
     """
 
     def __getitem__(self, key: Any) -> Any:
-        """The dtype of a column, or those of the columns that a mask means."""
+        """The dtype of a column, or those selected by a mask."""
         kept = masked_names(key, list(self.keys()))
         if kept is None:
             return dict.__getitem__(self, key)
         return Dtypes({name: dict.__getitem__(self, name) for name in kept})
 
     def __eq__(self, other: object) -> Any:
-        """Whether a dictionary is the same; a bool for each column beside a dtype."""
+        """Whether a dictionary is equal; one bool per column for a dtype."""
         import numpy as np
 
         if isinstance(other, Mapping):
@@ -293,8 +293,8 @@ class Dtypes(dict[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         raise TypeMismatchError(
-            "dtypes: they are not iterated, for pandas gives the dtypes here, not the names; use "
-            "keys(), values() or items()"
+            "dtypes: not iterable, because pandas yields the dtypes here and a mapping "
+            "its names; use keys(), values() or items()"
         )
 
     @property
@@ -304,7 +304,7 @@ class Dtypes(dict[str, Any]):
 
 
 class Row(Mapping[str, Any]):
-    """One row: its values by name of their column, as items and as attributes.
+    """One row: its values by column name, as items and as attributes.
 
     >>> import headrace as hr
     >>> row = hr.DataFrame({"a": [1, 2], "b": ["x", None]}).iloc[1]
@@ -324,13 +324,14 @@ class Row(Mapping[str, Any]):
 
     def __getattr__(self, name: str) -> Any:
         if is_probed(name) or name not in self._row:
-            raise AttributeError(f"this row has no column {name!r}")
+            raise AttributeError(f"row: no such column: name={name!r}")
         return self._row[name]
 
     def __iter__(self) -> Iterator[str]:
         raise TypeMismatchError(
-            f"row: a row is not iterated, for pandas gives its values here: names={list(self._row)}"
-            "; use to_list() for the values, keys() for the names, items() or to_dict() for both"
+            "row: not iterable, because pandas yields the values here and a mapping its "
+            f"names: names={list(self._row)}; use to_list() for the values, keys() for "
+            "the names, or items() for both"
         )
 
     def keys(self) -> KeysView[str]:

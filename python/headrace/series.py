@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hr.Series`: one named column, deferred, with nulls apart from NaN."""
+"""`hr.Series`: one named, lazy column that keeps nulls and NaN apart."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 
 def looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
-    """Results of one element in a list as their values, all computed in one go."""
+    """Evaluate the one-element results in a list, all together."""
     _core.force([value._node for value in values if isinstance(value, Deferred)])
     return [value.item() if hasattr(value, "item") else value for value in values]
 
 
 def _converts(values: Any, word: str | None) -> bool:
-    """Whether a list of plain texts is to be numbers or times, or one of numbers texts."""
+    """Whether a list of strings needs converting to numbers or times, or numbers to strings."""
     if word == "string":
         return all(isinstance(value, bool | int | float | None) for value in values)
     parsed = word is not None and word[:3] in ("int", "uin", "flo", "dat", "tim")
@@ -63,15 +63,15 @@ class Series(SeriesReductions):
     """A column of values and nulls, usually of a frame.
 
     Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take
-    both as missing. Reductions skip both, as in pandas. Rows keep their order; arithmetic wants
-    operands of one row domain (columns of one frame, or equal lengths of free-standing data).
+    both as missing. Reductions skip both, as in pandas. Rows keep their order; operands of
+    arithmetic must have the same rows (columns of one frame, or separate data of equal length).
 
     >>> import headrace as hr
     >>> s = hr.Series([1.0, None, 3.0], name="x")
     >>> float(s.sum()), int(s.count())
     (4.0, 2)
 
-    With `index`, and of a dictionary, the values have labels:
+    With `index`, or from a dictionary, the values have labels:
 
     >>> hr.Series({"a": 1, "b": 2})["b"], hr.Series([5, 6], index=["x", "y"]).to_dict()
     (2, {'x': 5, 'y': 6})
@@ -84,7 +84,7 @@ class Series(SeriesReductions):
     def __new__(
         cls, values: Any = (), name: Any = None, dtype: Any = None, index: Any = None
     ) -> Series:
-        """A series that knows labels, when there are some."""
+        """Make a labelled series if there are labels."""
         if cls is Series and (
             index is not None or isinstance(values, dict) or pandas_labels(values)
         ):
@@ -118,7 +118,7 @@ class Series(SeriesReductions):
                     if word == "category":
                         Series(values).astype(word)  # an error that names categories
                     raise
-                node = column_node(values)  # as what they are, converted below
+                node = column_node(values)  # with their own dtype, converted below
             name = given_name(values) if name is None else name
             is_pandas = type(values).__module__.partition(".")[0] == "pandas"
             if is_pandas and hasattr(values, "iloc") and not counts_rows(values):
@@ -128,11 +128,11 @@ class Series(SeriesReductions):
         if dtype is not None:
             self._node = self.astype(dtype)._node
 
-    if not TYPE_CHECKING:  # checkers of types still find wrong names
+    if not TYPE_CHECKING:  # type checkers still find wrong names
 
         def __getattr__(self, name: builtins.str) -> Any:
             if name.startswith("_"):
-                return object.__getattribute__(self, name)  # says again what is wrong
+                return object.__getattribute__(self, name)  # raises the original error
             raise no_attribute("Series has no attribute", name, (), type(self))
 
     def _like(self, node: _core.Node) -> Any:
@@ -155,12 +155,12 @@ class Series(SeriesReductions):
     def astype(self, dtype: npt.DTypeLike) -> Self:
         """Values as another dtype; asked for, so it may copy (the ledger shows a copy).
 
-        Texts become numbers and times (one that is none is an error when it runs; see
-        `hr.to_numeric`, `hr.to_datetime`), values become texts as Python's ``str`` has them, dates
-        and times change their unit, rounded down. Decimals go to and from numbers
-        and texts: fewer digits are rounded, halves to even; what does not fit is an error when it
-        runs. Floats are cut towards zero to integers; NaN and what the dtype does not hold is an
-        error when it runs. Integers that a narrower dtype does not hold wrap, as in NumPy.
+        Strings are parsed to numbers and times (invalid ones raise on evaluation; see
+        `hr.to_numeric`, `hr.to_datetime`), values become strings as with Python's ``str``, dates
+        and times change unit, rounded down. Decimals convert to and from numbers and strings: fewer
+        digits round halves to even; overflow raises on evaluation. Floats are truncated to
+        integers; NaN and overflow raise on evaluation. Integers wrap in a narrower dtype, as in
+        NumPy.
 
         >>> import headrace as hr
         >>> hr.Series(["1", " 2.5e3"]).astype("float64").to_list()
@@ -169,7 +169,7 @@ class Series(SeriesReductions):
         word, own = dtype_word(dtype), self._node.dtype
         if word == "category" and own not in ("string", "category"):
             raise TypeMismatchError(
-                f"astype: categories are texts: from={own!r}; use astype('string') before"
+                f"astype: categories must be strings: from={own!r}; use astype('string') first"
             )
         if word == "category" and not isinstance(dtype, builtins.str):
             from headrace.categories import as_pandas_categories
@@ -220,7 +220,7 @@ class Series(SeriesReductions):
         return made
 
     def _with_nulls(self, condition: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """What `where` takes when one value is missing: nulls, but NaN beside numbers."""
+        """Operands of `where` with a missing scalar: null, but NaN for numbers."""
         missing, other = (x, y) if is_missing(x) else (y, x)
         if isinstance(other, builtins.str):
             other = self._elementwise("where", condition, other, other)
@@ -230,7 +230,7 @@ class Series(SeriesReductions):
         nulls = other.shift(1 << 62)
         return (condition, nulls, y) if is_missing(x) else (condition, x, nulls)
 
-    # ---- shape -------------------------------------------------------------------------------
+    # ---- shape -----------------------------------------------------------------------------------
     def __len__(self) -> int:
         if self._node.shape[0] < 0:
             self._value()
@@ -238,11 +238,11 @@ class Series(SeriesReductions):
 
     def __bool__(self) -> bool:
         raise InvalidArgumentError(
-            "bool: a series is neither true nor false; use any(), all() or len(), "
-            "and &, | and ~ to combine masks"
+            "bool: the truth value of a series is ambiguous; use any(), all() or len(), "
+            "and combine masks with &, | and ~"
         )
 
-    def __float__(self) -> float:  # or Python would read digits from the bytes
+    def __float__(self) -> float:  # or Python would parse digits from the buffer
         raise self._no_number("float")
 
     def __int__(self) -> int:
@@ -250,13 +250,13 @@ class Series(SeriesReductions):
 
     def _no_number(self, wanted: builtins.str) -> TypeMismatchError:
         return TypeMismatchError(
-            f"{wanted}: a series is no number: name={self.name!r}, rows={len(self)}; "
-            "use series[0], or item() for the only value"
+            f"{wanted}: cannot convert a series to a number: name={self.name!r}, "
+            f"rows={len(self)}; use series[0], or item() for a single value"
         )
 
     @property
     def shape(self) -> tuple[int]:
-        """Number of rows, in a tuple; runs the plan if only the data can tell."""
+        """Number of rows, in a tuple; runs the plan if it depends on the data."""
         return (len(self),)
 
     @property
@@ -271,7 +271,7 @@ class Series(SeriesReductions):
 
     @property
     def empty(self) -> bool:
-        """Whether there is no row."""
+        """Whether there are no rows."""
         return len(self) == 0
 
     @property
@@ -290,7 +290,7 @@ class Series(SeriesReductions):
         return iter(self.to_list())
 
     def __getitem__(self, key: Any) -> Any:
-        """Rows by a mask of bools, a slice, positions, or one value by its position."""
+        """Select rows by a boolean mask, a slice or positions, or one value by position."""
         mark("getitem")
         key = key(self) if callable(key) else key
         if isinstance(key, slice):
@@ -322,7 +322,7 @@ class Series(SeriesReductions):
         return self[index % length : index % length + 1].to_list()[0]
 
     def _check_label(self, key: Any, op: builtins.str = "getitem") -> None:
-        """An error where a number means a label that nobody kept."""
+        """Raise if a number means a label that was not kept."""
         from headrace.locators import check_row_numbers
 
         check_row_numbers(op, key, self._node.domain)
@@ -348,11 +348,11 @@ class Series(SeriesReductions):
         return Series(self[max(length - n, 0) if n >= 0 else -n : length])
 
     def take(self, indices: Any, axis: int | builtins.str = 0) -> Series:
-        """The rows at these positions: the same as `iloc`; there is one axis."""
+        """The rows at these positions: the same as `iloc`; there is only one axis."""
         taken: Series = self.iloc[indices]
         return taken
 
-    # ---- labels ------------------------------------------------------------------------------
+    # ---- labels ----------------------------------------------------------------------------------
     @property
     def index(self) -> Series | DataFrame:
         """The label of each row: its position, unless the frame of the series has labels."""
@@ -362,7 +362,7 @@ class Series(SeriesReductions):
 
     @property
     def loc(self) -> SeriesLocator:
-        """Values by label: one, a list, a slice with both ends, or a mask; see `DataFrame.loc`.
+        """Select values by label: one, a list, a slice or a mask; see `DataFrame.loc`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id")
@@ -375,7 +375,7 @@ class Series(SeriesReductions):
 
     @property
     def iloc(self) -> SeriesLocator:
-        """Values by position: one, a list, a slice or a mask."""
+        """Select values by position: one, a list, a slice or a mask."""
         from headrace.labels import SeriesLocator
 
         return SeriesLocator(self, by_position=True)
@@ -383,9 +383,9 @@ class Series(SeriesReductions):
     at, iat = loc, iloc
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Values of rows by mask, label or position: this handle then stands for other values.
+        """Assign by mask, label or position: this handle is rebound to new values.
 
-        What was published is never written, so a frame that the series is from stays as it is.
+        Existing columns are never written, so the frame that the series is from is unchanged.
         """
         from headrace.assignments import is_temporary, lost_assignment
 
@@ -394,13 +394,13 @@ class Series(SeriesReductions):
         self.loc[key] = value
 
     def reset_index(self, *, drop: bool = False) -> Any:
-        """A frame of the labels and the values; with ``drop=True`` the values alone."""
+        """A frame of the labels and the values; with ``drop=True`` only the values."""
         return Series(renumbered(self._node), self.name) if drop else self.to_frame().reset_index()
 
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
     ) -> Series:
-        """The values in the order of their labels; without labels as they are, or turned round."""
+        """Sort the values by label; without labels, keep or reverse their order."""
         self._check_label(None, "sort_index")
         turned: Series = self if ascending else self[::-1]
         return turned
@@ -411,9 +411,9 @@ class Series(SeriesReductions):
 
         return DataFrame._of({name or self.name or "value": self._node})
 
-    # ---- other forms -------------------------------------------------------------------------
+    # ---- other forms -----------------------------------------------------------------------------
     def copy(self, deep: bool = True) -> Self:
-        """Another handle on the same values, which nobody can write to; `deep` changes nothing."""
+        """Another handle on the same immutable values; `deep` has no effect."""
         return self.__copy__()
 
     def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -421,13 +421,13 @@ class Series(SeriesReductions):
         return function(self, *args, **kwargs)
 
     def map(self, arg: Any, na_action: Literal["ignore"] | None = None) -> Series:
-        """Each value by a mapping, by a labelled series, or by a Python function.
+        """Map each value by a mapping, a labelled series or a Python function.
 
-        Of a mapping and a series: null where nothing is said of a value. A function of numbers that
-        only computes, compares, branches and calls known functions, of its argument and of
-        constants, becomes a step of the plan. Any other runs here once a row, in Python, without
-        the nulls, which stay (whatever `na_action` says): `hr.advice` and `hr.fallbacks` tell, and
-        `hr.strict` refuses.
+        A mapping or series gives null for values it does not contain. A function of numbers that
+        only computes, compares, branches and calls known functions on its argument and constants
+        becomes a step of the plan. Any other runs immediately, once per row, in Python, skipping
+        nulls (whatever `na_action` says): `hr.advice` and `hr.fallbacks` report it, and `hr.strict`
+        raises.
 
         >>> import headrace as hr
         >>> hr.Series(["a", "b", "c"]).map({"a": 1, "b": 2}).to_list()
@@ -458,7 +458,7 @@ class Series(SeriesReductions):
         replace: bool = False,
         random_state: Any = None,
     ) -> Series:
-        """Values by chance, in random order; see `DataFrame.sample`."""
+        """A random sample of the values; see `DataFrame.sample`."""
         from headrace.reshaping import sampled_rows
 
         mark("sample")
@@ -475,7 +475,7 @@ class Series(SeriesReductions):
 
     @property
     def cat(self) -> CategoryAccessor:
-        """The parts of a column of categories: ``cat.categories``, ``cat.codes``, ``cat.ordered``.
+        """Accessor for categorical columns: ``cat.categories``, ``cat.codes``, ``cat.ordered``.
 
         >>> import headrace as hr
         >>> kind = hr.Series(["low", "high", "low", None], dtype="category")
@@ -484,21 +484,21 @@ class Series(SeriesReductions):
         """
         if self.dtype != "category":
             raise TypeMismatchError(
-                f"cat: not a column of categories: dtype={str(self.dtype)!r}; "
-                "use astype('category') first"
+                f"cat: expected a categorical column: dtype={str(self.dtype)!r}; use "
+                "astype('category') first"
             )
         return CategoryAccessor(self)
 
     @property
     def str(self) -> TextAccessor:
-        """What texts hold, pieces of them, and texts made of them: contains, slice, upper, ..."""
+        """Accessor for strings: contains, slice, upper, ..."""
         return TextAccessor(self)
 
     @property
     def dt(self) -> Any:
-        """What the calendar says of dates and timestamps: year, month, day, hour, floor, ...
+        """Accessor for dates and timestamps: year, month, day, hour, floor, ...
 
-        Of durations: days, seconds, microseconds, nanoseconds, total_seconds().
+        For durations: days, seconds, microseconds, nanoseconds, total_seconds().
 
         >>> import datetime
         >>> import headrace as hr
@@ -507,7 +507,7 @@ class Series(SeriesReductions):
         """
         return DurationAccessor(self) if is_duration(self) else TimeAccessor(self)
 
-    # ---- order -------------------------------------------------------------------------------
+    # ---- order -----------------------------------------------------------------------------------
     def sort_values(
         self,
         *,
@@ -517,9 +517,9 @@ class Series(SeriesReductions):
         kind: builtins.str | None = None,
         key: Callable[[Series], Series] | None = None,
     ) -> Series:
-        """The values in order; equal ones stay in theirs, null and NaN come last (or first).
+        """Sort the values, stably; null and NaN come last (or first).
 
-        `key` makes of the series what is compared. The sort is always stable, whatever `kind`.
+        `key` maps the series to what is compared. `kind` is ignored.
 
         >>> import headrace as hr
         >>> hr.Series([2.0, None, 1.0]).sort_values(ascending=False).to_list()
@@ -541,27 +541,27 @@ class Series(SeriesReductions):
         return argsort_series(self, ascending, na_position)
 
     def nlargest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
-        """The `n` greatest values, greatest first, without a full sort; missing ones come last.
+        """The `n` largest values, largest first, without a full sort; missing ones come last.
 
-        Of equal ones the first rows are taken, with ``keep="last"`` the last ones, with
-        ``keep="all"`` all that are equal to the last value (which is looked at), so more than `n`.
+        Of equal values the first rows are taken, with ``keep="last"`` the last ones, with
+        ``keep="all"`` all that equal the last value (which is evaluated), possibly more than `n`.
         """
         from headrace.sorting import first_of_series
 
         return first_of_series("nlargest", self, n, True, keep)
 
     def nsmallest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
-        """The `n` least values, least first; see `nlargest`."""
+        """The `n` smallest values, smallest first; see `nlargest`."""
         from headrace.sorting import first_of_series
 
         return first_of_series("nsmallest", self, n, False, keep)
 
-    # ---- looking -----------------------------------------------------------------------------
+    # ---- looking ---------------------------------------------------------------------------------
     def to_list(self) -> list[Any]:
         """Python values; null is None.
 
-        Dates are `datetime.date`, times `datetime.datetime`, or `numpy.datetime64` where Python has
-        none: nanoseconds, and years before 1 or after 9999.
+        Dates are `datetime.date`, times `datetime.datetime`, or `numpy.datetime64` beyond its
+        range: nanoseconds, and years before 1 or after 9999.
         """
         values: list[Any] = self._value().to_list()
         return values
@@ -571,11 +571,11 @@ class Series(SeriesReductions):
     def item(self) -> Any:
         """The only value."""
         if len(self) != 1:
-            raise InvalidArgumentError(f"item: one row is wanted: rows={len(self)}")
+            raise InvalidArgumentError(f"item: expected exactly one row: rows={len(self)}")
         return self.to_list()[0]
 
     def to_dict(self) -> dict[Any, Any]:
-        """Values by label; by position where there are no labels."""
+        """Values by label, or by position without labels."""
         return dict(enumerate(self.to_list()))
 
     def items(self) -> Iterator[tuple[Any, Any]]:
@@ -588,17 +588,17 @@ class Series(SeriesReductions):
         return self.to_numpy()
 
     def to_array(self) -> Array:
-        """The same memory as an array; an error names fillna or dropna if there are nulls."""
+        """The same memory as an array; raises if there are nulls."""
         from headrace.array import asarray
 
         return asarray(self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """NumPy values: a read-only view where there are no nulls.
+        """NumPy values: a read-only view if there are no nulls.
 
-        Floats with nulls become NaN, times with nulls NaT, dates ``datetime64[D]``, bools bytes,
-        strings and categories objects, by one copy that the ledger shows. Integers with nulls are
-        an error that names `fillna`.
+        Nulls become NaN in floats and NaT in times, dates ``datetime64[D]``, bools bytes, strings
+        and categories objects, by one copy that the ledger records. Integers with nulls raise; use
+        `fillna` first.
         """
         from headrace.exchange import column_to_ndarray
 
@@ -611,11 +611,11 @@ class Series(SeriesReductions):
         return pa.array(self)
 
     def to_pandas(self) -> Any:
-        """A pandas series: on the same memory for numbers and times without nulls.
+        """A pandas series, on the same memory for numbers and times without nulls.
 
-        Times with nulls get NaT, texts become pandas' ``str`` and categories ``pd.Categorical``, by
-        a copy that the ledger shows. All others come on the same memory over ``pd.ArrowDtype``; so
-        do dates, as ``date32[day][pyarrow]``, whose ``.dt`` works.
+        Nulls in times become NaT, strings become pandas' ``str`` and categories ``pd.Categorical``,
+        by a copy that the ledger records. All others share memory through ``pd.ArrowDtype``, dates
+        too, as ``date32[day][pyarrow]``, whose ``.dt`` works.
         """
         from headrace.exchange import column_to_pandas
         from headrace.functions import sent
@@ -623,7 +623,7 @@ class Series(SeriesReductions):
         return sent(column_to_pandas(self._value(), self.name))
 
     def to_torch(self) -> Any:
-        """A PyTorch tensor on the same memory; nulls are an error."""
+        """A PyTorch tensor on the same memory; raises for nulls."""
         return self.to_array().to_torch()
 
     def __repr__(self) -> builtins.str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `Series` that has operators as methods, and choices among columns."""
+"""The part of `Series` with operators as methods, and conditional choice."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
 
     method.__name__ = name
     method.__qualname__ = f"SeriesArithmetic.{name}"
-    method.__doc__ = f"{text}; with `fill_value` for what one side misses."
+    method.__doc__ = f"{text}; `fill_value` replaces a value missing on one side."
     return method
 
 
 def turned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The same with its sides changed."""
+    """The operator with swapped sides."""
     return lambda mine, theirs: function(theirs, mine)
 
 
@@ -54,22 +54,22 @@ class SeriesArithmetic(SeriesWindows):
     sub = subtract = _method("sub", operator.sub, "Differences")
     mul = multiply = _method("mul", operator.mul, "Products")
     div = divide = truediv = _method("div", operator.truediv, "Quotients")
-    floordiv = _method("floordiv", operator.floordiv, "Quotients, rounded down")
+    floordiv = _method("floordiv", operator.floordiv, "Floor division")
     mod = _method("mod", operator.mod, "Remainders")
     pow = _method("pow", operator.pow, "Powers")
     radd = _method("radd", turned(operator.add), "Sums, `other` first")
     rsub = _method("rsub", turned(operator.sub), "Differences, `other` first")
     rmul = _method("rmul", turned(operator.mul), "Products, `other` first")
     rdiv = rtruediv = _method("rdiv", turned(operator.truediv), "Quotients, `other` first")
-    rfloordiv = _method("rfloordiv", turned(operator.floordiv), "Rounded quotients, `other` first")
+    rfloordiv = _method("rfloordiv", turned(operator.floordiv), "Floor division, `other` first")
     rmod = _method("rmod", turned(operator.mod), "Remainders, `other` first")
     rpow = _method("rpow", turned(operator.pow), "Powers, `other` first")
     eq = _method("eq", operator.eq, "True where the values are equal")
     ne = _method("ne", operator.ne, "True where the values differ")
-    lt = _method("lt", operator.lt, "True where the values are less")
-    le = _method("le", operator.le, "True where the values are not greater")
+    lt = _method("lt", operator.lt, "True where the values are smaller")
+    le = _method("le", operator.le, "True where the values are smaller or equal")
     gt = _method("gt", operator.gt, "True where the values are greater")
-    ge = _method("ge", operator.ge, "True where the values are not less")
+    ge = _method("ge", operator.ge, "True where the values are greater or equal")
 
     def __divmod__(self: Any, other: Any) -> tuple[Any, Any]:
         return self // other, self % other
@@ -77,15 +77,15 @@ class SeriesArithmetic(SeriesWindows):
     def __round__(self: Any, digits: int | None = None) -> Any:
         return self.round(digits or 0)
 
-    # ---- choices -----------------------------------------------------------------------------
+    # ---- choice ----------------------------------------------------------------------------------
     def case_when(self: Any, caselist: Sequence[tuple[Any, Any]]) -> Series:
-        """The value of the first condition that is true, else the series' own.
+        """The value of the first true condition, else the series' own value.
 
         Parameters
         ----------
         caselist : list of (condition, value)
-            Conditions are masks, or functions of the series that give one; values are series or
-            single values. Null in a condition is false.
+            Conditions are masks, or functions of the series that return one; values are series or
+            scalars. Null in a condition is false.
 
         >>> import headrace as hr
         >>> s = hr.Series([1, 5, 9])
@@ -96,7 +96,7 @@ class SeriesArithmetic(SeriesWindows):
         pairs = list(caselist)
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise InvalidArgumentError(
-                f"case_when: pairs of condition and value are wanted: caselist={caselist!r}"
+                f"case_when: expected a list of (condition, value) pairs: caselist={caselist!r}"
             )
         made: Series = self
         for condition, value in reversed(pairs):
@@ -105,7 +105,7 @@ class SeriesArithmetic(SeriesWindows):
         return made
 
     def combine_first(self: Any, other: Any) -> Series:
-        """The values, and those of `other` where they are null or NaN.
+        """Fill null and NaN from `other`.
 
         >>> import headrace as hr
         >>> hr.Series([1.0, None]).combine_first(hr.Series([5.0, 6.0])).to_list()
@@ -126,11 +126,11 @@ class SeriesArithmetic(SeriesWindows):
         return change
 
     def dot(self: Any, other: Any) -> Any:
-        """The sum of the products of both."""
+        """The dot product."""
         return (self * other).sum()
 
     def equals(self: Any, other: Any) -> bool:
-        """Whether both have the same dtype and values, null equal to null and NaN to NaN; looks.
+        """Whether both have the same dtype and values, null equal to null, NaN to NaN; evaluates.
 
         >>> import headrace as hr
         >>> hr.Series([1, None]).equals(hr.Series([1, None]))

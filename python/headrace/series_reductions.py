@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `Series` that makes one value, or one a group, of many."""
+"""The part of `Series` for reductions and groups."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascending: bool) -> Any:
-    """Counts in order, or as shares."""
+    """Sorted counts, or shares."""
     counted = counted.rename(free_name("count", counted._frame._labels))
     made = counted.sort_values(ascending=ascending) if sort else counted
     if not normalize:
@@ -41,7 +41,7 @@ def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascendi
 
 
 def _binned(values: Series, bins: Any, dropna: bool) -> Any:
-    """How many values each bin has, the bins in order; looks."""
+    """The number of values in each bin, in bin order; evaluates."""
     from headrace.frame import DataFrame
     from headrace.reshaping import cut
     from headrace.series import Series
@@ -56,19 +56,19 @@ def _binned(values: Series, bins: Any, dropna: bool) -> Any:
 
 
 def _floats(series: Any) -> Any:
-    """Decimals as floats, others as they are."""
+    """Decimals as floats, others unchanged."""
     return series.astype("float64") if is_decimal(series) else series
 
 
 def _line(series: Any) -> Any:
-    """Times and durations as numbers too, from whatever one on."""
+    """Times and durations as numbers with an arbitrary origin; others unchanged."""
     if not (is_time(series) or is_duration(series)):
         return _floats(series)
     return from_base(counts(series, unit_of(series._node.dtype)))[0]
 
 
 def _flags(series: Any) -> Any:
-    """Durations as integers too: 0 where they are."""
+    """Durations as integers, which keep zero; others unchanged."""
     whole = is_duration(series)
     return counts(series, unit_of(series._node.dtype)) if whole else _floats(series)
 
@@ -79,9 +79,9 @@ class SeriesReductions(SeriesValues):
     __slots__ = ()
     name: str | None
 
-    # ---- reductions --------------------------------------------------------------------------
+    # ---- reductions ------------------------------------------------------------------------------
     def _total(self, kind: str, ddof: int = 0) -> Any:
-        """A reduction; of times and texts a value, looked at here."""
+        """A reduction; for times and strings a value, evaluated here."""
         if is_decimal(self):
             if kind in ("sum", "min", "max"):
                 return decimals.aggregate(self, kind)  # type: ignore[arg-type]
@@ -95,8 +95,8 @@ class SeriesReductions(SeriesValues):
         return self._reduce(kind, ddof, skip_nan=True)
 
     def _unless(self: Any, total: Any, skipna: bool, min_count: int = 0) -> Any:
-        """NaN instead of a total of too few values, or of missing ones that are not skipped."""
-        if not hasattr(total, "_elementwise"):  # a value that was looked at
+        """NaN instead of a total of too few values, or with missing values not skipped."""
+        if not hasattr(total, "_elementwise"):  # an evaluated value
             gone = not skipna and self.isna().any().item()
             return None if gone or int(self.count()) < min_count else total
         if not skipna:
@@ -107,17 +107,17 @@ class SeriesReductions(SeriesValues):
         return total
 
     def sum(self, *, skipna: bool = True, min_count: int = 0) -> Any:
-        """Sum of the values that are not missing; 0 for none, NaN for less than `min_count`.
+        """Sum of the non-missing values; 0 for none, NaN for fewer than `min_count`.
 
-        NaN with ``skipna=False`` where one is missing; so with the other reductions. Of durations a
-        timedelta, None instead of NaN.
+        NaN with ``skipna=False`` if a value is missing, as in the other reductions. Durations give
+        a timedelta, None instead of NaN.
         """
         return self._unless(self._total("sum"), skipna, min_count)
 
     def prod(self, *, skipna: bool = True, min_count: int = 0) -> Any:
-        """Product of the values that are not missing; 1 for none, NaN for less than `min_count`.
+        """Product of the non-missing values; 1 for none, NaN for fewer than `min_count`.
 
-        Of decimals as float64.
+        Decimals give float64.
 
         >>> import headrace as hr
         >>> hr.Series([2, None, 5]).prod().item()
@@ -128,7 +128,7 @@ class SeriesReductions(SeriesValues):
     product = prod
 
     def mean(self, *, skipna: bool = True) -> Any:
-        """Mean of the values that are not missing; NaN for none. Of times one, as `min` gives."""
+        """Mean of the non-missing values; NaN for none. Times give a time, as in `min`."""
         return self._unless(self._total("mean"), skipna)
 
     def var(self, ddof: int = 1, *, skipna: bool = True) -> Any:
@@ -140,14 +140,14 @@ class SeriesReductions(SeriesValues):
         return self._unless(self._total("std", ddof), skipna)
 
     def sem(self, ddof: int = 1) -> Any:
-        """Standard error of the mean: the deviation over the root of the count."""
+        """Standard error of the mean: standard deviation over the root of the count."""
         return self.std(ddof) / self.count() ** 0.5
 
     def min(self, *, skipna: bool = True) -> Any:
-        """Smallest value that is not missing; NaN for none.
+        """Smallest non-missing value; NaN for none.
 
-        Of numbers an array of one element, deferred. Of dates, times and texts a Python value
-        (`numpy.datetime64` for nanoseconds), None for none: these are looked at here.
+        Numbers give a lazy one-element array. Dates, times and strings give a Python value
+        (`numpy.datetime64` for nanoseconds), None if there is none, evaluated immediately.
 
         >>> import datetime
         >>> import headrace as hr
@@ -157,15 +157,15 @@ class SeriesReductions(SeriesValues):
         return self._unless(self._total("min"), skipna)
 
     def max(self, *, skipna: bool = True) -> Any:
-        """Largest value that is not missing; see `min`."""
+        """Largest non-missing value; see `min`."""
         return self._unless(self._total("max"), skipna)
 
     def argmin(self) -> Any:
-        """Position of the first smallest value, missing ones left out."""
+        """Position of the first smallest value, skipping missing ones."""
         return self._place("argmin")
 
     def argmax(self) -> Any:
-        """Position of the first greatest value, missing ones left out."""
+        """Position of the first largest value, skipping missing ones."""
         return self._place("argmax")
 
     def _place(self: Any, kind: str) -> Any:
@@ -182,7 +182,7 @@ class SeriesReductions(SeriesValues):
         return self.index.iloc[int(place)]
 
     def idxmin(self) -> Any:
-        """Label of the first smallest value, or its position where there are no labels.
+        """Label of the first smallest value, or its position without labels.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b"], "x": [2, 1]})
@@ -192,11 +192,11 @@ class SeriesReductions(SeriesValues):
         return self._label_of("argmin")
 
     def idxmax(self) -> Any:
-        """Label of the first greatest value, or its position where there are no labels."""
+        """Label of the first largest value, or its position without labels."""
         return self._label_of("argmax")
 
     def mode(self: Any) -> Series:
-        """The most frequent values, in their order; looks at the data.
+        """The most frequent values, sorted; evaluates.
 
         >>> import headrace as hr
         >>> hr.Series(["b", "a", "b", "a", None]).mode().to_list()
@@ -212,7 +212,7 @@ class SeriesReductions(SeriesValues):
         return found.reset_index(drop=True).rename(self.name)  # type: ignore[no-any-return]
 
     def cov(self: Any, other: Any, ddof: int = 1) -> Any:
-        """Covariance with another series of the same rows, where both are there; in float64."""
+        """Covariance with another series of the same rows, over complete pairs; in float64."""
         from headrace.array import Array
 
         mark("cov")
@@ -220,7 +220,7 @@ class SeriesReductions(SeriesValues):
         return Array(_core.covariance(columns, ddof))[0, 1]
 
     def corr(self: Any, other: Any) -> Any:
-        """Pearson's correlation with another series of the same rows, where both are there.
+        """Pearson correlation with another series of the same rows, over complete pairs.
 
         In float64; NaN where one is constant.
 
@@ -235,7 +235,7 @@ class SeriesReductions(SeriesValues):
         return Array(_core.correlation([_line(each)._node for each in (self, other)]))[0, 1]
 
     def agg(self: Any, func: Any, **options: Any) -> Any:
-        """An aggregate by name or function; of a list of names a series labelled by them.
+        """An aggregate by name or function; a list of names gives a series labelled by them.
 
         >>> import headrace as hr
         >>> hr.Series([1, 3]).agg(["sum", "max"]).to_dict()
@@ -252,29 +252,29 @@ class SeriesReductions(SeriesValues):
             return func(self)
         method = getattr(self, func, None) if isinstance(func, str) else None
         if method is None:
-            raise InvalidArgumentError(f"agg: no such aggregate: func={func!r}")
+            raise InvalidArgumentError(f"agg: unknown aggregate: func={func!r}")
         return method(**options) if callable(method) else method
 
     aggregate = agg
 
     @property
     def is_unique(self: Any) -> bool:
-        """Whether no value comes twice; looks at the data."""
+        """Whether all values are distinct; evaluates."""
         return _core.are_unique([self._node]) or int(self.nunique(dropna=False)) == len(self)
 
     @property
     def hasnans(self: Any) -> bool:
-        """Whether a value is null or NaN; looks at the data."""
+        """Whether any value is null or NaN; evaluates."""
         return bool(self.isna().any())
 
     @property
     def is_monotonic_increasing(self: Any) -> bool:
-        """Whether no value is less than the one before it, and none is missing; looks."""
+        """Whether no value is smaller than the one before it, and none is missing; evaluates."""
         return bool(self._ordered("less"))
 
     @property
     def is_monotonic_decreasing(self: Any) -> bool:
-        """Whether no value is greater than the one before it, and none is missing; looks."""
+        """Whether no value is greater than the one before it, and none is missing; evaluates."""
         return bool(self._ordered("greater"))
 
     def _ordered(self: Any, wrong: str) -> bool:
@@ -282,11 +282,11 @@ class SeriesReductions(SeriesValues):
         return not bool((falls | self.isna()).any())
 
     def count(self) -> Array:
-        """Number of values that are not missing."""
+        """Number of non-missing values."""
         return self._reduce("count", skip_nan=True)
 
     def any(self) -> Array:
-        """True if some value is true."""
+        """True if any value is true."""
         return _flags(self)._reduce("any", skip_nan=True)  # type: ignore[no-any-return]
 
     def all(self) -> Array:
@@ -294,22 +294,21 @@ class SeriesReductions(SeriesValues):
         return _flags(self)._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
 
     def quantile(self, q: float | list[float] = 0.5, interpolation: str = "linear") -> Any:
-        """Quantiles of the values that are not missing, between ranks as in pandas.
+        """Quantiles of the non-missing values, interpolated as in pandas.
 
         Parameters
         ----------
         q : float or list of float
-            Between 0 and 1. A float gives a number, a list an array; of times and durations a
-            value, looked at here, and a series.
+            Between 0 and 1. A float gives a number, a list an array; for times and durations an
+            evaluated value, and a series.
         interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
-            What a place between two values gives: their weighted mean or their mean, in float64;
-            or one of them (the nearest of two equally near ones is that of the even rank), in the
-            column's dtype.
+            The result between two values: their weighted mean or their mean, in float64; or one of
+            them (for "nearest", ties go to the even rank), in the column's dtype.
 
         Raises
         ------
         InvalidArgumentError
-            For `q` out of range; when it runs, for one of no integers.
+            For `q` out of range; on evaluation for integers without a value.
 
         >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).quantile([0.25, 0.5], interpolation="lower").tolist()
@@ -325,11 +324,11 @@ class SeriesReductions(SeriesValues):
         return result if isinstance(q, list) else result[0]
 
     def median(self) -> Any:
-        """The middle of the values that are not missing."""
+        """The median of the non-missing values."""
         values = self.astype("float64") if self.dtype == "bool" else self
         return values.quantile(0.5)
 
-    # ---- groups ------------------------------------------------------------------------------
+    # ---- groups ----------------------------------------------------------------------------------
     def groupby(
         self: Any,
         by: Any = None,
@@ -341,7 +340,7 @@ class SeriesReductions(SeriesValues):
         observed: bool = True,
         group_keys: bool = True,
     ) -> GroupBy:
-        """The values by the key `by`, a series of the same rows or a list of them.
+        """Group the values by `by`, a series of the same rows or a list of them.
 
         See `DataFrame.groupby`.
 
@@ -359,7 +358,7 @@ class SeriesReductions(SeriesValues):
         return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna)
 
     def unique(self) -> Series:
-        """The distinct values in the order in which they are first seen, null and NaN included."""
+        """The distinct values in order of first appearance, null and NaN included."""
         from headrace.series import Series
 
         mark("unique")
@@ -374,11 +373,11 @@ class SeriesReductions(SeriesValues):
         bins: int | list[Any] | None = None,
         dropna: bool = True,
     ) -> Any:
-        """How often each value occurs, the most frequent first, of equals the one seen first.
+        """How often each value occurs, most frequent first; ties in order of first appearance.
 
-        With `normalize` the share of all rows that are counted. With `bins`, a number or edges, how
-        many lie in each bin of `hr.cut` (the first one holds its left edge), or the share of all
-        rows; of equals the lower bin first. Looks then.
+        `normalize` gives shares of the counted rows. `bins`, a number or edges, counts values in
+        each bin of `hr.cut` (the first one includes its left edge), or shares of all rows; ties
+        list the lower bin first. Evaluates with `bins`.
 
         >>> import headrace as hr
         >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
@@ -395,7 +394,7 @@ class SeriesReductions(SeriesValues):
         return counted_values(groups.size(), normalize, sort, ascending)
 
     def nunique(self, dropna: bool = True) -> Array:
-        """The number of distinct values; null and NaN count with ``dropna=False``."""
+        """The number of distinct values; ``dropna=False`` counts null and NaN."""
         from headrace.array import Array
         from headrace.group import Words
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of `Series` that tests, chooses and fills values."""
+"""The part of `Series` that tests, selects and fills values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _mask_of(condition: Any) -> Any:
-    """A condition as a column, or as an array of one value."""
+    """A condition as a column, or as a one-element array."""
     if isinstance(condition, Deferred):
         return condition
     import numpy as np
@@ -32,19 +32,19 @@ def _mask_of(condition: Any) -> Any:
 
 
 def _without_nulls(condition: Any) -> Any:
-    """A mask in which null is false."""
+    """A mask with null as false."""
     if isinstance(condition, SeriesValues) and condition.dtype == "bool":
         return condition.fill_null(False)
     return condition
 
 
 def _times_of(texts: list[Any], dtype: str) -> Series:
-    """ISO texts as times of a dtype."""
+    """ISO strings as times of a dtype."""
     from headrace.series import Series
     from headrace.times import converted
 
     parsed = [None if t is None else datetime.datetime.fromisoformat(t) for t in texts]
-    if zone := zone_in(dtype):  # what its clocks show
+    if zone := zone_in(dtype):  # local time
         tz = zone_of(zone)
         aware = [t if t is None or t.tzinfo else t.replace(tzinfo=tz) for t in parsed]
         return Series(aware, dtype=f"datetime64[us, {zone}]")
@@ -53,13 +53,13 @@ def _times_of(texts: list[Any], dtype: str) -> Series:
 
 
 class SeriesValues(SeriesArithmetic):
-    """Tests, choices and missing values of a column."""
+    """Tests, selection and missing values of a column."""
 
     __slots__ = ()
 
-    # ---- rows against rows -------------------------------------------------------------------
+    # ---- duplicates ------------------------------------------------------------------------------
     def duplicated(self: Any, keep: Literal["first", "last", False] = "first") -> Series:
-        """True where the value was there before (or comes again, or both); null is a value.
+        """Mark repeated values: all but the first, all but the last, or all; null is a value.
 
         >>> import headrace as hr
         >>> s = hr.Series(["a", "b", "a"])
@@ -73,7 +73,7 @@ class SeriesValues(SeriesArithmetic):
         return made
 
     def drop_duplicates(self: Any, *, keep: Literal["first", "last", False] = "first") -> Series:
-        """One of each value, the first or the last, in order; with ``keep=False`` no repeated one.
+        """Drop repeated values, keeping the first or the last; ``keep=False`` drops all of them.
 
         Null and NaN count as values.
         """
@@ -83,11 +83,11 @@ class SeriesValues(SeriesArithmetic):
         domain = found._node.domain | _core.PICKED_ROWS
         return found._like(_core.in_domain(found._node, domain))  # type: ignore[no-any-return]
 
-    # ---- rows against values -----------------------------------------------------------------
+    # ---- membership and choice -------------------------------------------------------------------
     def isin(self: Any, values: Any) -> Series:
-        """True where the value is one of `values` (a list, a series, an array); never null.
+        """True where the value is in `values` (a list, a series, an array); never null.
 
-        Null is one of values with a null in them, and NaN one of values with a NaN.
+        Null matches a null in `values`, and NaN a NaN.
 
         >>> import headrace as hr
         >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
@@ -98,14 +98,14 @@ class SeriesValues(SeriesArithmetic):
 
         mark("isin")
         if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-            raise TypeMismatchError(f"isin: a list of values is wanted: values={values!r}")
+            raise TypeMismatchError(f"isin: expected a list of values: values={values!r}")
         if not isinstance(values, Deferred) and not hasattr(values, "__array_interface__"):
             values = list(values)
         if isinstance(values, list) and all(value is None for value in values):
             none: Series = self.is_null() if values else self.is_null() & False
             return none
         if isinstance(values, list) and len({isinstance(v, str) for v in values} - {None}) > 1:
-            # texts and others are never equal to one value, so the others are left out
+            # values of another kind never match, so they are dropped
             texts = self.dtype in ("string", "category")
             values = [v for v in values if v is None or isinstance(v, str) == texts]
             if not values:
@@ -128,7 +128,8 @@ class SeriesValues(SeriesArithmetic):
         """True where ``left <= value <= right``; `inclusive` says which ends count."""
         if inclusive not in ("both", "neither", "left", "right"):
             raise InvalidArgumentError(
-                f"between: no such word: inclusive={inclusive!r}; pass both, neither, left or right"
+                f"between: invalid value: inclusive={inclusive!r}; expected 'both', "
+                "'neither', 'left' or 'right'"
             )
         low = self >= left if inclusive in ("both", "left") else self > left
         high = self <= right if inclusive in ("both", "right") else self < right
@@ -138,7 +139,7 @@ class SeriesValues(SeriesArithmetic):
     def where(self: Any, condition: Any, other: Any = None) -> Series:
         """The values where `condition` is true, else `other` (null if it is not given).
 
-        Null in the condition is false. Functions of the series may stand for both.
+        Null in the condition is false. Both may be functions of the series.
         """
         condition = condition(self) if callable(condition) else condition
         other = other(self) if callable(other) else other
@@ -154,7 +155,7 @@ class SeriesValues(SeriesArithmetic):
     def clip(self: Any, lower: Any = None, upper: Any = None) -> Series:
         """Values below `lower` become it, values above `upper` become that.
 
-        Bounds are values, or series of the same rows; one that is missing is no bound.
+        Bounds are scalars, or series of the same rows; a missing bound does not limit.
         """
         from headrace.series import Series
 
@@ -168,12 +169,12 @@ class SeriesValues(SeriesArithmetic):
         return made
 
     def replace(self: Any, to_replace: Any, value: Any = None, *, regex: bool = False) -> Series:
-        """Values equal to `to_replace` become `value`; null and NaN are equal to None and NaN.
+        """Replace values equal to `to_replace` by `value`; None matches null and NaN matches NaN.
 
-        A list replaces each of its values (by the value at its place, when `value` is a list too),
-        a mapping each of its keys. All are looked for in the values as they were. With `regex`,
-        matches within texts become `value`. A `value` that the dtype cannot hold is an error,
-        unless there is nothing to replace, which it looks for.
+        A list replaces each of its values (by the value at the same position if `value` is a list
+        too), a mapping each of its keys. All are matched against the original values. With `regex`,
+        matches within strings become `value`. A `value` that the dtype cannot hold raises, unless
+        there is nothing to replace, which is evaluated.
 
         >>> import headrace as hr
         >>> s = hr.Series(["a", "b", "c"])
@@ -186,8 +187,8 @@ class SeriesValues(SeriesArithmetic):
         elif several and isinstance(value, list | tuple):
             if len(to_replace) != len(value):
                 raise InvalidArgumentError(
-                    "replace: as many new values as old ones are wanted: "
-                    f"old={len(to_replace)}, new={len(value)}"
+                    "replace: number of new values does not match the old ones: "
+                    f"expected={len(to_replace)}, got={len(value)}"
                 )
             pairs = list(zip(to_replace, value, strict=True))
         else:
@@ -209,7 +210,7 @@ class SeriesValues(SeriesArithmetic):
                     raise
         return result
 
-    # ---- missing values ----------------------------------------------------------------------
+    # ---- missing values --------------------------------------------------------------------------
     def is_null(self) -> Self:
         """True where there is no value (NaN is a value)."""
         return self._elementwise("is_null", self)
@@ -228,14 +229,14 @@ class SeriesValues(SeriesArithmetic):
     isnull, notnull = isna, notna
 
     def fill_null(self, value: Any) -> Self:
-        """Nulls replaced by `value`; NaN stays."""
+        """Replace nulls by `value`; NaN is kept."""
         return self._elementwise("fill_null", self, value)
 
     def fillna(self, value: Any) -> Self:
-        """Nulls and NaN replaced by `value`, one for all rows or a series of the same rows.
+        """Replace null and NaN by `value`, a scalar or a series of the same rows.
 
-        A float makes integers float64 where something is missing, which it looks for; another value
-        that the dtype cannot hold is an error there.
+        A float turns integers into float64 if any value is missing, which is evaluated; other
+        values that the dtype cannot hold raise in that case.
 
         >>> import headrace as hr
         >>> ages = hr.Series([30, None, 33])
@@ -244,8 +245,8 @@ class SeriesValues(SeriesArithmetic):
         """
         if isinstance(value, Mapping | list | tuple):
             raise TypeMismatchError(
-                f"fillna: one value or a series is wanted: value={value!r}; "
-                "make a series of the values, or fill the columns of a frame by a mapping"
+                f"fillna: expected a single value or a series: value={value!r}; build a "
+                "series from the values, or fill frame columns with a mapping"
             )
         try:
             filled = self.fill_null(value)
@@ -263,7 +264,7 @@ class SeriesValues(SeriesArithmetic):
         return self._elementwise("where", filled.is_nan(), value, filled)
 
     def ffill(self: Any) -> Series:
-        """Null and NaN replaced by the last value before them that is neither.
+        """Replace null and NaN by the last valid value before them.
 
         >>> import headrace as hr
         >>> s = hr.Series([None, 1.0, None, 3.0, None])
@@ -279,7 +280,7 @@ class SeriesValues(SeriesArithmetic):
         return self._like(with_rows_of(found, self._node)._node)  # type: ignore[no-any-return]
 
     def bfill(self: Any) -> Series:
-        """Null and NaN replaced by the next value behind them that is neither; see `ffill`."""
+        """Replace null and NaN by the next valid value after them; see `ffill`."""
         from headrace.functions import with_rows_of
         from headrace.series import Series
 
@@ -288,14 +289,14 @@ class SeriesValues(SeriesArithmetic):
         return self._like(with_rows_of(turned, self._node)._node)  # type: ignore[no-any-return]
 
     def _places(self: Any) -> Series:
-        """0, 1, 2, ... for the rows, without asking how many there are."""
+        """0, 1, 2, ... for the rows, without evaluating their number."""
         from headrace.series import Series
 
         ones = Series(self._node).is_null().astype("int64") * 0 + 1
         return ones.cumsum() - 1
 
     def dropna(self: Any) -> Series:
-        """The rows that are neither null nor NaN, in order."""
+        """Drop null and NaN."""
         present: Series = self[self.notna()]
         return present
 

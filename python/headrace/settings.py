@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of the process: each call sets at once, and a ``with`` block undoes it at its end."""
+"""Process-wide settings: a call takes effect at once, a ``with`` block restores it at its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class ModuleOfFunctions(ModuleType):
-    """A module whose functions are called: ``hr.threads = 4`` is an error, not a lost setting."""
+    """A module that rejects assignment to its functions, such as ``hr.threads = 4``."""
 
     def __setattr__(self, name: str, value: object) -> None:
         is_value = not callable(value) and not isinstance(value, ModuleType)
@@ -30,7 +30,7 @@ class ModuleOfFunctions(ModuleType):
 
 
 class Setting(Generic[T]):
-    """A setting that was just made; as a context manager it restores the former value."""
+    """A setting that was just made; as a context manager it restores the previous value."""
 
     def __init__(self, name: str, value: T, former: T, apply: Callable[[T], None]) -> None:
         apply(value)
@@ -54,20 +54,20 @@ def threads() -> int: ...
 @overload
 def threads(count: int) -> Setting[int]: ...
 def threads(count: int | None = None) -> int | Setting[int]:
-    """Say how many threads work on a job, or set it.
+    """Return or set the number of worker threads.
 
-    Results do not depend on it. The first value comes from ``HEADRACE_THREADS``, else it is the
-    number of processors that the process may use.
+    Results do not depend on it. The initial value comes from ``HEADRACE_THREADS``, else it is the
+    number of processors available to the process.
 
     Parameters
     ----------
     count : int, optional
-        1 to 1024; without it the present number is returned.
+        1 to 1024; without it the current number is returned.
 
     Returns
     -------
     int or Setting
-        The present number, or the setting, which a ``with`` block undoes.
+        The current number, or a setting that a ``with`` block restores.
 
     Examples
     --------
@@ -86,21 +86,21 @@ _DEVICES = ("cpu", "cuda", "sim", "auto")
 
 
 class _State:
-    device: Device = "cpu"  # HEADRACE_DEVICE and HEADRACE_STRICT say the first values
+    device: Device = "cpu"  # HEADRACE_DEVICE and HEADRACE_STRICT give the initial values
     strict: bool = os.environ.get("HEADRACE_STRICT", "") not in ("", "0")
 
 
 def _no_cuda_reason() -> str:
-    """Why no GPU can be used; empty when one can."""
+    """Why no GPU can be used; empty if one can."""
     if not _core.built_with_cuda():
-        return "this build has no CUDA"
+        return "this build does not include CUDA"
     return _core.why_no_cuda()
 
 
 def _set_device(name: Device) -> None:
     if name not in _DEVICES:
         raise InvalidArgumentError(
-            f"device: unknown device: device={name!r}; use one of 'cpu', 'cuda', 'sim', 'auto'"
+            f"device: unknown device: device={name!r}; expected 'cpu', 'cuda', 'sim' or 'auto'"
         )
     if name == "cuda" and _no_cuda_reason():
         raise DeviceError(
@@ -111,13 +111,13 @@ def _set_device(name: Device) -> None:
 
 
 def _found(name: Device) -> str:
-    """What "auto" finds here."""
+    """The device chosen by "auto"."""
     if name != "auto":
         return name
     return "cpu" if _no_cuda_reason() else "cuda"
 
 
-# "sim:limit=256MB" has the simulated device's settings behind its name.
+# "sim:limit=256MB" carries the simulated device's settings after its name.
 _set_device((os.environ.get("HEADRACE_DEVICE") or "cpu").partition(":")[0])  # type: ignore[arg-type]
 
 
@@ -126,28 +126,28 @@ def device() -> Device: ...
 @overload
 def device(name: Device) -> Setting[Device]: ...
 def device(name: Device | None = None) -> Device | Setting[Device]:
-    """Say where new work runs, or set it: ``"cpu"``, ``"cuda"``, ``"sim"`` or ``"auto"``.
+    """Return or set where new work runs: ``"cpu"``, ``"cuda"``, ``"sim"`` or ``"auto"``.
 
-    Work follows the place of its data; the setting decides for data that come new from a file or a
-    formula. The first value comes from ``HEADRACE_DEVICE``, else it is the CPU, since not all
-    operators have kernels: those without run on the host between two copies, as `fallbacks` tells.
-    ``"auto"`` is the GPU where one can be used, and else the CPU. ``"sim"`` is the simulated
-    device, memory that the host cannot touch: for tests of what a GPU needs.
+    Work runs where its data is; the setting applies to new data from a file or a formula. The
+    initial value comes from ``HEADRACE_DEVICE``, else it is the CPU, since not all operators have
+    kernels: those without run on the host between two copies, as listed by `fallbacks`. ``"auto"``
+    is the GPU if one can be used, else the CPU. ``"sim"`` is a simulated device, whose memory the
+    host cannot touch: for tests without a GPU.
 
     Parameters
     ----------
     name : {"cpu", "cuda", "sim", "auto"}, optional
-        Without it the present device is returned.
+        Without it the current device is returned.
 
     Returns
     -------
     str or Setting
-        The present device, or the setting, which a ``with`` block undoes.
+        The current device, or a setting that a ``with`` block restores.
 
     Raises
     ------
     DeviceError
-        For ``"cuda"`` where no CUDA device can be used; the message says why.
+        For ``"cuda"`` if no CUDA device can be used; the message says why.
 
     Examples
     --------
@@ -175,21 +175,21 @@ _set_strict(_State.strict)
 
 
 def strict(on: bool = True) -> Setting[bool]:
-    """Turn fallbacks to slower ways into errors.
+    """Turn slow fallbacks into errors.
 
-    See `fallbacks`: what would run on the CPU because a GPU has no kernel for it raises
-    DeviceError, and a Python function for each row UnsupportedError. The first value comes from
+    See `fallbacks`: work that would run on the CPU for lack of a GPU kernel raises DeviceError, and
+    a Python function called per row UnsupportedError. The initial value comes from
     ``HEADRACE_STRICT``.
 
     Parameters
     ----------
     on : bool
-        Whether to be strict from now on.
+        Whether fallbacks raise from now on.
 
     Returns
     -------
     Setting
-        The setting, which a ``with`` block undoes.
+        A setting that a ``with`` block restores.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def strict(on: bool = True) -> Setting[bool]:
 
 
 class Fallbacks(tuple[tuple[str, str, float], ...]):
-    """What ran in a slower way than asked: operator, reason, seconds."""
+    """Slow fallbacks: operator, reason, seconds."""
 
     __slots__ = ()
 
@@ -214,12 +214,12 @@ class Fallbacks(tuple[tuple[str, str, float], ...]):
 
 
 def fallbacks() -> Fallbacks:
-    """List what ran in a slower way than asked: on the CPU instead of a GPU, row by row in Python.
+    """List slow fallbacks: work on the CPU instead of a GPU, row by row in Python, through pyarrow.
 
     Returns
     -------
     Fallbacks
-        A tuple of (operator, reason, seconds), the seconds summed over all runs.
+        A tuple of (operator, reason, seconds), with seconds summed over all runs.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def fallbacks() -> Fallbacks:
 
 
 class Advice(tuple[tuple[str, str, str], ...]):
-    """What could go better, one entry for each operator and line: (operator, line, text)."""
+    """Performance advice, one entry per operator and line: (operator, line, text)."""
 
     __slots__ = ()
 
@@ -244,16 +244,16 @@ class Advice(tuple[tuple[str, str, str], ...]):
 
 
 def advice() -> Advice:
-    """List what the engine saw while it ran that you could do better.
+    """List performance advice that the engine collected while it ran.
 
-    So far: work that was evicted to the disk and fetched again more than twice, Python code that
-    ran for each row or group, frames that grow by `concat` or `append` in a loop, values that went
-    to pandas and came back, and rows sorted for what does not look at their order.
+    Currently: results spilled to disk and fetched more than twice, Python code run per row or
+    group, frames grown by `concat` or `append` in a loop, round trips through pandas, and sorts
+    whose order is never used.
 
     Returns
     -------
     Advice
-        A tuple of (operator, line, text), oldest first; the same line of code stands in it once.
+        A tuple of (operator, line, text), oldest first; each line of code is listed once.
 
     Examples
     --------
@@ -261,13 +261,13 @@ def advice() -> Advice:
     >>> hr.Series([1, 2]).map(str).to_list()
     ['1', '2']
     >>> hr.advice()[-1][2]
-    'Python code ran for each row; write arithmetic, where() or .str and .dt methods, or map a dict'
+    'Python code ran once per row; use arithmetic, where(), .str or .dt methods, or map a dict'
     """
     return Advice(_core.advice())
 
 
 class Info(dict[str, str]):
-    """What this build is and what it uses; prints as two columns."""
+    """Build and environment information; prints as two columns."""
 
     def __repr__(self) -> str:
         width = max(len(name) for name in self)
@@ -278,16 +278,16 @@ def _device_text() -> str:
     name = _found(_State.device)
     if reason := _no_cuda_reason():
         return f"{name} ({reason})"
-    return f"{name} ({_core.cuda_device_name(0)} is here: device('cuda'))"
+    return f"{name} ({_core.cuda_device_name(0)} is available: device('cuda'))"
 
 
 def info() -> Info:
-    """Say what this build is, what it uses on this machine, and why.
+    """Describe this build, what it uses on this machine, and why.
 
     Returns
     -------
     Info
-        Names and texts; prints as two columns.
+        A mapping of names to strings; prints as two columns.
 
     Examples
     --------

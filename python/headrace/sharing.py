@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def _value_of(value: Any, op: str) -> tuple[Any, str | None]:
-    """The engine's value, computed, and the name of a series."""
+    """The engine's evaluated value, and the name of a series."""
     if isinstance(value, Deferred):
         return value._value(), getattr(value, "name", None)
     if isinstance(value, DataFrame):
         return value._table(), None
     raise TypeMismatchError(
-        f"{op}: this is no array, series or frame: type={type(value).__name__!r}; "
-        "make one with asarray, Series or DataFrame"
+        f"{op}: expected an array, a series or a frame: "
+        f"type={type(value).__name__!r}; build one with asarray, Series or DataFrame"
     )
 
 
@@ -42,11 +42,11 @@ def _handle_on(value: Any, name: str | None) -> Array | Series | DataFrame:
 
 
 class SharedHandle:
-    """What `share` gives: a few bytes that another process turns into the value with `attach`.
+    """A handle from `share`: a few bytes that another process turns into the value with `attach`.
 
-    It can be pickled and sent; what arrives is the token alone. Others can attach as long as the
-    handle of the process that shares lives; close it, leave its ``with`` block or drop it to end
-    that. Whoever attached before keeps the value.
+    It can be pickled and sent; only the token is transferred. Others can attach while the sharing
+    process keeps its handle; close it, leave its ``with`` block or drop it to stop sharing. Values
+    already attached stay valid.
     """
 
     __slots__ = ("__weakref__", "_shared", "_token")
@@ -57,21 +57,21 @@ class SharedHandle:
 
     @property
     def token(self) -> str:
-        """A line of ASCII that stands for the handle, for a pipe or an environment variable."""
+        """The handle as an ASCII string, for a pipe or an environment variable."""
         return self._token
 
     @property
     def nbytes(self) -> int:
-        """Bytes that are shared; 0 for a handle that was sent or closed."""
+        """Shared bytes; 0 for a handle that was received or closed."""
         return self._shared.nbytes if self._shared else 0
 
     @property
     def leases(self) -> int:
-        """How many values attached elsewhere hold the memory now; 0 for one sent or closed."""
+        """Number of attached values that hold the memory now; 0 if received or closed."""
         return self._shared.num_leases if self._shared else 0
 
     def close(self) -> None:
-        """Let nobody else attach."""
+        """Stop sharing."""
         self._shared = None
 
     def __enter__(self) -> SharedHandle:
@@ -90,14 +90,14 @@ class SharedHandle:
 
 
 def share(value: Array | Series | DataFrame) -> SharedHandle:
-    """Let other processes of this user on this machine use a value without a copy.
+    """Share a value with other processes of this user on this machine, without a copy.
 
     Parameters
     ----------
     value : Array, Series or DataFrame
-        Is computed if it was not. What was made inside ``with hr.sharing():``, or attached, is
-        shared as it lies; all else is copied once into a shared segment, which the ledger shows as
-        asked.
+        Evaluated if necessary. Values made inside ``with hr.sharing():``, or attached, are shared
+        in place; others are copied once into a shared segment, which the ledger records as
+        requested.
 
     Returns
     -------
@@ -107,13 +107,14 @@ def share(value: Array | Series | DataFrame) -> SharedHandle:
     Raises
     ------
     OutOfMemoryError
-        When the copy does not fit into the budget.
+        If the copy does not fit into the budget.
 
     Notes
     -----
-    Only Linux. The segments are sealed: others can read and neither write nor cut them. The memory
-    is charged here, once, until the last process lets go of it, and counts as foreign there. Only
-    processes of the same user that know the random token get it; treat the token as a password.
+    Linux only. The segments are sealed: others can read them, but neither write nor truncate them.
+    The memory is charged here, once, until the last process releases it, and counts as foreign
+    there. Only processes of the same user that know the random token can attach; treat the token as
+    a password.
 
     Examples
     --------
@@ -129,25 +130,25 @@ def share(value: Array | Series | DataFrame) -> SharedHandle:
 
 
 def attach(handle: SharedHandle | str) -> Array | Series | DataFrame:
-    """Use a value that another process shares: the same memory, read-only, 0 bytes copied.
+    """Attach a value shared by another process: the same memory, read-only, without a copy.
 
     Parameters
     ----------
     handle : SharedHandle or str
-        What `share` returned there, or its token.
+        The result of `share` there, or its token.
 
     Returns
     -------
     Array, Series or DataFrame
-        Stays valid as long as it is held, also when the other process lets go of it or dies.
+        Stays valid while it is held, even if the other process releases it or dies.
 
     Raises
     ------
     InvalidArgumentError
-        For a token that is none, a value that is not shared any more, and an answer that
-        contradicts itself: sizes, dtypes, strings and codes are checked before anything is read.
+        For an invalid token, a value that is no longer shared, and inconsistent data: sizes,
+        dtypes, strings and codes are checked before anything is read.
     InputError
-        When the other process is gone, is another user's or does not answer within 10 seconds.
+        If the other process is gone, belongs to another user or does not answer within 10 seconds.
 
     Examples
     --------
@@ -160,19 +161,18 @@ def attach(handle: SharedHandle | str) -> Array | Series | DataFrame:
     token = handle.token if isinstance(handle, SharedHandle) else handle
     if not isinstance(token, str):
         raise TypeMismatchError(
-            f"attach: this is no handle: type={type(handle).__name__!r}; "
-            "pass what share() returned, or its token"
+            f"attach: expected a handle from share() or its token: type={type(handle).__name__!r}"
         )
     return _handle_on(*_core.attach(token))
 
 
 @contextmanager
 def sharing() -> Iterator[None]:
-    """Make what runs in the block in shared segments, so that `share` copies nothing.
+    """Allocate results in shared segments inside the block, so that `share` copies nothing.
 
-    Holds for work that this thread starts and that runs inside the block; a deferred value that is
-    looked at later is made later. The first touch of a new segment costs more than that of other
-    memory, so segments that are free wait for the next block (`hr.memory.trim` gives them back).
+    Applies to work that this thread starts and that runs inside the block; a lazy value evaluated
+    later is allocated later. The first touch of a new segment is slower than that of other memory,
+    so free segments are cached (`hr.memory.trim` returns them).
 
     Examples
     --------
@@ -193,7 +193,7 @@ def sharing() -> Iterator[None]:
 
 # ---- pickle --------------------------------------------------------------------------------------
 def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
-    """Answer ``__reduce_ex__``: a header, and the bytes as they lie.
+    """Implement ``__reduce_ex__``: a header, and the bytes in place.
 
     From protocol 5 on the bytes are `pickle.PickleBuffer`, which a ``buffer_callback`` takes
     without a copy and `pickle` itself copies otherwise; below, they are copied here.
@@ -210,7 +210,7 @@ def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
 
 
 def rebuilt(header: bytes, rejects: DataFrame | None, *buffers: Any) -> Any:
-    """Make a pickled value again, over the buffers that came with it; everything is checked."""
+    """Rebuild a pickled value over the buffers that came with it; everything is checked."""
     mark("unpickle")
     value = _handle_on(*_core.deserialize(header, list(buffers), "unpickle"))
     if isinstance(value, DataFrame) and isinstance(rejects, DataFrame):

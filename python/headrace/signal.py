@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signals: wavelets, convolution, peaks, differences, histograms and segments.
 
-All functions are deferred and take arrays, series without nulls, or anything `hr.asarray` takes.
+All functions are lazy and take arrays, series without nulls, or anything `hr.asarray` takes.
 """
 
 from __future__ import annotations
@@ -51,15 +51,14 @@ def ricker(points: int, width: float, dtype: npt.DTypeLike = "float64") -> Array
     Raises
     ------
     ValueError
-        When `points` is negative, or `width` is not positive and finite.
+        If `points` is negative, or `width` is not positive and finite.
     TypeError
         For other dtypes.
 
     Notes
     -----
-    Each sample is within 1 ulp of the formula, also next to its zeros, with the same bits on every
-    machine: what needs more digits than a double has them (T. J. Dekker, Numerische Mathematik 18,
-    1971).
+    Each sample is within 1 ulp of the formula, even near its zeros, with the same bits on every
+    machine, by extended-precision arithmetic (T. J. Dekker, Numerische Mathematik 18, 1971).
 
     Examples
     --------
@@ -84,26 +83,26 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
     Returns
     -------
     Array
-        Of the dtype of `signal`; empty when that is.
+        In the dtype of `signal`; empty if `signal` is.
 
     Raises
     ------
     ValueError
-        When `taps` is empty, or longer than `signal` in another mode than "full".
+        If `taps` is empty, or longer than `signal` in a mode other than "full".
     TypeError
         For other dtypes.
 
     Notes
     -----
-    O(n log m) time, in parallel; scratch is a few blocks a worker. Taps at the ends whose
-    magnitudes sum to less than eps/8 of the l1 norm are left out: they change no result by more
-    than eps/8 of ``sum(abs(taps)) * max(abs(signal))``. Up to 75 of the rest (float32: 90) are
-    summed directly, with an error below ``m * eps / 2`` of the same product for m taps; more run
-    by overlap-save, two blocks in one complex transform (T. G. Stockham, AFIPS 28, 1966), with an
+    O(n log m) time, in parallel; scratch is a few blocks per worker. Taps at the ends whose
+    magnitudes sum to less than eps/8 of the l1 norm are dropped: they change no result by more than
+    eps/8 of ``sum(abs(taps)) * max(abs(signal))``. Up to 75 of the rest (float32: 90) are summed
+    directly, with an error below ``m * eps / 2`` of the same product for m taps; more run by
+    overlap-save, two blocks in one complex transform (T. G. Stockham, AFIPS 28, 1966), with an
     error below ``4 * eps * log2(block)`` of the product of the 2-norms of the taps and of two
-    blocks. ``explain()`` shows the choice, which follows from the taps' number and the dtype. A NaN
-    or inf reaches just the outputs of its taps: by blocks they are NaN, by direct sums NaN or inf.
-    The same bits for any number of threads.
+    blocks. ``explain()`` shows the choice, which depends on the number of taps and the dtype. A NaN
+    or inf affects only the outputs that it overlaps: NaN by blocks, NaN or inf by direct sums. The
+    same bits for any number of threads.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
 
 
 def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("inf")) -> Array:
-    """Mark the maxima of their surroundings: a gate of bools.
+    """Mark local maxima: a boolean gate.
 
     ``gate[i]`` is true when ``x[i] >= threshold`` and ``x[i]`` is greater than every earlier value
     and not less than any later value in ``x[i - window//2 : i + window//2 + 1]``, cut at the ends.
@@ -129,25 +128,25 @@ def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("
     window : int
         Odd number of samples; may be wider than the signal.
     threshold : float or 0-d array
-        The least value of a peak; a deferred one (``2 * x.std()``) stays part of the plan.
+        The minimum height of a peak; a lazy one (``2 * x.std()``) stays part of the plan.
 
     Returns
     -------
     Array
-        Bools, one a sample.
+        One bool per sample.
 
     Raises
     ------
     ValueError
-        When `window` is even or not positive, or `threshold` is NaN.
+        If `window` is even or not positive, or `threshold` is NaN.
     TypeError
-        For bools, complex numbers and texts, and for more than one dimension.
+        For bools, complex numbers and strings, and for more than one dimension.
 
     Notes
     -----
     O(n) for any window and any data, in parallel. Windows up to 63 compare with running maxima
-    made by doubling; wider ones do so with the maxima of cells of 16 or 64 samples and look only
-    at those that stand out.
+    built by doubling; wider ones use the maxima of cells of 16 or 64 samples and check only the
+    candidates.
 
     Examples
     --------
@@ -176,7 +175,7 @@ def nonzero(gate: Any) -> Array:
 
 
 def diff(x: Any) -> Array:
-    """Differences of neighbours, ``x[1:] - x[:-1]``, as ``numpy.diff``; integers wrap.
+    """Differences of adjacent elements, ``x[1:] - x[:-1]``, as ``numpy.diff``; integers wrap.
 
     Takes 1-D integers or floats without nulls; gives their dtype, one element fewer.
 
@@ -202,25 +201,25 @@ def histogram(
     bins : int or array_like
         Number of bins of equal width, or their ascending edges.
     range : (float, float), optional
-        Lower and upper edge; the least and greatest value by default.
+        Lower and upper edge; the minimum and maximum by default.
 
     Returns
     -------
     counts, edges : Array
-        int64, and float32 for float32 values, else float64; edges that were given come back.
+        int64 counts; edges float32 for float32 values, else float64, or as given.
 
     Raises
     ------
     ValueError
-        When there is no bin, the edges or the range fall, or the values hold NaN or inf and there
-        is no range.
+        Without bins, for decreasing edges or range, or if the values hold NaN or inf and there is
+        no range.
     TypeError
         Unless `x` is 1-D and integer or float.
 
     Notes
     -----
-    O(n) in parallel: one pass with a range, two without. Given edges are found by a grid over them.
-    For a density: ``counts / (counts.sum() * hr.signal.diff(edges))``.
+    O(n) in parallel: one pass with a range, two without. Explicit edges are located by a grid. For
+    a density: ``counts / (counts.sum() * hr.signal.diff(edges))``.
 
     Examples
     --------
@@ -230,7 +229,7 @@ def histogram(
     ([1, 2], [1.0, 2.0, 3.0])
     """
     mark("histogram")
-    given = not isinstance(bins, Integral)  # NumPy's integers are such too
+    given = not isinstance(bins, Integral)  # includes NumPy's integers
     edges = _node(bins) if given else None
     limits = None if range is None else (float(range[0]), float(range[1]))
     counts, made = _core.histogram(_node(x), 0 if given else int(bins), limits, edges)
@@ -248,7 +247,7 @@ def segments(
     """Cut segments from a signal into the rows of one contiguous tensor, zero-padded.
 
     Row k holds ``x[begins[k] : begins[k] + min(lengths[k], width)]``, then zeros up to `width`.
-    Places outside of the signal are zeros too.
+    Positions outside the signal are zeros too.
 
     Parameters
     ----------
@@ -257,13 +256,13 @@ def segments(
     begins : array_like of int64
         First sample of each row; may be negative.
     lengths : array_like of int64, optional
-        Samples of each row, or a single number of them for all; `width` by default.
+        Number of samples of each row, or one number for all; `width` by default.
     width : int
         Columns of the result.
     normalize : {"none", "zscore", "minmax", "max"}
-        Scaling of each row over its own samples, never the padding: ``(v - mean) / std``,
-        ``(v - min) / (max - min)`` or ``v / max(abs(v))``. Where the divisor is 0 a row is zeros,
-        where a value is NaN or inf its samples are NaN.
+        Scaling of each row over its own samples, never the padding: ``(v - mean) / std``, ``(v -
+        min) / (max - min)`` or ``v / max(abs(v))``. If the divisor is 0 the row is zeros; if a
+        value is NaN or inf its samples are NaN.
 
     Returns
     -------
@@ -273,9 +272,9 @@ def segments(
     Raises
     ------
     ValueError
-        When `width` or a length is negative, or there are neither one nor ``len(begins)`` lengths.
+        If `width` or a length is negative, or `lengths` has neither 1 nor ``len(begins)`` elements.
     TypeError
-        Unless `x` is 1-D and float and the places are int64.
+        Unless `x` is 1-D and float and the positions are int64.
 
     Notes
     -----

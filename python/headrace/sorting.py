@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows in order: what `sort_values`, `argsort`, `nlargest` and `nsmallest` share."""
+"""Sorting: the code shared by `sort_values`, `argsort`, `nlargest` and `nsmallest`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NaPosition = Literal["first", "last"]
 def _missing_first(op: str, na_position: str) -> bool:
     if na_position not in ("first", "last"):
         raise InvalidArgumentError(
-            f"{op}: missing values come first or last: na_position={na_position!r}"
+            f"{op}: invalid value: na_position={na_position!r}; expected 'first' or 'last'"
         )
     return na_position == "first"
 
@@ -33,11 +33,11 @@ def _descending(op: str, ascending: bool | Sequence[bool], keys: int) -> list[bo
     each = [ascending] * keys if isinstance(ascending, bool) else list(ascending)
     if not all(isinstance(up, bool) for up in each):
         raise TypeMismatchError(
-            f"{op}: ascending is True, False or a list of these: ascending={ascending!r}"
+            f"{op}: expected a bool or a list of bools: ascending={ascending!r}"
         )
     if len(each) != keys:
         raise InvalidArgumentError(
-            f"{op}: as many keys as directions are wanted: keys={keys}, ascending={len(each)}"
+            f"{op}: number of directions does not match the keys: expected={keys}, got={len(each)}"
         )
     return [not up for up in each]
 
@@ -45,7 +45,7 @@ def _descending(op: str, ascending: bool | Sequence[bool], keys: int) -> list[bo
 def _keys(op: str, frame: DataFrame, by: str | Sequence[str]) -> list[_core.Node]:
     names = [by] if isinstance(by, str) else list(by)
     if not names:
-        raise InvalidArgumentError(f"{op}: there is no key: by={by!r}; name a column to sort by")
+        raise InvalidArgumentError(f"{op}: missing sort key: by={by!r}; pass a column name")
     return [frame._nodes[frame._find(name)] for name in names]
 
 
@@ -56,7 +56,7 @@ def sort_frame(
     na_position: NaPosition,
     key: Callable[[Series], Series] | None = None,
 ) -> DataFrame:
-    """The rows of a frame by some of its columns, or by what `key` makes of each."""
+    """Sort the rows of a frame by columns, or by `key` applied to each."""
     mark("sort_values")
     keys = _keys("sort_values", frame, by)
     if key is not None:
@@ -72,7 +72,7 @@ def sort_by_nodes(
     ascending: bool | Sequence[bool],
     na_position: NaPosition,
 ) -> DataFrame:
-    """The rows of a frame by keys of the same rows."""
+    """Sort the rows of a frame by keys over the same rows."""
     descending = _descending(op, ascending, len(keys))
     missing_first = _missing_first(op, na_position)
     nodes = frame._everything()
@@ -81,9 +81,11 @@ def sort_by_nodes(
 
 
 def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: str) -> _core.Node:
-    """The positions of the `n` first rows by keys; of equal ones the first, the last or all."""
+    """The positions of the first `n` rows by keys; of equal ones the first, the last or all."""
     if keep not in ("first", "last", "all"):
-        raise InvalidArgumentError(f"{op}: no such word: keep={keep!r}; pass first, last or all")
+        raise InvalidArgumentError(
+            f"{op}: invalid value: keep={keep!r}; expected 'first', 'last' or 'all'"
+        )
     first = max(whole_number(op, "n", n), 0)
     directions = [largest] * len(keys)
     if keep != "last":
@@ -95,7 +97,7 @@ def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: st
 
 
 def _equal_to_last(keys: list[_core.Node], rows: _core.Node) -> int:
-    """How many rows that are not among `rows` have the keys of the last of these; looks."""
+    """The number of rows outside `rows` with the keys of its last row; evaluates."""
     found = Array(rows)
     if len(found) == 0:
         return 0
@@ -116,7 +118,7 @@ def first_of_frame(
     largest: bool,
     keep: str = "first",
 ) -> DataFrame:
-    """The `n` first rows by some columns."""
+    """The first `n` rows by some columns."""
     mark(op)
     rows = _first_rows(op, _keys(op, frame, columns), n, largest, keep)
     domain = picked_domain()
@@ -131,7 +133,7 @@ def sort_series(
     na_position: NaPosition,
     key: Callable[[Series], Series] | None = None,
 ) -> Series:
-    """The values of a series in order."""
+    """Sort the values of a series."""
     mark("sort_values")
     descending = _descending("sort_values", ascending, 1)
     missing_first = _missing_first("sort_values", na_position)
@@ -148,7 +150,7 @@ def argsort_series(series: Series, ascending: bool, na_position: NaPosition) -> 
 
 
 def first_of_series(op: str, series: Series, n: int, largest: bool, keep: str = "first") -> Series:
-    """The `n` first values."""
+    """The first `n` values."""
     mark(op)
     rows = _first_rows(op, [series._node], n, largest, keep)
     return Series(_core.in_domain(_core.take(series._node, rows), picked_domain()), series.name)
@@ -159,25 +161,25 @@ def _one_dimension(op: str, values: Any) -> Deferred:
     x: Deferred = values if isinstance(values, Series) else asarray(values)
     if isinstance(x, Array) and x.ndim != 1:
         raise UnsupportedError(
-            f"{op}: only one dimension is sorted: dimensions={x.ndim}; sort rows one by one"
+            f"{op}: expected one dimension: dimensions={x.ndim}; sort each row separately"
         )
     return x
 
 
 def sort(values: Any, *, descending: bool = False) -> Array | Series:
-    """The values in order; equal ones stay in theirs.
+    """Sort values, stably.
 
     Parameters
     ----------
     values : Array, Series or what `asarray` takes
         One dimension.
     descending : bool
-        From the greatest to the least; NaN and null are last all the same.
+        Largest first; NaN and null are still last.
 
     Returns
     -------
     Array or Series
-        Deferred, of the same dtype.
+        Lazy, of the same dtype.
 
     Examples
     --------
@@ -198,19 +200,19 @@ def sort(values: Any, *, descending: bool = False) -> Array | Series:
 
 
 def argsort(values: Any, *, descending: bool = False) -> Array:
-    """The positions that sort `values`; equal ones stay in their order.
+    """The positions that sort `values`, stably.
 
     Parameters
     ----------
     values : Array, Series or what `asarray` takes
         One dimension.
     descending : bool
-        From the greatest to the least; NaN and null are last all the same.
+        Largest first; NaN and null are still last.
 
     Returns
     -------
     Array
-        int64, deferred: ``values[argsort(values)]`` is in order.
+        int64, lazy: ``values[argsort(values)]`` is sorted.
 
     Examples
     --------

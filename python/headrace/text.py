@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts as operands: columns of strings and categories, and Python's str."""
+"""String operands: columns of strings and categories, and Python's str."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
     from headrace.series import Series
 
-#: Operators on two texts, and the same with the sides turned round.
+#: Comparison operators, and the same with swapped sides.
 _TURNED = {
     "equal": "equal",
     "not_equal": "not_equal",
@@ -27,10 +27,10 @@ _TURNED = {
     "greater": "less",
     "greater_equal": "less_equal",
 }
-#: What has a meaning in a regular expression.
+#: Special characters of a regular expression.
 _SIGNS = "\\.^$*+?{}[]|()"
 
-#: Behind the last character of every text.
+#: After the last character of any string.
 _PAST = 2**62
 
 
@@ -42,7 +42,7 @@ def is_text(value: Any) -> bool:
 
 
 def text_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
-    """The node of an operator on texts, or None for what takes none."""
+    """The node of an operator with a string operand, or None if there is none."""
     texts = [is_text(value) for value in values]
     if op in _TURNED and all(texts):
         return _compare(op, *values)
@@ -61,7 +61,7 @@ def text_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
 
 
 def _compare(op: str, left: Any, right: Any) -> _core.Node:
-    """The node of a comparison of which one side at least is a column."""
+    """The node of a comparison with at least one column."""
     if isinstance(left, str):
         return _core.compare_text(_TURNED[op], right._node, left)
     if isinstance(right, str):
@@ -70,7 +70,7 @@ def _compare(op: str, left: Any, right: Any) -> _core.Node:
 
 
 def _choose(condition: Any, yes: Any, no: Any) -> _core.Node:
-    """The node of texts by condition; at least one of `yes` and `no` is a column."""
+    """The node of a conditional choice of strings; at least one of `yes` and `no` is a column."""
     sides = [
         _core.repeat(condition._node, value) if isinstance(value, str) else value._node
         for value in (yes, no)
@@ -79,35 +79,35 @@ def _choose(condition: Any, yes: Any, no: Any) -> _core.Node:
 
 
 def _together(pieces: Any) -> _core.Node:
-    """The node of texts one behind the other."""
+    """The node of a string concatenation."""
     return _core.concatenate_text([p if isinstance(p, str) else p._node for p in pieces])
 
 
-#: Letters that stand for flags of Python's `re` inside of a pattern.
+#: Inline letters of Python's `re` flags.
 _FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 
 
 def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> str:
-    """The text of a pattern with its flags inside, from a text or what ``re.compile`` gave."""
+    """A pattern with inline flags, from a string or a compiled pattern."""
     if isinstance(pat, re.Pattern):
         flags |= pat.flags & ~re.UNICODE
         pat = pat.pattern
     if not isinstance(pat, str):
-        raise TypeMismatchError(f"{op}: a text is wanted: pattern={pat!r}")
+        raise TypeMismatchError(f"{op}: expected a string: pattern={pat!r}")
     if not case:
         flags |= re.IGNORECASE
     letters = "".join(letter for flag, letter in _FLAGS.items() if flags & flag)
     if flags & ~sum(_FLAGS):
-        raise UnsupportedError(f"{op}: there is no such flag: flags={re.RegexFlag(flags)!r}")
+        raise UnsupportedError(f"{op}: unsupported flag: flags={re.RegexFlag(flags)!r}")
     return f"(?{letters}){pat}" if letters else pat
 
 
 class TextAccessor:
-    r"""Each text of a column: what it holds, and pieces of it; null stays null.
+    r"""String methods on each value of a column; null stays null.
 
-    Characters are counted as Python counts them. Of categories each distinct text is looked at
-    once. Regular expressions are RE2's: time linear in the text, no looking around and no
-    references back; ``\d``, ``\w``, ``\s`` and ``\b`` mean ASCII, and ``$`` the very end.
+    Characters count as in Python. For categories each distinct string is processed once. Regular
+    expressions are RE2's: linear time, no lookaround and no backreferences; ``\d``, ``\w``, ``\s``
+    and ``\b`` mean ASCII, and ``$`` the very end.
     """
 
     __slots__ = ("_series",)
@@ -115,8 +115,8 @@ class TextAccessor:
     def __init__(self, series: Series) -> None:
         if not is_text(series):
             raise TypeMismatchError(
-                f"str: not a column of texts: dtype={str(series.dtype)!r}; "
-                "use astype('string') first"
+                f"str: expected a string column: dtype={str(series.dtype)!r}; use "
+                "astype('string') first"
             )
         self._series = series
 
@@ -127,7 +127,7 @@ class TextAccessor:
     def _test(self, test: str, pattern: Any) -> Series:
         mark("str")
         if not isinstance(pattern, str):
-            raise TypeMismatchError(f"{test}: a text is wanted: pattern={pattern!r}")
+            raise TypeMismatchError(f"{test}: expected a string: pattern={pattern!r}")
         return self._made(_core.test_text(test, self._series._node, pattern))
 
     def _matches(self, op: str, pat: Any, case: bool, flags: int, na: bool | None) -> Series:
@@ -146,25 +146,25 @@ class TextAccessor:
         na: bool | None = None,
         regex: bool = True,
     ) -> Series:
-        """True where a text holds `pat`.
+        """True where a string contains `pat`.
 
         Parameters
         ----------
         pat : str or compiled pattern
-            A regular expression, or, without `regex`, a text as it is.
+            A regular expression, or, without `regex`, a literal string.
         case : bool
-            Whether upper and lower case differ.
+            Whether to match case.
         flags : int
             ``re.I``, ``re.M``, ``re.S``.
         na : bool, optional
-            The answer for a null; null by default.
+            The result for a null; null by default.
         regex : bool
-            Whether dots, stars and the like have a meaning.
+            Whether `pat` is a regular expression.
 
         Raises
         ------
         InvalidArgumentError
-            For what RE2 does not take as a pattern.
+            For a pattern that RE2 does not support.
 
         >>> import headrace as hr
         >>> hr.Series(["steel nut", "brass nut"]).str.contains("^st.*t$").to_list()
@@ -184,7 +184,7 @@ class TextAccessor:
         flags: int = 0,
         na: bool | None = None,
     ) -> Series:
-        """True where a text begins with a match of the regular expression; see `contains`."""
+        """True where a string starts with a match of the regular expression; see `contains`."""
         return self._matches("match", pat, case, flags, na)
 
     def fullmatch(
@@ -194,7 +194,7 @@ class TextAccessor:
         flags: int = 0,
         na: bool | None = None,
     ) -> Series:
-        r"""True where the regular expression matches the whole text; see `contains`.
+        r"""True where the regular expression matches the whole string; see `contains`.
 
         >>> import headrace as hr
         >>> hr.Series(["a1", "a12"]).str.fullmatch(r"[a-z]\d").to_list()
@@ -205,11 +205,11 @@ class TextAccessor:
     def extract(
         self, pat: str | re.Pattern[str], flags: int = 0, expand: bool = True
     ) -> DataFrame | Series:
-        r"""The groups of the first match, a column of a frame each, of the same rows.
+        r"""The groups of the first match, as columns of a frame with the same rows.
 
-        Columns have the groups' names, or their numbers from ``"0"`` on. Null where there is no
-        match or the group took no part. The texts are shared, not copied. With ``expand=False`` a
-        single group is a series.
+        Columns have the groups' names, or their numbers from ``"0"`` on. Null if there is no match
+        or the group did not participate. The strings are shared, not copied. With ``expand=False``
+        a single group gives a series.
 
         >>> import headrace as hr
         >>> hr.Series(["a1", "b22", "c"]).str.extract(r"(?P<letter>[ab])(\d+)").to_dict()
@@ -232,16 +232,16 @@ class TextAccessor:
         flags: int = 0,
         regex: bool = False,
     ) -> Series:
-        r"""`pat` becomes `repl`, at all places or the first `n` of each text.
+        r"""Replace `pat` by `repl`: all matches, or the first `n` of each string.
 
         Parameters
         ----------
         pat : str or compiled pattern
-            A text as it is, or, with `regex`, a regular expression.
+            A literal string, or, with `regex`, a regular expression.
         repl : str
-            With `regex`, ``\1``, ``\g<1>`` and ``\g<name>`` in it are groups.
+            With `regex`, ``\1``, ``\g<1>`` and ``\g<name>`` refer to groups.
         n : int
-            At most so many places; all when negative.
+            Maximum number of replacements; all if negative.
         case, flags, regex
             As in `contains`.
 
@@ -255,20 +255,20 @@ class TextAccessor:
         mark("str")
         if not isinstance(repl, str):
             raise UnsupportedError(
-                f"replace: a text is wanted: repl={repl!r}; groups are written \\1, and map() "
-                "takes a function"
+                f"replace: expected a string: repl={repl!r}; write groups as \\1, and pass "
+                "functions to map()"
             )
         node = self._series._node
         if not regex and not isinstance(pat, re.Pattern):
             if not isinstance(pat, str):
-                raise TypeMismatchError(f"replace: a text is wanted: pat={pat!r}")
+                raise TypeMismatchError(f"replace: expected a string: pat={pat!r}")
             if case and not flags:
                 return self._made(_core.replace_text(node, pat, repl, n))
             pat, repl = re.escape(pat), repl.replace("\\", "\\\\")
         return self._made(_core.replace_regex(node, _pattern("replace", pat, case, flags), repl, n))
 
     def upper(self) -> Series:
-        """In upper case, as Python's ``str.upper`` has it (Unicode 14): ß is SS.
+        """Upper case, as Python's ``str.upper`` (Unicode 14): ß becomes SS.
 
         >>> import headrace as hr
         >>> hr.Series(["straße", "ёлка", "σοφός"]).str.upper().to_list()
@@ -278,7 +278,7 @@ class TextAccessor:
         return self._made(_core.change_case("upper", self._series._node))
 
     def lower(self) -> Series:
-        """In lower case, as Python's ``str.lower``; only Σ is σ also at the end of a word.
+        """Lower case, as Python's ``str.lower``, except that Σ is always σ.
 
         >>> import headrace as hr
         >>> hr.Series(["Ёлка", None, "ÀB"]).str.lower().to_list()
@@ -290,13 +290,13 @@ class TextAccessor:
     def _stripped(self, op: str, left: bool, right: bool, gone: str | None) -> Series:
         mark("str")
         if gone is not None and not isinstance(gone, str):
-            raise TypeMismatchError(f"{op}: a text is wanted: to_strip={gone!r}")
+            raise TypeMismatchError(f"{op}: expected a string: to_strip={gone!r}")
         if gone == "":
             return self.slice()
         return self._made(_core.strip_text(self._series._node, left, right, gone or ""))
 
     def strip(self, to_strip: str | None = None) -> Series:
-        """Without white space, or the characters of `to_strip`, at both ends; the text is shared.
+        """Strip whitespace, or the characters of `to_strip`, at both ends; shares memory.
 
         >>> import headrace as hr
         >>> hr.Series([" a b ", "xax"]).str.strip(" x").to_list()
@@ -305,18 +305,18 @@ class TextAccessor:
         return self._stripped("strip", True, True, to_strip)
 
     def lstrip(self, to_strip: str | None = None) -> Series:
-        """The same at the beginning only."""
+        """As `strip`, at the start only."""
         return self._stripped("lstrip", True, False, to_strip)
 
     def rstrip(self, to_strip: str | None = None) -> Series:
-        """The same at the end only."""
+        """As `strip`, at the end only."""
         return self._stripped("rstrip", False, True, to_strip)
 
     def cat(self, others: Any = None, sep: str = "", na_rep: str | None = None) -> Any:
-        """Row by row with other texts, `sep` between; without `others` all rows as one ``str``.
+        """Concatenate row by row with other strings and `sep`; without `others`, join all rows.
 
-        Null where one of the texts is, unless `na_rep` stands for it; it is left out of one text.
-        ``a + "-" + b`` does the same.
+        Null if any string is, unless `na_rep` replaces it; joining all rows skips nulls. ``a + "-"
+        + b`` does the same.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"a": ["x", "y"], "b": ["1", None]})
@@ -337,22 +337,22 @@ class TextAccessor:
             column = Series(each)
             if not is_text(column):
                 raise TypeMismatchError(
-                    f"cat: not a column of texts: dtype={str(column.dtype)!r}; "
-                    "use astype('string') first"
+                    f"cat: expected a string column: dtype={str(column.dtype)!r}; use "
+                    "astype('string') first"
                 )
             pieces += [column if na_rep is None else column.fill_null(na_rep), sep]
         return self._made(_together(pieces[:-1]))
 
     def startswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
-        """True where a text begins with `pat`, or one of several; `na` for a null."""
+        """True where a string starts with `pat`, or one of several; `na` for a null."""
         return self._filled(self._any("startswith", pat), na)
 
     def endswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
-        """True where a text ends with `pat`, or one of several; `na` for a null."""
+        """True where a string ends with `pat`, or one of several; `na` for a null."""
         return self._filled(self._any("endswith", pat), na)
 
     def removeprefix(self, prefix: str) -> Series:
-        """Without `prefix` where a text begins with it.
+        """Remove `prefix` from strings that start with it.
 
         >>> import headrace as hr
         >>> hr.Series(["id_7", "7"]).str.removeprefix("id_").to_list()
@@ -361,7 +361,7 @@ class TextAccessor:
         return self._series.where(~self.startswith(prefix), self.slice(len(prefix)))
 
     def removesuffix(self, suffix: str) -> Series:
-        """Without `suffix` where a text ends with it."""
+        """Remove `suffix` from strings that end with it."""
         if not suffix:
             return self._series
         return self._series.where(~self.endswith(suffix), self.slice(0, -len(suffix)))
@@ -371,7 +371,7 @@ class TextAccessor:
         return self[:1].str.upper() + self[1:].str.lower()
 
     def get(self, i: int) -> Series:
-        """The character at place `i`, from the end when negative; null where there is none."""
+        """The character at position `i`, from the end if negative; null if out of range."""
         found = self.slice(i, i + 1 if i != -1 else None)
         return found.where(found.str.len() > 0)
 
@@ -379,13 +379,15 @@ class TextAccessor:
         if not isinstance(patterns, tuple):
             return self._test(test, patterns)
         if not patterns:
-            raise InvalidArgumentError(f"{test}: there is no text to look for")
+            raise InvalidArgumentError(
+                f"{test}: expected at least one string to search for: pat=()"
+            )
         return reduce(operator.or_, (self._test(test, each) for each in patterns))
 
     def like(self, pattern: str) -> Series:
-        """True where a text is like `pattern`, as in SQL: ``%`` is any text, ``_`` one character.
+        """True where a string matches `pattern` as in SQL: ``%`` any string, ``_`` one character.
 
-        A backslash takes the character behind it as it is.
+        A backslash escapes the next character.
 
         >>> import headrace as hr
         >>> hr.Series(["steel nut", "brass nut"]).str.like("_teel%").to_list()
@@ -396,9 +398,9 @@ class TextAccessor:
     def slice(
         self, start: int | None = None, stop: int | None = None, step: int | None = None
     ) -> Series:
-        """Characters from `start` to before `stop`; negative ones count from the end.
+        """Characters from `start` up to `stop`; negative positions count from the end.
 
-        With `step` each so-manyth of them; below 0 backwards from `start` on, or from the end.
+        `step` works as in Python; a negative one goes backwards from `start`, or from the end.
 
         >>> import headrace as hr
         >>> hr.Series(["abcdé"]).str[::-2].to_list(), hr.Series(["abcdé"]).str[1:4].to_list()
@@ -408,42 +410,42 @@ class TextAccessor:
         step = 1 if step is None else whole_number("str", "step", step)
         end = _PAST if stop is None else stop
         begin = start or 0
-        if step < 0:  # the same characters forwards
+        if step < 0:  # the same characters, forwards
             begin = 0 if stop is None else _behind(stop)
             end = _PAST if start is None else _behind(start)
         piece = _core.slice_text(self._series._node, begin, end)
         return self._made(piece if step == 1 else _core.step_text(piece, step))
 
     def __getitem__(self, key: int | builtins.slice) -> Series:
-        """One character, as `get` gives it, or a slice of them."""
+        """One character, as `get`, or a slice."""
         if isinstance(key, builtins.slice):
             return self.slice(key.start, key.stop, key.step)
         return self.get(key)
 
     def len(self) -> Series:
-        """Characters of each text: int32."""
+        """Number of characters: int32."""
         mark("str")
         return self._made(_core.text_length(self._series._node))
 
 
 def _behind(place: int) -> int:
-    """The place behind this one; -1 is the last."""
+    """The next position; -1 is the last."""
     return _PAST if place == -1 else place + 1
 
 
 def to_numeric(series: Any, errors: str = "raise") -> Any:
-    """The numbers that texts are: int64 where all are whole, else float64.
+    """Parse strings to numbers: int64 if all are integers, else float64.
 
     Parameters
     ----------
     series : Series, or what `hr.Series` takes, or one text
-        Texts; numbers stay as they are.
+        Strings; numbers are unchanged.
     errors : {"raise", "coerce"}
-        A text that is no number is an error, or null.
+        Whether an invalid string raises, or becomes null.
 
     Notes
     -----
-    Which of the two dtypes it is, the values say: this looks at them. `Series.astype` does not.
+    The dtype depends on the values, so this evaluates them; `Series.astype` does not.
 
     >>> import headrace as hr
     >>> hr.to_numeric(hr.Series(["1", "x", None, "3"]), errors="coerce").to_list()
@@ -452,7 +454,7 @@ def to_numeric(series: Any, errors: str = "raise") -> Any:
     mark("to_numeric")
     if errors not in ("raise", "coerce"):
         raise InvalidArgumentError(
-            f"to_numeric: no such word: errors={errors!r}; pass raise or coerce"
+            f"to_numeric: invalid value: errors={errors!r}; expected 'raise' or 'coerce'"
         )
     if isinstance(series, str):
         return to_numeric([series], errors).to_list()[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times as text and from text: `hr.to_datetime`, `Series.dt.strftime`, names, ends of periods."""
+"""Parse and format times: `hr.to_datetime`, `Series.dt.strftime`, names, period ends."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from headrace.text import is_text
 if TYPE_CHECKING:
     from headrace.series import Series
 
-_ONE = (str, Real)  # what is given alone instead of in a column
+_ONE = (str, Real)  # scalars
 
 
 def _column_of(op: str, values: Any, errors: str) -> Series:
-    """What was given as a column: of one text or number a row."""
+    """The argument as a column; a scalar becomes one row."""
     from headrace.series import Series
 
     if errors not in ("raise", "coerce"):
-        raise InvalidArgumentError(f"{op}: no such word: errors={errors!r}; pass raise or coerce")
+        raise InvalidArgumentError(
+            f"{op}: invalid value: errors={errors!r}; expected 'raise' or 'coerce'"
+        )
     return Series([values] if isinstance(values, _ONE) else values)
 
 
 def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:
-    """The times of texts; `dtype` has ``{}`` for its unit where the texts say which it is."""
+    """Parse strings to times; ``{}`` in `dtype` is the unit, chosen from the strings."""
     or_null = errors == "coerce"
 
     def times(unit: str, or_null: bool) -> _core.Node:
@@ -49,19 +51,20 @@ def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:
 
 
 def _given(values: Any, made: Series) -> Any:
-    """The column that was made, or its value when one text or number was given."""
+    """The resulting column, or its value for a scalar argument."""
     return made.to_list()[0] if isinstance(values, _ONE) else made
 
 
 def _counted(op: str, column: Series, unit: str | None) -> tuple[Series, str]:
-    """Numbers as integers of a unit that times have, and that unit: days are seconds.
+    """Numbers as integers of a time unit, and that unit; days become seconds.
 
-    Of floats NaN becomes null, and what is not whole is rounded to microseconds.
+    NaN becomes null, and fractions are rounded to microseconds.
     """
     step = STEPS.get("min" if unit == "m" else str(unit))
     if step is None:
         raise InvalidArgumentError(
-            f"{op}: a unit of the numbers is wanted: unit={unit!r}; pass {', '.join(STEPS)}"
+            f"{op}: missing or unknown unit for numbers: unit={unit!r}; expected "
+            f"{', '.join(map(repr, STEPS))}"
         )
     if column.dtype.kind == "f":
         column = column.astype("float64")
@@ -82,32 +85,31 @@ def to_datetime(
     utc: bool = False,
     dtype: str | None = None,
 ) -> Any:
-    """The times that texts or numbers are.
+    """Convert strings or numbers to times.
 
     Parameters
     ----------
     values : Series, or what `hr.Series` takes
-        Texts; numbers with `unit`, or integers that read as texts of `format`; dates and times.
+        Strings; numbers with `unit`, or integers written in `format`; dates and times.
     format : str, optional
-        A pattern of ``%Y %y %m %d %H %I %M %S %f %p %b %B %F %T``; all else stands for itself.
-        Without it texts are ``YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]``.
+        A pattern of ``%Y %y %m %d %H %I %M %S %f %p %b %B %F %T``; other characters are literal.
+        Without it strings are ``YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]``.
     errors : {"raise", "coerce"}
-        A text that is no such time is an error, or null.
+        Whether an invalid string raises, or becomes null.
     unit : {"D", "h", "min", "s", "ms", "us", "ns"}, optional
-        What numbers count from 1970 on; of floats NaN is null, and fractions are microseconds.
+        The unit of numbers, counted from 1970; NaN is null, and fractions keep microseconds.
     utc : bool
-        Times in UTC: ISO texts may have an offset.
+        Return times in UTC; ISO strings may have an offset.
     dtype : str, optional
-        ``date`` or ``datetime64`` with a unit, and with a zone: then ISO texts may have an offset,
-        and those without one are clocks of the zone, as times without a zone are. Without it the
-        unit is ``us``; it is ``ns`` where a text or the `unit` of numbers is finer, and times keep
-        theirs.
+        ``date`` or ``datetime64`` with a unit and optionally a zone: then ISO strings may have an
+        offset; those without one, and naive times, are local times of the zone. By default the unit
+        is ``us``, or ``ns`` if a string or the `unit` of numbers is finer; times keep theirs.
 
     Raises
     ------
     InvalidArgumentError
-        For a letter of `format` that has no meaning, and for a text that does not fit: it names row
-        and text. With `dtype` that is found when it runs; without it the texts are looked at here.
+        For an unknown letter in `format`, and for a string that does not match, with its row. With
+        `dtype` this is checked on evaluation; without it the strings are evaluated immediately.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def to_datetime(
         return _given(values, times.astype(wanted.format("ns" if own == "ns" else "us")))
     if column.dtype.kind != "M":
         raise TypeMismatchError(
-            f"to_datetime: texts, numbers or times are wanted: dtype={str(column.dtype)!r}"
+            f"to_datetime: expected strings, numbers or times: dtype={str(column.dtype)!r}"
         )
     own = unit_of(str(column.dtype))
     if not (dtype or utc or own == "D"):
@@ -152,25 +154,24 @@ def to_datetime(
 def to_timedelta(
     values: Any, *, unit: str | None = None, errors: str = "raise", dtype: str | None = None
 ) -> Any:
-    """The durations that texts or numbers are.
+    """Convert strings or numbers to durations.
 
     Parameters
     ----------
     values : Series, or what `hr.Series` takes
-        Texts ``[-]D days [+]HH:MM[:SS[.fraction]]``, of which days or clock may be missing; numbers
-        with `unit`; durations.
+        Strings ``[-]D days [+]HH:MM[:SS[.fraction]]``, days or clock optional; numbers with `unit`;
+        durations.
     unit : {"D", "h", "min", "s", "ms", "us", "ns"}, optional
-        What numbers count; of floats NaN is null, and fractions are microseconds.
+        The unit of numbers; NaN is null, and fractions keep microseconds.
     errors : {"raise", "coerce"}
-        A text that is no such duration is an error, or null.
+        Whether an invalid string raises, or becomes null.
     dtype : str, optional
-        ``timedelta64`` with a unit; without it as `to_datetime` chooses.
+        ``timedelta64`` with a unit; by default chosen as in `to_datetime`.
 
     Raises
     ------
     InvalidArgumentError
-        For a text that does not fit: it names row and text. With `dtype` that is found when it
-        runs.
+        For a string that does not match, with its row; with `dtype` on evaluation.
 
     Examples
     --------
@@ -191,20 +192,20 @@ def to_timedelta(
         return _given(values, spans.astype(word.format("ns" if own == "ns" else "us")))
     if column.dtype.kind != "m":
         raise TypeMismatchError(
-            f"to_timedelta: texts, numbers or durations are wanted: dtype={str(column.dtype)!r}"
+            f"to_timedelta: expected strings, numbers or durations: dtype={str(column.dtype)!r}"
         )
     return column.astype(word) if dtype else column
 
 
 class TimeTexts:
-    """The part of `Series.dt` that writes texts, and tests where in a period a day is."""
+    """The part of `Series.dt` that formats times, and tests for period starts and ends."""
 
     __slots__ = ()
 
     def strftime(self: Any, date_format: str) -> Series:
-        """Each time as text by a pattern, in English; null stays null.
+        """Format each time by a pattern, in English; null stays null.
 
-        The letters are ``%Y %y %m %d %H %I %M %S %f %p %j %a %A %b %B %F %T``.
+        Supported: ``%Y %y %m %d %H %I %M %S %f %p %j %a %A %b %B %F %T``.
 
         >>> import datetime
         >>> import headrace as hr
@@ -223,7 +224,7 @@ class TimeTexts:
         return self.strftime("%B")
 
     def normalize(self: Any) -> Series:
-        """Midnight of the same day; the dtype stays."""
+        """Midnight of the same day, in the same dtype."""
         return self.floor("D")  # type: ignore[no-any-return]
 
     @property
@@ -269,6 +270,6 @@ class TimeTexts:
 
     @property
     def is_leap_year(self: Any) -> Series:
-        """True in a year that has a 29th of February."""
+        """True in a leap year."""
         year = self.year
         return (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))  # type: ignore[no-any-return]

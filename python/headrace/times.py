@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dates and timestamps as operands, and what the calendar says of them: `Series.dt`."""
+"""Date and timestamp operands, and the `Series.dt` accessor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _STARTS = {"MS": "month_start", "QS": "quarter_start", "YS": "year_start"}
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-#: Operators that give one of their last two values.
+#: Operators that return one of their last two operands.
 _CHOICES = ("where", "fill_null", "maximum", "minimum")
 _MONDAY = 3  # 1970-01-01 was a Thursday
 
@@ -47,9 +47,9 @@ def _dtype(unit: str, zone: str = "") -> str:
 
 
 def _moment(value: Any, zone: str = "") -> tuple[int, str] | None:
-    """Nanoseconds since 1970 of a date or time, and its own unit; None for anything else.
+    """Nanoseconds since 1970 of a date or time, and its unit; None for anything else.
 
-    Beside a column with a zone a time must have one too; what a text says is meant there.
+    With a zoned column a time needs a zone too; a string means local time there.
     """
     import numpy as np
 
@@ -64,9 +64,9 @@ def _moment(value: Any, zone: str = "") -> tuple[int, str] | None:
         isinstance(value, np.datetime64 | datetime.date) and not getattr(value, "tzinfo", None)
     ):
         raise TypeMismatchError(
-            f"datetime: a time without a zone meets times with one: value={value!r}, "
-            f"zone={zone!r}; use replace(tzinfo=...) on the value, or dt.tz_localize(None) on the "
-            "column"
+            "datetime: a naive time cannot be combined with zoned times: "
+            f"value={value!r}, zone={zone!r}; use replace(tzinfo=...) on the value, or "
+            "dt.tz_localize(None) on the column"
         )
     if isinstance(value, np.datetime64):
         if np.isnat(value):
@@ -78,8 +78,9 @@ def _moment(value: Any, zone: str = "") -> tuple[int, str] | None:
     if isinstance(value, datetime.datetime):
         if value.tzinfo is not None and not zone:
             raise TypeMismatchError(
-                f"datetime: a time with a zone meets times without one: value={value!r}; "
-                "use replace(tzinfo=None) on the value, or dt.tz_localize(zone) on the column"
+                "datetime: a zoned time cannot be combined with naive times: "
+                f"value={value!r}; use replace(tzinfo=None) on the value, or "
+                "dt.tz_localize(zone) on the column"
             )
         since = value - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC if zone else None)
     elif isinstance(value, datetime.date):
@@ -96,7 +97,7 @@ def is_time(value: Any) -> bool:
 
 
 def _as_it_is(column: Deferred, unit: str, clamp: bool) -> Any:
-    """The same to be compared and chosen from, not computed with: days stay int32."""
+    """The column for comparison and choice only: days stay int32."""
     from headrace.series import Series
 
     days = unit == "D" and unit_of(column._node.dtype) == "D"
@@ -104,18 +105,18 @@ def _as_it_is(column: Deferred, unit: str, clamp: bool) -> Any:
 
 
 def _common_zone(op: str, sides: tuple[Any, ...]) -> str:
-    """The zone of the first column; the other has one too, or the operator is refused."""
+    """The zone of the first column; raises unless the other has one too."""
     dtypes = [side._node.dtype for side in sides if is_time(side)]
     zones = [zone_in(dtype) for dtype in dtypes]
     if len(set(map(bool, zones))) > 1:
         raise TypeMismatchError(
-            f"{op}: times with a zone and times without one: left={dtypes[0]!r}, "
-            f"right={dtypes[1]!r}; use dt.tz_localize(zone) on those without"
+            f"{op}: cannot combine zoned and naive times: left={dtypes[0]!r}, "
+            f"right={dtypes[1]!r}; use dt.tz_localize(zone) on the naive ones"
         )
     if op in _CHOICES and len(set(zones)) > 1:
         raise TypeMismatchError(
-            f"{op}: times of two zones in one column: left={dtypes[0]!r}, right={dtypes[1]!r}; "
-            "use dt.tz_convert on one"
+            f"{op}: one column cannot hold two time zones: left={dtypes[0]!r}, "
+            f"right={dtypes[1]!r}; use dt.tz_convert on one side"
         )
     return zones[0]
 
@@ -123,9 +124,9 @@ def _common_zone(op: str, sides: tuple[Any, ...]) -> str:
 def _in_common(
     sides: tuple[Any, ...], zone: str, least: str = "D", clamp: bool = False
 ) -> tuple[list[_core.Node], str] | None:
-    """Counts of times in the coarsest unit that holds all of them; None where a side is no time.
+    """Counts of times in the coarsest common unit; None if a side is not a time.
 
-    What does not fit in it is an error with its row, or with `clamp` the greatest count.
+    A value that does not fit raises with its row, or with `clamp` becomes the largest count.
     """
     moments = [None if is_time(side) else _moment(side, zone) for side in sides]
     units = [least]
@@ -144,7 +145,7 @@ def _in_common(
 
 
 def in_one_unit(op: str, left: Deferred, right: Deferred) -> list[_core.Node] | None:
-    """Integers of two columns of times, or two of durations, that are equal where these are."""
+    """Two time or duration columns as integers of a common unit."""
     sides = (left, right)
     if all(map(is_duration, sides)):
         unit = max(map(span_unit, sides), key=UNITS.index)
@@ -156,7 +157,7 @@ def in_one_unit(op: str, left: Deferred, right: Deferred) -> list[_core.Node] | 
 
 
 def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
-    """The node of an operator on dates and timestamps, or None for what takes none."""
+    """The node of an operator with a date or time operand, or None if there is none."""
     from headrace.series import Series
 
     if op == "add" and (is_duration(values[0]) or is_time(values[1])):
@@ -192,7 +193,7 @@ def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
 
 
 def _moved(column: Deferred, by: Any, sign: int) -> _core.Node:
-    """The node of a column of times that much later; dates stay dates for whole days."""
+    """The node of times shifted by a duration; dates stay dates for whole days."""
     ns = span(by)
     dtype = column._node.dtype
     unit = max(unit_of(dtype), coarsest(ns), key=UNITS.index)
@@ -201,7 +202,7 @@ def _moved(column: Deferred, by: Any, sign: int) -> _core.Node:
 
 
 def _moved_by_calendar(column: Any, months: int, ns: int) -> _core.Node:
-    """The node of times so many months later by the clocks of their zone, then nanoseconds."""
+    """The node of times shifted by months in local time, then by nanoseconds."""
     from headrace.series import Series
 
     dtype = column._node.dtype
@@ -213,8 +214,8 @@ def _moved_by_calendar(column: Any, months: int, ns: int) -> _core.Node:
     units = ns // scale(unit, "ns")
     if max(abs(months), abs(units)) >= 2**63:
         raise InvalidArgumentError(
-            f"add_months: longer than any times are apart: months={months}, units={units}, "
-            f"dtype={_dtype(unit)!r}; pass fewer"
+            f"add_months: the offset exceeds the dtype's range: months={months}, "
+            f"units={units}, dtype={_dtype(unit)!r}; pass fewer months"
         )
     moved = _core.add_months(local._node, months, units)
     return localized(Series(moved), zone, "raise", "raise") if zone else moved
@@ -223,7 +224,7 @@ def _moved_by_calendar(column: Any, months: int, ns: int) -> _core.Node:
 def converted(column: Any, dtype: str) -> _core.Node:
     """The node of dates, times or durations in another unit; a coarser one rounds down.
 
-    Times with a zone become dates by the clocks of their zone.
+    Zoned times become dates in local time.
     """
     zones = zone_in(column._node.dtype), zone_in(dtype)
     if zones[0] and dtype == "date":
@@ -231,8 +232,9 @@ def converted(column: Any, dtype: str) -> _core.Node:
         return date
     if bool(zones[0]) != bool(zones[1]):
         raise TypeMismatchError(
-            f"astype: a zone is neither guessed nor dropped: from={column._node.dtype!r}, "
-            f"to={dtype!r}; use dt.tz_localize(zone), dt.tz_localize(None) or dt.tz_convert(None)"
+            "astype: cannot add or drop a time zone implicitly: "
+            f"from={column._node.dtype!r}, to={dtype!r}; use dt.tz_localize(zone), "
+            "dt.tz_localize(None) or dt.tz_convert(None)"
         )
     own, unit = unit_of(column._node.dtype), unit_of(dtype)
     if UNITS.index(unit) >= UNITS.index(own):
@@ -243,7 +245,7 @@ def converted(column: Any, dtype: str) -> _core.Node:
 
 
 def _moved_each(times: Any, durations: Any, sign: int) -> _core.Node | None:
-    """The node of times that much later each; dates become timestamps."""
+    """The node of times shifted by a duration column; dates become timestamps."""
     zone = zone_in(times._node.dtype) if is_time(times) else ""
     if isinstance(times, datetime.datetime) and times.tzinfo:
         zone = name_of(times.tzinfo)
@@ -258,9 +260,9 @@ def _moved_each(times: Any, durations: Any, sign: int) -> _core.Node | None:
 
 
 class TimeAccessor(TimeTexts):
-    """What the calendar says of each date or timestamp; null where it is null.
+    """Calendar and clock fields of each date or timestamp; null for null.
 
-    Numbers are int32, as in pandas. Timestamps with a zone are looked at by its clocks.
+    Numbers are int32, as in pandas. Zoned timestamps use local time.
     """
 
     __slots__ = ("_given", "_series", "_unit", "_zone")
@@ -268,7 +270,7 @@ class TimeAccessor(TimeTexts):
     def __init__(self, series: Series) -> None:
         if not is_time(series):
             raise TypeMismatchError(
-                f"dt: not a column of dates or timestamps: dtype={str(series.dtype)!r}; "
+                f"dt: expected a column of dates or timestamps: dtype={str(series.dtype)!r}; "
                 "use astype('date') first"
             )
         self._given = self._series = series
@@ -288,7 +290,7 @@ class TimeAccessor(TimeTexts):
         return self._made(_core.date_field(self._series._node, name))
 
     def _part(self, step: int, count: int) -> Series:
-        """How many steps of nanoseconds the time of day has, modulo `count`."""
+        """The time of day in steps of nanoseconds, modulo `count`."""
         mark("dt")
         own = scale(self._unit, "ns")
         whole = counts(self._series, self._unit)
@@ -339,7 +341,7 @@ class TimeAccessor(TimeTexts):
 
     @property
     def hour(self) -> Series:
-        """Hours of the day, 0 to 23; 0 of dates."""
+        """Hours of the day, 0 to 23; 0 for dates."""
         return self._part(STEPS["h"], 24)
 
     @property
@@ -373,30 +375,29 @@ class TimeAccessor(TimeTexts):
 
     @property
     def tz(self) -> datetime.tzinfo | None:
-        """The zone, as Python's zoneinfo has it; None for times without one."""
+        """The zone as a Python tzinfo; None for naive times."""
         return zone_of(self._zone) if self._zone else None
 
     def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
-        """Times that clocks of the zone `tz` showed, as instants; or with None, the other way.
+        """Interpret naive times as local times of the zone `tz`; None converts back to naive.
 
         Parameters
         ----------
         tz : str, datetime.tzinfo or None
-            ``"Europe/Berlin"``, ``"UTC"``, ``"+05:30"``. None gives what clocks of the column's
-            zone showed, without a zone.
+            ``"Europe/Berlin"``, ``"UTC"``, ``"+05:30"``. None gives naive local times.
         ambiguous : {"raise", "NaT", "earliest", "latest", "infer"}, bool or series of bool
-            What becomes of times that clocks show twice as they go back; a bool says whether it
-            was summer time (the earliest). ``"infer"`` looks at the rows: of times that follow each
-            other, those from where they go back on are the latest.
+            How to treat local times that occur twice; a bool tells whether it was summer time (the
+            earliest). ``"infer"`` evaluates the rows: in a run of ambiguous times, those after a
+            step back are the latest.
         nonexistent : {"raise", "NaT", "shift_forward", "shift_backward"} or timedelta
-            What becomes of times that clocks jump over: null, the second behind the jump, the
-            last unit before it, or so much later.
+            How to treat skipped local times: null, the first instant after the gap, the last unit
+            before it, or shifted by a timedelta.
 
         Raises
         ------
         InvalidArgumentError
-            With the row of a time that is there twice or never, when it runs; for a zone that the
-            system's tz database does not have.
+            On evaluation with the row of an ambiguous or nonexistent time; for a zone missing from
+            the system's tz database.
 
         Examples
         --------
@@ -412,18 +413,17 @@ class TimeAccessor(TimeTexts):
             return self._series
         if self._zone:
             raise TypeMismatchError(
-                f"tz_localize: the times have a zone: dtype={self._given._node.dtype!r}; "
-                "use dt.tz_convert to see them in another"
+                "tz_localize: the times already have a zone: "
+                f"dtype={self._given._node.dtype!r}; use dt.tz_convert to change it"
             )
         if self._unit == "D":
             raise TypeMismatchError(
-                "tz_localize: dates have no time that a zone could move; "
-                "use astype('datetime64[us]') first"
+                "tz_localize: dates have no time of day; use astype('datetime64[us]') first"
             )
         return self._made(localized(self._series, name_of(tz), ambiguous, nonexistent))
 
     def tz_convert(self, tz: Any) -> Series:
-        """The same instants, shown in the zone `tz`; in UTC and without a zone for None.
+        """The same instants in the zone `tz`; None gives naive UTC times.
 
         >>> import datetime
         >>> import headrace as hr
@@ -434,24 +434,22 @@ class TimeAccessor(TimeTexts):
         mark("tz_convert")
         if not self._zone:
             raise TypeMismatchError(
-                f"tz_convert: the times have no zone: dtype={self._given._node.dtype!r}; "
-                "use dt.tz_localize to say in which they are"
+                f"tz_convert: the times have no zone: dtype={self._given._node.dtype!r}; use "
+                "dt.tz_localize to set one"
             )
         zone = "" if tz is None else name_of(tz)
         return self._made(_core.retype(self._given._node, _dtype(self._unit, zone)))
 
     def add_months(self, n: int) -> Series:
-        """Times `n` months later, or earlier for an `n` below 0; the dtype stays, and so does null.
+        """Add `n` months, or subtract for negative `n`; dtype and nulls are kept.
 
-        A day that the month does not have is its last one. Of times with a zone the clocks are
-        moved. The same as adding ``pandas.DateOffset(months=n)``, which moves by years, days and
-        hours too.
+        A day beyond the month's end becomes its last day. Zoned times move in local time. The same
+        as adding ``pandas.DateOffset(months=n)``, which also takes years, days and hours.
 
         Raises
         ------
         InvalidArgumentError
-            When it runs, with the row of a time that the dtype does not hold, or that clocks show
-            twice or never.
+            On evaluation with the row of a time that is out of range, ambiguous or nonexistent.
 
         >>> import datetime
         >>> import headrace as hr
@@ -463,15 +461,15 @@ class TimeAccessor(TimeTexts):
         return self._made(_moved_by_calendar(self._given, n, 0))
 
     def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
-        """The start of the period that a time lies in.
+        """The start of the period that contains each time.
 
         Parameters
         ----------
         freq : str or timedelta
-            A number (1 unless given) of D, h, min, s, ms, us or ns, as ``"15min"``, counted from
-            1970 on: the dtype stays. ``"MS"``, ``"QS"``, ``"YS"``: month, quarter, year; a date.
+            A multiple of D, h, min, s, ms, us or ns, such as ``"15min"``, counted from 1970: the
+            dtype is kept. ``"MS"``, ``"QS"``, ``"YS"``: month, quarter, year; a date.
         ambiguous, nonexistent
-            Of starts by the clocks of a zone; see `tz_localize`.
+            For period starts in local time; see `tz_localize`.
 
         >>> import datetime
         >>> import headrace as hr
@@ -483,7 +481,7 @@ class TimeAccessor(TimeTexts):
         return self._multiples("floor", freq, ambiguous, nonexistent)
 
     def ceil(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
-        """The end of the period that a time lies in, or the time itself where one begins.
+        """The end of the period that contains each time, or the time itself at a period start.
 
         >>> import datetime
         >>> import headrace as hr
@@ -493,7 +491,7 @@ class TimeAccessor(TimeTexts):
         return self._multiples("ceil", freq, ambiguous, nonexistent)
 
     def round(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
-        """The nearest start of a period; of two the one that is an even number of periods."""
+        """The nearest period start; halves go to the even period."""
         return self._multiples("round", freq, ambiguous, nonexistent)
 
     def _multiples(self, op: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Series:

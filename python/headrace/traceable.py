@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Python functions may be called once with whole columns instead of once a row.
+"""Decide which Python functions may be called once with whole columns instead of per row.
 
-Those whose bytecode has nothing but arithmetic, comparisons, branches and calls of known functions,
-and that reach no state: what they read besides their argument never changes.
+These are functions whose bytecode has only arithmetic, comparisons, branches and calls of known
+functions, and that are stateless: what they read besides their argument never changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import CodeType
 
-#: Instructions of Python 3.11 to 3.14 that only work with values; one that is not here is refused.
+#: Side-effect-free instructions of Python 3.11 to 3.14; all others are refused.
 _INSTRUCTIONS = frozenset(
     """
     RESUME NOP CACHE EXTENDED_ARG NOT_TAKEN PUSH_NULL POP_TOP COPY SWAP
@@ -38,7 +38,7 @@ _INSTRUCTIONS = frozenset(
 _NAMES = ("LOAD_GLOBAL", "LOAD_DEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _INTRINSIC = ("CALL_INTRINSIC_1", "INTRINSIC_UNARY_POSITIVE")
-#: ``*args``, ``**kwargs``, and all that is called and does not run.
+#: ``*args``, ``**kwargs``, generators and coroutines.
 _OTHER_KINDS = (
     inspect.CO_VARARGS
     | inspect.CO_VARKEYWORDS
@@ -58,7 +58,7 @@ _NUMPY_FUNCTIONS = ("where", "select", "clip", "round", "around")
 
 @functools.lru_cache(maxsize=1024)
 def _names_of(code: CodeType) -> tuple[tuple[str, str, str], ...] | None:
-    """The names that code reads, as (instruction, name, attribute taken of it); None: refused."""
+    """The names that code reads, as (instruction, name, attribute); None: refused."""
     if code.co_flags & _OTHER_KINDS or code.co_exceptiontable:
         return None
     names = []
@@ -76,7 +76,7 @@ def _names_of(code: CodeType) -> tuple[tuple[str, str, str], ...] | None:
 
 
 def is_constant(value: Any) -> bool:
-    """Whether this is a value that nobody can change."""
+    """Whether this is an immutable value."""
     if type(value) is tuple:
         return all(map(is_constant, value))
     if type(value) in _CONSTANTS:
@@ -91,7 +91,7 @@ def is_constant(value: Any) -> bool:
 
 
 def _is_known_function(value: Any) -> bool:
-    """Whether this is a function of the library, or NumPy's, that has no state."""
+    """Whether this is a stateless function of the standard library or NumPy."""
     if any(value is each for each in _BUILTINS):
         return True
     if type(value) is BuiltinFunctionType and value.__self__ is math:
@@ -113,7 +113,7 @@ def _is_known_of_module(module: ModuleType, attribute: str) -> bool:
 
 
 def _reads(function: FunctionType, step: str, name: str) -> Any:
-    """What a name is in a function; KeyError or ValueError where it is nothing."""
+    """The value of a name in a function; KeyError or ValueError if undefined."""
     if step == "LOAD_DEREF":
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         return dict(cells)[name].cell_contents
@@ -122,17 +122,17 @@ def _reads(function: FunctionType, step: str, name: str) -> Any:
 
 
 def is_traceable(function: Any, callers: tuple[Any, ...] = ()) -> bool:
-    """Whether a call with whole columns means the same as a call for each row.
+    """Whether a call with whole columns is equivalent to one call per row.
 
-    The function has no state, and what it calls has none; values decide by themselves whether
-    what is done with them has a meaning for columns.
+    Checks that the function and all it calls are stateless; traced values themselves reject
+    operations without a column equivalent.
     """
     if type(function) is functools.partial:
         given = (*function.args, *function.keywords.values())
         return all(map(is_constant, given)) and is_traceable(function.func, callers)
     if type(function) is not FunctionType:
         return not callers and _is_known_function(function)
-    # What a function carries could be changed by a method of it.
+    # Attributes of a function could be changed by its methods.
     if function in callers or function.__dict__:
         return False
     names = _names_of(function.__code__)

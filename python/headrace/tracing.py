@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of Python functions with values that stand for whole columns."""
+"""Trace Python functions with values that represent whole columns."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _DIVISIONS = ("divide", "floor_divide", "remainder")
 
 
 class NotTraceableError(Exception):
-    """What is done with a value means something else for a column."""
+    """An operation on a value that has no column equivalent."""
 
 
 class _Branches:
-    """What the function decided on its way, and which rows would have raised an error."""
+    """The branches taken by the function, and the rows that would have raised an error."""
 
     def __init__(self, taken: list[bool]) -> None:
         self.taken = taken
@@ -51,7 +51,7 @@ class _Branches:
         return self.taken[place]
 
     def must_not_be(self, error: Series) -> None:
-        """The rows that come here raise an error where this is true."""
+        """Rows that reach this point raise an error where this is true."""
         for taken, condition in zip(self.taken, self.conditions, strict=False):
             error = error & (condition if taken else ~condition)
         self.errors.append(error.fill_null(False))
@@ -66,7 +66,7 @@ def _kind_of_dtype(dtype: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """What sort of value this is, a column or a constant."""
+    """The kind of a value, column or constant."""
     if isinstance(value, Traced):
         return value._kind
     if isinstance(value, Deferred) or type(value).__module__ == "numpy":
@@ -81,7 +81,7 @@ def _kind(value: Any) -> str:
 
 
 def _is_of_numpy(value: Any) -> bool:
-    """Whether it is computed with as NumPy's numbers, which wrap and divide by zero."""
+    """Whether this has NumPy semantics, which wrap and divide by zero."""
     if isinstance(value, Traced):
         return value._of_numpy
     return isinstance(value, Deferred) or type(value).__module__ == "numpy"
@@ -92,7 +92,7 @@ def _plain(value: Any) -> Any:
 
 
 def _bounds(value: Any) -> tuple[int, int]:
-    """The least and the greatest integer that there is; looks at a column once."""
+    """The smallest and the largest integer; evaluates a column once."""
     if not isinstance(value, Traced):
         return int(value), int(value)
     if value._kind == "bool":
@@ -106,7 +106,7 @@ def _bounds(value: Any) -> tuple[int, int]:
 
 
 def _int_bounds(op: str, left: Any, right: Any) -> tuple[int, int] | None:
-    """Those of an operation on integers that may leave int64, which Python's do not mind."""
+    """The bounds of an integer operation that may overflow int64, unlike in Python."""
     if op == "power":
         if isinstance(right, Traced) or not 0 <= right <= _MOST_BITS:
             raise NotTraceableError
@@ -115,7 +115,7 @@ def _int_bounds(op: str, left: Any, right: Any) -> tuple[int, int] | None:
     elif op in ("add", "subtract", "multiply"):
         moved = [side for side in (left, right) if not isinstance(side, Traced)]
         if op != "multiply" and moved and abs(moved[0]) < _SMALL:
-            return None  # only of integers next to the ends of int64
+            return None  # only for integers near the limits of int64
         act = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}[op]
         found = [act(a, b) for a in _bounds(left) for b in _bounds(right)]
         low, high = min(found), max(found)
@@ -127,7 +127,7 @@ def _int_bounds(op: str, left: Any, right: Any) -> tuple[int, int] | None:
 
 
 def _result_kind(op: str, left: str, right: str, of_numpy: bool) -> str:
-    """The kind of a result; an error for those that columns and values compute differently."""
+    """The kind of a result; raises if columns and values would compute it differently."""
     if op in _COMPARISONS:
         fits = left == right or {left, right} <= {*_NUMBERS, "bool"}
         if fits:
@@ -137,7 +137,7 @@ def _result_kind(op: str, left: str, right: str, of_numpy: bool) -> str:
             return left
     elif left == right == "bool":
         if of_numpy and op in ("add", "multiply"):
-            return "bool"  # "or" and "and"; Python's are integers
+            return "bool"  # "or" and "and"; in Python these are integers
     elif {left, right} <= {*_NUMBERS, "bool"}:
         return "float" if "float" in (left, right) or op == "divide" else "int"
     elif op == "add" and left == right == "text":
@@ -152,9 +152,9 @@ def _result_kind(op: str, left: str, right: str, of_numpy: bool) -> str:
 
 
 class Traced:
-    """A value of each row: a column that is computed with as its values would be.
+    """A value per row: a column with the semantics of its Python values.
 
-    What is not here, or has no meaning for one of the dtypes, makes the function run row by row.
+    Unsupported operations, or those undefined for a dtype, make the function run row by row.
     """
 
     __slots__ = ("_bounds", "_branches", "_column", "_kind", "_of_numpy")
@@ -194,7 +194,7 @@ class Traced:
             raise NotTraceableError
 
     def _check_power(self, base: Any, exponent: Any, made: Series) -> None:
-        """Python has complex numbers and errors where NumPy has NaN and infinities."""
+        """Python gives complex numbers and errors where NumPy gives NaN and infinities."""
         if not isinstance(exponent, Traced) and exponent >= 0 and exponent == math.floor(exponent):
             return
         finite = made - made == 0
@@ -239,12 +239,12 @@ class Traced:
         return other // self, other % self
 
     def __round__(self, digits: Any = None) -> Traced:
-        if not self._of_numpy or type(digits) is not int:  # Python rounds exactly, and to int
+        if not self._of_numpy or type(digits) is not int:  # Python rounds exactly, to int
             raise NotTraceableError
         return self.round(digits)
 
     def round(self, decimals: int = 0) -> Traced:
-        """What NumPy's numbers have as a method."""
+        """The method of NumPy's numbers."""
         if not self._of_numpy or self._kind not in _NUMBERS:
             raise NotTraceableError
         return self._made(self._column.round(decimals), True)
@@ -257,7 +257,7 @@ class Traced:
     def __format__(self, spec: str) -> str:
         raise NotTraceableError
 
-    # ---- NumPy -------------------------------------------------------------------------------
+    # ---- NumPy -----------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         kinds = {_kind(each) for each in inputs}
         if method != "__call__" or kwargs or not kinds <= {*_NUMBERS, "bool"}:
@@ -298,7 +298,7 @@ for _word, _op in zip(("eq", "ne", "lt", "le", "gt", "ge"), _COMPARISONS, strict
 
 
 def _choose(condition: Series, yes: Any, no: Any) -> Any:
-    """The value of each row by a condition without nulls; both are of one kind, or None."""
+    """Choose per row by a condition without nulls; both sides are of one kind, or None."""
     kinds = _kind(yes), _kind(no)
     if kinds == ("none", "none"):
         return None
@@ -328,7 +328,7 @@ def _repeated(like: Series, value: Any) -> Series:
 
 
 def _as_floats(value: Any, beside: Any) -> Any:
-    """An integer constant beside floats as one, which it is in a column of both."""
+    """Convert an integer constant to float if the other operand is a float column."""
     whole = type(value) is int and abs(value) <= _EXACT_IN_FLOATS
     return float(value) if whole and _kind(beside) == "float" else value
 
@@ -373,7 +373,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class TracedRow:
-    """The values of each row by name of their column."""
+    """The values of a row by column name."""
 
     __slots__ = ("_branches", "_columns", "_of_numpy")
 
@@ -392,7 +392,7 @@ class TracedRow:
 
 
 def _every_branch(call: Callable[[_Branches], Any], taken: list[bool], errors: list[Series]) -> Any:
-    """The result by all branches that begin with these, each run once."""
+    """The result over all branches with this prefix, each run once."""
     branches = _Branches(list(taken))
     made = call(branches)
     errors += branches.errors
@@ -409,7 +409,7 @@ def _traced(call: Callable[[_Branches], Any], rows: _core.Node) -> Series | None
         if errors and bool(functools.reduce(operator.or_, errors).any().item()):
             return None
     except Exception:
-        return None  # rows one by one give the result, or the error of the first that has one
+        return None  # run row by row for the result, or the error of the first row that raises
     if not isinstance(made, Traced):
         return None
     node = made._column._node
@@ -417,9 +417,9 @@ def _traced(call: Callable[[_Branches], Any], rows: _core.Node) -> Series | None
 
 
 def of_values(function: Any, column: Series) -> Series | None:
-    """What a function makes of each number of a column, as one step; None where it must be called.
+    """A function of each number of a column, as one step; None if it must be called per row.
 
-    Nulls stay: the function does not see them. Numbers are Python's, as pandas gives them.
+    Nulls are skipped. Numbers have Python semantics, as in pandas.
     """
     if not is_traceable(function) or column.dtype == "uint64":
         return None
@@ -431,9 +431,9 @@ def of_values(function: Any, column: Series) -> Series | None:
 
 
 def of_rows(function: Any, columns: dict[str, Series]) -> Series | None:
-    """What a function makes of each row, as one step; None where it must be called.
+    """A function of each row, as one step; None if it must be called per row.
 
-    Rows of nothing but numbers have NumPy's numbers in pandas, others Python's.
+    All-numeric rows have NumPy semantics, as in pandas, others Python's.
     """
     if not is_traceable(function):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of rows: `rolling` of series, frames and groups, and what groups know of each row."""
+"""Window functions: `rolling` of series, frames and groups, and per-row group functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headrace.series import Series
 
 _NUMBERS = "biuf"
-#: Methods of groups that `transform` knows by name.
+#: Methods of groups that `transform` accepts by name.
 ROW_FUNCTIONS = (
     *("cumsum", "cumprod", "cummin", "cummax"),
     *("cumcount", "rank", "shift", "diff"),
@@ -29,7 +29,7 @@ def rows_of_groups(
     columns: Mapping[str, _core.Node],
     *words: Any,
 ) -> dict[str, _core.Node]:
-    """Columns that the engine makes of each row and its group, in the rows of `columns`."""
+    """Per-row group functions of the engine, in the row order of `columns`."""
     table = make(keys, list(columns.values()), *words)
     return {
         name: _core.in_domain(_core.part(table, place), node.domain)
@@ -38,11 +38,11 @@ def rows_of_groups(
 
 
 class Rolling:
-    """Aggregates of the last rows up to each one, from `rolling` of series, frames and groups.
+    """Aggregates over a moving window of rows, from `rolling` of series, frames and groups.
 
-    Null and NaN take no part; a row whose window has fewer than `min_periods` values gets null.
-    Integers stay integers in sums, minima and maxima, which pandas makes floats. A value that left
-    the window leaves no rounding error and no NaN behind.
+    Null and NaN are skipped; a row whose window has fewer than `min_periods` values gets null.
+    Sums, minima and maxima of integers stay integers, unlike in pandas. A value that leaves the
+    window leaves no rounding error and no NaN behind.
 
     >>> import headrace as hr
     >>> s = hr.Series([1.0, 2.0, None, 4.0, 8.0])
@@ -66,16 +66,16 @@ class Rolling:
             self._window = operator.index(window)
         except TypeError:
             raise TypeMismatchError(
-                f"rolling: a window is a number of rows: window={window!r}"
+                f"rolling: expected a number of rows as window: window={window!r}"
             ) from None
         if self._window < 1:
             raise InvalidArgumentError(
-                f"rolling: the window is too short: window={window}; pass 1 row or more"
+                f"rolling: the window is too short: window={window}; expected at least 1 row"
             )
         if min_periods is not None and not 0 <= min_periods <= self._window:
             raise InvalidArgumentError(
                 f"rolling: min_periods is out of range: min_periods={min_periods}, "
-                f"window={window}; pass 0 to the window"
+                f"window={window}; expected 0 to {window}"
             )
         self._columns = dict(columns)
         self._finish = finish
@@ -102,7 +102,7 @@ class Rolling:
         return self._finish(made)
 
     def sum(self) -> Any:
-        """Sums; with ``min_periods=0`` of no value 0."""
+        """Sums; 0 for no values with ``min_periods=0``."""
         return self._made("sum")
 
     def mean(self) -> Any:
@@ -110,27 +110,27 @@ class Rolling:
         return self._made("mean")
 
     def min(self) -> Any:
-        """Least values."""
+        """Minima."""
         return self._made("min")
 
     def max(self) -> Any:
-        """Greatest values."""
+        """Maxima."""
         return self._made("max")
 
     def var(self, ddof: int = 1) -> Any:
-        """Variances; null of `ddof` values and fewer."""
+        """Variances; null with `ddof` values or fewer."""
         return self._made("var", ddof)
 
     def std(self, ddof: int = 1) -> Any:
-        """Standard deviations; null of `ddof` values and fewer."""
+        """Standard deviations; null with `ddof` values or fewer."""
         return self._made("std", ddof)
 
     def median(self) -> Any:
-        """Medians; the time grows with the window."""
+        """Medians; the cost grows with the window."""
         return self._made("median")
 
     def agg(self, func: str | list[str]) -> Any:
-        """An aggregate by name; of one column a list of them too, as columns of a frame.
+        """An aggregate by name; for a single column also a list, as columns of a frame.
 
         >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).agg(["sum", "max"]).to_dict()
@@ -143,18 +143,19 @@ class Rolling:
         for name in names:
             if name not in known:
                 raise InvalidArgumentError(
-                    f"agg: no such aggregate of a window: func={name!r}; pass {', '.join(known)}"
+                    f"agg: unknown window aggregate: func={name!r}; expected "
+                    f"{', '.join(map(repr, known))}"
                 )
         if isinstance(func, str):
             return getattr(self, func)()
         if len(self._columns) != 1:
             raise InvalidArgumentError(
-                f"agg: several aggregates want one column: columns={list(self._columns)}"
+                f"agg: a list of aggregates needs a single column: columns={list(self._columns)}"
             )
         return DataFrame({name: getattr(self, name)() for name in names})
 
     def count(self) -> Any:
-        """Numbers of values that are not missing; null where the window has too few rows."""
+        """Numbers of non-missing values; null if the window has too few rows."""
         from headrace.series import Series
 
         there = {n: Series(node).notna().astype("int64")._node for n, node in self._columns.items()}
@@ -162,7 +163,7 @@ class Rolling:
 
 
 def rolling_series(series: Series, window: int, min_periods: int | None, center: bool) -> Rolling:
-    """``series.rolling(...)``."""
+    """Implement ``series.rolling(...)``."""
     nodes = {series.name or "value": series._node}
 
     def finish(made: dict[str, _core.Node]) -> Any:
@@ -173,15 +174,15 @@ def rolling_series(series: Series, window: int, min_periods: int | None, center:
 
 
 def numbers_of(frame: Any, op: str) -> dict[str, _core.Node]:
-    """The columns of numbers of a frame that are no labels."""
+    """The numeric non-label columns of a frame."""
     names = [name for name in frame._unlabelled() if frame[name].dtype.is_of(_NUMBERS)]
     if not names:
-        raise TypeMismatchError(f"{op}: no column of numbers: columns={frame.columns}")
+        raise TypeMismatchError(f"{op}: no numeric column: columns={frame.columns}")
     return {name: frame._nodes[name] for name in names}
 
 
 def rolling_frame(frame: Any, window: int, min_periods: int | None, center: bool) -> Rolling:
-    """``frame.rolling(...)``: of each column of numbers."""
+    """Implement ``frame.rolling(...)`` for each numeric column."""
 
     def finish(made: dict[str, _core.Node]) -> Any:
         labels = {name: node for name, node in frame._nodes.items() if name in frame._labels}
@@ -191,12 +192,12 @@ def rolling_frame(frame: Any, window: int, min_periods: int | None, center: bool
 
 
 class SeriesWindows(Deferred):
-    """The part of `Series` where a row looks at the rows around it."""
+    """The part of `Series` for window functions."""
 
     __slots__ = ()
 
     def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Series:
-        """Row r becomes row ``r - periods``; rows that there are not are null, or `fill_value`.
+        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
 
         >>> import headrace as hr
         >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
@@ -212,7 +213,7 @@ class SeriesWindows(Deferred):
         return made.where(there, fill_value)
 
     def diff(self: Any, periods: int = 1) -> Series:
-        """Each value less the one `periods` rows before; null where there is none."""
+        """Difference to the value `periods` rows before; null where there is none."""
         change: Series = self - self.shift(periods)
         return change
 
@@ -223,17 +224,17 @@ class SeriesWindows(Deferred):
         *,
         pct: bool = False,
     ) -> Series:
-        """The place of each value in their order, from 1 on; missing ones have none.
+        """Rank the values, from 1; missing values get null.
 
         Parameters
         ----------
         method : {"average", "min", "max", "first", "dense"}
-            What equal values get: the mean of their places, the least, the greatest, each its own
-            in row order, or the number of distinct values up to it.
+            Rank of equal values: the mean, lowest or highest rank, row order, or the number of
+            distinct values up to it.
         ascending : bool
-            Whether the least value has place 1.
+            Whether the smallest value has rank 1.
         pct : bool
-            Places as shares of the last place.
+            Ranks as shares of the last rank.
 
         >>> import headrace as hr
         >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
@@ -253,7 +254,7 @@ class SeriesWindows(Deferred):
         return made
 
     def cumsum(self: Any) -> Series:
-        """Running sum; missing rows stay as they are and take no part.
+        """Cumulative sum; missing values are kept and skipped.
 
         >>> import headrace as hr
         >>> hr.Series([1, None, 3]).cumsum().to_list()
@@ -262,30 +263,30 @@ class SeriesWindows(Deferred):
         return self._cumulate("cumsum")  # type: ignore[no-any-return]
 
     def cumprod(self: Any) -> Series:
-        """Running product; missing rows stay as they are and take no part."""
+        """Cumulative product; missing values are kept and skipped."""
         return self._cumulate("cumprod")  # type: ignore[no-any-return]
 
     def cummin(self: Any) -> Series:
-        """Running minimum; missing rows stay as they are and take no part."""
+        """Cumulative minimum; missing values are kept and skipped."""
         return self._cumulate("cummin")  # type: ignore[no-any-return]
 
     def cummax(self: Any) -> Series:
-        """Running maximum; missing rows stay as they are and take no part."""
+        """Cumulative maximum; missing values are kept and skipped."""
         return self._cumulate("cummax")  # type: ignore[no-any-return]
 
     def rolling(
         self: Any, window: int, min_periods: int | None = None, center: bool = False
     ) -> Rolling:
-        """Windows of the last `window` rows up to each one, for `sum`, `mean`, `median`, ...
+        """A window of the last `window` rows at each row, for `sum`, `mean`, `median`, ...
 
         Parameters
         ----------
         window : int
-            Rows of a window, fewer at the beginning.
+            Rows per window, fewer at the start.
         min_periods : int, optional
-            A window with fewer values that are not missing gives null; as many as `window`.
+            A window with fewer non-missing values gives null; `window` by default.
         center : bool
-            The row stands in the middle of its window, else at its end.
+            Whether the window is centred on the row, else it ends there.
 
         >>> import headrace as hr
         >>> hr.Series([1, 2, 4, 8]).rolling(3, center=True).max().to_list()
@@ -294,7 +295,7 @@ class SeriesWindows(Deferred):
         return rolling_series(self, window, min_periods, center)
 
     def expanding(self, min_periods: int = 1) -> Rolling:
-        """Windows of all rows up to each one; see `rolling`.
+        """A window of all rows up to each one; see `rolling`.
 
         >>> import headrace as hr
         >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
@@ -304,7 +305,7 @@ class SeriesWindows(Deferred):
 
 
 class GroupRows:
-    """The part of `GroupBy` whose results have the rows of the frame."""
+    """The part of `GroupBy` whose results have one value per row."""
 
     __slots__ = ()
 
@@ -328,7 +329,7 @@ class GroupRows:
         )
 
     def _picked(self: Any, op: str, kinds: str | None) -> dict[str, _core.Node]:
-        """The columns of these kinds; one that was picked by name, whatever it is."""
+        """The columns of these kinds; a single selected one whatever its kind."""
         from headrace.group import SeriesGroupBy
         from headrace.series import Series
 
@@ -337,13 +338,13 @@ class GroupRows:
             return values
         picked = {n: node for n, node in values.items() if Series(node).dtype.is_of(kinds)}
         if not picked:
-            raise TypeMismatchError(f"{op}: no column of numbers: columns={list(values)}")
+            raise TypeMismatchError(f"{op}: no numeric column: columns={list(values)}")
         return picked
 
     def rolling(
         self: Any, window: int, min_periods: int | None = None, center: bool = False
     ) -> Rolling:
-        """Windows of rows within each group; see `Series.rolling`. Rows keep their order.
+        """Windows within each group; see `Series.rolling`. Rows keep their order.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
@@ -355,11 +356,11 @@ class GroupRows:
         return Rolling(columns, self._finish_rows, window, min_periods, center, keys, self._dropna)
 
     def expanding(self, min_periods: int = 1) -> Rolling:
-        """Windows of all rows of the group up to each one; see `rolling`."""
+        """A window of all rows of the group up to each one; see `rolling`."""
         return self.rolling(_core.ALL_ROWS, min_periods)
 
     def cumsum(self: Any) -> Any:
-        """Running sums within each group, in the order of the rows.
+        """Cumulative sums within each group, in row order.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
@@ -369,21 +370,21 @@ class GroupRows:
         return self._rows("cumsum", _core.group_cumulative, "cumsum", kinds="biufm")
 
     def cumprod(self: Any) -> Any:
-        """Running products within each group."""
+        """Cumulative products within each group."""
         return self._rows("cumprod", _core.group_cumulative, "cumprod", kinds=_NUMBERS)
 
     def cummin(self: Any) -> Any:
-        """Running minima within each group."""
+        """Cumulative minima within each group."""
         return self._rows("cummin", _core.group_cumulative, "cummin", kinds="iufmM")
 
     def cummax(self: Any) -> Any:
-        """Running maxima within each group."""
+        """Cumulative maxima within each group."""
         return self._rows("cummax", _core.group_cumulative, "cummax", kinds="iufmM")
 
     def cumcount(self: Any, ascending: bool = True) -> Series:
-        """The place of each row in its group, from 0 on; null where the key is missing.
+        """The number of each row in its group, from 0; null if the key is missing.
 
-        With ``ascending=False`` how many rows of its group are behind it.
+        With ``ascending=False`` the number of later rows in its group.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
@@ -405,7 +406,7 @@ class GroupRows:
         *,
         pct: bool = False,
     ) -> Any:
-        """The place of each value in the order of its group, from 1 on; see `Series.rank`.
+        """The rank of each value within its group, from 1; see `Series.rank`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [7, 5, 2]})
@@ -418,9 +419,9 @@ class GroupRows:
         return places / self.transform("nunique" if method == "dense" else "count")
 
     def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Any:
-        """Each row's value `periods` rows before in its group (behind, when negative), else null.
+        """Shift rows by `periods` within their group (up if negative); vacated rows become null.
 
-        In the order of the rows. Costs a sort by the keys and one of positions.
+        In row order. Costs a sort by keys and one by positions.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
@@ -435,7 +436,7 @@ class GroupRows:
         return made.where(there, fill_value)
 
     def diff(self: Any, periods: int = 1) -> Any:
-        """Each value less the one `periods` rows before in its group; null where there is none.
+        """Difference to the value `periods` rows before in its group; null where there is none.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1, 2, 4]})

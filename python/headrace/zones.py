@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time zones: names, what Python's zoneinfo knows of them, and what the engine gets of that."""
+"""Time zones: names, and the transition rules passed from zoneinfo to the engine."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ZONED = re.compile(r"datetime64\[(s|ms|us|ns), *(.+)\]")
 
 
 def zone_in(dtype: str) -> str:
-    """The name of the zone in a dtype's word; empty for times without one."""
+    """The zone in a dtype name; empty for naive times."""
     return dtype.partition(", ")[2].removesuffix("]") if dtype.startswith("datetime64") else ""
 
 
 def zoned_word(word: str) -> str | None:
-    """The engine's word for a dtype of times with a zone that is known here; None for others."""
+    """The engine's name of a zoned dtype whose zone is known here; None for others."""
     match = _ZONED.fullmatch(word)
     if not match:
         return None
@@ -34,7 +34,7 @@ def zoned_word(word: str) -> str | None:
 
 @functools.cache
 def zone_of(name: str) -> datetime.tzinfo:
-    """Python's zone of this name: of the tz database, or fixed as in ``+05:30``."""
+    """The tzinfo of a zone name: from the tz database, or fixed such as ``+05:30``."""
     if name == "UTC":
         return datetime.UTC
     if fixed := _FIXED.fullmatch(name):
@@ -47,26 +47,26 @@ def zone_of(name: str) -> datetime.tzinfo:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         raise InvalidArgumentError(
-            f"time zone: no such zone in the system's tz database: zone={name!r}; use a name such "
-            "as 'Europe/Berlin', 'UTC' or '+05:30' (where the system has no database: "
+            f"time zone: not found in the system's tz database: zone={name!r}; use a name "
+            "such as 'Europe/Berlin', 'UTC' or '+05:30' (if the system has no database: "
             "pip install tzdata)"
         ) from None
 
 
 def name_of(zone: Any) -> str:
-    """The name of a zone, given by its name or as a ``tzinfo``."""
+    """The name of a zone, given as a name or a ``tzinfo``."""
     if isinstance(zone, str):
         zone_of(zone)
         return zone
     if not isinstance(zone, datetime.tzinfo):
-        raise TypeMismatchError(f"time zone: a name or a tzinfo is wanted: zone={zone!r}")
-    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # of zoneinfo, of pytz
+        raise TypeMismatchError(f"time zone: expected a name or a tzinfo: zone={zone!r}")
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # zoneinfo, pytz
     if name:
         return str(name)
     offset = zone.utcoffset(None)
     if offset is None or offset % datetime.timedelta(minutes=1):
         raise TypeMismatchError(
-            f"time zone: this one has no name: zone={zone!r}; use zoneinfo.ZoneInfo(name)"
+            f"time zone: the tzinfo has no name: zone={zone!r}; use zoneinfo.ZoneInfo(name)"
         )
     minutes = offset // datetime.timedelta(minutes=1)
     if not minutes:
@@ -75,11 +75,11 @@ def name_of(zone: Any) -> str:
 
 
 def _rules(zone: datetime.tzinfo) -> tuple[list[int], list[int]]:
-    """The seconds at which the zone's offset changes, to the year 2500, and its offsets.
+    """The seconds at which the zone's offset changes, until 2500, and the offsets.
 
-    zoneinfo tells offsets, not changes. Between two days with different offsets the second is
-    searched; no zone of the tz database changes twice within three days. Behind 2100 there are only
-    rules that repeat year by year.
+    zoneinfo gives offsets, not transitions. Between two days with different offsets the second is
+    found by bisection; no zone in the tz database changes twice within three days. After 2100 only
+    yearly rules remain.
     """
 
     def offset(second: int) -> int:
@@ -119,13 +119,13 @@ def _know(zone: str) -> None:
 
 
 def know_zone(dtype: str) -> None:
-    """Give the engine the rules of a dtype's zone, if it has one."""
+    """Pass the rules of a dtype's zone to the engine, if it has one."""
     if zone := zone_in(dtype):
         _know(zone)
 
 
 def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.Node:
-    """The node of the instants at which clocks of the zone show these times."""
+    """The node of the instants of local times in the zone."""
     from headrace.series import Series
 
     dtype = f"{times._node.dtype.removesuffix(']')}, {zone}]"
@@ -140,7 +140,7 @@ def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.
         nonexistent = "raise"
     if isinstance(ambiguous, str) and ambiguous != "infer":
         return node(ambiguous, nonexistent)
-    if isinstance(ambiguous, bool):  # as pandas: whether it is summer time
+    if isinstance(ambiguous, bool):  # as in pandas: whether it is summer time
         return node("earliest" if ambiguous else "latest", nonexistent)
     first, last = (Series(node(word, nonexistent)) for word in ("earliest", "latest"))
     summer = _inferred(first, last) if isinstance(ambiguous, str) else ambiguous
@@ -151,9 +151,9 @@ def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.
 
 
 def _inferred(first: Any, last: Any) -> Any:
-    """Whether each time that clocks show twice is the first of both; looks at the rows.
+    """Whether each ambiguous time is the first of both; evaluates the rows.
 
-    Rows one behind the other go on, so the row that goes back begins the second ones.
+    Within a run times increase, so a step back starts the second occurrences.
     """
     import numpy as np
 
@@ -165,22 +165,22 @@ def _inferred(first: Any, last: Any) -> Any:
         back = np.flatnonzero(np.diff(counts[run]) <= 0)
         if len(back) != 1:
             raise InvalidArgumentError(
-                "tz_localize: clocks show these times twice, and their order does not tell which "
-                f"is meant: row={run[0]}, rows={len(run)}, steps_back={len(back)}; "
-                "pass ambiguous='earliest', 'latest', 'NaT' or a series of bools"
+                "tz_localize: ambiguous times cannot be inferred from their order: "
+                f"row={run[0]}, rows={len(run)}, steps_back={len(back)}; pass "
+                "ambiguous='earliest', 'latest', 'NaT' or a series of bools"
             )
         summer[run[back[0] + 1 :]] = False
     return summer
 
 
 class ClockText(str):
-    """What is shown of a time with a zone; never cut."""
+    """The display form of a zoned time; never truncated."""
 
     __slots__ = ()
 
 
 def clock_texts(series: Any) -> list[ClockText | None]:
-    """What is shown of times with a zone; in UTC where the zone is not known here."""
+    """Display forms of zoned times; in UTC if the zone is unknown here."""
     utc = series._like(_core.retype(series._node, f"{series.dtype.partition(',')[0]}]"))
     try:
         local = series.dt.tz_localize(None)

@@ -107,7 +107,7 @@ def test_input_and_truth(tmp_path):
 
 @pytest.mark.parametrize("hours", [0, -1, 1e-4, 1e6, float("nan"), float("inf")])
 def test_no_such_length(hours):
-    with pytest.raises(hr.InvalidArgumentError, match="no such length: hours="):
+    with pytest.raises(hr.InvalidArgumentError, match="length out of range: hours="):
         hr.demo.ecg("nowhere.csv", hours=hours)
 
 
@@ -212,7 +212,7 @@ def test_missing_values_become_the_mean(tmp_path, monkeypatch, capsys):
     path.write_text("\n".join(["ecg", *lines, ""]))
     words = (path, "--rate", 360, "--no-torch", "--output", tmp_path / "out")
     assert call(monkeypatch, *words) == 0
-    assert "missing values, taken as the mean: 108" in capsys.readouterr().out
+    assert "missing values replaced by the mean: 108" in capsys.readouterr().out
 
 
 def test_without_torch_it_goes_on_and_says_so(own_csv, tmp_path, monkeypatch, capsys):
@@ -220,7 +220,7 @@ def test_without_torch_it_goes_on_and_says_so(own_csv, tmp_path, monkeypatch, ca
     output = tmp_path / "out"
     words = (own_csv, "--column", "ecg", "--rate", 360, "--output", output)
     assert call(monkeypatch, *words) == 0
-    assert "autoencoder: left out, PyTorch cannot be used" in capsys.readouterr().out
+    assert "autoencoder: skipped, PyTorch cannot be used" in capsys.readouterr().out
     assert "PCA: later beats" in (output / "index.html").read_text()
 
 
@@ -234,23 +234,27 @@ QUIET = "ecg\n" + "".join(f"{x}\n" for x in np.arange(5000) / 5000)
     [
         (None, "--rate 360", "no such file"),
         (None, ". --rate 360", "directory"),
-        (None, "--column x", "name it first"),
-        (None, "--hours 0", "--hours 0: give 0.02 to 1000"),
-        (None, "--hours nan", "--hours nan: give 0.02 to 1000"),
+        (None, "--column x", "pass it first"),
+        (None, "--hours 0", "--hours 0: expected 0.02 to 1000"),
+        (None, "--hours nan", "--hours nan: expected 0.02 to 1000"),
         (None, "--speed 3", "unrecognized arguments: --speed"),
-        ("a,b\n1,2\n", "--rate 360", "which column is the ECG? Add --column NAME, one of: a, b"),
+        (
+            "a,b\n1,2\n",
+            "--rate 360",
+            "the file has several columns; add --column NAME, one of: a, b",
+        ),
         ("a,b\n1,2\n", "--rate 360 --column c", "no such column: name='c'"),
         ("a,b\n1,x\n", "--rate 360 --column b", "holds text, not numbers: column='b'"),
-        ("a\n1\n", "", "how many samples a second"),
-        ("a\n1\n", "--rate 0", "no rate of an ECG: rate=0"),
-        ("a\n1\n", "--rate -5", "no rate of an ECG: rate=-5"),
-        ("a\n1\n", "--rate nan", "no rate of an ECG: rate=nan"),
+        ("a\n1\n", "", "the sampling rate is missing"),
+        ("a\n1\n", "--rate 0", "the rate is too low for an ECG: rate=0"),
+        ("a\n1\n", "--rate -5", "the rate is too low for an ECG: rate=-5"),
+        ("a\n1\n", "--rate nan", "the rate is too low for an ECG: rate=nan"),
         ("a\n1\n", "--rate x", "invalid float value: 'x'"),
         ("a\n1\n2\n", "--rate 360", "too short: rows=2"),
         ("", "--rate 360", "no rows"),
-        ("a\n", "--rate 360", "no signal in the column: column='a', rows=0"),
-        ("a\n1\ninf\n", "--rate 360", "no signal in the column"),
-        (FLAT, "--rate 360", "no signal in the column"),
+        ("a\n", "--rate 360", "the column holds no signal: column='a', rows=0"),
+        ("a\n1\ninf\n", "--rate 360", "the column holds no signal"),
+        (FLAT, "--rate 360", "the column holds no signal"),
         (SHORT, "--rate 360", "too few beats to learn from"),
         (QUIET, "--rate 360", "too few beats to learn from"),
     ],

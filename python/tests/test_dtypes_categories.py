@@ -31,7 +31,7 @@ def test_a_list_of_strings_becomes_categories() -> None:
     assert repr(kind).splitlines()[1:] == ["  b", "  null", "  a", "  b"]
     with pytest.raises(hr.TypeMismatchError, match=r"cat:.*astype\('category'\)"):
         _ = hr.Series([1]).cat
-    with pytest.raises(hr.TypeMismatchError, match=r"categories are texts.*astype\('string"):
+    with pytest.raises(hr.TypeMismatchError, match=r"categories must be strings.*astype\('string"):
         hr.Series([1], dtype="category")
 
 
@@ -210,7 +210,9 @@ def test_categories_of_other_values_say_what_to_do() -> None:
             lambda values=values: hr.DataFrame({"a": values}).astype({"a": "category"}),
             lambda values=values: hr.Series(pd.Categorical(values)),
         ):
-            with pytest.raises(hr.TypeMismatchError, match=r"astype.*categories are texts.*string"):
+            with pytest.raises(
+                hr.TypeMismatchError, match=r"astype.*categories must be strings.*string"
+            ):
                 make()
     coded = pd.DataFrame({"a": pd.Categorical([1, 2])})
     for make in (lambda: hr.from_pandas(coded), lambda: hr.Series(coded.a)):

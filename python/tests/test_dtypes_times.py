@@ -287,7 +287,7 @@ def test_words_of_dtypes() -> None:
     for dtype in ("datetime64[us]", dt.datetime, np.dtype("datetime64[us]")):
         assert hr.Series([dt.datetime(2020, 1, 1)], dtype=dtype).dtype == "datetime64[us]"
     for dtype in ("datetime64", np.dtype("datetime64"), np.datetime64):
-        with pytest.raises(hr.TypeMismatchError, match=r"no unit.*datetime64\[us\]"):
+        with pytest.raises(hr.TypeMismatchError, match=r"needs a unit.*datetime64\[us\]"):
             hr.Series([dt.datetime(2020, 1, 1)], dtype=dtype)
     word = hr.Series([dt.datetime(2020, 1, 1)]).dtype
     assert (word.kind, word.itemsize, np.dtype(word)) == ("M", 8, np.dtype("datetime64[us]"))

@@ -72,11 +72,11 @@ def test_without_a_driver_or_of_another_version_it_is_not(site: Path) -> None:
     if has_driver():
         assert engine.startswith("headrace-cu13,")
     else:
-        assert "headrace-cu13 is installed, and there is no CUDA driver" in engine
+        assert "headrace-cu13 is installed, but there is no CUDA driver" in engine
         assert folder.name == "headrace"
     install(site, "headrace_cu13", "1.2.2")
     engine, _ = run(site, HEADRACE_ENGINE="cuda")
-    assert "headrace-cu13 is of version 1.2.2, and headrace of 1.2.3" in engine
+    assert "headrace-cu13 is version 1.2.2, but headrace is version 1.2.3" in engine
 
 
 def test_alone_the_package_says_so(site: Path) -> None:

@@ -153,7 +153,7 @@ def test_nulls_survive_every_round_trip(dtype: str) -> None:
         assert back.dtype == dtype
         assert back[1:4].is_null().to_list() == [True, False, False]
     copied = {entry.reason for entry in hr.memory.ledger().entries}
-    texts = {"texts become pandas' texts", "string offsets become views"}
+    texts = {"strings converted to pandas strings", "string offsets become views"}
     assert copied == (texts if dtype == "string" else set())
     assert s.to_arrow().null_count == 30
 

@@ -110,7 +110,7 @@ def test_selecting_assigning_renaming_and_dropping() -> None:
     assert other.drop("c").columns == ["a", "b", "d", "e", "t", "flag"]
     assert other.drop(["a", "b", "c"]).columns == ["d", "e", "t", "flag"]
     assert df.rename({"a": "z"}).columns == ["z", "b"]
-    with pytest.raises(hr.Error, match="repeated"):
+    with pytest.raises(hr.Error, match="duplicate"):
         df.rename({"a": "b"})
     kept = df.a
     df["a"] = [7, 8, 9]
@@ -132,7 +132,7 @@ def test_an_unknown_column_is_named_with_its_neighbour(call: Any) -> None:
         df.price.quantil
     with pytest.raises(AttributeError, match=r"no attribute 'zzz'$"):
         df.price.zzz
-    with pytest.raises(AttributeError, match="only arrays on a CUDA device"):
+    with pytest.raises(AttributeError, match="only available for arrays on a CUDA device"):
         df.price.__cuda_array_interface__
 
 
@@ -213,7 +213,7 @@ def test_negative_counts_leave_rows_out_as_in_pandas() -> None:
 def test_no_silent_truth() -> None:
     df = hr.DataFrame({"a": [1, 2]})
     for value in (df, df.a > 1, df.a):
-        with pytest.raises(hr.InvalidArgumentError, match="neither true nor false"):
+        with pytest.raises(hr.InvalidArgumentError, match="truth value"):
             bool(value)
     with pytest.raises(ValueError, match="ambiguous"):
         bool(hr.asarray([1, 2]))
@@ -526,7 +526,7 @@ def test_frame_reductions_are_what_pandas_gives(kind: str) -> None:
 
 
 def test_frame_reductions_without_numbers_say_so() -> None:
-    with pytest.raises(hr.TypeMismatchError, match="mean: no column of numbers"):
+    with pytest.raises(hr.TypeMismatchError, match="mean: no numeric column"):
         hr.DataFrame({"s": ["a"]}).mean()
 
 

@@ -107,7 +107,7 @@ def test_rows_beside_others() -> None:
 
 def test_errors_name_the_fix() -> None:
     df = hr.DataFrame({"a": [1, 2], "b": [3, 4]})
-    with pytest.raises(hr.InvalidArgumentError, match=r"different columns.*pick the ones"):
+    with pytest.raises(hr.InvalidArgumentError, match=r"different columns.*select the shared"):
         df + df[["a"]]
     with pytest.raises(hr.TypeMismatchError, match=r"df\.sub\(series, axis=0\)"):
         df - df.a

@@ -94,7 +94,7 @@ def test_06_categories() -> None:
         lambda: hr.Series([1, 2]).astype("category"),
         lambda: hr.Series(pd.Categorical([1])),
     ):
-        with pytest.raises(hr.TypeMismatchError, match="categories are texts"):
+        with pytest.raises(hr.TypeMismatchError, match="categories must be strings"):
             make()
 
 
@@ -134,7 +134,7 @@ def test_09_reductions_are_deferred(df: hr.DataFrame) -> None:
 def test_10_columns_that_an_aggregate_does_not_take(df: hr.DataFrame) -> None:
     assert df.mean().index.to_list() == ["x", "f"]
     assert df.groupby("x").mean().columns == ["x", "f"]
-    with pytest.raises(hr.TypeMismatchError, match=r"mean: columns that it does not take.*'k'"):
+    with pytest.raises(hr.TypeMismatchError, match=r"mean: unsupported columns.*'k'"):
         df.mean(numeric_only=False)
     with pytest.raises(hr.TypeMismatchError, match="numeric_only"):
         df.groupby("x").mean(numeric_only=False)
@@ -217,12 +217,12 @@ def test_16_positions_are_labels_now(df: hr.DataFrame) -> None:
 
 def test_17_a_slice_of_labels(df: hr.DataFrame) -> None:
     assert df.set_index("k").loc["a":"b"].k.to_list() == ["b", "a", "b"]
-    with pytest.raises(hr.InvalidArgumentError, match="one label"):
+    with pytest.raises(hr.InvalidArgumentError, match="single label"):
         df.set_index(["k", "x"]).loc["a":"b"]
     hours = hr.DataFrame({"t": [dt.datetime(2024, 3, 5, h) for h in (9, 7)], "x": [1, 2]})
     assert hours.set_index("t").loc["2024-03-05"].x.to_list() == [1, 2]
     assert hours.set_index("t").loc["2024-03-05 08":].x.to_list() == [1]
-    with pytest.raises(KeyError, match="a text of times is"):
+    with pytest.raises(KeyError, match="a partial date looks like"):
         hours.set_index("t").loc["Mar 2024"]
 
 
@@ -239,7 +239,7 @@ def test_18_one_row(df: hr.DataFrame) -> None:
 def test_19_a_new_label_is_an_error(df: hr.DataFrame) -> None:
     with pytest.raises(hr.ColumnNotFoundError, match="concat"):
         df.loc[9, "x"] = 1
-    with pytest.raises(hr.InvalidArgumentError, match="of other rows"):
+    with pytest.raises(hr.InvalidArgumentError, match="other rows"):
         df.loc[df.x > 3, "x"] = df[df.x == 1].x
 
 
@@ -301,7 +301,7 @@ def test_26_functions_of_groups(df: hr.DataFrame) -> None:
             getattr(groups, name)(lambda x: x.max() - x.min())
     assert groups.apply(lambda x: len(x)).to_dict() == {"a": 1, "b": 2}
     assert any(op == "apply" for op, _, _ in hr.advice())
-    with hr.strict(), pytest.raises(hr.UnsupportedError, match="each group"):
+    with hr.strict(), pytest.raises(hr.UnsupportedError, match="per group"):
         groups.apply(lambda x: len(x))
 
 
@@ -378,7 +378,7 @@ def test_36_regular_expressions() -> None:
 def test_37_lower_and_replace() -> None:
     assert hr.Series(["ΣΑΣ"]).str.lower().to_list() == ["σασ"]
     assert "ΣΑΣ".lower() == "σας"
-    with pytest.raises(hr.UnsupportedError, match="a text is wanted"):
+    with pytest.raises(hr.UnsupportedError, match="expected a string"):
         hr.Series(["a"]).str.replace("a", lambda match: "b")
 
 
@@ -391,7 +391,7 @@ def test_38_dates(df: hr.DataFrame) -> None:
     assert times.astype("string").to_list() == ["2024-02-29 00:00:00"]
     assert (days + pd.DateOffset(months=1)).to_list() == [dt.date(2024, 3, 29)]
     for offset in (pd.offsets.MonthEnd(), pd.DateOffset(day=1)):
-        with pytest.raises(hr.TypeMismatchError, match="moves no column of times"):
+        with pytest.raises(hr.TypeMismatchError, match="cannot be added to a column of times"):
             times + offset
 
 

@@ -257,9 +257,9 @@ def test_matrices_of_groups(rows: list[Any], asked: tuple[str, dict[str, int]]) 
 def test_matrices_of_groups_are_labelled() -> None:
     df = hr.DataFrame({"k": [1, 1, 1], "x": [1.0, 2.0, 4.0], "t": ["a", "b", "c"]})
     assert df.groupby("k").cov().x.to_dict() == {(1, "x"): pytest.approx(7 / 3)}
-    with pytest.raises(hr.TypeMismatchError, match="no column that corr takes"):
+    with pytest.raises(hr.TypeMismatchError, match="no column supports corr"):
         df.groupby("k")[["t"]].corr()
-    with pytest.raises(hr.TypeMismatchError, match=r"columns that cov does not take.*'t'"):
+    with pytest.raises(hr.TypeMismatchError, match=r"cov does not support these columns.*'t'"):
         df.groupby("k").cov(numeric_only=False)
     assert df[:0].groupby("k").corr().x.to_list() == []
 
@@ -340,18 +340,18 @@ def test_errors_name_the_fault() -> None:
         df.groupby("key").name.mean()
     with pytest.raises(hr.InvalidArgumentError, match="no such aggregate"):
         df.groupby("key").x.agg("average")
-    with pytest.raises(hr.InvalidArgumentError, match="rows"):
+    with pytest.raises(hr.InvalidArgumentError, match="expected=2, got=3"):
         df.groupby(hr.Series([1, 2, 3])).x.sum()
     for keys in (hr.Series([1, 2, 3, 4, 5]), hr.Series([1])):
-        with pytest.raises(hr.InvalidArgumentError, match=r"other rows.*pass one value"):
+        with pytest.raises(hr.InvalidArgumentError, match=r"does not match the frame.*expected="):
             df.groupby(keys).size()
-    with pytest.raises(hr.TypeMismatchError, match=r"mapping is no key.*map"):
+    with pytest.raises(hr.TypeMismatchError, match=r"cannot be a mapping.*map"):
         df.groupby({"a": 1})
     with pytest.raises(hr.InvalidArgumentError):
         df.groupby([])
     with pytest.raises(hr.InvalidArgumentError, match="repeated"):
         df.groupby("key").agg(key=("x", "sum"))
-    with pytest.raises(hr.InvalidArgumentError, match=r"one name: name='x'.*rename"):
+    with pytest.raises(hr.InvalidArgumentError, match=r"duplicate key name: name='x'.*rename"):
         df.groupby([df.x % 2, df.x // 2])
 
 

@@ -150,7 +150,7 @@ def test_values_of_some_rows_are_set() -> None:
         ours.loc[key, "x"] = -1.0
         theirs.loc[key, "x"] = -1.0
         same(ours, theirs)
-    with pytest.raises(hr.ColumnNotFoundError, match=r"label='z'.*concat adds rows"):
+    with pytest.raises(hr.ColumnNotFoundError, match=r"label='z'.*use concat to add rows"):
         ours.loc["z", "x"] = 1
 
 

@@ -512,7 +512,9 @@ def test_the_same_as_pandas(text):
 @pytest.mark.parametrize("values", [np.array([55], "uint8"), [7], ["a"], [1, 2]])
 def test_a_series_is_no_number(values):
     for kind in (int, float):
-        with pytest.raises(TypeError, match=rf"{kind.__name__}: a series is no number: .*item\(\)"):
+        with pytest.raises(
+            TypeError, match=rf"{kind.__name__}: cannot convert a series to a number: .*item\(\)"
+        ):
             kind(hr.Series(values))
         with pytest.raises(TypeError):
             kind(pd.Series(values))

@@ -172,8 +172,8 @@ def test_a_unique_side_leaves_the_left_columns_where_they_are() -> None:
     ("options", "text"),
     [
         ({"on": "z"}, "no such column"),
-        ({"on": "k", "left_on": "k"}, "not both"),
-        ({"left_on": "k"}, "go together"),
+        ({"on": "k", "left_on": "k"}, "pass one or the other"),
+        ({"left_on": "k"}, "passed together"),
         ({"left_on": ["k", "x"], "right_on": "k"}, "left=2, right=1"),
         ({"on": "k", "how": "inside"}, "how='inside'"),
         ({"on": "k", "how": "cross"}, "takes no keys"),

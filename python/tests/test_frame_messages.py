@@ -24,24 +24,27 @@ FRAME = hr.DataFrame(
     ("call", "message"),
     [
         (lambda f: f.alpha > "x", r"greater: .*column='alpha', dtype='int64', value='x'; pass a n"),
-        (lambda f: f.s > 3, r"greater: .*column='s', dtype='string', value=3; pass a text"),
+        (lambda f: f.s > 3, r"greater: .*column='s', dtype='string', value=3; pass a string"),
         (lambda f: f.t > "garbage", r"column='t', dtype='datetime64\[us\]', value='garbage'; pass"),
         (lambda f: f.t > 3, r"column='t', .*value=3; pass a date or a time"),
-        (lambda f: f.s.fillna(3), r"fill_null: .*column='s', dtype='string', value=3; pass a text"),
+        (
+            lambda f: f.s.fillna(3),
+            r"fill_null: .*column='s', dtype='string', value=3; pass a string",
+        ),
         (lambda f: f.alpha.where(f.alpha > 1, "x"), r"column='alpha', dtype='int64', value='x'"),
         (lambda f: f.alpha + f.s, r"column='alpha', dtype='int64', other='s', other_dtype='stri"),
-        (lambda f: f.alpha.shift("x"), "shift: not a whole number: periods='x'; pass an int"),
-        (lambda f: f.shift(1.5), "shift: not a whole number: periods=1.5; pass an int"),
-        (lambda f: f.groupby("s").shift(1.5), "shift: not a whole number: periods=1.5"),
-        (lambda f: f.groupby("s").head("x"), "head: not a whole number: n='x'"),
-        (lambda f: f.nlargest("x", "alpha"), "nlargest: not a whole number: n='x'"),
-        (lambda f: f.sample(1.5), "sample: not a whole number: n=1.5"),
-        (lambda f: f.alpha["x"], "getitem: not a whole number: row='x'"),
-        (lambda f: f.alpha.quantile("x"), "quantile: a number from 0 to 1 is wanted.*: q='x'"),
-        (lambda f: f[["alpha"]].quantile("x"), "quantile: a number from 0 to 1 is wanted"),
-        (lambda f: f.groupby("s").alpha.quantile("x"), "quantile: a number from 0 to 1 is wanted"),
-        (lambda f: f.iloc["a"], "iloc: not a whole number: row='a'"),
-        (lambda f: f.iloc[0, "a"], "iloc: not a whole number: column='a'"),
+        (lambda f: f.alpha.shift("x"), "shift: expected an integer: periods='x'"),
+        (lambda f: f.shift(1.5), "shift: expected an integer: periods=1.5"),
+        (lambda f: f.groupby("s").shift(1.5), "shift: expected an integer: periods=1.5"),
+        (lambda f: f.groupby("s").head("x"), "head: expected an integer: n='x'"),
+        (lambda f: f.nlargest("x", "alpha"), "nlargest: expected an integer: n='x'"),
+        (lambda f: f.sample(1.5), "sample: expected an integer: n=1.5"),
+        (lambda f: f.alpha["x"], "getitem: expected an integer: row='x'"),
+        (lambda f: f.alpha.quantile("x"), "quantile: expected a number from 0 to 1.*: q='x'"),
+        (lambda f: f[["alpha"]].quantile("x"), "quantile: expected a number from 0 to 1"),
+        (lambda f: f.groupby("s").alpha.quantile("x"), "quantile: expected a number from 0 to 1"),
+        (lambda f: f.iloc["a"], "iloc: expected an integer: row='a'"),
+        (lambda f: f.iloc[0, "a"], "iloc: expected an integer: column='a'"),
     ],
 )
 def test_a_value_that_is_none_is_named(call: Callable[[Any], Any], message: str) -> None:
@@ -113,7 +116,7 @@ def test_numbers_of_more_than_64_bits_and_half_surrogates(call: Any) -> None:
 
 
 def test_arguments_of_another_type_are_our_error() -> None:
-    with pytest.raises(hr.TypeMismatchError, match=r"reduction: an argument of another type.*str"):
+    with pytest.raises(hr.TypeMismatchError, match=r"reduction: unexpected argument types.*str"):
         hr.Series([1, 2]).sem(ddof="x")
     with pytest.raises(TypeError):
         hr.fft.fft([1.0], n="x")

@@ -96,9 +96,11 @@ def test_dtypes_stay_through_these() -> None:
 
 def test_labels_that_are_not_there_are_named() -> None:
     labelled = hr.DataFrame(DATA).set_index("k")
-    with pytest.raises(hr.InvalidArgumentError, match=r"sort_index: no such label: level='q'"):
+    with pytest.raises(
+        hr.InvalidArgumentError, match=r"sort_index: no such label level: level='q'"
+    ):
         labelled.sort_index(level="q")
-    with pytest.raises(hr.InvalidArgumentError, match=r"reset_index: no such label: level=3"):
+    with pytest.raises(hr.InvalidArgumentError, match=r"reset_index: no such label level: level=3"):
         labelled.reset_index(level=3)
     with pytest.raises(hr.ColumnNotFoundError, match=r"label=\['q'\]"):
         labelled.drop("q")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that were picked or sorted: what pandas would align or look up by old labels is an error."""
+"""Filtered or sorted rows: what pandas would align or look up by old labels is an error."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_numbers_are_no_labels_of_picked_rows(name: str) -> None:
         lambda: df.loc[other.a.idxmax()],
         lambda: df.a[other.a.idxmax()],
     ):
-        with pytest.raises(hr.InvalidArgumentError, match=r"picked or sorted|use a mask"):
+        with pytest.raises(hr.InvalidArgumentError, match=r"filtered or sorted|use a mask"):
             look()
     # places, masks, the rows' own index, and names
     assert other.iloc[0].a == other.a.to_list()[0] == other.a.iloc[0] == other.iat[0, 0]
@@ -185,7 +185,7 @@ def test_rows_one_behind_the_other_have_no_numbers() -> None:
     df = frame()
     both = hr.concat([df, df])
     for look in (lambda: both.loc[0], lambda: hr.concat([df.a, df.b])[0], lambda: both.drop(0)):
-        with pytest.raises(hr.InvalidArgumentError, match="picked or sorted"):
+        with pytest.raises(hr.InvalidArgumentError, match="filtered or sorted"):
             look()
     assert hr.concat([df]).loc[0].b == 1
     names = hr.DataFrame({"k": ["x", "y"], "w": [1, 2]}).set_index("k")

@@ -223,13 +223,13 @@ def test_errors():
     frame = hr.DataFrame({"key": [2, 1], "value": [1.0, 2.0]})
     with pytest.raises(hr.ColumnNotFoundError, match="did you mean 'key'"):
         frame.sort_values("ky")
-    with pytest.raises(hr.InvalidArgumentError, match="keys=2, ascending=1"):
+    with pytest.raises(hr.InvalidArgumentError, match="expected=2, got=1"):
         frame.sort_values(["key", "value"], ascending=[True])
-    with pytest.raises(hr.TypeMismatchError, match="ascending is True"):
+    with pytest.raises(hr.TypeMismatchError, match="expected a bool"):
         frame.sort_values("key", ascending=["up"])
     with pytest.raises(hr.InvalidArgumentError, match="na_position='middle'"):
         frame.sort_values("key", na_position="middle")
-    with pytest.raises(hr.InvalidArgumentError, match="there is no key"):
+    with pytest.raises(hr.InvalidArgumentError, match="missing sort key"):
         frame.sort_values([])
     with pytest.raises(hr.ColumnNotFoundError):
         frame.nlargest(1, "no")

@@ -142,7 +142,7 @@ def test_frames_dates_and_zones() -> None:
         "s": [delta(1), delta(3)],
     }
     assert df.groupby("k").sum().columns == ["k", "s"]
-    with pytest.raises(hr.TypeMismatchError, match="no column that mean takes"):
+    with pytest.raises(hr.TypeMismatchError, match="no column supports mean"):
         df.groupby("k").mean(numeric_only=True)
     assert df.groupby("k").agg(m=("d", "median"), s=("s", "sum")).m.dtype == "date"
     assert df.d.std() == delta(seconds=round(86_400 * 2**0.5))
@@ -182,11 +182,11 @@ def test_frames_of_times_and_texts() -> None:
     assert spans.sum(axis=1).to_list() == [delta(4), delta(0)]
     assert spans.mean(axis=1).to_list() == [delta(2), None]
     assert spans.max(axis=1).to_list() == [delta(3), None]
-    with pytest.raises(hr.TypeMismatchError, match="sum: no column of numbers"):
+    with pytest.raises(hr.TypeMismatchError, match="sum: no numeric column"):
         df.sum(axis=1)
-    with pytest.raises(hr.TypeMismatchError, match="std: no column of numbers"):
+    with pytest.raises(hr.TypeMismatchError, match="std: no numeric column"):
         spans.std(axis=1)
-    with pytest.raises(hr.TypeMismatchError, match="all of these take"):
+    with pytest.raises(hr.TypeMismatchError, match="all of these aggregates"):
         df.agg(["min", "sum"])
 
 
@@ -254,7 +254,9 @@ def test_bins_of_values() -> None:
     ]
     prices = hr.Series(["1.50", "2.50"]).astype("decimal128(5, 2)")
     assert hr.cut(prices, [1, 2, 3], labels=False).to_list() == [0, 1]
-    with pytest.raises(hr.TypeMismatchError, match=r"cut: edges of other values.*int64"):
+    with pytest.raises(
+        hr.TypeMismatchError, match=r"cut: the edges do not match the values.*int64"
+    ):
         hr.cut(s, [1, 2])
 
 

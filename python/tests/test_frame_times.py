@@ -272,7 +272,7 @@ def test_months_that_the_dtype_does_not_hold() -> None:
     for months in (10**9, 10**15, 2**70, -(2**70)):
         with pytest.raises(hr.InvalidArgumentError, match="add_months"):
             day.dt.add_months(months).to_list()
-    with pytest.raises(hr.InvalidArgumentError, match="longer than"):
+    with pytest.raises(hr.InvalidArgumentError, match="exceeds the dtype"):
         hr.Series([dt.datetime(2024, 1, 31)]) + pd.DateOffset(10**10 + 1, nanoseconds=10**9 + 1)
 
 
@@ -282,9 +282,9 @@ def test_offsets_that_move_no_column() -> None:
     others = [pd.offsets.MonthEnd(), pd.offsets.BDay(2), pd.DateOffset(months=1, normalize=True)]
     for offset in (*absolute, *others):
         for move in (operator.add, operator.sub, lambda a, b: b + a):
-            with pytest.raises(hr.TypeMismatchError, match=r"moves no column.*offset=.*use "):
+            with pytest.raises(hr.TypeMismatchError, match=r"cannot be added.*offset=.*use "):
                 move(day, offset)
-    with pytest.raises(hr.TypeMismatchError, match=r"not a whole number: n=1\.5"):
+    with pytest.raises(hr.TypeMismatchError, match=r"expected an integer: n=1\.5"):
         day.dt.add_months(1.5)
     with pytest.raises(TypeError):
         hr.Series([1]) + pd.DateOffset(months=1)

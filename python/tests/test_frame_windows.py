@@ -118,7 +118,7 @@ def test_errors_name_the_fix() -> None:
         s.rolling("2s")  # type: ignore[arg-type]
     with pytest.raises(hr.TypeMismatchError, match="dtype='string'"):
         hr.Series(["a"]).rolling(2).sum()
-    with pytest.raises(hr.TypeMismatchError, match="no column of numbers"):
+    with pytest.raises(hr.TypeMismatchError, match="no numeric column"):
         hr.DataFrame({"s": ["a"]}).rolling(2)
 
 

@@ -501,7 +501,9 @@ def test_times_shown_twice_are_told_by_their_order(
 
 def test_order_that_does_not_tell() -> None:
     twice = hr.Series([datetimes(2024, 10, 27, 2, 30), datetimes(2024, 10, 27, 2, 45)])
-    with pytest.raises(hr.InvalidArgumentError, match=r"order does not tell.*row=0, rows=2.*bools"):
+    with pytest.raises(
+        hr.InvalidArgumentError, match=r"inferred from their order.*row=0, rows=2.*bools"
+    ):
         twice.dt.tz_localize("Europe/Berlin", ambiguous="infer")
     both = hr.concat([twice, twice]).dt.tz_localize("Europe/Berlin", ambiguous="infer")
     assert both.diff().to_list()[2] == datetime.timedelta(minutes=45)

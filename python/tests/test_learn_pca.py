@@ -110,7 +110,7 @@ def test_errors():
         learn.PCA(1).fit(x[0])
     with pytest.raises(TypeError, match="pca_fit"):
         learn.PCA(1).fit(x.astype(int))
-    with pytest.raises(ValueError, match="fit it"):
+    with pytest.raises(ValueError, match=r"call fit\(\)"):
         learn.PCA(1).transform(x)
     with pytest.raises(ValueError, match="columns=3"):
         learn.PCA(1).fit(x).transform(x[:, :3])

@@ -128,7 +128,7 @@ def test_managed_memory_needs_a_gpu():
         hr.memory.managed_resource()
     with pytest.raises(hr.InvalidArgumentError, match="no managed memory"):
         hr.memory.prefetch(hr.asarray(np.arange(3.0)), "cpu")
-    with pytest.raises(hr.InvalidArgumentError, match="no such advice: advice='often'"):
+    with pytest.raises(hr.InvalidArgumentError, match="invalid value: advice='often'"):
         hr.memory.advise(hr.asarray(np.arange(3.0)), "often")
 
 

@@ -358,7 +358,7 @@ def test_an_unknown_library_is_an_error(name, hint):
 @pytest.mark.parametrize("name", ["torch", "cupy", "numba"])
 def test_without_a_gpu_the_error_says_so(name, monkeypatch):
     monkeypatch.setattr(_core, "cuda_device_count", lambda: 0)
-    with pytest.raises(hr.UnsupportedError, match=f"no CUDA device is here: library={name}"):
+    with pytest.raises(hr.UnsupportedError, match=f"there is no CUDA device: library={name}"):
         hr.memory.use_for("numpy", name)
     assert handler_name() == "default_allocator"
 

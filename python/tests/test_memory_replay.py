@@ -134,7 +134,7 @@ def test_any_resource_can_replay() -> None:
     small = hr.memory.replay(path, lambda system: hr.memory.LimitAdaptor(system, "100kB"), runs=1)
     assert small.refused > 0
     assert small.held_peak_bytes < named.held_peak_bytes
-    with pytest.raises(hr.InvalidArgumentError, match="is no resource: type=int"):
+    with pytest.raises(hr.InvalidArgumentError, match="did not return a resource: type=int"):
         hr.memory.replay(path, lambda system: 3)  # type: ignore[arg-type, return-value]
     with pytest.raises(hr.InvalidArgumentError, match="lake"):
         hr.memory.replay(path, "lake")

@@ -232,5 +232,5 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="cells=1, columns=2"):
+    with pytest.raises(ValueError, match="expected=2, got=1"):
         Report("x").add_table("t", ["a", "b"], [[1]])

@@ -53,7 +53,7 @@ def test_device_says_why_there_is_no_gpu() -> None:
         if not hr._core.built_with_cuda():
             with pytest.raises(hr.DeviceError, match=r"no CUDA.*device\('auto'\)"):
                 hr.device("cuda")
-    with pytest.raises(hr.InvalidArgumentError, match="'cpu', 'cuda', 'sim', 'auto'"):
+    with pytest.raises(hr.InvalidArgumentError, match="'cpu', 'cuda', 'sim' or 'auto'"):
         hr.device("gpu")  # type: ignore[call-overload]
 
 

@@ -258,9 +258,9 @@ def test_bad_tokens_and_closed_handles() -> None:
     for bad in ["", "x", token + "a", token.upper(), token.replace(":", "/"), token[:-1] + "é"]:
         with pytest.raises(hr.InvalidArgumentError, match="no token"):
             hr.attach(bad)
-    with pytest.raises(hr.TypeMismatchError, match="no handle"):
+    with pytest.raises(hr.TypeMismatchError, match="expected a handle"):
         hr.attach(5)  # type: ignore[arg-type]
-    with pytest.raises(hr.TypeMismatchError, match="no array, series or frame"):
+    with pytest.raises(hr.TypeMismatchError, match="expected an array, a series or a frame"):
         hr.share([1, 2])  # type: ignore[arg-type]
     handle.close()
     assert "closed" in repr(handle) and handle.nbytes == 0

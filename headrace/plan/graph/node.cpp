@@ -137,8 +137,10 @@ void Node::finish(Value value) {
   ready_.store(true, std::memory_order_release);
   fields_->state.reset();
   fields_->optimized.reset();
-  if (const NodePtr origin = fields_->origin.lock(); origin && !origin->is_ready())
+  if (const NodePtr origin = fields_->origin.lock(); origin && !origin->is_ready()) {
+    origin->fields_->label = fields_->label;
     origin->finish(*fields_->value);
+  }
   const std::lock_guard lock(inputs_mutex());
   fields_->inputs.clear();
 }

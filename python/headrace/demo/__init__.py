@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up data, and the whole ECG job as `python -m headrace.demo` runs it."""
+"""Synthetic data, and the ECG job that `python -m headrace.demo` runs."""
 
 from headrace.demo.generator import KINDS, RATE, ecg, record
 

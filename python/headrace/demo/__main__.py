@@ -19,7 +19,7 @@ _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hea
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with the words in one line."""
+    """Reports a bad command line in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
@@ -28,31 +28,44 @@ class _Parser(argparse.ArgumentParser):
 def _options() -> argparse.Namespace:
     parser = _Parser(
         prog="headrace.demo",
-        description="Finds and judges the beats of a long ECG: made up, or in your own CSV file.",
+        description=(
+            "Find and score the beats of a long ECG: synthetic, or from your own CSV file."
+        ),
         allow_abbrev=False,
     )
     parser.add_argument("file", nargs="?", type=Path, help="your own CSV file")
-    parser.add_argument("--column", help="its column with the ECG (needed if there are several)")
-    parser.add_argument("--rate", type=float, help="its samples a second")
-    parser.add_argument("--hours", type=float, default=20.0, help="length of the made-up ECG (20)")
-    parser.add_argument("--seed", type=int, default=1, help="of the made-up ECG and the models (1)")
-    parser.add_argument("--no-torch", action="store_true", help="only the engine's own model")
     parser.add_argument(
-        "--limit", help='the most memory that the engine may use, such as "150MB" (no limit)'
+        "--column", help="the column with the ECG (required if the file has several)"
+    )
+    parser.add_argument("--rate", type=float, help="samples per second")
+    parser.add_argument(
+        "--hours", type=float, default=20.0, help="length of the synthetic ECG (default 20)"
     )
     parser.add_argument(
-        "--output", type=Path, default=Path("ecg-report"), help="folder of the report (ecg-report)"
+        "--seed", type=int, default=1, help="seed of the synthetic ECG and the models (default 1)"
     )
     parser.add_argument(
-        "--cache", type=Path, default=_CACHE, help=f"folder of the made-up ECG ({_CACHE})"
+        "--no-torch", action="store_true", help="skip PyTorch; use only the built-in model"
+    )
+    parser.add_argument(
+        "--limit", help='memory limit of the engine, such as "150MB" (default: none)'
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("ecg-report"),
+        help="folder for the report (default ecg-report)",
+    )
+    parser.add_argument(
+        "--cache", type=Path, default=_CACHE, help=f"folder for the synthetic ECG ({_CACHE})"
     )
     options = parser.parse_args()
     if options.file is None and (options.column or options.rate is not None):
-        parser.error("--column and --rate belong to a file of your own: name it first")
+        parser.error("--column and --rate apply to your own file: pass it first")
     if options.file is None and not 0.02 <= options.hours <= 1000:
-        parser.error(f"--hours {options.hours:g}: give 0.02 to 1000")
+        parser.error(f"--hours {options.hours:g}: expected 0.02 to 1000")
     if options.output.exists() and not options.output.is_dir():
-        parser.error(f"--output {options.output}: is no folder")
+        parser.error(f"--output {options.output}: not a folder")
     if options.limit is not None:
         try:
             memory.limit(options.limit)
@@ -62,7 +75,7 @@ def _options() -> argparse.Namespace:
 
 
 def _numbers(results: run.Results) -> list[str]:
-    """What the table does not say, line by line."""
+    """The figures that the table does not show, one per line."""
     found, kept = len(results.plan.positions), len(results.beats)
     lines = [f"beats: {found:,} found, {kept:,} kept"]
     truth = results.source.truth
@@ -70,10 +83,10 @@ def _numbers(results: run.Results) -> list[str]:
         share = 1 - results.missed / len(truth.positions)
         lines.append(
             f"truth: {share:.2%} of {len(truth.positions):,} beats found within 75 ms, "
-            f"{results.false / found:.2%} of what was found is false"
+            f"{results.false / found:.2%} of the detections are false"
         )
     if results.filled:
-        lines.append(f"missing values, taken as the mean: {results.filled:,}")
+        lines.append(f"missing values replaced by the mean: {results.filled:,}")
     return lines
 
 
@@ -89,8 +102,8 @@ def _under_limit(meter: Meter) -> str:
     spilled = memory.spill()
     peak = max(step.peak for step in meter.steps)
     return (
-        f"under the limit of {memory.limit():,} bytes: peak {peak:,}, "
-        f"spilled to the disk {spilled.evicted_bytes:,} and fetched {spilled.fetched_bytes:,}"
+        f"under the limit of {memory.limit():,} bytes: peak {peak:,}, spilled to disk "
+        f"{spilled.evicted_bytes:,} and fetched {spilled.fetched_bytes:,}"
     )
 
 
@@ -99,11 +112,11 @@ def _closing(report: Path) -> str:
     path = os.environ.get("PYTHONPATH")
     python = f"{f'PYTHONPATH={path} ' if path else ''}{sys.executable}"
     return f"""
-The report: {report}
+Report: {report}
   open it in a browser, for example: xdg-open {report}
-On a file of your own, the whole job:
+The same job on your own file:
   ./dev demo my.csv --column ecg --rate 250
-or a first look; start Python with
+or a first look at it in Python; start
   {python}
   >>> import headrace as hr
   >>> df = hr.read_csv("my.csv")
@@ -113,12 +126,12 @@ or a first look; start Python with
 def _work(options: argparse.Namespace) -> None:
     report = options.output / "index.html"
     with Progress(9 if options.no_torch else 11) as bar:
-        bar.step("looking at the input")
+        bar.step("checking the input")
         if options.file is not None:
             source = run.own(options.file, options.column, options.rate)
         else:
             source = run.made_up(
-                options.cache, options.hours, options.seed, lambda: bar.step("making the input")
+                options.cache, options.hours, options.seed, lambda: bar.step("generating the input")
             )
         meter = Meter()
         results = run.find_beats(source, meter, bar.step)
@@ -134,11 +147,11 @@ def _work(options: argparse.Namespace) -> None:
             before = memory.ledger().total_bytes
             try:
                 models.append(run.with_autoencoder(results, options.seed, bar.update))
-            except Exception as error:  # whatever PyTorch raises: the report stands without it
-                failed = f"autoencoder: left out, PyTorch cannot be used ({error})"
+            except Exception as error:  # whatever PyTorch raises: the report is complete without it
+                failed = f"autoencoder: skipped, PyTorch cannot be used ({error})"
             else:
                 copied += memory.ledger().total_bytes - before
-                bar.step("writing the report again")
+                bar.step("updating the report")
                 page.save(report, results, models)
         meter.close()
     rows = f"{len(results.plan.ecg):,} rows at {source.rate:.6g} Hz"
@@ -154,7 +167,7 @@ def _work(options: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    """Run the job; exit status 2 and one line for what is wrong with the input."""
+    """Run the job; bad input gives one line and exit status 2."""
     options = _options()
     try:
         _work(options)

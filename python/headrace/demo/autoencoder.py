@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _STEPS = 600
 _BATCH = 512
 _HIDDEN = 64
-_LATENT = 2  # what the picture shows is all that the decoder gets
+_LATENT = 2  # the decoder sees exactly the two plotted coordinates
 
 
 def train_and_score(
@@ -25,12 +25,12 @@ def train_and_score(
     seed: int = 1,
     progress: Callable[[float], None] = lambda share: None,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Train on the rows of `train`; outlier scores and latent coordinates of the rows of `test`.
+    """Train on the rows of `train`; return outlier scores and latent coordinates of `test`.
 
-    Both tensors stand on the arrays' own memory (DLPack); PyTorch only reads them. Loss and score
-    are the negative evidence lower bound of Kingma and Welling, "Auto-Encoding Variational Bayes"
-    (2013), with unit variance. The same numbers for the same seed on one machine, whatever its
-    load: PyTorch works on one thread, which is as fast for a model of this size.
+    Both tensors share the arrays' memory (DLPack); PyTorch only reads them. Loss and score are the
+    negative evidence lower bound of Kingma and Welling, "Auto-Encoding Variational Bayes" (2013),
+    with unit variance. Reproducible for a seed on one machine: PyTorch uses one thread, which is as
+    fast for a model of this size.
     """
     import torch
     from torch import nn

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A long made-up ECG from a short real one: `hr.demo.ecg`.
+"""A long synthetic ECG from a short real one: `hr.demo.ecg`.
 
 Only exact operations are used (integers, and IEEE sums, products and quotients), so a seed gives
 the same bytes on every machine.
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 
-#: Samples a second: one million an hour, 277.8 Hz.
+#: Samples per second: one million per hour, 277.8 Hz.
 RATE = 1e6 / 3600
 KINDS = ("normal", "ventricular", "wide", "elevated", "burst")
 
-_QRS = 0.09  # seconds around the peak that keep their speed whatever the heart rate
+_QRS = 0.09  # seconds around the peak that are not stretched with the heart rate
 _PARTS = (96, 96, 192)  # template points before, in and after these seconds
 _POINTS = sum(_PARTS) + 1
-_BEFORE = 0.38  # share of a beat-to-beat interval that belongs to the later beat
+_BEFORE = 0.38  # share of a beat-to-beat interval that belongs to the next beat
 
 
 class Record(NamedTuple):
@@ -73,7 +73,7 @@ def _uniform(seed: int, stream: int, start: int, count: int) -> Floats:
 
 
 def _noise(seed: int, stream: int, start: int, count: int) -> Floats:
-    """Bell-shaped numbers of variance 1: four 16-bit uniforms of one word, summed."""
+    """Approximately normal numbers of variance 1: the sum of four 16-bit uniforms from one word."""
     import numpy as np
 
     word = _hash(seed, stream, start, count)
@@ -85,7 +85,7 @@ def _noise(seed: int, stream: int, start: int, count: int) -> Floats:
 
 
 def _wave(phase: Floats) -> Floats:
-    """A sine drawn by two parabolas, period 1: exact operations only."""
+    """A sine of period 1 approximated by two parabolas, with exact operations only."""
     import numpy as np
 
     part = phase - np.floor(phase)
@@ -123,7 +123,7 @@ def _templates(source: Record, label: str, most: int) -> Floats:
         row -= row[0] + (row[-1] - row[0]) * (np.arange(_POINTS) / (_POINTS - 1))
         rows.append(row)
     found = np.array(rows)
-    # The cleanest ones: by the largest deviation from the median beat, which is exact.
+    # The cleanest ones, by the largest deviation from the median beat, which is exact.
     deviation = np.abs(found - np.median(found, axis=0)).max(axis=1)
     return found[np.argsort(deviation, kind="stable")[:most]]
 
@@ -212,10 +212,10 @@ def synthesize(rows: int, seed: int = 1) -> tuple[Floats, Integers, Integers]:
 
 
 def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataFrame:
-    """Write a long ECG as CSV text and return the truth about its beats.
+    """Write a long ECG as CSV and return the ground truth of its beats.
 
-    One column, ``ecg``, in millivolts at 277.8 Hz: one million rows an hour, 25 bytes a row. The
-    same bytes for the same seed on every machine.
+    One column, ``ecg``, in millivolts at 277.8 Hz: one million rows per hour, 25 bytes per row. A
+    seed gives the same bytes on every machine.
 
     Parameters
     ----------
@@ -224,22 +224,24 @@ def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataF
     hours : float
         Length, 0.001 to 1000; 20 hours make 20,000,000 rows and 500 MB.
     seed : int
-        Of the project's own generator.
+        Seed of the random generator.
 
     Returns
     -------
     DataFrame
-        One row a beat: ``position`` (row of its peak) and ``label`` (one of `KINDS`).
+        One row per beat: ``position`` (row of its peak) and ``label`` (one of `KINDS`).
 
     Raises
     ------
     InvalidArgumentError
-        For another length.
+        If `hours` is out of range.
     """
     from headrace.frame import DataFrame
 
     if not 0.001 <= hours <= 1000:
-        raise InvalidArgumentError(f"demo.ecg: no such length: hours={hours}; use 0.001 to 1000")
+        raise InvalidArgumentError(
+            f"demo.ecg: length out of range: hours={hours}; expected 0.001 to 1000"
+        )
     rows = round(hours * 1_000_000)
     signal, position, kind = synthesize(rows, seed)
     DataFrame({"ecg": signal}).to_csv(path, float_format="%.18e")

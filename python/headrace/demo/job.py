@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ECG job: from a signal to normalised beats, as one deferred plan."""
+"""The ECG job: from a signal to normalised beats, as one lazy plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Plan(NamedTuple):
     """Every step of the job as a handle; nothing has run yet."""
 
     ecg: Array
-    response: Array  #: how much each place looks like a QRS complex
+    response: Array  #: similarity of each position to a QRS complex
     gate: Array  #: true at the beats
     positions: Array  #: samples of the beats
     intervals: Array  #: samples from each beat to the next
@@ -26,12 +26,12 @@ class Plan(NamedTuple):
 
 
 def odd(seconds: float, rate: float) -> int:
-    """The odd number of samples next to a time."""
+    """The odd number of samples closest to a time."""
     return 2 * (round(seconds * rate) // 2) + 1
 
 
 def detect(ecg: Array, rate: float) -> tuple[Array, Array, Array]:
-    """Response, gate and positions of the beats of a signal of `rate` samples a second.
+    """Response, gate and beat positions of a signal of `rate` samples per second.
 
     A Ricker wavelet as wide as a QRS complex (zero crossing at 20 ms) finds the beats; the maxima
     of 0.3 s that rise above 1.6 standard deviations of the response are taken.
@@ -46,7 +46,7 @@ def detect(ecg: Array, rate: float) -> tuple[Array, Array, Array]:
 def plan(ecg: Array, rate: float) -> Plan:
     """The job over a float signal: detection, intervals, pruning, and windows of 0.6 s.
 
-    Beats whose interval to the next is not between 0.3 and 2 s are pruned as artefacts. A window
+    Beats whose interval to the next is not between 0.3 and 2 s are dropped as artefacts. A window
     begins 0.25 s before its beat and ends before the next beat's, padded with zeros.
     """
     response, gate, positions = detect(ecg, rate)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each step of a job costs: time, bandwidth, allocations, copies, memory."""
+"""The cost of each step of a job: time, bandwidth, allocations, copies, memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Step(NamedTuple):
     name: str
     seconds: float
     rows: int
-    moved: int  #: bytes that the step has to read and write at least
+    moved: int  #: the least bytes that the step must read and write
     allocations: int
     copied: int
     peak: int
@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 
 def copy_bandwidth() -> float:
-    """Bytes a second that a large copy on all threads reads and writes: the best of five."""
+    """Bytes per second read and written by a large copy on all threads: best of five."""
     from concurrent.futures import ThreadPoolExecutor
 
     import numpy as np
@@ -50,7 +50,7 @@ def copy_bandwidth() -> float:
 
 
 class Meter:
-    """Measures steps, and samples the used memory meanwhile."""
+    """Measures steps and samples the memory in use meanwhile."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -79,7 +79,7 @@ class Meter:
         self._thread.join()
 
     def samples(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Seconds since the start, and the bytes in use then."""
+        """Seconds since the start, and the bytes in use at those times."""
         import numpy as np
 
         with self._lock:
@@ -92,7 +92,7 @@ class Meter:
         rows: Callable[[], int] = lambda: 0,
         moved: Callable[[], int] = lambda: 0,
     ) -> Iterator[None]:
-        """Measure the body as a step; `rows` and `moved` are asked at its end."""
+        """Measure the body as a step; `rows` and `moved` are called at its end."""
         copied = memory.ledger().total_bytes
         self._look()
         begin = time.perf_counter()
@@ -114,11 +114,11 @@ class Meter:
         self._look()
 
     def share(self, step: Step) -> float | None:
-        """The step's least traffic as a share of what a copy moves in its time."""
+        """The step's least traffic as a share of what a copy moves in the same time."""
         return step.moved / step.seconds / self.bandwidth if step.moved else None
 
     def table(self) -> tuple[list[str], list[list[object]]]:
-        """Columns and rows for print and report, in the order of the steps' numbers."""
+        """Columns and rows for terminal and report, in step order."""
         columns = [
             "step",
             "time [s]",

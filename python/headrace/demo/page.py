@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of the ECG job: what a run found, drawn."""
+"""The report of the ECG job."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _clock(seconds: float) -> str:
 
 
 def _captions(results: Results, beats: Sequence[int]) -> list[str]:
-    """Time of each beat, and its kind if somebody knows it."""
+    """Time of each beat, and its kind if known."""
     kinds, rate = results.kinds, results.source.rate
     return [
         f"at {_clock(int(results.beats[i]) / rate)}" + (f"\n{kinds[i]}" if kinds else "")
@@ -75,7 +75,10 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
         label=source.column,
         unit=source.unit,
         marks=marks,
-        note="Wheel or buttons zoom down to single beats, a drag moves, a double click shows all.",
+        note=(
+            "Zoom to single beats with the wheel or the buttons, drag to pan, "
+            "double-click to reset."
+        ),
     )
     seconds = plan.intervals.to_numpy() / source.rate
     report.add_histogram(
@@ -85,8 +88,10 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
         x="time to the next beat [s]",
         y="beats",
         lines={f"median {np.median(seconds):.3f} s": float(np.median(seconds))},
-        note=f"{len(seconds) - len(results.beats):,} of {len(seconds):,} are pruned as artefacts: "
-        "not between 0.3 and 2 s.",
+        note=(
+            f"{len(seconds) - len(results.beats):,} of {len(seconds):,} are dropped as "
+            "artefacts: not between 0.3 and 2 s."
+        ),
     )
     if results.kinds is None:
         chosen = np.linspace(0, len(results.beats) - 1, 6).astype(int).tolist()
@@ -103,7 +108,7 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
         reference=plan.beats.to_numpy().mean(axis=0),
         reference_name="mean beat",
         rate=source.rate,
-        label="beat, mean 0 and deviation 1",
+        label="beat, mean 0 and standard deviation 1",
         note="What the models see: 0.6 s around each beat, cut before the next one.",
         half=True,
     )
@@ -112,8 +117,8 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
 _MODELS = {
     "PCA": (
         "PCA",
-        "The two directions in which the beats of the first 75 % of the time differ most. A later "
-        "beat's score is its mean squared distance from what the two can tell.",
+        "The two directions of largest variance among the beats of the first 75 % of "
+        "the time. A later beat's score is its mean squared reconstruction error.",
         ("first component", "second component"),
     ),
     "autoencoder": (
@@ -172,12 +177,12 @@ def _add_model(report: Report, results: Results, model: Scored) -> None:
         reference_name="mean beat of the first 75 %",
         rate=results.source.rate,
         label="beat",
-        note="The highest scores, the highest first.",
+        note="Highest scores first.",
     )
 
 
 def _add_costs(report: Report, results: Results) -> None:
-    """What each step took, the memory meanwhile, the copies, and where all this ran."""
+    """The cost of each step, memory over time, copies, and the environment."""
     import numpy as np
 
     meter = results.meter
@@ -187,8 +192,10 @@ def _add_costs(report: Report, results: Results) -> None:
         columns,
         rows,
         bars=["of bandwidth"],
-        note="Bandwidth: the bytes that a step has to read and write at least, beside what a plain "
-        f"copy moves in its time ({meter.bandwidth / 1e9:.1f} GB/s). Peak: memory of the engine.",
+        note=(
+            "Bandwidth: the least a step must read and write, relative to a plain copy "
+            f"({meter.bandwidth / 1e9:.1f} GB/s). Peak: memory of the engine."
+        ),
     )
     first = meter.steps[:7]
     end = first[-1].begin + first[-1].seconds
@@ -215,16 +222,17 @@ def _add_costs(report: Report, results: Results) -> None:
         "Copies",
         ["operator", "reason", "bytes", "where", "line"],
         entries,
-        note="The ledger of copies and conversions of values that were there before: "
-        f"{total:,} bytes between steps 1 and 7.",
+        note=(f"Copies and conversions of existing values: {total:,} bytes between steps 1 and 7."),
     )
     report.add_table("Environment", ["what", "value"], [[n, v] for n, v in info().items()])
 
 
 def save(path: Path, results: Results, models: Sequence[Scored]) -> None:
-    """Write the report: one file, and the picture of the whole series beside it."""
+    """Write the report: one file, and the picture of the whole series next to it."""
     source = results.source
-    made = "made up from a real one" if source.truth is not None else f"column {source.column}"
+    made = (
+        "synthesized from a real record" if source.truth is not None else f"column {source.column}"
+    )
     rows = len(results.plan.ecg)
     hours = rows / source.rate / 3600
     length = f"{hours:.3g} hours" if hours >= 1 else f"{hours * 60:.3g} minutes"

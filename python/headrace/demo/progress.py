@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar of one line, for people only: nothing is written where no terminal reads."""
+"""A one-line progress bar; writes nothing unless stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDTH = 24
 
 
 class Progress:
-    """Counts steps on stderr, and shows the seconds of the present one while it runs."""
+    """Counts steps on stderr, and shows the seconds of the running one."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
@@ -41,7 +41,7 @@ class Progress:
         self._share, self._name, self._begin = 0.0, name, time.perf_counter()
 
     def update(self, share: float) -> None:
-        """Say how much of the present step is done."""
+        """Set how much of the current step is done."""
         self._share = share
 
     def _draw(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ECG job step by step, each step measured: what `python -m headrace.demo` runs."""
+"""The ECG job step by step, each one measured: what `python -m headrace.demo` runs."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float32]
 
-#: Kept beats that a model can learn from at all.
+#: Fewest kept beats that a model can learn from.
 _LEAST_BEATS = 40
 _LEAST_RATE = 50.0
 _LEAST_SECONDS = 10
 
 
 class Truth(NamedTuple):
-    """Where the beats are, and of which kind each is."""
+    """Position and kind of each beat."""
 
     positions: Integers
     labels: list[str]
 
 
 class Input(NamedTuple):
-    """A CSV file with an ECG in one column, and the truth about it where it is known."""
+    """A CSV file with an ECG in one column, and its ground truth if known."""
 
     path: Path
     column: str
@@ -51,17 +51,17 @@ class Input(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What a model says about the later beats."""
+    """A model's scores of the later beats."""
 
     name: str
     score: Floats
     x: Floats
     y: Floats
-    area: float | None  #: under the ROC curve, on the planted beats; None without a truth
+    area: float | None  #: under the ROC curve, on the planted beats; None without ground truth
 
 
 class Results(NamedTuple):
-    """All that a run found; handles that keep their values."""
+    """The results of a run; handles that keep their values."""
 
     source: Input
     meter: Meter
@@ -69,14 +69,14 @@ class Results(NamedTuple):
     picture: plot.Plot
     train: Array  #: the beats of the first 75 %
     test: Array
-    beats: Integers  #: the sample of each kept beat
-    kinds: list[str] | None  #: of each kept beat: a label, or "no beat"
-    missed: int | None  #: beats of the truth that were not found
-    false: int | None  #: places found that are no beats
-    filled: int  #: missing values that were taken as the mean
+    beats: Integers  #: the position of each kept beat
+    kinds: list[str] | None  #: label of each kept beat, or "no beat"
+    missed: int | None  #: true beats that were missed
+    false: int | None  #: detections that are not beats
+    filled: int  #: missing values replaced by the mean
 
     def digest(self) -> str:
-        """Sixteen letters that stand for every bit of the results of steps 3 to 6."""
+        """A 16-character digest of every bit of the results of steps 3 to 6."""
         hashed = hashlib.sha256()
         for values in self.plan[1:]:
             hashed.update(values.to_numpy().data)
@@ -84,7 +84,7 @@ class Results(NamedTuple):
 
 
 def made_up(cache: Path, hours: float, seed: int, progress: Callable[[], None]) -> Input:
-    """The made-up input: the file in `cache` if it is there, else a new one."""
+    """The synthetic input: the file in `cache` if present, else a new one."""
     code = zlib.crc32(Path(generator.__file__).read_bytes())
     stem = f"ecg-{hours:g}h-seed{seed}"
     path, truth = cache / f"{stem}-{code:08x}.csv", cache / f"{stem}-{code:08x}-truth.csv"
@@ -106,18 +106,19 @@ def made_up(cache: Path, hours: float, seed: int, progress: Callable[[], None]) 
 
 
 def own(path: Path, column: str | None, rate: float | None) -> Input:
-    """A user's file; what is wrong with its words is an error of one line."""
+    """A user's file; bad options raise a one-line error."""
     if rate is None:
-        raise InvalidArgumentError("demo: how many samples a second has the file? Add --rate HZ")
+        raise InvalidArgumentError("demo: the sampling rate is missing; add --rate HZ")
     if not _LEAST_RATE <= rate < float("inf"):
         raise InvalidArgumentError(
-            f"demo: no rate of an ECG: rate={rate:g}; give {_LEAST_RATE:g} samples a second or more"
+            f"demo: the rate is too low for an ECG: rate={rate:g}; expected at least "
+            f"{_LEAST_RATE:g} samples per second"
         )
     dtypes = scan_csv(path).dtypes
     columns = list(dtypes.keys())
     if column is None and len(columns) > 1:
         raise InvalidArgumentError(
-            f"demo: which column is the ECG? Add --column NAME, one of: {', '.join(columns)}"
+            f"demo: the file has several columns; add --column NAME, one of: {', '.join(columns)}"
         )
     chosen = column or columns[0]
     if dtypes.get(chosen) == "string":
@@ -129,7 +130,7 @@ def own(path: Path, column: str | None, rate: float | None) -> Input:
 
 
 def _read(source: Input) -> tuple[Array, int]:
-    """The signal as an array, and the number of its missing values, which become the mean."""
+    """The signal as an array, and the number of missing values, replaced by the mean."""
     series = read_csv(source.path, columns=[source.column], dtypes={source.column: "float32"})[
         source.column
     ]
@@ -138,8 +139,9 @@ def _read(source: Input) -> tuple[Array, int]:
     )  # fmt: skip
     if not present or not float("-inf") < least < most < float("inf"):
         raise InvalidArgumentError(
-            f"demo: no signal in the column: column={source.column!r}, rows={rows}, "
-            f"values={present}, least={least:g}, most={most:g}; its values must be finite and vary"
+            f"demo: the column holds no signal: column={source.column!r}, rows={rows}, "
+            f"values={present}, least={least:g}, most={most:g}; its values must be finite "
+            "and vary"
         )
     if present < rows:
         series = series.fillna(float(series.mean()))
@@ -147,7 +149,7 @@ def _read(source: Input) -> tuple[Array, int]:
 
 
 def find_beats(source: Input, meter: Meter, progress: Callable[[str], None]) -> Results:
-    """Steps 1 to 6, each forced at its own time, so that it can be measured."""
+    """Steps 1 to 6, each evaluated separately so that it can be measured."""
     progress("reading the CSV file")
     memory.ledger().clear()
     ecg = asarray([0.0])
@@ -167,8 +169,8 @@ def find_beats(source: Input, meter: Meter, progress: Callable[[str], None]) -> 
     progress("convolving with a Ricker wavelet")
     with meter.step("3 wavelet and convolution", lambda: rows, lambda: 2 * ecg.nbytes):
         _force(plan.response)
-    progress("suppressing all but the peaks")
-    # The threshold is a multiple of the deviation: the response is read twice.
+    progress("finding the peaks")
+    # The threshold needs the standard deviation: the response is read twice.
     with meter.step("4 peaks", lambda: rows, lambda: 2 * ecg.nbytes + rows):
         _force(plan.gate)
     progress("intervals and their histogram")
@@ -201,7 +203,7 @@ def find_beats(source: Input, meter: Meter, progress: Callable[[str], None]) -> 
 
 
 def with_pca(results: Results) -> Scored:
-    """Step 7 with the engine's own model: two coordinates, and what they miss as the score."""
+    """Step 7 with the built-in model: two components, scored by reconstruction error."""
     beats = results.plan.beats
     with results.meter.step(
         "7 PCA: learn and score",
@@ -235,7 +237,7 @@ def _scored(name: str, results: Results, score: Floats, place: Floats) -> Scored
 
 
 def _force(*arrays: Array) -> None:
-    """Run what the arrays need, to its end."""
+    """Evaluate the arrays."""
     deferred.eval(*arrays)
     if any(array.device.startswith("cuda") for array in arrays):
         _core.synchronize_device()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How good the answers are: beats found, and outliers told from the rest."""
+"""Quality of the results: beats found, and outliers separated from the rest."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TOLERANCE = 0.075
 
 
 def match(found: Integers, beats: Integers, reach: float) -> Integers:
-    """For each found place the number of its beat, or -1; each beat is used once.
+    """For each detection the index of its beat, or -1; each beat is used once.
 
-    Both are ascending. A pair is at most `reach` apart; the earlier of two candidates wins.
+    Both inputs are ascending. A pair is at most `reach` apart; the earlier of two candidates wins.
     """
     import numpy as np
 
@@ -37,9 +37,9 @@ def match(found: Integers, beats: Integers, reach: float) -> Integers:
 
 
 def area(score: npt.NDArray[np.floating], positive: npt.NDArray[np.bool_]) -> float:
-    """The area under the ROC curve: the chance that a positive row scores above another one.
+    """The area under the ROC curve: the probability that a positive row scores above a negative.
 
-    NaN where there are no positive rows, or no others.
+    NaN without positive or without negative rows.
     """
     import numpy as np
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one memory: its budget, its statistics, who holds it, and the ledger of copies."""
+"""Memory: budget, statistics, holders, and the ledger of copies."""
 
 import sys
 

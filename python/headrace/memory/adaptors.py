@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands over a resource: limits, logs, statistics, faults and the like."""
+"""Adaptors over a resource: limits, logs, statistics, faults and others."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from headrace.memory.resources import Resource, bytes_of, upstream_of
 
 
 class ResourceStatistics(NamedTuple):
-    """What passed a `StatisticsAdaptor`."""
+    """Counts of a `StatisticsAdaptor`."""
 
     used_bytes: int  #: of live blocks
-    peak_bytes: int  #: the most that was ever used
+    peak_bytes: int  #: peak of the bytes in use
     live_blocks: int
-    allocations: int  #: blocks that were given
-    allocated_bytes: int  #: their sizes summed
+    allocations: int  #: blocks allocated
+    allocated_bytes: int  #: sum of their sizes
     failures: int  #: requests that upstream refused
 
 
 class LiveBlock(NamedTuple):
-    """A block that is not back yet."""
+    """A block that has not been freed yet."""
 
     pointer: int
     bytes: int
@@ -33,14 +33,14 @@ class LiveBlock(NamedTuple):
 
 
 class LimitAdaptor(_core.LimitAdaptor):
-    """Refuses what would bring the live bytes of this resource over a limit.
+    """Refuses requests that would bring the live bytes of this resource over a limit.
 
-    The budget over all is `limit`; this one is for a part.
+    `limit` is the global budget; this adaptor limits a part of the program.
 
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
     limit_bytes : int or str
         The limit.
 
@@ -61,14 +61,14 @@ class LimitAdaptor(_core.LimitAdaptor):
 
 
 class RateLimitAdaptor(_core.RateLimitAdaptor):
-    """Lets at most so many bytes a second pass, on average: to see what a slow tier would do.
+    """Limits the average rate in bytes per second: to simulate a slow tier.
 
-    A request waits until those before it are paid for.
+    A request waits until earlier ones are paid for.
 
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
     bytes_per_second : int or str
         The rate.
 
@@ -87,21 +87,21 @@ class RateLimitAdaptor(_core.RateLimitAdaptor):
 
     @property
     def waited_seconds(self) -> float:
-        """How long requests have waited, all threads summed."""
+        """How long requests have waited, summed over all threads."""
         return self.waited_ns * 1e-9
 
 
 class AlignAdaptor(_core.AlignAdaptor):
-    """Gives blocks an alignment that the resource below need not know.
+    """Aligns blocks beyond what the resource below supports.
 
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
     alignment : int
         A power of two.
     from_bytes : int or str
-        Smaller blocks stay as they are.
+        Smaller blocks are not aligned.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class AlignAdaptor(_core.AlignAdaptor):
     ) -> None:
         if alignment < 1:
             raise InvalidArgumentError(
-                f"align_adaptor: the alignment is no power of two: alignment={alignment}"
+                f"align_adaptor: the alignment is not a power of two: alignment={alignment}"
             )
         super().__init__(upstream_of(upstream), alignment, bytes_of(from_bytes))
 
@@ -134,9 +134,9 @@ class PressureAdaptor(_core.PressureAdaptor):
     upstream : Resource
         The resource below.
     callback : callable
-        ``callback(bytes)`` says whether it freed something; the request is made again as long as
-        it does. What it raises becomes an error of the operator that asked. It is not called from
-        within itself, and not when the interpreter ends.
+        ``callback(bytes)`` returns whether it freed something; the request is retried as long as it
+        does. An exception becomes an error of the requesting operator. It is not called
+        recursively, nor at interpreter exit.
 
     Examples
     --------
@@ -154,20 +154,20 @@ class PressureAdaptor(_core.PressureAdaptor):
 
 
 class FaultAdaptor(_core.FaultAdaptor):
-    """Fails requests on purpose, to see that a program gets over it.
+    """Fails requests on purpose, to test how a program recovers.
 
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
     first : int
         The request that fails, counted from 1; 0 for none.
     for_ever : bool
         All requests after it fail too.
     probability : float
-        With which each request fails.
+        Probability that a request fails.
     seed : int
-        Decides which; equal seeds fail equal requests.
+        Seed of the choice; equal seeds fail the same requests.
 
     Examples
     --------
@@ -195,14 +195,14 @@ class FaultAdaptor(_core.FaultAdaptor):
 
 
 class DelayAdaptor(_core.DelayAdaptor):
-    """Waits before each request and before each block goes back.
+    """Waits before each allocation and each free.
 
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
     allocate_seconds, deallocate_seconds : float
-        How long.
+        Delay in seconds.
 
     Examples
     --------
@@ -223,12 +223,12 @@ class DelayAdaptor(_core.DelayAdaptor):
 
 
 class StatisticsAdaptor(_core.StatisticsAdaptor):
-    """Counts what passes: of a part of the program, where `stats` is of all.
+    """Counts allocations of a part of the program; `stats` covers the whole process.
 
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
 
     Examples
     --------
@@ -259,7 +259,7 @@ class LogAdaptor(_core.LogAdaptor):
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
     capacity : int
         How many events are kept.
 
@@ -281,18 +281,18 @@ class LogAdaptor(_core.LogAdaptor):
         Returns
         -------
         list of MemoryEvent
-            Bytes are as asked for.
+            Bytes as requested.
         """
         return [MemoryEvent(*event) for event in super().events()]
 
 
 class TrackAdaptor(_core.TrackAdaptor):
-    """Knows every live block with the operator and line that asked for it.
+    """Tracks every live block with the operator and line that requested it.
 
     Parameters
     ----------
     upstream : Resource, optional
-        The resource below; the current one if none is given.
+        The resource below; the current one by default.
 
     Examples
     --------
@@ -308,11 +308,11 @@ class TrackAdaptor(_core.TrackAdaptor):
         super().__init__(upstream_of(upstream))
 
     def live_blocks(self) -> list[LiveBlock]:  # type: ignore[override]
-        """List the blocks that are not back, oldest first.
+        """List the live blocks, oldest first.
 
         Returns
         -------
         list of LiveBlock
-            With the operator and line in force when they were asked for.
+            With the operator and line that requested them.
         """
         return [LiveBlock(*block) for block in super().live_blocks()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The budget, its statistics, and giving memory back."""
+"""The memory budget, statistics, and trimming."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from headrace.settings import Setting
 
 
 def bytes_of(size: int | str | None) -> int:
-    """Bytes that a user wrote as a number or as text."""
+    """A size in bytes, given as a number or a string."""
     if size is None:
         return sys.maxsize
     if isinstance(size, str):
         return _core.parse_bytes(size)
     if size < 0:
-        raise InvalidArgumentError(f"limit: the size is negative: bytes={size}; pass 0 or more")
+        raise InvalidArgumentError(f"limit: the size is negative: bytes={size}; expected 0 or more")
     return size
 
 
 class Limit(Setting[int]):
-    """A budget that was just set; as a context manager it restores the former one."""
+    """A budget that was just set; as a context manager it restores the previous one."""
 
     def __repr__(self) -> str:
         return f"memory limit: {size_text(self.value)}"
@@ -38,26 +38,26 @@ def limit(size: int | str | None, *, device: str = "cpu") -> Limit: ...
 def limit(
     size: int | str | EllipsisType | None = ..., *, device: str = "cpu"
 ) -> int | Limit | None:
-    """Say the budget over all that Headrace allocates, or set it.
+    """Return or set the memory budget of Headrace.
 
-    The first value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at every instant. What
-    does not fit beside a new result leaves memory for the disk (`hr.memory.spill`); when that does
-    not help, `OutOfMemoryError` names the largest holders, and all stays as it was.
+    The initial value comes from ``HEADRACE_MEMORY_LIMIT``. The budget holds at all times. To make
+    room for a new result others are spilled to disk (`hr.memory.spill`); if that is not enough,
+    `OutOfMemoryError` names the largest holders and the state is unchanged.
 
     Parameters
     ----------
     size : int or str or None, optional
-        Bytes, or a text such as ``"2GB"`` (2 * 10**9) or ``"2GiB"`` (2 * 2**30); None lifts the
+        Bytes, or a string such as ``"2GB"`` (2 * 10**9) or ``"2GiB"`` (2 * 2**30); None removes the
         limit.
     device : str
-        ``"cuda"`` for the budget of a GPU, over our arrays and those of the libraries of
-        `use_for`. What does not fit beside a new result leaves for pinned memory of the host.
+        ``"cuda"`` for the budget of a GPU, over our arrays and those of the libraries of `use_for`.
+        To make room for a new result others move to pinned host memory.
 
     Returns
     -------
     int or None or Limit
-        The present budget (None: there is none) when called without a size, else the setting,
-        which a ``with`` block undoes.
+        The current budget (None: unlimited) if called without a size, else a setting that a
+        ``with`` block restores.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def limit(
 
 
 class Statistics:
-    """Bytes and events: of the process, or of a ``with`` block once it was entered."""
+    """Bytes and events of the process, or of a ``with`` block once entered."""
 
     _FIELDS = (
         "used_bytes",
@@ -115,12 +115,12 @@ class Statistics:
 
     @property
     def peak_bytes(self) -> int:
-        """The most that was in use."""
+        """The peak of the bytes in use."""
         return self._now().peak_bytes
 
     @property
     def cached_bytes(self) -> int:
-        """Free in pools; `trim` gives them back."""
+        """Free in pools; `trim` returns them to the system."""
         return self._now().cached_bytes
 
     @property
@@ -167,13 +167,13 @@ class Statistics:
 
 
 def stats() -> Statistics:
-    """Read the statistics of the process, or count what a ``with`` block does.
+    """Read the statistics of the process, or count within a ``with`` block.
 
     Returns
     -------
     Statistics
-        As a context manager it counts allocations and the peak from its entry on; it can be read
-        inside of the block and after it.
+        As a context manager it counts allocations and the peak from entry on; it can be read inside
+        and after the block.
 
     Examples
     --------
@@ -187,12 +187,12 @@ def stats() -> Statistics:
 
 
 def trim() -> int:
-    """Give cached memory back to the system.
+    """Return cached memory to the system.
 
     Returns
     -------
     int
-        The bytes given back.
+        The number of bytes returned.
 
     Examples
     --------

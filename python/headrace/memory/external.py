@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries that allocate from Headrace: NumPy, and on a GPU PyTorch, CuPy and Numba."""
+"""Let other libraries allocate from Headrace: NumPy, and on a GPU PyTorch, CuPy and Numba."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _need_gpu(library: str) -> None:
     if _core.cuda_device_count() == 0:
         fix = "its CPU tensors share ours by from_dlpack and to_torch" if library == "torch" else ""
         raise UnsupportedError(
-            f"use_for: {library} takes its memory from a GPU, and no CUDA device is here: "
+            f"use_for: {library} allocates on a GPU, but there is no CUDA device: "
             f"library={library}, devices=0; {fix or 'it needs an NVIDIA driver'}"
         )
 
@@ -128,7 +128,7 @@ class UseFor:
             raise
 
     def close(self) -> None:
-        """Give the libraries their own allocators back; what they hold stays where it is."""
+        """Restore the libraries' own allocators; memory they already hold stays valid."""
         while self._undo:
             self._undo.pop()()
 
@@ -139,8 +139,8 @@ class UseFor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
         self.close()
-        # The library words its error without knowing why; ours says who holds the memory. PyTorch's
-        # is no MemoryError.
+        # The library does not know why allocation failed; our error names the holders. PyTorch's #
+        # error is not a MemoryError.
         if isinstance(error, OutOfMemoryError):
             return
         if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
@@ -156,28 +156,27 @@ class UseFor:
 def use_for(*libraries: str) -> UseFor:
     """Let other libraries allocate from Headrace: one budget, one log, one report.
 
-    Their memory counts as used and as external: it creates pressure on ours, and never moves.
-    What does not fit raises the library's own error (``MemoryError``, ``torch.OutOfMemoryError``);
-    when that leaves the ``with`` block, our text about who holds the memory is added to it as a
-    note.
+    Their memory counts as used and as external: it creates pressure on ours, and never moves. What
+    does not fit raises the library's own error (``MemoryError``, ``torch.OutOfMemoryError``); when
+    it leaves the ``with`` block, a note naming the largest holders is added.
 
     Parameters
     ----------
     *libraries : str
-        ``"numpy"``, and where there is a GPU ``"torch"``, ``"cupy"`` and ``"numba"``.
+        ``"numpy"``, and with a GPU ``"torch"``, ``"cupy"`` and ``"numba"``.
 
     Returns
     -------
     UseFor
-        In use at once; `close` or the end of its ``with`` block undoes it. What was allocated
-        meanwhile lives on.
+        Active immediately, until `close` or the end of its ``with`` block. Memory allocated
+        meanwhile stays valid.
 
     Notes
     -----
-    NumPy keeps its allocator in a context variable, so it holds for the thread or task that made
-    the call: call `use_for` in each thread, for example as the ``initializer`` of a
-    ``ThreadPoolExecutor``. Arrays of 128 KiB or less share slabs of 64 KiB and more; the slabs
-    are charged and logged as "small arrays", and the report sums the arrays in them by line.
+    NumPy keeps its allocator in a context variable, so the setting applies to the calling thread or
+    task: call `use_for` in each thread, for example as the ``initializer`` of a
+    ``ThreadPoolExecutor``. Arrays of 128 KiB or less share slabs of 64 KiB and more; the slabs are
+    charged and logged as "small arrays", and the report sums the arrays in them by line.
 
     Examples
     --------
@@ -192,14 +191,13 @@ def use_for(*libraries: str) -> UseFor:
 
 
 def alloc_v1() -> object:
-    """Return the C interface by which any library can allocate from Headrace.
+    """Return the C interface through which any library can allocate from Headrace.
 
     Returns
     -------
     PyCapsule
         Named ``headrace.alloc_v1``: the address of a ``struct hr_alloc_v1``, which
-        ``headrace/memory/external/external_allocator_c.h`` declares. It is valid to the end of the
-        process.
+        ``headrace/memory/external/external_allocator_c.h`` declares. It is valid until the process ends.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who holds memory: live buffers, and blocks that must leave none behind."""
+"""Leak checks: live buffers, and blocks that must leave none behind."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Holder(NamedTuple):
     foreign: bool
     exported: bool
     external: bool  #: allocated by another library, in our memory (`use_for`)
-    stack: str = ""  #: the lines that called, innermost first, where `track` was on
-    pinned_bytes: int = 0  #: of its bytes, those that running work holds in memory
+    stack: str = ""  #: the calling lines, innermost first, if `track` was on
+    pinned_bytes: int = 0  #: of its bytes, those pinned in memory by running work
 
     @property
     def state(self) -> str:
-        """Where it is, and who else has it."""
+        """Where the buffer is, and who else holds it."""
         words = ("foreign", "external", "exported")
         return ", ".join([self.place, *(word for word in words if getattr(self, word))])
 
@@ -38,7 +38,7 @@ class Holders(list[Holder]):
 
     @property
     def total_bytes(self) -> int:
-        """All their bytes."""
+        """Total bytes."""
         return sum(holder.bytes for holder in self)
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -66,19 +66,19 @@ class Holders(list[Holder]):
 
 
 def indented(stack: str) -> str:
-    """Lines of a stack, set in."""
+    """Lines of a stack, indented."""
     return "\n".join("    " + line for line in stack.splitlines())
 
 
 def leaks() -> Holders:
-    """List the live memory that Headrace gave, also to other libraries, after a garbage collection.
+    """List live memory allocated by Headrace, for other libraries too, after a garbage collection.
 
     Returns
     -------
     Holders
-        A list of `Holder` in the order in which they were made, shown as a table of bytes, operator
-        and line, with their stacks where `track` was on. What a handle, a view or another library
-        still holds is in it: it is a leak only if nothing should.
+        A list of `Holder` in creation order, shown as a table of bytes, operator and line, with
+        stacks if `track` was on. It includes memory held by live handles, views and other
+        libraries: an entry is a leak only if nothing should hold it.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def leaks() -> Holders:
 
 
 class LeakCheck:
-    """Raises at the end of its ``with`` block when buffers made inside are still held."""
+    """Raises at the end of its ``with`` block if buffers made inside are still held."""
 
     def __enter__(self) -> LeakCheck:
         gc.collect()
@@ -125,9 +125,9 @@ def leak_check() -> LeakCheck:
     Returns
     -------
     context manager
-        Raises `InternalError` at its end when buffers that were made inside are still held, with
-        their bytes, operator and line, and inside of `track` their stacks. Raises nothing when the
-        block itself failed.
+        Raises `InternalError` at its end if buffers made inside are still held, with bytes,
+        operator and line, and inside `track` their stacks. Raises nothing if the block itself
+        failed.
 
     Examples
     --------

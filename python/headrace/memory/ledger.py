@@ -24,7 +24,7 @@ class LedgerEntry(NamedTuple):
 
 
 class Ledger:
-    """Copies and conversions since the process began or the last clear; a snapshot.
+    """Copies and conversions since process start or the last `clear`; a snapshot.
 
     Attributes
     ----------
@@ -39,21 +39,21 @@ class Ledger:
 
     @property
     def total_bytes(self) -> int:
-        """All bytes that were copied or converted."""
+        """Total bytes copied or converted."""
         return sum(entry.bytes for entry in self.entries) - self.moved_bytes
 
     @property
     def moved_bytes(self) -> int:
-        """All bytes that went to the disk or came back because of the memory limit."""
+        """Total bytes moved to disk or back because of the memory limit."""
         return sum(e.bytes for e in self.entries if "disk" in (e.source, e.target))
 
     @property
     def unasked_bytes(self) -> int:
-        """Bytes of the copies that nobody asked for by name; a memory limit asks for its moves."""
+        """Bytes of implicit copies; moves under a memory limit do not count."""
         return sum(entry.bytes for entry in self.entries if not entry.asked)
 
     def clear(self) -> None:
-        """Begin anew, here and in the engine."""
+        """Clear the ledger, here and in the engine."""
         _core.clear_ledger()
         self.entries = []
 
@@ -88,14 +88,14 @@ class Ledger:
 
 
 def ledger() -> Ledger:
-    """Show every byte that the engine copied, converted or moved.
+    """List every copy, conversion and move made by the engine.
 
-    Outputs of operators are no copies; another form of values that were there before is one.
+    Operator outputs are not copies; a new form of existing values is.
 
     Returns
     -------
     Ledger
-        A snapshot: entries, total bytes, a text and an HTML form, and `clear`.
+        A snapshot: entries, total bytes, text and HTML reprs, and `clear`.
 
     Examples
     --------
@@ -108,17 +108,17 @@ def ledger() -> Ledger:
 
 
 def no_copies(*, strict: bool = False) -> _core.NoCopies:
-    """Refuse copies inside of the ``with`` block, in all threads.
+    """Refuse copies inside the ``with`` block, in all threads.
 
     Parameters
     ----------
     strict : bool
-        Refuse also those that were asked for by name, such as ``copy=True``.
+        Also refuse explicitly requested ones, such as ``copy=True``.
 
     Returns
     -------
     context manager
-        The first copy inside raises `InvalidArgumentError`, which names operator and reason.
+        The first copy inside raises `InvalidArgumentError` with operator and reason.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log of allocations and frees, and the switch of what is written down."""
+"""The log of allocations and frees, and the switch for tracing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headrace.files import new_file
 from headrace.memory.tables import html_table, text_table
 from headrace.settings import Setting
 
-_open: list[Log] = []  # those with a file
+_open: list[Log] = []  # logs with a file
 
 
 @atexit.register
@@ -26,9 +26,9 @@ def _close_open() -> None:
 
 
 class MemoryEvent(NamedTuple):
-    """One event of the log: a buffer was made or freed, or could not be made."""
+    """One log event: an allocation, a free, or a failed allocation."""
 
-    thread: int  #: 1 is the first thread that had an event
+    thread: int  #: 1 is the first thread with an event
     time_ns: int  #: since 1970
     action: str  #: "allocate", "free" or "allocate failure"
     pointer: int
@@ -40,12 +40,12 @@ class MemoryEvent(NamedTuple):
 
 
 class Log:
-    """Events of memory: what the ring holds, what a ``with`` block does, or all up to `close`.
+    """Memory events: those in the ring, those of a ``with`` block, or all until `close`.
 
     Attributes
     ----------
     lost : int
-        Events that are not in `entries`, since the ring was overwritten. A file has them all.
+        Events missing from `entries` because the ring was overwritten. A file has them all.
     """
 
     _HEADER = ("thread", "time", "action", "pointer", "bytes", "operator", "line", "tier")
@@ -91,12 +91,12 @@ class Log:
             error.add_note(str(failure))
 
     def close(self) -> None:
-        """End the log here; a file is complete from now on. Closing again does nothing.
+        """End the log; a file is complete from then on. Closing again does nothing.
 
         Raises
         ------
         OSError
-            When the file could not be written to its end. It then ends with a whole line.
+            If the file could not be written completely. It then ends with a whole line.
         """
         if not self._is_open:
             return
@@ -113,7 +113,7 @@ class Log:
         Parameters
         ----------
         path : str or path-like
-            The file; one that exists is replaced.
+            The file; an existing one is replaced.
         """
         import csv
 
@@ -153,7 +153,7 @@ class Log:
         ]
 
     def _total(self) -> str:
-        lost = f", {self.lost:,} before them lost" if self.lost else ""
+        lost = f", {self.lost:,} earlier ones lost" if self.lost else ""
         shown = ", the last 20 shown" if len(self) > 20 else ""
         return f"{len(self):,} events{lost}{shown}"
 
@@ -172,30 +172,30 @@ def _clock(time_ns: int) -> str:
 
 
 def log(path: str | os.PathLike[str] | None = None) -> Log:
-    """Read the log of the latest allocations and frees, or write all that follow into a file.
+    """Read the log of the latest allocations and frees, or write all later ones to a file.
 
-    The engine notes every buffer that it makes or frees, in a ring that holds the last 65,536
-    events. Memory of others that it only borrows is not in it. A file loses none, however many
-    there are: who logs an event writes the unread ones when half of the ring is unread. It is in
-    RMM's format (``Thread,Time,Action,Pointer,Size,Stream``) with the columns ``Tag`` (operator and
-    line) and ``Tier``; ``headrace-replay`` and `timeline` read it.
+    The engine records every buffer that it allocates or frees in a ring of the last 65,536 events.
+    Borrowed memory is not recorded. A file loses no events: a logging thread flushes the ring when
+    half of it is unread. It is in RMM's format (``Thread,Time,Action,Pointer,Size,Stream``) with
+    the columns ``Tag`` (operator and line) and ``Tier``; ``headrace-replay`` and `timeline` read
+    it.
 
     Parameters
     ----------
     path : str or path-like, optional
-        The file; one that exists is replaced.
+        The file; an existing one is replaced.
 
     Returns
     -------
     Log
-        Without a path: the events that the ring holds, or as a context manager those of its
-        ``with`` block. With a path: those that follow, up to the end of the ``with`` block, to
-        `Log.close`, or to the end of the process.
+        Without a path: the events in the ring, or as a context manager those of its ``with`` block.
+        With a path: later events, until the end of the ``with`` block, `Log.close`, or process
+        exit.
 
     Raises
     ------
     OSError
-        When the file cannot be written, here or at the end.
+        If the file cannot be written, now or at the end.
 
     Notes
     -----
@@ -218,21 +218,21 @@ def trace() -> bool: ...
 @overload
 def trace(on: bool) -> Setting[bool]: ...
 def trace(on: bool | None = None) -> bool | Setting[bool]:
-    """Say whether memory events, copies and tags are written down, or switch it.
+    """Return or set whether memory events, copies and tags are recorded.
 
-    It is on unless ``HEADRACE_MEMORY_TRACE`` is 0. Off, the event log and the ledger take no new
-    entries, and reports and errors do not name operator and line. `limit`, `stats`, `leaks` and
+    It is on unless ``HEADRACE_MEMORY_TRACE`` is 0. When off, the event log and the ledger take no
+    new entries, and reports and errors do not name operator and line. `limit`, `stats`, `leaks` and
     `no_copies` work either way.
 
     Parameters
     ----------
     on : bool, optional
-        Without it the present state is returned.
+        Without it the current state is returned.
 
     Returns
     -------
     bool or Setting
-        The present state, or the setting, which a ``with`` block undoes.
+        The current state, or a setting that a ``with`` block restores.
 
     Examples
     --------

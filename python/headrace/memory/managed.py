@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Managed memory of CUDA: pages that move between the host and a GPU."""
+"""CUDA managed memory: pages that migrate between the host and a GPU."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def managed_resource(device: int = 0) -> Resource:
-    """Give the resource of CUDA's managed memory: pages that move between the host and a GPU.
+    """Return the resource of CUDA managed memory: pages that migrate between host and GPU.
 
-    For those who ask for it: `hr.memory.limit` with ``device="cuda"`` moves whole results ahead of
-    need, where managed memory moves pages when somebody touches them. New blocks are fetched to the
-    GPU at once, and are charged to its budget.
+    Opt-in: `hr.memory.limit` with ``device="cuda"`` moves whole results ahead of use, while managed
+    memory migrates pages on access. New blocks are placed on the GPU at once, and are charged to
+    its budget.
 
     Parameters
     ----------
@@ -29,13 +29,12 @@ def managed_resource(device: int = 0) -> Resource:
     Returns
     -------
     Resource
-        For `use_resource`. A request beyond what the card has free is refused with
-        `OutOfMemoryError`.
+        For `use_resource`. A request beyond the card's free memory raises `OutOfMemoryError`.
 
     Raises
     ------
     DeviceError
-        Where there is no such GPU.
+        If there is no such GPU.
 
     See Also
     --------
@@ -56,9 +55,9 @@ def prefetch(x: Array | Series, device: str) -> None:
     Parameters
     ----------
     x : Array or Series
-        Made while a `managed_resource` was in use.
+        Allocated while a `managed_resource` was in use.
     device : str
-        Where to. The call returns at once; work of the GPU comes behind it.
+        The destination. The call is asynchronous; later GPU work waits for it.
 
     Examples
     --------
@@ -78,10 +77,10 @@ def advise(x: Array | Series, advice: Advice, by: str = "cuda") -> None:
     Parameters
     ----------
     x : Array or Series
-        Made while a `managed_resource` was in use.
+        Allocated while a `managed_resource` was in use.
     advice : str
         ``"read_mostly"``: readers get copies; ``"preferred"``: pages stay with `by`;
-        ``"accessed"``: `by` reads them where they are. With ``"not_"`` in front it is taken back.
+        ``"accessed"``: `by` reads them where they are. The prefix ``"not_"`` revokes it.
     by : str
         ``"cuda"`` or ``"cpu"``.
 
@@ -92,6 +91,6 @@ def advise(x: Array | Series, advice: Advice, by: str = "cuda") -> None:
     known = get_args(Advice)
     if advice not in known:
         raise InvalidArgumentError(
-            f"advise: no such advice: advice={advice!r}; use one of {', '.join(known)}"
+            f"advise: invalid value: advice={advice!r}; expected {', '.join(map(repr, known))}"
         )
     _core.advise_managed(x._value_there(), known.index(advice) + 1, by)

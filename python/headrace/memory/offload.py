@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch saves for the backward pass leaves the GPU until it is needed."""
+"""Offload what PyTorch saves for the backward pass until it is needed."""
 
 from __future__ import annotations
 
@@ -17,49 +17,47 @@ if TYPE_CHECKING:
 
 
 class _Saved:
-    """One tensor that was saved: where its bytes are."""
+    """One saved tensor and the location of its bytes."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.index = 0
         self.shape, self.dtype = tensor.shape, tensor.dtype
         self.device = tensor.device
-        self.source: torch.Tensor | None = tensor.detach()  # until it was copied
-        self.there: torch.Tensor | None = None  # what came back
-        self.host: Any = None  # a tensor of the CPU
-        self.storage: Any = None  # weak: tells whether the tensor was freed
-        self.uses = 0  # saved so often
-        self.left: Any = None  # events behind the copies
+        self.source: torch.Tensor | None = tensor.detach()  # until it is copied
+        self.there: torch.Tensor | None = None  # the fetched tensor
+        self.host: Any = None  # a CPU tensor
+        self.storage: Any = None  # weak: shows whether the tensor was freed
+        self.uses = 0  # number of times it was saved
+        self.left: Any = None  # events after the copies
         self.arrived: Any = None
 
     def __del__(self) -> None:
-        # What came back for nobody is not given away before the copy is done.
+        # An unused fetch must not be freed before its copy is done.
         if self.there is not None and self.arrived is not None:
             self.arrived.wait()
 
 
 class offload_saved_tensors:  # noqa: N801
-    """Keep what the backward pass needs in host memory inside of a ``with`` block.
+    """Keep tensors for the backward pass in host memory inside a ``with`` block.
 
-    What PyTorch saves in the block on a GPU is copied to pinned memory of Headrace while the work
-    goes on, and freed there once the copy is done; in the backward pass it comes back ahead of its
-    use. So a batch fits whose activations do not. Values and gradients are the same. Tensors of
-    the CPU are copied into memory that can leave for the disk under `hr.memory.limit`.
+    GPU tensors that PyTorch saves in the block are copied to Headrace's pinned memory in the
+    background and freed once copied; the backward pass prefetches them. So a batch fits whose
+    activations do not. Values and gradients are the same. CPU tensors are copied into memory that
+    can be spilled to disk under `hr.memory.limit`.
 
-    Run the forward and the backward pass inside of the block, one block for each step or one for
-    all of them.
+    Run the forward and the backward pass inside the block, one block per step or one for all.
 
     Parameters
     ----------
     keep : torch.nn.Module or iterable of torch.Tensor, optional
-        Tensors that stay where they are: the model, whose parameters are saved too.
+        Tensors to leave in place: the model, whose parameters are saved too.
     prefetch : int
-        How many tensors are on their way back ahead of the one in use; 0: each comes when it is
-        asked for.
+        How many tensors to fetch ahead of the one in use; 0: each is fetched on demand.
     least : int or str
-        Smaller tensors stay.
+        Smaller tensors are not offloaded.
     window : int or str
-        How many bytes may wait for their copy before the forward pass waits too. What waits when
-        the backward pass begins need not come back.
+        How many bytes may be queued for copying before the forward pass waits. Tensors still queued
+        when the backward pass begins need not be fetched.
 
     Attributes
     ----------
@@ -83,12 +81,13 @@ class offload_saved_tensors:  # noqa: N801
     ) -> None:
         if prefetch < 0:
             raise InvalidArgumentError(
-                f"offload_saved_tensors: prefetch is negative: prefetch={prefetch}; pass 0 or more"
+                f"offload_saved_tensors: prefetch is negative: prefetch={prefetch}; expected "
+                "0 or more"
             )
         tensors = [*keep.parameters(), *keep.buffers()] if hasattr(keep, "parameters") else keep
         self._keep = {tensor.untyped_storage().data_ptr() for tensor in tensors}
         self._prefetch, self._least, self._window = prefetch, bytes_of(least), bytes_of(window)
-        # The graph holds what it saved; here in the order of the forward pass, and by what it is.
+        # The graph owns what it saved; kept here in forward order and by identity.
         self._saved: list[weakref.ref[_Saved]] = []
         self._known: weakref.WeakValueDictionary[Any, _Saved] = weakref.WeakValueDictionary()
         self._leaving: deque[_Saved] = deque()
@@ -144,7 +143,7 @@ class offload_saved_tensors:  # noqa: N801
         return saved
 
     def _host(self, tensor: torch.Tensor, size: int, pinned: bool) -> torch.Tensor:
-        """Host memory of ours with the layout of a tensor, if that has no holes."""
+        """Host memory with the layout of a tensor, if that is dense."""
         torch = self._torch
         made = _core.host_bytes(size, pinned)
         flat = torch.from_dlpack(made).view(tensor.dtype)
@@ -168,7 +167,7 @@ class offload_saved_tensors:  # noqa: N801
         cuda = self._torch.cuda
         try:
             saved.host = self._host(tensor, size, pinned=True)
-        except OutOfMemoryError:  # pinned memory counts in the host's budget and never moves
+        except OutOfMemoryError:  # pinned memory counts against the host's budget and never moves
             self._copy(saved, tensor, size)
             return
         stream = self._stream(tensor.device)
@@ -181,7 +180,7 @@ class offload_saved_tensors:  # noqa: N801
         self._finish_leaving(self._window)
 
     def _finish_leaving(self, window: int) -> None:
-        """Free what was copied, and wait until no more than a window waits."""
+        """Free copied tensors, and wait until at most `window` bytes are queued."""
         while self._leaving:
             oldest = self._leaving[0]
             if not oldest.left.query():
@@ -209,17 +208,17 @@ class offload_saved_tensors:  # noqa: N801
         if saved.arrived is not None:
             self._torch.cuda.current_stream(saved.device).wait_event(saved.arrived)
         saved.uses -= 1
-        if saved.uses <= 0:  # all that saved it have it; a second pass fetches it again
+        if saved.uses <= 0:  # all users have it; a second pass fetches it again
             saved.there = saved.arrived = None
         return tensor
 
     def _fetch(self, saved: _Saved) -> torch.Tensor:
-        """Give the tensor on its device, or on its way there."""
+        """The tensor on its device, or in flight to it."""
         if saved.source is not None:
             return saved.source
         if saved.there is None:
             cuda, host = self._torch.cuda, saved.host
-            # Of the computing stream's memory, since that uses and frees it.
+            # Allocated on the computing stream, which uses and frees it.
             saved.there = self._torch.empty_strided(
                 saved.shape, host.stride(), dtype=saved.dtype, device=saved.device
             )

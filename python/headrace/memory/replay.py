@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded logs again, on any resource: what allocations cost and what stays unused."""
+"""Replay recorded logs on any resource: cost of allocations, and memory left unused."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _MOST_THREADS = 1024
 
 
 class Replayed(NamedTuple):
-    """What a replay found."""
+    """The result of a replay."""
 
     path: str
     resource: str
     operations: int  #: allocations and frees
-    threads: int  #: that replayed
+    threads: int  #: replaying threads
     seconds: float  #: median of the runs
     requested_peak_bytes: int
-    held_peak_bytes: int  #: most bytes from the system, without pieces of it that were all free
-    cached_peak_bytes: int  #: with them: what waited in a pool
+    held_peak_bytes: int  #: peak bytes from the system, without entirely free chunks
+    cached_peak_bytes: int  #: peak including cached chunks
     free_bytes: int  #: at the end of the log
-    largest_free_bytes: int  #: the largest request that these serve
-    refused: int  #: requests that the resource could not meet
+    largest_free_bytes: int  #: the largest request that these can serve
+    refused: int  #: requests that the resource refused
     counts: dict[str, int]  #: of the log
 
     @property
@@ -49,7 +49,7 @@ class Replayed(NamedTuple):
 
     @property
     def largest_free_share(self) -> float:
-        """Largest free over all free; 1 where nothing is free."""
+        """Largest free block over all free bytes; 1 if nothing is free."""
         return self.largest_free_bytes / self.free_bytes if self.free_bytes else 1.0
 
     def __str__(self) -> str:
@@ -61,17 +61,17 @@ class Replayed(NamedTuple):
             f"operation ({counts['allocations']:,} allocations, {counts['frees']:,} frees)",
             f"  peak          {size_text(self.held_peak_bytes)} held for "
             f"{size_text(self.requested_peak_bytes)} requested: {self.peak_ratio:.2f} "
-            f"({size_text(self.cached_peak_bytes)} with what waited)",
+            f"({size_text(self.cached_peak_bytes)} including cached blocks)",
             f"  fragmentation {size_text(self.largest_free_bytes)} of "
             f"{size_text(self.free_bytes)} free in one piece: {self.largest_free_share:.2f}",
         ]
         notes = [
             (self.refused, "requests refused by the resource"),
-            (counts["failed"], "requests that failed in the log, left out"),
+            (counts["failed"], "requests that failed in the log, skipped"),
             (counts["left"], "blocks never freed in the log, freed at the end"),
-            (counts["unknown_frees"], "frees of blocks from before the log, left out"),
+            (counts["unknown_frees"], "frees of blocks from before the log, skipped"),
             (counts["double_allocations"], "allocations of an address in use, freed first"),
-            (counts["empty"], "requests of no bytes, left out"),
+            (counts["empty"], "zero-byte requests, skipped"),
         ]
         return "\n".join(lines + [f"  {count:,} {what}" for count, what in notes if count])
 
@@ -83,47 +83,47 @@ def replay(
     threads: bool = False,
     runs: int = 5,
 ) -> Replayed:
-    """Replay a log of `hr.memory.log` or of RMM, and measure.
+    """Replay a log of `hr.memory.log` or of RMM and measure it.
 
     Parameters
     ----------
     path : str or path-like
-        The log. It need not be trusted.
+        The log; may be untrusted.
     resource : {"pool", "system", "binning", "fixed_size"} or callable
-        A new one over the system's memory; or what makes one over the resource that it is given:
+        A new resource over the system; or a function that builds one over a given resource:
         ``hr.memory.PoolResource``, or ``lambda system: hr.memory.LimitAdaptor(system, "1GB")``. It
-        is called twice: for the time, and to see what the resource holds.
+        is called twice: to measure time, and to measure held memory.
     threads : bool
         Replay each thread's events on a thread of its own, in its order; a free waits for its
-        allocation. Otherwise all in the order of the log on one thread.
+        allocation. Otherwise all events run in log order on one thread.
     runs : int
-        How often; the time is the median, after one run that is not counted.
+        Number of runs; the time is their median, after one warm-up run.
 
     Returns
     -------
     Replayed
-        Printed, it is the report of ``headrace-replay``.
+        Its text is the report of ``headrace-replay``.
 
     Raises
     ------
     OSError
-        When the file cannot be read or is no log; with path, line and column.
+        If the file cannot be read or is not a log; with path, line and column.
     InvalidArgumentError
-        When `resource` names none, or makes something else.
+        If `resource` is unknown, or returns something else.
     """
     name = os.fsdecode(path)
     log = _core.read_memory_log(name)
     steps = _core.Replay(log, threads)
     if steps.threads > _MOST_THREADS:
         raise UnsupportedError(
-            f"replay: too many threads in the log: threads={steps.threads}, most={_MOST_THREADS}; "
-            "replay it without threads"
+            f"replay: too many threads in the log: threads={steps.threads}, "
+            f"limit={_MOST_THREADS}; pass threads=False"
         )
     make = partial(_core.replay_resource, resource) if isinstance(resource, str) else resource
     made = make(_core.system_resource())
     if not isinstance(made, Resource):
         raise InvalidArgumentError(
-            f"replay: what `resource` made is no resource: type={type(made).__name__}; "
+            f"replay: `resource` did not return a resource: type={type(made).__name__}; "
             "return one of hr.memory's resources or adaptors"
         )
     times = []
@@ -166,8 +166,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--resource", action="append", choices=RESOURCES, help="may be repeated; default: pool"
     )
-    parser.add_argument("--threads", action="store_true", help="each thread's events on its own")
-    parser.add_argument("--runs", type=int, default=5, help="the time is their median")
+    parser.add_argument(
+        "--threads", action="store_true", help="replay each thread's events on its own thread"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=5, help="number of runs; the median time is reported"
+    )
     options = parser.parse_args(arguments)
     for path in options.log:
         for resource in options.resource or ["pool"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who holds memory now, and who held it when the most was in use."""
+"""Who holds memory now, and who held it at the peak."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from headrace.memory.tables import html_table, size_text, text_table
 
 
 class Tier(NamedTuple):
-    """Bytes of one tier of the memory."""
+    """Bytes of one memory tier."""
 
     name: str
-    used: int  #: held by live buffers, those of other libraries included, or spilled by them
+    used: int  #: of live buffers, resident or spilled, other libraries included
     cached: int  #: free in pools
-    pinned: int  #: of the used ones, those that running work holds in memory
-    exported: int  #: of the used ones, those that other libraries see too
-    external: int  #: of the used ones, those that other libraries allocated
+    pinned: int  #: of the used ones, those pinned by running work
+    exported: int  #: of the used ones, those shared with other libraries
+    external: int  #: of the used ones, those allocated by other libraries
     foreign: int  #: borrowed from other libraries, not charged
     limit: int | None
 
@@ -53,10 +53,10 @@ def _tier(name: str, now: Statistics | _core.MemoryStatistics, own: Sequence[Hol
 
 
 class Peak(NamedTuple):
-    """When the most was in use, and by whom."""
+    """The peak of memory in use, and its holders."""
 
     bytes: int
-    noted_bytes: int  #: in use when `holders` were noted: 99 % of the peak or more
+    noted_bytes: int  #: in use when `holders` were recorded: 99 % of the peak or more
     time_ns: int  #: since 1970
     holders: list[Share]  #: operator and line; `buffers` is 0
 
@@ -81,15 +81,15 @@ class MemoryReport:
     Attributes
     ----------
     tiers : list of Tier
-        The host, the disk, and where a device is in use pinned memory that holds what left it (a
-        part of the host's used bytes) and the devices.
+        The host, the disk, and with a device in use the devices and pinned memory that holds
+        offloaded results (part of the host's used bytes).
     by_operator, by_line : list of Share
-        Own bytes, most first; memory borrowed from other libraries is not in them.
+        Own bytes, largest first; borrowed memory is excluded.
     holders : Holders
-        All live buffers, largest first, borrowed ones too.
+        All live buffers, largest first, including borrowed ones.
     peak : Peak
     copied_bytes : int
-        As the ledger has them.
+        Total bytes in the ledger.
     """
 
     def __init__(self, count: int) -> None:
@@ -118,7 +118,7 @@ class MemoryReport:
         self.copied_bytes = _core.ledger_bytes()
 
     def _tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
-        """Title, header and rows of each part."""
+        """Title, header and rows of each section."""
 
         def share_rows(shares: list[Share]) -> list[tuple[str, ...]]:
             rows: list[tuple[str, ...]] = [
@@ -165,7 +165,7 @@ class MemoryReport:
         noted = (
             ""
             if self.peak.noted_bytes == self.peak.bytes
-            else f", its holders when {size_text(self.peak.noted_bytes)} were in use"
+            else f", holders recorded at {size_text(self.peak.noted_bytes)}"
         )
         return f"peak: {size_text(self.peak.bytes)} at {when}{noted}"
 
@@ -176,7 +176,7 @@ class MemoryReport:
     __repr__ = __str__
 
     def __contains__(self, text: str) -> bool:
-        """Whether the text of the report has this in it."""
+        """Whether the report's text contains a string."""
         return text in str(self)
 
     def _repr_html_(self) -> str:
@@ -188,22 +188,22 @@ class MemoryReport:
 
 
 def report(count: int = 10) -> MemoryReport:
-    """Describe the memory: tiers, holders by operator and line, and the peak with who made it.
+    """Describe memory: tiers, holders by operator and line, and the peak with its holders.
 
     Parameters
     ----------
     count : int
-        How many operators, lines and buffers are named.
+        How many operators, lines and buffers to list.
 
     Returns
     -------
     MemoryReport
-        A snapshot: its attributes, a text, and HTML in notebooks.
+        A snapshot: attributes, text, and HTML in notebooks.
 
     Notes
     -----
-    The peak is that of the process. Its holders are noted while it grows, in steps of 1 % (at
-    least 64 KiB), so they are those of 99 % of the peak or more.
+    The peak is that of the process. Its holders are recorded as it grows, in steps of 1 % (at least
+    64 KiB), so they account for 99 % of the peak or more.
 
     Examples
     --------

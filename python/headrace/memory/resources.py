@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where memory comes from: resources, and which one is current."""
+"""Memory resources, and which one is current."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def bytes_of(size: int | str) -> int:
 
 
 def upstream_of(upstream: Resource | None) -> Resource:
-    """Give what a new resource asks in turn: the current one unless another is named."""
+    """Return the upstream of a new resource: the current one by default."""
     return current_resource() if upstream is None else upstream
 
 
 def system_resource() -> Resource:
-    """Give the resource that asks the system itself.
+    """Return the resource that allocates from the system.
 
     Returns
     -------
@@ -38,13 +38,13 @@ def system_resource() -> Resource:
 
 
 def current_resource() -> Resource:
-    """Give the resource that new buffers of this thread come from.
+    """Return the resource that new buffers of this thread come from.
 
     Returns
     -------
     Resource
-        That of the innermost `use_resource` block of this thread, else the one set for the
-        process, else the pool over the system.
+        That of this thread's innermost `use_resource` block, else the one set for the process, else
+        the pool over the system.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def current_resource() -> Resource:
 def set_current_resource(resource: Resource) -> None:
     """Set the resource that new buffers of all threads come from.
 
-    Buffers that live keep the resource that made them, so it may be changed at any time.
+    Live buffers keep the resource that made them, so it may be changed at any time.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ def set_current_resource(resource: Resource) -> None:
 
 
 class use_resource:  # noqa: N801
-    """Take new buffers from a resource inside of a ``with`` block.
+    """Allocate new buffers from a resource inside a ``with`` block.
 
-    It holds for the thread that enters the block and for the workers of the jobs that it starts:
-    for what *runs* in the block, so force deferred values inside of it. Blocks nest.
+    It applies to the thread that enters the block and to the workers of its jobs: to what *runs* in
+    the block, so evaluate lazy values inside it. Blocks nest.
 
     Parameters
     ----------
@@ -109,17 +109,17 @@ class use_resource:  # noqa: N801
 
 
 class PoolResource(_core.PoolResource):
-    """A pool of its own: freed blocks wait in size classes for the next request.
+    """A separate pool: freed blocks are cached in size classes for the next request.
 
-    When upstream refuses, waiting blocks go back and it is asked again. What waits counts as
-    ``cached_bytes`` in `stats`, and `trim` gives it back.
+    If upstream refuses, cached blocks are returned and the request is retried. Cached blocks count
+    as ``cached_bytes`` in `stats`, and `trim` returns them.
 
     Parameters
     ----------
     upstream : Resource, optional
-        Where new blocks come from; the system if none is given.
+        Where new blocks come from; the system by default.
     most_cached : int or str
-        How many bytes may wait.
+        How many bytes may be cached.
 
     Examples
     --------
@@ -140,11 +140,11 @@ class FixedSizeResource(_core.FixedSizeResource):
     Parameters
     ----------
     upstream : Resource, optional
-        Where slabs come from; the current resource if none is given.
+        Where slabs come from; the current resource by default.
     block_bytes : int or str
         Size of a block, rounded up to a multiple of 64.
     blocks_in_slab : int
-        How many blocks are taken from upstream at once.
+        How many blocks are requested from upstream at once.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class BinningResource(_core.BinningResource):
     Parameters
     ----------
     upstream : Resource, optional
-        For what fits no bin; the current resource if none is given.
+        For requests beyond all bins; the current resource by default.
     bins : sequence of (int or str, Resource or None)
         The largest request of each bin and its resource; None makes a `FixedSizeResource` of that
         size over upstream.
@@ -202,15 +202,15 @@ class BinningResource(_core.BinningResource):
 class CallbackResource(_core.CallbackResource):
     """Python functions as a resource.
 
-    They are called from any thread that needs memory, one at a time as Python does. What
-    ``allocate`` raises becomes an error of the operator that asked, with the exception's type and
-    text (`OutOfMemoryError` for a MemoryError, else `InvalidArgumentError`); what ``deallocate``
-    raises goes to `sys.unraisablehook`. Neither is called when the interpreter ends.
+    They are called from any thread that needs memory, one at a time under the GIL. An exception of
+    ``allocate`` becomes an error of the requesting operator, with its type and text
+    (`OutOfMemoryError` for a MemoryError, else `InvalidArgumentError`); one of ``deallocate`` goes
+    to `sys.unraisablehook`. Neither is called at interpreter exit.
 
     Parameters
     ----------
     allocate : callable
-        ``allocate(bytes, alignment)`` returns an address, or None when there is no memory.
+        ``allocate(bytes, alignment)`` returns an address, or None if there is no memory.
     deallocate : callable
         ``deallocate(address, bytes, alignment)``.
 

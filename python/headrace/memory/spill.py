@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What leaves memory for the disk, and a GPU for the host, under a limit."""
+"""Spilling from memory to disk, and from a GPU to the host, under a limit."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from headrace.memory.tables import html_table, size_text
 
 
 class DeviceSpill(NamedTuple):
-    """What left a GPU under its limit; bytes."""
+    """Bytes offloaded from a GPU under its limit."""
 
-    pinned_bytes: int  #: now in pinned memory of the host
-    host_bytes: int  #: now in other memory of the host, or from there on the disk
-    evicted_bytes: int  #: taken off the GPU since the process began
-    copied_bytes: int  #: of these, what had no copy on the host yet
-    fetched_bytes: int  #: brought back
+    pinned_bytes: int  #: now in pinned host memory
+    host_bytes: int  #: now in pageable host memory, or on disk
+    evicted_bytes: int  #: moved off the GPU since process start
+    copied_bytes: int  #: of these, bytes that had no copy on the host yet
+    fetched_bytes: int  #: moved back
 
 
 class Spill:
-    """Where spilled bytes go, and what moved since the process began; a snapshot.
+    """Where spilled bytes go, and what moved since process start; a snapshot.
 
     Attributes
     ----------
     directory : str
-        Where the spill file is; it has no name there.
+        Directory of the spill file, which is unnamed.
     limit_bytes : int
-        The most that may lie on the disk; 0: spilling is off.
+        The most that may be on disk; 0: spilling is off.
     disk_bytes : int
-        What lies there now.
+        Bytes on disk now.
     evicted_bytes, written_bytes, fetched_bytes : int
-        Taken out of memory; of these, what had no copy on the disk yet; and read back.
+        Evicted from memory; of these, bytes that had no copy on disk yet; and read back.
     pinned_limit_bytes : int
-        The most pinned memory of the host that takes what leaves a GPU.
+        The most pinned host memory used for results offloaded from a GPU.
     devices : dict of str to DeviceSpill
         What moved between each GPU and the host.
     """
@@ -87,39 +87,38 @@ def spill(
     limit: int | str | None = None,
     pinned: int | str | None = None,
 ) -> Spill:
-    """Say what was spilled to the disk, or set where to and how much.
+    """Report what was spilled to disk, or set where to and how much.
 
-    Under `hr.memory.limit`, results that fit no more leave memory in pieces of up to 2 MiB, those
-    first that the plan needs last, and come back when they are looked at. Addresses and values
-    stay as they are. Arrays below 256 KiB (columns: 64), what is in use, and memory of other
-    libraries stays.
+    Under `hr.memory.limit`, results that no longer fit are spilled in chunks of up to 2 MiB,
+    farthest next use first, and read back on use. Addresses and values do not change. Arrays below
+    256 KiB (columns: 64 KiB), buffers in use, and memory of other libraries are never spilled.
 
-    Under ``hr.memory.limit(size, device="cuda")`` results leave the GPU for pinned memory of the
-    host, and from there for other memory and the disk, and are back before work reads them. What
-    another library has the address of stays, and what is below 64 KiB.
+    Under ``hr.memory.limit(size, device="cuda")`` results move from the GPU to pinned host memory,
+    from there to pageable memory and disk, and return before they are read. Buffers whose address
+    another library holds, and those below 64 KiB, stay.
 
     Parameters
     ----------
     directory : str or path-like, optional
-        For what is spilled from now on. At first ``HEADRACE_SPILL_DIRECTORY``, else ``TMPDIR``,
-        else ``/tmp``. The file has no name, so nothing is left behind when the process ends.
+        For future spills. Initially ``HEADRACE_SPILL_DIRECTORY``, else ``TMPDIR``, else ``/tmp``.
+        The file is unnamed, so nothing is left behind when the process ends.
     limit : int or str, optional
-        The most bytes on the disk, as in `hr.memory.limit`; 0 turns spilling off. At first
-        ``HEADRACE_SPILL_LIMIT``, else nine tenths of what is free there.
+        The most bytes on disk, as in `hr.memory.limit`; 0 turns spilling off. Initially
+        ``HEADRACE_SPILL_LIMIT``, else 90 % of the free space there.
     pinned : int or str, optional
-        The most pinned memory that takes what leaves a GPU; 0: it goes to other memory at once. At
-        first ``HEADRACE_PINNED_LIMIT``, else a quarter of the machine's memory. Never more than a
-        quarter of the host's limit is taken.
+        The most pinned memory for results offloaded from a GPU; 0: pageable memory only. Initially
+        ``HEADRACE_PINNED_LIMIT``, else a quarter of the machine's memory. Never more than a quarter
+        of the host's limit is used.
 
     Returns
     -------
     Spill
-        Settings and counters; as a context manager it restores the former settings.
+        Settings and counters; as a context manager it restores the previous settings.
 
     Raises
     ------
     InputError
-        The directory takes no file; nothing is changed.
+        If no file can be created in the directory; the settings are unchanged.
 
     Examples
     --------

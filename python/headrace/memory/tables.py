@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables and sizes as the reports of memory show them."""
+"""Formatting of tables and sizes in memory reports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from headrace import _core
 
 
 def size_text(count: int) -> str:
-    """Say a number of bytes; the greatest one means that there is no limit."""
+    """Format a number of bytes; the largest one means no limit."""
     return "none" if count == sys.maxsize else _core.format_bytes(count)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Set rows in columns under a header."""
+    """Format rows as a text table."""
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -25,7 +25,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Set rows in an HTML table; cells are escaped."""
+    """Format rows as an HTML table; cells are escaped."""
 
     def line(cells: Sequence[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory over time: who held how much, as areas under the line of the limit."""
+"""Memory over time: bytes by holder, as stacked areas below the limit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from headrace.memory.tables import size_text, text_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# Distinct in both themes and for eyes that miss a colour (after Okabe and Ito).
+# Distinct in both themes and for colour-blind readers (after Okabe and Ito).
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7ae6", "#b8a900")
 _OTHERS = "#9aa0a6"
 _COLUMNS = 480
 _BARS = " ▁▂▃▄▅▆▇█"
-# What an action does to the used bytes, and to those on the disk.
+# Effect of an action on the used bytes and on those on disk.
 _CHANGES = {
     "allocate": (1, 0),
     "free": (-1, 0),
@@ -33,7 +33,7 @@ _CHANGES = {
     "fetch": (1, -1),
     "drop": (1, -1),
 }
-_ACTIONS = tuple(_CHANGES)  # in the order of the engine's numbers
+_ACTIONS = tuple(_CHANGES)  # in the order of the engine's codes
 
 
 class Area(NamedTuple):
@@ -52,7 +52,7 @@ class _Events(NamedTuple):
 
 
 def _op_of(tag: str) -> str:
-    """The operator of a tag in a file: what stands before the line."""
+    """The operator of a tag in a file: the part before the line."""
     op, space, line = tag.rpartition(" ")
     name, colon, number = line.rpartition(":")
     return op if space and colon and name and number.isdigit() else tag
@@ -65,7 +65,7 @@ _KEYS: dict[str, Callable[[str], str]] = {
 
 
 def _grouped(names: Sequence[str], codes: Any) -> tuple[list[str], Any]:
-    """Equal names get one code."""
+    """Give equal names one code."""
     import numpy as np
 
     unique = list(dict.fromkeys(names))
@@ -75,13 +75,13 @@ def _grouped(names: Sequence[str], codes: Any) -> tuple[list[str], Any]:
 
 
 def _by_tier(time_ns: Any, action: Any, size: Any, tiers: Sequence[str], tier: Any) -> _Events:
-    """Each event changes its tier; one that moves bytes changes the disk too."""
+    """Group by tier: each event changes its tier; a move changes the disk too."""
     import numpy as np
 
     signs = np.array([_CHANGES[name] for name in _ACTIONS], dtype=np.int64)[action]
     names, codes = _grouped([*tiers, "disk"], tier)
     moves = np.flatnonzero(signs[:, 1])
-    # What comes back leaves the disk first, so that nothing counts twice.
+    # A fetch leaves the disk first, so that nothing counts twice.
     after = np.where(signs[moves, 1] > 0, 1, -1)
     order = np.argsort(np.concatenate([3 * np.arange(len(size)), 3 * moves + after]))
     return _Events(
@@ -142,7 +142,7 @@ def _ring_events(by: str) -> _Events:
         for size_now, op, line in held:
             name = _KEYS[by](f"{op} {line}".strip())
             now[name] = now.get(name, 0) + size_now
-    # What the ring has forgotten: held now, less what its events did.
+    # Held before the ring's first event: held now, less the effect of its events.
     net = np.bincount(found.group, weights=found.change, minlength=len(found.names))
     base = {name: int(-net[k]) for k, name in enumerate(found.names)}
     for name, size_now in now.items():
@@ -152,7 +152,7 @@ def _ring_events(by: str) -> _Events:
 
 
 def _merged(events: _Events, most: int = 64) -> _Events:
-    """Sum all groups but those with most bytes passing through: each costs a pass."""
+    """Merge all but the groups with the most traffic: each group costs a pass."""
     import numpy as np
 
     if len(events.names) <= most:
@@ -176,12 +176,11 @@ class Timeline:
     Attributes
     ----------
     seconds : numpy.ndarray
-        Since the first event; one value a column of the picture.
+        Since the first event; one value per pixel column.
     areas : list of Area
-        Bytes of each group at those times, the largest first. Together they are the most that was
-        in use within the column.
+        Bytes of each group at those times, largest first. They sum to the peak within the column.
     limit : int or None
-        The line above.
+        The limit line.
     peak : int
     """
 
@@ -195,7 +194,7 @@ class Timeline:
         columns = min(_COLUMNS, max(count, 1))
         step = max(end - begin, 1) / columns
         self.seconds = np.arange(columns) * step * 1e-9
-        # Levels before the first event and behind each; what a file frees unseen was there before.
+        # Levels before the first event and after each; a file's unmatched frees were held before.
         total = np.concatenate([[0], np.cumsum(events.change)]) if count else np.zeros(1, np.int64)
         edges = np.searchsorted(events.time_ns, begin + np.arange(1, columns) * step)
         edges = np.concatenate([[0], edges, [count]])
@@ -251,7 +250,7 @@ class Timeline:
         width, height, left, right, top, bottom = 900, 320, 74, 190, 34, 34
         inner, tall = width - left - right, height - top - bottom
         span = float(self.seconds[-1]) or 1e-9
-        # A limit far above all that was in use would flatten the picture; then its number stays.
+        # A limit far above the peak would flatten the picture; then only its number is shown.
         near = self.limit is not None and self.limit <= 8 * max(self.peak, 1)
         most = max(self.peak, self.limit if near and self.limit else 0, 1) * 1.06
 
@@ -308,7 +307,7 @@ class Timeline:
     def _steps(
         values: Any, x: Callable[[int], str], y: Callable[[float], str]
     ) -> list[tuple[str, str]]:
-        """The corners of a line of steps."""
+        """The corners of a step line."""
         corners: list[tuple[str, str]] = []
         for k in range(len(values)):
             if k and values[k] != values[k - 1]:
@@ -321,7 +320,7 @@ class Timeline:
         return self.to_svg()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file that ends in ``.svg``, or a page that ends in ``.html``."""
+        """Write the picture as ``.svg``, or a page as ``.html``."""
         target = Path(path)
         if target.suffix == ".svg":
             text = self.to_svg().replace("currentColor", "#333")
@@ -334,7 +333,8 @@ class Timeline:
             )
         else:
             raise InvalidArgumentError(
-                f"timeline: a file of another kind: path='{path}'; end it with .svg or .html"
+                f"timeline: unsupported file type: path='{path}'; expected a name ending in "
+                ".svg or .html"
             )
         write_file("timeline", target, text)
 
@@ -349,34 +349,34 @@ def timeline(
     by: str = "operator",
     limit: int | str | None = None,
 ) -> Timeline:
-    """Draw memory over time: who held how much, under the line of the limit.
+    """Draw memory over time by holder, with the limit.
 
     Parameters
     ----------
     path : str or path-like, optional
-        A log of `log` or of RMM. Without it: the events that the ring holds, the last 65,536, over
-        what was held before them.
+        A log of `log` or of RMM. By default the events in the ring, the last 65,536, on top of what
+        was held before them.
     by : {"operator", "line", "tier"}
-        What the areas stand for.
+        The grouping of the areas.
     limit : int or str, optional
-        The line, as in `hr.memory.limit`; without a path the limit in force.
+        The limit line, as in `hr.memory.limit`; without a path the current limit.
 
     Returns
     -------
     Timeline
-        A text, a picture in notebooks, and `Timeline.save` for SVG and HTML files.
+        Text, a picture in notebooks, and `Timeline.save` for SVG and HTML files.
 
     Raises
     ------
     OSError
-        When the file is no log; with line and column.
+        If the file is not a log; with line and column.
     ValueError
-        For another word in `by`.
+        For an unknown value of `by`.
 
     Notes
     -----
-    A file begins with what it frees later without having allocated it. Each column of the picture
-    shows the moment of its time at which most was in use, so no peak is lost.
+    Memory that a file frees without having allocated it counts from the start. Each pixel column
+    shows its moment of highest use, so no peak is lost.
 
     Examples
     --------
@@ -389,7 +389,9 @@ def timeline(
     True
     """
     if by not in ("operator", "line", "tier"):
-        raise InvalidArgumentError(f"timeline: no such grouping: by={by!r}; operator, line or tier")
+        raise InvalidArgumentError(
+            f"timeline: invalid value: by={by!r}; expected 'operator', 'line' or 'tier'"
+        )
     line = _core.parse_bytes(limit) if isinstance(limit, str) else limit
     if path is not None:
         name = os.fsdecode(path)

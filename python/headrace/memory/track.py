@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks whose buffers remember the whole Python stack that asked for them."""
+"""Blocks whose buffers record the Python stack that allocated them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headrace.memory.leaks import Holder, Holders
 
 
 class Track:
-    """Buffers made inside of its ``with`` block carry their stack."""
+    """Buffers made inside its ``with`` block record their stack."""
 
     def __init__(self) -> None:
         self._serial = 0
@@ -25,7 +25,7 @@ class Track:
         _core.set_stack_tracking(self._former)
 
     def live(self) -> Holders:
-        """The buffers that were made since the block began and are held now."""
+        """The buffers made since the block began that are still held."""
         return Holders(Holder(*holder) for holder in _core.holders_since(self._serial))
 
     def __repr__(self) -> str:
@@ -36,30 +36,29 @@ class Track:
 
 
 def track(*, stacks: bool = True) -> Track:
-    """Let buffers remember the Python stack that asked for them.
+    """Make buffers record the Python stack that allocated them.
 
-    The stack is that of the line which made the array or frame, also where it is computed later and
-    by another thread. `leaks`, `leak_check` and `Track.live` show it. It needs the memory trace.
+    The stack is that of the line that made the array or frame, even if it is computed later and by
+    another thread. `leaks`, `leak_check` and `Track.live` show it. Requires the memory trace.
 
     Parameters
     ----------
     stacks : bool
-        Stacks are all that it adds: the operator and the line are always known.
+        Whether to record stacks; operator and line are always known.
 
     Returns
     -------
     Track
-        A context manager for all threads. Blocks nest.
+        A context manager that applies to all threads. Blocks nest.
 
     Raises
     ------
     ValueError
-        When `stacks` is False.
+        If `stacks` is False.
 
     Notes
     -----
-    Costs about 1 us a frame of the stack for each operation inside; outside nothing but one look
-    at a switch.
+    Costs about 1 us per stack frame for each operation inside; outside only a check of a flag.
 
     Examples
     --------
@@ -72,6 +71,6 @@ def track(*, stacks: bool = True) -> Track:
     """
     if not stacks:
         raise InvalidArgumentError(
-            "track: there is nothing to add: stacks=False; operator and line are always known"
+            "track: nothing to record: stacks=False; operator and line are always known"
         )
     return Track()

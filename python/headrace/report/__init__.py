@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports: one HTML file with everything in it, opened from disk without a network."""
+"""Reports: one self-contained HTML file, opened from disk without a network."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _is_numeric(cells: list[object]) -> bool:
 
 
 def _script(value: Any) -> str:
-    """JSON that can stand in a script element, whatever its texts hold."""
+    """JSON that is safe in a script element, whatever its strings hold."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -73,7 +73,7 @@ def _script(value: Any) -> str:
 
 
 class _Section:
-    """One part of a page: its HTML, what the page's script draws in it, and its packed series."""
+    """One section of a page: its HTML, the data for the page's script, and its packed series."""
 
     def __init__(self, title: str, body: str = "", figure: dict[str, Any] | None = None) -> None:
         self.title = title
@@ -86,15 +86,15 @@ class _Section:
 class Report:
     """A page of figures and tables, composed by its `add_...` methods and written by `save`.
 
-    Sections stand in the order of their adding; one with the title of an earlier section takes its
-    place. Arrays may be ours, NumPy's, or anything that NumPy takes. All texts are escaped.
+    Sections keep the order in which they are added; one with the title of an earlier section
+    replaces it. Arrays may be ours, NumPy's, or anything that NumPy accepts. All text is escaped.
 
     Parameters
     ----------
     title, subtitle : str
-        Head of the page.
+        Heading of the page.
     footer : str
-        A line at its end.
+        Last line of the page.
 
     >>> import headrace as hr, tempfile, pathlib
     >>> report = hr.report.Report("A first look")
@@ -133,12 +133,12 @@ class Report:
             self._sections.append(section)
 
     def _pack(self, section: _Section, x: Any, max_values: int) -> None:
-        """Put a 1-D series into the section as a compressed pyramid."""
+        """Add a 1-D series to the section as a compressed pyramid."""
         from headrace import plot
 
         packed = plot.pyramid(x, max_values)
         data: Any = plot.pack_codes(packed.codes).to_numpy()
-        # Differences of noisy samples hold no repeats: Huffman codes alone are as small, and quick.
+        # Differences of noisy samples hardly repeat: Huffman coding alone is as small, and fast.
         coder = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)
         section.blob = base64.b64encode(coder.compress(data) + coder.flush()).decode()
         assert section.figure is not None
@@ -151,7 +151,7 @@ class Report:
         }
 
     def add_facts(self, facts: Mapping[str, object]) -> None:
-        """Tiles with a name and a value each, for the numbers that matter most."""
+        """Tiles with a name and a value each, for key figures."""
         tiles = "".join(
             f"<div><dt>{html.escape(str(name))}</dt><dd>{_cell(value)}</dd></div>"
             for name, value in facts.items()
@@ -179,10 +179,10 @@ class Report:
         after: str | None = None,
         max_values: int = 25_000_000,
     ) -> None:
-        """The whole series, with zoom down to single rows and no peak lost.
+        """The whole series, zoomable to single rows without losing a peak.
 
-        The page holds the codes of `headrace.plot.pyramid` and rebuilds the levels above them. More
-        than `max_values` rows are held as lowest and highest values of buckets.
+        The page stores the codes of `headrace.plot.pyramid` and rebuilds the levels above them.
+        Beyond `max_values` rows it stores the minimum and maximum of buckets.
 
         Parameters
         ----------
@@ -191,17 +191,17 @@ class Report:
         x : array_like
             1-D, integer or float; NaN is a gap.
         rate : float, optional
-            Rows a second; then the axis shows h:mm:ss.
+            Rows per second; the axis then shows h:mm:ss.
         label, unit : str
-            What the values are, and their unit.
+            Name and unit of the values.
         marks : mapping of str to array_like, optional
             Row numbers to mark, by name, at most five.
         note : str
             A sentence below the heading.
         after : str, optional
-            Title of the section to stand behind; at the end by default.
+            Title of the section to insert after; at the end by default.
         max_values : int
-            The most values that the page holds of the series.
+            The most values of the series that the page stores.
         """
         rows = len(x)
         section = _Section(title)
@@ -220,8 +220,8 @@ class Report:
         step = section.figure["series"]["step"]
         bucket = section.figure["series"]["bucket"]
         off = f"{step / 2:.2g}" if bucket == 1 else f"{step:.2g}"
-        per = "every row" if bucket == 1 else f"lowest and highest of each {bucket} rows"
-        section.figure["legend"] = f"Holds {per}, at most {off} {unit} off.".replace(
+        per = "every row" if bucket == 1 else f"minimum and maximum of every {bucket} rows"
+        section.figure["legend"] = f"Shows {per}, with an error of at most {off} {unit}.".replace(
             " .", "."
         ).replace("  ", " ")
         self._add(section, note, False, after)
@@ -239,7 +239,7 @@ class Report:
         half: bool = True,
         after: str | None = None,
     ) -> None:
-        """Bars of `counts` between `edges` (one more); `lines` are named values on the x axis."""
+        """Bars of `counts` between `edges` (one more); `lines` marks named values on the x axis."""
         section = _Section(title)
         section.figure = {
             "kind": "histogram",
@@ -264,7 +264,7 @@ class Report:
         half: bool = False,
         after: str | None = None,
     ) -> None:
-        """Lines of x and y values by name, over named bands (name, begin, end) of the x axis."""
+        """Named lines of x and y values, over named bands (name, begin, end) of the x axis."""
         section = _Section(title)
         section.figure = {
             "kind": "lines",
@@ -333,17 +333,17 @@ class Report:
         rows : array_like
             ``[count, length]``.
         captions : sequence of str, optional
-            Below each drawing; line breaks count, the first line stands out.
+            Shown below each drawing; line breaks are kept, the first line is emphasized.
         positions : array_like, optional
-            Row of the page's series where each begins: a click goes there.
+            Row of the page's series where each begins: the target of a click.
         reference : array_like, optional
-            ``[length]``, drawn dashed behind each, and called `reference_name`.
+            ``[length]``, drawn dashed behind each, and labelled `reference_name`.
         rate : float, optional
-            Values a second.
+            Values per second.
         label : str
-            What the solid line is, in the legend.
+            Name of the solid line in the legend.
         note, half, after
-            As in the other sections: a sentence, half the width, the section to stand behind.
+            As in the other sections: a sentence, half the width, the section to insert after.
         """
         section = _Section(title)
         section.figure = {"kind": "rows"}
@@ -373,7 +373,7 @@ class Report:
         note: str = "",
         after: str | None = None,
     ) -> None:
-        """Points coloured by score, with zoom and pan; a click on one draws its row beside them.
+        """Points coloured by score, with zoom and pan; a click on one draws its row next to them.
 
         Parameters
         ----------
@@ -388,7 +388,7 @@ class Report:
         flag : array_like of bool, optional
             Points that get a ring, explained as `flag_name`.
         x_label, y_label, score_name, row_name : str
-            Texts of the axes, the legend and the drawing's heading.
+            Labels of the axes, the legend and the drawing's heading.
         note, after
             As in the other sections.
         """
@@ -422,9 +422,9 @@ class Report:
         half: bool = False,
         after: str | None = None,
     ) -> None:
-        """A table. Columns of numbers stand right; those in `bars` are shares of 1, drawn as bars.
+        """A table. Numbers are right-aligned; columns in `bars` are shares of 1, drawn as bars.
 
-        A table without rows says so. None leaves a cell empty.
+        A table without rows says so. None is an empty cell.
         """
         drawn = set(bars)
         body = []
@@ -434,7 +434,8 @@ class Report:
         for row in all_rows:
             if len(row) != count:
                 raise InvalidArgumentError(
-                    f"Report: a row of another length: cells={len(row)}, columns={count}"
+                    f"Report: row length does not match the header: expected={count}, "
+                    f"got={len(row)}"
                 )
             cells = []
             for name, value, right in zip(columns, row, numeric, strict=True):
@@ -455,7 +456,7 @@ class Report:
         self._add(_Section(title, table), note, half, after)
 
     def to_html(self) -> str:
-        """The page as a text."""
+        """The page as a string."""
         sections: list[str] = []
         links: list[str] = []
         blobs: dict[str, int] = {}
@@ -490,7 +491,7 @@ class Report:
             "data": _script(figures),
             "script": "\n".join(scripts),
         }
-        # Split once, so that no text of a part is taken for a place.
+        # Split once, so that inserted text is never taken for a placeholder.
         pieces = (_HERE / "page.html").read_text("utf-8").split("{{")
         page = [pieces[0]]
         for piece in pieces[1:]:
@@ -499,6 +500,6 @@ class Report:
         return "".join(page)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page; folders are made, and the file appears whole or not at all."""
+        """Write the page, creating missing folders; the file is replaced whole or not at all."""
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         write_file("save", path, self.to_html())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histogram, lines, drawn rows and the scatter whose points open as rows; then the page is put together.
+// Histogram, lines, drawn rows and the scatter plot whose points open as rows; then page assembly.
 
 /** Axes of an SVG chart: grid, ticks and labels; returns the scales. */
 function axes(root, box, xRange, yRange, { x, y, xTicks }) {
@@ -131,7 +131,7 @@ class Rows {
     return Array.from(this.codes.subarray(i * this.length, (i + 1) * this.length), (code) => (code === 0 ? NaN : offset + step * code));
   }
 
-  /** A drawing of row `i` over the reference row. */
+  /** Draws row `i` over the reference row. */
   drawing(i, width, height, detailed) {
     const values = this.row(i);
     const [low, high] = extent(this.reference ? [values, this.reference] : [values]);
@@ -179,9 +179,9 @@ class ScatterView {
     const sorted = Float64Array.from(this.score.filter((value) => !Number.isNaN(value))).sort();
     const part = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
     this.scale = [part(0.01), part(0.999)];
-    // Scores that span decades are told apart by their logarithm.
+    // Scores that span decades use a logarithmic scale.
     this.decades = this.scale[0] > 0 && this.scale[1] > 8 * this.scale[0];
-    // Strange points last, on top of the common ones.
+    // Outliers last, on top of the common points.
     this.order = Uint32Array.from(this.score.keys()).filter((i) => this.score[i] === this.score[i]).sort((a, b) => this.score[a] - this.score[b]);
     this.chosen = this.order.at(-1) ?? -1;
     this.build();

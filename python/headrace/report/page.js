@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every part of the page stands on: data out of the page, colours, axes, small SVG and canvas words.
+// Shared code of the page: embedded data, colours, axes, SVG and canvas helpers.
 "use strict";
 
 const page = { sections: [], painters: [], series: null };
@@ -212,7 +212,7 @@ function pansAndZooms(canvas, { move, zoom, reset, hover, click, leave }) {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  // A wheel that began by scrolling the page goes on scrolling it.
+  // A wheel gesture that began by scrolling the page keeps scrolling it.
   window.addEventListener("wheel", (event) => { if (event.target !== canvas) calm = performance.now() + 250; }, { passive: true });
   canvas.addEventListener("wheel", (event) => {
     if (performance.now() < calm) { calm = performance.now() + 250; return; }

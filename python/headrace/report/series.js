@@ -27,7 +27,7 @@ class MinMaxPyramid {
     this.high = 0;
   }
 
-  /** Sets `low` and `high` over the buckets [begin, end); `high` 0: nothing there. Exact, O(log). */
+  /** Sets `low` and `high` over the buckets [begin, end); `high` 0: no values. Exact, O(log). */
   query(begin, end) {
     let least = 65535;
     let most = 0;
@@ -378,7 +378,7 @@ class SeriesView {
     const columns = Math.round(this.plot * scale);
     if (!this.stripSpans || this.stripSpans.low.length !== columns) {
       this.stripSpans = this.columns(0, this.rows, columns);
-      // For finding one's way only: a few spikes may be cut off here.
+      // For orientation only: a few spikes may be clipped here.
       const present = (list) => list.filter((_, x) => this.stripSpans.high[x] !== 0).sort();
       const lows = present(this.stripSpans.low);
       const highs = present(this.stripSpans.high);
