@@ -3,6 +3,7 @@
 #include "headrace/base/dtype.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 
 #include <charconv>
 #include <deque>
@@ -42,13 +43,11 @@ struct Zones {
 
 // A fork waits until nobody looks, and the child looks on.
 Zones& zones() {
-  static Zones* const leaked = [] {
-    auto* const made = new Zones;
+  return process_global([] {
     pthread_atfork([] { zones().mutex.lock(); }, [] { zones().mutex.unlock(); },
                    [] { zones().mutex.unlock(); });
-    return made;
-  }();
-  return *leaked;
+    return Zones{};
+  });
 }
 
 bool can_be_zone(std::string_view name) {
@@ -80,14 +79,14 @@ uint16_t number_of_zone(std::string_view name) {
 }
 
 std::string_view name_of_decimal(int precision, int scale) {
-  static const auto* const leaked = [] {
-    auto* const names = new std::vector<std::string>;
+  const auto& names = process_global([] {
+    std::vector<std::string> all;
     for (int p = 0; p <= kMostDigits; ++p)
       for (int s = 0; s <= kMostDigits; ++s)
-        names->push_back("decimal128(" + std::to_string(p) + ", " + std::to_string(s) + ")");
-    return names;
-  }();
-  return (*leaked)[static_cast<size_t>(precision * (kMostDigits + 1) + scale)];
+        all.push_back("decimal128(" + std::to_string(p) + ", " + std::to_string(s) + ")");
+    return all;
+  });
+  return names[static_cast<size_t>(precision * (kMostDigits + 1) + scale)];
 }
 
 // The dtype with the name "decimal128(p, s)" or "decimal128(p,s)"; another dtype for other words.

@@ -10,6 +10,7 @@ namespace hr {
 /// GPU needs. Nothing is made on the disk or, for a device, in pinned memory of the host: values go
 /// there and come back.
 enum class PlaceKind : uint8_t { kHost, kCuda, kSimulated, kDisk, kPinned };
+inline constexpr int kPlaceKinds = 5;
 
 /// A memory place. Execution follows the place of the data, never a global switch.
 struct Place {

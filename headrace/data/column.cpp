@@ -5,15 +5,14 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/data/device.h"
 #include "headrace/data/dictionary.h"
 
 namespace hr {
 
 std::shared_ptr<const std::vector<Buffer>> Column::no_text() {
-  static const auto* const leaked =
-      new std::shared_ptr<const std::vector<Buffer>>(std::make_shared<const std::vector<Buffer>>());
-  return *leaked;
+  return process_global([] { return std::make_shared<const std::vector<Buffer>>(); });
 }
 
 Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, int64_t null_count,

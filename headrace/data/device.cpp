@@ -8,6 +8,7 @@
 #include "headrace/data/device_copy.h"
 #include "headrace/data/device_write_tracking.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/memory/device/pinned_resource.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/external/external_allocator_device.h"
 #include "headrace/memory/log/ledger.h"

@@ -7,6 +7,7 @@
 #include "headrace/exec/device_stream.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/device/pinned_resource.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What leaves a device under its limit, and comes back: copies in the order of streams.
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/data/device_copy.h"
 #include "headrace/data/device_write_tracking.h"
 #include "headrace/exec/device_profile.h"
@@ -24,8 +25,7 @@ struct Writes {
 };
 
 Writes& last_writes() {
-  static auto* const leaked = new Writes;
-  return *leaked;
+  return process_global<Writes>();
 }
 
 // A ticket of a CUDA device is an event behind the copy.

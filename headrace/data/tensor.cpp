@@ -20,8 +20,6 @@ int64_t num_elements(const Shape& shape) {
   return count;
 }
 
-namespace {
-
 Shape row_major(const Shape& shape) {
   Shape strides(shape.size());
   int64_t step = 1;
@@ -31,8 +29,6 @@ Shape row_major(const Shape& shape) {
   }
   return strides;
 }
-
-}  // namespace
 
 Tensor::Tensor(Dtype dtype, Shape shape, Buffer buffer, int64_t byte_offset)
     : Tensor(dtype, shape, row_major(shape), std::move(buffer), byte_offset) {

@@ -16,6 +16,9 @@ using Shape = std::vector<int64_t>;
 /// negative.
 HR_API int64_t num_elements(const Shape& shape);
 
+/// Strides in elements of a shape whose last dimension lies contiguous.
+HR_API Shape row_major(const Shape& shape);
+
 /// Immutable numbers with strides (in elements, may be negative or zero). A bool is one byte.
 /// No nulls, no strings.
 class HR_API Tensor {

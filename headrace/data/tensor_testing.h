@@ -26,6 +26,17 @@ Tensor tensor_of(const std::vector<T>& values, int64_t stride = 1) {
   return Tensor(dtype_of<T>(), {count}, {stride}, std::move(buffer), offset);
 }
 
+/// `make(state)` of `count` states of a linear congruential generator.
+template <class T, class Make>
+std::vector<T> random_values(int64_t count, uint64_t seed, Make&& make) {
+  std::vector<T> values;
+  for (int64_t i = 0; i < count; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    values.push_back(static_cast<T>(make(seed)));
+  }
+  return values;
+}
+
 /// The elements of a contiguous tensor (bools as bytes).
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {

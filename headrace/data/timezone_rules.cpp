@@ -3,6 +3,7 @@
 #include "headrace/data/timezone_rules.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
@@ -22,8 +23,7 @@ struct Known {
 };
 
 Known& known() {
-  static auto* const leaked = new Known;
-  return *leaked;
+  return process_global<Known>();
 }
 
 void check(Dtype dtype, const TimezoneRules& rules) {

@@ -7,6 +7,7 @@
 #include "headrace/exchange/arrow_strings.h"
 #include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/protocol.h"
+#include "headrace/exchange/string_views.h"
 #include "headrace/memory/log/ledger.h"
 
 #include <atomic>
@@ -269,9 +270,9 @@ Column view_strings(const Context& context, Imported& imported, Buffer validity)
       context.refuse("a text buffer is missing");
     text.push_back(imported.share(buffer_of(array, 2 + i), sizes[i]));
   }
-  return checked_views(context.origin(),
-                       Column::strings(array.length, std::move(views), std::move(text),
-                                       std::move(validity), array.null_count, array.offset));
+  return check_string_views(context.origin(),
+                            Column::strings(array.length, std::move(views), std::move(text),
+                                            std::move(validity), array.null_count, array.offset));
 }
 
 Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// String views and categories made from Arrow's other layouts, and the way back.
+// Categories made from Arrow's dictionaries, and the way back.
 #pragma once
 #include "headrace/data/column.h"
 
@@ -9,33 +9,8 @@
 
 namespace hr {
 
-/// Text of one column, cut into buffers that a view's 32-bit offset can reach. The cuts lie every
-/// 2^30 bytes and the parts overlap, so any string up to 2^30 bytes lies in the part it begins in.
-struct TextParts {
-  const char* text = nullptr;
-  int64_t size_bytes = 0;
-};
-inline constexpr int64_t kTextPart = int64_t{1} << 30;
-
-/// Where texts come from, for messages.
-struct TextOrigin {
-  std::string_view op{};
-  std::string_view column{};
-  int64_t first_row = 0;
-  std::string_view row_word = "row";
-};
-
 /// Throws InvalidArgumentError for a name, as of a column, that is not UTF-8.
 void check_name(std::string_view op, std::string_view name);
-
-/// One view a row over strings that `offsets` (rows + 1 of them, int32_t or int64_t) cut from
-/// `text`; null rows get an empty view. Recorded in the ledger as "string offsets become views".
-/// Throws InvalidArgumentError for offsets that fall or leave the text, and for text of a row that
-/// is not null and not UTF-8: it names column, row and byte. Reads every byte, about 10 GB/s a
-/// core.
-template <class Offset>
-Buffer views_from_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
-                          TextParts text, const uint8_t* validity, int64_t validity_offset);
 
 /// Strings in Arrow's layout "u".
 struct StringOffsets {
@@ -58,10 +33,5 @@ Column categories_from_indices(std::string_view op, int64_t num_rows, const Inde
 
 /// Checks that each index of a row that is not null lies in a dictionary of `num_entries`.
 void check_indices(std::string_view op, const Column& indices, int64_t num_entries);
-
-/// Checks that each view of the column stays inside its text, which is UTF-8. Null rows whose views
-/// are not empty get new, empty ones (recorded as "null strings become empty"), so that no reader
-/// trips on them.
-Column checked_views(const TextOrigin& origin, const Column& column);
 
 }  // namespace hr

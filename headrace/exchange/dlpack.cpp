@@ -72,16 +72,6 @@ Managed* export_tensor(const Tensor& tensor) {
   return &owned.release()->managed;
 }
 
-Shape row_major(const Shape& shape) {
-  Shape strides(shape.size());
-  int64_t step = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= shape[i] > 0 ? shape[i] : 1;
-  }
-  return strides;
-}
-
 template <class Managed>
 void release_managed(void* context) noexcept {
   release_foreign(Owner{context, [](void* last) noexcept {

@@ -9,11 +9,10 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow_strings.h"
 #include "headrace/exchange/strided.h"
-#include "headrace/exec/workers.h"
+#include "headrace/exchange/string_views.h"
 #include "headrace/memory/log/ledger.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <type_traits>
 
@@ -25,6 +24,7 @@ constexpr uint64_t kMagic = 0x324B434150'5248;  // "HRPACK2" in memory
 constexpr uint32_t kNone = 0xFFFFFFFF;
 // Slices begin at such rows, so values and validity both begin at a multiple of 64 bytes.
 constexpr int64_t kRowGrain = 512;
+constexpr std::string_view kDamaged = "the message is damaged";
 
 enum class Kind : uint8_t { kColumn, kTensor, kTable };
 
@@ -172,7 +172,7 @@ class Reader {
   Reader(std::string_view op, std::string_view bytes) : op_(op), rest_(bytes) {}
 
   [[noreturn]] void refuse(std::string_view what) const {
-    throw_error<InvalidArgumentError>(op_, what, {}, "the message is damaged");
+    throw_error<InvalidArgumentError>(op_, what, {}, kDamaged);
   }
 
   template <class T>
@@ -280,8 +280,10 @@ class Reader {
     if (!text.empty() && !type.is_string()) refuse("text of something other than strings");
     for (Buffer& part : text) part = piece(0, 1);
     if (type.is_string())
-      return checked_strings(Column::strings(rows, std::move(values), std::move(text),
-                                             std::move(validity), -1, offset));
+      return check_string_views({.op = op_, .column = name_, .fix = kDamaged},
+                                Column::strings(rows, std::move(values), std::move(text),
+                                                std::move(validity), -1, offset),
+                                NullViews::kChecked);
     if (!type.is_category())
       return Column(type, rows, std::move(values), std::move(validity), -1, offset);
     const Column entries = column(true);
@@ -315,7 +317,7 @@ class Reader {
     std::vector<std::string> names;
     std::vector<Column> data;
     for (uint32_t i = 0; i < columns; ++i) {
-      names.push_back(text());
+      names.push_back(name_ = text());
       data.push_back(column());
     }
     return Table(std::move(names), std::move(data));
@@ -333,31 +335,9 @@ class Reader {
     return piece(needed, 1);
   }
 
-  // Some walk over the views of null rows too.
-  Column checked_strings(Column column) const {
-    const std::span<const StringView> views = column.values<StringView>();
-    const std::vector<Buffer>& text = column.text_buffers();
-    std::atomic<bool> bad_null{false};
-    parallel_morsels(column.num_rows(), [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-        const StringView& view = views[static_cast<size_t>(row)];
-        const bool inside =
-            view.size <= sizeof view.inlined ||
-            (view.indirect.buffer < text.size() &&
-             int64_t{view.indirect.offset} + view.size <= text[view.indirect.buffer].size_bytes());
-        if (column.is_null(row)) {
-          if (!inside) bad_null = true;
-          continue;
-        }
-        if (!inside) refuse("a string view leaves its text");
-        if (!is_valid_utf8(column.string(row))) refuse("text that is not UTF-8");
-      }
-    });
-    return bad_null ? checked_views({op_}, column) : column;
-  }
-
   std::string_view op_;
   std::string_view rest_;
+  std::string name_{};  // of the table's column that is read
   std::vector<Buffer> pieces_;
 };
 

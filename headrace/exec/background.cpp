@@ -2,13 +2,12 @@
 // Two threads that move memory while others compute.
 #include "headrace/exec/background.h"
 
+#include "headrace/base/process_global.h"
 #include "headrace/exec/thread.h"
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <pthread.h>
 
 namespace hr {
 
@@ -50,25 +49,11 @@ class Background {
   int busy_ = 0;
 };
 
-std::atomic<Background*> in_use{nullptr};
-
-// Never destroyed, as the worker pool. A forked child starts a new one: nothing was on its way when
-// it was made.
-Background& background() {
-  static Background* const first = [] {
-    pthread_atfork(nullptr, nullptr, [] { in_use = new Background; });
-    auto* made = new Background;
-    in_use = made;
-    return made;
-  }();
-  Background* current = in_use;
-  return current ? *current : *first;
-}
-
 }  // namespace
 
 void run_in_background(std::function<void()> job) {
-  background().run(std::move(job));
+  // A forked child starts a new one: nothing was on its way when it was made.
+  fresh_after_fork<Background>().run(std::move(job));
 }
 
 }  // namespace hr

@@ -2,13 +2,14 @@
 // Ranges for profilers.
 #include "headrace/exec/device_profile.h"
 
+#include "headrace/base/process_global.h"
+#include "headrace/base/shared_library.h"
 #include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/log/tag.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <map>
 #include <mutex>
 
@@ -36,8 +37,7 @@ struct State {
 };
 
 State& state() {
-  static auto* const leaked = new State;
-  return *leaked;
+  return process_global<State>();
 }
 
 void* new_event(Place place, Stream stream) {
@@ -85,20 +85,17 @@ Nvtx load_nvtx() {
   std::vector<std::string> names{"libnvtx3interop.so.1", "libnvtx3interop.so",
                                  "libnvToolsExt.so.1"};
   if (std::string_view(wish) != "1") names = {wish};
-  for (const std::string& name : names)
-    if (void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      nvtx.push = reinterpret_cast<int (*)(const char*)>(dlsym(library, "nvtxRangePushA"));
-      nvtx.pop = reinterpret_cast<int (*)()>(dlsym(library, "nvtxRangePop"));
-      if (nvtx.push && nvtx.pop) return nvtx;
-    }
+  SharedLibrary library(names);
+  if (library.load("nvtxRangePushA", nvtx.push) && library.load("nvtxRangePop", nvtx.pop))
+    return nvtx;
   nvtx.push = nullptr;
-  nvtx.reason = "there is no library of NVTX: HEADRACE_NVTX=" + std::string(wish);
+  nvtx.reason = "there is no library of NVTX: HEADRACE_NVTX=" + std::string(wish) +
+                ", missing=" + library.missing();
   return nvtx;
 }
 
 const Nvtx& nvtx() {
-  static const auto* const leaked = new Nvtx(load_nvtx());
-  return *leaked;
+  return process_global([] { return load_nvtx(); });
 }
 
 }  // namespace

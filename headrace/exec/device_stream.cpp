@@ -3,6 +3,7 @@
 #include "headrace/exec/device_stream.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/exec/thread.h"
 #include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/device/simulated_device.h"
@@ -287,8 +288,7 @@ class Streams {
 // Never destroyed: its threads wait to the end of the process. After a fork the device refuses
 // before anybody gets here.
 Streams& streams() {
-  static auto* const leaked = new Streams;
-  return *leaked;
+  return process_global<Streams>();
 }
 
 // A device is of no use in a child of the process that opened it.

@@ -3,6 +3,7 @@
 #include "headrace/exec/workers.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/exec/background.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/thread.h"
@@ -18,7 +19,6 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
-#include <pthread.h>
 #include <sched.h>
 #include <thread>
 #include <vector>
@@ -198,19 +198,9 @@ class Pool {
   int workers_ = 0;
 };
 
-std::atomic<Pool*> pool_in_use{nullptr};
-
-// Never destroyed: workers wait in it until the process ends. A forked child starts a new one,
-// since the threads of the old one stayed with the parent.
+// Workers wait in it until the process ends.
 Pool& pool() {
-  static Pool* const first = [] {
-    pthread_atfork(nullptr, nullptr, [] { pool_in_use = new Pool; });
-    auto* made = new Pool;
-    pool_in_use = made;
-    return made;
-  }();
-  Pool* current = pool_in_use;
-  return current ? *current : *first;
+  return fresh_after_fork<Pool>();
 }
 
 }  // namespace

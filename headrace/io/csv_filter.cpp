@@ -19,16 +19,6 @@ namespace {
 constexpr std::string_view kOp = "read_csv";
 constexpr int64_t kChunksPerWorker = 4;  // of a batch, whose text stays in memory
 
-// The mask as bits from bit 0, false where it is null.
-Buffer bits_of(const Mask& mask) {
-  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(mask.num_rows()) + 8);
-  for (int64_t row = 0; row < mask.num_rows(); row += 64) {
-    const uint64_t word = mask.word(row, std::min<int64_t>(64, mask.num_rows() - row));
-    std::memcpy(bits.mutable_as<uint8_t>() + row / 8, &word, sizeof word);
-  }
-  return bits;
-}
-
 // The columns of a table with true in `wanted`, which names those that `has` says it has.
 Table columns_of(const Table& table, const std::vector<bool>& has,
                  const std::vector<bool>& wanted) {
@@ -147,7 +137,7 @@ Table CsvReader::read_batch(Wanted& first, Wanted& second, const CsvFilter& filt
     for (int64_t& row : batch.rows) row = std::min(row, count);
   }
   const Mask mask(test);
-  const Buffer bits = bits_of(mask);
+  const Buffer bits = bitmap_from_mask(mask);
   batch.bits = bits.as<uint8_t>();
   batch.kept = {0};
   for (size_t i = 0; i + 1 < batch.rows.size(); ++i)

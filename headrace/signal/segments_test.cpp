@@ -85,13 +85,8 @@ TEST(Windows, SpreadsNanInItsRowAlone) {
 
 template <class T>
 std::vector<T> noise(int64_t count) {
-  std::vector<T> values;
-  uint64_t state = 5;
-  for (int64_t i = 0; i < count; ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    values.push_back(static_cast<T>(static_cast<double>(state >> 11) * 0x1p-53));
-  }
-  return values;
+  return random_values<T>(
+      count, 5, [](uint64_t state) { return static_cast<double>(state >> 11) * 0x1p-53; });
 }
 
 TEST(Windows, TakesStridesOfEveryInput) {

@@ -14,6 +14,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace {
 
@@ -116,6 +117,32 @@ uintptr_t address_of(const hr::Column& column) {
   return reinterpret_cast<uintptr_t>(column.values_buffer().data() + skip);
 }
 
+// Columns and tables as other libraries take them.
+template <class T>
+void bind_arrow_protocol(nb::class_<T>& type) {
+  type.def("__arrow_c_schema__", [](const T& self) { return arrow_schema(self); })
+      .def(
+          "__arrow_c_array__", [](const T& self, nb::handle) { return arrow_array(self); },
+          "requested_schema"_a = nb::none(),
+          nb::sig("def __arrow_c_array__(self, requested_schema: object | None = None) -> "
+                  "tuple[object, object]"))
+      .def(
+          "__arrow_c_device_array__",
+          [](const T& self, nb::handle, const nb::kwargs&) { return arrow_device_array(self); },
+          "requested_schema"_a = nb::none(), "kwargs"_a,
+          nb::sig("def __arrow_c_device_array__(self, requested_schema: object | None = None, "
+                  "**kwargs: object) -> tuple[object, object]"))
+      .def(
+          "__arrow_c_stream__",
+          [](const T& self, nb::handle) {
+            if constexpr (std::is_same_v<T, hr::Column>)
+              return arrow_stream(self.dtype(), {self});
+            else
+              return arrow_stream(self);
+          },
+          "requested_schema"_a = nb::none());
+}
+
 }  // namespace
 
 std::vector<std::string> dtype_names(const std::vector<hr::Dtype>& dtypes) {
@@ -163,76 +190,63 @@ void bind_data(nb::module_& m) {
       "dtype_bytes", [](std::string_view word) { return hr::dtype_from_name(word).size_bytes(); },
       "word"_a);
 
-  nb::class_<hr::Column>(m, "Column", nb::type_slots(column_slots))
-      .def_prop_ro("dtype", [](const hr::Column& self) { return dtype_name(self.dtype()); })
-      .def_prop_ro("num_rows", &hr::Column::num_rows)
-      .def_prop_ro("null_count", &hr::Column::null_count)
-      .def_prop_ro("nbytes", &hr::Column::size_bytes)
-      .def_prop_ro("address", address_of)
-      .def("slice", &hr::Column::slice, "begin"_a, "count"_a)
-      .def(
-          "item",
-          [](const hr::Column& self, int64_t row) {
-            check_row(row, self.num_rows());
-            return python_element(self, row);
-          },
-          "row"_a)
-      .def_prop_ro("categories", categories)
-      .def_prop_ro("is_ordered",
-                   [](const hr::Column& self) {
-                     return self.dictionary() && self.dictionary()->is_ordered();
-                   })
-      .def_prop_ro("codes",
-                   [](const hr::Column& self) {
-                     categories(self);
-                     return self.with_dtype(hr::TypeId::kInt32);
-                   })
-      .def(
-          "days", [](const hr::Column& self, std::string_view op) { return hr::days_of(op, self); },
-          "op"_a, Unlocked())
-      .def("to_list", column_list, nb::sig("def to_list(self) -> list[typing.Any]"))
-      .def(
-          "dense", [](const hr::Column& self, std::string_view op) { return hr::dense(op, self); },
-          "op"_a, Unlocked())
-      .def("as_tensor", [](const hr::Column& self) { return hr::as_tensor(self); })
-      .def_prop_ro(
-          "__array_interface__",
-          [](const hr::Column& self) {
-            try {
-              return array_interface(hr::dense_view("__array_interface__", self));
-            } catch (const hr::Error& error) {  // so that hasattr() is False
-              throw nb::attribute_error(error.what());
-            }
-          },
-          nb::for_getter(nb::sig("def __array_interface__(self) -> dict[str, object]")))
-      .def(
-          "__dlpack__",
-          [](const hr::Column& self, nb::handle stream, nb::handle max_version,
-             nb::handle dl_device, nb::handle copy) {
-            return dlpack_capsule(hr::dense_view("__dlpack__", self), stream, max_version,
-                                  dl_device, copy);
-          },
-          nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
-          "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const hr::Column& self) { return dlpack_device(self.place()); })
-      .def("__arrow_c_schema__", [](const hr::Column& self) { return arrow_schema(self); })
-      .def(
-          "__arrow_c_array__", [](const hr::Column& self, nb::handle) { return arrow_array(self); },
-          "requested_schema"_a = nb::none(),
-          nb::sig("def __arrow_c_array__(self, requested_schema: object | None = None) -> "
-                  "tuple[object, object]"))
-      .def(
-          "__arrow_c_device_array__",
-          [](const hr::Column& self, nb::handle, const nb::kwargs&) {
-            return arrow_device_array(self);
-          },
-          "requested_schema"_a = nb::none(), "kwargs"_a,
-          nb::sig("def __arrow_c_device_array__(self, requested_schema: object | None = None, "
-                  "**kwargs: object) -> tuple[object, object]"))
-      .def(
-          "__arrow_c_stream__",
-          [](const hr::Column& self, nb::handle) { return arrow_stream(self.dtype(), {self}); },
-          "requested_schema"_a = nb::none());
+  auto column =
+      nb::class_<hr::Column>(m, "Column", nb::type_slots(column_slots))
+          .def_prop_ro("dtype", [](const hr::Column& self) { return dtype_name(self.dtype()); })
+          .def_prop_ro("num_rows", &hr::Column::num_rows)
+          .def_prop_ro("null_count", &hr::Column::null_count)
+          .def_prop_ro("nbytes", &hr::Column::size_bytes)
+          .def_prop_ro("address", address_of)
+          .def("slice", &hr::Column::slice, "begin"_a, "count"_a)
+          .def(
+              "item",
+              [](const hr::Column& self, int64_t row) {
+                check_row(row, self.num_rows());
+                return python_element(self, row);
+              },
+              "row"_a)
+          .def_prop_ro("categories", categories)
+          .def_prop_ro("is_ordered",
+                       [](const hr::Column& self) {
+                         return self.dictionary() && self.dictionary()->is_ordered();
+                       })
+          .def_prop_ro("codes",
+                       [](const hr::Column& self) {
+                         categories(self);
+                         return self.with_dtype(hr::TypeId::kInt32);
+                       })
+          .def(
+              "days",
+              [](const hr::Column& self, std::string_view op) { return hr::days_of(op, self); },
+              "op"_a, Unlocked())
+          .def("to_list", column_list, nb::sig("def to_list(self) -> list[typing.Any]"))
+          .def(
+              "dense",
+              [](const hr::Column& self, std::string_view op) { return hr::dense(op, self); },
+              "op"_a, Unlocked())
+          .def("as_tensor", [](const hr::Column& self) { return hr::as_tensor(self); })
+          .def_prop_ro(
+              "__array_interface__",
+              [](const hr::Column& self) {
+                try {
+                  return array_interface(hr::dense_view("__array_interface__", self));
+                } catch (const hr::Error& error) {  // so that hasattr() is False
+                  throw nb::attribute_error(error.what());
+                }
+              },
+              nb::for_getter(nb::sig("def __array_interface__(self) -> dict[str, object]")))
+          .def(
+              "__dlpack__",
+              [](const hr::Column& self, nb::handle stream, nb::handle max_version,
+                 nb::handle dl_device, nb::handle copy) {
+                return dlpack_capsule(hr::dense_view("__dlpack__", self), stream, max_version,
+                                      dl_device, copy);
+              },
+              nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
+              "dl_device"_a = nb::none(), "copy"_a = nb::none())
+          .def("__dlpack_device__",
+               [](const hr::Column& self) { return dlpack_device(self.place()); });
+  bind_arrow_protocol(column);
 
   nb::class_<hr::Tensor>(m, "Tensor", nb::type_slots(tensor_slots))
       .def_prop_ro("dtype", [](const hr::Tensor& self) { return dtype_name(self.dtype()); })
@@ -263,8 +277,8 @@ void bind_data(nb::module_& m) {
       .def("__dlpack_device__", [](const hr::Tensor& self) { return dlpack_device(self.place()); });
   m.def("scalar_tensor", scalar_tensor, "value"_a, "dtype"_a);
 
-  nb::class_<hr::Table>(m, "Table")
-      .def(nb::init<std::vector<std::string>, std::vector<hr::Column>>(), "names"_a, "columns"_a)
+  nb::class_<hr::Table> table(m, "Table");
+  table.def(nb::init<std::vector<std::string>, std::vector<hr::Column>>(), "names"_a, "columns"_a)
       .def_prop_ro("names", &hr::Table::names)
       .def_prop_ro("num_rows", &hr::Table::num_rows)
       .def_prop_ro("num_columns", &hr::Table::num_columns)
@@ -276,23 +290,6 @@ void bind_data(nb::module_& m) {
           },
           "index"_a)
       .def("column_index", &hr::Table::column_index, "name"_a)
-      .def("slice", &hr::Table::slice, "begin"_a, "count"_a)
-      .def("__arrow_c_schema__", [](const hr::Table& self) { return arrow_schema(self); })
-      .def(
-          "__arrow_c_array__", [](const hr::Table& self, nb::handle) { return arrow_array(self); },
-          "requested_schema"_a = nb::none(),
-          nb::sig("def __arrow_c_array__(self, requested_schema: object | None = None) -> "
-                  "tuple[object, object]"))
-      .def(
-          "__arrow_c_device_array__",
-          [](const hr::Table& self, nb::handle, const nb::kwargs&) {
-            return arrow_device_array(self);
-          },
-          "requested_schema"_a = nb::none(), "kwargs"_a,
-          nb::sig("def __arrow_c_device_array__(self, requested_schema: object | None = None, "
-                  "**kwargs: object) -> tuple[object, object]"))
-      .def(
-          "__arrow_c_stream__",
-          [](const hr::Table& self, nb::handle) { return arrow_stream(self); },
-          "requested_schema"_a = nb::none());
+      .def("slice", &hr::Table::slice, "begin"_a, "count"_a);
+  bind_arrow_protocol(table);
 }

@@ -35,16 +35,6 @@ hr::Shape element_strides(std::string_view op, const hr::Shape& bytes, int64_t w
   return strides;
 }
 
-hr::Shape row_major(const hr::Shape& shape) {
-  hr::Shape strides(shape.size());
-  int64_t step = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= shape[i] > 0 ? shape[i] : 1;
-  }
-  return strides;
-}
-
 hr::Tensor adopt_or_release(std::string_view op, hr::Dtype dtype, const void* data, hr::Shape shape,
                             hr::Shape strides, hr::Owner owner) {
   try {
@@ -73,7 +63,7 @@ Adopted adopt_buffer(nb::handle object, std::string_view op) {
     shape.assign(buffer.shape, buffer.shape + buffer.ndim);
     strides = buffer.strides ? element_strides(op, {buffer.strides, buffer.strides + buffer.ndim},
                                                dtype.size_bytes())
-                             : row_major(shape);
+                             : hr::row_major(shape);
   } catch (...) {
     owner.release(owner.context);
     throw;
@@ -90,7 +80,7 @@ Adopted adopt_interface(nb::handle object, nb::dict interface, std::string_view 
   if (!nb::isinstance<nb::tuple>(data)) return adopt_buffer(object, op);
   const hr::Dtype dtype = hr::from_typestr(op, nb::cast<std::string>(interface["typestr"]));
   auto shape = nb::cast<hr::Shape>(interface["shape"]);
-  hr::Shape strides = row_major(shape);
+  hr::Shape strides = hr::row_major(shape);
   if (interface.contains("strides") && !nb::object(interface["strides"]).is_none())
     strides = element_strides(op, nb::cast<hr::Shape>(interface["strides"]), dtype.size_bytes());
   const auto address = nb::cast<uintptr_t>(data[0]);

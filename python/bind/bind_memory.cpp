@@ -8,6 +8,7 @@
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/device/device_tier.h"
+#include "headrace/memory/device/pinned_resource.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/external/external_allocator_device.h"
 #include "headrace/memory/log/advice.h"

@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 import datetime
-import os
-import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
+from headrace._caller import line_of, stack_of, user_frame
 from headrace.dtypes import DType, dtype_word
 from headrace.errors import TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
     import numpy as np
     import numpy.typing as npt
@@ -24,34 +22,12 @@ if TYPE_CHECKING:
     from headrace.profiling import Explanation
 
 
-def _stack(frame: FrameType) -> str:
-    """The calling lines, innermost first, at most 32."""
-    lines: list[str] = []
-    at: FrameType | None = frame
-    while at is not None and len(lines) < 32:
-        lines.append(f"{at.f_code.co_filename}:{at.f_lineno} in {at.f_code.co_qualname}")
-        at = at.f_back
-    return "\n".join(lines)
-
-
 def mark(op: str) -> None:
     """Tell the engine the operator and the user's line that the next nodes belong to."""
     if not _core.memory_trace():
         return
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("headrace"):
-        frame = frame.f_back
-    stack = _stack(frame) if _core.stack_tracking() else ""
-    _core.set_tag(op, f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}", stack)
-
-
-def caller_variables() -> dict[str, Any]:
-    """The variables visible at the user's calling line."""
-    here = os.path.dirname(__file__)
-    frame = sys._getframe(1)
-    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
-        frame = frame.f_back
-    return {**frame.f_globals, **frame.f_locals}
+    frame = user_frame()
+    _core.set_tag(op, line_of(frame), stack_of(frame) if _core.stack_tracking() else "")
 
 
 _UFUNC_REDUCTIONS = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.series_arithmetic import turned
+from headrace.operators import Binary, operator_methods, turned
 from headrace.text import is_text
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
     return dict.fromkeys(names, other)
 
 
-def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
+def _method(name: str, function: Binary, text: str) -> Any:
     def method(self: Any, other: Any, axis: Axis = "columns") -> DataFrame:
         return self._with_each(name, function, other, axis)  # type: ignore[no-any-return]
 
@@ -54,13 +54,17 @@ def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
     return method
 
 
-def _operator(name: str, function: Callable[[Any, Any], Any]) -> Any:
+def _operator(name: str, function: Binary) -> Any:
     def method(self: Any, other: Any) -> Any:
         if not _fits(other):
             return NotImplemented
         return self._with_each(name, function, other)
 
     return method
+
+
+def _operators(name: str, function: Binary) -> tuple[Any, Any]:
+    return _operator(name, function), _operator(name, turned(function))
 
 
 def _fits(other: Any) -> bool:
@@ -108,40 +112,19 @@ class FrameArithmetic:
     def _of_each(self: Any, function: Callable[[Any], Any]) -> DataFrame:
         return self._made_of({name: function(self[name]) for name in self._unlabelled()})  # type: ignore[no-any-return]
 
-    add = _method("add", operator.add, "Sums")
-    sub = subtract = _method("sub", operator.sub, "Differences")
-    mul = multiply = _method("mul", operator.mul, "Products")
-    div = divide = truediv = _method("div", operator.truediv, "Quotients")
-    floordiv = _method("floordiv", operator.floordiv, "Floor division")
-    mod = _method("mod", operator.mod, "Remainders")
-    pow = _method("pow", operator.pow, "Powers")
-    eq = _method("eq", operator.eq, "True where the values are equal")
-    ne = _method("ne", operator.ne, "True where the values differ")
-    lt = _method("lt", operator.lt, "True where the values are smaller")
-    le = _method("le", operator.le, "True where the values are smaller or equal")
-    gt = _method("gt", operator.gt, "True where the values are greater")
-    ge = _method("ge", operator.ge, "True where the values are greater or equal")
+    add, sub, mul, div, floordiv, mod, pow, eq, ne, lt, le, gt, ge = operator_methods(_method)
+    subtract, multiply, divide, truediv = sub, mul, div, div
 
-    __add__ = _operator("add", operator.add)
-    __sub__ = _operator("sub", operator.sub)
-    __mul__ = _operator("mul", operator.mul)
-    __truediv__ = _operator("div", operator.truediv)
-    __floordiv__ = _operator("floordiv", operator.floordiv)
-    __mod__ = _operator("mod", operator.mod)
-    __pow__ = _operator("pow", operator.pow)
-    __and__ = _operator("and", operator.and_)
-    __or__ = _operator("or", operator.or_)
-    __xor__ = _operator("xor", operator.xor)
-    __radd__ = _operator("add", turned(operator.add))
-    __rsub__ = _operator("sub", turned(operator.sub))
-    __rmul__ = _operator("mul", turned(operator.mul))
-    __rtruediv__ = _operator("div", turned(operator.truediv))
-    __rfloordiv__ = _operator("floordiv", turned(operator.floordiv))
-    __rmod__ = _operator("mod", turned(operator.mod))
-    __rpow__ = _operator("pow", turned(operator.pow))
-    __rand__ = _operator("and", turned(operator.and_))
-    __ror__ = _operator("or", turned(operator.or_))
-    __rxor__ = _operator("xor", turned(operator.xor))
+    __add__, __radd__ = _operators("add", operator.add)
+    __sub__, __rsub__ = _operators("sub", operator.sub)
+    __mul__, __rmul__ = _operators("mul", operator.mul)
+    __truediv__, __rtruediv__ = _operators("div", operator.truediv)
+    __floordiv__, __rfloordiv__ = _operators("floordiv", operator.floordiv)
+    __mod__, __rmod__ = _operators("mod", operator.mod)
+    __pow__, __rpow__ = _operators("pow", operator.pow)
+    __and__, __rand__ = _operators("and", operator.and_)
+    __or__, __ror__ = _operators("or", operator.or_)
+    __xor__, __rxor__ = _operators("xor", operator.xor)
     __eq__ = _operator("eq", operator.eq)
     __ne__ = _operator("ne", operator.ne)
     __lt__ = _operator("lt", operator.lt)

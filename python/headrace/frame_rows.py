@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
-from headrace.deferred import caller_variables, mark
+from headrace._caller import user_variables
+from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.rows import are_picked, picked_domain, same_rows, whole_number
 from headrace.series import Series
@@ -54,7 +55,7 @@ class FrameRows:
         from headrace.query import cut, evaluate
 
         mark("query")
-        mask = evaluate(text, self, caller_variables())
+        mask = evaluate(text, self, user_variables())
         if not isinstance(mask, Series) or mask.dtype.kind != "b":
             raise TypeMismatchError(
                 f"query: the expression is not a row condition: text={cut(text)!r}"
@@ -73,7 +74,7 @@ class FrameRows:
 
         mark("eval")
         name, expression = target_of(text)
-        made = evaluate(expression, self, caller_variables())
+        made = evaluate(expression, self, user_variables())
         return made if name is None else self.assign(**{name: made})
 
     def isnull(self: Any) -> DataFrame:

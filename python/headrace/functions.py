@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace._caller import line_of, user_frame
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
@@ -18,24 +17,13 @@ if TYPE_CHECKING:
     from headrace.series import Series
 
 
-def _user_line() -> str:
-    """The user's line that is running."""
-    here = os.path.dirname(__file__)
-    frame = sys._getframe(1)
-    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
-
-
 def row_by_row(op: str, fix: str) -> None:
     """Advise against Python code per row; raise under `hr.strict`."""
     from headrace.settings import is_strict
 
     if is_strict():
-        raise UnsupportedError(
-            f"{op}: Python code would run once per row, and hr.strict() is on; {fix}"
-        )
-    _core.give_advice(op, _user_line(), f"Python code ran once per row; {fix}")
+        raise UnsupportedError(f"{op}: Python code for each row, and hr.strict() is on; {fix}")
+    _core.give_advice(op, line_of(user_frame()), f"Python code ran for each row; {fix}")
 
 
 def group_by_group(op: str, fix: str) -> None:
@@ -43,10 +31,8 @@ def group_by_group(op: str, fix: str) -> None:
     from headrace.settings import is_strict
 
     if is_strict():
-        raise UnsupportedError(
-            f"{op}: Python code would run once per group, and hr.strict() is on; {fix}"
-        )
-    _core.give_advice(op, _user_line(), f"Python code ran once per group; {fix}")
+        raise UnsupportedError(f"{op}: Python code for each group, and hr.strict() is on; {fix}")
+    _core.give_advice(op, line_of(user_frame()), f"Python code ran for each group; {fix}")
 
 
 _REPEATS = 8
@@ -55,8 +41,8 @@ _seen: dict[str, int] = {}
 
 
 def grows(op: str, fix: str, times: int = _REPEATS) -> None:
-    """Advise when one line calls this repeatedly."""
-    line = _user_line()
+    """Advise when one line calls this again and again."""
+    line = line_of(user_frame())
     _seen[line] = _seen.get(line, 0) + 1
     if _seen[line] == times:
         _core.give_advice(op, line, f"called {times} or more times by one line; {fix}")
@@ -70,10 +56,8 @@ def value_by_value(op: str) -> None:
 def goes_to_python(op: str, rows: int) -> None:
     """Advise against a loop over many values."""
     if rows >= _VALUES:
-        text = (
-            "values are read one at a time from Python; work on the whole column, or call to_list()"
-        )
-        _core.give_advice(op, _user_line(), text)
+        text = "Python gets value after value; work on the whole column, or call to_list()"
+        _core.give_advice(op, line_of(user_frame()), text)
 
 
 #: Key in pandas' `attrs`.
@@ -81,8 +65,8 @@ _FROM_HERE = "headrace"
 
 
 def sent(made: Any) -> Any:
-    """A pandas object that remembers the line that made it."""
-    made.attrs[_FROM_HERE] = _user_line()
+    """A pandas object that remembers the line which made it."""
+    made.attrs[_FROM_HERE] = line_of(user_frame())
     return made
 
 
@@ -90,11 +74,8 @@ def came_back(op: str, values: Any) -> None:
     """Advise when values come back from pandas."""
     line = getattr(values, "attrs", {}).get(_FROM_HERE)
     if line is not None:
-        text = (
-            f"these values went to pandas at {line} and came back; do the steps in "
-            "between on Headrace frames"
-        )
-        _core.give_advice(op, _user_line(), text)
+        text = f"these values went to pandas at {line} and come back; do what is between on frames"
+        _core.give_advice(op, line_of(user_frame()), text)
 
 
 def with_rows_of(made: Series, like: _core.Node) -> Series:

@@ -97,9 +97,12 @@ def _rows(op: str, option: str, value: Any) -> int:
     return rows
 
 
-def _options(op: str, pandas: dict[str, Any], options: dict[str, Any]) -> _core.CsvOptions:
+def _options(op: str, given: dict[str, Any]) -> _core.CsvOptions:
+    """The options of a reader from its arguments by their names, as `locals` has them."""
     mark(op)
-    options = _in_our_words(op, pandas, options)
+    options = {"on_bad": "error", **given}
+    del options["source"]
+    options = _in_our_words(op, options.pop("pandas"), options)
     dtypes, columns, header = (options.pop(name) for name in ("dtypes", "columns", "header"))
     if type(header) is int and header == 0:  # the first row, in pandas' notation
         header = True
@@ -172,24 +175,7 @@ def scan_csv(
     >>> df.columns, int(df.a.sum())
     (['a', 'b'], 3)
     """
-    options = _options(
-        "scan_csv",
-        pandas,
-        {
-            "delimiter": delimiter,
-            "quote": quote,
-            "comment": comment,
-            "header": header,
-            "names": names,
-            "columns": columns,
-            "dtypes": dtypes,
-            "null_words": null_words,
-            "skip_rows": skip_rows,
-            "num_rows": num_rows,
-            "compression": compression,
-            "on_bad": "error",
-        },
-    )
+    options = _options("scan_csv", locals())
     scan = _core.CsvScan(_opened(source), options)
     table = _core.scan_csv(scan)
     return DataFrame._of_parts(table, scan.names)
@@ -270,24 +256,7 @@ def read_csv(
     >>> df.ecg.to_list()
     [0.5, None]
     """
-    options = _options(
-        "read_csv",
-        pandas,
-        {
-            "delimiter": delimiter,
-            "quote": quote,
-            "comment": comment,
-            "header": header,
-            "names": names,
-            "columns": columns,
-            "dtypes": dtypes,
-            "null_words": null_words,
-            "skip_rows": skip_rows,
-            "num_rows": num_rows,
-            "compression": compression,
-            "on_bad": on_bad,
-        },
-    )
+    options = _options("read_csv", locals())
     table, rejects = _core.read_csv(_opened(source), options)
     frame = DataFrame._from_table(table)
     frame.rejects = DataFrame._from_table(rejects) if on_bad == "reject" else None

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError
+from headrace.operators import Binary, operator_methods, turned
 from headrace.windows import SeriesWindows
 
 if TYPE_CHECKING:
     from headrace.series import Series
 
 
-def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
+def _method(name: str, function: Binary, text: str) -> Any:
     def method(self: Any, other: Any, fill_value: Any = None) -> Series:
         mark(name)
         mine, theirs = self, other
@@ -34,11 +35,6 @@ def _method(name: str, function: Callable[[Any, Any], Any], text: str) -> Any:
     return method
 
 
-def turned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The operator with swapped sides."""
-    return lambda mine, theirs: function(theirs, mine)
-
-
 class SeriesArithmetic(SeriesWindows):
     """Operators as methods: ``s.add(1)`` is ``s + 1``, ``s.rsub(1)`` is ``1 - s``.
 
@@ -50,13 +46,8 @@ class SeriesArithmetic(SeriesWindows):
 
     __slots__ = ()
 
-    add = _method("add", operator.add, "Sums")
-    sub = subtract = _method("sub", operator.sub, "Differences")
-    mul = multiply = _method("mul", operator.mul, "Products")
-    div = divide = truediv = _method("div", operator.truediv, "Quotients")
-    floordiv = _method("floordiv", operator.floordiv, "Floor division")
-    mod = _method("mod", operator.mod, "Remainders")
-    pow = _method("pow", operator.pow, "Powers")
+    add, sub, mul, div, floordiv, mod, pow, eq, ne, lt, le, gt, ge = operator_methods(_method)
+    subtract, multiply, divide, truediv = sub, mul, div, div
     radd = _method("radd", turned(operator.add), "Sums, `other` first")
     rsub = _method("rsub", turned(operator.sub), "Differences, `other` first")
     rmul = _method("rmul", turned(operator.mul), "Products, `other` first")
@@ -64,12 +55,6 @@ class SeriesArithmetic(SeriesWindows):
     rfloordiv = _method("rfloordiv", turned(operator.floordiv), "Floor division, `other` first")
     rmod = _method("rmod", turned(operator.mod), "Remainders, `other` first")
     rpow = _method("rpow", turned(operator.pow), "Powers, `other` first")
-    eq = _method("eq", operator.eq, "True where the values are equal")
-    ne = _method("ne", operator.ne, "True where the values differ")
-    lt = _method("lt", operator.lt, "True where the values are smaller")
-    le = _method("le", operator.le, "True where the values are smaller or equal")
-    gt = _method("gt", operator.gt, "True where the values are greater")
-    ge = _method("ge", operator.ge, "True where the values are greater or equal")
 
     def __divmod__(self: Any, other: Any) -> tuple[Any, Any]:
         return self // other, self % other

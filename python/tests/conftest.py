@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings that all Python tests share."""
 
+import gc
+import json
 import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,3 +33,27 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Blocks between guard pages neither wait in a pool nor move to the disk."""
     if item.get_closest_marker("pool") and os.environ.get("HEADRACE_DEBUG_MEMORY") == "1":
         pytest.skip("needs the pool, and guard pages stand in its place")
+
+
+@pytest.fixture(scope="module")
+def quick_collections() -> Iterator[None]:
+    """What other tests left alive is not looked at again in each collection."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def bench_lines(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
+    """Run a bench of `bench/peers` with options; the lines that it writes."""
+
+    def run(task: str, *options: str) -> list[dict[str, Any]]:
+        output = tmp_path / "bench.jsonl"
+        script = Path(__file__).resolve().parents[2] / "bench/peers" / task
+        line = [sys.executable, str(script), "--runs", "1", "--output", str(output), *options]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        return [json.loads(text) for text in output.read_text().splitlines()]
+
+    return run

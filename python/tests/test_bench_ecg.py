@@ -1,24 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bench of the ECG job runs, and its answers agree, on a small input."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-TASK = Path(__file__).resolve().parents[2] / "bench/peers/ecg.py"
 
-
-def test_small_bench(tmp_path):
+def test_small_bench(bench_lines):
     pytest.importorskip("duckdb")
     pytest.importorskip("polars")
-    output = tmp_path / "ecg.jsonl"
-    line = [sys.executable, str(TASK), "--rows", "30000", "--runs", "1", "--output", str(output)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    run, *rows = map(json.loads, output.read_text().splitlines())
+    run, *rows = bench_lines("ecg.py", "--rows", "30000")
     assert run["kind"] == "run" and run["versions"]["numpy"]
     steps = {row["step"] for row in rows if row.get("engine") == "headrace"}
     assert {

@@ -1,25 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bench of memory runs, and its answers agree, on small arrays."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-TASK = Path(__file__).resolve().parents[2] / "bench/peers/memory.py"
 
-
-def test_small_bench(tmp_path):
+def test_small_bench(bench_lines):
     pytest.importorskip("polars")
     pytest.importorskip("pyarrow")
-    output = tmp_path / "memory.jsonl"
-    line = [sys.executable, str(TASK), "--rows", "50000", "--runs", "1", "--output", str(output)]
-    line += ["--only", "0.4 MB live"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    run, *rows = map(json.loads, output.read_text().splitlines())
+    run, *rows = bench_lines("memory.py", "--rows", "50000", "--only", "0.4 MB live")
     assert run["task"] == "memory"
     engines = {row["engine"]: row for row in rows if row["kind"] == "step"}
     assert {"headrace", "numpy", "glibc tuned", "pyarrow mimalloc", "polars"} <= set(engines)

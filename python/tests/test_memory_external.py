@@ -21,6 +21,7 @@ import headrace as hr
 from headrace import _core
 
 MB = 10**6
+pytestmark = pytest.mark.usefixtures("quick_collections")
 np.random.default_rng(0)  # modules of NumPy that come late keep small arrays of their own
 
 
@@ -30,15 +31,6 @@ def handler_name():
 
 def external():
     return hr.memory.stats().external_bytes
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_collections():
-    """What other tests left alive is not looked at again in each collection."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

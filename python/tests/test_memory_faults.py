@@ -24,15 +24,7 @@ import headrace as hr
 
 ALL = os.environ.get("HEADRACE_FAULTS") == "all"
 PLACES = 8
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_collections():
-    """What other tests left alive is not looked at again in each collection."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("quick_collections")
 
 
 @pytest.fixture(scope="module")

@@ -11,23 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from headrace.memory.timeline import LINE_FIELDS
 
 import headrace as hr
 from headrace import _core
 
 LOGS = sorted((Path(__file__).parents[2] / "testdata" / "memory").glob("*.csv"))
 HEAD = "Thread,Time,Action,Pointer,Size,Stream\n"
-DTYPE = [
-    ("thread", "u8"),
-    ("time_ns", "i8"),
-    ("pointer", "u8"),
-    ("bytes", "i8"),
-    ("stream", "u8"),
-    ("tag", "u4"),
-    ("tier", "u2"),
-    ("action", "u1"),
-    ("unused", "u1"),
-]
 ACTIONS = ("allocate", "free", "allocate failure")
 
 
@@ -48,7 +38,7 @@ def test_there_are_three_recorded_logs() -> None:
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_a_log_is_read_exactly(path: Path) -> None:
     log = _core.read_memory_log(str(path))
-    lines = np.frombuffer(log.lines(), DTYPE)
+    lines = np.frombuffer(log.lines(), LINE_FIELDS)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(lines) == log.count == len(rows) > 100

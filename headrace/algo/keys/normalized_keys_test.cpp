@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/column_testing.h"
 #include "headrace/data/dictionary.h"
 
 #include <gtest/gtest.h>
@@ -17,19 +18,7 @@
 namespace hr {
 namespace {
 
-template <class T>
-Column column_of(const std::vector<T>& values, const std::vector<bool>& valid = {}) {
-  const auto rows = static_cast<int64_t>(values.size());
-  Buffer buffer = Buffer::allocate(rows * static_cast<int64_t>(sizeof(T)));
-  std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(T));
-  Buffer validity;
-  if (!valid.empty()) {
-    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-    for (int64_t i = 0; i < rows; ++i)
-      set_bit(validity.mutable_as<uint8_t>(), i, valid[static_cast<size_t>(i)]);
-  }
-  return Column(dtype_of<T>(), rows, buffer, validity, -1);
-}
+using testing::column_of;
 
 Buffer normalized_of(const NormalizedKeys& packed) {
   Buffer normalized_keys = Buffer::allocate(8 * packed.num_rows());

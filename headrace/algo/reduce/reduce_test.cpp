@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/data/tensor_testing.h"
+#include "headrace/exec/simd_and_threads_testing.h"
 #include "headrace/exec/workers.h"
 
 #include <gtest/gtest.h>
@@ -59,28 +60,15 @@ Column column(const std::vector<T>& values, const std::vector<bool>& valid) {
 
 template <class T>
 std::vector<T> noise(int64_t n) {
-  std::vector<T> values;
-  uint64_t state = 42;
-  for (int64_t i = 0; i < n; ++i) {
-    state = state * 6364136223846793005 + 1442695040888963407;
+  return testing::random_values<T>(n, 42, [](uint64_t state) {
     if constexpr (std::is_floating_point_v<T>)
-      values.push_back(static_cast<T>(static_cast<double>(state >> 11) * 0x1p-53 - 0.25));
+      return static_cast<double>(state >> 11) * 0x1p-53 - 0.25;
     else
-      values.push_back(static_cast<T>(state >> 33));
-  }
-  return values;
+      return state >> 33;
+  });
 }
 
-class ReduceTest : public ::testing::Test {
- protected:
-  void TearDown() override {
-    set_simd_level(level_);
-    set_threads(threads_);
-  }
-
-  SimdLevel level_ = simd_level();
-  int threads_ = threads();
-};
+using ReduceTest = testing::SimdAndThreadsTest;
 
 template <class T>
 void expect_plain_loop(int64_t n) {

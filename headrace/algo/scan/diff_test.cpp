@@ -17,13 +17,8 @@ using namespace testing;
 
 template <class T>
 std::vector<T> some_values(int64_t count) {
-  std::vector<T> values;
-  uint64_t state = 1;
-  for (int64_t i = 0; i < count; ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    values.push_back(static_cast<T>(static_cast<int64_t>(state >> 33) % 100));
-  }
-  return values;
+  return random_values<T>(count, 1,
+                          [](uint64_t state) { return static_cast<int64_t>(state >> 33) % 100; });
 }
 
 template <class T>

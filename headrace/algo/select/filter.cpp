@@ -3,6 +3,7 @@
 #include "headrace/algo/select/filter.h"
 
 #include "headrace/algo/bits/bitmap_writer.h"
+#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/select/filter_kernels.h"
 #include "headrace/algo/select/nonzero.h"
 #include "headrace/base/bits.h"
@@ -65,6 +66,24 @@ bool Mask::is_all() const {
   return true;
 }
 
+std::vector<int64_t> mask_offsets(const Mask& mask) {
+  return compact_offsets(mask.num_rows(), {}, [&](Morsel morsel) {
+    int64_t kept = 0;
+    for_each_mask_word(mask, morsel.begin, morsel.end,
+                       [&](int64_t, int64_t, uint64_t word) { kept += std::popcount(word); });
+    return kept;
+  });
+}
+
+Buffer bitmap_from_mask(const Mask& mask) {
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(mask.num_rows()) + 8);
+  auto* const out = bits.mutable_as<uint8_t>();
+  for_each_mask_word(mask, 0, mask.num_rows(), [&](int64_t row, int64_t, uint64_t word) {
+    std::memcpy(out + row / 8, &word, sizeof word);
+  });
+  return bits;
+}
+
 Tensor Mask::positions() const {
   if (column_ && column_->null_count() > 0)
     throw_error<UnsupportedError>("getitem", "a mask with nulls has no kernel on a device",
@@ -74,38 +93,10 @@ Tensor Mask::positions() const {
 
 namespace {
 
-// Where the rows of each morsel go.
-struct Places {
-  std::vector<int64_t> begins;  // one a morsel, then the total
-
-  int64_t total() const { return begins.back(); }
-};
-
-template <class F>
-void for_each_word(const Mask& mask, Morsel morsel, F&& visit) {
-  for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
-    const int64_t count = morsel.end - row < 64 ? morsel.end - row : 64;
-    if (const uint64_t word = mask.word(row, count)) visit(row, count, word);
-  }
-}
-
 void check_rows(const Mask& mask, int64_t num_rows) {
   if (mask.num_rows() != num_rows)
     throw_error<InvalidArgumentError>("getitem", "mask and rows differ in length",
                                       {{"mask", mask.num_rows()}, {"rows", num_rows}});
-}
-
-Places count_rows(const Mask& mask, int64_t num_rows) {
-  check_rows(mask, num_rows);
-  Places places{std::vector<int64_t>(static_cast<size_t>(num_morsels(num_rows)) + 1, 0)};
-  parallel_morsels(num_rows, [&](Morsel morsel) {
-    int64_t count = 0;
-    for_each_word(mask, morsel,
-                  [&](int64_t, int64_t, uint64_t word) { count += std::popcount(word); });
-    places.begins[static_cast<size_t>(morsel.index) + 1] = count;
-  });
-  for (size_t i = 1; i < places.begins.size(); ++i) places.begins[i] += places.begins[i - 1];
-  return places;
 }
 
 /// What a morsel reads of the rows, and writes of those that stay, `width` bytes each.
@@ -114,10 +105,10 @@ struct Move {
   const Buffer& out;
   int64_t width;
 
-  std::vector<PinnedRange> ranges(Morsel morsel, const Places& places) const {
+  std::vector<PinnedRange> ranges(Morsel morsel, const std::vector<int64_t>& offsets) const {
     const auto index = static_cast<size_t>(morsel.index);
     std::vector<PinnedRange> result = ranges_of({&rows, 1}, morsel.begin, morsel.end);
-    result.push_back({&out, places.begins[index] * width, places.begins[index + 1] * width, true});
+    result.push_back({&out, offsets[index] * width, offsets[index + 1] * width, true});
     return result;
   }
 };
@@ -128,10 +119,11 @@ constexpr int kFewRows = 4;
 constexpr int64_t kNotedRows = 8 * kBlockRows;
 
 template <class T>
-void move_elements(const T* in, T* out, const Mask& mask, const Places& places, const Move& move) {
+void move_elements(const T* in, T* out, const Mask& mask, const std::vector<int64_t>& offsets,
+                   const Move& move) {
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
-    const Pin pin(move.ranges(morsel, places));
-    T* to = out + places.begins[static_cast<size_t>(morsel.index)];
+    const Pin pin(move.ranges(morsel, offsets));
+    T* to = out + offsets[static_cast<size_t>(morsel.index)];
     uint16_t rows[kNotedRows + 1];
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += kNotedRows) {
       const int64_t end = std::min(begin + kNotedRows, morsel.end);
@@ -170,13 +162,13 @@ struct Wide {
 };
 
 // Rows of any width, by element where the width is a machine type's.
-void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask, const Places& places,
-               const BufferAccess& rows) {
+void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask,
+               const std::vector<int64_t>& offsets, const BufferAccess& rows) {
   const int64_t width = rows.item_bits / 8;
   const Move move{rows, buffer, width};
   std::byte* const out = buffer.mutable_data();
   const auto as = [&]<class T>(std::type_identity<T>) {
-    move_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), mask, places, move);
+    move_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), mask, offsets, move);
   };
   if (width == 1) return as(std::type_identity<uint8_t>{});
   if (width == 2) return as(std::type_identity<uint16_t>{});
@@ -184,9 +176,9 @@ void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask, const Plac
   if (width == 8) return as(std::type_identity<uint64_t>{});
   if (width == 16) return as(std::type_identity<Wide>{});
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
-    const Pin pin(move.ranges(morsel, places));
-    std::byte* to = out + places.begins[static_cast<size_t>(morsel.index)] * width;
-    for_each_word(mask, morsel, [&](int64_t row, int64_t, uint64_t word) {
+    const Pin pin(move.ranges(morsel, offsets));
+    std::byte* to = out + offsets[static_cast<size_t>(morsel.index)] * width;
+    for_each_mask_word(mask, morsel.begin, morsel.end, [&](int64_t row, int64_t, uint64_t word) {
       for (; word; word &= word - 1, to += width)
         std::memcpy(to, in + (row + std::countr_zero(word)) * width, static_cast<size_t>(width));
     });
@@ -201,17 +193,19 @@ uint64_t pick_bits(uint64_t bits, uint64_t mask) {
   return result;
 }
 
-Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask, const Places& places) {
-  Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(places.total()));
-  if (places.total() == 0) return buffer;
+Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask,
+                 const std::vector<int64_t>& offsets) {
+  Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(offsets.back()));
+  if (offsets.back() == 0) return buffer;
   const BitmapWriter out(buffer.mutable_data());
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
-    int64_t to = places.begins[static_cast<size_t>(morsel.index)];
-    for_each_word(mask, morsel, [&](int64_t row, int64_t count, uint64_t word) {
-      const int picked = std::popcount(word);
-      out.put(to, pick_bits(load_bits(in, offset + row, count), word), picked);
-      to += picked;
-    });
+    int64_t to = offsets[static_cast<size_t>(morsel.index)];
+    for_each_mask_word(mask, morsel.begin, morsel.end,
+                       [&](int64_t row, int64_t count, uint64_t word) {
+                         const int picked = std::popcount(word);
+                         out.put(to, pick_bits(load_bits(in, offset + row, count), word), picked);
+                         to += picked;
+                       });
   });
   return buffer;
 }
@@ -227,18 +221,19 @@ Column filter_on_device(const Column& column, const Mask& mask) {
 
 Column filter(const Column& column, const Mask& mask) {
   if (column.place().is_gpu()) return filter_on_device(column, mask);
-  const Places places = count_rows(mask, column.num_rows());
-  const int64_t rows = places.total();
+  check_rows(mask, column.num_rows());
+  const std::vector<int64_t> offsets = mask_offsets(mask);
+  const int64_t rows = offsets.back();
   Buffer validity;
   if (column.null_count() > 0)
-    validity = move_bits(column.validity(), column.offset(), mask, places);
+    validity = move_bits(column.validity(), column.offset(), mask, offsets);
   Buffer values;
   if (column.dtype().is_bool()) {
-    values = move_bits(column.bits(), column.offset(), mask, places);
+    values = move_bits(column.bits(), column.offset(), mask, offsets);
   } else {
     const int64_t width = column.dtype().size_bytes();
     values = Buffer::allocate_spillable(rows * width);
-    move_rows(column.values_buffer().data() + column.offset() * width, values, mask, places,
+    move_rows(column.values_buffer().data() + column.offset() * width, values, mask, offsets,
               reads(column));
   }
   const int64_t unknown = column.null_count() > 0 ? -1 : 0;
@@ -263,13 +258,14 @@ Tensor filter(const Tensor& tensor, const Mask& mask) {
     }
     check_on_host("getitem", rows.place());
   }
-  const Places places = count_rows(mask, shape[0]);
-  shape[0] = places.total();
-  Buffer buffer = Buffer::allocate_spillable(places.total() * width);
+  check_rows(mask, shape[0]);
+  const std::vector<int64_t> offsets = mask_offsets(mask);
+  shape[0] = offsets.back();
+  Buffer buffer = Buffer::allocate_spillable(offsets.back() * width);
   BufferAccess access = reads(rows);
   access.items = rows.shape()[0];
   access.step_bits = access.item_bits = 8 * width;
-  if (width > 0) move_rows(rows.data(), buffer, mask, places, access);
+  if (width > 0) move_rows(rows.data(), buffer, mask, offsets, access);
   return Tensor(rows.dtype(), std::move(shape), std::move(buffer));
 }
 

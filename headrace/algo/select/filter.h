@@ -4,6 +4,9 @@
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace hr {
 
 /// A mask: a bool column (null counts as false) or a 1-D bool tensor, borrowed for a call. It lies
@@ -35,6 +38,22 @@ class HR_API Mask {
   const uint8_t* bytes_ = nullptr;
   int64_t stride_ = 1;
 };
+
+/// `visit(row, count, word)` for each 64 rows of [begin, end) of which one is true: `count` rows
+/// from `row` on, their bits in `word`.
+template <class Visit>
+void for_each_mask_word(const Mask& mask, int64_t begin, int64_t end, Visit&& visit) {
+  for (int64_t row = begin; row < end; row += 64) {
+    const int64_t count = end - row < 64 ? end - row : 64;
+    if (const uint64_t word = mask.word(row, count)) visit(row, count, word);
+  }
+}
+
+/// Where the rows of each morsel go that the mask keeps, and behind the last one how many it keeps.
+std::vector<int64_t> mask_offsets(const Mask& mask);
+
+/// The mask as bits from bit 0 on, false where it is null, in whole words.
+Buffer bitmap_from_mask(const Mask& mask);
 
 /// The rows of `column` where the mask is true, in order; strings share their text. Two passes over
 /// the mask, one over the column, in parallel. Throws InvalidArgumentError when the lengths differ,

@@ -2,6 +2,7 @@
 // Positions of the true elements on the CPU: count by morsel, then write each morsel in its place.
 #define HWY_TARGET_INCLUDE "headrace/algo/select/nonzero_cpu.cpp"
 #include "headrace/algo/bits/strided_view.h"
+#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/select/nonzero_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
@@ -122,7 +123,6 @@ struct BitGate {
 
 template <class Gate>
 Tensor positions(const Gate& gate, int64_t rows, const BufferAccess& access) {
-  std::vector<int64_t> first(static_cast<size_t>(num_morsels(rows)) + 1, 0);
   // Calls body(begin, words, set) for each block of a morsel.
   const auto each_block = [&](const Morsel& morsel, const auto& body) {
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockBits) {
@@ -131,11 +131,11 @@ Tensor positions(const Gate& gate, int64_t rows, const BufferAccess& access) {
       body(begin, divide_up(count, 64), words, gate.words(begin, count, words));
     }
   };
-  parallel_morsels(rows, {access}, [&](Morsel morsel) {
-    int64_t& total = first[static_cast<size_t>(morsel.index) + 1];
+  const std::vector<int64_t> first = compact_offsets(rows, {access}, [&](Morsel morsel) {
+    int64_t total = 0;
     each_block(morsel, [&](int64_t, int64_t, const uint64_t*, int64_t set) { total += set; });
+    return total;
   });
-  for (size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
 
   Buffer out = Buffer::allocate_spillable(first.back() * int64_t{8});
   int64_t* result = first.back() > 0 ? out.mutable_as<int64_t>() : nullptr;

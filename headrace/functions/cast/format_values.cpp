@@ -8,6 +8,7 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/timezone_rules.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/map_rows.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/temporal/strftime.h"
 #include "headrace/functions/temporal/timezone.h"
@@ -239,40 +240,27 @@ std::string_view op_of(Dtype dtype) {
 
 template <class T>
 Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, bool or_null) {
-  const int64_t rows = texts.num_rows();
-  const Nulls null(texts);
   const std::optional<TimePattern> wanted =
       pattern.empty() ? std::nullopt : std::optional(TimePattern("to_datetime", pattern, true));
   const auto zone = dtype.has_zone() ? timezone_rules(op_of(dtype), dtype) : nullptr;
-  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(T)));
-  if (rows == 0) return Column(dtype, 0, std::move(buffer));
-  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  T* const out = buffer.mutable_as<T>();
-  auto* const valid = validity.mutable_as<uint8_t>();
-  parallel_morsels(
-      rows, {reads(texts), writes(buffer, static_cast<int64_t>(sizeof(T)))}, [&](Morsel morsel) {
-        for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-          int64_t value = 0;
-          bool there = false;
-          if (!null(row)) {
-            const std::string_view text = stripped(texts.string(row));
-            CivilTime civil_time;
-            bool is_time = false;
-            if (dtype.is_duration()) {
-              there = parse_duration(text, dtype.unit(), &value);
-            } else {
-              is_time = wanted ? read_pattern(*wanted, text, zone.get(), civil_time)
-                               : read_iso(text, zone.get(), civil_time);
-              there = is_time && fit(civil_time, dtype, value);
-            }
-            if (!there && !or_null)
-              refuse_time(row, texts.string(row), pattern, dtype, is_time ? &civil_time : nullptr);
-          }
-          out[row] = there ? static_cast<T>(value) : T{};
-          set_bit(valid, row, there);
-        }
-      });
-  return Column(dtype, rows, std::move(buffer), std::move(validity), -1);
+  return map_rows_or_null<T>(texts, dtype, [&](int64_t row, T* out) {
+    const std::string_view text = stripped(texts.string(row));
+    int64_t value = 0;
+    CivilTime civil_time;
+    bool there = false;
+    bool is_time = false;
+    if (dtype.is_duration()) {
+      there = parse_duration(text, dtype.unit(), &value);
+    } else {
+      is_time = wanted ? read_pattern(*wanted, text, zone.get(), civil_time)
+                       : read_iso(text, zone.get(), civil_time);
+      there = is_time && fit(civil_time, dtype, value);
+    }
+    if (!there && !or_null)
+      refuse_time(row, texts.string(row), pattern, dtype, is_time ? &civil_time : nullptr);
+    *out = static_cast<T>(value);
+    return there;
+  });
 }
 
 }  // namespace

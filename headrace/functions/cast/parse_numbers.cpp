@@ -2,9 +2,7 @@
 // Numbers from texts by the standard library's parser, which rounds correctly.
 #include "headrace/functions/cast/parse_numbers.h"
 
-#include "headrace/base/bits.h"
-#include "headrace/data/access_pattern.h"
-#include "headrace/exec/workers.h"
+#include "headrace/frame/map_rows.h"
 #include "headrace/functions/strings/string_builder.h"
 
 #include <charconv>
@@ -49,30 +47,17 @@ bool parse(std::string_view text, T& value) {
 
 template <class T>
 Column numbers(const Column& texts, bool or_null) {
-  const int64_t rows = texts.num_rows();
-  const Nulls null(texts);
-  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(T)));
-  if (rows == 0) return Column(dtype_of<T>(), 0, std::move(buffer));
-  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  T* const out = buffer.mutable_as<T>();
-  auto* const valid = validity.mutable_as<uint8_t>();
-  parallel_morsels(
-      rows, {reads(texts), writes(buffer, static_cast<int64_t>(sizeof(T)))}, [&](Morsel morsel) {
-        for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-          T value{};
-          const bool there = !null(row) && parse(texts.string(row), value);
-          if (!there && !or_null && !null(row))
-            throw_error<InvalidArgumentError>(
-                "astype", "a text that is no number of the dtype",
-                {{"row", row},
-                 {"text", texts.string(row).substr(0, 40)},
-                 {"dtype", Dtype(dtype_of<T>()).name()}},
-                "use hr.to_numeric(series, errors='coerce') to make null of such texts");
-          out[row] = there ? value : T{};
-          set_bit(valid, row, there);
-        }
-      });
-  return Column(dtype_of<T>(), rows, std::move(buffer), std::move(validity), -1);
+  return map_rows_or_null<T>(texts, dtype_of<T>(), [&](int64_t row, T* value) {
+    const bool there = parse(texts.string(row), *value);
+    if (!there && !or_null)
+      throw_error<InvalidArgumentError>(
+          "astype", "a text that is no number of the dtype",
+          {{"row", row},
+           {"text", texts.string(row).substr(0, 40)},
+           {"dtype", Dtype(dtype_of<T>()).name()}},
+          "use hr.to_numeric(series, errors='coerce') to make null of such texts");
+    return there;
+  });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
+#include "headrace/frame/map_rows.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/strings/string_search_kernels.h"
 
@@ -160,19 +161,11 @@ Column slice_text(const Column& column, int64_t begin, int64_t end) {
 
 Column text_length(const Column& column) {
   const Column from = text_of(column);
-  const int64_t rows = from.num_rows();
   const Nulls null(from);
-  Buffer buffer = Buffer::allocate_spillable(4 * rows);
-  if (rows > 0) {
-    auto* const out = buffer.mutable_as<int32_t>();
-    parallel_morsels(rows, {reads(from), writes(buffer, 4)}, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-        const std::string_view text = null(row) ? std::string_view() : from.string(row);
-        out[row] = static_cast<int32_t>(std::count_if(text.begin(), text.end(), starts_character));
-      }
-    });
-  }
-  return Column(TypeId::kInt32, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+  return map_rows<int32_t>(from, TypeId::kInt32, [&](int64_t row) {
+    const std::string_view text = null(row) ? std::string_view() : from.string(row);
+    return static_cast<int32_t>(std::count_if(text.begin(), text.end(), starts_character));
+  });
 }
 
 namespace {

@@ -3,12 +3,10 @@
 #include "headrace/functions/temporal/calendar.h"
 
 #include "headrace/algo/math/decimal_math.h"
-#include "headrace/algo/select/bitmap_builder.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
-#include "headrace/data/access_pattern.h"
-#include "headrace/exec/workers.h"
+#include "headrace/frame/map_rows.h"
 
 #include <algorithm>
 #include <limits>
@@ -93,26 +91,16 @@ DateField date_field_from_name(std::string_view name) {
 
 Column date_field(const Column& column, DateField field) {
   check(column.dtype());
-  const int64_t rows = column.num_rows();
-  Buffer buffer = Buffer::allocate_spillable(4 * rows);
-  if (rows > 0) {
-    int32_t* const out = buffer.mutable_as<int32_t>();
-    const auto fill = [&](const auto* values) {
-      parallel_morsels(rows, {reads(column), writes(buffer, 4)}, [&](Morsel morsel) {
-        each_day(
-            values, units_a_day(column.dtype()), morsel,
-            [&](int64_t days) { return field_of(field, days); },
-            [&](int64_t row, int64_t, int64_t found) { out[row] = static_cast<int32_t>(found); });
-      });
-    };
-    if (column.dtype().is_date())
-      fill(column.values<int32_t>().data());
-    else
-      fill(column.values<int64_t>().data());
-  }
-  const Nulls null(column);
-  return Column(dtype_of_field(field), rows, std::move(buffer), null.bitmap(rows),
-                null.any() ? -1 : 0);
+  const auto fields = [&](const auto* values) {
+    return map_morsels<int32_t>(column, dtype_of_field(field), [&](Morsel morsel, int32_t* out) {
+      each_day(
+          values, units_a_day(column.dtype()), morsel,
+          [&](int64_t days) { return field_of(field, days); },
+          [&](int64_t row, int64_t, int64_t found) { out[row] = static_cast<int32_t>(found); });
+    });
+  };
+  return column.dtype().is_date() ? fields(column.values<int32_t>().data())
+                                  : fields(column.values<int64_t>().data());
 }
 
 namespace {
@@ -157,13 +145,10 @@ int64_t months_later(int64_t days, int64_t months) {
 
 template <class T>
 Column add_months(const Column& column, int64_t months, int64_t units) {
-  constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
-  const int64_t rows = column.num_rows(), a_day = units_a_day(column.dtype());
+  const int64_t a_day = units_a_day(column.dtype());
   const Nulls null(column);
-  Buffer buffer = Buffer::allocate_spillable(kWidth * rows);
-  if (rows > 0) {
-    const T* const in = column.values<T>().data();
-    T* const out = buffer.mutable_as<T>();
+  const T* const in = column.values<T>().data();
+  return map_morsels<T>(column, column.dtype(), [&](Morsel morsel, T* out) {
     const auto put = [&](int64_t row, int64_t day, int64_t later) {
       const Int128 moved = in[row] + Int128{later - day} * a_day + units;
       out[row] = static_cast<T>(moved);
@@ -173,11 +158,8 @@ Column add_months(const Column& column, int64_t months, int64_t units) {
             {{"row", row}, {"value", int64_t{in[row]}}, {"dtype", column.dtype().name()}},
             "use astype with a coarser unit, or fewer months");
     };
-    parallel_morsels(rows, {reads(column), writes(buffer, kWidth)}, [&](Morsel morsel) {
-      each_day(in, a_day, morsel, [&](int64_t days) { return months_later(days, months); }, put);
-    });
-  }
-  return Column(column.dtype(), rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+    each_day(in, a_day, morsel, [&](int64_t days) { return months_later(days, months); }, put);
+  });
 }
 
 struct AddMonths final : OperatorOf<AddMonths> {
@@ -220,26 +202,18 @@ namespace {
 
 template <class T>
 Column rescale_unit(const Column& column, int64_t factor, bool clamp) {
-  const int64_t rows = column.num_rows();
   const Nulls null(column);
-  Buffer buffer = Buffer::allocate_spillable(8 * rows);
-  if (rows > 0) {
-    const T* const in = column.values<T>().data();
-    int64_t* const out = buffer.mutable_as<int64_t>();
-    parallel_morsels(rows, {reads(column), writes(buffer, 8)}, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-        if (!__builtin_mul_overflow(int64_t{in[row]}, factor, out + row)) continue;
-        out[row] =
-            in[row] < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
-        if (!clamp && !null(row))
-          throw_error<InvalidArgumentError>(
-              "astype", "a time that the finer unit does not hold",
-              {{"row", row}, {"dtype", column.dtype().name()}, {"value", int64_t{in[row]}}},
-              "bring the other side to the coarser unit by astype");
-      }
-    });
-  }
-  return Column(TypeId::kInt64, rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
+  const T* const in = column.values<T>().data();
+  return map_rows<int64_t>(column, TypeId::kInt64, [&, in](int64_t row) {
+    int64_t finer;
+    if (!__builtin_mul_overflow(int64_t{in[row]}, factor, &finer)) return finer;
+    if (!clamp && !null(row))
+      throw_error<InvalidArgumentError>(
+          "astype", "a time that the finer unit does not hold",
+          {{"row", row}, {"dtype", column.dtype().name()}, {"value", int64_t{in[row]}}},
+          "bring the other side to the coarser unit by astype");
+    return in[row] < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+  });
 }
 
 struct FinerCounts final : OperatorOf<FinerCounts> {

@@ -2,13 +2,11 @@
 // Instants and local times by the rules of a zone.
 #include "headrace/functions/temporal/timezone.h"
 
-#include "headrace/algo/select/bitmap_builder.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
-#include "headrace/data/access_pattern.h"
 #include "headrace/data/timezone_rules.h"
-#include "headrace/exec/workers.h"
+#include "headrace/frame/map_rows.h"
 
 #include <cstdio>
 #include <string>
@@ -107,23 +105,16 @@ Nonexistent nonexistent_from_name(std::string_view name) {
 Column local_times(const Column& instants) {
   const Dtype dtype = instants.dtype();
   const auto rules = timezone_rules(kConvert, dtype);
-  const int64_t rows = instants.num_rows(), units = units_per_second(dtype.unit());
+  const int64_t units = units_per_second(dtype.unit());
   const Nulls null(instants);
-  Buffer buffer = Buffer::allocate_spillable(8 * rows);
-  if (rows > 0) {
-    const int64_t* const in = instants.values<int64_t>().data();
-    int64_t* const out = buffer.mutable_as<int64_t>();
-    parallel_morsels(rows, {reads(instants), writes(buffer, 8)}, [&](Morsel morsel) {
-      ZoneClock clock(*rules);
-      for (int64_t row = morsel.begin; row < morsel.end; ++row)
-        out[row] = null(row)
-                       ? 0
-                       : moved(kConvert, row, in[row],
-                               clock.offset_at(seconds_of(kConvert, row, in[row], units)), units);
-    });
-  }
-  return Column(Dtype::timestamp(dtype.unit()), rows, std::move(buffer), null.bitmap(rows),
-                null.any() ? -1 : 0);
+  const int64_t* const in = instants.values<int64_t>().data();
+  return map_rows<int64_t>(
+      instants, Dtype::timestamp(dtype.unit()),
+      [&null, in, units, clock = ZoneClock(*rules)](int64_t row) mutable -> int64_t {
+        if (null(row)) return 0;
+        const int64_t second = seconds_of(kConvert, row, in[row], units);
+        return moved(kConvert, row, in[row], clock.offset_at(second), units);
+      });
 }
 
 namespace {
@@ -171,26 +162,19 @@ NodePtr local_times_node(const NodePtr& instants) {
 Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous, Nonexistent nonexistent) {
   check_local(local.dtype(), zoned);
   const auto rules = timezone_rules(kLocalize, zoned);
-  const int64_t rows = local.num_rows();
   const Nulls null(local);
-  const bool nullable =
-      null.any() || ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
-  Buffer buffer = Buffer::allocate_spillable(8 * rows);
-  if (rows == 0) return Column(zoned, 0, std::move(buffer));
-  Buffer validity = nullable ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
   const int64_t* const in = local.values<int64_t>().data();
-  int64_t* const out = buffer.mutable_as<int64_t>();
-  uint8_t* const valid = nullable ? validity.mutable_as<uint8_t>() : nullptr;
-  parallel_morsels(rows, {reads(local), writes(buffer, 8)}, [&](Morsel morsel) {
-    const ZoneClock clock(*rules);
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      out[row] = 0;
-      const bool there =
-          !null(row) && instant_of(row, in[row], zoned, {ambiguous, nonexistent}, clock, out + row);
-      if (valid) set_bit(valid, row, there);
-    }
+  const Choice choice{ambiguous, nonexistent};
+  const ZoneClock clock(*rules);
+  if (ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull)
+    return map_rows_or_null<int64_t>(local, zoned, [&](int64_t row, int64_t* instant) {
+      return instant_of(row, in[row], zoned, choice, clock, instant);
+    });
+  return map_rows<int64_t>(local, zoned, [&](int64_t row) {
+    int64_t instant = 0;
+    if (!null(row)) instant_of(row, in[row], zoned, choice, clock, &instant);
+    return instant;
   });
-  return Column(zoned, rows, std::move(buffer), std::move(validity), nullable ? -1 : 0);
 }
 
 NodePtr localize_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,

@@ -2,6 +2,7 @@
 // Blocks for containers: a buffer whose first bytes hold its own handle.
 #include "headrace/memory/adaptors/allocator.h"
 
+#include "headrace/base/process_global.h"
 #include "headrace/memory/buffer/buffer.h"
 
 #include <algorithm>
@@ -39,8 +40,7 @@ void deallocate_bytes(void* pointer) noexcept {
 }
 
 std::pmr::memory_resource* polymorphic_resource() {
-  static auto* const leaked = new PolymorphicResource;
-  return leaked;
+  return &process_global<PolymorphicResource>();
 }
 
 }  // namespace hr

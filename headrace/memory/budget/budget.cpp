@@ -3,15 +3,15 @@
 #include "headrace/memory/budget/budget.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/buffer/buffer_rep.h"
 #include "headrace/memory/device/device_evictor.h"
-#include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/external/external_allocator.h"
-#include "headrace/memory/external/external_allocator_device.h"
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/resource/cached_blocks.h"
 #include "headrace/memory/resource/pool.h"
 #include "headrace/memory/spill/spill_engine.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <array>
@@ -66,8 +66,7 @@ struct Accounts {
 };
 
 Accounts& accounts() {
-  static Accounts* const leaked = new Accounts;  // buffers may outlive main
-  return *leaked;
+  return process_global<Accounts>();  // buffers may outlive main
 }
 
 void raise_to(std::atomic<int64_t>& peak, int64_t value) {
@@ -129,10 +128,20 @@ Holder holder_of(const Buffer::Rep& rep) {
           .stays = why_it_stays(rep)};
 }
 
+// By kind of place; filled before main.
+constinit std::array<DeviceBudget, kPlaceKinds> device_budgets{};
+
+const DeviceBudget* find_budget(Place place) {
+  const DeviceBudget& device = device_budgets[static_cast<size_t>(place.kind)];
+  return device.statistics ? &device : nullptr;
+}
+
 // What no buffer in the registry stands for.
 std::vector<Holder> other_holders(uint64_t serial) {
   std::vector<Holder> holders = external_holders(serial);
-  for (Holder& holder : device_holders(serial)) holders.push_back(std::move(holder));
+  for (const DeviceBudget& device : device_budgets)
+    if (device.holders)
+      for (Holder& holder : device.holders(serial)) holders.push_back(std::move(holder));
   return holders;
 }
 
@@ -241,9 +250,12 @@ void throw_out_of_memory(int64_t requested_bytes) {
   throw OutOfMemoryError(text, requested_bytes, now.limit_bytes, now.used_bytes);
 }
 
+void set_device_budget(PlaceKind kind, const DeviceBudget& budget) {
+  device_budgets[static_cast<size_t>(kind)] = budget;
+}
+
 MemoryStatistics memory_statistics(Place place) {
-  if (place.is_simulated()) return simulated_statistics();
-  if (place.is_gpu()) return device_memory_statistics(place.index);
+  if (const DeviceBudget* const device = find_budget(place)) return device->statistics(place);
   const Accounts& all = accounts();
   return {.used_bytes = all.used,
           .peak_bytes = all.peak,
@@ -256,25 +268,28 @@ MemoryStatistics memory_statistics(Place place) {
 }
 
 int64_t memory_limit(Place place) {
-  if (place.is_gpu()) return device_memory_statistics(place.index).limit_bytes;
-  return place.is_simulated() ? simulated_settings().limit_bytes : accounts().limit.load();
+  const DeviceBudget* const device = find_budget(place);
+  return device ? device->limit(place) : accounts().limit.load();
 }
 
 void set_memory_limit(int64_t bytes, Place place) {
-  if (place.is_simulated())
+  const DeviceBudget* const device = find_budget(place);
+  if (device && !device->set_limit)
     throw_error<UnsupportedError>("memory.limit", "the simulated device keeps the limit it has", {},
                                   "set limit= in HEADRACE_DEVICE");
   if (bytes <= 0)
     throw_error<InvalidArgumentError>("memory.limit", "the limit is not positive",
                                       {{"bytes", bytes}});
-  if (place.is_gpu()) return set_device_limit(place.index, bytes);
+  if (device) return device->set_limit(place, bytes);
   accounts().limit = bytes;
   if (over_budget()) trim_memory();
 }
 
 int64_t trim_memory() {
   trim_external();
-  const int64_t freed = trim_caches() + trim_devices();
+  int64_t freed = trim_caches();
+  for (const DeviceBudget& device : device_budgets)
+    if (device.trim) freed += device.trim();
 #ifdef __GLIBC__
   malloc_trim(0);  // blocks below 4 MiB went back to malloc, which keeps pages too
 #endif

@@ -73,6 +73,16 @@ HR_API std::vector<Holder> largest_holders(int64_t count);
 HR_API std::vector<Holder> holders_since(uint64_t serial);
 HR_API uint64_t last_serial();
 
+/// What devices of a kind say of their budgets, and do for them; each enters its own.
+struct DeviceBudget {
+  MemoryStatistics (*statistics)(Place) = nullptr;
+  int64_t (*limit)(Place) = nullptr;
+  void (*set_limit)(Place, int64_t bytes) = nullptr;          ///< null: it cannot be set
+  int64_t (*trim)() noexcept = nullptr;                       ///< null: nothing is kept
+  std::vector<Holder> (*holders)(uint64_t serial) = nullptr;  ///< that are no buffers
+};
+void set_device_budget(PlaceKind kind, const DeviceBudget& budget);
+
 /// "2GB" is 2e9, "2GiB" 2 * 2^30, a plain number bytes. Throws InvalidArgumentError otherwise.
 HR_API int64_t parse_bytes(const std::string& text);
 /// "2.0 GB".

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 namespace hr {
@@ -66,13 +65,5 @@ const AnyResource& default_resource();
 const AnyResource* default_resource_in_force();
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
-
-/// Makes fork() wait for `mutex` and gives the child a free one. Call once a mutex, at its birth;
-/// one that dies before the process must be forgotten first. `innermost`: it is taken while others
-/// are held, so a fork takes it last.
-void lock_over_fork(std::mutex& mutex, bool innermost = false);
-void forget_over_fork(std::mutex& mutex);
-/// Forks of this process and its parents since the first such mutex; rises while all are locked.
-uint64_t fork_count();
 
 }  // namespace hr

@@ -4,7 +4,8 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/base/process_global.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <atomic>
@@ -273,8 +274,7 @@ class Segments {
 };
 
 Segments& segments() {
-  static auto* const leaked = new Segments;  // buffers may outlive main
-  return *leaked;
+  return process_global<Segments>();  // buffers may outlive main
 }
 
 class SharedResource {
@@ -357,8 +357,7 @@ std::unique_ptr<Segment> map_received(std::string_view op, Descriptor file, int6
 }  // namespace
 
 AnyResource shared_resource() {
-  static auto* const leaked = new AnyResource(std::make_shared<SharedResource>());
-  return *leaked;
+  return process_global([] { return AnyResource(std::make_shared<SharedResource>()); });
 }
 
 std::optional<SharedRange> find_shared(const void* data, int64_t size_bytes) {

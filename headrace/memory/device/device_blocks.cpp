@@ -2,7 +2,7 @@
 // Free blocks of devices.
 #include "headrace/memory/device/device_blocks.h"
 
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <cstdlib>

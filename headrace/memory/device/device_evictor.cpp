@@ -3,8 +3,11 @@
 #include "headrace/memory/device/device_evictor.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
+#include "headrace/memory/device/pinned_resource.h"
 #include "headrace/memory/log/ledger.h"
 #include "headrace/memory/spill/spill_engine.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -40,8 +43,7 @@ int64_t& DeviceTier::moves_of_thread() {
 }
 
 DeviceTier& DeviceTier::instance() {
-  static auto* const leaked = new DeviceTier;
-  return *leaked;
+  return process_global([] { return DeviceTier(); });
 }
 
 DeviceTier::DeviceTier() : process_(getpid()), pinned_limit_(first_pinned_limit()) {

@@ -2,7 +2,6 @@
 // The engine behind the device tier: it moves whole buffers. For this room only.
 #pragma once
 #include "headrace/memory/budget/budget.h"
-#include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/device/device_tier.h"
 #include "headrace/memory/spill/residency.h"
 

@@ -4,38 +4,16 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/budget/budget.h"
-#include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/device/device_evictor.h"
 #include "headrace/memory/external/external_allocator_device.h"
 
 #include <algorithm>
-#include <atomic>
-#include <dlfcn.h>
 #include <memory>
 #include <string>
 
 namespace hr {
 
 namespace {
-
-std::atomic<const ManagedFunctions*> functions_of_tests{nullptr};
-
-template <class F>
-bool load(void* library, const char* name, F*& function) {
-  function = reinterpret_cast<F*>(dlsym(library, name));
-  return function != nullptr;
-}
-
-const ManagedFunctions* load_functions() {
-  if (cuda_device_count() < 1) return nullptr;
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  static ManagedFunctions f;
-  const bool whole = library && load(library, "cuMemAllocManaged", f.allocate) &&
-                     load(library, "cuMemFree_v2", f.free) &&
-                     load(library, "cuMemPrefetchAsync_v2", f.prefetch) &&
-                     load(library, "cuMemAdvise_v2", f.advise);
-  return whole ? &f : nullptr;
-}
 
 const ManagedFunctions& functions_or_throw(std::string_view op) {
   const ManagedFunctions* const found = managed_functions();
@@ -82,16 +60,6 @@ unsigned long long address_of(std::string_view op, const Buffer& buffer) {
 }
 
 }  // namespace
-
-const ManagedFunctions* managed_functions() {
-  if (const ManagedFunctions* const other = functions_of_tests) return other;
-  static const ManagedFunctions* const functions = load_functions();
-  return functions;
-}
-
-void set_managed_functions(const ManagedFunctions* functions) {
-  functions_of_tests = functions;
-}
 
 AnyResource managed_resource(int device) {
   functions_or_throw("managed_resource");

@@ -4,32 +4,13 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/memory/buffer/buffer.h"
+#include "headrace/memory/device/cuda_driver.h"
 #include "headrace/memory/resource/resource.h"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace hr {
-
-/// `CUmemLocation`: the host or a device.
-struct CudaLocation {
-  int32_t type = 1;
-  int32_t id = 0;
-};
-
-/// The functions of CUDA's driver for managed memory, with its signatures.
-struct ManagedFunctions {
-  int (*allocate)(unsigned long long*, size_t, unsigned) = nullptr;  // cuMemAllocManaged
-  int (*free)(unsigned long long) = nullptr;                         // cuMemFree
-  int (*prefetch)(unsigned long long, size_t, CudaLocation, unsigned,
-                  void*) = nullptr;                                        // cuMemPrefetchAsync
-  int (*advise)(unsigned long long, size_t, int, CudaLocation) = nullptr;  // cuMemAdvise
-};
-
-/// They, or null without a driver of CUDA 12.2 or later.
-HR_API const ManagedFunctions* managed_functions();
-/// Takes others from here on (null: those of the machine again). For tests.
-HR_API void set_managed_functions(const ManagedFunctions* functions);
 
 /// Managed memory that prefers `device` and is charged to its budget. What is beyond the card's
 /// free memory is refused with OutOfMemoryError: pages that are moved on faults take more than ten

@@ -4,7 +4,9 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/device/device_evictor.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <charconv>
@@ -178,9 +180,16 @@ struct DeviceSlot {
 };
 
 DeviceSlot& slot() {
-  static auto* const leaked = new DeviceSlot;  // buffers may outlive main
-  return *leaked;
+  return process_global<DeviceSlot>();  // buffers may outlive main
 }
+
+[[maybe_unused]] const bool entered = [] {
+  set_device_resource(PlaceKind::kSimulated, [](Place) { return simulated_resource(); });
+  set_device_budget(PlaceKind::kSimulated,
+                    {.statistics = [](Place) { return simulated_statistics(); },
+                     .limit = [](Place) { return simulated_settings().limit_bytes; }});
+  return true;
+}();
 
 class SimulatedResource {
  public:
@@ -263,8 +272,7 @@ SimulatedSettings simulated_settings() {
 }
 
 AnyResource simulated_resource() {
-  static auto* const leaked = new AnyResource(std::make_shared<SimulatedResource>());
-  return *leaked;
+  return process_global([] { return AnyResource(std::make_shared<SimulatedResource>()); });
 }
 
 std::byte* simulated_alias(std::string_view op, const void* address, int64_t size_bytes) {

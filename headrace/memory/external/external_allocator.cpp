@@ -3,11 +3,13 @@
 #include "headrace/memory/external/external_allocator.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/buffer/buffer.h"
 #include "headrace/memory/buffer/buffer_rep.h"
 #include "headrace/memory/external/external_allocator_slab.h"
 #include "headrace/memory/log/event_log.h"
 #include "headrace/memory/log/tag_stack.h"
+#include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/memory/sync/spin_lock.h"
 
 #include <algorithm>
@@ -63,17 +65,11 @@ OwnBlock* own_block_of(void* pointer) {
 }
 
 std::mutex& refusal_mutex() {
-  static std::mutex* const leaked = [] {
-    auto* made = new std::mutex;
-    lock_over_fork(*made);
-    return made;
-  }();
-  return *leaked;
+  return process_global<ForkMutex>();
 }
 
 std::string& refusal() {
-  static auto* const leaked = new std::string;
-  return *leaked;
+  return process_global([] { return std::string(); });
 }
 
 void* refuse(const std::exception& error) noexcept {

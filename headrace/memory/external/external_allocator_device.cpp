@@ -3,17 +3,16 @@
 #include "headrace/memory/external/external_allocator_device.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/buffer/buffer_rep.h"
-#include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/device/device_blocks.h"
 #include "headrace/memory/device/device_evictor.h"
-#include "headrace/memory/device/managed_memory.h"
 #include "headrace/memory/external/external_allocator.h"
 #include "headrace/memory/log/event_log.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <atomic>
-#include <dlfcn.h>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -45,35 +44,21 @@ struct Devices {
 };
 
 Devices& devices() {
-  static auto* const leaked = new Devices;  // arrays outlive main
-  return *leaked;
+  return process_global<Devices>();  // arrays outlive main
 }
 
-std::atomic<const CudaDriver*> driver_of_tests{nullptr};
 std::atomic<LineTag> find_line_tag{nullptr};
 
-template <class F>
-bool load(void* library, const char* name, F*& function) {
-  function = reinterpret_cast<F*>(dlsym(library, name));
-  return function != nullptr;
-}
-
-const CudaDriver* load_driver() {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return nullptr;
-  static CudaDriver driver;
-  int (*init)(unsigned) = nullptr;
-  const bool whole = load(library, "cuInit", init) &&
-                     load(library, "cuDeviceGetCount", driver.device_count) &&
-                     load(library, "cuMemAllocAsync", driver.allocate) &&
-                     load(library, "cuMemFreeAsync", driver.free) &&
-                     load(library, "cuMemGetInfo_v2", driver.memory) &&
-                     load(library, "cuCtxGetDevice", driver.current_device) &&
-                     load(library, "cuDevicePrimaryCtxRetain", driver.retain_context) &&
-                     load(library, "cuCtxPushCurrent_v2", driver.push_context) &&
-                     load(library, "cuCtxPopCurrent_v2", driver.pop_context);
-  return whole && init(0) == 0 ? &driver : nullptr;
-}
+[[maybe_unused]] const bool entered = [] {
+  set_device_budget(
+      PlaceKind::kCuda,
+      {.statistics = [](Place place) { return device_memory_statistics(place.index); },
+       .limit = [](Place place) { return device_memory_statistics(place.index).limit_bytes; },
+       .set_limit = [](Place place, int64_t bytes) { set_device_limit(place.index, bytes); },
+       .trim = trim_devices,
+       .holders = device_holders});
+  return true;
+}();
 
 // Makes the device's primary context current, unless one of the device is; never throws.
 class OnDevice {
@@ -288,30 +273,10 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own,
 
 }  // namespace
 
-const CudaDriver* cuda_driver() {
-  if (const CudaDriver* const other = driver_of_tests) return other;
-  static const CudaDriver* const driver = load_driver();
-  return driver;
-}
-
 void set_cuda_driver(const CudaDriver* driver) {
   if (cuda_driver())
     for (int device = 0; device < cuda_device_count(); ++device) give_back_all(device);
-  driver_of_tests = driver;
-}
-
-int cuda_device_count() {
-  const CudaDriver* const driver = cuda_driver();
-  int count = 0;
-  return driver && driver->device_count(&count) == 0 ? count : 0;
-}
-
-void check_cuda_device(std::string_view op, int device) {
-  const int devices = cuda_device_count();
-  if (device < 0 || device >= devices)
-    throw_error<DeviceError>(op, "there is no such CUDA device",
-                             {{"device", device}, {"devices", devices}},
-                             "hr.info() says what is here");
+  override_cuda_driver(driver);
 }
 
 std::pair<int64_t, int64_t> device_memory(int device) {

@@ -4,6 +4,7 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/memory/budget/budget.h"
+#include "headrace/memory/device/cuda_driver.h"
 #include "headrace/memory/external/external_allocator_c.h"
 #include "headrace/memory/log/tag.h"
 
@@ -16,26 +17,8 @@
 
 namespace hr {
 
-/// The functions of CUDA's driver that we call, with its signatures: a status of 0 is success.
-struct CudaDriver {
-  int (*device_count)(int*) = nullptr;                            // cuDeviceGetCount
-  int (*allocate)(unsigned long long*, size_t, void*) = nullptr;  // cuMemAllocAsync
-  int (*free)(unsigned long long, void*) = nullptr;               // cuMemFreeAsync
-  int (*memory)(size_t*, size_t*) = nullptr;                      // cuMemGetInfo
-  int (*current_device)(int*) = nullptr;                          // cuCtxGetDevice
-  int (*retain_context)(void**, int) = nullptr;                   // cuDevicePrimaryCtxRetain
-  int (*push_context)(void*) = nullptr;                           // cuCtxPushCurrent
-  int (*pop_context)(void**) = nullptr;                           // cuCtxPopCurrent
-};
-
-/// The driver of this machine, loaded at the first call, or null. Never unloaded.
-HR_API const CudaDriver* cuda_driver();
-/// Takes another one from here on (null: that of the machine again). For tests.
+/// Takes another driver from here on (null: that of the machine again). For tests.
 HR_API void set_cuda_driver(const CudaDriver* driver);
-/// How many CUDA devices there are; 0 without a driver.
-HR_API int cuda_device_count();
-/// Throws DeviceError, naming `op`, unless there is this one.
-void check_cuda_device(std::string_view op, int device);
 /// Free and total bytes of a device; throws DeviceError.
 HR_API std::pair<int64_t, int64_t> device_memory(int device);
 

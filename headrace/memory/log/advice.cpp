@@ -2,7 +2,8 @@
 // The list of advice.
 #include "headrace/memory/log/advice.h"
 
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/base/process_global.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <deque>
@@ -23,8 +24,7 @@ struct AdviceList {
 };
 
 AdviceList& list() {
-  static auto* const leaked = new AdviceList;
-  return *leaked;
+  return process_global<AdviceList>();
 }
 
 }  // namespace

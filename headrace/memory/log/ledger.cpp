@@ -3,9 +3,10 @@
 #include "headrace/memory/log/ledger.h"
 
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/log/tag.h"
 #include "headrace/memory/log/trace.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <atomic>
 #include <chrono>
@@ -29,8 +30,7 @@ struct LedgerState {
 };
 
 LedgerState& state() {
-  static LedgerState* const leaked = new LedgerState;
-  return *leaked;
+  return process_global<LedgerState>();
 }
 
 constexpr size_t kMostEntries = 1 << 16;

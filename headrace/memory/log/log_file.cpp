@@ -3,9 +3,10 @@
 #include "headrace/memory/log/log_file.h"
 
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/log/event_log.h"
 #include "headrace/memory/log/tag_stack.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <atomic>
@@ -169,8 +170,7 @@ struct OpenFiles {
 };
 
 OpenFiles& open_files() {
-  static OpenFiles* const leaked = new OpenFiles;
-  return *leaked;
+  return process_global<OpenFiles>();
 }
 
 constinit std::atomic<uint64_t> read_from{UINT64_MAX};

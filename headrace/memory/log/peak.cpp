@@ -2,9 +2,11 @@
 // Running sums by tag, and their copy at the peak.
 #include "headrace/memory/log/peak.h"
 
+#include "headrace/base/process_global.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/buffer/buffer_rep.h"
 #include "headrace/memory/log/tag_stack.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <array>
@@ -39,8 +41,7 @@ struct Noted {
 };
 
 Noted& noted() {
-  static Noted* const leaked = new Noted;
-  return *leaked;
+  return process_global<Noted>();
 }
 
 Tag tags_in_use() {

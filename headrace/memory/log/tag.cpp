@@ -2,9 +2,10 @@
 // Interned owner tags.
 #include "headrace/memory/log/tag.h"
 
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/log/trace.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <array>
 #include <deque>
@@ -25,8 +26,7 @@ struct TagTable {
 };
 
 TagTable& table() {
-  static TagTable* const leaked = new TagTable;  // lives to the very end: buffers may outlive main
-  return *leaked;
+  return process_global<TagTable>();  // lives to the very end: buffers may outlive main
 }
 
 thread_local Tag tag_in_force = 0;

@@ -2,8 +2,9 @@
 // The list of resources that keep free blocks.
 #include "headrace/memory/resource/cached_blocks.h"
 
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/resource/pool.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
 #include <atomic>
@@ -23,8 +24,7 @@ struct BlockCaches {
 };
 
 BlockCaches& block_caches() {
-  static auto* const leaked = new BlockCaches;
-  return *leaked;
+  return process_global<BlockCaches>();
 }
 
 // The sum over those that live, which are called without the lock: trimming may wait for Python.

@@ -3,6 +3,7 @@
 #include "headrace/memory/resource/pool.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/budget/budget.h"
 
 #include <algorithm>
@@ -304,9 +305,9 @@ int64_t PoolResource::cached_bytes() const {
 }
 
 PoolResource& default_pool() {
-  static PoolResource* const leaked =
-      new PoolResource(system_resource(), std::max(int64_t{1} << 30, memory_of_machine() / 4));
-  return *leaked;
+  return process_global([] {
+    return PoolResource(system_resource(), std::max(int64_t{1} << 30, memory_of_machine() / 4));
+  });
 }
 
 }  // namespace hr

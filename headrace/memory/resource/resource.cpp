@@ -3,14 +3,15 @@
 #include "headrace/memory/resource/resource.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/buffer/buffer_rep.h"
-#include "headrace/memory/device/cuda_device.h"
-#include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/resource/guard.h"
 #include "headrace/memory/resource/pool.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
@@ -133,9 +134,11 @@ struct SetResources {
 };
 
 SetResources& set_resources() {
-  static auto* const leaked = new SetResources;
-  return *leaked;
+  return process_global<SetResources>();
 }
+
+// By kind of place; filled before main.
+constinit std::array<AnyResource (*)(Place), kPlaceKinds> device_resources{};
 
 constinit thread_local ScopedResource* innermost = nullptr;
 
@@ -153,8 +156,11 @@ void check_request(size_t bytes, size_t alignment) {
 }
 
 AnyResource system_resource() {
-  static auto* const leaked = new AnyResource(std::make_shared<SystemResource>());
-  return *leaked;
+  return process_global([] { return AnyResource(std::make_shared<SystemResource>()); });
+}
+
+void set_device_resource(PlaceKind kind, AnyResource (*make)(Place)) {
+  device_resources[static_cast<size_t>(kind)] = make;
 }
 
 AnyResource current_resource(Place place) {
@@ -165,9 +171,8 @@ AnyResource current_resource(Place place) {
     const std::lock_guard lock(set.mutex);
     if (const AnyResource* found = set.find(place)) return *found;
   }
-  if (place.is_gpu()) return cuda_resource(place.index);
-  if (place.is_simulated()) return simulated_resource();
-  return set.default_resource;
+  const auto make = device_resources[static_cast<size_t>(place.kind)];
+  return make ? make(place) : set.default_resource;
 }
 
 const AnyResource& default_resource() {

@@ -124,6 +124,9 @@ HR_API AnyResource system_resource();
 /// pool over the system). Throws DeviceError for a device that is not there.
 HR_API AnyResource current_resource(Place place = host);
 
+/// Enters what makes the default resource of devices of a kind: a device does it for its own.
+void set_device_resource(PlaceKind kind, AnyResource (*make)(Place));
+
 /// Sets the resource of a place for all threads. Live buffers keep theirs. Throws
 /// InvalidArgumentError when `resource` gives memory of another place.
 HR_API void set_current_resource(Place place, AnyResource resource);

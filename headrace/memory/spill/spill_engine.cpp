@@ -3,6 +3,7 @@
 #include "headrace/memory/spill/spill_engine.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/log/advice.h"
 #include "headrace/memory/log/event_log.h"
@@ -93,15 +94,13 @@ int64_t Residency::mapped(int64_t chunk) const {
 }
 
 SpillEngine& SpillEngine::instance() {
-  static SpillEngine* const leaked = [] {
+  return process_global([] {
     memory_statistics();  // accounts and pool come first: their locks are taken later at a fork
     default_pool();
-    auto* made = new SpillEngine;
     pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork(false); },
                    [] { instance().after_fork(true); });
-    return made;
-  }();
-  return *leaked;
+    return SpillEngine();
+  });
 }
 
 SpillEngine::SpillEngine() {

@@ -3,7 +3,7 @@
 #include "headrace/memory/spill/spill_file.h"
 
 #include "headrace/base/error.h"
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/memory/sync/fork_mutex.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks that a fork must not catch in the hands of another thread.
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
@@ -22,8 +22,7 @@ struct ForkLocks {
 };
 
 ForkLocks& fork_locks() {
-  static ForkLocks* const leaked = [] {
-    auto* made = new ForkLocks;
+  return process_global([] {
     pthread_atfork(
         [] {
           fork_locks().mutex.lock();
@@ -38,9 +37,8 @@ ForkLocks& fork_locks() {
           for (std::mutex* each : fork_locks().mutexes) each->unlock();
           fork_locks().mutex.unlock();
         });
-    return made;
-  }();
-  return *leaked;
+    return ForkLocks{};
+  });
 }
 
 }  // namespace

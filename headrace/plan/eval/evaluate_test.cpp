@@ -5,6 +5,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
+#include "headrace/exec/simd_and_threads_testing.h"
 #include "headrace/exec/workers.h"
 
 #include <gtest/gtest.h>
@@ -93,16 +94,7 @@ Column cast_to(const Column& c, Dtype dtype) {
   return std::get<Column>(evaluate(program, inputs, c.num_rows())[0]);
 }
 
-class EvaluateTest : public testing::Test {
- protected:
-  void TearDown() override {
-    set_simd_level(level_);
-    set_threads(threads_);
-  }
-
-  SimdLevel level_ = simd_level();
-  int threads_ = threads();
-};
+using EvaluateTest = testing::SimdAndThreadsTest;
 
 TEST_F(EvaluateTest, IntegerArithmeticFollowsNumPy) {
   const Column a = column<int32_t>({7, -7, 7, -7, 5, std::numeric_limits<int32_t>::min(), 0});

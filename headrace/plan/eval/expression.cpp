@@ -65,12 +65,12 @@ constexpr OpRow kRows[] = {
     {Op::kHypot, "hypot", "", 2, OpRule::kFloating},
     {Op::kArctan2, "arctan2", "", 2, OpRule::kFloating},
     {Op::kCopysign, "copysign", "", 2, OpRule::kFloating},
-    {Op::kEqual, "equal", "==", 2, OpRule::kCompare},
-    {Op::kNotEqual, "not_equal", "!=", 2, OpRule::kCompare},
-    {Op::kLess, "less", "<", 2, OpRule::kCompare},
-    {Op::kLessEqual, "less_equal", "<=", 2, OpRule::kCompare},
-    {Op::kGreater, "greater", ">", 2, OpRule::kCompare},
-    {Op::kGreaterEqual, "greater_equal", ">=", 2, OpRule::kCompare},
+    {Op::kEqual, "equal", "==", 2, OpRule::kCompare, Op::kEqual, Op::kNotEqual},
+    {Op::kNotEqual, "not_equal", "!=", 2, OpRule::kCompare, Op::kNotEqual, Op::kEqual},
+    {Op::kLess, "less", "<", 2, OpRule::kCompare, Op::kGreater, Op::kGreaterEqual},
+    {Op::kLessEqual, "less_equal", "<=", 2, OpRule::kCompare, Op::kGreaterEqual, Op::kGreater},
+    {Op::kGreater, "greater", ">", 2, OpRule::kCompare, Op::kLess, Op::kLessEqual},
+    {Op::kGreaterEqual, "greater_equal", ">=", 2, OpRule::kCompare, Op::kLessEqual, Op::kLess},
     {Op::kLogicalAnd, "logical_and", "", 2, OpRule::kLogical},
     {Op::kLogicalOr, "logical_or", "", 2, OpRule::kLogical},
     {Op::kLogicalXor, "logical_xor", "", 2, OpRule::kLogical},
@@ -273,22 +273,6 @@ Scalar convert_scalar(const Scalar& value, Dtype dtype) {
   });
 }
 
-// The comparison with its operands swapped.
-Op mirrored(Op op) {
-  switch (op) {
-    case Op::kLess:
-      return Op::kGreater;
-    case Op::kLessEqual:
-      return Op::kGreaterEqual;
-    case Op::kGreater:
-      return Op::kLess;
-    case Op::kGreaterEqual:
-      return Op::kLessEqual;
-    default:
-      return op;
-  }
-}
-
 size_t at(int value) {
   return static_cast<size_t>(value);
 }
@@ -484,12 +468,13 @@ int Program::apply(Op op, std::span<const int> values) {
       if (operands[i].literal && !operands[1 - i].literal &&
           !literal_fits(*operands[i].literal, common)) {
         const Scalar literal = *operands[i].literal;  // a cast may move the nodes
-        return compare_with_literal(i ? op : mirrored(op), cast(values[at(1 - i)], common),
+        return compare_with_literal(i ? op : op_row(op).swapped, cast(values[at(1 - i)], common),
                                     literal);
       }
     if (common.is_floating() && operands[0].dtype.is_integer() && operands[1].dtype.is_integer())
-      return operands[0].dtype.is_signed() ? compare_signs(op, values[0], values[1])
-                                           : compare_signs(mirrored(op), values[1], values[0]);
+      return operands[0].dtype.is_signed()
+                 ? compare_signs(op, values[0], values[1])
+                 : compare_signs(op_row(op).swapped, values[1], values[0]);
   }
   if (op == Op::kPower && common.is_floating()) {
     const Node& exponent = nodes_[at(values[1])];

@@ -57,6 +57,9 @@ struct OpRow {
   std::string_view symbol;  ///< "+" and the like for explain(), or empty
   int operands;
   OpRule rule;
+  // Of comparisons:
+  Op swapped = Op::kInput;  ///< the same with its operands changed
+  Op negated = Op::kInput;  ///< true where this one is false, but for NaN
 };
 
 HR_API const OpRow& op_row(Op op);

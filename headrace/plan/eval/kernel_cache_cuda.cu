@@ -2,13 +2,14 @@
 // Kernels compiled at run time: NVRTC is opened when the first one is wanted, and the machine code
 // lies in a folder of the user, by hash, for later processes.
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
+#include "headrace/base/shared_library.h"
 #include "headrace/memory/device/cuda_device.h"
 #include "headrace/plan/eval/kernel_cache.h"
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -37,34 +38,22 @@ struct Compiler {
   int minor = 0;
 };
 
-// HEADRACE_NVRTC names a file of it elsewhere.
-void* open_library() {
-  if (const char* path = std::getenv("HEADRACE_NVRTC"))
-    if (void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return library;
-  for (const char* name :
-       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
-    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  return nullptr;
-}
-
 const Compiler* load_compiler() {
-  void* const library = open_library();
-  if (!library) return nullptr;
+  std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                 "/usr/local/cuda/lib64/libnvrtc.so"};
+  // HEADRACE_NVRTC names a file of it elsewhere.
+  if (const char* const path = std::getenv("HEADRACE_NVRTC")) names.insert(names.begin(), path);
+  SharedLibrary nvrtc(names);
   static Compiler c;
-  bool whole = true;
-  const auto load = [&](auto*& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    whole &= function != nullptr;
-  };
-  load(c.version, "nvrtcVersion");
-  load(c.create, "nvrtcCreateProgram");
-  load(c.compile, "nvrtcCompileProgram");
-  load(c.code_size, "nvrtcGetCUBINSize");
-  load(c.code, "nvrtcGetCUBIN");
-  load(c.log_size, "nvrtcGetProgramLogSize");
-  load(c.log, "nvrtcGetProgramLog");
-  load(c.destroy, "nvrtcDestroyProgram");
-  return whole && c.version(&c.major, &c.minor) == 0 ? &c : nullptr;
+  nvrtc.load("nvrtcVersion", c.version);
+  nvrtc.load("nvrtcCreateProgram", c.create);
+  nvrtc.load("nvrtcCompileProgram", c.compile);
+  nvrtc.load("nvrtcGetCUBINSize", c.code_size);
+  nvrtc.load("nvrtcGetCUBIN", c.code);
+  nvrtc.load("nvrtcGetProgramLogSize", c.log_size);
+  nvrtc.load("nvrtcGetProgramLog", c.log);
+  nvrtc.load("nvrtcDestroyProgram", c.destroy);
+  return nvrtc.missing().empty() && c.version(&c.major, &c.minor) == 0 ? &c : nullptr;
 }
 
 const Compiler* compiler() {
@@ -160,8 +149,7 @@ struct Cache {
 };
 
 Cache& cache() {
-  static auto* const leaked = new Cache;
-  return *leaked;
+  return process_global<Cache>();
 }
 
 // A module for the device, or null when these bytes are none.

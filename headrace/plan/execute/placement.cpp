@@ -3,6 +3,7 @@
 #include "headrace/plan/execute/placement.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
@@ -34,8 +35,7 @@ struct State {
 };
 
 State& state() {
-  static auto* const leaked = new State;
-  return *leaked;
+  return process_global<State>();
 }
 
 // Copies of the simulated device go through one stream, made at first use.

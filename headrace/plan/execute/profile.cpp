@@ -2,6 +2,7 @@
 // The profiles that live, and the clock of a step.
 #include "headrace/plan/execute/profile.h"
 
+#include "headrace/base/process_global.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/memory/spill/spill.h"
 #include "headrace/memory/sync/fork_mutex.h"
@@ -20,8 +21,7 @@ struct Listeners {
 };
 
 Listeners& listeners() {
-  static Listeners* const leaked = new Listeners;
-  return *leaked;
+  return process_global<Listeners>();
 }
 
 thread_local std::string step_note;

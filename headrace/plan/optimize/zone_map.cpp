@@ -42,23 +42,6 @@ NodePtr either(const NodePtr& a, const NodePtr& b) {
   return a && b ? elementwise_node(Op::kBitwiseOr, {a, b}) : nullptr;
 }
 
-Op opposite(Op op) {
-  switch (op) {
-    case Op::kEqual:
-      return Op::kNotEqual;
-    case Op::kNotEqual:
-      return Op::kEqual;
-    case Op::kLess:
-      return Op::kGreaterEqual;
-    case Op::kLessEqual:
-      return Op::kGreater;
-    case Op::kGreater:
-      return Op::kLessEqual;
-    default:
-      return Op::kLess;
-  }
-}
-
 // Whether a greater value never becomes a lesser one.
 bool keeps_order(Dtype from, Dtype to) {
   const bool from_number = from.is_real() || from.is_bool();
@@ -154,7 +137,7 @@ class Bounds {
       const bool is_less = each == Op::kLess || each == Op::kLessEqual;
       return compare(each, bound, is_less ? b.most : b.least);
     };
-    const NodePtr found = may_compare(wanted ? op : opposite(op), a.least, a.most, with_b);
+    const NodePtr found = may_compare(wanted ? op : op_row(op).negated, a.least, a.most, with_b);
     return both(found, has_values);
   }
 

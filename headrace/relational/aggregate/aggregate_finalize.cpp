@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of all partitions as columns in the wanted order.
+#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/bits.h"
@@ -50,15 +51,13 @@ Buffer places_by_first_row(const std::vector<GroupResults>& partitions,
     });
   };
   each_group([&](int64_t, int64_t row) { mark[row] = 1; });
-  std::vector<uint32_t> before(static_cast<size_t>(num_morsels(rows)) + 1);
-  parallel_morsels(rows, [&](Morsel morsel) {
+  const std::vector<int64_t> before = compact_offsets(rows, {}, [&](Morsel morsel) {
     uint32_t count = 0;
     for (int64_t row = morsel.begin; row < morsel.end; ++row) count += mark[row];
-    before[static_cast<size_t>(morsel.index) + 1] = count;
+    return int64_t{count};
   });
-  for (size_t k = 1; k < before.size(); ++k) before[k] += before[k - 1];
   parallel_morsels(rows, [&](Morsel morsel) {
-    uint32_t count = before[static_cast<size_t>(morsel.index)];
+    auto count = static_cast<uint32_t>(before[static_cast<size_t>(morsel.index)]);
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       rank[row] = count;
       count += mark[row];

@@ -2,6 +2,7 @@
 // Deferred group-by.
 #include "headrace/relational/aggregate/aggregate_nodes.h"
 
+#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/keys/factorize_partitioned.h"
 #include "headrace/algo/keys/normalized_keys.h"
 #include "headrace/algo/select/gather.h"
@@ -242,19 +243,17 @@ namespace {
 Table take_in_turn(const Table& wide, size_t num_keys, const std::string& name) {
   const int64_t groups = wide.num_rows();
   const auto count = static_cast<int64_t>(wide.columns().size() - num_keys);
-  std::vector<int64_t> ends(static_cast<size_t>(num_morsels(groups)) + 1);
   const auto values = [&](int64_t group) {  // the last ones are null
     int64_t there = count;
     while (there > 0 && wide.column(static_cast<int64_t>(num_keys) + there - 1).is_null(group))
       --there;
     return there;
   };
-  parallel_morsels(groups, [&](Morsel morsel) {
+  const std::vector<int64_t> ends = compact_offsets(groups, {}, [&](Morsel morsel) {
     int64_t rows = 0;
     for (int64_t group = morsel.begin; group < morsel.end; ++group) rows += values(group);
-    ends[static_cast<size_t>(morsel.index) + 1] = rows;
+    return rows;
   });
-  for (size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
   const int64_t rows = ends.back();
   const Column& first = wide.column(static_cast<int64_t>(num_keys));
   const int64_t width = first.dtype().size_bytes();

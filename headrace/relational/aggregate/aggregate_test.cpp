@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/data/column_testing.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/spill/spill.h"
@@ -19,19 +20,7 @@
 namespace hr {
 namespace {
 
-template <class T>
-Column column_of(const std::vector<T>& values, const std::vector<bool>& valid = {}) {
-  const auto rows = static_cast<int64_t>(values.size());
-  Buffer buffer = Buffer::allocate(rows * static_cast<int64_t>(sizeof(T)));
-  if (rows > 0) std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(T));
-  Buffer validity;
-  if (!valid.empty()) {
-    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-    for (int64_t i = 0; i < rows; ++i)
-      set_bit(validity.mutable_as<uint8_t>(), i, valid[static_cast<size_t>(i)]);
-  }
-  return Column(dtype_of<T>(), rows, buffer, validity, -1);
-}
+using testing::column_of;
 
 Column strings_of(const std::vector<std::string>& values) {
   const auto rows = static_cast<int64_t>(values.size());
@@ -203,7 +192,8 @@ TEST(Aggregate, EqualsAMapOnEveryWay) {
           if (each.aggregate != Aggregate::kMedian && each.aggregate != Aggregate::kNunique)
             some.push_back(each);
         for (const GroupOrder order : {GroupOrder::kSorted, GroupOrder::kFirstSeen}) {
-          SCOPED_TRACE(testing::Message() << rows << " rows, " << groups << " groups, " << stride);
+          SCOPED_TRACE(::testing::Message()
+                       << rows << " rows, " << groups << " groups, " << stride);
           check(keys, x, valid, y, kAll, {.order = order});
           check(keys, x, valid, y, some, {.order = order});
           if (HasFatalFailure()) return;

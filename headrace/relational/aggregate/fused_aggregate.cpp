@@ -57,20 +57,11 @@ struct Picked {
 
 Picked find_picked(const Mask& mask) {
   const int64_t rows = mask.num_rows();
-  std::vector<int64_t> ends(static_cast<size_t>(num_morsels(rows)) + 1, 0);
+  const std::vector<int64_t> ends = mask_offsets(mask);
   const auto each_word = [&](int64_t begin, int64_t end, auto&& visit) {
     for (int64_t row = begin; row < end; row += 64)
       if (!visit(row, mask.word(row, std::min<int64_t>(64, end - row)))) return;
   };
-  parallel_morsels(rows, [&](Morsel morsel) {
-    int64_t count = 0;
-    each_word(morsel.begin, morsel.end, [&](int64_t, uint64_t word) {
-      count += std::popcount(word);
-      return true;
-    });
-    ends[static_cast<size_t>(morsel.index) + 1] = count;
-  });
-  for (size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
   Picked picked{ends.back(), {}};
   for (int64_t wanted = 0; wanted < picked.rows; wanted += morsel_rows()) {
     const auto index = std::upper_bound(ends.begin(), ends.end(), wanted) - ends.begin() - 1;

@@ -2,6 +2,7 @@
 // Pairs of rows with equal keys.
 #include "headrace/relational/join/join.h"
 
+#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/keys/normalized_keys.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/base/bits.h"
@@ -127,13 +128,13 @@ class Join {
     const bool pairs = !is_filter();
     Buffer left = Buffer::allocate_spillable(4 * rows);
     Buffer right = Buffer::allocate_spillable(pairs ? 4 * rows : 0);
-    std::vector<int64_t> at(static_cast<size_t>(num_morsels(rows)) + 1, 0);
+    std::vector<int64_t> at{0};
     if (rows > 0) {
       auto* const out = left.mutable_as<uint32_t>();
       auto* const match = pairs ? right.mutable_as<uint32_t>() : nullptr;
       std::vector<BufferAccess> accesses{left_.access(), writes(left, 4)};
       if (pairs) accesses.push_back(writes(right, 4));
-      parallel_morsels(rows, accesses, [&](Morsel morsel) {
+      at = compact_offsets(rows, accesses, [&](Morsel morsel) {
         JoinHashTable::Matches matches;
         int64_t to = morsel.begin;
         for (int64_t row = morsel.begin; row < morsel.end; row += JoinHashTable::kBlock) {
@@ -158,10 +159,9 @@ class Join {
           }
           to += matches.size;
         }
-        at[static_cast<size_t>(morsel.index) + 1] = to - morsel.begin;
+        return to - morsel.begin;
       });
     }
-    for (size_t i = 1; i < at.size(); ++i) at[i] += at[i - 1];
     JoinedRows result;
     result.rows = at.back();
     result.keeps_left = result.rows == rows;

@@ -2,6 +2,7 @@
 // Ranges and sets of keys.
 #include "headrace/relational/join/key_filter.h"
 
+#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/keys/hash.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
@@ -126,14 +127,12 @@ JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others) {
 
   Buffer bits = Buffer::allocate(8 * words);
   auto* const bit = bits.mutable_as<uint64_t>();
-  std::vector<int64_t> begins(static_cast<size_t>(num_morsels(rows)) + 1, 0);
-  parallel_morsels(rows, {keys.access()}, [&](Morsel morsel) {
+  const std::vector<int64_t> begins = compact_offsets(rows, {keys.access()}, [&](Morsel morsel) {
     int64_t count = 0;
     for (int64_t word = morsel.begin / 64; 64 * word < morsel.end; ++word)
       count += std::popcount(bit[word] = look(word));
-    begins[static_cast<size_t>(morsel.index) + 1] = count;
+    return count;
   });
-  for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
   JoinKeys picked{Buffer::allocate_temporary(8 * begins.back()), 0, begins.back(),
                   Buffer::allocate_temporary(4 * begins.back())};
   if (picked.rows > 0) {

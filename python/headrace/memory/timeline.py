@@ -58,6 +58,19 @@ def _op_of(tag: str) -> str:
     return op if space and colon and name and number.isdigit() else tag
 
 
+#: A line of a log as `_core.read_memory_log` gives it: names and dtypes of its fields.
+LINE_FIELDS = [
+    ("thread", "u8"),
+    ("time_ns", "i8"),
+    ("pointer", "u8"),
+    ("bytes", "i8"),
+    ("stream", "u8"),
+    ("tag", "u4"),
+    ("tier", "u2"),
+    ("action", "u1"),
+    ("unused", "u1"),
+]
+
 _KEYS: dict[str, Callable[[str], str]] = {
     "operator": lambda tag: _op_of(tag) or "untagged",
     "line": lambda tag: tag or "untagged",
@@ -99,17 +112,7 @@ def _file_events(path: str, by: str) -> _Events:
     log = _core.read_memory_log(path)
     lines = np.frombuffer(
         log.lines(),
-        dtype=[
-            ("thread", "u8"),
-            ("time_ns", "i8"),
-            ("pointer", "u8"),
-            ("bytes", "i8"),
-            ("stream", "u8"),
-            ("tag", "u4"),
-            ("tier", "u2"),
-            ("action", "u1"),
-            ("unused", "u1"),
-        ],
+        dtype=LINE_FIELDS,
     )
     size, action = lines["bytes"], lines["action"].astype(np.int64)
     time_ns = np.maximum.accumulate(lines["time_ns"]) if len(lines) else lines["time_ns"]

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views, offsets and text of others: bounds, prefixes and UTF-8.
+#include "headrace/exchange/string_views.h"
+
+#include "headrace/base/bits.h"
+#include "headrace/base/error.h"
+#include "headrace/base/utf8.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/log/ledger.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kViewBytes = sizeof(StringView);
+// Whose text the caches hold from one look to the next.
+constexpr int64_t kCheckedRows = 1024;
+constexpr int64_t kCheckedBytes = 16 << 10;
+
+StringView make_view(const char* text, int64_t begin, int64_t size) {
+  StringView view{};
+  view.size = static_cast<uint32_t>(size);
+  if (size <= static_cast<int64_t>(sizeof view.inlined)) {
+    if (size > 0) std::memcpy(view.inlined, text + begin, static_cast<size_t>(size));
+  } else {
+    std::memcpy(view.indirect.prefix, text + begin, sizeof view.indirect.prefix);
+    view.indirect.buffer = static_cast<uint32_t>(begin / kTextPart);
+    view.indirect.offset = static_cast<uint32_t>(begin % kTextPart);
+  }
+  return view;
+}
+
+bool is_valid(const uint8_t* validity, int64_t bit) {
+  return !validity || get_bit(validity, bit);
+}
+
+// The bits of a view of 0 to 12 bytes that are zero in front of zeros only if its text is ASCII.
+struct ShortMask {
+  uint64_t low, high;
+};
+constexpr auto kNotShortAscii = [] {
+  std::array<ShortMask, sizeof(StringView::inlined) + 1> masks{};
+  for (size_t size = 0; size < masks.size(); ++size)
+    for (size_t i = 0; i < sizeof(StringView::inlined); ++i) {
+      uint64_t& word = i < 4 ? masks[size].low : masks[size].high;
+      word |= uint64_t{i < size ? 0x80u : 0xFFu} << 8 * (i < 4 ? i + 4 : i - 4);
+    }
+  return masks;
+}();
+
+bool is_short_ascii(const StringView& view) {
+  if (view.size > sizeof view.inlined) return false;
+  uint64_t words[2];
+  std::memcpy(words, &view, sizeof words);
+  const ShortMask& mask = kNotShortAscii[view.size];
+  return ((words[0] & mask.low) | (words[1] & mask.high)) == 0;
+}
+
+bool is_inside(const StringView& view, const std::vector<Buffer>& text) {
+  return view.size <= sizeof view.inlined ||
+         (view.indirect.buffer < text.size() &&
+          int64_t{view.indirect.offset} + view.size <= text[view.indirect.buffer].size_bytes());
+}
+
+// The view with the text's own first bytes, or zeros behind it.
+StringView with_prefix(const StringView& view, std::string_view text) {
+  StringView result{};
+  result.size = view.size;
+  if (text.size() <= sizeof view.inlined) {
+    if (!text.empty()) std::memcpy(result.inlined, text.data(), text.size());
+  } else {
+    result.indirect = view.indirect;
+    std::memcpy(result.indirect.prefix, text.data(), sizeof result.indirect.prefix);
+  }
+  return result;
+}
+
+bool has_prefix(const StringView& view, std::string_view text) {
+  if (text.size() > sizeof view.inlined)
+    return std::memcmp(view.indirect.prefix, text.data(), sizeof view.indirect.prefix) == 0;
+  const StringView other = with_prefix(view, text);
+  return std::memcmp(&view, &other, sizeof view) == 0;
+}
+
+constexpr std::string_view kDecode =
+    "decode the bytes with the encoding that they have, in Python as "
+    "[None if b is None else b.decode('latin-1') for b in column.cast('binary').to_pylist()]";
+
+void check_text(const TextOrigin& origin, int64_t row, std::string_view text) {
+  if (is_ascii(text) || is_valid_utf8(text)) return;
+  throw_error<InvalidArgumentError>(origin.op, "text that is not UTF-8",
+                                    {{"column", origin.column},
+                                     {origin.row_word, origin.first_row + row},
+                                     {"byte", valid_utf8_bytes(text)},
+                                     {"text", printable(text)}},
+                                    origin.fix.empty() ? kDecode : origin.fix);
+}
+
+// Texts that follow each other are looked at together; each on its own where that finds something.
+template <class Offset>
+void check_texts(const TextOrigin& origin, int64_t first, int64_t last, const Offset* offsets,
+                 const char* text, const uint8_t* validity, int64_t validity_offset) {
+  const auto between = [&](int64_t from, int64_t to) {
+    return std::string_view(text + offsets[from], static_cast<size_t>(offsets[to] - offsets[from]));
+  };
+  const std::string_view all = between(first, last);
+  if (is_ascii(all)) return;
+  bool good = is_valid_utf8(all);
+  for (int64_t row = first; good && row < last; ++row)  // none begins within a letter
+    good = offsets[row] == offsets[last] || (text[offsets[row]] & 0xC0) != 0x80;
+  for (int64_t row = first; !good && row < last; ++row)
+    if (is_valid(validity, validity_offset + row)) check_text(origin, row, between(row, row + 1));
+}
+
+}  // namespace
+
+Column check_string_views(const TextOrigin& origin, const Column& column, NullViews nulls) {
+  const std::span<const StringView> views = column.values<StringView>();
+  const std::vector<Buffer>& text = column.text_buffers();
+  std::atomic<bool> bad_nulls{false}, bad_prefixes{false};
+  parallel_morsels(column.num_rows(), [&](Morsel morsel) {
+    // Producers put one text behind the other: these are looked at together.
+    const char *begin = nullptr, *end = nullptr;
+    int64_t first = morsel.begin;
+    const auto check_until = [&](int64_t last) {
+      if (!is_ascii({begin, static_cast<size_t>(end - begin)}))
+        for (int64_t row = first; row < last; ++row)
+          if (!column.is_null(row)) check_text(origin, row, column.string(row));
+      first = last;
+    };
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      const StringView& view = views[static_cast<size_t>(row)];
+      if (column.is_null(row)) {
+        if (view.size != 0 &&
+            (nulls == NullViews::kEmpty || !is_inside(view, text) ||
+             !has_prefix(view, column.string(row)) || !is_valid_utf8(column.string(row))))
+          bad_nulls = true;
+        continue;
+      }
+      if (is_short_ascii(view)) continue;
+      if (!is_inside(view, text))
+        throw_error<InvalidArgumentError>(origin.op, "a string view leaves its text",
+                                          {{"column", origin.column},
+                                           {origin.row_word, origin.first_row + row},
+                                           {"buffer", view.indirect.buffer},
+                                           {"offset", view.indirect.offset},
+                                           {"bytes", view.size}},
+                                          origin.fix);
+      const std::string_view bytes = column.string(row);
+      if (!has_prefix(view, bytes)) bad_prefixes = true;
+      if (bytes.data() != end || end - begin > kCheckedBytes) {
+        check_until(row);
+        begin = bytes.data();
+      }
+      end = bytes.data() + bytes.size();
+    }
+    check_until(morsel.end);
+  });
+  if (!bad_nulls && !bad_prefixes) return column;
+  record_copy(origin.op,
+              bad_nulls ? "null strings become empty" : "string views get their prefixes",
+              column.num_rows() * kViewBytes, false);
+  Buffer buffer = Buffer::allocate(column.num_rows() * kViewBytes);
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(column.num_rows()));
+  auto* out = buffer.mutable_as<StringView>();
+  uint8_t* bits = validity.mutable_as<uint8_t>();
+  for (int64_t row = 0; row < column.num_rows(); ++row) {
+    const bool valid = !column.is_null(row);
+    out[row] =
+        valid ? with_prefix(views[static_cast<size_t>(row)], column.string(row)) : StringView{};
+    if (valid) set_bit(bits, row, true);
+  }
+  return Column::strings(column.num_rows(), std::move(buffer), text, std::move(validity),
+                         column.null_count());
+}
+
+template <class Offset>
+Buffer views_from_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
+                          TextParts text, const uint8_t* validity, int64_t validity_offset) {
+  record_copy(origin.op, "string offsets become views", num_rows * kViewBytes, false);
+  Buffer buffer = Buffer::allocate(num_rows * kViewBytes);
+  auto* views = buffer.mutable_as<StringView>();
+  parallel_morsels(num_rows, [&](Morsel morsel) {
+    for (int64_t first = morsel.begin; first < morsel.end; first += kCheckedRows) {
+      const int64_t last = std::min(first + kCheckedRows, morsel.end);
+      for (int64_t row = first; row < last; ++row) {
+        const int64_t begin = offsets[row], end = offsets[row + 1];
+        if (begin < 0 || end < begin || end > text.size_bytes || end - begin > kTextPart)
+          throw_error<InvalidArgumentError>(
+              origin.op, "the offsets of a string column are not in order",
+              {{"row", row}, {"begin", begin}, {"end", end}, {"text_bytes", text.size_bytes}});
+        views[row] = is_valid(validity, validity_offset + row)
+                         ? make_view(text.text, begin, end - begin)
+                         : StringView{};
+      }
+      check_texts(origin, first, last, offsets, text.text, validity, validity_offset);
+    }
+  });
+  return buffer;
+}
+
+template Buffer views_from_offsets(const TextOrigin&, int64_t, const int32_t*, TextParts,
+                                   const uint8_t*, int64_t);
+template Buffer views_from_offsets(const TextOrigin&, int64_t, const int64_t*, TextParts,
+                                   const uint8_t*, int64_t);
+
+}  // namespace hr

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's functions, loaded when the first is needed.
+#include "headrace/memory/device/cuda_driver.h"
+
+#include "headrace/base/error.h"
+#include "headrace/base/shared_library.h"
+
+#include <atomic>
+
+namespace hr {
+
+namespace {
+
+// What `load` finds at the first call, or what tests put in its place.
+template <class Functions, const Functions* (*load)()>
+class TestOverride {
+ public:
+  static const Functions* get() {
+    if (const Functions* const other = other_) return other;
+    static const Functions* const functions = load();
+    return functions;
+  }
+
+  static void set(const Functions* functions) { other_ = functions; }
+
+ private:
+  static inline std::atomic<const Functions*> other_{nullptr};
+};
+
+const CudaDriver* load_driver() {
+  SharedLibrary cuda({"libcuda.so.1"});
+  static CudaDriver driver;
+  int (*init)(unsigned) = nullptr;
+  cuda.load("cuInit", init);
+  cuda.load("cuDeviceGetCount", driver.device_count);
+  cuda.load("cuMemAllocAsync", driver.allocate);
+  cuda.load("cuMemFreeAsync", driver.free);
+  cuda.load("cuMemGetInfo_v2", driver.memory);
+  cuda.load("cuCtxGetDevice", driver.current_device);
+  cuda.load("cuDevicePrimaryCtxRetain", driver.retain_context);
+  cuda.load("cuCtxPushCurrent_v2", driver.push_context);
+  cuda.load("cuCtxPopCurrent_v2", driver.pop_context);
+  return cuda.missing().empty() && init(0) == 0 ? &driver : nullptr;
+}
+
+const CudaFunctions* load_functions() {
+  if (cuda_device_count() < 1) return nullptr;  // cuInit is done, and a made-up driver counts too
+  SharedLibrary cuda({"libcuda.so.1"});
+  static CudaFunctions f;
+  cuda.load("cuDriverGetVersion", f.driver_version);
+  cuda.load("cuDeviceGetName", f.device_name);
+  cuda.load("cuDeviceGetAttribute", f.device_attribute);
+  cuda.load("cuDeviceGetDefaultMemPool", f.default_pool);
+  cuda.load("cuMemPoolSetAttribute", f.set_pool_attribute);
+  cuda.load("cuMemPoolGetAttribute", f.get_pool_attribute);
+  cuda.load("cuMemPoolTrimTo", f.trim_pool);
+  cuda.load("cuMemHostAlloc", f.allocate_pinned);
+  cuda.load("cuMemFreeHost", f.free_pinned);
+  cuda.load("cuMemHostGetDevicePointer_v2", f.pinned_address);
+  cuda.load("cuMemcpyHtoDAsync_v2", f.copy_to_device);
+  cuda.load("cuMemcpyDtoHAsync_v2", f.copy_to_host);
+  cuda.load("cuMemcpyDtoDAsync_v2", f.copy_on_device);
+  cuda.load("cuMemsetD8Async", f.fill);
+  cuda.load("cuStreamCreate", f.make_stream);
+  cuda.load("cuStreamSynchronize", f.synchronize_stream);
+  cuda.load("cuStreamWaitEvent", f.wait_event);
+  cuda.load("cuStreamWriteValue32_v2", f.write_value);
+  cuda.load("cuEventCreate", f.make_event);
+  cuda.load("cuEventRecord", f.record_event);
+  cuda.load("cuEventSynchronize", f.synchronize_event);
+  cuda.load("cuEventDestroy_v2", f.end_event);
+  cuda.load("cuModuleLoadData", f.load_module);
+  cuda.load("cuModuleGetFunction", f.find_function);
+  cuda.load("cuLaunchKernel", f.launch);
+  cuda.load("cuGetErrorName", f.error_name);
+  const bool whole = cuda.missing().empty();
+  cuda.load("cuEventElapsedTime", f.elapsed);  // for profiles alone
+  return whole ? &f : nullptr;
+}
+
+const ManagedFunctions* load_managed() {
+  if (cuda_device_count() < 1) return nullptr;
+  SharedLibrary cuda({"libcuda.so.1"});
+  static ManagedFunctions f;
+  cuda.load("cuMemAllocManaged", f.allocate);
+  cuda.load("cuMemFree_v2", f.free);
+  cuda.load("cuMemPrefetchAsync_v2", f.prefetch);
+  cuda.load("cuMemAdvise_v2", f.advise);
+  return cuda.missing().empty() ? &f : nullptr;
+}
+
+using Driver = TestOverride<CudaDriver, load_driver>;
+using Managed = TestOverride<ManagedFunctions, load_managed>;
+
+}  // namespace
+
+const CudaDriver* cuda_driver() {
+  return Driver::get();
+}
+
+void override_cuda_driver(const CudaDriver* driver) {
+  Driver::set(driver);
+}
+
+const CudaFunctions* cuda_functions() {
+  static const CudaFunctions* const functions = load_functions();
+  return functions;
+}
+
+const ManagedFunctions* managed_functions() {
+  return Managed::get();
+}
+
+void set_managed_functions(const ManagedFunctions* functions) {
+  Managed::set(functions);
+}
+
+const CudaFunctions& cuda_functions_or_throw(std::string_view op) {
+  const CudaFunctions* const functions = cuda_functions();
+  if (!functions) throw_error<DeviceError>(op, why_no_cuda(), {}, "stay on the host: x.to('cpu')");
+  return *functions;
+}
+
+int cuda_device_count() {
+  const CudaDriver* const driver = cuda_driver();
+  int count = 0;
+  return driver && driver->device_count(&count) == 0 ? count : 0;
+}
+
+void check_cuda_device(std::string_view op, int device) {
+  const int devices = cuda_device_count();
+  if (device < 0 || device >= devices)
+    throw_error<DeviceError>(op, "there is no such CUDA device",
+                             {{"device", device}, {"devices", devices}},
+                             "hr.info() says what is here");
+}
+
+void check_cuda(std::string_view op, int status) {
+  if (status == 0) return;
+  const char* name = nullptr;
+  const CudaFunctions* const cuda = cuda_functions();
+  if (!cuda || cuda->error_name(status, &name) != 0 || !name) name = "unknown";
+  const bool is_lost = status == 700 || (status >= 714 && status <= 719);  // as for a bad address
+  throw_error<DeviceError>(
+      op, is_lost ? "a kernel failed" : "CUDA's driver refuses",
+      {{"error", name}, {"status", status}},
+      is_lost ? "start the process again, since CUDA does no more work for it, and look for memory "
+                "that was freed or written elsewhere: compute-sanitizer shows the access"
+              : "");
+}
+
+std::string why_no_cuda() {
+  if (!cuda_driver()) return "there is no CUDA driver";
+  if (cuda_device_count() < 1) return "the CUDA driver sees no device";
+  if (!cuda_functions()) return "the CUDA driver is older than 12.0";
+  return "";
+}
+
+std::string cuda_device_name(int device) {
+  char name[256] = {};
+  check_cuda("device", cuda_functions_or_throw("device").device_name(name, sizeof name, device));
+  return name;
+}
+
+int cuda_device_attribute(int device, int attribute) {
+  int value = 0;
+  check_cuda("device",
+             cuda_functions_or_throw("device").device_attribute(&value, attribute, device));
+  return value;
+}
+
+CudaScope::CudaScope(std::string_view op, int device) {
+  const CudaDriver* const driver = cuda_driver();
+  if (!driver) throw_error<DeviceError>(op, "there is no CUDA driver", {}, "stay on the host");
+  int now = -1;
+  if (driver->current_device(&now) == 0 && now == device) return;
+  void* context = nullptr;
+  check_cuda(op, driver->retain_context(&context, device));
+  check_cuda(op, driver->push_context(context));
+  pushed_ = true;
+}
+
+CudaScope::~CudaScope() {
+  void* context = nullptr;
+  if (pushed_) cuda_driver()->pop_context(&context);
+}
+
+}  // namespace hr
