@@ -3,7 +3,7 @@
 #include "headrace/algo/select/filter.h"
 
 #include "headrace/algo/bits/bitmap_writer.h"
-#include "headrace/algo/compact_offsets.h"
+#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/filter_kernels.h"
 #include "headrace/algo/select/nonzero.h"
 #include "headrace/base/bits.h"

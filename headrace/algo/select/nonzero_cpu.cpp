@@ -2,7 +2,7 @@
 // Positions of the true elements on the CPU: count by morsel, then write each morsel in its place.
 #define HWY_TARGET_INCLUDE "headrace/algo/select/nonzero_cpu.cpp"
 #include "headrace/algo/bits/strided_view.h"
-#include "headrace/algo/compact_offsets.h"
+#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/nonzero_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions that refuse a value which the new dtype does not hold.
 #pragma once
-#include "headrace/frame/map_rows.h"
+#include "headrace/algo/select/map_rows.h"
 #include "headrace/functions/strings/string_builder.h"
 
 #include <string>

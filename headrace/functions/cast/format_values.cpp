@@ -4,11 +4,11 @@
 
 #include "headrace/algo/math/duration_text_math.h"
 #include "headrace/algo/math/iso_time_math.h"
+#include "headrace/algo/select/map_rows.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/timezone_rules.h"
 #include "headrace/exec/workers.h"
-#include "headrace/frame/map_rows.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/temporal/strftime.h"
 #include "headrace/functions/temporal/timezone.h"

@@ -2,7 +2,7 @@
 // Numbers from texts by the standard library's parser, which rounds correctly.
 #include "headrace/functions/cast/parse_numbers.h"
 
-#include "headrace/frame/map_rows.h"
+#include "headrace/algo/select/map_rows.h"
 #include "headrace/functions/strings/string_builder.h"
 
 #include <charconv>

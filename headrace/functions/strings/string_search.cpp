@@ -3,12 +3,12 @@
 #include "headrace/functions/strings/string_search.h"
 
 #include "headrace/algo/keys/dictionary_encode.h"
+#include "headrace/algo/select/map_rows.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
-#include "headrace/frame/map_rows.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/strings/string_search_kernels.h"
 

@@ -3,10 +3,10 @@
 #include "headrace/functions/temporal/calendar.h"
 
 #include "headrace/algo/math/decimal_math.h"
+#include "headrace/algo/select/map_rows.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
-#include "headrace/frame/map_rows.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,11 +2,11 @@
 // Instants and local times by the rules of a zone.
 #include "headrace/functions/temporal/timezone.h"
 
+#include "headrace/algo/select/map_rows.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/timezone_rules.h"
-#include "headrace/frame/map_rows.h"
 
 #include <cstdio>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of all partitions as columns in the wanted order.
-#include "headrace/algo/compact_offsets.h"
+#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/bits.h"

@@ -2,9 +2,9 @@
 // Deferred group-by.
 #include "headrace/relational/aggregate/aggregate_nodes.h"
 
-#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/keys/factorize_partitioned.h"
 #include "headrace/algo/keys/normalized_keys.h"
+#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"

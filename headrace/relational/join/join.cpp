@@ -2,8 +2,8 @@
 // Pairs of rows with equal keys.
 #include "headrace/relational/join/join.h"
 
-#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/keys/normalized_keys.h"
+#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/enum_names.h"

@@ -2,8 +2,8 @@
 // Ranges and sets of keys.
 #include "headrace/relational/join/key_filter.h"
 
-#include "headrace/algo/compact_offsets.h"
 #include "headrace/algo/keys/hash.h"
+#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
 

@@ -197,7 +197,8 @@ def alloc_v1() -> object:
     -------
     PyCapsule
         Named ``headrace.alloc_v1``: the address of a ``struct hr_alloc_v1``, which
-        ``headrace/memory/external/external_allocator_c.h`` declares. It is valid until the process ends.
+        ``headrace/memory/external/external_allocator_c.h`` declares. It is valid until the
+        process ends.
 
     Examples
     --------
