@@ -32,7 +32,7 @@ RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 FOLDER_ORDER = {
     "memory": "sync log resource buffer budget spill device external adaptors replay",
     "algo": "bits math select sort reduce scan keys aggregate",
-    "plan": "graph eval cost optimize execute",
+    "plan": "eval graph optimize execute",
     "functions": "strings temporal cast decimal",
     "relational": "rows order join aggregate",
 }
@@ -43,7 +43,6 @@ PENDING_ARROWS = {
     "memory": "sync>buffer log>buffer log>budget resource>buffer resource>budget resource>device "
     "buffer>budget buffer>spill buffer>device budget>spill budget>device budget>external "
     "spill>device spill>external device>external",
-    "plan": "*",  # until operators are classes and optimizing is a list of passes
 }
 MOST_STEMS = 40
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <headrace/io/nodes.h>
-#include <headrace/plan/execute/placement.h>
+#include <headrace/plan/graph/placement.h>
 #include <headrace/plan/graph/array.h>
 #include <headrace/plan/graph/view.h>
 #include <headrace/plot/nodes.h>

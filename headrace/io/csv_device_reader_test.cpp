@@ -8,7 +8,7 @@
 #include "headrace/io/csv_device_reader_math.h"
 #include "headrace/io/csv_reader_testing.h"
 #include "headrace/io/csv_testing.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_device_reader.h"
 #include "headrace/io/csv_reader_testing.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <atomic>

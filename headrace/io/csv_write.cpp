@@ -11,7 +11,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/byte_buffer.h"
 #include "headrace/io/sink.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <charconv>

@@ -2,8 +2,8 @@
 // Deferred CSV scans.
 #include "headrace/io/nodes.h"
 
-#include "headrace/plan/cost/cost_model.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/scan_predicate.h"
 
 #include <algorithm>

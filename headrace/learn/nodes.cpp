@@ -3,7 +3,7 @@
 #include "headrace/learn/nodes.h"
 
 #include "headrace/base/error.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 

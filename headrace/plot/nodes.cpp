@@ -3,7 +3,7 @@
 #include "headrace/plot/nodes.h"
 
 #include "headrace/base/error.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/view.h"
 
 #include <memory>

@@ -6,7 +6,7 @@
 #include "headrace/algo/scan/diff.h"
 #include "headrace/algo/select/nonzero.h"
 #include "headrace/base/error.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/view.h"
 
 #include <memory>

@@ -7,7 +7,7 @@
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
 #include "headrace/plan/graph/node.h"
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

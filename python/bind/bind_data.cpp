@@ -9,7 +9,7 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/strided.h"
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <complex>
 #include <cstring>

@@ -9,7 +9,7 @@
 #include "headrace/io/csv_write.h"
 #include "headrace/io/nodes.h"
 #include "headrace/io/sink.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <nanobind/stl/map.h>
 

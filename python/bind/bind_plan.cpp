@@ -8,16 +8,15 @@
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/device/simulated_device.h"
-#include "headrace/plan/cost/cost_model.h"
-#include "headrace/plan/execute/placement.h"
 #include "headrace/plan/execute/profile.h"
+#include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/graph/picked_rows.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/plan_nodes.h"
-#include "headrace/plan/graph/serialize.h"
+#include "headrace/plan/graph/plan_bytes.h"
+#include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
-#include "headrace/plan/optimize/limit_pushdown.h"
-#include "headrace/plan/optimize/unique_keys.h"
 
 #include <limits>
 #include <variant>

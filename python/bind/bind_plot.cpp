@@ -2,7 +2,7 @@
 // Pictures: deferred but for the pyramid, which looks at its data.
 #include "python/bind/bind.h"
 
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/view.h"
 #include "headrace/plot/nodes.h"
 #include "headrace/plot/pyramid.h"

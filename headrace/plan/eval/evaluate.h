@@ -5,7 +5,7 @@
 #include "headrace/data/scalar.h"
 #include "headrace/data/tensor.h"
 #include "headrace/plan/eval/expression.h"
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <cstdint>
 #include <span>

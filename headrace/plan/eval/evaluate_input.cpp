@@ -2,7 +2,7 @@
 // Binding values to the inputs of a program.
 #include "headrace/plan/eval/evaluate_input.h"
 
-#include "headrace/plan/graph/constants.h"
+#include "headrace/plan/eval/value.h"
 
 namespace hr {
 

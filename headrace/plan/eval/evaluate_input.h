@@ -3,7 +3,7 @@
 #pragma once
 #include "headrace/base/error.h"
 #include "headrace/plan/eval/expression.h"
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <algorithm>
 #include <cstring>

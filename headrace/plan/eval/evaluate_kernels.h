@@ -3,7 +3,7 @@
 #pragma once
 #include "headrace/base/dtype.h"
 #include "headrace/plan/eval/expression.h"
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <cstdint>
 #include <span>

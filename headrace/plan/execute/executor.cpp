@@ -5,10 +5,10 @@
 #include "headrace/exec/device_profile.h"
 #include "headrace/memory/spill/spill.h"
 #include "headrace/plan/execute/fused_pass.h"
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/execute/physical_plan.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/node_fields.h"
-#include "headrace/plan/optimize/planner.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <atomic>

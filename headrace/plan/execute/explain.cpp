@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan as text.
-#include "headrace/plan/cost/estimates.h"
+#include "headrace/plan/execute/estimates.h"
+#include "headrace/plan/execute/physical_plan.h"
 #include "headrace/plan/graph/node_fields.h"
-#include "headrace/plan/optimize/planner.h"
 
 #include <algorithm>
 #include <mutex>

@@ -3,7 +3,7 @@
 #pragma once
 #include "headrace/algo/select/filter.h"
 #include "headrace/plan/eval/expression.h"
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <optional>
 #include <vector>

@@ -5,9 +5,9 @@
 #include "headrace/base/error.h"
 #include "headrace/plan/eval/evaluate.h"
 #include "headrace/plan/execute/fused_inputs.h"
-#include "headrace/plan/execute/placement.h"
 #include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/input_fusion.h"
 
 #include <algorithm>

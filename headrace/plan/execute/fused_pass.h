@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands a group of element-wise chains to the evaluator as one program.
 #pragma once
-#include "headrace/plan/optimize/planner.h"
+#include "headrace/plan/execute/physical_plan.h"
 
 #include <vector>
 

@@ -5,19 +5,13 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/eval/evaluate.h"
-#include "headrace/plan/execute/placement.h"
 #include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace hr {
-
-Scalar scalar_of(const Tensor& tensor) {
-  if (tensor.dtype().is_bool()) return Scalar(*tensor.as<uint8_t>() != 0);
-  return visit_real(tensor.dtype(),
-                    [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
-}
 
 std::optional<Scalar> constant_of(const NodePtr& node) {
   const Node::Fields& fields = node->fields();

@@ -10,9 +10,6 @@
 
 namespace hr {
 
-/// The element of a 0-d tensor.
-Scalar scalar_of(const Tensor& tensor);
-
 /// The number that a node is in each of its rows, where that is known.
 std::optional<Scalar> constant_of(const NodePtr& node);
 

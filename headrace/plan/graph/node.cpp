@@ -5,13 +5,12 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/sync/fork_mutex.h"
-#include "headrace/plan/execute/placement.h"
 #include "headrace/plan/graph/constants.h"
-#include "headrace/plan/graph/logical_plan.h"
+#include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
-#include "headrace/plan/optimize/common_subplans.h"
-#include "headrace/plan/optimize/limit_pushdown.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/plan_nodes.h"
 
 #include <algorithm>
 #include <cstdlib>

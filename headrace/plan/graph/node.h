@@ -118,6 +118,10 @@ HR_API NodePtr prefix_node(const NodePtr& node, int64_t rows);
 /// The same for the columns of one frame: what they share is made once.
 HR_API std::vector<NodePtr> prefix_nodes(std::span<const NodePtr> nodes, int64_t rows);
 
+/// The rows that the plan tells of a node when its line runs, whatever ran since: kUnknown where
+/// only evaluation can tell them. What is shown of a value must not depend on who asked before.
+HR_API int64_t planned_rows(const NodePtr& node);
+
 /// Runs what the nodes need, in as few passes as the plan finds; afterwards all are ready. Errors
 /// carry the Python line that made the failing node as a note; the other nodes stay as they were.
 HR_API void force(std::span<const NodePtr> nodes);

@@ -2,8 +2,9 @@
 // The inside of a node, for this room.
 #pragma once
 #include "headrace/plan/graph/node.h"
-#include "headrace/plan/optimize/unique_keys.h"
+#include "headrace/plan/graph/unique_keys.h"
 
+#include <mutex>
 #include <optional>
 
 namespace hr {
@@ -137,6 +138,15 @@ struct MaskedPredicate final : Operator {
 PredicatePtr predicate_of(const Node::Fields& fields);
 /// Whether a node's last input is the mask of a test.
 bool is_masked(const Node::Fields& fields);
+
+/// One plan is made or run at a time.
+std::recursive_mutex& plan_mutex();
+
+/// The value of a node that an operator wants while it runs: part of its step. Call with
+/// `plan_mutex` held.
+const Value& execute_nested(const NodePtr& node);
+/// The same for several, together.
+void execute_nested(std::span<const NodePtr> nodes);
 
 /// Whether no row is null for sure.
 bool has_no_nulls(const NodePtr& node);

@@ -2,10 +2,10 @@
 // Operators: what nodes do. An operator is the parameters of one call; a node applies it to inputs.
 #pragma once
 #include "headrace/algo/select/filter.h"
-#include "headrace/plan/cost/cost_model.h"
 #include "headrace/plan/eval/expression.h"
+#include "headrace/plan/eval/value.h"
+#include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/parameters.h"
-#include "headrace/plan/graph/value.h"
 
 #include <cstdint>
 #include <memory>

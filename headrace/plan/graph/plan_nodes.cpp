@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace hr {
 
@@ -14,6 +15,8 @@ namespace {
 using Needs = std::unordered_map<const Node*, std::vector<bool>>;
 
 std::atomic<int64_t> visits{0};
+
+thread_local uint64_t plan_of_this_thread = 0;
 
 // Marks what table `node` reads for column `part` (all of them: -1), and calls `visit` for what no
 // column read before.
@@ -76,6 +79,14 @@ bool joins_pieces_of_its_own(const NodePtr& node) {
 }
 
 }  // namespace
+
+uint64_t current_plan() {
+  return plan_of_this_thread;
+}
+
+uint64_t set_current_plan(uint64_t plan) {
+  return std::exchange(plan_of_this_thread, plan);
+}
 
 int64_t planning_visits() {
   return visits.load(std::memory_order_relaxed);

@@ -16,6 +16,11 @@ namespace hr {
 HR_API int64_t planning_visits();
 void count_visits(int64_t count);
 
+/// The plan whose passes make nodes now, on this thread; 0: none.
+uint64_t current_plan();
+/// Sets it and gives what it was.
+uint64_t set_current_plan(uint64_t plan);
+
 /// What has to run for some roots. Inputs that no wanted column of a table needs are left out.
 class PlanNodes {
  public:

@@ -5,7 +5,6 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/plan/graph/node_fields.h"
-#include "headrace/plan/optimize/zone_map.h"
 
 #include <algorithm>
 

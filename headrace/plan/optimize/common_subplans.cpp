@@ -2,81 +2,12 @@
 // Nodes of a plan that have the same value.
 #include "headrace/plan/optimize/common_subplans.h"
 
-#include "headrace/algo/keys/hash.h"
-#include "headrace/data/dictionary.h"
+#include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/graph/node_fields.h"
-#include "headrace/plan/graph/picked_rows.h"
 
-#include <atomic>
-#include <functional>
 #include <string>
-#include <string_view>
 
 namespace hr {
-
-namespace {
-
-template <class T>
-void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-// Whether it is a number, which is told by its value.
-bool append_number(std::string& key, const NodePtr& node) {
-  const auto* scalar = node->is_ready() ? std::get_if<Scalar>(&node->value()) : nullptr;
-  if (!scalar || !(scalar->dtype().is_real() || scalar->dtype().is_bool())) return false;
-  key += 's';
-  key += scalar->dtype().name();
-  append(key, scalar->is_weak());
-  append(key, scalar->is_null());
-  if (scalar->is_null()) return true;
-  if (scalar->dtype().is_bool())
-    append(key, scalar->as<bool>());
-  else
-    visit_real(scalar->dtype(),
-               [&]<class T>(std::type_identity<T>) { append(key, scalar->as<T>()); });
-  return true;
-}
-
-// A number by its value, a column that is there by its memory, others by what they do: those that
-// the plan does not want, as columns that nobody looks at, did not become one.
-void append_input(std::string& key, const NodePtr& node) {
-  if (append_number(key, node)) return;
-  const auto* column = node->is_ready() ? std::get_if<Column>(&node->value()) : nullptr;
-  if (column && column->num_rows() > 0) {
-    key += 'c';
-    key += column->dtype().name();
-    append(key, column->values_buffer().data());
-    append(key, column->offset());
-    append(key, column->num_rows());
-    append(key, column->validity());
-    if (column->dtype().is_category()) append(key, column->dictionary()->id());
-    return;
-  }
-  key += 'n';
-  append(key, node->fields().structure);
-}
-
-// What a node does; empty for those of which only they themselves know.
-std::string words_of(const Node::Fields& fields) {
-  std::optional<std::string> own = fields.op ? fields.op->bytes() : std::nullopt;
-  if (!own) return {};
-  std::string key = std::move(*own);
-  append(key, fields.signature.form);
-  key += fields.signature.dtype.name();
-  return key;
-}
-
-uint64_t number_of(std::string_view words) {
-  return std::hash<std::string_view>{}(words);
-}
-
-// A row domain that follows from what was asked: never one of new_domain.
-uint64_t named_domain(uint64_t number) {
-  return (number & ~kPickedRows) | uint64_t{1} << 63;
-}
-
-}  // namespace
 
 std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order) {
   std::unordered_map<const Node*, NodePtr> same;
@@ -85,40 +16,12 @@ std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodeP
     Node::Fields& fields = node->fields();
     for (NodePtr& input : fields.inputs)
       if (const auto found = same.find(input.get()); found != same.end()) input = found->second;
-    std::string key = words_of(fields);
+    std::string key = equality_key(fields);
     if (key.empty()) continue;
-    for (const NodePtr& input : fields.inputs) append_input(key, input);
     const auto [place, is_new] = known.try_emplace(std::move(key), node);
     if (!is_new) same.emplace(node.get(), place->second);
   }
   return same;
-}
-
-void note_inputs(Node::Fields& fields, bool over_live) {
-  static std::atomic<uint64_t> last{0};
-  fields.serial = ++last;
-  std::string key;
-  if (over_live) append(key, fields.serial);
-  for (const NodePtr& input : fields.inputs)
-    if (!append_number(key, input)) append(key, input->fields().structure);
-  fields.work_on = number_of(key);
-}
-
-void note_structure(Node::Fields& fields) {
-  std::string key = words_of(fields);
-  append(key, key.empty() ? fields.serial : fields.work_on);
-  fields.structure = number_of(key);
-}
-
-uint64_t picked_domain(const NodePtr& mask) {
-  return named_domain(hash_key(mask->fields().structure)) | kPickedRows;
-}
-
-uint64_t groups_domain(std::span<const NodePtr> keys, std::string_view options) {
-  std::string words("groups ");
-  words += options;
-  for (const NodePtr& key : keys) append(words, key->fields().structure);
-  return named_domain(number_of(words));
 }
 
 }  // namespace hr

@@ -15,10 +15,4 @@ namespace hr {
 /// the plan's mutex held.
 std::unordered_map<const Node*, NodePtr> merge_equal_nodes(std::span<const NodePtr> order);
 
-/// Notes what a node that is being made works on, and does: numbers that are equal for nodes that
-/// do the same with the same inputs, also when these ran and let go of theirs. Of nodes over memory
-/// that others may write to, which may have other values each time, no two are equal.
-void note_inputs(Node::Fields& fields, bool over_live);
-void note_structure(Node::Fields& fields);
-
 }  // namespace hr

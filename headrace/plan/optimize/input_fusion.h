@@ -2,11 +2,20 @@
 // Which inputs of a table are computed while it reads them.
 #pragma once
 #include "headrace/plan/graph/plan_nodes.h"
-#include "headrace/plan/optimize/planner.h"
 
 #include <memory>
+#include <unordered_set>
+#include <vector>
 
 namespace hr {
+
+/// Inputs of a table that it computes while it reads them.
+struct RowPass {
+  NodePtr mask{};                            ///< picks of the rows; null: all
+  std::unordered_set<const Node*> inside{};  ///< that nobody makes
+  std::vector<NodePtr> leaves{};             ///< what is read from memory
+  std::vector<int64_t> values{};             ///< places of the inputs that are computed
+};
 
 /// The node that picks rows, if `node` is one or gives its rows another domain; else null.
 NodePtr picked_of(const NodePtr& node);

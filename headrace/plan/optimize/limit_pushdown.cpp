@@ -4,7 +4,6 @@
 
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/optimize/expression_rewriter.h"
-#include "headrace/plan/optimize/planner.h"
 
 #include <map>
 #include <memory>

@@ -5,10 +5,6 @@
 
 namespace hr {
 
-/// The rows that the plan tells of a node when its line runs, whatever ran since: kUnknown where
-/// only a look can tell them. What is shown of a value must not depend on who looked before.
-HR_API int64_t planned_rows(const NodePtr& node);
-
 /// Where a plan reads only the first rows of something, makes these by the shorter way that there
 /// is once filters have moved: a file is read until so many of its rows have passed. What others
 /// read too stays whole. True when the plan changed. Call with the plan's mutex held.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimizer: a list of passes over a logical plan.
 #pragma once
-#include "headrace/plan/graph/logical_plan.h"
+#include "headrace/plan/optimize/logical_plan.h"
 
 #include <functional>
 #include <string_view>

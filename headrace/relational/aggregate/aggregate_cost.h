@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a group-by is thought to take: for aggregate_nodes.cpp.
 #pragma once
-#include "headrace/plan/cost/cost_model.h"
+#include "headrace/plan/graph/cost_model.h"
 #include "headrace/relational/aggregate/aggregate.h"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a join is thought to yield and to take: for join_nodes.cpp.
 #pragma once
-#include "headrace/plan/cost/cost_model.h"
+#include "headrace/plan/graph/cost_model.h"
 #include "headrace/relational/join/join.h"
 
 #include <vector>

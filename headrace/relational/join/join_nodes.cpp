@@ -10,7 +10,7 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
-#include "headrace/plan/optimize/unique_keys.h"
+#include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/optimize/zone_map.h"
 #include "headrace/relational/join/join_cost.h"
 #include "headrace/relational/join/semi_join_filter.h"
@@ -173,7 +173,7 @@ struct JoinState final : TableState {
 struct Join final : OperatorOf<Join, TableOperator> {
   std::vector<OutputSource> keys{};
   OutputSource rows{};  // an input with the rows of each side
-  std::vector<OutputSource> sources{};
+  std::vector<OutputSource> outputs{};
   JoinKind how = JoinKind::kInner;
   JoinUnique unique{};
   bool joins_categories = false;  // of both sides
@@ -249,7 +249,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
     std::vector<Column> results;
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!wanted[i]) continue;
-      const auto [left, right] = sources[i];
+      const auto [left, right] = outputs[i];
       made.push_back(names[i]);
       if (left < 0 && right < 0)
         results.push_back(make_indicator(*joined, is_turned));
@@ -292,7 +292,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
 
   static auto parameters(auto& self) {
     return std::tie(self.names, self.dtypes, self.columns_needed, self.sources, self.keys,
-                    self.rows, self.sources, self.how, self.unique, self.joins_categories,
+                    self.rows, self.outputs, self.how, self.unique, self.joins_categories,
                     self.is_turned, self.word);
   }
 
@@ -303,7 +303,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
       at.left_keys.push_back(key.left);
       at.right_keys.push_back(key.right);
     }
-    for (const OutputSource& source : sources) at.left_columns.push_back(source.right < 0);
+    for (const OutputSource& source : outputs) at.left_columns.push_back(source.right < 0);
     return at;
   }
 };
@@ -334,7 +334,7 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
     seen.add(kOp, name, "pass other suffixes, or rename it before");
     op->names.push_back(name);
     op->dtypes.push_back(dtype);
-    op->sources.push_back(source);
+    op->outputs.push_back(source);
     of_left.columns.push_back(source.right < 0 ? source.left : -1);
     of_right.columns.push_back(source.left < 0 ? source.right : -1);
     std::vector<int64_t>& needs = op->columns_needed.emplace_back();

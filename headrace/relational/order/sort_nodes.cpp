@@ -5,7 +5,7 @@
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/error.h"
-#include "headrace/plan/cost/cost_model.h"
+#include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/picked_rows.h"
 
 #include <algorithm>

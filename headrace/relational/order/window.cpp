@@ -11,7 +11,7 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
-#include "headrace/plan/cost/cost_model.h"
+#include "headrace/plan/graph/cost_model.h"
 #include "headrace/relational/rows/operator_inputs.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
 #include "headrace/plan/graph/view.h"
-#include "headrace/plan/optimize/unique_keys.h"
+#include "headrace/plan/graph/unique_keys.h"
 
 #include <algorithm>
 

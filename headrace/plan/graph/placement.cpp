@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where work runs, and what has to move for it.
-#include "headrace/plan/execute/placement.h"
+#include "headrace/plan/graph/placement.h"
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"

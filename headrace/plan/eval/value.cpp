@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signatures of values.
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <atomic>
 
@@ -54,6 +54,12 @@ int64_t value_bytes(const Value& value) {
   int64_t bytes = 0;
   for (const Column& column : std::get<Table>(value).columns()) bytes += column.size_bytes();
   return bytes;
+}
+
+Scalar scalar_of(const Tensor& tensor) {
+  if (tensor.dtype().is_bool()) return Scalar(*tensor.as<uint8_t>() != 0);
+  return visit_real(tensor.dtype(),
+                    [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
 }
 
 }  // namespace hr

@@ -52,7 +52,4 @@ class LogicalPlan {
   std::unordered_map<const Node*, std::vector<NodePtr>> merged_{};
 };
 
-/// The plan whose passes make nodes now, on this thread; 0: none.
-uint64_t current_plan();
-
 }  // namespace hr

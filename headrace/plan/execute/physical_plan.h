@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts the graph above some roots into steps: one opaque operator or one fused pass each.
 #pragma once
+#include "headrace/plan/optimize/input_fusion.h"
 #include "headrace/plan/optimize/optimize.h"
 
 #include <memory>
-#include <mutex>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace hr {
-
-/// Inputs of a table that it computes while it reads them.
-struct RowPass {
-  NodePtr mask{};                            ///< picks of the rows; null: all
-  std::unordered_set<const Node*> inside{};  ///< that nobody makes
-  std::vector<NodePtr> leaves{};             ///< what is read from memory
-  std::vector<int64_t> values{};             ///< places of the inputs that are computed
-};
 
 /// One pass: an operator, a table with the parts that are wanted, or a group of element-wise chains
 /// and reductions over the same rows.
@@ -33,19 +24,10 @@ struct PlanStep {
 /// Which columns of its table the step makes; none of another step.
 std::vector<bool> wanted_columns(const PlanStep& step);
 
-/// One plan is made or run at a time.
-std::recursive_mutex& plan_mutex();
-
 /// Steps of an optimized plan in the order of execution. They follow from the plan and the memory
 /// limit alone. Call with `plan_mutex` held.
 std::vector<PlanStep> plan_steps(const LogicalPlan& plan);
 /// The same of nodes, which nothing changes: what running them would do.
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots);
-
-/// The value of a node that an operator wants while it runs: part of its step. Call with
-/// `plan_mutex` held.
-const Value& execute_nested(const NodePtr& node);
-/// The same for several, together.
-void execute_nested(std::span<const NodePtr> nodes);
 
 }  // namespace hr

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What steps are thought to yield and to take.
 #pragma once
-#include "headrace/plan/cost/cost_model.h"
-#include "headrace/plan/optimize/planner.h"
+#include "headrace/plan/execute/physical_plan.h"
+#include "headrace/plan/graph/cost_model.h"
 
 #include <map>
 #include <optional>

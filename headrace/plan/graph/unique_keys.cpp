@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of which no two rows are equal, known before anything runs.
-#include "headrace/plan/optimize/unique_keys.h"
+#include "headrace/plan/graph/unique_keys.h"
 
 #include "headrace/algo/keys/hash.h"
 #include "headrace/plan/graph/node_fields.h"

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan that is optimized.
-#include "headrace/plan/graph/logical_plan.h"
+#include "headrace/plan/optimize/logical_plan.h"
 
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/optimize/common_subplans.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace hr {
 
 namespace {
 
 constexpr int64_t kFirstVisits = 200'000, kVisitsOfNode = 16;
-
-thread_local uint64_t plan_of_this_thread = 0;
 
 uint64_t next_plan() {
   static uint64_t last = 0;  // under the plan's mutex
@@ -29,21 +26,15 @@ bool owns_inputs(const Node::Fields& fields) {
 
 }  // namespace
 
-uint64_t current_plan() {
-  return plan_of_this_thread;
-}
-
 LogicalPlan::LogicalPlan(std::span<const NodePtr> roots)
-    : id_(next_plan()),
-      outer_(std::exchange(plan_of_this_thread, id_)),
-      roots_(roots.begin(), roots.end()) {
+    : id_(next_plan()), outer_(set_current_plan(id_)), roots_(roots.begin(), roots.end()) {
   refresh();
   const auto size = static_cast<int64_t>(nodes_.order().size());
   last_visit_ = planning_visits() + kFirstVisits + kVisitsOfNode * size;
 }
 
 LogicalPlan::~LogicalPlan() {
-  plan_of_this_thread = outer_;
+  set_current_plan(outer_);
 }
 
 // Nodes that are not this plan's own are copied; what no wanted column of a table needs stays.

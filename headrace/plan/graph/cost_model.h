@@ -2,7 +2,7 @@
 // What operators are thought to yield and to take, before they run.
 #pragma once
 #include "headrace/algo/keys/ndv_estimate.h"
-#include "headrace/plan/graph/value.h"
+#include "headrace/plan/eval/value.h"
 
 #include <cstdint>
 #include <memory>

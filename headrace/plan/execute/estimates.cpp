@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What steps are thought to yield and to take.
-#include "headrace/plan/cost/estimates.h"
+#include "headrace/plan/execute/estimates.h"
 
 #include "headrace/exec/workers.h"
-#include "headrace/plan/execute/placement.h"
 #include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/scan_predicate.h"
 
 #include <algorithm>
@@ -220,7 +220,7 @@ StepCost Estimates::cost(const PlanStep& step) {
   const auto moved = kByte * static_cast<double>(read + result.bytes);
   if (const auto work = first.op->work(inputs, result.rows, wanted_columns(step))) {
     const double held = static_cast<double>(result.bytes) + work->bytes;
-    return {kStep + static_cast<int64_t>((work->nanoseconds + moved) / threads() + work->alone),
+    return {kStep + static_cast<int64_t>((work->nanoseconds + moved) / threads() + work->serial_nanoseconds),
             kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};
   }
   const auto count = static_cast<double>(longest);

@@ -57,6 +57,8 @@ HR_API uint64_t shorter_domain(uint64_t parent, int64_t by);
 HR_API Signature array_signature(Dtype dtype, Shape shape, uint64_t domain = 0);
 HR_API Signature signature_of(const Value& value, uint64_t domain = 0);
 HR_API int64_t value_bytes(const Value& value);
+/// The element of a 0-d tensor.
+Scalar scalar_of(const Tensor& tensor);
 
 /// Calls `visit` with each buffer of the value.
 template <class F>

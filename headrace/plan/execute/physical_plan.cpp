@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner: which nodes run together.
-#include "headrace/plan/optimize/planner.h"
+#include "headrace/plan/execute/physical_plan.h"
 
 #include "headrace/memory/budget/budget.h"
-#include "headrace/plan/cost/estimates.h"
+#include "headrace/plan/execute/estimates.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/optimize/input_fusion.h"

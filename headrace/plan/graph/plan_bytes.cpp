@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as bytes.
-#include "headrace/plan/graph/serialize.h"
+#include "headrace/plan/graph/plan_bytes.h"
 
 #include "headrace/base/error.h"
 #include "headrace/exchange/serialize.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
-#include "headrace/plan/optimize/planner.h"
 
 #include <cstring>
 #include <functional>
@@ -60,14 +59,14 @@ void write_value(ParameterWriter& writer, const Value& value) {
     return;
   }
   writer.write(Record::kValue);
-  const Serializable packable =
+  const Serializable given =
       std::holds_alternative<Column>(value)   ? Serializable(std::get<Column>(value))
       : std::holds_alternative<Tensor>(value) ? Serializable(std::get<Tensor>(value))
                                               : Serializable(std::get<Table>(value));
-  const Packed packed = pack(kOp, packable);
-  writer.write(packed.header);
-  writer.write(packed.pieces.size());
-  for (const Piece& piece : packed.pieces)
+  const Serialized made = serialize(kOp, given);
+  writer.write(made.header);
+  writer.write(made.pieces.size());
+  for (const SerializedBuffer& piece : made.pieces)
     writer.write(std::string_view(reinterpret_cast<const char*>(piece.data()),
                                   static_cast<size_t>(piece.size_bytes)));
 }
@@ -167,7 +166,7 @@ class Reader {
       pieces.push_back(std::move(buffer));
     }
     Value value = std::visit([](auto&& each) -> Value { return std::move(each); },
-                             unpack(kOp, header, std::move(pieces)).value);
+                             deserialize(kOp, header, std::move(pieces)).value);
     std::string label = reader_.read<std::string>();
     return data_node(std::move(value), std::move(label), read_domain());
   }

@@ -10,13 +10,13 @@
 
 namespace hr {
 
-/// The operators, inputs and values above `nodes`, values as `pack` writes them. Throws
+/// The operators, inputs and values above `nodes`, values as `serialize` writes them. Throws
 /// UnsupportedError, naming the operator, for one that cannot travel: a source that was opened
 /// here.
 HR_API std::string plan_to_bytes(std::span<const NodePtr> nodes);
 
 /// The nodes again, not evaluated. Only for bytes from a process of one's own: values are checked
-/// as `unpack` checks them, parameters of operators are not. Throws InvalidArgumentError for bytes
+/// as `deserialize` checks them, parameters of operators are not. Throws InvalidArgumentError for bytes
 /// that are no plan, or of another build.
 HR_API std::vector<NodePtr> plan_from_bytes(std::string_view bytes);
 
