@@ -3,13 +3,16 @@
 #include "headrace/io/csv.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
 #include "headrace/io/csv_device_reader.h"
 #include "headrace/io/csv_reader.h"
 #include "headrace/io/csv_reader_testing.h"
 #include "headrace/io/csv_sniff.h"
 #include "headrace/io/parse_number_math.h"
+#include "headrace/memory/budget/budget.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace hr {
 
@@ -17,8 +20,15 @@ namespace {
 
 constexpr std::string_view kOp = "read_csv";
 
+// Under a limit smaller ones: each thread holds the text of one and what it makes of it.
+int64_t host_chunk_bytes() {
+  constexpr int64_t kShareOfLimit = 16, kLeast = int64_t{128} << 10;
+  const auto share = static_cast<uint64_t>(memory_limit() / (kShareOfLimit * threads()));
+  return std::clamp(static_cast<int64_t>(std::bit_floor(share)), kLeast, kCsvChunkBytes);
+}
+
 int64_t chunk_bytes_at(Place place) {
-  return place.is_gpu() ? kLineBlockBytes : kCsvChunkBytes;
+  return place.is_gpu() ? kLineBlockBytes : host_chunk_bytes();
 }
 
 void check_byte(std::string_view what, char byte) {
@@ -122,7 +132,7 @@ CsvResult CsvScan::read(const std::vector<bool>& wanted, int64_t max_rows, Place
 
 CsvResult CsvScan::read_where(const CsvFilter& filter, const std::vector<bool>& wanted,
                               int64_t max_rows) const {
-  return read_in_chunks(*this, wanted, max_rows, kCsvChunkBytes, host, &filter);
+  return read_in_chunks(*this, wanted, max_rows, host_chunk_bytes(), host, &filter);
 }
 
 CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, int64_t max_rows,

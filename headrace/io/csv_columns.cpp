@@ -6,15 +6,18 @@
 #include "headrace/base/checked.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/spill/spill.h"
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace hr {
 
 namespace {
 
 constexpr int64_t kMaxTextBuffer = int64_t{1} << 31;
+constexpr int64_t kTextBlock = int64_t{1} << 20;  // enough chunks to leave memory one by one
 
 // Sets bits [at, at + count) of a zeroed bitmap to those of `source` (null: ones).
 void put_bits(uint8_t* bitmap, int64_t at, const uint8_t* source, int64_t count) {
@@ -40,7 +43,9 @@ Buffer buffer_of(const std::vector<T>& values) {
 
 }  // namespace
 
-CsvColumns::CsvColumns(const CsvSchema& schema, int64_t slots) : schema_(schema) {
+CsvColumns::CsvColumns(const CsvSchema& schema, int64_t slots)
+    : schema_(schema), text_(schema.dtypes.size()) {
+  const WrittenTogether together(std::ssize(schema.dtypes));
   for (const Dtype dtype : schema.dtypes)
     values_.push_back(dtype.is_bool() ? Buffer()
                                       : Buffer::allocate_spillable(checked_multiply(
@@ -56,6 +61,62 @@ std::vector<BufferAccess> CsvColumns::accesses() const {
   for (size_t c = 0; c < values_.size(); ++c)
     if (values_[c]) result.push_back(writes(values_[c], schema_.dtypes[c].size_bytes()));
   return result;
+}
+
+void CsvColumns::keep_text(CsvPartial& piece, int64_t first_slot, int64_t text_bytes) {
+  const ByteBuffer shared = std::move(piece.text);
+  if (shared.size() == 0) return;
+  const auto num_strings = std::count_if(schema_.dtypes.begin(), schema_.dtypes.end(),
+                                         [](Dtype dtype) { return dtype.is_string(); });
+  const int64_t block_bytes = std::min(text_bytes / num_strings, kTextBlock);
+  const auto is_far = [](const StringView& view) { return view.size > sizeof view.inlined; };
+  for (size_t c = 0; c < values_.size(); ++c) {
+    if (!schema_.dtypes[c].is_string()) continue;
+    constexpr auto kSize = static_cast<int64_t>(sizeof(StringView));
+    const PinnedRange rows{&values_[c], first_slot * kSize, (first_slot + piece.rows) * kSize,
+                           true};
+    const std::span views(values_[c].mutable_as<StringView>() + first_slot,
+                          static_cast<size_t>(piece.rows));
+    int64_t bytes = 0;
+    {
+      const Pin pin{rows};
+      for (const StringView& view : views) bytes += is_far(view) ? view.size : 0;
+    }
+    if (bytes == 0) continue;
+    const TextRoom room = take_text_room(text_[c], bytes, block_bytes);
+    auto* const first = room.buffer->mutable_as<char>();
+    int64_t at = room.offset;
+    const Pin pin{rows, {room.buffer, at, at + bytes, true}};
+    for (StringView& view : views) {
+      if (!is_far(view)) continue;
+      std::memcpy(first + at, shared.data() + view.indirect.offset, view.size);
+      view.indirect.buffer = room.index;
+      view.indirect.offset = static_cast<uint32_t>(at);
+      at += view.size;
+    }
+  }
+}
+
+CsvColumns::TextRoom CsvColumns::take_text_room(ByteSource& text, int64_t bytes,
+                                                int64_t block_bytes) {
+  for (Buffer fresh;;) {
+    {
+      const std::lock_guard lock(text.mutex);
+      const auto has_room = [&] {
+        return !text.blocks.empty() &&
+               text.blocks.back().buffer.size_bytes() - text.blocks.back().used >= bytes;
+      };
+      if (fresh && !has_room()) text.blocks.push_back({std::move(fresh), 0});
+      if (has_room()) {
+        ByteSource::Block& last = text.blocks.back();
+        const int64_t offset = last.used;
+        last.used += bytes;
+        return {&last.buffer, static_cast<uint32_t>(text.blocks.size() - 1), offset};
+      }
+    }
+    fresh =
+        Buffer::allocate_spillable(std::max(bytes, block_bytes));  // may wait: not with the lock
+  }
 }
 
 Table CsvColumns::finish(std::vector<CsvPartial>& pieces, const std::vector<int64_t>& first_slots,
@@ -83,8 +144,9 @@ DictionaryPtr merge_entries(size_t column, std::vector<CsvPartial>& pieces,
   DictionaryBuilder builder;
   std::vector<Buffer> turned(pieces.size());
   for (size_t k = 0; k < pieces.size(); ++k) {
+    if (rows[k] == rows[k + 1]) continue;
     const Column entries = std::move(pieces[k].parts[column].entries);
-    if (rows[k] == rows[k + 1] || !entries.dtype().is_string()) continue;
+    if (!entries.dtype().is_string()) continue;
     int64_t used = entries.num_rows();
     if (rows[k + 1] - rows[k] < pieces[k].rows) {  // cut short: what only later rows have goes
       used = 0;
@@ -113,13 +175,15 @@ Column CsvColumns::finish_column(size_t column, std::vector<CsvPartial>& pieces,
   Buffer values = std::move(values_[column]);
   Buffer validity;
   bool has_nulls = false;
-  for (const CsvPartial& piece : pieces) has_nulls |= bool(piece.parts[column].validity);
+  for (const CsvPartial& piece : pieces)
+    has_nulls |= !piece.parts.empty() && piece.parts[column].validity;
   if (dtype.is_bool()) values = Buffer::allocate_zeroed(bitmap_bytes(total));
   if (has_nulls) validity = Buffer::allocate_zeroed(bitmap_bytes(total));
   std::vector<Buffer> text;
   bool has_text = false;
   for (size_t k = 0; k < pieces.size(); ++k) {
-    CsvPartial::Part& part = pieces[k].parts[column];
+    CsvPartial::Part none;
+    CsvPartial::Part& part = pieces[k].parts.empty() ? none : pieces[k].parts[column];
     const int64_t count = rows[k + 1] - rows[k];
     if (has_nulls)
       put_bits(validity.mutable_as<uint8_t>(), rows[k], part.validity.as<uint8_t>(), count);
@@ -143,6 +207,11 @@ Column CsvColumns::finish_column(size_t column, std::vector<CsvPartial>& pieces,
   }
   if (!dtype.is_string()) return Column(dtype, total, std::move(values), std::move(validity), -1);
   if (!has_text) text.clear();
+  for (ByteSource::Block& block : text_[column].blocks) {
+    block.buffer.shrink(block.used);
+    block.buffer.seal();
+    text.push_back(std::move(block.buffer));
+  }
   return Column::strings(total, std::move(values), std::move(text), std::move(validity), -1);
 }
 

@@ -7,6 +7,8 @@
 #include "headrace/io/csv_parse.h"
 
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,11 @@ class CsvColumns {
   /// What the slots of a piece take, for its pin.
   std::vector<BufferAccess> accesses() const;
 
+  /// Parts the text that the columns of a piece share: each gets its own, behind that of other
+  /// pieces, in buffers that are large enough to leave memory. Many threads may call it at once,
+  /// each for a piece of its own. `text_bytes`: of all pieces.
+  void keep_text(CsvPartial& piece, int64_t first_slot, int64_t text_bytes);
+
   /// The table of the pieces' rows, at most `max_rows`. `first_slots` tells where each piece
   /// began. The columns are used up.
   Table finish(std::vector<CsvPartial>& pieces, const std::vector<int64_t>& first_slots,
@@ -32,8 +39,29 @@ class CsvColumns {
   Column finish_column(size_t column, std::vector<CsvPartial>& pieces,
                        const std::vector<int64_t>& first_slots, const std::vector<int64_t>& rows);
 
+  /// The text of one column.
+  struct ByteSource {
+    struct Block {
+      Buffer buffer;
+      int64_t used;
+    };
+
+    std::mutex mutex{};
+    std::deque<Block> blocks{};  // where they lie they stay: others write to them
+  };
+
+  /// Room for text of a column: a buffer and an offset in it.
+  struct TextRoom {
+    Buffer* buffer;
+    uint32_t index;
+    int64_t offset;
+  };
+
+  TextRoom take_text_room(ByteSource& text, int64_t bytes, int64_t block_bytes);
+
   const CsvSchema& schema_;
   std::vector<Buffer> values_;
+  std::deque<ByteSource> text_;  // one a column
 };
 
 /// Makes the table of rejects.

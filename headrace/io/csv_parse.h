@@ -40,10 +40,13 @@ struct CsvPartial {
     Buffer bits{};      ///< of a bool column, from bit 0
     Buffer text{};      ///< of a string column: what its views point into
     Column entries{};   ///< of a category column: what its codes stand for
+
+    bool is_empty() const { return !validity && !bits && !text && !entries.dtype().is_string(); }
   };
 
   int64_t rows = 0;
-  std::vector<Part> parts{};  ///< one a column of the result
+  std::vector<Part> parts{};  ///< one a column of the result, or none where all would be empty
+  ByteBuffer text{};          ///< of all string columns, where the job says so
   std::vector<CsvBadRow> bad_rows{};
   ByteBuffer bad_text{};
   Buffer begins{};  ///< int32 offsets of the good rows, if they are noted
@@ -63,7 +66,8 @@ struct CsvParseJob {
   int64_t num_columns;                    ///< of the result
   int64_t max_rows;                       ///< good rows wanted of a range
   bool stop_at_bad_row;
-  bool notes_rows = false;  ///< where each begins
+  bool notes_rows = false;   ///< where each begins
+  bool shares_text = false;  ///< one text buffer a range for all columns, which `keep_text` parts
 };
 
 namespace cpu {

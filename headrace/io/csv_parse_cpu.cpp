@@ -48,6 +48,10 @@ class RangeParser : CsvPartialWriter {
       is_odd_.resize(targets_.size());
       if (keep_) kept_ = Buffer::allocate(cpu::csv_fields_room(bytes));
     }
+    if (job.shares_text && std::any_of(targets_.begin(), targets_.end(), [](const CsvTarget& each) {
+          return each.column >= 0 && each.dtype.is_string();
+        }))
+      reserve_shared_text(size + kCsvTileBytes + 64);
     if (job.notes_rows && size <= INT32_MAX)
       piece_.begins = Buffer::allocate(range.max_rows * static_cast<int64_t>(sizeof(int32_t)));
   }

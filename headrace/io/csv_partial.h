@@ -29,7 +29,12 @@ class CsvPartialWriter {
     return piece_.parts[static_cast<size_t>(target.column)];
   }
 
-  ByteBuffer& arena(const CsvTarget& target) { return arenas_[static_cast<size_t>(target.column)]; }
+  ByteBuffer& arena(const CsvTarget& target) {
+    return job_.shares_text ? arenas_[0] : arenas_[static_cast<size_t>(target.column)];
+  }
+
+  /// Room for the text of a range that all columns share, so that it does not grow.
+  void reserve_shared_text(int64_t bytes) { arenas_[0].reserve(bytes); }
 
   /// The strings that a category column has so far.
   DictionaryBuilder& entries(const CsvTarget& target) {
@@ -84,7 +89,7 @@ class CsvPartialWriter {
 
   const CsvRange& range_;
   int64_t first_slot_;
-  std::vector<ByteBuffer> arenas_;  // one a column
+  std::vector<ByteBuffer> arenas_;  // one a column, or one for all
   std::vector<int64_t> noted_{};
   std::vector<DictionaryBuilder> entries_;  // one a column, filled for categories
 

@@ -7,6 +7,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_device_reader.h"
 #include "headrace/io/csv_reader_testing.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
@@ -116,9 +117,10 @@ std::vector<CsvPartial> CsvReader::parse(Wanted& wanted, CsvColumns& columns, co
     if (target.column >= 0) target.values = columns.values(target.column);
   const std::vector<BufferAccess> accesses = columns.accesses();
   const auto count = static_cast<int64_t>(batch.ranges.size());
-  int64_t slot = 0;
+  int64_t slot = 0, text_bytes = 0;
   for (size_t i = 0; i < batch.ranges.size(); ++i) {
     first_slots.push_back(slot);
+    text_bytes += batch.ranges[i].end - batch.ranges[i].begin;
     slot += batch.bits ? batch.kept[i + 1] - batch.kept[i] : batch.ranges[i].max_rows;
   }
   const CsvParseJob job{.syntax = state_.syntax,
@@ -126,7 +128,8 @@ std::vector<CsvPartial> CsvReader::parse(Wanted& wanted, CsvColumns& columns, co
                         .num_columns = static_cast<int64_t>(wanted.schema.names.size()),
                         .max_rows = batch.most,
                         .stop_at_bad_row = state_.options.on_bad == BadRows::kError,
-                        .notes_rows = texts && texts->empty()};
+                        .notes_rows = texts && texts->empty(),
+                        .shares_text = memory_limit() != std::numeric_limits<int64_t>::max()};
   const bool has_texts = texts && !texts->empty();
   if (texts) texts->resize(batch.ranges.size());
   std::vector<CsvPartial> pieces(static_cast<size_t>(count));
@@ -134,10 +137,10 @@ std::vector<CsvPartial> CsvReader::parse(Wanted& wanted, CsvColumns& columns, co
   parallel_for(count, [&](int64_t i) {
     const auto at = static_cast<size_t>(i);
     CsvPartial& piece = pieces[at];
-    piece.parts.resize(wanted.schema.names.size());
     if (i > lowest_bad || (batch.bits && batch.kept[at] == batch.kept[at + 1])) return;
     Buffer text = has_texts ? std::move((*texts)[at]) : text_of(batch.ranges[at]);
     piece = parse_range(job, batch, at, accesses, first_slots[at], text);
+    if (job.shares_text) columns.keep_text(piece, first_slots[at], text_bytes);
     if (texts && !has_texts)
       (*texts)[at] = std::move(text);
     else

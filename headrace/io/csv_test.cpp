@@ -10,6 +10,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_reader_testing.h"
 #include "headrace/io/csv_testing.h"
+#include "headrace/memory/budget/budget.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -191,6 +192,12 @@ TEST(Csv, ErrorsNameTheirPlace) {
   EXPECT_THAT(bad("\xFF\xFE,\n").what(), HasSubstr("UTF-16"));
 }
 
+struct Limit {
+  int64_t before = memory_limit();
+  explicit Limit(int64_t bytes) { set_memory_limit(bytes); }
+  ~Limit() { set_memory_limit(before); }
+};
+
 // Everything a read tells.
 std::vector<std::string> outcome(const std::string& text, const CsvOptions& options,
                                  int64_t chunk) {
@@ -256,6 +263,10 @@ TEST(Csv, TilesTellTheSameAsRows) {
     if (round % 13 == 0) options.dtype = TypeId::kFloat32;
     const auto tiles = outcome(text, options, kCsvChunkBytes);
     EXPECT_EQ(tiles, outcome(text, options, 5000)) << "round " << round;
+    {
+      const Limit limit(memory_statistics().used_bytes + (int64_t{64} << 20));
+      EXPECT_EQ(tiles, outcome(text, options, 5000)) << "round " << round;
+    }
     for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2}) {
       if (level > best_simd_level()) continue;
       set_simd_level(level);
@@ -334,6 +345,10 @@ TEST(Csv, AFilterLeavesTheRowsThatItWants) {
     const auto told = outcome_where(text, options, kCsvChunkBytes, by, with_it);
     EXPECT_EQ(told, outcome_where(text, options, 5000, by, with_it)) << "round " << round;
     EXPECT_EQ(told, outcome_where(text, options, 64, by, with_it)) << "round " << round;
+    {
+      const Limit limit(memory_statistics().used_bytes + (int64_t{64} << 20));
+      EXPECT_EQ(told, outcome_where(text, options, 5000, by, with_it)) << "round " << round;
+    }
     set_simd_level(SimdLevel::kBase);
     EXPECT_EQ(told, outcome_where(text, options, kCsvChunkBytes, by, with_it)) << "round " << round;
     set_simd_level(best_simd_level());
@@ -347,6 +362,27 @@ TEST(Csv, AFilterLeavesTheRowsThatItWants) {
           expected.push_back(std::move(cell));
     EXPECT_EQ(told, expected) << "round " << round;
   }
+}
+
+// Of each piece a column has far less text than what leaves memory, and of all pieces far more.
+TEST(Csv, ManyColumnsOfTextFitUnderALimit) {
+  constexpr int64_t kColumns = 30, kRows = 80'000, kQuarter = kColumns * kRows * 10;
+  const auto word = [](int64_t row, int64_t column) {
+    return "a word, number " + std::to_string(row * kColumns + column);
+  };
+  std::string text;
+  for (int64_t row = -1; row < kRows; ++row)
+    for (int64_t c = 0; c < kColumns; ++c)
+      text.append(c ? "," : "")
+          .append(row < 0 ? "c" + std::to_string(c) : '"' + word(row, c) + '"')
+          .append(c + 1 < kColumns ? "" : "\n");
+  const CsvScan scan(text_source(text), {});
+  const Limit limit(memory_statistics().used_bytes + kQuarter);
+  const Table table = scan.read().table;
+  ASSERT_EQ(table.num_rows(), kRows);
+  for (int64_t c = 0; c < kColumns; ++c)
+    for (int64_t row = 0; row < kRows; ++row)
+      ASSERT_EQ(table.column(c).string(row), word(row, c)) << "row " << row << ", column " << c;
 }
 
 TEST(Csv, AFilterKeepsTheCodesOfCategories) {

@@ -6,8 +6,8 @@
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/mask_prefix.h"
 #include "headrace/exec/workers.h"
-#include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/execute/profile.h"
+#include "headrace/plan/graph/cost_model.h"
 
 #include <algorithm>
 #include <limits>

@@ -124,6 +124,43 @@ def test_csv(tmp_path, signal):
     assert evicted > 0
 
 
+@pytest.mark.parametrize(
+    ("columns", "size", "threads"),
+    [
+        (1, 13, 16),
+        (10, 13, 2),
+        (30, 5, 16),
+        (30, 13, 2),
+        (30, 13, 16),
+        (30, 200, 2),
+        (100, 5, 2),
+        (100, 13, 16),
+        (100, 200, 2),
+    ],
+)
+def test_csv_of_text_columns(columns, size, threads, tmp_path):
+    """The text of a column comes in parts, each far below what leaves memory."""
+    limit = 32 * MIB
+    rows = 4 * limit // (columns * (16 + size * (size > 12)))
+    words = [f"{i * 40503 % 2**20:05x}".ljust(size, "abcdefgh"[i % 8]) for i in range(rows)]
+    path = tmp_path / "words.csv"
+    with path.open("w") as file:
+        file.write(",".join(f"c{c}" for c in range(columns)) + "\n")
+        for i, word in enumerate(words):
+            file.write(",".join([word, *(words[i - c] for c in range(1, columns))]) + "\n")
+    before = used()
+    with hr.threads(threads), hr.memory.limit(before + limit), hr.memory.stats() as stats:
+        frame = hr.read_csv(path)
+        for c in {0, columns // 2, columns - 1}:
+            assert frame[f"c{c}"].to_list() == words[rows - c :] + words[: rows - c]
+        filtered = hr.scan_csv(path)
+        filtered = filtered[filtered.c0 < "8"]
+        assert filtered[f"c{columns - 1}"].to_list() == [
+            words[i - columns + 1] for i, word in enumerate(words) if word < "8"
+        ]
+    assert stats.peak_bytes <= before + limit
+
+
 def test_views_of_spilled_memory_keep_address_and_values(signal):
     with hr.memory.limit(used() + 40 * MIB):
         array = hr.asarray(signal) * 2

@@ -88,12 +88,19 @@ class KeyWork {
 }  // namespace
 
 bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses) {
-  constexpr int64_t kSample = 1 << 14;
-  const int64_t step = rows / kSample;
-  if (step < 64) return false;  // numbering them costs little
-  std::vector<uint64_t> keys(static_cast<size_t>(kSample));
+  constexpr int64_t kManyRows = 1 << 20;  // numbering those of fewer costs little
+  return rows >= kManyRows && has_more_keys(rows, read, accesses, kFewKeys);
+}
+
+bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses,
+                   int64_t most) {
+  constexpr int64_t kMostSample = 1 << 14;
+  const int64_t sample = std::min(rows, kMostSample);
+  if (sample == 0) return false;
+  const int64_t step = rows / sample;
+  std::vector<uint64_t> keys(static_cast<size_t>(sample));
   const bool may_be_gone = memory_limit() != INT64_MAX;
-  for (int64_t i = 0; i < kSample; ++i) {
+  for (int64_t i = 0; i < sample; ++i) {
     const Pin pin(may_be_gone ? ranges_of(accesses, i * step, i * step + 1)
                               : std::vector<PinnedRange>());
     read(i * step, 1, &keys[static_cast<size_t>(i)]);
@@ -108,7 +115,7 @@ bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferA
     taken += end - begin;
     ++distinct;
   }
-  return taken >= kSample / 4 && taken - distinct < taken * taken / (2 * kFewKeys);
+  return taken >= sample / 4 && taken - distinct < taken * taken / (2 * most);
 }
 
 FactorizedKeys factorize(int64_t rows, const ReadKeys& read,

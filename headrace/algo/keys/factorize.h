@@ -53,6 +53,9 @@ inline constexpr int64_t kFewKeys = 1 << 17;
 /// may, are left out. Of fewer than 2^20 rows: no.
 HR_API bool has_many_keys(int64_t rows, const ReadKeys& read,
                           const std::vector<BufferAccess>& accesses);
+/// The same for more than `most` keys, of any number of rows.
+HR_API bool has_more_keys(int64_t rows, const ReadKeys& read,
+                          const std::vector<BufferAccess>& accesses, int64_t most);
 
 struct FactorizedKeys {
   Buffer numbers{};  ///< uint32 a row, sealed; empty when there were more than `most` keys

@@ -7,6 +7,7 @@
 #include "headrace/algo/sort/sort_key.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/memory/budget/budget.h"
 
 #include <bit>
 #include <cstring>
@@ -427,11 +428,17 @@ SortedFactorizedKeys factorize_sorted(int64_t rows, const ReadKeys& read,
 }
 
 bool has_many_strings(const Column& strings) {
-  return has_many_keys(strings.num_rows(),
-                       [&](int64_t row, int64_t count, uint64_t* hashes) {
-                         for (int64_t i = 0; i < count; ++i) hashes[i] = hash_at(strings, row + i);
-                       },
-                       {reads(strings)});
+  const int64_t rows = strings.num_rows(), limit = memory_limit();
+  const ReadKeys hashes = [&](int64_t row, int64_t count, uint64_t* out) {
+    for (int64_t i = 0; i < count; ++i) out[i] = hash_at(strings, row + i);
+  };
+  if (has_many_keys(rows, hashes, {reads(strings)})) return true;
+  if (rows == 0 || limit == INT64_MAX) return false;
+  constexpr int64_t kShareOfLimit = 8, kEntryBytes = 64;  // view and slots, while they grow
+  int64_t text = 0;
+  for (const Buffer& buffer : strings.text_buffers()) text += buffer.size_bytes();
+  const int64_t most = std::max<int64_t>(limit / kShareOfLimit / (kEntryBytes + text / rows), 1);
+  return rows > most && has_more_keys(rows, hashes, {reads(strings)}, most);
 }
 
 FactorizedStrings factorize_strings(const Column& strings, bool ordered) {

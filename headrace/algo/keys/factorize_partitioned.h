@@ -27,7 +27,8 @@ struct FactorizedStrings {
   Column texts{};    ///< of each number; over the text of the rows
 };
 
-/// Whether the strings tell of more distinct ones than kFewKeys.
+/// Whether the strings tell of more distinct ones than kFewKeys, or than a dictionary, which stays
+/// in memory, may have under the limit.
 HR_API bool has_many_strings(const Column& strings);
 
 /// The same for strings, by bytes where `ordered`: 28 bytes of temporary memory a row.

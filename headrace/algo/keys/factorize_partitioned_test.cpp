@@ -138,6 +138,19 @@ TEST(NumberTexts, TakesAHeavyOneAmongMany) {
   check_texts(texts_of(keys, false, 0));
 }
 
+// Few rows, whose texts would fill what the limit leaves.
+TEST(NumberTexts, AreManyWhereADictionaryWouldNotFit) {
+  const Column differing = texts_of(random_keys(100'000, ~0ul), true, 200),
+               repeating = texts_of(random_keys(100'000, 1000), true, 200);
+  EXPECT_FALSE(has_many_strings(differing));
+  const int64_t before = memory_limit();
+  set_memory_limit(memory_statistics().used_bytes + (12 << 20));
+  EXPECT_TRUE(has_many_strings(differing));
+  EXPECT_FALSE(has_many_strings(repeating));
+  check_texts(differing);
+  set_memory_limit(before);
+}
+
 TEST(NumberTexts, UnderALimit) {
   const Column strings = texts_of(random_keys(10 * kMorselRows, 900'000), true, 0);
   EXPECT_TRUE(has_many_strings(strings));

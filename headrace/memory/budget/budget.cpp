@@ -29,9 +29,18 @@ namespace {
 constexpr int kShards = 16;
 constexpr int kScopes = 64;
 
+// What malloc keeps in an arena is in nobody's count, and each thread would get one of its own:
+// 1.4 MB with 16 threads.
+void keep_arenas_few() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 int64_t first_limit() {
   const char* text = std::getenv("HEADRACE_MEMORY_LIMIT");
   if (!text) return std::numeric_limits<int64_t>::max();
+  keep_arenas_few();
   try {
     return parse_bytes(text);
   } catch (Error& error) {
@@ -282,6 +291,7 @@ void set_memory_limit(int64_t bytes, Place place) {
                                       {{"bytes", bytes}});
   if (device) return device->set_limit(place, bytes);
   accounts().limit = bytes;
+  if (bytes != std::numeric_limits<int64_t>::max()) keep_arenas_few();
   if (over_budget()) trim_memory();
 }
 

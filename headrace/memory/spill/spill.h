@@ -60,6 +60,19 @@ class HR_API RunningTask {
 HR_API int64_t begin_waiting() noexcept;
 HR_API void end_waiting(int64_t holds) noexcept;
 
+/// While it lives, the buffers that its thread makes are so many that are written side by side, as
+/// the columns of a reader: their chunks are smaller, since one or two of each are pinned at once.
+class HR_API WrittenTogether {
+ public:
+  explicit WrittenTogether(int64_t buffers) noexcept;
+  ~WrittenTogether();
+  WrittenTogether(const WrittenTogether&) = delete;
+  WrittenTogether& operator=(const WrittenTogether&) = delete;
+
+ private:
+  int64_t before_;
+};
+
 /// Gives the engine somebody to move chunks while others compute; `exec` does.
 HR_API void set_spill_runner(void (*run)(std::function<void()>));
 

@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
+#include <utility>
 
 namespace hr {
 
@@ -26,6 +27,8 @@ namespace {
 constexpr int64_t kHugePageBytes = int64_t{2} << 20;
 constexpr int64_t kMostChunkBytes = kHugePageBytes;
 constexpr int64_t kMostTogether = int64_t{16} << 20;
+
+thread_local int64_t written_together = 1;
 
 // What moves together: large enough for the disk, small beside what the limit lets stay.
 int64_t batch_bytes() {
@@ -72,11 +75,19 @@ void keep_pages_within(const Residency& residency, int64_t first, int64_t last) 
 }  // namespace
 
 int64_t chunk_bytes_of(int64_t buffer_bytes) {
-  constexpr int64_t kShareOfBuffer = 16, kShareOfLimit = 128;
+  constexpr int64_t kShareOfBuffer = 16, kShareOfLimit = 128, kShareTogether = 8;
   const auto share = static_cast<uint64_t>(buffer_bytes / kShareOfBuffer);
-  const auto most = static_cast<uint64_t>(memory_limit() / kShareOfLimit);
+  const auto most = static_cast<uint64_t>(
+      memory_limit() / std::max(kShareOfLimit, kShareTogether * written_together));
   const auto wanted = static_cast<int64_t>(std::min(std::bit_ceil(share), std::bit_floor(most)));
   return std::clamp(wanted, kSlotBytes, kMostChunkBytes);
+}
+
+WrittenTogether::WrittenTogether(int64_t buffers) noexcept
+    : before_(std::exchange(written_together, buffers)) {}
+
+WrittenTogether::~WrittenTogether() {
+  written_together = before_;
 }
 
 Residency::Residency(Buffer::Rep& of)

@@ -128,6 +128,18 @@ TEST_F(Spill, OnlyChargedPagesAreThere) {
   EXPECT_EQ(resident_bytes(fitting), 10 * chunk);
 }
 
+TEST_F(Spill, ChunksOfManyBuffersWrittenTogetherAreSmaller) {
+  const ScopedLimit limit(64 * kMib);
+  const int64_t alone = chunk_bytes_of(64 * kMib);
+  {
+    const WrittenTogether few(4);
+    EXPECT_EQ(chunk_bytes_of(64 * kMib), alone);
+    const WrittenTogether many(100);
+    EXPECT_EQ(chunk_bytes_of(64 * kMib), 64 << 10);
+  }
+  EXPECT_EQ(chunk_bytes_of(64 * kMib), alone);
+}
+
 TEST_F(Spill, AddressesStay) {
   const ScopedLimit limit(16 * kMib);
   const Buffer first = filled(12 * kMib, 1, false);
