@@ -180,7 +180,7 @@ def check_folder(path: str) -> list[str]:
         return []
     if folder:
         return [f"unknown folder {room}/{folder}"]
-    return [] if JUDGES.search(path) else [f"lies beside the folders of {room}, in none of them"]
+    return [] if JUDGES.search(path) else [f"not in a folder of {room}"]
 
 
 def check_arrow(path: str, target: str) -> list[str]:

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <exception>
 #include <headrace/io/nodes.h>
-#include <headrace/plan/graph/placement.h>
 #include <headrace/plan/graph/array.h>
+#include <headrace/plan/graph/placement.h>
 #include <headrace/plan/graph/view.h>
 #include <headrace/plot/nodes.h>
 #include <headrace/relational/rows/row_nodes.h>

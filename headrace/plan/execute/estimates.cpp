@@ -220,7 +220,8 @@ StepCost Estimates::cost(const PlanStep& step) {
   const auto moved = kByte * static_cast<double>(read + result.bytes);
   if (const auto work = first.op->work(inputs, result.rows, wanted_columns(step))) {
     const double held = static_cast<double>(result.bytes) + work->bytes;
-    return {kStep + static_cast<int64_t>((work->nanoseconds + moved) / threads() + work->serial_nanoseconds),
+    return {kStep + static_cast<int64_t>((work->nanoseconds + moved) / threads() +
+                                         work->serial_nanoseconds),
             kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};
   }
   const auto count = static_cast<double>(longest);

@@ -16,8 +16,8 @@ namespace hr {
 HR_API std::string plan_to_bytes(std::span<const NodePtr> nodes);
 
 /// The nodes again, not evaluated. Only for bytes from a process of one's own: values are checked
-/// as `deserialize` checks them, parameters of operators are not. Throws InvalidArgumentError for bytes
-/// that are no plan, or of another build.
+/// as `deserialize` checks them, parameters of operators are not. Throws InvalidArgumentError for
+/// bytes that are no plan, or of another build.
 HR_API std::vector<NodePtr> plan_from_bytes(std::string_view bytes);
 
 /// A number that is equal for the same nodes with the same operators, inputs and values that are
