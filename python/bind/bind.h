@@ -6,8 +6,8 @@
 #include "headrace/data/column.h"
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
-#include "headrace/plan/graph/node.h"
 #include "headrace/plan/eval/value.h"
+#include "headrace/plan/graph/node.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

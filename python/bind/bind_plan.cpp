@@ -13,8 +13,8 @@
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/graph/placement.h"
-#include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/graph/plan_bytes.h"
+#include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
 

@@ -197,12 +197,16 @@ void set_current_resource(Place place, AnyResource resource) {
                                       "the resource gives memory of another place",
                                       {{"place", place.name()}, {"resource", gives.name()}});
   SetResources& set = set_resources();
+  std::vector<std::pair<Place, AnyResource>> former;  // may end with the call, after the lock
   const std::lock_guard lock(set.mutex);
-  set.any.store(true, std::memory_order_release);
-  if (AnyResource* const found = set.find(place))
-    std::swap(*found, resource);  // the former one may end with the call, after the lock
-  else
-    set.resources.emplace_back(place, std::move(resource));
+  const auto found = std::find_if(set.resources.begin(), set.resources.end(),
+                                  [&](const auto& each) { return each.first == place; });
+  if (found != set.resources.end()) {
+    former.push_back(std::move(*found));
+    set.resources.erase(found);
+  }
+  if (!(resource == set.default_resource)) set.resources.emplace_back(place, std::move(resource));
+  set.any.store(!set.resources.empty(), std::memory_order_release);
 }
 
 ScopedResource::ScopedResource(AnyResource resource)

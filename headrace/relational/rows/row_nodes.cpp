@@ -11,8 +11,8 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
-#include "headrace/plan/graph/view.h"
 #include "headrace/plan/graph/unique_keys.h"
+#include "headrace/plan/graph/view.h"
 
 #include <algorithm>
 
