@@ -22,8 +22,10 @@ def row_by_row(op: str, fix: str) -> None:
     from headrace.settings import is_strict
 
     if is_strict():
-        raise UnsupportedError(f"{op}: Python code for each row, and hr.strict() is on; {fix}")
-    _core.give_advice(op, line_of(user_frame()), f"Python code ran for each row; {fix}")
+        raise UnsupportedError(
+            f"{op}: Python code would run once per row, and hr.strict() is on; {fix}"
+        )
+    _core.give_advice(op, line_of(user_frame()), f"Python code ran once per row; {fix}")
 
 
 def group_by_group(op: str, fix: str) -> None:
@@ -31,8 +33,10 @@ def group_by_group(op: str, fix: str) -> None:
     from headrace.settings import is_strict
 
     if is_strict():
-        raise UnsupportedError(f"{op}: Python code for each group, and hr.strict() is on; {fix}")
-    _core.give_advice(op, line_of(user_frame()), f"Python code ran for each group; {fix}")
+        raise UnsupportedError(
+            f"{op}: Python code would run once per group, and hr.strict() is on; {fix}"
+        )
+    _core.give_advice(op, line_of(user_frame()), f"Python code ran once per group; {fix}")
 
 
 _REPEATS = 8
@@ -41,7 +45,7 @@ _seen: dict[str, int] = {}
 
 
 def grows(op: str, fix: str, times: int = _REPEATS) -> None:
-    """Advise when one line calls this again and again."""
+    """Advise when one line calls this repeatedly."""
     line = line_of(user_frame())
     _seen[line] = _seen.get(line, 0) + 1
     if _seen[line] == times:
@@ -56,7 +60,9 @@ def value_by_value(op: str) -> None:
 def goes_to_python(op: str, rows: int) -> None:
     """Advise against a loop over many values."""
     if rows >= _VALUES:
-        text = "Python gets value after value; work on the whole column, or call to_list()"
+        text = (
+            "values are read one at a time from Python; work on the whole column, or call to_list()"
+        )
         _core.give_advice(op, line_of(user_frame()), text)
 
 
@@ -65,7 +71,7 @@ _FROM_HERE = "headrace"
 
 
 def sent(made: Any) -> Any:
-    """A pandas object that remembers the line which made it."""
+    """A pandas object that remembers the line that made it."""
     made.attrs[_FROM_HERE] = line_of(user_frame())
     return made
 
@@ -74,7 +80,10 @@ def came_back(op: str, values: Any) -> None:
     """Advise when values come back from pandas."""
     line = getattr(values, "attrs", {}).get(_FROM_HERE)
     if line is not None:
-        text = f"these values went to pandas at {line} and come back; do what is between on frames"
+        text = (
+            f"these values went to pandas at {line} and came back; do the steps in "
+            "between on Headrace frames"
+        )
         _core.give_advice(op, line_of(user_frame()), text)
 
 
