@@ -315,3 +315,13 @@ if __name__ == "__main__":
             print("seed", number)
             raise
     print(count, "chains equal")
+
+
+def test_columns_that_nobody_wants_do_not_stop_a_join_from_passing_its_keys() -> None:
+    t = tables(1, 200_000)
+    prices = chain(t, False)[["price"]]
+    assert prices.explain().count("keys of another join") >= 2, prices.explain()
+    made = chain(t, False)
+    first, second = made.price.to_list(), made["count"].to_list()
+    whole = chain(t, True)
+    assert (first, second) == (whole.price.to_list(), whole["count"].to_list())

@@ -6,6 +6,7 @@
 #include "headrace/plan/optimize/common_subplans.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace hr {
 
@@ -41,16 +42,8 @@ LogicalPlan::~LogicalPlan() {
 void LogicalPlan::refresh() {
   nodes_ = PlanNodes(roots_, id_);
   std::unordered_map<const Node*, NodePtr> copies;
-  const auto own = [&](const NodePtr& node) {
-    const NodePtr known = PlanNodes::standing_for(node, id_);
-    const auto found = copies.find(known.get());
-    return found == copies.end() ? known : found->second;
-  };
-  for (const NodePtr& node : nodes_.order()) {
-    if (node->fields().plan == id_) {
-      for (NodePtr& input : node->fields().inputs) input = own(input);
-      continue;
-    }
+  std::function<NodePtr(const NodePtr&)> own;
+  const auto copy_of = [&](const NodePtr& node) {
     const Node::Fields& form = PlanNodes::form_of(*node, id_);
     const bool owns = owns_inputs(form);
     auto copy = std::make_unique<Node::Fields>(form);
@@ -63,6 +56,30 @@ void LogicalPlan::refresh() {
     for (NodePtr& input : copy->inputs) input = own(input);
     copies_.push_back(std::make_shared<Node>(std::move(copy)));
     copies.emplace(node.get(), copies_.back());
+    return copies_.back();
+  };
+  // Columns that nobody wants now are of the same copied tables and masks as the others: a pass
+  // that rewrites some has to rewrite them too.
+  const auto is_beside_copies = [&](const NodePtr& node) {
+    if (node->is_ready() || node->fields().plan == id_) return false;
+    const auto& inputs = PlanNodes::form_of(*node, id_).inputs;
+    return !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
+      const NodePtr known = PlanNodes::standing_for(input, id_);
+      return known->is_ready() || copies.contains(known.get());
+    });
+  };
+  own = [&](const NodePtr& node) {
+    const NodePtr known = PlanNodes::standing_for(node, id_);
+    const auto found = copies.find(known.get());
+    if (found != copies.end()) return found->second;
+    return is_beside_copies(known) ? copy_of(known) : known;
+  };
+  for (const NodePtr& node : nodes_.order()) {
+    if (copies.contains(node.get())) continue;
+    if (node->fields().plan != id_)
+      copy_of(node);
+    else
+      for (NodePtr& input : node->fields().inputs) input = own(input);
   }
   for (NodePtr& root : roots_) root = own(root);
   if (!copies.empty()) nodes_ = PlanNodes(roots_, id_);
