@@ -35,7 +35,7 @@ class HR_API Node {
   const Signature& signature() const;
   /// Operator and Python line that made the node.
   Tag tag() const;
-  bool is_ready() const;
+  bool is_ready() const { return ready_.load(std::memory_order_acquire); }
   /// The value of a ready node.
   const Value& value() const;
 

@@ -26,7 +26,7 @@ void add_needs(const Node& node, uint64_t plan, int64_t part, std::vector<bool>&
   const Node::Fields& table = PlanNodes::form_of(node, plan);
   const auto need = [&](size_t place) {
     needed[place] = true;
-    visit(PlanNodes::standing_for(table.inputs[place], plan).get());
+    PlanNodes::visit_standing(table.inputs[place], plan, visit);
   };
   const auto& reads = table.table().columns_needed;
   if (needed.empty()) {
@@ -49,24 +49,25 @@ Needs table_needs(std::span<const NodePtr> roots, uint64_t plan) {
   Needs needs;
   std::unordered_set<const Node*> seen;
   std::vector<const Node*> stack;
-  const auto visit = [&](const Node* node) {
-    if (!node->is_ready() && seen.insert(node).second) stack.push_back(node);
+  const auto visit = [&](const NodePtr& node) {
+    if (!node->is_ready() && seen.insert(node.get()).second) stack.push_back(node.get());
   };
-  const auto want = [&](const Node* table, int64_t part) {
-    if (!table->is_ready()) add_needs(*table, plan, part, needs[table], visit);
+  const auto need = [&](const Node& table, int64_t part) {
+    if (!table.is_ready()) add_needs(table, plan, part, needs[&table], visit);
   };
-  for (const NodePtr& root : roots) visit(PlanNodes::standing_for(root, plan).get());
+  for (const NodePtr& root : roots) PlanNodes::visit_standing(root, plan, visit);
   while (!stack.empty()) {
     const Node* const node = stack.back();
     stack.pop_back();
     const Node::Fields& fields = PlanNodes::form_of(*node, plan);
     count_visits(1);
     if (fields.kind() == NodeKind::kTable) {
-      want(node, -1);
+      need(*node, -1);
     } else if (fields.kind() == NodeKind::kPart) {
-      want(PlanNodes::standing_for(fields.inputs[0], plan).get(), fields.part());
+      PlanNodes::visit_standing(fields.inputs[0], plan,
+                                [&](const NodePtr& table) { need(*table, fields.part()); });
     } else {
-      for (const NodePtr& input : fields.inputs) visit(PlanNodes::standing_for(input, plan).get());
+      for (const NodePtr& input : fields.inputs) PlanNodes::visit_standing(input, plan, visit);
     }
   }
   return needs;
@@ -113,48 +114,72 @@ const Node::Fields& PlanNodes::form_of(const Node& node, uint64_t plan) {
 
 PlanNodes::PlanNodes(std::span<const NodePtr> roots, uint64_t plan)
     : plan_(plan), needs_(table_needs(roots, plan)) {
-  std::unordered_set<const Node*> seen;
+  order_nodes(roots);
+  std::stable_partition(order_.begin(), order_.end(), joins_pieces_of_its_own);
+  find_users();
+}
+
+void PlanNodes::order_nodes(std::span<const NodePtr> roots) {
   struct Visit {
     NodePtr node;
-    std::vector<NodePtr> inputs;
+    const std::vector<NodePtr>* inputs;
+    const std::vector<bool>* needed;
     size_t next = 0;
   };
   std::vector<Visit> stack;
   const auto visit = [&](const NodePtr& node) {
-    if (!node->is_ready() && seen.insert(node.get()).second) stack.push_back({node, inputs(*node)});
+    if (!node->is_ready() && known_.try_emplace(node.get()).second) {
+      stack.push_back({node, &form_of(*node, plan_).inputs, needs_of(*node)});
+      count_visits(1 + static_cast<int64_t>(stack.back().inputs->size()));
+    }
   };
-  for (const NodePtr& given : roots) {
-    const NodePtr root = standing_for(given, plan);
-    roots_.insert(root.get());
-    visit(root);
+  for (const NodePtr& root : roots) {
+    visit_standing(root, plan_, [&](const NodePtr& node) {
+      roots_.insert(node.get());
+      visit(node);
+    });
     while (!stack.empty()) {
       Visit& top = stack.back();
-      if (top.next == top.inputs.size()) {
+      if (top.next == top.inputs->size()) {
         order_.push_back(std::move(top.node));
         stack.pop_back();
         continue;
       }
-      visit(NodePtr(top.inputs[top.next++]));
+      const size_t i = top.next++;
+      if (!top.needed || (*top.needed)[i]) visit_standing((*top.inputs)[i], plan_, visit);
     }
   }
-  std::stable_partition(order_.begin(), order_.end(), joins_pieces_of_its_own);
+}
+
+// The users of all nodes lie in one array, those of one node together.
+void PlanNodes::find_users() {
+  std::vector<std::pair<Known*, const Node*>> uses;
   for (size_t i = 0; i < order_.size(); ++i) {
     const Node* const node = order_[i].get();
-    places_.emplace(node, i);
-    for_each_input(*node, [&](const NodePtr& input) { users_[input.get()].push_back(node); });
+    known_[node].place = i;
+    for_each_input(*node, [&](const NodePtr& input) {
+      Known& known = known_[input.get()];
+      ++known.num_users;
+      uses.emplace_back(&known, node);
+    });
   }
+  users_.resize(uses.size());
+  size_t end = 0;
+  for (auto& [node, known] : known_) known.first_user = end += known.num_users;
+  for (size_t i = uses.size(); i-- > 0;) users_[--uses[i].first->first_user] = uses[i].second;
 }
 
 size_t PlanNodes::place(const Node* node) const {
-  const auto found = places_.find(node);
-  return found == places_.end() ? order_.size() : found->second;
+  const auto found = known_.find(node);
+  return found == known_.end() || found->second.place == kNoPlace ? order_.size()
+                                                                  : found->second.place;
 }
 
 std::span<const Node* const> PlanNodes::users(const Node* node) const {
-  const auto found = users_.find(node);
-  if (found == users_.end()) return {};
-  count_visits(static_cast<int64_t>(found->second.size()));
-  return found->second;
+  const auto found = known_.find(node);
+  if (found == known_.end()) return {};
+  count_visits(static_cast<int64_t>(found->second.num_users));
+  return std::span(users_).subspan(found->second.first_user, found->second.num_users);
 }
 
 std::vector<NodePtr> PlanNodes::inputs(const Node& node) const {

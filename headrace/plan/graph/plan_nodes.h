@@ -21,7 +21,7 @@ uint64_t current_plan();
 /// Sets it and gives what it was.
 uint64_t set_current_plan(uint64_t plan);
 
-/// What has to run for some roots. Inputs that no wanted column of a table needs are left out.
+/// What has to run for some roots. Inputs that only unneeded columns of a table read are left out.
 class PlanNodes {
  public:
   PlanNodes() = default;
@@ -51,17 +51,44 @@ class PlanNodes {
   void for_each_input(const Node& node, F&& visit) const {
     const std::vector<NodePtr>& all = form_of(node, plan_).inputs;
     count_visits(1 + static_cast<int64_t>(all.size()));
-    const auto needed = needs_.find(&node);
+    const std::vector<bool>* const needed = needs_of(node);
     for (size_t i = 0; i < all.size(); ++i)
-      if (needed == needs_.end() || needed->second[i]) visit(standing_for(all[i], plan_));
+      if (!needed || (*needed)[i]) visit_standing(all[i], plan_, visit);
+  }
+
+  /// Calls `visit` with what stands for a node; most stand for themselves, at no cost.
+  template <class F>
+  static void visit_standing(const NodePtr& node, uint64_t plan, F&& visit) {
+    if (node->is_ready() || node->fields().plan == plan)
+      visit(node);
+    else
+      visit(standing_for(node, plan));
   }
 
  private:
+  static constexpr size_t kNoPlace = static_cast<size_t>(-1);
+
+  struct Known {
+    size_t place = kNoPlace;  // in `order_`
+    size_t first_user = 0;    // in `users_`
+    size_t num_users = 0;
+  };
+
+  void order_nodes(std::span<const NodePtr> roots);
+  void find_users();
+
+  // Which inputs a table reads; null: all.
+  const std::vector<bool>* needs_of(const Node& node) const {
+    if (node.kind() != NodeKind::kTable) return nullptr;
+    const auto found = needs_.find(&node);
+    return found == needs_.end() ? nullptr : &found->second;
+  }
+
   uint64_t plan_ = 0;
   std::unordered_map<const Node*, std::vector<bool>> needs_{};  // of tables, by input
   std::vector<NodePtr> order_{};
-  std::unordered_map<const Node*, size_t> places_{};
-  std::unordered_map<const Node*, std::vector<const Node*>> users_{};
+  std::unordered_map<const Node*, Known> known_{};  // these nodes, and what they read
+  std::vector<const Node*> users_{};
   std::unordered_set<const Node*> roots_{};
 };
 

@@ -6,7 +6,6 @@
 #include "headrace/plan/optimize/common_subplans.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace hr {
 
@@ -25,6 +24,60 @@ bool owns_inputs(const Node::Fields& fields) {
   });
 }
 
+// Copies nodes for a plan and rewires what reads them.
+class Copier {
+ public:
+  Copier(uint64_t plan, std::vector<NodePtr>& made) : plan_(plan), made_(made) {}
+
+  bool is_empty() const { return copies_.empty(); }
+
+  bool has_copied(const NodePtr& node) const { return copies_.contains(node.get()); }
+
+  NodePtr copy(const NodePtr& node) {
+    const Node::Fields& form = PlanNodes::form_of(*node, plan_);
+    const bool owns = owns_inputs(form);
+    auto fields = std::make_unique<Node::Fields>(form);
+    fields->plan = plan_;
+    fields->origin = node;
+    fields->tag = node->fields().tag;
+    fields->optimized = nullptr;
+    fields->is_rewritten = false;
+    fields->owns_inputs = owns;
+    rewire(fields->inputs);
+    made_.push_back(std::make_shared<Node>(std::move(fields)));
+    copies_.emplace(node.get(), made_.back());
+    return made_.back();
+  }
+
+  void rewire(std::vector<NodePtr>& inputs) {
+    for (NodePtr& input : inputs) input = own(input);
+  }
+
+  // The plan's node for a node.
+  NodePtr own(const NodePtr& node) {
+    NodePtr known = PlanNodes::standing_for(node, plan_);
+    const auto found = copies_.find(known.get());
+    if (found != copies_.end()) return found->second;
+    return has_only_copied_inputs(known) ? copy(known) : known;
+  }
+
+ private:
+  // Unneeded columns of copied tables are copied too: a pass that rewrites some columns of a table
+  // has to rewrite all.
+  bool has_only_copied_inputs(const NodePtr& node) const {
+    if (node->is_ready() || node->fields().plan == plan_) return false;
+    const auto& inputs = PlanNodes::form_of(*node, plan_).inputs;
+    return !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
+      const NodePtr known = PlanNodes::standing_for(input, plan_);
+      return known->is_ready() || copies_.contains(known.get());
+    });
+  }
+
+  uint64_t plan_;
+  std::vector<NodePtr>& made_;
+  std::unordered_map<const Node*, NodePtr> copies_{};
+};
+
 }  // namespace
 
 LogicalPlan::LogicalPlan(std::span<const NodePtr> roots)
@@ -38,54 +91,22 @@ LogicalPlan::~LogicalPlan() {
   set_current_plan(outer_);
 }
 
-// Nodes that are not this plan's own are copied; what no wanted column of a table needs stays.
+// Nodes that are not this plan's own are copied.
 void LogicalPlan::refresh() {
   nodes_ = PlanNodes(roots_, id_);
-  std::unordered_map<const Node*, NodePtr> copies;
-  std::function<NodePtr(const NodePtr&)> own;
-  const auto copy_of = [&](const NodePtr& node) {
-    const Node::Fields& form = PlanNodes::form_of(*node, id_);
-    const bool owns = owns_inputs(form);
-    auto copy = std::make_unique<Node::Fields>(form);
-    copy->plan = id_;
-    copy->origin = node;
-    copy->tag = node->fields().tag;
-    copy->optimized = nullptr;
-    copy->is_rewritten = false;
-    copy->owns_inputs = owns;
-    for (NodePtr& input : copy->inputs) input = own(input);
-    copies_.push_back(std::make_shared<Node>(std::move(copy)));
-    copies.emplace(node.get(), copies_.back());
-    return copies_.back();
-  };
-  // Columns that nobody wants now are of the same copied tables and masks as the others: a pass
-  // that rewrites some has to rewrite them too.
-  const auto is_beside_copies = [&](const NodePtr& node) {
-    if (node->is_ready() || node->fields().plan == id_) return false;
-    const auto& inputs = PlanNodes::form_of(*node, id_).inputs;
-    return !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
-      const NodePtr known = PlanNodes::standing_for(input, id_);
-      return known->is_ready() || copies.contains(known.get());
-    });
-  };
-  own = [&](const NodePtr& node) {
-    const NodePtr known = PlanNodes::standing_for(node, id_);
-    const auto found = copies.find(known.get());
-    if (found != copies.end()) return found->second;
-    return is_beside_copies(known) ? copy_of(known) : known;
-  };
+  Copier copier(id_, copies_);
   for (const NodePtr& node : nodes_.order()) {
-    if (copies.contains(node.get())) continue;
-    if (node->fields().plan != id_)
-      copy_of(node);
+    if (copier.has_copied(node)) continue;
+    if (node->fields().plan == id_)
+      copier.rewire(node->fields().inputs);
     else
-      for (NodePtr& input : node->fields().inputs) input = own(input);
+      copier.copy(node);
   }
-  for (NodePtr& root : roots_) root = own(root);
-  if (!copies.empty()) nodes_ = PlanNodes(roots_, id_);
+  copier.rewire(roots_);
+  if (!copier.is_empty()) nodes_ = PlanNodes(roots_, id_);
 }
 
-bool LogicalPlan::merge_equal() {
+void LogicalPlan::merge_equal() {
   const auto same = merge_equal_nodes(nodes_.order());
   for (NodePtr& root : roots_) {
     const auto found = same.find(root.get());
@@ -98,7 +119,6 @@ bool LogicalPlan::merge_equal() {
     root = found->second;
   }
   if (!same.empty()) refresh();
-  return !same.empty();
 }
 
 void LogicalPlan::keep_rewritten() const {

@@ -29,8 +29,8 @@ class LogicalPlan {
   /// asks for, and some dozens of walks over a larger one.
   bool has_visits_left() const { return planning_visits() < last_visit_; }
 
-  /// Equal nodes become one; false where there are none.
-  bool merge_equal();
+  /// Equal nodes become one.
+  void merge_equal();
 
   /// Roots that have the value of another node, by that node.
   const std::unordered_map<const Node*, std::vector<NodePtr>>& merged() const { return merged_; }
