@@ -3,6 +3,7 @@
 #include "headrace/learn/nodes.h"
 
 #include "headrace/base/error.h"
+#include "headrace/learn/pca_kernels.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
@@ -13,6 +14,14 @@ namespace {
 /// A model, of which the mean and the components are inputs, applied to the rows of the third.
 struct ApplyPca : Operator {
   bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    const int64_t values = projected(std::get<Tensor>(inputs[1]).shape());
+    return values > kMostProjected ? "so many features have no kernel for CUDA" : "";
+  }
+
+  /// Values of a row that the kernel projects, by the model's components and features.
+  virtual int64_t projected(const Shape& components) const { return components[1]; }
 
   Value execute(std::span<const Value> inputs) const override {
     Pca model;
@@ -35,6 +44,8 @@ struct PcaTransform final : OperatorOf<PcaTransform, ApplyPca> {
 struct PcaInverseTransform final : OperatorOf<PcaInverseTransform, ApplyPca> {
   std::string_view name() const override { return "pca_inverse_transform"; }
 
+  int64_t projected(const Shape&) const override { return 0; }
+
   Tensor apply(const Pca& model, const Tensor& rows) const override {
     return pca_inverse_transform(model, rows);
   }
@@ -42,6 +53,10 @@ struct PcaInverseTransform final : OperatorOf<PcaInverseTransform, ApplyPca> {
 
 struct PcaReconstructionError final : OperatorOf<PcaReconstructionError, ApplyPca> {
   std::string_view name() const override { return "pca_reconstruction_error"; }
+
+  int64_t projected(const Shape& components) const override {
+    return components[0] + components[1];
+  }
 
   Tensor apply(const Pca& model, const Tensor& rows) const override {
     return pca_reconstruction_error(model, rows);
@@ -73,7 +88,8 @@ Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components) {
     throw_error<TypeMismatchError>("pca_fit", "needs an array of two dimensions");
   Pca model;
   const std::vector<Value> made = dispatch_to_place(
-      "pca_fit", true, {force(x)}, [&](std::span<const Value> inputs) -> std::vector<Value> {
+      "pca_fit", [](std::span<const Value>) { return std::string(); }, {force(x)},
+      [&](std::span<const Value> inputs) -> std::vector<Value> {
         const auto& rows = std::get<Tensor>(inputs[0]);
         const Shape& shape = rows.shape();
         const int64_t all = shape.empty() ? 1 : *std::min_element(shape.begin(), shape.end());

@@ -16,7 +16,6 @@ constexpr int kOwn = 3;         // products of a thread: 3 x 3
 constexpr int kLoads = kStageRows * 2 * kTile / kThreads;
 constexpr int kAhead = 32;  // rows that are read before they are summed
 constexpr int kLanes = 16;  // of a row's sums
-constexpr int kMostFeatures = 6144;
 
 /// A matrix on a device, of any strides.
 template <class T>
@@ -247,8 +246,8 @@ void project(const Tensor& x, const Tensor& mean, const Tensor& components, Buff
   const char* const op = latent != nullptr ? "pca_transform" : "pca_reconstruction_error";
   const int64_t features = x.shape()[1];
   const int64_t values = features + (error != nullptr ? components.shape()[0] : 0);
-  // As many rows as 48 KiB of shared memory take.
-  const auto groups = static_cast<int>(std::min<int64_t>(kMostFeatures / values, 16)) / 2 * 2;
+  // As many rows as 48 KiB of shared memory take: two at least, or none.
+  const auto groups = static_cast<int>(std::min<int64_t>(2 * kMostProjected / values, 16)) / 2 * 2;
   if (groups == 0)
     throw_error<UnsupportedError>(op, "so many features have no kernel for CUDA",
                                   {{"features", features}}, "move the values first: x.to('cpu')");

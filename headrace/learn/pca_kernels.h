@@ -18,6 +18,9 @@ constexpr int64_t pca_part_rows(int64_t rows) {
   return even < 8192 ? 8192 : even;
 }
 
+/// The float64 values of a row, and of its result, that the kernel for CUDA of a projection takes.
+inline constexpr int64_t kMostProjected = 3072;
+
 }  // namespace hr
 
 namespace hr::cpu {

@@ -408,8 +408,8 @@ void allow_shared(const Kernel& kernel, size_t bytes) {
                            static_cast<int>(bytes)) == cudaSuccess)
     return;
   cudaGetLastError();
-  throw_error<UnsupportedError>("fft_convolve", "a block does not fit this device's shared memory",
-                                {{"bytes", bytes}}, "move the values first: x.to('cpu')");
+  throw_error<DeviceError>("fft_convolve", "a block does not fit this device's shared memory",
+                           {{"bytes", bytes}}, "move the values first: x.to('cpu')");
 }
 
 }  // namespace

@@ -223,4 +223,10 @@ std::vector<Value> evaluate(const Program& program, std::span<const Value> input
   return evaluate(program, inputs, Shape{rows});
 }
 
+std::string why_unsupported(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape) {
+  if constexpr (built_with_cuda) return cuda::why_unsupported(program, inputs, shape);
+  return "this build has no kernel for CUDA";
+}
+
 }  // namespace hr

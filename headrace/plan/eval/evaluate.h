@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,5 +28,9 @@ HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value
 /// The same over one dimension of `rows`.
 HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                                    int64_t rows);
+
+/// Why no kernel for CUDA runs `program` with these inputs; empty: one does.
+std::string why_unsupported(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape);
 
 }  // namespace hr

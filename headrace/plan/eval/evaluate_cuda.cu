@@ -9,6 +9,7 @@
 #include "headrace/plan/eval/kernel_cache.h"
 #include "headrace/plan/eval/nvrtc_source.h"
 
+#include <algorithm>
 #include <cstring>
 #include <headrace/plan/eval/evaluate_sources.h>
 #include <map>
@@ -29,10 +30,7 @@ size_t at(int64_t value) {
   return static_cast<size_t>(value);
 }
 
-[[noreturn]] void refuse(const char* what) {
-  throw_error<UnsupportedError>("evaluate", what, {}, "move the values first: x.to('cpu')");
-}
-
+// The type of C++ that holds a value; null for dtypes without kernels.
 const char* type_of(Dtype dtype) {
   switch (dtype.id()) {
     case TypeId::kInt8:
@@ -57,7 +55,7 @@ const char* type_of(Dtype dtype) {
     case TypeId::kFloat64:
       return "double";
     default:
-      refuse("this dtype has no kernel on a CUDA device");
+      return nullptr;
   }
 }
 
@@ -204,6 +202,52 @@ const char* function_of(Op op, bool& shared) {
   }
 }
 
+const char* why_unsupported(const Value& input, const Shape& shape) {
+  if (const auto* column = std::get_if<Column>(&input))
+    return column->null_count() > 0 ? "a column with nulls has no kernel for CUDA" : nullptr;
+  const auto* tensor = std::get_if<Tensor>(&input);
+  if (!tensor || tensor->num_elements() == 1) return nullptr;
+  const bool is_row = tensor->shape() == shape && (shape.size() == 1 || tensor->is_contiguous());
+  return is_row ? nullptr : "an array of this layout has no kernel for CUDA";
+}
+
+const char* why_unsupported_power(const Program& program, const Node& node, Dtype of) {
+  const Node& exponent = program.nodes()[at(node.operands[1])];
+  const bool is_known = exponent.op == Op::kConstant && exponent.constant.as<int64_t>() >= 0;
+  return of.is_signed() && !is_known
+             ? "integers to a power that may be negative have no kernel for CUDA"
+             : nullptr;
+}
+
+const char* why_unsupported(const Program& program, const Node& node, std::span<const Value> inputs,
+                            const Shape& shape) {
+  constexpr const char* kNoType = "this dtype has no kernel for CUDA";
+  if (!type_of(node.dtype)) return kNoType;
+  switch (node.op) {
+    case Op::kInput:
+      return why_unsupported(inputs[at(node.input)], shape);
+    case Op::kConstant:
+      return node.constant.is_null() ? "a null has no kernel for CUDA" : nullptr;
+    case Op::kCast:
+    case Op::kIsNull:
+    case Op::kFillNull:
+    case Op::kWhere:
+    case Op::kLogicalNot:
+    case Op::kInvert:
+      break;
+    default: {
+      const Dtype of = program.dtype(node.operands[0]);
+      bool shared = true;
+      if (struct_of(node.op, of) || template_of(node.op)) break;
+      if (node.op == Op::kPower && of.is_integer()) return why_unsupported_power(program, node, of);
+      if (!function_of(node.op, shared) || !of.is_floating())
+        return "this operation has no kernel for CUDA";
+    }
+  }
+  const Dtype of = program.dtype(node.operands[node.op == Op::kWhere ? 1 : 0]);
+  return type_of(of) ? nullptr : kNoType;
+}
+
 uint64_t word_of(const Scalar& value, Dtype dtype) {
   uint64_t word = 0;
   if (dtype.is_bool()) return value.as<uint8_t>() != 0;
@@ -259,7 +303,6 @@ class Writer {
     const std::string partials_at = "a.word[" + std::to_string(add_word(address(partials))) + "]";
     const std::string merged_at = "a.word[" + std::to_string(add_word(address(merged))) + "]";
     const std::string source = text(rows_word, groups_word, reductions, partials_at, merged_at);
-    if (8 * count > kThreads) refuse("so many reductions in one pass have no kernel");
     std::vector<ReducePartial> found(at(count * morsels_));
     if (rows_ > 0) {
       launch("program_kernel", source, groups_, kThreads, call);
@@ -330,7 +373,6 @@ class Writer {
     if (const auto* tensor = std::get_if<Tensor>(&given))
       return write_tensor(value, node, *tensor, call);
     const auto& column = std::get<Column>(given);
-    if (column.null_count() > 0) refuse("columns with nulls have no kernel on a CUDA device yet");
     if (column.num_rows() != rows_)
       throw_error<InvalidArgumentError>("evaluate", "an input has another size",
                                         {{"size", column.num_rows()}, {"expected", rows_}});
@@ -369,8 +411,6 @@ class Writer {
     const std::string first = word(reinterpret_cast<uint64_t>(tensor.data()));
     if (tensor.shape() == shape_ && tensor.is_contiguous())
       return line(value, node.dtype, element(node.dtype, first, "i"));
-    if (tensor.shape() != shape_ || shape_.size() != 1)
-      refuse("this layout has no kernel on a CUDA device yet");
     line(value, node.dtype,
          element(
              node.dtype, first,
@@ -380,10 +420,7 @@ class Writer {
   void write_value(int value, DeviceCall& call) {
     const Node& node = program_.nodes()[at(value)];
     if (node.op == Op::kInput) return write_input(value, node, call);
-    if (node.op == Op::kConstant) {
-      if (node.constant.is_null()) refuse("a null has no kernel on a CUDA device yet");
-      return constant(value, node.dtype, node.constant);
-    }
+    if (node.op == Op::kConstant) return constant(value, node.dtype, node.constant);
     const Dtype of = program_.dtype(node.operands[node.op == Op::kWhere ? 1 : 0]);
     const std::string a = name(node.operands[0]);
     const std::string b = node.operands[1] >= 0 ? name(node.operands[1]) : "";
@@ -409,15 +446,10 @@ class Writer {
       return line(value, node.dtype, std::string(found) + "::apply<" + type + ">" + both);
     if (const char* found = template_of(node.op))
       return line(value, node.dtype, std::string(found) + "<" + type + ">" + both);
-    if (node.op == Op::kPower && of.is_integer()) {
-      const Node& exponent = program_.nodes()[at(node.operands[1])];
-      if (of.is_signed() && (exponent.op != Op::kConstant || exponent.constant.as<int64_t>() < 0))
-        refuse("integers to a power that may be negative have no kernel on a CUDA device");
+    if (node.op == Op::kPower && of.is_integer())
       return line(value, node.dtype, "integer_power<" + type + ">" + both);
-    }
     if (node.op == Op::kSin || node.op == Op::kCos) return write_angle(value, node, type);
     const char* function = function_of(node.op, shared);
-    if (!function || !of.is_floating()) refuse("this operation has no kernel on a CUDA device");
     const auto argument = [&](const std::string& x) {
       return shared ? "Lane(static_cast<double>(" + x + "))" : "static_cast<double>(" + x + ")";
     };
@@ -572,8 +604,24 @@ class Writer {
 
 }  // namespace
 
+std::string why_unsupported(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape) {
+  const std::vector<bool> needed = needed_values(program);
+  for (size_t v = 0; v < program.nodes().size(); ++v)
+    if (const char* why =
+            needed[v] ? why_unsupported(program, program.nodes()[v], inputs, shape) : nullptr)
+      return why;
+  const auto reductions =
+      std::count_if(program.outputs().begin(), program.outputs().end(),
+                    [](const auto& output) { return output.kind == OutputKind::kReduction; });
+  if (8 * reductions > kThreads) return "so many reductions in one pass have no kernel for CUDA";
+  return why_no_compiler();
+}
+
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                             const Shape& shape) {
+  if (const std::string why = why_unsupported(program, inputs, shape); !why.empty())
+    throw_error<UnsupportedError>("evaluate", why, {}, "move the values first: x.to('cpu')");
   return Writer(program, inputs, shape).run();
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace hr::cpu {
@@ -46,9 +47,14 @@ namespace hr::cuda {
 
 /// `hr::evaluate` where an input is on a CUDA device: one kernel, made at run time. Element-wise
 /// results and sums have the CPU's bits, but for the functions that the CPU takes from libm.
-/// Results are on the device, reductions on the host. Throws UnsupportedError for nulls, for
-/// layouts other than contiguous or one-dimensional, and without NVRTC.
+/// Results are on the device, reductions on the host. Throws UnsupportedError for what
+/// `why_unsupported` names.
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                            const Shape& shape);
+
+/// Why there is no such kernel: nulls, layouts other than contiguous or one-dimensional, operations
+/// of the host alone, no NVRTC; empty: there is one.
+std::string why_unsupported(const Program& program, std::span<const Value> inputs,
                             const Shape& shape);
 
 }  // namespace hr::cuda

@@ -160,6 +160,12 @@ void* load_module(const std::string& code) {
 
 }  // namespace
 
+std::string why_no_compiler() {
+  return compiler()
+             ? ""
+             : "libnvrtc not found: install nvidia-cuda-nvrtc, or set HEADRACE_NVRTC to its path";
+}
+
 void* find_kernel(const std::string& prelude, const std::string& text, const char* name,
                   int device) {
   Cache& all = cache();
@@ -168,9 +174,6 @@ void* find_kernel(const std::string& prelude, const std::string& text, const cha
   if (known) return known;
   const CudaScope on("evaluate", device);
   const Compiler* const nvrtc = compiler();
-  if (!nvrtc)
-    throw_error<UnsupportedError>("evaluate", "there is no libnvrtc to compile a kernel with", {},
-                                  "install nvidia-cuda-nvrtc, or name the file in HEADRACE_NVRTC");
   const std::string target = target_of(device);
   std::string all_that_matters =
       target + " " + std::to_string(nvrtc->major) + "." + std::to_string(nvrtc->minor);

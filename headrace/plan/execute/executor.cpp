@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor: runs the planner's steps and puts the values into their nodes.
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/memory/spill/spill.h"
@@ -11,9 +12,7 @@
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
-#include <pthread.h>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -53,6 +52,12 @@ class UsePlan {
   std::unordered_map<const Node*, std::vector<int64_t>> steps_of_{};
 };
 
+KernelLimits limits_of(const Operator& op) {
+  return [&op](std::span<const Value> inputs) {
+    return op.supports(cuda_place()) ? op.why_unsupported(inputs) : kNoKernel;
+  };
+}
+
 Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   const Node& node = *step.outputs[0];
   const Node::Fields& fields = step.outputs[0]->fields();
@@ -62,7 +67,7 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (read.contains(fields.inputs[i].get())) inputs[i] = fields.inputs[i]->value();
   std::vector<Value> made =
-      dispatch_to_place(node.op(), fields.op->supports(cuda_place()), std::move(inputs),
+      dispatch_to_place(node.op(), limits_of(*fields.op), std::move(inputs),
                         [&](std::span<const Value> where) -> std::vector<Value> {
                           return {fields.table().execute(wanted, where, fields.state.get())};
                         });
@@ -133,7 +138,7 @@ void run_operator(const PlanStep& step) {
     return;
   }
   std::vector<Value> made =
-      dispatch_to_place(fields.op->name(), fields.op->supports(cuda_place()), std::move(inputs),
+      dispatch_to_place(fields.op->name(), limits_of(*fields.op), std::move(inputs),
                         [&](std::span<const Value> where) -> std::vector<Value> {
                           return {fields.op->execute(where)};
                         });
@@ -201,19 +206,12 @@ std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
   return plan_steps(plan);
 }
 
-std::atomic<std::recursive_mutex*> mutex_in_use{nullptr};
-
 }  // namespace
 
-// One plan runs at a time; it uses all workers. Never destroyed. A forked child begins with a free
-// one: a fork cannot wait for the plan of another thread, which may want the GIL to go on.
+// One plan runs at a time; it uses all workers. A forked child begins with a free mutex: a fork
+// cannot wait for the plan of another thread, which may need the GIL to go on.
 std::recursive_mutex& plan_mutex() {
-  [[maybe_unused]] static const bool made = [] {
-    mutex_in_use = new std::recursive_mutex;
-    pthread_atfork(nullptr, nullptr, [] { mutex_in_use = new std::recursive_mutex; });
-    return true;
-  }();
-  return *mutex_in_use;
+  return fresh_after_fork<std::recursive_mutex>();
 }
 
 void force(std::span<const NodePtr> nodes) {

@@ -37,4 +37,14 @@ std::vector<Value> RowInputs::made() const {
   return result;
 }
 
+std::string RowInputs::why_unsupported() const {
+  const auto* const column = mask ? std::get_if<Column>(&*mask) : nullptr;
+  if (column && column->null_count() > 0) return "a mask with nulls has no kernel for CUDA";
+  Program whole = program;
+  for (const int value : computed)
+    if (value >= 0 && program.nodes()[static_cast<size_t>(value)].op != Op::kInput)
+      whole.add_column(value);
+  return hr::why_unsupported(whole, values, Shape{rows});
+}
+
 }  // namespace hr

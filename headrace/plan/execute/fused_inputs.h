@@ -6,6 +6,7 @@
 #include "headrace/plan/eval/value.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace hr {
@@ -22,6 +23,9 @@ struct RowInputs {
 
   /// The inputs as if they had been made before: the picked rows.
   HR_API std::vector<Value> made() const;
+
+  /// Why no kernel for CUDA makes them; empty: one does.
+  std::string why_unsupported() const;
 
   Mask picks() const {
     const auto* column = std::get_if<Column>(&*mask);

@@ -68,9 +68,10 @@ class ProgramBuilder {
   }
 
   std::vector<Value> run(const Shape& shape) const {
-    return dispatch_to_place("evaluate", true, inputs_, [&](std::span<const Value> inputs) {
-      return evaluate(program_, inputs, shape);
-    });
+    return dispatch_to_place(
+        "evaluate",
+        [&](std::span<const Value> inputs) { return why_unsupported(program_, inputs, shape); },
+        inputs_, [&](std::span<const Value> inputs) { return evaluate(program_, inputs, shape); });
   }
 
   Program& program() { return program_; }
@@ -115,6 +116,10 @@ class ProgramBuilder {
   std::unordered_map<const Node*, int> values_;
   std::map<ColumnKey, int> places_;  // of inputs
 };
+
+std::string has_no_kernel(std::span<const Value>) {
+  return kNoKernel;
+}
 
 }  // namespace
 
@@ -173,16 +178,21 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
   if (std::any_of(read.begin(), read.end(),
                   [](const Value& value) { return place_of(value).is_gpu(); })) {
     // A device has kernels for what the table would compute, and what they leave is less to copy.
-    made = dispatch_to_place("evaluate", true, std::move(read), [&](std::span<const Value> where) {
+    const auto limits = [&](std::span<const Value> where) {
       take(where);
-      return inputs.made();
-    });
-    made = dispatch_to_place(table->op(), false, std::move(made),
+      return inputs.why_unsupported();
+    };
+    made =
+        dispatch_to_place("evaluate", limits, std::move(read), [&](std::span<const Value> where) {
+          take(where);
+          return inputs.made();
+        });
+    made = dispatch_to_place(table->op(), has_no_kernel, std::move(made),
                              [&](std::span<const Value> where) -> std::vector<Value> {
                                return {op.execute(wanted, where, fields.state.get())};
                              });
   } else {
-    made = dispatch_to_place(table->op(), false, std::move(read),
+    made = dispatch_to_place(table->op(), has_no_kernel, std::move(read),
                              [&](std::span<const Value> where) -> std::vector<Value> {
                                take(where);
                                return {op.execute_fused(wanted, inputs)};

@@ -3,6 +3,7 @@
 #include "headrace/plan/graph/node.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/plan/graph/constants.h"
@@ -29,9 +30,10 @@ bool eager() {
 }
 
 // Held while a node lets go of its inputs: other threads may look at them meanwhile.
+struct InputsMutex : ForkMutex {};
+
 ForkMutex& inputs_mutex() {
-  static auto* const leaked = new ForkMutex;
-  return *leaked;
+  return process_global<InputsMutex>();
 }
 
 // The value of its only input, with the rows of another domain.
@@ -54,6 +56,12 @@ struct Filter final : OperatorOf<Filter> {
   std::string arguments() const override { return detail; }
 
   bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    const auto* mask = std::get_if<Column>(&inputs[1]);
+    if (mask && mask->null_count() > 0) return "a mask with nulls has no kernel for CUDA";
+    return why_strided(inputs[0]);
+  }
 
   RowLineage lineage() const override { return RowLineage::kFiltered; }
 
@@ -116,10 +124,6 @@ const Signature& Node::signature() const {
 
 Tag Node::tag() const {
   return fields_->tag;
-}
-
-bool Node::is_ready() const {
-  return ready_.load(std::memory_order_acquire);
 }
 
 const Value& Node::value() const {

@@ -3,6 +3,7 @@
 #include "headrace/plan/graph/operator.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
 
 #include <algorithm>
 #include <map>
@@ -15,8 +16,7 @@ using Readers = std::map<std::string, ReadOperator, std::less<>>;
 
 // Filled while the library is loaded.
 Readers& readers() {
-  static auto* const leaked = new Readers;
-  return *leaked;
+  return process_global<Readers>();
 }
 
 }  // namespace

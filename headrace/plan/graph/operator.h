@@ -65,8 +65,12 @@ class HR_API Operator {
   /// How often it walks over its largest operand; 0: the result shares its memory.
   virtual int passes() const { return 1; }
 
-  /// Whether `execute` takes inputs at this place.
+  /// Whether there is a kernel for this place.
   virtual bool supports(Place place) const { return !place.is_gpu() || passes() == 0; }
+
+  /// Why the kernel for CUDA does not take these inputs, "a mask with nulls"; empty: it does. Asked
+  /// before it runs, of operators that support the place.
+  virtual std::string why_unsupported(std::span<const Value> /*inputs*/) const { return {}; }
 
   virtual RowLineage lineage() const { return RowLineage::kOwn; }
 
@@ -265,15 +269,14 @@ class OperatorOf : public Base {
     (void)registered;
     ParameterWriter writer;
     writer.write(std::string_view(typeid(Derived).name()));
-    const auto& self = static_cast<const Derived&>(*this);
-    std::apply([&](const auto&... each) { (writer.write(each), ...); }, Derived::parameters(self));
+    writer.write(static_cast<const Derived&>(*this));
     return writer.take();
   }
 
  private:
   static OperatorPtr read(ParameterReader& reader) {
     auto made = std::make_shared<Derived>();
-    std::apply([&](auto&... each) { (reader.read(each), ...); }, Derived::parameters(*made));
+    reader.read(*made);
     return made;
   }
 

@@ -213,7 +213,12 @@ std::vector<Value> run_on_host(std::string_view op, const std::string& reason, P
   return made;
 }
 
-std::vector<Value> dispatch_to_place(std::string_view op, bool has_kernels,
+std::string why_strided(const Value& value) {
+  const auto* const tensor = std::get_if<Tensor>(&value);
+  return tensor && !tensor->is_contiguous() ? "a strided array has no kernel for CUDA" : "";
+}
+
+std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
                                      std::vector<Value> inputs, const PlaceWork& work) {
   if (inputs.empty()) {
     std::vector<Value> made = work(inputs);
@@ -235,12 +240,8 @@ std::vector<Value> dispatch_to_place(std::string_view op, bool has_kernels,
                              "bring them together with to()");
   }
   if (place.is_simulated()) return run_simulated(op, inputs, work);
-  if (!has_kernels) return run_on_host(op, "no kernel for CUDA", place, inputs, work);
-  try {
-    return work(inputs);
-  } catch (const UnsupportedError& error) {
-    return run_on_host(op, error.what(), place, inputs, work);
-  }
+  const std::string reason = limits(inputs);
+  return reason.empty() ? work(inputs) : run_on_host(op, reason, place, inputs, work);
 }
 
 void record_fallback(Fallback fallback) {

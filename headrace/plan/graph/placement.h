@@ -26,13 +26,18 @@ HR_API Place default_place();
 HR_API void set_default_place(Place place);
 
 using PlaceWork = std::function<std::vector<Value>(std::span<const Value> inputs)>;
+/// Why work has no kernel for inputs that are on a CUDA device; empty: it has one.
+using KernelLimits = std::function<std::string(std::span<const Value> inputs)>;
+
+inline const std::string kNoKernel = "no kernel for CUDA";
+/// Of work that takes contiguous arrays: the limit that this one does not keep, or nothing.
+std::string why_strided(const Value& value);
 
 /// Runs `work` where the inputs are and gives what it makes there. On the simulated device it sees
-/// the inputs as the host's. On a CUDA device it gets them as they are when it `has_kernel`s;
-/// otherwise, or when it throws UnsupportedError, it runs on the host between two copies, and
-/// `fallbacks` tells. Throws DeviceError, naming `op`, for inputs in different places, and instead
-/// of falling back when strict.
-std::vector<Value> dispatch_to_place(std::string_view op, bool has_kernels,
+/// the inputs as the host's. On a CUDA device it gets them as they are; where `limits` has a reason
+/// against that, it runs on the host between two copies, and `fallbacks` tells. Throws DeviceError,
+/// naming `op`, for inputs in different places, and instead of falling back when strict.
+std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
                                      std::vector<Value> inputs, const PlaceWork& work);
 
 /// Runs `work` on the host, though its results belong at `place` and perhaps its inputs are there:

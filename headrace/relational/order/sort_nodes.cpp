@@ -61,6 +61,15 @@ double key_cost(Dtype dtype, bool is_first) {
   return dtype.is_string() ? 60 : is_first ? 17 : 8;
 }
 
+std::string why_unsortable(std::span<const Value> keys) {
+  for (const Value& key : keys) {
+    const Dtype dtype = signature_of(key).dtype;
+    if (dtype.is_string() || dtype.is_category()) return "a key of strings has no kernel for CUDA";
+  }
+  return signature_of(keys[0]).rows() >= int64_t{1} << 32 ? "2^32 rows have no kernel for CUDA"
+                                                          : std::string();
+}
+
 /// Columns in the order of keys, all rows or the first ones.
 struct Sort final : OperatorOf<Sort, TableOperator> {
   std::vector<SortOrder> orders{};
@@ -75,6 +84,10 @@ struct Sort final : OperatorOf<Sort, TableOperator> {
   int passes() const override { return first < 0 ? 3 : 2; }
 
   bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_unsortable(inputs.first(orders.size()));
+  }
 
   bool sorts_rows() const override { return first < 0; }
 
@@ -140,6 +153,10 @@ struct ArgSort final : OperatorOf<ArgSort> {
   int passes() const override { return 2; }
 
   bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_unsortable(inputs.first(orders.size()));
+  }
 
   Value execute(std::span<const Value> inputs) const override {
     const std::vector<Column> columns = columns_in(inputs);

@@ -11,6 +11,7 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
 
@@ -38,6 +39,10 @@ struct Take final : OperatorOf<Take> {
   std::string_view name() const override { return "take"; }
 
   bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_strided(inputs[0]);
+  }
 
   RowLineage lineage() const override { return RowLineage::kTaken; }
 
