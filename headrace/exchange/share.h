@@ -20,7 +20,7 @@ namespace hr {
 /// the watching thread for whoever has the token and the same user id.
 class HR_API SharedValue {
  public:
-  /// Throws OutOfMemoryError, and InputError when the system gives no socket or thread.
+  /// Throws OutOfMemoryError, and InputError when the system refuses a socket or a thread.
   explicit SharedValue(const Serializable& value, const std::optional<std::string>& label = {});
   ~SharedValue();
   SharedValue(const SharedValue&) = delete;

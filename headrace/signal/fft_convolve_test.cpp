@@ -166,7 +166,7 @@ TYPED_TEST(FftConvolve, ChoosesByTheTapsThatCount) {
   taps[50] = 1;
   EXPECT_EQ(fft_convolve_method(tensor_of(taps)),
             std::string("direct, 1 of 100 taps count, about ") + (single ? "0.30" : "0.50") +
-                " ns a sample and core");
+                " ns per sample and core");
 }
 
 TYPED_TEST(FftConvolve, IsTheSameForAnyThreadsAndLevel) {

@@ -30,7 +30,8 @@ HR_API Histogram histogram(const Tensor& x, int64_t bins = 10,
 
 /// Counts in bins between ascending `edges` (1-D, integer or float, at least 2, may repeat), as
 /// `numpy.histogram(x, edges)`. The edges come back as they are. NaN is not counted. Throws as
-/// above, and InvalidArgumentError when the edges fall or hold NaN. O(n log edges), one pass.
+/// above, and InvalidArgumentError when the edges decrease or contain NaN. O(n log edges), one
+/// pass.
 HR_API Histogram histogram(const Tensor& x, const Tensor& edges);
 
 }  // namespace hr

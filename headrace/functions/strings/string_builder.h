@@ -69,7 +69,7 @@ inline void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr
 inline void check_text(const Signature& signature) {
   if (signature.form != Form::kColumn ||
       !(signature.dtype.is_string() || signature.dtype.is_category()))
-    throw_error<TypeMismatchError>("str", "a column of texts is wanted",
+    throw_error<TypeMismatchError>("str", "expected a string column",
                                    {{"dtype", signature.dtype.name()}}, "use astype('string')");
 }
 
@@ -152,7 +152,7 @@ class StringBuilder {
   StringView finish() {
     const int64_t size = used_ - begin_;
     if (used_ > std::numeric_limits<int32_t>::max())
-      throw_error<InvalidArgumentError>("str", "the texts of these rows take too many bytes",
+      throw_error<InvalidArgumentError>("str", "the strings of these rows take too many bytes",
                                         {{"rows", morsel_rows()}, {"limit", "2 GiB"}});
     StringView view{};
     view.size = static_cast<uint32_t>(size);

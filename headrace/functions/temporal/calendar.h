@@ -29,7 +29,7 @@ HR_API NodePtr date_field_node(const NodePtr& column, DateField field);
 
 /// Dates or timestamps so many months later by the calendar (a day that the month does not have is
 /// its last one), then so many days or units of the column later; null stays null. About 10 ns a
-/// row and core. Throws InvalidArgumentError with the row of a time that the dtype does not hold;
+/// row and core. Throws InvalidArgumentError with the row of a time that does not fit the dtype;
 /// TypeMismatchError for another dtype, and for timestamps with a zone (see local_times_node).
 HR_API NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units);
 

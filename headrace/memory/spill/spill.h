@@ -24,7 +24,7 @@ HR_API SpillStatistics spill_statistics();
 /// Where evicted bytes go: HEADRACE_SPILL_DIRECTORY, else TMPDIR, else /tmp. The file has no name
 /// there. What was evicted before stays in the former place until it is dropped.
 HR_API std::string spill_directory();
-/// Throws InputError, and changes nothing, when the directory takes no file.
+/// Throws InputError, and changes nothing, when no file can be created in the directory.
 HR_API void set_spill_directory(std::string directory);
 
 /// The most bytes on the disk: HEADRACE_SPILL_LIMIT, else nine tenths of what is free there. 0

@@ -28,7 +28,7 @@ SpillCalls& spill_calls();
 /// read past the page cache where the file system can. Thread-safe.
 class SpillFile {
  public:
-  /// Throws InputError when the directory takes no file.
+  /// Throws InputError when no file can be created in the directory.
   static std::shared_ptr<SpillFile> open(const std::string& directory);
   ~SpillFile();
   SpillFile(const SpillFile&) = delete;

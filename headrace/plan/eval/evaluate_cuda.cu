@@ -259,7 +259,7 @@ class Writer {
     const std::string partials_at = "a.word[" + std::to_string(add_word(address(partials))) + "]";
     const std::string merged_at = "a.word[" + std::to_string(add_word(address(merged))) + "]";
     const std::string source = text(rows_word, groups_word, reductions, partials_at, merged_at);
-    if (8 * count > kThreads) refuse("so many reductions in one pass have no kernel");
+    if (8 * count > kThreads) refuse("too many reductions in one pass for a kernel");
     std::vector<ReducePartial> found(at(count * morsels_));
     if (rows_ > 0) {
       launch("program_kernel", source, groups_, kThreads, call);
