@@ -42,14 +42,14 @@ class CsvReader {
   /// Texts of ranges, as the parser wants them, by range.
   using Texts = std::vector<Buffer>;
 
-  /// Some ranges of the text, at most so many rows of them; `bits`: which rows are wanted.
+  /// Some ranges of the text, at most `most` rows of them; `bits`: which rows to keep.
   struct Batch {
     std::span<const CsvRange> ranges;
     int64_t most;
     int64_t most_kept = std::numeric_limits<int64_t>::max();
     const uint8_t* bits = nullptr;
     std::vector<int64_t> rows{};   ///< first row of each range, then the end; empty without bits
-    std::vector<int64_t> kept{};   ///< the same of those that are wanted
+    std::vector<int64_t> kept{};   ///< the same of those to keep
     std::vector<Buffer> begins{};  ///< of the rows of each range
   };
 

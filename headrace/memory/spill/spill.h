@@ -39,7 +39,7 @@ HR_API void begin_step(int64_t step);
 /// Adds to what was said before. A buffer without steps to come is held by handles alone.
 HR_API void expect_uses(const Buffer& buffer, const std::vector<int64_t>& steps);
 
-/// A chunk that is evicted more often than it is looked at helps nobody; operators with memory of
+/// A chunk that is evicted more often than it is used helps no one; operators with memory of
 /// their own can be asked for it. `free(bytes)` returns what it freed and takes no memory.
 using PressureCallback = std::function<int64_t(int64_t bytes)>;
 HR_API int64_t add_pressure_callback(PressureCallback free);
@@ -73,7 +73,7 @@ class HR_API WrittenTogether {
   int64_t before_;
 };
 
-/// Gives the engine somebody to move chunks while others compute; `exec` does.
+/// Sets what runs the moves of chunks while others compute; `exec` does.
 HR_API void set_spill_runner(void (*run)(std::function<void()>));
 
 }  // namespace hr

@@ -46,7 +46,7 @@ class SpillFile {
   /// Puts the bytes of a slot in the place of what is mapped at `at`; readers see no difference.
   bool map(int64_t slot, void* at, int64_t bytes) const;
 
-  /// It has grown, and nobody uses a slot any more.
+  /// It has grown, and no slot is in use.
   bool is_used_up() const;
 
  private:

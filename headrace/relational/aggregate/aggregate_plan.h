@@ -46,7 +46,7 @@ struct AggregatePartition {
       0;           ///< normalized key of slot 0 where the slots are normalized keys in order
   Buffer keys{};   ///< else the normalized key of each slot
   Buffer sizes{};  ///< uint32 a slot
-  std::vector<int64_t> first_rows{};        ///< of the slots, where first-seen order is wanted
+  std::vector<int64_t> first_rows{};  ///< of the slots, if the order is that of first appearance
   std::vector<AccumulatorStates> states{};  ///< one an input
   std::vector<Buffer> ranked{};             ///< 8 bytes a slot, one an aggregate of that kind
   std::vector<Buffer> ranked_counts{};      ///< uint32 values a slot, one an input of that kind
@@ -62,7 +62,7 @@ struct GroupResults {
   Buffer normalized_keys{};
   Buffer first_rows{};
   std::vector<Buffer> values{};
-  /// Of each aggregate a byte a group, one aggregate behind the other: together they are enough to
+  /// One byte per aggregate and group, one aggregate after the other: together they are enough to
   /// leave memory.
   Buffer valid{};
   std::vector<int64_t> valid_at{};  ///< where those of an aggregate begin; -1: all are there

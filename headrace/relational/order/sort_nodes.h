@@ -10,7 +10,7 @@
 namespace hr {
 
 /// A table of `columns`, named `names`, in the order of `keys` (see sort_rows). It reads the keys,
-/// and of the columns those that somebody wants; its first rows come by first_rows. Throws
+/// and of the columns those that are needed; its first rows come by first_rows. Throws
 /// InvalidArgumentError when keys and columns have different rows, or none is a key;
 /// TypeMismatchError for what has no rows or no order.
 HR_API NodePtr sort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
