@@ -51,8 +51,8 @@ struct CsvOptions {
 struct CsvSchema {
   std::vector<std::string> names{};
   std::vector<Dtype> dtypes{};
-  /// Rows expected from the size of the text and of sampled rows; exact for a text that the sample
-  /// covers whole (up to bad rows), -1 for a longer stream.
+  /// Rows expected from the size of the text and of sampled rows; exact if the sample covers the
+  /// whole text (up to bad rows), -1 for a longer stream.
   int64_t estimated_rows = 0;
 };
 
@@ -109,8 +109,8 @@ class HR_API CsvScan {
                  Place place = host) const;
 
   /// Reads only the rows that a filter wants, on the host. The columns that it reads, and
-  /// categories, are parsed for all rows; of the others only the fields of wanted rows are looked
-  /// at, and only these are checked. Batches of rows are resident, and what is kept of them.
+  /// categories, are parsed for all rows; of the others only the fields of those rows are read
+  /// and checked. Batches of rows are resident, and what is kept of them.
   /// Throws as `read`, for the first bad row of those that it reads; InvalidArgumentError for a
   /// scan that sets bad rows aside.
   /// `max_rows`: that many wanted rows at most (-1: all); what stands behind them is hardly read,

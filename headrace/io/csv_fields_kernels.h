@@ -39,7 +39,7 @@ namespace cpu {
 /// False where SIMD is not worth it: then the kernels below do nothing.
 bool has_field_kernels();
 
-/// Most numbers that `index_fields` puts into a half of its room for a text of this many bytes.
+/// Most numbers that `index_fields` puts into a half of its room for text of this many bytes.
 constexpr int64_t csv_fields_most(int64_t text_bytes) {
   return (text_bytes < kCsvTileBytes ? text_bytes : kCsvTileBytes) + 128;
 }

@@ -57,7 +57,8 @@ class CsvReader {
   CsvResult read_lines(Wanted& wanted, Place place);
   CsvResult read_here(Wanted& wanted);
 
-  /// Parses to `columns`. `texts`: filled when they are empty, else taken; null: read and dropped.
+  /// Parses to `columns`. The last argument: buffers of text, filled if empty, else used; null:
+  /// read and dropped.
   std::vector<CsvPartial> parse(Wanted& wanted, CsvColumns& columns, const Batch& batch,
                                 std::vector<int64_t>& first_slots, Texts* texts);
   CsvPartial parse_range(const CsvParseJob& job, const Batch& batch, size_t index,

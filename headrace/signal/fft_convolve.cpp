@@ -90,7 +90,7 @@ std::string fft_convolve_method(const Tensor& taps) {
   std::snprintf(time, sizeof time, "%.2f", method.nanoseconds);
   return (method.block == 0 ? "direct" : "FFT of " + std::to_string(method.block)) + ", " +
          std::to_string(counting.count) + " of " + std::to_string(taps.num_elements()) +
-         " taps count, about " + time + " ns per sample and core";
+         " taps used, about " + time + " ns per sample and core";
 }
 
 }  // namespace hr

@@ -70,7 +70,7 @@ struct Residency {
   std::atomic<bool> copy_is_pinned{false};  ///< counts as pinned memory
   uint64_t ticket = 0;                      ///< of the queued move that uses the copy
   bool moving = false;                      ///< a thread has the copy and the block to itself
-  bool abandoned = false;                   ///< nobody holds the buffer: who moves it ends it
+  bool abandoned = false;                   ///< the buffer was released: its mover frees it
   int64_t period = 0;                       ///< from use to use, once it came back
 };
 

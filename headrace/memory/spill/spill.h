@@ -60,8 +60,8 @@ class HR_API RunningTask {
 HR_API int64_t begin_waiting() noexcept;
 HR_API void end_waiting(int64_t holds) noexcept;
 
-/// While it lives, the buffers that its thread makes are so many that are written side by side, as
-/// the columns of a reader: their chunks are smaller, since one or two of each are pinned at once.
+/// While it lives, `buffers` buffers of its thread are written side by side, as the columns of a
+/// reader: their chunks are smaller, since one or two of each are pinned at once.
 class HR_API WrittenTogether {
  public:
   explicit WrittenTogether(int64_t buffers) noexcept;

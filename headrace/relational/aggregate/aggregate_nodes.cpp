@@ -88,7 +88,7 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
     std::string text;
     for (size_t k = 0; k < keys.size(); ++k) text += (k ? ", " : "") + names[k];
     for (const SemiJoinKey& filter : key_filters)
-      text += "; " + names[key_with(filter.key)] + " among those of a join";
+      text += "; semi-join filter on " + names[key_with(filter.key)];
     return text;
   }
 

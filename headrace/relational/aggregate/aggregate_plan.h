@@ -54,9 +54,9 @@ struct AggregatePartition {
   uint64_t key(uint32_t slot) const { return keys ? keys.as<uint64_t>()[slot] : first_key + slot; }
 };
 
-/// Finished groups: 8 bytes a group for the normalized key of the key, for the first row where that
-/// is wanted, and for each aggregate (of the class of its result); a byte a group where some are
-/// not there.
+/// Finished groups: 8 bytes a group for the normalized key of the key, for the first row if it
+/// is needed, and for each aggregate (of the class of its result); one byte per group where some
+/// are null.
 struct GroupResults {
   int64_t groups = 0;
   Buffer normalized_keys{};

@@ -225,7 +225,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
     auto op = std::make_shared<Join>(*this);
     op->how = *own;
     if (*own != how)
-      op->word = (*own == JoinKind::kInner ? "inner, made of " : "left, made of ") + word;
+      op->word = (*own == JoinKind::kInner ? "inner (was " : "left (was ") + word + ")";
     return node(std::move(op), {inputs.begin(), inputs.end()});
   }
 
