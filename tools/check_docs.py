@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that documents match the tree: links resolve, C++ blocks are tested code.
+"""Checks that documents match the tree: links, names of files, C++ blocks that are tested code.
 
 A C++ block in Markdown follows a line `<!-- docs: name -->` and is a copy of the region between
 `// docs: name` and `// docs: end` in a test or an example. Python blocks are run by pytest.
@@ -21,6 +21,7 @@ BLOCK = re.compile(
     r"(?:^<!-- docs: (?P<name>[\w-]+) -->\n+)?^```cpp\n(?P<code>.*?)^```$", re.M | re.S
 )
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+SOURCE = re.compile(r"(?<![\w/.])(?:headrace|python|tools|bench)/[\w/]+\.(?:h|cpp|cu|py)\b")
 LINK = re.compile(r"\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -38,6 +39,9 @@ def check_page(page: Path, tested: dict[str, str]) -> list[str]:
         target = match["target"]
         if not re.match(r"[a-z]+:", target) and not (page.parent / target).exists():
             problems.append(f"the link to {target} leads nowhere")
+    for path in sorted(set(SOURCE.findall(text))):
+        if not (ROOT / path).exists():
+            problems.append(f"no such file: {path}")
     for match in BLOCK.finditer(text):
         line, name = text.count("\n", 0, match.start()) + 1, match["name"]
         if name is None:

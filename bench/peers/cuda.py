@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 try:
     import cupy as cp
 except ImportError:
-    sys.exit("cuda: CuPy is not installed, so there is nothing to compare with")
+    sys.exit("cuda: CuPy is required for the comparison; install cupy-cuda13x")
 import cudf_reader
 import device_blocks
 import measure

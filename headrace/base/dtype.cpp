@@ -61,7 +61,7 @@ bool can_be_zone(std::string_view name) {
 
 uint16_t number_of_zone(std::string_view name) {
   if (!can_be_zone(name))
-    throw_error<InvalidArgumentError>("dtype", "this is no name of a time zone",
+    throw_error<InvalidArgumentError>("dtype", "unknown time zone",
                                       {{"zone", name.substr(0, kLongestZone)}},
                                       "use a name such as Europe/Berlin, UTC or +05:30");
   Zones& known = zones();
@@ -127,7 +127,7 @@ std::string_view Dtype::zone() const {
 Dtype Dtype::decimal(int precision, int scale) {
   if (precision < 1 || precision > kMostDigits || scale < 0 || scale > precision)
     throw_error<InvalidArgumentError>(
-        "dtype", "no decimal has these digits", {{"precision", precision}, {"scale", scale}},
+        "dtype", "invalid precision or scale", {{"precision", precision}, {"scale", scale}},
         "use a precision of 1 to 38 and a scale of 0 to the precision");
   Dtype dtype(TypeId::kDecimal);
   dtype.parameter_ = static_cast<uint16_t>(precision << 8 | scale);
@@ -171,8 +171,8 @@ Dtype dtype_from_name(std::string_view name) {
 }
 
 void refuse_unreal(Dtype dtype) {
-  throw_error<TypeMismatchError>("dtype", "the operation works on integers and floats only",
-                                 {{"dtype", dtype.name()}}, "use astype, or leave the column out");
+  throw_error<TypeMismatchError>("dtype", "expected integers or floats", {{"dtype", dtype.name()}},
+                                 "use astype, or leave the column out");
 }
 
 }  // namespace hr

@@ -211,7 +211,7 @@ constexpr Dtype dtype_of() {
   if constexpr (std::is_same_v<U, std::complex<double>>) return TypeId::kComplex128;
 }
 
-/// Throws TypeMismatchError for a dtype that is no integer or float.
+/// Throws TypeMismatchError for a dtype that is not an integer or a float.
 [[noreturn]] HR_API void refuse_unreal(Dtype dtype);
 
 /// Calls `f(std::type_identity<T>{})` with the C++ type of an integer or float dtype. Operators

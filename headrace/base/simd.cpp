@@ -21,7 +21,7 @@ SimdLevel first_level() {
   if (!text || !*text) return best;
   for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512})
     if (simd_level_name(level) == text) return level < best ? level : best;
-  throw_error<InvalidArgumentError>("simd", "HEADRACE_SIMD names no level", {{"value", text}},
+  throw_error<InvalidArgumentError>("simd", "invalid value of HEADRACE_SIMD", {{"value", text}},
                                     "set it to base, avx2 or avx512");
 }
 
@@ -64,7 +64,7 @@ SimdLevel simd_level() {
 void set_simd_level(SimdLevel level) {
   if (level > best_simd_level())
     throw_error<InvalidArgumentError>(
-        "simd", "this machine lacks the level",
+        "simd", "this machine does not support the level",
         {{"level", simd_level_name(level)}, {"best", simd_level_name(best_simd_level())}});
   chosen = static_cast<int>(level);
 }

@@ -71,7 +71,7 @@ inline size_t valid_utf8_bytes(std::string_view text) {
   return static_cast<size_t>(p - text.data());
 }
 
-/// Long texts are looked at as vectors: each byte beside the three before it.
+/// Long strings are checked as vectors: each byte with the three before it.
 inline bool is_valid_utf8(std::string_view text) {
   if (text.size() < 32) return valid_utf8_bytes(text) == text.size();
   const auto* const p = reinterpret_cast<const uint8_t*>(text.data());

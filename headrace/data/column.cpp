@@ -28,7 +28,7 @@ Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, in
       dtype.is_bool() ? bitmap_bytes(end) : checked_multiply("column", end, dtype.size_bytes());
   if (values_.size_bytes() < needed || (validity_ && validity_.size_bytes() < bitmap_bytes(end)))
     throw_error<InternalError>(
-        "column", "a buffer is shorter than its rows",
+        "column", "the buffer is too small for its rows",
         {{"rows", num_rows}, {"bytes", values_.size_bytes()}, {"needed", needed}});
   if (!validity_)
     null_count_ = 0;

@@ -49,7 +49,7 @@ class HR_API Column {
                         Buffer validity = {}, int64_t null_count = 0, int64_t offset = 0);
 
   /// A category column: `codes` are int32, each of a row that is not null at least 0 and below
-  /// the dictionary's size; what stands in null rows has no meaning.
+  /// the dictionary's size; the values of null rows are unspecified.
   static Column categories(int64_t num_rows, Buffer codes, DictionaryPtr dictionary,
                            Buffer validity = {}, int64_t null_count = 0, int64_t offset = 0);
 
@@ -79,7 +79,7 @@ class HR_API Column {
   /// Of a category column, else null.
   const DictionaryPtr& dictionary() const { return dictionary_; }
 
-  /// The values as they lie in memory, null slots included; not for bool.
+  /// The values in place, null slots included; not for bool.
   template <class T>
   std::span<const T> values() const {
     return {values_.as<T>() + offset_, static_cast<size_t>(num_rows_)};

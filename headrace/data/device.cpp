@@ -40,7 +40,7 @@ void check_ready(std::string_view op, const Buffer& buffer, Stream stream) {
   throw_error<DeviceError>(
       op, "the values are used before they are ready",
       {{"written_by", write->op}, {"stream", write->event.stream}, {"used_on", stream.id}},
-      "let the stream wait for an event behind the write, or synchronize");
+      "let the stream wait for an event after the write, or synchronize");
 }
 
 Buffer send(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
@@ -101,7 +101,7 @@ void check_contiguous(std::string_view op, const Tensor& tensor) {
 
 void check_promise(std::string_view op, const Tensor& made, Dtype dtype, const Shape& shape) {
   if (made.dtype() != dtype || made.shape() != shape || !made.is_contiguous())
-    throw_error<DeviceError>(op, "the work returned other values than it promised",
+    throw_error<DeviceError>(op, "the kernel returned values of another dtype or shape",
                              {{"dtype", made.dtype().name()}});
 }
 

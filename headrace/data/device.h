@@ -41,7 +41,7 @@ HR_API Tensor run_on_device(std::string_view op, Stream stream, std::vector<Tens
 HR_API Buffer allocate_result(int64_t size_bytes, Place place);
 
 /// Before another library reads the bytes on `stream` (a CUstream of a CUDA device): that stream
-/// waits for what writes them, and their memory goes to nobody else before what it holds now is
+/// waits for what writes them, and their memory is not reused before what it holds now is
 /// done.
 HR_API void hand_over(std::string_view op, const Buffer& buffer, void* stream);
 
@@ -75,7 +75,7 @@ class HR_API DeviceCall {
     return reinterpret_cast<T*>(writes(buffer));
   }
 
-  /// Bytes of the device that go when the caller lets go of them, in the order of the stream.
+  /// Bytes of the device that are freed when the caller releases them, in the order of the stream.
   Buffer scratch(int64_t size_bytes) const;
   /// A small table of the host, on the device.
   Buffer table(const void* values, int64_t size_bytes) const;

@@ -253,7 +253,7 @@ TEST_P(Devices, ErrorsOfWorkCarryTheOperator) {
   run_on_device("scale", stream, {a}, TypeId::kFloat32, {10},
                 [](std::span<const Tensor> in) { return in[0]; });
   EXPECT_THAT(refusal([&] { synchronize(stream); }),
-              HasSubstr("scale: the work returned other values than it promised"));
+              HasSubstr("scale: the kernel returned values of another dtype or shape"));
   EXPECT_EQ(to_place(sum(a, stream), host, stream).item<double>(), 50.0);
 }
 

@@ -191,7 +191,7 @@ TEST_P(DeviceTiers, WhatIsInUseOrSeenByOthersOrBeingMadeStays) {
     more.buffer().note_export(-1);
     EXPECT_THAT(text, HasSubstr("out of memory on the device: requested=1.0 MB, limit=8.4 MB"));
     EXPECT_THAT(text, HasSubstr("tier=" + place().name()));
-    EXPECT_THAT(text, HasSubstr(": being made"));
+    EXPECT_THAT(text, HasSubstr(": being written"));
     EXPECT_THAT(text, HasSubstr(": in use"));
     EXPECT_THAT(text, HasSubstr(": another library has its address"));
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14);

@@ -13,7 +13,7 @@
 namespace hr {
 
 /// Distinct strings, none of them null, in the order of their codes. Immutable and shared. Equal
-/// dictionaries (strings, order, `is_ordered`) are one object as long as somebody holds it, so an
+/// dictionaries (strings, order, `is_ordered`) are one object as long as it is referenced, so an
 /// equal `id` means that codes can be compared. `is_ordered` says that the order has a meaning.
 class HR_API Dictionary {
  public:
@@ -146,7 +146,7 @@ class HR_API DictionaryBuilder {
   /// Forgets the strings with codes from `size` on.
   void shrink(int32_t size);
 
-  /// The strings, in the order of their codes; nothing can be added while somebody holds them.
+  /// The strings, in the order of their codes; nothing can be added while they are referenced.
   Column values() const;
 
   /// The dictionary of the strings; the builder is empty afterwards.

@@ -45,8 +45,8 @@ Table::Table(std::vector<std::string> names, std::vector<Column> columns)
   std::unordered_set<std::string_view> seen;
   for (size_t i = 0; i < names_.size(); ++i) {
     if (!seen.insert(names_[i]).second)
-      throw_error<InvalidArgumentError>("table", "a column name is repeated", {{"name", names_[i]}},
-                                        "give each column a name of its own");
+      throw_error<InvalidArgumentError>("table", "duplicate column name", {{"name", names_[i]}},
+                                        "give each column a unique name");
     if (columns_[i].num_rows() != columns_[0].num_rows())
       throw_error<InvalidArgumentError>("table", "columns differ in length",
                                         {{"name", names_[i]},

@@ -56,7 +56,7 @@ Tensor as_tensor(const Column& column) {
   const Dtype dtype = column.dtype();
   if (dtype.is_string() || dtype.is_bool() || dtype.is_date() || dtype.is_category() ||
       dtype.has_zone() || dtype.is_decimal())
-    throw_error<TypeMismatchError>("as_tensor", "the dtype has no tensor form",
+    throw_error<TypeMismatchError>("as_tensor", "the dtype cannot be held in a tensor",
                                    {{"dtype", dtype.name()}},
                                    dtype.is_bool()      ? "use astype('uint8')"
                                    : dtype.is_date()    ? "use astype('int32')"
@@ -77,7 +77,7 @@ Column as_column(const Tensor& tensor) {
   if (tensor.num_dimensions() != 1 || !tensor.is_contiguous() || !tensor.dtype().is_real() ||
       tensor.byte_offset() % width != 0)
     throw_error<TypeMismatchError>(
-        "as_column", "only a 1-D contiguous array of numbers is a column",
+        "as_column", "only a 1-D contiguous array of numbers can be a column",
         {{"dimensions", tensor.num_dimensions()}, {"dtype", tensor.dtype().name()}});
   return Column(tensor.dtype(), tensor.num_elements(), tensor.buffer(), {}, 0,
                 tensor.byte_offset() / width);
@@ -86,7 +86,7 @@ Column as_column(const Tensor& tensor) {
 Tensor contiguous(const Tensor& tensor, std::string_view op) {
   if (tensor.is_contiguous()) return tensor;
   if (!tensor.place().is_host())
-    throw_error<UnsupportedError>(op, "no kernel makes this contiguous on a device",
+    throw_error<UnsupportedError>(op, "non-contiguous arrays cannot be copied on a device",
                                   {{"place", tensor.place().name()}},
                                   "move the values first: x.to('cpu')");
   const int64_t width = tensor.dtype().size_bytes();

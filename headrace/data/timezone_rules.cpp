@@ -33,13 +33,13 @@ void check(Dtype dtype, const TimezoneRules& rules) {
     good &= std::abs(rules.changes[i]) < kFarthest &&
             (i == 0 || rules.changes[i] - rules.changes[i - 1] >= 2 * kDay);
   if (!good)
-    throw_error<InvalidArgumentError>("set_timezone_rules", "these are no rules of a zone",
+    throw_error<InvalidArgumentError>("set_timezone_rules", "invalid time zone rules",
                                       {{"zone", dtype.zone()}, {"changes", rules.changes.size()}});
 }
 
 void require_zone(std::string_view op, Dtype dtype) {
   if (!dtype.has_zone())
-    throw_error<TypeMismatchError>(op, "timestamps with a zone are wanted",
+    throw_error<TypeMismatchError>(op, "expected timestamps with a time zone",
                                    {{"dtype", dtype.name()}}, "use dt.tz_localize first");
 }
 
@@ -63,8 +63,8 @@ std::shared_ptr<const TimezoneRules> timezone_rules(std::string_view op, Dtype d
     if (all.by_number.size() >= dtype.zone_number())
       if (auto found = all.by_number[dtype.zone_number() - 1u]) return found;
   }
-  throw_error<UnsupportedError>(op, "the rules of this zone are not known",
-                                {{"zone", dtype.zone()}}, "give them with set_timezone_rules");
+  throw_error<UnsupportedError>(op, "the rules of this time zone are unknown",
+                                {{"zone", dtype.zone()}}, "pass them to set_timezone_rules");
 }
 
 void ZoneClock::find(int64_t instant) {

@@ -25,7 +25,7 @@ struct TimezoneRules {
 HR_API void set_timezone_rules(Dtype dtype, TimezoneRules rules);
 
 /// The rules of a timestamp's zone. Throws TypeMismatchError for a dtype without a zone, and
-/// UnsupportedError when nobody gave the rules.
+/// UnsupportedError when the rules were not set.
 HR_API std::shared_ptr<const TimezoneRules> timezone_rules(std::string_view op, Dtype dtype);
 
 /// A reader of rules that remembers where it was: neighbours are mostly between the same changes.

@@ -42,7 +42,7 @@ const Words& words_of(Dtype dtype) {
     if (words.dtype == dtype) return words;
   for (const Words& words : kTimes)
     if (words.dtype == dtype) return words;
-  throw_error<ExchangeError>("array_interface", "the dtype has no form as an array of numbers",
+  throw_error<ExchangeError>("array_interface", "the dtype cannot be an array of numbers",
                              {{"dtype", dtype.name()}}, "use to_list(), to_arrow() or to_numpy()");
 }
 
@@ -53,7 +53,7 @@ std::string_view remedy(char kind) {
     case 'U':
     case 'S':
     case 'T':
-      return "make a Series of the texts: Series(x.tolist())";
+      return "make a Series of the strings: Series(x.tolist())";
     case 'M':
       return "use astype('datetime64[s]'), or [ms], [us] or [ns]";
     case 'm':
@@ -68,7 +68,7 @@ std::string_view remedy(char kind) {
 }
 
 [[noreturn]] void refuse(std::string_view op, std::string_view word, std::string_view fix) {
-  throw_error<UnsupportedError>(op, "a dtype that Headrace does not have", {{"dtype", word}}, fix);
+  throw_error<UnsupportedError>(op, "unsupported dtype", {{"dtype", word}}, fix);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ const char* to_typestr(Dtype dtype) {
 const char* to_buffer_format(Dtype dtype) {
   const Words& words = words_of(dtype);
   if (!words.format)
-    throw_error<ExchangeError>("buffer", "the buffer protocol has no times",
+    throw_error<ExchangeError>("buffer", "the buffer protocol does not support times",
                                {{"dtype", dtype.name()}}, "use to_numpy() or to_arrow()");
   return words.format;
 }

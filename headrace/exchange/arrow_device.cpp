@@ -33,7 +33,7 @@ void check_column(const Column& column, Place place) {
                              {{"place", place.name()}, {"other", column.place().name()}},
                              "bring them together with to()");
   if (!place.is_host() && (column.dtype().is_category() || column.dtype().is_string()))
-    throw_error<UnsupportedError>("to_arrow", "no text leaves a device as Arrow",
+    throw_error<UnsupportedError>("to_arrow", "strings cannot be exported from a device",
                                   {{"dtype", column.dtype().name()}}, "move it with to('cpu')");
 }
 

@@ -126,7 +126,7 @@ Dtype decimal_of(const Context& context) {
   try {
     return dtype_from_name("decimal128(" + std::string(digits) + ")");
   } catch (const Error&) {
-    throw_error<UnsupportedError>(context.op, "decimals of these digits or of another width",
+    throw_error<UnsupportedError>(context.op, "unsupported precision, scale or width of a decimal",
                                   {{"column", context.name}, {"format", context.format}},
                                   "cast it to decimal128(p, s) with s from 0 to p, or to float64");
   }
@@ -171,7 +171,7 @@ Dtype format_dtype(const Context& context) {
       default:
         break;
     }
-  throw_error<UnsupportedError>(context.op, "an Arrow format that Headrace does not read",
+  throw_error<UnsupportedError>(context.op, "unsupported Arrow format",
                                 {{"column", context.name}, {"format", format}}, remedy(format));
 }
 
@@ -183,11 +183,11 @@ Dtype column_dtype(std::string_view op, const ArrowSchema& schema) {
   const Context entries{op, context.name, text_or_empty(schema.dictionary->format)};
   if (!dtype.is_integer()) context.refuse("a dictionary's indices are not integers");
   if (!format_dtype(entries).is_string() || schema.dictionary->dictionary)
-    throw_error<UnsupportedError>(op, "a dictionary of something other than strings",
-                                  {{"column", context.name}, {"format", entries.format}},
-                                  "categories are texts: take the values first, in pyarrow by "
-                                  "dictionary_decode(), in pandas by "
-                                  "astype(s.cat.categories.dtype)");
+    throw_error<UnsupportedError>(
+        op, "a dictionary of values other than strings",
+        {{"column", context.name}, {"format", entries.format}},
+        "categories must be strings; decode the dictionary first: in pyarrow with "
+        "dictionary_decode(), in pandas with astype(s.cat.categories.dtype)");
   return TypeId::kCategory;
 }
 
@@ -240,7 +240,7 @@ Column offset_strings(const Context& context, Imported& imported, Buffer validit
   const Offset* first = offsets.as<Offset>() + array.offset;
   const char* text = static_cast<const char*>(buffer_of(array, 2));
   const int64_t text_bytes = first[array.length];
-  if (text_bytes < 0 || (text_bytes > 0 && !text)) context.refuse("the text is missing");
+  if (text_bytes < 0 || (text_bytes > 0 && !text)) context.refuse("the strings are missing");
   Buffer views = views_from_offsets(context.origin(), array.length, first, {text, text_bytes},
                                     validity ? validity.as<uint8_t>() : nullptr, array.offset);
   std::vector<Buffer> parts;
@@ -263,11 +263,11 @@ Column view_strings(const Context& context, Imported& imported, Buffer validity)
   Buffer views = aligned(context, imported, buffer_of(array, 1), end * 16, 4);
   const int64_t num_text = array.n_buffers - 3;
   const auto* sizes = static_cast<const int64_t*>(buffer_of(array, array.n_buffers - 1));
-  if (num_text > 0 && !sizes) context.refuse("the sizes of the text buffers are missing");
+  if (num_text > 0 && !sizes) context.refuse("the sizes of the string buffers are missing");
   std::vector<Buffer> text;
   for (int64_t i = 0; i < num_text; ++i) {
     if (sizes[i] < 0 || (sizes[i] > 0 && !buffer_of(array, 2 + i)))
-      context.refuse("a text buffer is missing");
+      context.refuse("a string buffer is missing");
     text.push_back(imported.share(buffer_of(array, 2 + i), sizes[i]));
   }
   return check_string_views(context.origin(),
@@ -345,15 +345,15 @@ void check_device_column(const Context& context, const ArrowSchema& schema, cons
       context.format != "tdm" && is_aligned && counted)
     return;
   throw_error<UnsupportedError>(
-      context.op, "this column cannot be taken from a device as it is",
+      context.op, "this column cannot be imported from a device",
       {{"column", context.name}, {"format", context.format}, {"null_count", array.null_count}},
-      "numbers, bools and times whose nulls are counted can; move it to the host first");
+      "only numbers, bools and times with a known null count can; move it to the host first");
 }
 
 // Takes `array`, which then counts as released.
 Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,
                      Place place) {
-  if (!array->release) context.refuse("an array was released before");
+  if (!array->release) context.refuse("an array has already been released");
   Imported imported(array, place);
   const ArrowArray& taken = imported.array();
   const Dtype dtype = format_dtype(context);
@@ -387,7 +387,7 @@ Column import_column(const Context& context, const ArrowSchema& schema, ArrowArr
 ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema) {
   ArrowColumns result;
   if (!schema.release || !schema.format)
-    throw_error<InvalidArgumentError>(op, "the Arrow schema was released before");
+    throw_error<InvalidArgumentError>(op, "the Arrow schema has already been released");
   result.is_table = std::string_view(schema.format) == "+s";
   const int64_t count = result.is_table ? schema.n_children : 1;
   for (int64_t i = 0; i < count; ++i) {
@@ -418,16 +418,16 @@ void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array, P
     if (const auto* valid = static_cast<const uint8_t*>(array->buffers[0]);
         valid && array->null_count != 0 &&
         (!place.is_host() || count_bits(valid, offset, rows) != rows))
-      throw_error<UnsupportedError>(op, "whole rows are null", {{"rows", rows}},
-                                    "drop the rows that are null as a whole first");
+      throw_error<UnsupportedError>(op, "entire rows are null", {{"rows", rows}},
+                                    "drop these rows first");
     for (int64_t i = 0; i < schema.n_children; ++i) {
       const ArrowSchema& child = *schema.children[i];
       Column column = import_column(column_context(child), child, array->children[i], place);
       if (column.num_rows() < offset + rows) context.refuse("a child is shorter than its parent");
       if (!place.is_host() && column.null_count() > 0 && rows < column.num_rows())
-        throw_error<UnsupportedError>(op, "a part of a column with nulls on a device",
-                                      {{"column", result.names[static_cast<size_t>(i)]}},
-                                      "move it to the host first");
+        throw_error<UnsupportedError>(
+            op, "a slice of a column with nulls cannot be imported from a device",
+            {{"column", result.names[static_cast<size_t>(i)]}}, "move it to the host first");
       if (rows > 0 || column.dictionary())
         result.chunks[static_cast<size_t>(i)].push_back(
             rows == column.num_rows() ? std::move(column) : column.slice(offset, rows));
@@ -449,7 +449,8 @@ ArrowColumns from_arrow_at(std::string_view op, const ArrowSchema& schema, Arrow
                            Place place) {
   const Release<ArrowArray> release{array};
   ArrowColumns result = empty_columns(op, schema);
-  if (!array->release) throw_error<InvalidArgumentError>(op, "the Arrow array was released before");
+  if (!array->release)
+    throw_error<InvalidArgumentError>(op, "the Arrow array has already been released");
   append(op, schema, array, place, result);
   return result;
 }
@@ -461,7 +462,7 @@ ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArr
 ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream) {
   const Release<ArrowArrayStream> release{stream};
   if (!stream->release)
-    throw_error<InvalidArgumentError>(op, "the Arrow stream was released before");
+    throw_error<InvalidArgumentError>(op, "the Arrow stream has already been released");
   ArrowSchema schema{};
   if (const int code = stream->get_schema(stream, &schema)) throw_producer_error(op, stream, code);
   const Release<ArrowSchema> release_schema{&schema};

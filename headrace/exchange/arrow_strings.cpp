@@ -24,7 +24,7 @@ bool is_valid(const uint8_t* validity, int64_t bit) {
 
 void check_name(std::string_view op, std::string_view name) {
   if (!is_valid_utf8(name))
-    throw_error<InvalidArgumentError>(op, "a name that is not UTF-8", {{"name", printable(name)}},
+    throw_error<InvalidArgumentError>(op, "the name is not UTF-8", {{"name", printable(name)}},
                                       "rename the column first");
 }
 
@@ -34,8 +34,8 @@ StringOffsets offsets_of(std::string_view op, const Column& strings) {
   for (int64_t row = 0; row < rows; ++row)
     bytes += static_cast<int64_t>(strings.string(row).size());
   if (bytes > std::numeric_limits<int32_t>::max())
-    throw_error<UnsupportedError>(op, "a dictionary of more than 2 GiB of text", {{"bytes", bytes}},
-                                  "use astype('string') first");
+    throw_error<UnsupportedError>(op, "the dictionary has more than 2 GiB of strings",
+                                  {{"bytes", bytes}}, "use astype('string') first");
   record_copy(op, "dictionary strings get offsets", bytes + (rows + 1) * 4, false);
   StringOffsets result{Buffer::allocate((rows + 1) * 4), Buffer::allocate(bytes)};
   auto* offsets = result.offsets.mutable_as<int32_t>();
@@ -55,7 +55,7 @@ namespace {
 
 template <class Index>
 [[noreturn]] void refuse_index(std::string_view op, int64_t row, Index index, int64_t num_entries) {
-  throw_error<InvalidArgumentError>(op, "an index points outside of its dictionary",
+  throw_error<InvalidArgumentError>(op, "an index is out of range of its dictionary",
                                     {{"row", row}, {"index", index}, {"entries", num_entries}});
 }
 

@@ -22,9 +22,9 @@ struct StringOffsets {
 /// offsets". Throws UnsupportedError for more than 2 GiB of text.
 StringOffsets offsets_of(std::string_view op, const Column& strings);
 
-/// The codes of rows from the indices of an Arrow dictionary: int32, one a row from row 0 on, each
-/// looked up in `codes` (int32, -1 for null) unless that is empty; recorded as "dictionary indices
-/// become codes". Throws InvalidArgumentError for an index outside the dictionary.
+/// The codes of rows from the indices of an Arrow dictionary: int32, one per row from row 0 on,
+/// each looked up in `codes` (int32, -1 for null) unless that is empty; recorded as "dictionary
+/// indices become codes". Throws InvalidArgumentError for an index outside the dictionary.
 template <class Index>
 Column categories_from_indices(std::string_view op, int64_t num_rows, const Index* indices,
                                const DictionaryPtr& dictionary, int64_t num_entries,

@@ -20,7 +20,8 @@ DLDataType data_type(Dtype dtype) {
   if (dtype.is_unsigned()) return {kDLUInt, bits, 1};
   if (dtype.is_floating()) return {kDLFloat, bits, 1};
   if (dtype.is_complex()) return {kDLComplex, bits, 1};
-  throw_error<UnsupportedError>("to_dlpack", "DLPack has no such dtype", {{"dtype", dtype.name()}},
+  throw_error<UnsupportedError>("to_dlpack", "DLPack does not support this dtype",
+                                {{"dtype", dtype.name()}},
                                 dtype.has_unit() ? "use astype('int64') first" : "");
 }
 
@@ -34,7 +35,7 @@ Dtype dtype_of_data_type(std::string_view op, DLDataType type) {
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1) return id;
   }
   throw_error<UnsupportedError>(
-      op, "a DLPack dtype that Headrace does not have",
+      op, "unsupported DLPack dtype",
       {{"code", int{type.code}}, {"bits", int{type.bits}}, {"lanes", int{type.lanes}}},
       "cast it to float32 first");
 }
@@ -91,7 +92,7 @@ Tensor import_tensor(std::string_view op, Managed* managed) {
                                "move it first, for example x.cpu()");
     const Dtype dtype = dtype_of_data_type(op, in.dtype);
     if (in.ndim < 0 || (in.ndim > 0 && !in.shape))
-      throw_error<InvalidArgumentError>(op, "a DLPack tensor without a shape", {{"ndim", in.ndim}});
+      throw_error<InvalidArgumentError>(op, "the DLPack tensor has no shape", {{"ndim", in.ndim}});
     Shape shape(in.shape, in.shape + in.ndim);
     num_elements(shape);
     Shape strides = in.strides ? Shape(in.strides, in.strides + in.ndim) : row_major(shape);
@@ -116,8 +117,8 @@ DLManagedTensorVersioned* to_dlpack(const Tensor& tensor, bool copied) {
 
 DLManagedTensor* to_dlpack_legacy(const Tensor& tensor, bool copied) {
   if (!copied)
-    throw_error<ExchangeError>("__dlpack__", "the older DLPack form cannot say read-only", {},
-                               "ask with max_version=(1, 0), or with copy=True");
+    throw_error<ExchangeError>("__dlpack__", "DLPack before 1.0 cannot mark memory as read-only",
+                               {}, "ask with max_version=(1, 0), or with copy=True");
   return export_tensor<DLManagedTensor>(tensor);
 }
 
@@ -125,7 +126,7 @@ Tensor from_dlpack(std::string_view op, DLManagedTensorVersioned* managed, bool*
   if (managed->version.major > 1) {
     const uint32_t major = managed->version.major;
     release_managed<DLManagedTensorVersioned>(managed);
-    throw_error<UnsupportedError>(op, "a newer DLPack than this build knows", {{"major", major}},
+    throw_error<UnsupportedError>(op, "unsupported DLPack version", {{"major", major}},
                                   "ask the producer for max_version=(1, 0)");
   }
   *writable = !(managed->flags & kDLReadOnly);

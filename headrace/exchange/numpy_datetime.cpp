@@ -18,7 +18,7 @@ constexpr int64_t kDay = 86'400'000;  // milliseconds
 
 int32_t checked_day(std::string_view op, int64_t row, int64_t day) {
   if (day < std::numeric_limits<int32_t>::min() || day > std::numeric_limits<int32_t>::max())
-    throw_error<InvalidArgumentError>(op, "a day that a date of 32 bits does not hold",
+    throw_error<InvalidArgumentError>(op, "a day is out of range of a 32-bit date",
                                       {{"row", row}, {"day", day}}, "keep such times as integers");
   return static_cast<int32_t>(day);
 }
@@ -63,7 +63,7 @@ Tensor widened(const Column& column, Dtype dtype) {
 Column column_of_times(std::string_view op, const Tensor& times) {
   if (times.num_dimensions() != 1 || !times.dtype().has_unit())
     throw_error<TypeMismatchError>(
-        op, "only a 1-D array of times or durations is a column of them",
+        op, "expected a 1-D array of times or durations",
         {{"dimensions", times.num_dimensions()}, {"dtype", times.dtype().name()}});
   const Tensor dense = contiguous(times, op);
   const int64_t rows = dense.num_elements();
@@ -89,8 +89,7 @@ Tensor times_of(std::string_view op, const Column& column) {
 
 Column dates_of_days(std::string_view op, const Tensor& days) {
   if (days.num_dimensions() != 1 || days.dtype() != TypeId::kInt64)
-    throw_error<TypeMismatchError>(op, "days are int64 in one dimension",
-                                   {{"dtype", days.dtype().name()}});
+    throw_error<TypeMismatchError>(op, "days must be 1-D int64", {{"dtype", days.dtype().name()}});
   const int64_t rows = days.num_elements();
   record_copy(op, "datetime64[D] becomes date", rows * 4, false);
   Buffer buffer = Buffer::allocate(rows * 4);
@@ -125,7 +124,7 @@ Column dates_of_milliseconds(std::string_view op, const Column& milliseconds) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       const int64_t value = milliseconds.is_null(row) ? 0 : in[static_cast<size_t>(row)];
       if (value % kDay != 0)
-        throw_error<InvalidArgumentError>(op, "a date64 value with a time of day",
+        throw_error<InvalidArgumentError>(op, "a date64 value has a time of day",
                                           {{"row", row}, {"milliseconds", value}},
                                           "cast it to timestamp('ms') first");
       out[row] = checked_day(op, row, value / kDay);

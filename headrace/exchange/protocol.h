@@ -8,7 +8,7 @@
 namespace hr {
 
 /// Data that a protocol cannot carry as they are: nulls, bitmaps, strings, read-only bytes asked
-/// for writing (Python: also ValueError and BufferError). The message names the way out.
+/// for writing (Python: also ValueError and BufferError). The message suggests an alternative.
 class HR_API ExchangeError : public InvalidArgumentError {
   using InvalidArgumentError::InvalidArgumentError;
 };

@@ -24,7 +24,7 @@ constexpr uint64_t kMagic = 0x324B434150'5248;  // "HRPACK2" in memory
 constexpr uint32_t kNone = 0xFFFFFFFF;
 // Slices begin at such rows, so values and validity both begin at a multiple of 64 bytes.
 constexpr int64_t kRowGrain = 512;
-constexpr std::string_view kDamaged = "the message is damaged";
+constexpr std::string_view kDamaged = "the message is corrupt";
 
 enum class Kind : uint8_t { kColumn, kTensor, kTable };
 
@@ -189,7 +189,7 @@ class Reader {
     if (rest_.size() < size) refuse("the header is too short");
     std::string text(rest_.substr(0, size));
     rest_.remove_prefix(size);
-    if (!is_valid_utf8(text)) refuse("a name that is not UTF-8");
+    if (!is_valid_utf8(text)) refuse("the name is not UTF-8");
     return text;
   }
 
@@ -204,7 +204,7 @@ class Reader {
     const auto id = get<uint8_t>();
     const auto unit = get<uint8_t>();
     if (id > static_cast<uint8_t>(TypeId::kDecimal) || unit > static_cast<uint8_t>(TimeUnit::kNano))
-      refuse("an unknown dtype");
+      refuse("unknown dtype");
     const auto type = static_cast<TypeId>(id);
     if (type == TypeId::kTimestamp) {
       const std::string zone = text();
@@ -220,9 +220,9 @@ class Reader {
   }
 
   Kind head(std::optional<std::string>& label) {
-    if (get<uint64_t>() != kMagic) refuse("this is no packed value, or one of another version");
+    if (get<uint64_t>() != kMagic) refuse("not a serialized value, or one of another version");
     const auto kind = get<uint8_t>();
-    if (kind > static_cast<uint8_t>(Kind::kTable)) refuse("an unknown kind of value");
+    if (kind > static_cast<uint8_t>(Kind::kTable)) refuse("unknown kind of value");
     if (get<uint8_t>() != 0) label = text();
     return static_cast<Kind>(kind);
   }
@@ -235,9 +235,9 @@ class Reader {
   }
 
   void take(std::vector<Buffer> pieces, const std::vector<int64_t>& sizes) {
-    if (pieces.size() != sizes.size()) refuse("the number of pieces differs from the header");
+    if (pieces.size() != sizes.size()) refuse("the number of segments differs from the header");
     for (size_t i = 0; i < sizes.size(); ++i)
-      if (pieces[i].size_bytes() < sizes[i]) refuse("a piece is shorter than the header says");
+      if (pieces[i].size_bytes() < sizes[i]) refuse("a segment is shorter than the header says");
     pieces_ = std::move(pieces);
   }
 
@@ -248,9 +248,9 @@ class Reader {
       if (needed > 0) refuse("values are missing");
       return {};
     }
-    if (index >= pieces_.size()) refuse("a piece that is not there");
+    if (index >= pieces_.size()) refuse("a segment is missing");
     Buffer& found = pieces_[index];
-    if (found.size_bytes() < needed) refuse("a piece is too short for its rows");
+    if (found.size_bytes() < needed) refuse("a segment is too short for its rows");
     if (reinterpret_cast<uintptr_t>(found.data()) % static_cast<uintptr_t>(width) != 0) {
       record_copy(op_, "not aligned", found.size_bytes(), false);
       Buffer copy = Buffer::allocate(found.size_bytes());
@@ -262,7 +262,7 @@ class Reader {
 
   Column column(bool is_dictionary = false) {
     const Dtype type = dtype();
-    if (is_dictionary && !type.is_string()) refuse("a dictionary of something other than strings");
+    if (is_dictionary && !type.is_string()) refuse("a dictionary of values other than strings");
     const bool ordered = get<uint8_t>() != 0;
     const auto rows = get<int64_t>();
     const auto offset = get<int64_t>();
@@ -275,9 +275,9 @@ class Reader {
         piece(type.is_bool() ? bitmap_bytes(end) : checked_multiply(op_, end, type.size_bytes()),
               type.is_bool() ? 1 : width);
     Buffer validity = optional_piece(bitmap_bytes(end));
-    if (is_dictionary && validity) refuse("a dictionary with nulls");
+    if (is_dictionary && validity) refuse("the dictionary contains nulls");
     std::vector<Buffer> text(count(sizeof(uint32_t)));
-    if (!text.empty() && !type.is_string()) refuse("text of something other than strings");
+    if (!text.empty() && !type.is_string()) refuse("string buffers of a dtype other than string");
     for (Buffer& part : text) part = piece(0, 1);
     if (type.is_string())
       return check_string_views({.op = op_, .column = name_, .fix = kDamaged},
@@ -288,7 +288,7 @@ class Reader {
       return Column(type, rows, std::move(values), std::move(validity), -1, offset);
     const Column entries = column(true);
     const DistinctStrings distinct = distinct_strings(entries, ordered);
-    if (distinct.codes) refuse("a dictionary in which a string is repeated");
+    if (distinct.codes) refuse("the dictionary contains a string twice");
     check_indices(op_, Column(TypeId::kInt32, rows, values, validity, -1, offset),
                   entries.num_rows());
     return Column::categories(rows, std::move(values), distinct.dictionary, std::move(validity), -1,
@@ -299,13 +299,13 @@ class Reader {
     const Dtype type = dtype();
     if (type.is_string() || type.is_date() || type.is_category() || type.has_zone() ||
         type.is_decimal())
-      refuse("a dtype that no array has");
+      refuse("the dtype cannot be an array");
     Shape shape(count(sizeof(int64_t)));
     for (int64_t& size : shape) size = get<int64_t>();
     const int64_t elements = num_elements(shape);  // throws for what is negative or too much
     const auto offset = get<int64_t>();
     if (offset < 0 || offset % std::min<int64_t>(type.size_bytes(), 8) != 0)
-      refuse("an offset that is no multiple of the dtype's size");
+      refuse("an offset is not a multiple of the dtype's size");
     const int64_t bytes = checked_multiply(op_, elements, type.size_bytes());
     Buffer buffer = piece(elements == 0 ? 0 : checked_add(op_, offset, bytes),
                           std::min<int64_t>(type.size_bytes(), 8));

@@ -232,13 +232,15 @@ TEST(Pack, RefusesValuesThatLeaveTheirPieces) {
   };
   const auto text = static_cast<uint32_t>(pieces[1].size_bytes());
   EXPECT_EQ(with_view(13, 0, text - 13), "");
-  EXPECT_THAT(with_view(13, 0, text - 12), HasSubstr("a string view leaves its text"));
-  EXPECT_THAT(with_view(13, 1, 0), HasSubstr("a string view leaves its text"));
-  EXPECT_THAT(with_view(0xFFFFFFFF, 0, 0xFFFFFFFF), HasSubstr("a string view leaves its text"));
+  EXPECT_THAT(with_view(13, 0, text - 12),
+              HasSubstr("a string view is out of range of its buffer"));
+  EXPECT_THAT(with_view(13, 1, 0), HasSubstr("a string view is out of range of its buffer"));
+  EXPECT_THAT(with_view(0xFFFFFFFF, 0, 0xFFFFFFFF),
+              HasSubstr("a string view is out of range of its buffer"));
   std::vector<Buffer> fewer(pieces.begin(), pieces.begin() + 1);
-  EXPECT_THAT(refusal(strings, fewer), HasSubstr("the number of pieces differs"));
+  EXPECT_THAT(refusal(strings, fewer), HasSubstr("the number of segments differs"));
   fewer.push_back(Buffer::allocate(text - 1));
-  EXPECT_THAT(refusal(strings, fewer), HasSubstr("a piece is shorter"));
+  EXPECT_THAT(refusal(strings, fewer), HasSubstr("a segment is shorter"));
 
   const Column categories = column_of_kind(kFirstDictionary, 100, false);
   const Serialized packed = serialize("test", categories);
@@ -248,7 +250,7 @@ TEST(Pack, RefusesValuesThatLeaveTheirPieces) {
     std::memcpy(codes.mutable_data(), wrong[0].data(), 400);
     codes.mutable_as<int32_t>()[99] = code;
     wrong[0] = codes;
-    EXPECT_THAT(refusal(packed, wrong), HasSubstr("points outside of its dictionary")) << code;
+    EXPECT_THAT(refusal(packed, wrong), HasSubstr("out of range of its dictionary")) << code;
   }
 }
 

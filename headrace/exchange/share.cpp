@@ -258,7 +258,7 @@ int64_t SharedValue::num_leases() const {
 namespace {
 
 [[noreturn]] void refuse_answer(std::string_view what) {
-  throw_error<InvalidArgumentError>("attach", what, {}, "the answer is damaged");
+  throw_error<InvalidArgumentError>("attach", what, {}, "the reply is corrupt");
 }
 
 template <class T>
@@ -277,10 +277,11 @@ std::vector<Descriptor> receive_all(const Descriptor& socket) {
     ShareReply reply;
     const size_t before = descriptors.size();
     receive_message(socket, &reply, sizeof reply, descriptors);
-    if (reply.magic != kShareMagic) refuse_answer("this is no answer of Headrace");
+    if (reply.magic != kShareMagic) refuse_answer("the reply is not from Headrace");
     if (reply.status != ShareStatus::kOk)
-      throw_error<InvalidArgumentError>("attach", "the value is not shared any more", {},
-                                        "keep what share() returned until all have attached");
+      throw_error<InvalidArgumentError>(
+          "attach", "the value is no longer shared", {},
+          "keep the result of share() until all processes have attached");
     if (descriptors.size() == before || reply.num_descriptors == 0 ||
         reply.num_descriptors > kMostSegments || (before > 0 && reply.num_descriptors != expected))
       refuse_answer("the number of segments is wrong");
@@ -304,7 +305,7 @@ Deserialized attach(std::string_view token) {
   segments.erase(segments.begin());
   std::string_view rest = description;
   const auto head = take<Description>(rest);
-  if (head.magic != kShareMagic) refuse_answer("this is no answer of Headrace");
+  if (head.magic != kShareMagic) refuse_answer("the reply is not from Headrace");
   if (head.num_ranges > rest.size()) refuse_answer("the description is too short");
   std::vector<ReceivedRange> ranges(head.num_ranges);
   for (ReceivedRange& range : ranges) {

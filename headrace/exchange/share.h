@@ -17,10 +17,10 @@ namespace hr {
 /// copied into one segment, which the ledger shows as asked under "share". A process that attached
 /// keeps the memory as long as it needs it, also beyond this and beyond this process; until then it
 /// is charged here. The request comes over a socket in the abstract namespace and is answered on
-/// the watching thread for whoever has the token and the same user id.
+/// the watching thread for any process with the token and the same user id.
 class HR_API SharedValue {
  public:
-  /// Throws OutOfMemoryError, and InputError when the system gives no socket or thread.
+  /// Throws OutOfMemoryError, and InputError when the system refuses a socket or a thread.
   explicit SharedValue(const Serializable& value, const std::optional<std::string>& label = {});
   ~SharedValue();
   SharedValue(const SharedValue&) = delete;
@@ -44,7 +44,7 @@ class HR_API SharedValue {
 };
 
 /// The value behind a token, read-only over the owner's memory: 0 bytes are copied. It stays valid
-/// when the owner lets go of it or dies. Throws InvalidArgumentError for a bad token, for a value
+/// when the owner releases it or dies. Throws InvalidArgumentError for a bad token, for a value
 /// that is not shared any more and for a message that contradicts itself; InputError when the owner
 /// is gone, belongs to another user or does not answer.
 HR_API Deserialized attach(std::string_view token);

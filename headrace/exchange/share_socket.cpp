@@ -45,7 +45,7 @@ struct Address {
 
 Descriptor new_socket(int flags) {
   Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
-  if (!made) refuse("the system gives no socket", errno);
+  if (!made) refuse("the system refused a socket", errno);
   return made;
 }
 
@@ -89,16 +89,16 @@ ShareAddress parse_share_token(std::string_view text) {
     result.address = text.substr(kPrefix.size(), kAddressDigits);
     return result;
   }
-  throw_error<InvalidArgumentError>("attach", "this is no token of a shared value",
+  throw_error<InvalidArgumentError>("attach", "not a token of a shared value",
                                     {{"token", text.substr(0, 80)}},
-                                    "pass what share() returned, or its token");
+                                    "pass the result of share(), or its token");
 }
 
 Descriptor listen_at(std::string_view address) {
   Descriptor made = new_socket(SOCK_NONBLOCK);
   const Address name(address);
   if (bind(made.get(), name.get(), name.size) != 0 || listen(made.get(), 128) != 0)
-    refuse("the system gives no socket", errno);
+    refuse("the system refused a socket", errno);
   return made;
 }
 
@@ -186,7 +186,7 @@ void receive_message(const Descriptor& socket, void* message, size_t size,
     refuse("no room for the descriptors of the shared segments",
            "raise the limit of open files (ulimit -n)");
   if (static_cast<size_t>(got) != size || (header.msg_flags & MSG_TRUNC))
-    refuse("the answer has the wrong size");
+    refuse("the reply has the wrong size");
 }
 
 }  // namespace hr

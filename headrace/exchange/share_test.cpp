@@ -231,14 +231,14 @@ TEST(Share, RefusesBadTokensAndOldOnes) {
     token = shared.token();
     std::string other = token;
     other.back() = other.back() == '0' ? '1' : '0';
-    EXPECT_THAT(refusal(other), HasSubstr("not shared any more"));
+    EXPECT_THAT(refusal(other), HasSubstr("no longer shared"));
     EXPECT_EQ(refusal(token), "");
   }
-  EXPECT_THAT(refusal(token), HasSubstr("not shared any more"));
+  EXPECT_THAT(refusal(token), HasSubstr("no longer shared"));
   for (const std::string& bad :
        {std::string(), std::string("headrace"), token + "0", token.substr(1), "x" + token.substr(1),
         token.substr(0, token.size() - 1) + "g", token.substr(0, 12) + "/" + token.substr(13)})
-    EXPECT_THAT(refusal(bad), HasSubstr("this is no token")) << bad;
+    EXPECT_THAT(refusal(bad), HasSubstr("not a token")) << bad;
   EXPECT_THAT(refusal(WrongServer::kToken), HasSubstr("is gone"));
 }
 
@@ -246,7 +246,7 @@ TEST(Share, RefusesDamagedAnswers) {
   ShareReply reply;
   reply.num_descriptors = 1;
   EXPECT_THAT(answered({.magic = 1, .num_descriptors = 1}, files_of("")),
-              HasSubstr("no answer of Headrace"));
+              HasSubstr("not from Headrace"));
   EXPECT_THAT(answered(reply, {}), HasSubstr("the number of segments is wrong"));
   EXPECT_THAT(answered({.num_descriptors = 0}, files_of("")),
               HasSubstr("the number of segments is wrong"));
@@ -257,7 +257,7 @@ TEST(Share, RefusesDamagedAnswers) {
   more.push_back(sealed_copy(""));
   EXPECT_THAT(answered(reply, std::move(more)), HasSubstr("the number of segments is wrong"));
   EXPECT_THAT(answered(reply, files_of("")), HasSubstr("too short"));
-  EXPECT_THAT(answered(reply, files_of(std::string(16, 'x'))), HasSubstr("no answer of Headrace"));
+  EXPECT_THAT(answered(reply, files_of(std::string(16, 'x'))), HasSubstr("not from Headrace"));
   std::string many(16, '\xFF');
   std::memcpy(many.data(), &kShareMagic, sizeof kShareMagic);
   EXPECT_THAT(answered(reply, files_of(many)), HasSubstr("too short"));
@@ -266,7 +266,7 @@ TEST(Share, RefusesDamagedAnswers) {
   EXPECT_THAT(answered(reply, files_of(none)), HasSubstr("the header is too short"));
   std::vector<Descriptor> device;
   device.emplace_back(open("/dev/zero", O_RDONLY | O_CLOEXEC));
-  EXPECT_THAT(answered(reply, std::move(device)), HasSubstr("no memory file"));
+  EXPECT_THAT(answered(reply, std::move(device)), HasSubstr("not a memory file"));
   Descriptor changing(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   std::vector<Descriptor> unsealed;
   unsealed.push_back(std::move(changing));

@@ -95,7 +95,7 @@ constexpr std::string_view kDecode =
 
 void check_text(const TextOrigin& origin, int64_t row, std::string_view text) {
   if (is_ascii(text) || is_valid_utf8(text)) return;
-  throw_error<InvalidArgumentError>(origin.op, "text that is not UTF-8",
+  throw_error<InvalidArgumentError>(origin.op, "a string is not UTF-8",
                                     {{"column", origin.column},
                                      {origin.row_word, origin.first_row + row},
                                      {"byte", valid_utf8_bytes(text)},
@@ -146,7 +146,7 @@ Column check_string_views(const TextOrigin& origin, const Column& column, NullVi
       }
       if (is_short_ascii(view)) continue;
       if (!is_inside(view, text))
-        throw_error<InvalidArgumentError>(origin.op, "a string view leaves its text",
+        throw_error<InvalidArgumentError>(origin.op, "a string view is out of range of its buffer",
                                           {{"column", origin.column},
                                            {origin.row_word, origin.first_row + row},
                                            {"buffer", view.indirect.buffer},
@@ -194,7 +194,7 @@ Buffer views_from_offsets(const TextOrigin& origin, int64_t num_rows, const Offs
         const int64_t begin = offsets[row], end = offsets[row + 1];
         if (begin < 0 || end < begin || end > text.size_bytes || end - begin > kTextPart)
           throw_error<InvalidArgumentError>(
-              origin.op, "the offsets of a string column are not in order",
+              origin.op, "the offsets of a string column are not increasing",
               {{"row", row}, {"begin", begin}, {"end", end}, {"text_bytes", text.size_bytes}});
         views[row] = is_valid(validity, validity_offset + row)
                          ? make_view(text.text, begin, end - begin)

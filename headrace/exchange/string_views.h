@@ -16,7 +16,7 @@ struct TextParts {
 };
 inline constexpr int64_t kTextPart = int64_t{1} << 30;
 
-/// Where texts come from, for messages.
+/// Where strings come from, for messages.
 struct TextOrigin {
   std::string_view op{};
   std::string_view column{};

@@ -66,7 +66,7 @@ TEST(StringViews, ThoseThatLeaveTheirTextAreRefused) {
   const auto end = static_cast<uint32_t>(kText.size());
   EXPECT_EQ(refusal(far(13, 0, end - 13)), "");
   EXPECT_EQ(refusal(far(end, 0, 0)), "");
-  const std::string leaves = "a string view leaves its text";
+  const std::string leaves = "a string view is out of range of its buffer";
   EXPECT_THAT(
       refusal(far(13, 0, end - 12)),
       HasSubstr("test: " + leaves + ": column='s', row=101, buffer=0, offset=20, bytes=13"));
@@ -87,10 +87,10 @@ TEST(StringViews, ThoseThatLeaveTheirTextAreRefused) {
 TEST(StringViews, TextThatIsNotUtf8IsRefused) {
   EXPECT_EQ(refusal(inlined("\xC3\xA4")), "");
   EXPECT_THAT(refusal(inlined("ab\xC3")),
-              HasSubstr("text that is not UTF-8: column='s', row=101, byte=2"));
-  EXPECT_THAT(refusal(inlined("\xC3(")), HasSubstr("text that is not UTF-8"));
-  EXPECT_THAT(refusal(far(29, 0, 0)), HasSubstr("text that is not UTF-8"));  // ends in a letter
-  EXPECT_THAT(refusal(far(13, 0, 16)), HasSubstr("text that is not UTF-8"));
+              HasSubstr("a string is not UTF-8: column='s', row=101, byte=2"));
+  EXPECT_THAT(refusal(inlined("\xC3(")), HasSubstr("a string is not UTF-8"));
+  EXPECT_THAT(refusal(far(29, 0, 0)), HasSubstr("a string is not UTF-8"));  // ends in a letter
+  EXPECT_THAT(refusal(far(13, 0, 16)), HasSubstr("a string is not UTF-8"));
   // Two halves of a letter in texts that lie one behind the other.
   EXPECT_THROW(check_string_views(kOrigin, views_column({far(29, 0, 0), far(13, 1, 0)},
                                                         {exact_buffer(kText.data(), 29),

@@ -46,10 +46,10 @@ void copy_field(int64_t width, const std::byte* in, int64_t stride, int64_t rows
 void check(std::string_view op, int64_t record_bytes, const RecordField& field) {
   const Dtype dtype = field.dtype;
   if (!(dtype.is_bool() || dtype.is_real() || dtype.is_timestamp()))
-    throw_error<TypeMismatchError>(op, "a field that is no number and no time",
-                                   {{"dtype", dtype.name()}}, "make it a column of its own");
+    throw_error<TypeMismatchError>(op, "unsupported dtype of a field", {{"dtype", dtype.name()}},
+                                   "pass it as a separate column");
   if (field.offset < 0 || field.offset > record_bytes - dtype.size_bytes())
-    throw_error<InvalidArgumentError>(op, "a field is not within its record",
+    throw_error<InvalidArgumentError>(op, "a field is out of range of its record",
                                       {{"offset", field.offset}, {"record", record_bytes}});
 }
 

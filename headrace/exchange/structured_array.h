@@ -17,10 +17,10 @@ struct RecordField {
   int64_t offset = 0;
 };
 
-/// A column a field of `rows` records, `stride` bytes from one to the next (of any sign), in one
-/// walk over the memory; the ledger shows the copy under `op`. NaT becomes null. Throws
-/// InvalidArgumentError for a field that is not within the record, and TypeMismatchError for
-/// dtypes that are no elements of arrays.
+/// One column per field of `rows` records, `stride` bytes from one to the next (of any sign), in
+/// one pass over the memory; the ledger shows the copy under `op`. NaT becomes null. Throws
+/// InvalidArgumentError for a field out of range of its record, and TypeMismatchError for
+/// dtypes that cannot be elements of arrays.
 HR_API std::vector<Column> split_records(std::string_view op, const std::byte* data, int64_t rows,
                                          int64_t stride, int64_t record_bytes,
                                          std::span<const RecordField> fields);

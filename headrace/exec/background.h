@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that nobody waits for.
+// Work in the background.
 #pragma once
 #include "headrace/base/api.h"
 

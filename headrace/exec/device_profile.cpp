@@ -89,7 +89,7 @@ Nvtx load_nvtx() {
   if (library.load("nvtxRangePushA", nvtx.push) && library.load("nvtxRangePop", nvtx.pop))
     return nvtx;
   nvtx.push = nullptr;
-  nvtx.reason = "there is no library of NVTX: HEADRACE_NVTX=" + std::string(wish) +
+  nvtx.reason = "cannot load the NVTX library: HEADRACE_NVTX=" + std::string(wish) +
                 ", missing=" + library.missing();
   return nvtx;
 }

@@ -40,7 +40,7 @@ class HR_API DeviceProfile {
   size_t first_;
 };
 
-/// Around what an operator queues on `stream`. Costs nothing while nobody collects.
+/// Around what an operator queues on `stream`. Costs nothing while nothing is collected.
 class HR_API SpanClock {
  public:
   explicit SpanClock(Stream stream, Place place);

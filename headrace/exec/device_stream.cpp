@@ -70,7 +70,7 @@ class Streams {
       start_thread([this, &queue] { run(queue); });
     } catch (const std::system_error&) {
       queues_.erase(id);
-      throw_error<DeviceError>("device", "the system has no thread for a stream");
+      throw_error<DeviceError>("device", "cannot start a thread for the stream");
     }
     latency_ = std::chrono::nanoseconds(settings.latency_ns);
     return {id};
@@ -141,7 +141,7 @@ class Streams {
     Queue& other = find({event.stream});
     if (queue.place != other.place)
       throw_error<DeviceError>(
-          "device", "an event of another device",
+          "device", "the event belongs to another device",
           {{"stream_of", queue.place.name()}, {"event_of", other.place.name()}},
           "synchronize the stream of the event");
     if (queue.place.is_gpu())
@@ -182,8 +182,8 @@ class Streams {
       for (int device = 0; device < cuda_device_count(); ++device)
         if (is_own_stream(stream, device)) return adopt(stream, device);
     if (found == queues_.end())
-      throw_error<DeviceError>("device", "there is no such stream", {{"stream", stream.id}},
-                               "make one with new_stream");
+      throw_error<DeviceError>("device", "unknown stream", {{"stream", stream.id}},
+                               "create one with new_stream");
     return found->second;
   }
 

@@ -7,7 +7,7 @@
 
 namespace hr {
 
-/// Starts a thread that nobody joins. Throws std::system_error when the system has no thread to
+/// Starts a detached thread. Throws std::system_error when the system has no thread to
 /// give, or no memory for one: then it does not run.
 HR_API void start_thread(std::function<void()> run);
 

@@ -62,7 +62,7 @@ int default_threads() {
   if (const char* text = std::getenv("HEADRACE_THREADS"); text && *text) {
     const long count = std::strtol(text, nullptr, 10);
     if (count < 1 || count > 1024)
-      throw_error<InvalidArgumentError>("threads", "HEADRACE_THREADS is no count",
+      throw_error<InvalidArgumentError>("threads", "invalid value of HEADRACE_THREADS",
                                         {{"value", text}}, "set it to 1 to 1024");
     return static_cast<int>(count);
   }
@@ -228,7 +228,7 @@ int64_t morsel_rows() {
 
 void set_morsel_rows(int64_t rows) {
   if (rows < 64 || rows > kMorselRows || rows % 64 != 0)
-    throw_error<InvalidArgumentError>("morsel_rows", "no size for a morsel", {{"rows", rows}},
+    throw_error<InvalidArgumentError>("morsel_rows", "invalid morsel size", {{"rows", rows}},
                                       "pass a multiple of 64 up to 131072");
   rows_of_morsel = rows;
 }

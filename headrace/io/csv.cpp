@@ -34,9 +34,9 @@ int64_t chunk_bytes_at(Place place) {
 void check_byte(std::string_view what, char byte) {
   if (byte == '\n' || byte == '\r' || byte == '\0' || static_cast<uint8_t>(byte) >= 0x80 ||
       is_digit(byte))
-    throw_error<InvalidArgumentError>(kOp, "this byte cannot have a meaning of its own",
+    throw_error<InvalidArgumentError>(kOp, "this byte cannot be a special character",
                                       {{"option", what}, {"byte", static_cast<uint8_t>(byte)}},
-                                      "pass one ASCII character that is no digit and no line end");
+                                      "pass one ASCII character other than a digit or a line end");
 }
 
 CsvSyntax checked_syntax(const CsvOptions& options) {
@@ -56,7 +56,7 @@ CsvSyntax checked_syntax(const CsvOptions& options) {
   const auto check_dtype = [](std::string_view name, Dtype dtype) {
     if (dtype.has_zone()) timezone_rules(kOp, dtype);  // throws where they are not known
     if (dtype.is_complex())
-      throw_error<TypeMismatchError>(kOp, "complex numbers are not read from text",
+      throw_error<TypeMismatchError>(kOp, "complex numbers cannot be read from text",
                                      {{"column", name}, {"dtype", dtype.name()}},
                                      "read two float columns");
   };
@@ -141,7 +141,7 @@ CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, i
   const CsvScan::State& state = scan.state();
   if (!wanted.empty() && wanted.size() != state.schema.names.size())
     throw_error<InvalidArgumentError>(
-        kOp, "one flag a column is needed",
+        kOp, "expected one flag per column",
         {{"flags", wanted.size()}, {"columns", state.schema.names.size()}});
   const std::shared_ptr<ByteSource> text = state.source.open(kOp, state.options.compression);
   CsvReader reading(state, filter ? -1 : max_rows, chunk_bytes, *text);

@@ -27,7 +27,7 @@ struct CsvOptions {
   char delimiter = ',';
   /// Opens a field when it is the field's first byte; inside, a doubled one stands for itself.
   std::optional<char> quote = '"';
-  /// The rest of a line from an unquoted one on is ignored; a line that begins with it is no row.
+  /// The rest of a line from an unquoted one on is ignored; a line that begins with it is skipped.
   std::optional<char> comment{};
   CsvHeader header = CsvHeader::kInfer;
   std::vector<std::string> names{};
@@ -51,8 +51,8 @@ struct CsvOptions {
 struct CsvSchema {
   std::vector<std::string> names{};
   std::vector<Dtype> dtypes{};
-  /// Rows expected from the size of the text and of sampled rows; exact for a text that the sample
-  /// covers whole (up to bad rows), -1 for a longer stream.
+  /// Rows expected from the size of the text and of sampled rows; exact if the sample covers the
+  /// whole text (up to bad rows), -1 for a longer stream.
   int64_t estimated_rows = 0;
 };
 
@@ -64,16 +64,16 @@ struct CsvResult {
   Table rejects{};
 };
 
-/// Rows that are wanted of a scan.
+/// The rows that a scan returns.
 struct CsvFilter {
   /// Schema columns that `test` reads.
   std::vector<bool> reads{};
-  /// Which of some rows are wanted: a bool column, in which null is false. Gets the columns that it
+  /// Which rows of a batch to keep: a bool column, in which null is false. Gets the columns that it
   /// reads, in order; called for a batch of rows after the other.
   std::function<Column(const Table&)> test{};
 };
 
-/// A CSV source that is stamped and sniffed but not read: what a deferred scan holds. The schema is
+/// A CSV source that is stamped and sniffed but not read: what a lazy scan holds. The schema is
 /// fixed here from the head and from samples at places that the size alone decides; a later row
 /// that does not fit it is a bad row. Copies share the state; `read` may be called again and again.
 class HR_API CsvScan {
@@ -109,9 +109,9 @@ class HR_API CsvScan {
                  Place place = host) const;
 
   /// Reads only the rows that a filter wants, on the host. The columns that it reads, and
-  /// categories, are parsed for all rows; of the others only the fields of wanted rows are looked
-  /// at, and only these are checked. Batches of rows are resident, and what is wanted of them.
-  /// Throws as `read`, for the first bad row of those that it looks at; InvalidArgumentError for a
+  /// categories, are parsed for all rows; of the others only the fields of those rows are read
+  /// and checked. Batches of rows are resident, and what is kept of them.
+  /// Throws as `read`, for the first bad row of those that it reads; InvalidArgumentError for a
   /// scan that sets bad rows aside.
   /// `max_rows`: that many wanted rows at most (-1: all); what stands behind them is hardly read,
   /// and bad rows there are no error.

@@ -61,7 +61,7 @@ class CsvColumns {
 
   const CsvSchema& schema_;
   std::vector<Buffer> values_;
-  std::deque<ByteSource> text_;  // one a column
+  std::deque<ByteSource> text_;  // one per column
 };
 
 /// Makes the table of rejects.

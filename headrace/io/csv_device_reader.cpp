@@ -341,10 +341,10 @@ CsvDeviceRows parse_on_device(const CsvDeviceJob& job, ByteSource& text) {
   if constexpr (built_with_cuda) {
     check_plain(job);
     if (text.known_size() < 0 && job.limit < std::numeric_limits<int64_t>::max())
-      leave_to_host("a stream is read no further than asked");
+      leave_to_host("streams are read only as far as needed");
     return DeviceReader(job, text).read();
   }
-  leave_to_host("this build has no kernel for CUDA");
+  leave_to_host("built without CUDA kernels");
 }
 
 }  // namespace hr

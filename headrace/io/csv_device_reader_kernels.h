@@ -25,8 +25,8 @@ struct RefusedLine {
 
 inline constexpr int64_t kMostRefused = int64_t{1} << 16;
 
-/// Text of a block on a device begins on a border of so many bytes, and as many may be read behind
-/// its end.
+/// Text of a block on a device begins at a multiple of this many bytes, and as many may be read
+/// after its end.
 inline constexpr int64_t kLineTile = int64_t{1} << 14;
 
 /// Where lines go; all of it lies on the device.

@@ -22,7 +22,7 @@ struct CsvFields {
   const char* next = nullptr;    ///< behind the last of these rows
   const char* looked = nullptr;  ///< rows from `next` to here are irregular
   int32_t line_end = 1;          ///< bytes of a line end
-  bool ascii = true;             ///< what was looked at is
+  bool ascii = true;             ///< what was read is
   bool quotes = false;           ///< and holds quotes
   int32_t* ends = nullptr;  ///< first byte behind each field, from `text`; one more is before them
 
@@ -39,7 +39,7 @@ namespace cpu {
 /// False where SIMD is not worth it: then the kernels below do nothing.
 bool has_field_kernels();
 
-/// Most numbers that `index_fields` puts into a half of its room for a text of so many bytes.
+/// Most numbers that `index_fields` puts into a half of its room for text of this many bytes.
 constexpr int64_t csv_fields_most(int64_t text_bytes) {
   return (text_bytes < kCsvTileBytes ? text_bytes : kCsvTileBytes) + 128;
 }
@@ -50,7 +50,7 @@ constexpr int64_t csv_fields_room(int64_t text_bytes) {
 }
 
 /// Finds the fields of at most `most` rows in [text, end), where a row begins at `text` and a line
-/// end stands before `end`, perhaps with kCsvPadding bytes behind; looks at one tile at most.
+/// end stands before `end`, perhaps with kCsvPadding bytes after it; reads at most one tile.
 /// `room` has csv_fields_room(end - text) bytes.
 CsvFields index_fields(const CsvSyntax& syntax, int64_t fields, const char* text, const char* end,
                        int64_t most, int32_t* room);

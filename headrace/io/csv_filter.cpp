@@ -57,9 +57,9 @@ Table joined(std::vector<Table> batches) {
 CsvResult CsvReader::read_where(const CsvFilter& filter, const std::vector<bool>& columns,
                                 int64_t most) {
   if (state_.options.on_bad == BadRows::kReject)
-    throw_error<InvalidArgumentError>(kOp,
-                                      "bad rows are set aside, and a filter looks at some rows",
-                                      {{"path", state_.source.name()}}, "filter what was read");
+    throw_error<InvalidArgumentError>(kOp, "a filter cannot be combined with on_bad='reject'",
+                                      {{"path", state_.source.name()}},
+                                      "filter the rows after reading");
   const size_t count = state_.schema.names.size();
   const std::vector<bool> wanted = columns.empty() ? std::vector<bool>(count, true) : columns;
   // Codes follow the order in which the texts come, so categories are read whole.

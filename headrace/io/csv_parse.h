@@ -33,7 +33,7 @@ struct CsvBadRow {
   int64_t fix;     ///< and the fix
 };
 
-/// What one range gave beside the values of fixed width.
+/// What one range produced in addition to the values of fixed width.
 struct CsvPartial {
   struct Part {
     Buffer validity{};  ///< from bit 0; empty: no nulls
@@ -45,14 +45,14 @@ struct CsvPartial {
   };
 
   int64_t rows = 0;
-  std::vector<Part> parts{};  ///< one a column of the result, or none where all would be empty
+  std::vector<Part> parts{};  ///< one per column of the result, or none where all would be empty
   ByteBuffer text{};          ///< of all string columns, where the job says so
   std::vector<CsvBadRow> bad_rows{};
   ByteBuffer bad_text{};
   Buffer begins{};  ///< int32 offsets of the good rows, if they are noted
 };
 
-/// Rows of a range that are wanted: a bit a good row, of which so many are known.
+/// Rows of a range to keep: one bit per good row, of which this many are known.
 struct CsvKeep {
   const uint8_t* bits = nullptr;
   int64_t first = 0;  ///< bit of the range's first row

@@ -135,7 +135,7 @@ const char* CsvPartialWriter::type_error(const CsvTarget& target, const CsvField
                       (target.dtype.is_integer() ? "an " : "a ") +
                       std::string(target.dtype.name()) + ": '" + printable(text) + "'",
               .fix = "pass dtypes={\"" + name + "\": \"" + fits +
-                     "\"}, null_words that hold it, or on_bad=\"reject\""};
+                     "\"}, null_words that contain it, or on_bad=\"reject\""};
   return nullptr;
 }
 
@@ -196,7 +196,7 @@ const char* CsvPartialWriter::wrong_count(int64_t fields) {
               .what = "a row has " + std::to_string(fields) + (fields == 1 ? " field" : " fields") +
                       " where there " +
                       (names == 1 ? "is 1 name" : "are " + std::to_string(names) + " names"),
-              .fix = "mend the row, or pass on_bad=\"reject\" to set such rows aside"};
+              .fix = "fix the row, or pass on_bad=\"reject\" to set such rows aside"};
   return nullptr;
 }
 

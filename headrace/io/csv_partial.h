@@ -89,9 +89,9 @@ class CsvPartialWriter {
 
   const CsvRange& range_;
   int64_t first_slot_;
-  std::vector<ByteBuffer> arenas_;  // one a column, or one for all
+  std::vector<ByteBuffer> arenas_;  // one per column, or one for all
   std::vector<int64_t> noted_{};
-  std::vector<DictionaryBuilder> entries_;  // one a column, filled for categories
+  std::vector<DictionaryBuilder> entries_;  // one per column, filled for categories
 
   struct Noted {
     size_t column;

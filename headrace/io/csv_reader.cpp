@@ -183,7 +183,7 @@ Buffer CsvReader::take(const CsvRange& range) {
     return stock_.take(std::max(size, chunk_bytes_ + chunk_bytes_ / 16) + 2 * kCsvPadding);
   } catch (OutOfMemoryError& error) {
     if (size > kLongRange)
-      error.add_note("read_csv: one row of '" + state_.source.name() + "' at or behind line " +
+      error.add_note("read_csv: one row of '" + state_.source.name() + "' at or after line " +
                      std::to_string(range.first_line) + " has about " + std::to_string(size) +
                      " bytes; look for missing line ends or a quote that is never closed");
     throw;

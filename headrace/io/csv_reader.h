@@ -42,14 +42,14 @@ class CsvReader {
   /// Texts of ranges, as the parser wants them, by range.
   using Texts = std::vector<Buffer>;
 
-  /// Some ranges of the text, at most so many rows of them; `bits`: which rows are wanted.
+  /// Some ranges of the text, at most `most` rows of them; `bits`: which rows to keep.
   struct Batch {
     std::span<const CsvRange> ranges;
     int64_t most;
     int64_t most_kept = std::numeric_limits<int64_t>::max();
     const uint8_t* bits = nullptr;
     std::vector<int64_t> rows{};   ///< first row of each range, then the end; empty without bits
-    std::vector<int64_t> kept{};   ///< the same of those that are wanted
+    std::vector<int64_t> kept{};   ///< the same of those to keep
     std::vector<Buffer> begins{};  ///< of the rows of each range
   };
 
@@ -57,7 +57,8 @@ class CsvReader {
   CsvResult read_lines(Wanted& wanted, Place place);
   CsvResult read_here(Wanted& wanted);
 
-  /// Parses to `columns`. `texts`: filled when they are empty, else taken; null: read and dropped.
+  /// Parses to `columns`. The last argument: buffers of text, filled if empty, else used; null:
+  /// read and dropped.
   std::vector<CsvPartial> parse(Wanted& wanted, CsvColumns& columns, const Batch& batch,
                                 std::vector<int64_t>& first_slots, Texts* texts);
   CsvPartial parse_range(const CsvParseJob& job, const Batch& batch, size_t index,

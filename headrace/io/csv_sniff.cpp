@@ -153,7 +153,7 @@ class Sniffer {
     if (row.defect != FieldDefect::kNone && has_header)
       fail(row.defect == FieldDefect::kOpenQuote ? "a quote in the header is never closed"
                                                  : "text follows a closing quote in the header",
-           line_, "mend the header, or pass quote=None if quotes mean nothing here");
+           line_, "fix the header, or pass quote=None if quotes mean nothing here");
     const char* data = has_header ? std::min(next_row(syntax_, row.stop), head.end()) : p;
     if (has_header && !head.has_all(data)) return false;
     layout_.data_begin = data - head.begin();
@@ -177,7 +177,7 @@ class Sniffer {
     if (!options_.names.empty()) {
       if (options_.names.size() != count)
         throw_error<InvalidArgumentError>(
-            op_, "the names do not fit the first row",
+            op_, "names and the fields of the first row differ in number",
             {{"names", options_.names.size()}, {"fields", count}, {"path", name_}},
             "pass one name for each field");
       layout_.names = options_.names;
@@ -200,7 +200,7 @@ class Sniffer {
   void check_names() {
     for (const std::string& name : layout_.names)
       if (name.find('\0') != std::string::npos)
-        fail("a column name holds a NUL byte: '" + printable(name) + "'", line_,
+        fail("a column name contains a NUL byte: '" + printable(name) + "'", line_,
              "pass names=[...], or check that this is text");
   }
 
@@ -237,8 +237,8 @@ class Sniffer {
     }
     if (guesses_ && all.rows == 0 && !head.reaches_end()) {
       if (all.has_endless_row || head.size() >= kMaxHeadBytes)
-        fail("the first row does not end within 16 MiB, so it tells no dtypes", layout_.first_line,
-             "pass dtypes=, or check the line ends and quote=");
+        fail("the first row does not end within 16 MiB, so its dtypes are unknown",
+             layout_.first_line, "pass dtypes=, or check the line ends and quote=");
       return false;
     }
     for (const Looked& sample : samples) {

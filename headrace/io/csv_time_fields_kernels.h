@@ -22,7 +22,7 @@ int64_t parse_time_fields(const CsvFields& fields, int64_t field, TimeUnit unit,
 /// Gives the text of the field `field` of each row its code in `entries`. Rows that are null, hold
 /// doubled quotes or are not UTF-8 are listed in `others`. Behind a row with doubled quotes only
 /// known strings get their code and the other rows are listed too: so new strings come in the order
-/// of the rows when those listed are looked at in their order.
+/// of the rows when those listed are read in their order.
 int64_t parse_category_fields(const CsvSyntax& syntax, const CsvFields& fields, int64_t field,
                               DictionaryBuilder& entries, int32_t* values, int32_t* others);
 

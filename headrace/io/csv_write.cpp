@@ -46,7 +46,7 @@ FloatFormat parse_format(const std::string& text) {
       if (*stop == 'e' || *stop == 'f' || *stop == 'g') return format;
     }
   }
-  throw_error<InvalidArgumentError>(kOp, "an unknown float format", {{"float_format", text}},
+  throw_error<InvalidArgumentError>(kOp, "unknown float format", {{"float_format", text}},
                                     "pass shortest, or %.<n>e, %.<n>f or %.<n>g with n to 64");
 }
 
@@ -56,7 +56,7 @@ char* write_zoned(int64_t value, TimeUnit unit, const TimezoneRules& zone, char*
   const int32_t offset = ZoneClock(zone).offset_at(floor_divide(value, units));
   int64_t local;
   if (__builtin_add_overflow(value, offset * units, &local))
-    throw_error<InvalidArgumentError>(kOp, "a time that does not fit in its zone",
+    throw_error<InvalidArgumentError>(kOp, "a time is out of range in its time zone",
                                       {{"value", value}}, "use a coarser unit");
   return write_iso_offset(offset, write_iso_time(local, unit, out));
 }
@@ -73,7 +73,7 @@ class Formatter {
       throw_error<InvalidArgumentError>(kOp, "the delimiter cannot be the quote");
     for (const Column& column : table.columns())
       if (column.dtype().is_complex())
-        throw_error<TypeMismatchError>(kOp, "complex numbers are not written as text",
+        throw_error<TypeMismatchError>(kOp, "complex numbers cannot be written as text",
                                        {{"dtype", column.dtype().name()}},
                                        "write the real and the imaginary part");
     for (const Column& column : table.columns())

@@ -17,7 +17,7 @@ struct CsvWriteOptions {
   /// "%.<n>g" with n from 0 to 64: the bytes that C's printf gives.
   std::string float_format = "shortest";
   /// Stands for null. A column alone in its table writes NA instead of an empty word, since an
-  /// empty line is no row.
+  /// empty line is not a row.
   std::string null_word{};
   std::string line_end = "\n";
   /// Waits until the bytes are on the disk before the new file takes the old one's place.

@@ -56,7 +56,7 @@ class GzipReader {
   GzipReader(std::string op, ReadBytes packed, std::string name)
       : op_(std::move(op)), name_(std::move(name)), input_{.read = std::move(packed)} {
     if (inflateInit2(&stream_, 15 + 16) != Z_OK)
-      throw_error<OutOfMemoryError>(op_, "zlib could not start", {{"path", name_}});
+      throw_error<OutOfMemoryError>(op_, "zlib initialization failed", {{"path", name_}});
   }
 
   GzipReader(const GzipReader&) = delete;
@@ -81,7 +81,7 @@ class GzipReader {
       if (code == Z_STREAM_END)
         between_members_ = true;
       else if (code != Z_OK && code != Z_BUF_ERROR)
-        damaged(op_, "the gzip data is damaged", name_, "fetch or write the file again");
+        damaged(op_, "the gzip data is corrupt", name_, "fetch or write the file again");
     }
     return done;
   }
@@ -93,7 +93,7 @@ class GzipReader {
       while (input_.fill() && *input_.data() == 0) ++input_.begin;
       if (!input_.fill()) return false;
       if (*input_.data() != 0x1f)
-        damaged(op_, "other bytes follow the gzip data", name_, "cut them off");
+        damaged(op_, "unexpected bytes follow the gzip data", name_, "cut them off");
       inflateReset(&stream_);
     }
     first_ = between_members_ = false;
@@ -118,7 +118,8 @@ class ZstdReader {
         name_(std::move(name)),
         input_{.read = std::move(packed)},
         context_(ZSTD_createDCtx()) {
-    if (!context_) throw_error<OutOfMemoryError>(op_, "zstd could not start", {{"path", name_}});
+    if (!context_)
+      throw_error<OutOfMemoryError>(op_, "zstd initialization failed", {{"path", name_}});
   }
 
   ZstdReader(const ZstdReader&) = delete;
@@ -136,7 +137,7 @@ class ZstdReader {
       const size_t before = out.pos;
       pending_ = ZSTD_decompressStream(context_, &out, &in);
       if (ZSTD_isError(pending_))
-        damaged(op_, "the zstd data is damaged", name_, "fetch or write the file again");
+        damaged(op_, "the zstd data is corrupt", name_, "fetch or write the file again");
       input_.begin += static_cast<int64_t>(in.pos);
       if (!more && out.pos == before && pending_ != 0)
         damaged(op_, "the zstd data ends early", name_, "fetch or write the file again");
@@ -162,7 +163,8 @@ ReadBytes reader(std::string_view op, ReadBytes packed, std::string name) {
 
 [[noreturn]] [[maybe_unused]] void missing(std::string_view op, std::string_view codec,
                                            const std::string& name) {
-  throw_error<UnsupportedError>(op, "this build has no " + std::string(codec), {{"path", name}},
+  throw_error<UnsupportedError>(op, "this build does not include " + std::string(codec),
+                                {{"path", name}},
                                 "decompress the file first, or build with its library");
 }
 
@@ -182,7 +184,7 @@ Compression detect_compression(std::string_view op, std::string_view head,
        {std::pair("BZh"sv, "bzip2"sv), std::pair("\xfd\x37zXZ\0"sv, "xz"sv),
         std::pair("PK\x03\x04"sv, "zip"sv), std::pair("\x04\x22\x4d\x18"sv, "lz4"sv)})
     if (head.starts_with(magic))
-      throw_error<UnsupportedError>(op, "this compression is not read",
+      throw_error<UnsupportedError>(op, "unsupported compression",
                                     {{"compression", codec}, {"path", name}},
                                     "decompress the file first, or use gzip or zstd");
   return Compression::kNone;

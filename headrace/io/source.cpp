@@ -35,7 +35,7 @@ std::string operator_name() {
     what = "there is no such file";
     fix = "check the path";
   } else if (code == EACCES || code == EPERM) {
-    what = "the file may not be read";
+    what = "no permission to read the file";
     fix = "change its permissions or the user";
   } else if (code == EISDIR) {
     what = "this is a directory";
@@ -111,7 +111,7 @@ bool holds_its_size(std::string_view op, const File& file, const Stamp& stamp) {
 }
 
 [[noreturn]] void replaced(std::string_view op, const std::string& path) {
-  throw InputError(error_message(op, "the file changed: another one has its path now",
+  throw InputError(error_message(op, "the file changed: its path now names another file",
                                  {{"path", path}}, "scan it again"),
                    path);
 }
@@ -179,8 +179,7 @@ class StreamByteSource final : public ByteSource {
       const int64_t used = size_ % kBlockBytes;
       const int64_t got = read_(blocks_.back().mutable_as<char>() + used, kBlockBytes - used);
       if (got < 0 || got > kBlockBytes - used)
-        throw_error<InvalidArgumentError>("source",
-                                          "the stream returned more than it was asked for",
+        throw_error<InvalidArgumentError>("source", "the stream returned more bytes than requested",
                                           {{"bytes", got}, {"asked", kBlockBytes - used}});
       if (got == 0) over_ = true;
       size_ += got;
@@ -348,7 +347,7 @@ std::shared_ptr<ByteSource> Source::open(std::string_view op, Compression compre
       return file->read(name, into, size, -1);
     };
   } else if (!read) {
-    throw InputError(error_message(op, "the stream was read before and failed",
+    throw InputError(error_message(op, "an earlier read of the stream failed",
                                    {{"source", state.name}}, "open it again"),
                      state.name);
   }

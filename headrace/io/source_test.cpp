@@ -128,7 +128,7 @@ TEST_F(SourceTest, AFileIsTheOneThatWasOpened) {
   fs::rename(folder_ / "other.csv", path);
   expect_numbers(source);  // still whole, though its path is another file's
   EXPECT_THAT([&] { read_csv(source); },
-              testing::ThrowsMessage<InputError>(HasSubstr("another one has its path now")));
+              testing::ThrowsMessage<InputError>(HasSubstr("names another file")));
   const CsvScan scan(Source::path(path));
   file("x\n-1\n");
   fs::remove(path);
@@ -163,7 +163,7 @@ TEST_F(SourceTest, AThrowingStreamPassesItsError) {
   const Source source = Source::stream([](char*, int64_t) -> int64_t { throw InputError("stop"); });
   EXPECT_THROW(read_csv(source), InputError);
   EXPECT_THAT([&] { read_csv(source); },
-              testing::ThrowsMessage<InputError>(HasSubstr("was read before")));
+              testing::ThrowsMessage<InputError>(HasSubstr("earlier read")));
   EXPECT_THROW(read_csv(Source::stream([](char*, int64_t size) { return size + 1; })),
                InvalidArgumentError);
 }

@@ -78,7 +78,7 @@ void iterate(double* vectors, double* values, double* beside, int64_t size) {
     int64_t first = last - 1;
     while (first > 0 && !is_split(first - 1)) --first;
     if (--steps_left == 0)
-      throw_error<InternalError>("eigh", "the iteration does not settle", {{"size", size}});
+      throw_error<InternalError>("eigh", "the iteration did not converge", {{"size", size}});
     step(vectors, values, beside, first, last, size);
   }
 }

@@ -5,7 +5,7 @@
 
 namespace hr::cpu {
 
-/// Leaves the diagonal in `diagonal`, what stands beside it in `beside`, and in row k of `a`, right
+/// Leaves the diagonal in `diagonal`, the subdiagonal in the second one, and in row k of `a`, right
 /// of the diagonal, the vector of the k-th reflection, whose factor is `betas[k]`. `scratch` is n.
 void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas,
                            double* scratch, int64_t n);

@@ -70,7 +70,7 @@ NodePtr model_node(OperatorPtr model, const NodePtr& mean, const NodePtr& compon
   const Signature& from = x->signature();
   if (from.form != Form::kTensor || from.shape.size() != 2 || !from.dtype.is_floating())
     throw_error<TypeMismatchError>(
-        op, "needs a two-dimensional float32 or float64 array",
+        op, "expected a 2-D float32 or float64 array",
         {{"dimensions", from.shape.size()}, {"dtype", from.dtype.name()}});
   if (from.shape[1] != columns && from.shape[1] != kUnknown)
     throw_error<InvalidArgumentError>(op, "the number of columns differs from the model's",
@@ -85,7 +85,7 @@ NodePtr model_node(OperatorPtr model, const NodePtr& mean, const NodePtr& compon
 
 Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components) {
   if (x->signature().form != Form::kTensor)
-    throw_error<TypeMismatchError>("pca_fit", "needs an array of two dimensions");
+    throw_error<TypeMismatchError>("pca_fit", "expected a 2-D array");
   Pca model;
   const std::vector<Value> made = dispatch_to_place(
       "pca_fit", [](std::span<const Value>) { return std::string(); }, {force(x)},

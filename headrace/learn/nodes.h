@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deferred forms of this room's functions: dtype and shape are checked now, the work is done
-// later. Fitting is not deferred: it looks at its data, where they are.
+// The lazy forms of this room's functions: dtype and shape are checked now, the work is done
+// later. Fitting is not lazy: it reads its data, in place.
 #pragma once
 #include "headrace/learn/pca.h"
 #include "headrace/plan/graph/node.h"

@@ -20,7 +20,7 @@ constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
 void check_matrix(std::string_view op, const Tensor& x) {
   if (x.num_dimensions() != 2 || !x.dtype().is_floating())
     throw_error<TypeMismatchError>(
-        op, "needs two-dimensional float32 or float64",
+        op, "expected a 2-D float32 or float64 array",
         {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
 }
 
@@ -110,10 +110,11 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
   const int64_t rows = x.shape()[0];
   const int64_t features = x.shape()[1];
   if (rows < 2)
-    throw_error<InvalidArgumentError>("pca_fit", "a variance needs two rows", {{"rows", rows}});
+    throw_error<InvalidArgumentError>("pca_fit", "the variance needs at least two rows",
+                                      {{"rows", rows}});
   if (num_components < 1 || num_components > std::min(rows, features))
     throw_error<InvalidArgumentError>(
-        "pca_fit", "num_components does not fit",
+        "pca_fit", "num_components is out of range",
         {{"num_components", num_components}, {"rows", rows}, {"features", features}},
         "use 1 to the smaller of rows and features");
   const ScopedTag tag("pca_fit");
@@ -123,7 +124,7 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
   for (int64_t j = 0; j < features; ++j) {
     mean[j] /= static_cast<double>(rows);
     if (!std::isfinite(mean[j]))
-      throw_error<InvalidArgumentError>("pca_fit", "a column has NaN or infinite values",
+      throw_error<InvalidArgumentError>("pca_fit", "a column contains NaN or infinite values",
                                         {{"column", j}}, "drop or fill them first");
   }
 

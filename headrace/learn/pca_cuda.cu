@@ -249,7 +249,7 @@ void project(const Tensor& x, const Tensor& mean, const Tensor& components, Buff
   // As many rows as 48 KiB of shared memory take: two at least, or none.
   const auto groups = static_cast<int>(std::min<int64_t>(2 * kMostProjected / values, 16)) / 2 * 2;
   if (groups == 0)
-    throw_error<UnsupportedError>(op, "so many features have no kernel for CUDA",
+    throw_error<UnsupportedError>(op, "too many features for the CUDA kernel",
                                   {{"features", features}}, "move the values first: x.to('cpu')");
   DeviceCall call(op, x.place());
   for (const Tensor* input : {&x, &mean, &components}) call.reads(input->buffer());

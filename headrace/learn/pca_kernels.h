@@ -47,7 +47,7 @@ void pca_reconstruction_error(const Tensor& x, const double* mean, const double*
 
 namespace hr::cuda {
 
-// The same of rows on a device, the model beside them as it was fitted: contiguous, not padded.
+// The same of rows on a device, the model with them as it was fitted: contiguous, not padded.
 // Sums and products of all parts together, on the host.
 
 void pca_sums(const Tensor& x, double* sums, int64_t padded);

@@ -17,7 +17,7 @@ NodePtr one_dimension(const char* op, const NodePtr& node) {
   const Signature& signature = node->signature();
   if (!signature.dtype.is_real() || signature.shape.size() != 1)
     throw_error<TypeMismatchError>(
-        op, "needs one-dimensional integers or floats",
+        op, "expected a 1-D array of integers or floats",
         {{"dimensions", signature.shape.size()}, {"dtype", signature.dtype.name()}});
   return signature.form == Form::kColumn ? as_tensor_node(node) : node;
 }

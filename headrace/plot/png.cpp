@@ -53,7 +53,7 @@ int64_t most_deflated_bytes(int64_t count) {
 int64_t deflate_bytes(const uint8_t* bytes, int64_t count, uint8_t* out, int64_t room) {
   uLongf size = static_cast<uLongf>(room);
   if (compress2(out, &size, bytes, static_cast<uLong>(count), 6) != Z_OK)
-    throw_error<OutOfMemoryError>("encode_png", "zlib found no memory", {{"bytes", count}});
+    throw_error<OutOfMemoryError>("encode_png", "zlib ran out of memory", {{"bytes", count}});
   return static_cast<int64_t>(size);
 }
 

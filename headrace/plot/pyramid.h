@@ -10,7 +10,7 @@ namespace hr {
 
 /// A series as codes of 16 bits: code 0 means missing, code c means `offset + step * c`.
 /// A bucket of 1 holds the rows themselves; a longer one a lowest and a highest value. The levels
-/// above follow from the base by minimum and maximum, so whoever draws makes them and nobody
+/// above follow from the base by minimum and maximum, so the drawing code makes them and nothing
 /// stores them.
 struct Pyramid {
   int64_t num_rows = 0;

@@ -31,7 +31,7 @@ void check_pair(std::string_view op, const Tensor& a, const Tensor& b) {
   for (const Tensor* x : {&a, &b})
     if (x->num_dimensions() != 1 || !x->dtype().is_real())
       throw_error<TypeMismatchError>(
-          op, "needs one-dimensional integers or floats",
+          op, "expected a 1-D array of integers or floats",
           {{"dimensions", x->num_dimensions()}, {"dtype", x->dtype().name()}});
   if (a.num_elements() != b.num_elements())
     throw_error<InvalidArgumentError>(op, "the two tensors differ in length",

@@ -29,7 +29,7 @@ Tensor transform(std::string_view op, Transform kind, const Tensor& x, std::opti
                  FftNorm norm) {
   const ScopedTag tag(op);
   if (x.num_dimensions() == 0)
-    throw_error<InvalidArgumentError>(op, "a single number has no axis to transform",
+    throw_error<InvalidArgumentError>(op, "a 0-d array has no axis to transform",
                                       {{"dimensions", 0}}, "pass one or more dimensions");
   if (x.dtype().is_string() || (kind == Transform::kRealForward && x.dtype().is_complex()))
     throw_error<TypeMismatchError>(op, "the dtype cannot be transformed",

@@ -18,7 +18,7 @@ enum class FftNorm { kBackward, kOrtho, kForward };
 /// row. The relative error (2-norm) is a few eps log2(n); the roots are within an ulp.
 /// Mixed radix (2 to 31), Bluestein's method for other primes; plans are kept in a small cache.
 /// Rows run in parallel, and long ones on all workers; the bits of a row depend on its values and n
-/// alone. Long rows need about n numbers beside the result.
+/// alone. Long rows need about n numbers in addition to the result.
 /// Throws InvalidArgumentError when `x` is 0-d or n < 1. O(n log n) for every n.
 HR_API Tensor fft(const Tensor& x, std::optional<int64_t> n = {},
                   FftNorm norm = FftNorm::kBackward);

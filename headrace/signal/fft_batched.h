@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of the transforms. "Pairs" are complex numbers as they lie in a tensor;
+// Pieces of the transforms. "Pairs" are complex numbers interleaved as in a tensor;
 // blocks are fft_plan.h's. With `exchanged`, real and imaginary parts change places as they are
 // read and written: the transform is then the inverse one.
 #pragma once

@@ -37,7 +37,7 @@ void check(const Tensor& signal, const Tensor& taps, ConvolveMode mode) {
         "fft_convolve", "signal and taps must both be float32 or both float64",
         {{"signal", signal.dtype().name()}, {"taps", taps.dtype().name()}}, "use astype first");
   if (taps.num_elements() == 0)
-    throw_error<InvalidArgumentError>("fft_convolve", "there are no taps", {{"taps", 0}},
+    throw_error<InvalidArgumentError>("fft_convolve", "the taps are empty", {{"taps", 0}},
                                       "pass at least one");
   if (mode != ConvolveMode::kFull && signal.num_elements() > 0 &&
       taps.num_elements() > signal.num_elements())
@@ -90,7 +90,7 @@ std::string fft_convolve_method(const Tensor& taps) {
   std::snprintf(time, sizeof time, "%.2f", method.nanoseconds);
   return (method.block == 0 ? "direct" : "FFT of " + std::to_string(method.block)) + ", " +
          std::to_string(counting.count) + " of " + std::to_string(taps.num_elements()) +
-         " taps count, about " + time + " ns a sample and core";
+         " taps used, about " + time + " ns per sample and core";
 }
 
 }  // namespace hr

@@ -29,7 +29,7 @@ struct ConvolveTaps {
 /// At least one stays; all do when one is not finite.
 ConvolveTaps trim_taps(const Tensor& taps);
 
-/// How so many taps are summed: chosen by their number and the dtype alone, so that the bits are
+/// How a number of taps is summed: chosen by their number and the dtype alone, so that the bits are
 /// the same on every machine.
 struct ConvolveMethod {
   int64_t block;       ///< length of the FFT; 0: directly
@@ -42,8 +42,8 @@ ConvolveMethod choose_method(int64_t num_taps);
 /// More taps are never summed directly.
 inline constexpr int64_t kMostDirectTaps = 128;
 
-/// Length of the FFT for so many taps and outputs, or 0: that of the method, less for a signal that
-/// fits a shorter pair of blocks.
+/// Length of the FFT for a number of taps and outputs, or 0: that of the method, less for a signal
+/// that fits a shorter pair of blocks.
 template <class T>
 int64_t convolve_block(int64_t num_taps, int64_t num_outputs);
 
@@ -55,7 +55,7 @@ struct ConvolvePass {
 };
 
 /// A forward transform by decimation in frequency leaves its terms in scrambled order; the inverse
-/// one takes them as they lie, and the taps' spectrum is scrambled alike: nothing is ever sorted.
+/// one reads them in place, and the taps' spectrum is scrambled alike: nothing is ever sorted.
 /// Both run depth first, so that sub-blocks stay in the nearest cache between the two.
 template <class T>
 struct ConvolvePlan {

@@ -165,8 +165,8 @@ TYPED_TEST(FftConvolve, ChoosesByTheTapsThatCount) {
   std::vector<TypeParam> taps(100, 0);
   taps[50] = 1;
   EXPECT_EQ(fft_convolve_method(tensor_of(taps)),
-            std::string("direct, 1 of 100 taps count, about ") + (single ? "0.30" : "0.50") +
-                " ns a sample and core");
+            std::string("direct, 1 of 100 taps used, about ") + (single ? "0.30" : "0.50") +
+                " ns per sample and core");
 }
 
 TYPED_TEST(FftConvolve, IsTheSameForAnyThreadsAndLevel) {

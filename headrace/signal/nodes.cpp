@@ -26,7 +26,7 @@ NodePtr one_dimension(const char* op, const NodePtr& node, bool (Dtype::*fits)()
                                    {{"dtype", signature.dtype.name()}, {"wanted", wanted}},
                                    "convert with astype");
   if (signature.shape.size() != 1)
-    throw_error<TypeMismatchError>(op, "one dimension is wanted",
+    throw_error<TypeMismatchError>(op, "expected one dimension",
                                    {{"dimensions", signature.shape.size()}},
                                    "select a row or ravel");
   return as_tensor_node(node);
@@ -117,8 +117,8 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
   if (mode == ConvolveMode::kValid)
     signature = rows_of(signature.dtype, known, n == 0 ? 0 : n - m + 1);
   if (m == 0)
-    throw_error<InvalidArgumentError>("fft_convolve", "there are no taps", {{"taps", m}},
-                                      "pass at least one, [1.0] changes nothing");
+    throw_error<InvalidArgumentError>("fft_convolve", "the taps are empty", {{"taps", m}},
+                                      "pass at least one; [1.0] keeps the signal");
   if (known && n > 0 && m > n && mode != ConvolveMode::kFull)
     throw_error<InvalidArgumentError>("fft_convolve", "the taps are longer than the signal",
                                       {{"taps", m}, {"signal", n}},
@@ -153,7 +153,7 @@ NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr
     throw_error<InvalidArgumentError>("non_max_suppression", "the window is not odd and positive",
                                       {{"window", window}}, "use an odd number of samples");
   if (!threshold->signature().is_scalar() || !threshold->signature().dtype.is_real())
-    throw_error<TypeMismatchError>("non_max_suppression", "the threshold is no number",
+    throw_error<TypeMismatchError>("non_max_suppression", "the threshold is not a number",
                                    {{"dtype", threshold->signature().dtype.name()}},
                                    "pass a float or an array without dimensions");
   Signature signature = array->signature();
@@ -196,7 +196,7 @@ NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& le
   if (lengths) inputs.push_back(one_dimension("segments", lengths, &Dtype::is_signed, "int64"));
   if (width < 0)
     throw_error<InvalidArgumentError>("segments", "width is negative", {{"width", width}},
-                                      "pass the columns of the result");
+                                      "pass the number of columns of the result");
   const Signature& rows = inputs[1]->signature();
   Signature signature = array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain);
   return operator_node(Windows::make(width, normalize), std::move(signature), std::move(inputs));
@@ -223,7 +223,7 @@ NodePtr nonzero_node(const NodePtr& gate) {
   const Signature& signature = gate->signature();
   if (!signature.dtype.is_bool() || signature.shape.size() != 1)
     throw_error<TypeMismatchError>(
-        "nonzero", "a 1-D bool array is wanted",
+        "nonzero", "expected a 1-D bool array",
         {{"dtype", signature.dtype.name()}, {"dimensions", signature.shape.size()}},
         "compare first, for example x > 0");
   return operator_node(IndexOfTrue::make(),
@@ -354,11 +354,11 @@ NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNo
   const Signature& from = x->signature();
   if (from.shape.empty() || from.dtype.is_string())
     throw_error<TypeMismatchError>(
-        name, "an array of numbers is wanted",
+        name, "expected an array of numbers",
         {{"dtype", from.dtype.name()}, {"dimensions", from.shape.size()}},
         "pass one or more dimensions of numbers");
   if (kind == FftKind::kRfft && from.dtype.is_complex())
-    throw_error<TypeMismatchError>(name, "real input is wanted", {{"dtype", from.dtype.name()}},
+    throw_error<TypeMismatchError>(name, "expected real input", {{"dtype", from.dtype.name()}},
                                    "use fft");
   const NodePtr array = from.form == Form::kColumn ? as_tensor_node(x) : x;
   const bool single =

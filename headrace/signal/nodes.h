@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deferred forms of this room's functions: dtype and shape are checked now, the work is done
+// The lazy forms of this room's functions: dtype and shape are checked now, the work is done
 // later.
 #pragma once
 #include "headrace/plan/graph/node.h"

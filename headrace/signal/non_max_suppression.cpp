@@ -26,7 +26,7 @@ Tensor non_max_suppression(const Tensor& x, int64_t window, double threshold) {
   const ScopedTag tag("non_max_suppression");
   check_one_dimension("non_max_suppression", x);
   if (!x.dtype().is_real())
-    throw_error<TypeMismatchError>("non_max_suppression", "peaks need integers or floats",
+    throw_error<TypeMismatchError>("non_max_suppression", "expected integers or floats",
                                    {{"dtype", x.dtype().name()}}, "use astype first");
   if (window < 1 || window % 2 == 0)
     throw_error<InvalidArgumentError>("non_max_suppression", "the window must be odd and positive",

@@ -56,7 +56,7 @@ Tensor segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, in
   check_int64("lengths must be int64", lengths);
   if (width < 0)
     throw_error<InvalidArgumentError>("segments", "the width is negative", {{"width", width}},
-                                      "pass the columns of the result");
+                                      "pass the number of columns of the result");
   const int64_t rows = begins.num_elements();
   if (lengths.num_elements() != rows && lengths.num_elements() != 1)
     throw_error<InvalidArgumentError>(

@@ -20,7 +20,7 @@ HR_BOTH inline WindowCut cut_window(int64_t begin, int64_t length, int64_t rows)
   return {before, length - before < rows ? length - before : rows};
 }
 
-/// A row that deviates by less of its mean is looked at for equal values.
+/// A row that deviates by less of its mean is checked for equal values.
 inline constexpr double kNearlyEqual = 1e-6;
 
 /// A row of n float32 values whose mean is less than this many deviations takes its deviation from

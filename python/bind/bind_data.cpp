@@ -82,7 +82,8 @@ nb::object tensor_list(const hr::Tensor& tensor, size_t dimension, int64_t eleme
 }
 
 nb::object tensor_item(const hr::Tensor& tensor, const std::vector<int64_t>& index) {
-  if (index.size() != tensor.shape().size()) throw nb::index_error("one index a dimension");
+  if (index.size() != tensor.shape().size())
+    throw nb::index_error("expected one index per dimension");
   int64_t element = 0;
   for (size_t i = 0; i < index.size(); ++i) {
     check_row(index[i], tensor.shape()[i]);
@@ -106,7 +107,7 @@ hr::Tensor scalar_tensor(nb::handle value, std::string_view dtype_word) {
 // The strings behind the codes of a category column.
 hr::Column categories(const hr::Column& column) {
   if (!column.dictionary())
-    hr::throw_error<hr::TypeMismatchError>("cat", "not a column of categories",
+    hr::throw_error<hr::TypeMismatchError>("cat", "expected a category column",
                                            {{"dtype", column.dtype().name()}},
                                            "use astype('category') first");
   return column.dictionary()->values();

@@ -63,7 +63,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const hr::Error& e) {
     raise(new_error("InternalError", e.what()));
   } catch (const std::bad_alloc&) {
-    raise(new_error("OutOfMemoryError", "allocate: the system gives no memory"));
+    raise(new_error("OutOfMemoryError", "allocate: the system refused memory"));
   }
 }
 

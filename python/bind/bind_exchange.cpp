@@ -198,7 +198,7 @@ namespace {
 nb::object dlpack_there(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
                         nb::handle copy) {
   if (!copy.is_none() && nb::cast<bool>(copy))
-    refuse("a copy on the device is not made here", "copy in the other library");
+    refuse("copies on the device are not supported", "copy it in the other library");
   const hr::DevicePin pin(tensor.buffer());
   const int64_t asked = stream.is_none() ? 1 : nb::cast<int64_t>(stream);
   if (asked != -1) hr::hand_over("__dlpack__", tensor.buffer(), reinterpret_cast<void*>(asked));

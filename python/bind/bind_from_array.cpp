@@ -27,7 +27,7 @@ hr::Shape element_strides(std::string_view op, const hr::Shape& bytes, int64_t w
   hr::Shape strides;
   for (const int64_t stride : bytes) {
     if (stride % width != 0)
-      hr::throw_error<hr::UnsupportedError>(op, "elements do not lie on a grid of their size",
+      hr::throw_error<hr::UnsupportedError>(op, "the stride is not a multiple of the element size",
                                             {{"stride", stride}, {"size", width}},
                                             "pass numpy.ascontiguousarray(x)");
     strides.push_back(stride / width);
@@ -76,7 +76,8 @@ Adopted adopt_buffer(nb::handle object, std::string_view op) {
 Adopted adopt_interface(nb::handle object, nb::dict interface, std::string_view op) {
   const nb::object data = interface["data"];
   if (interface.contains("mask") && !nb::object(interface["mask"]).is_none())
-    hr::throw_error<hr::UnsupportedError>(op, "a masked array", {}, "fill the mask first");
+    hr::throw_error<hr::UnsupportedError>(op, "masked arrays are not supported", {},
+                                          "fill the mask first");
   if (!nb::isinstance<nb::tuple>(data)) return adopt_buffer(object, op);
   const hr::Dtype dtype = hr::from_typestr(op, nb::cast<std::string>(interface["typestr"]));
   auto shape = nb::cast<hr::Shape>(interface["shape"]);
@@ -142,8 +143,8 @@ nb::tuple from_dlpack(nb::handle object, std::string_view op) {
                                                      "used_dltensor_versioned", op);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor"))
     return take_dlpack<hr::DLManagedTensor>(capsule, "dltensor", "used_dltensor", op);
-  hr::throw_error<hr::InvalidArgumentError>(op, "not a DLPack capsule, or one that was used before",
-                                            {}, "pass the array itself");
+  hr::throw_error<hr::InvalidArgumentError>(
+      op, "not a DLPack capsule, or one that was already consumed", {}, "pass the array itself");
 }
 
 template <class T>

@@ -32,24 +32,24 @@ enum class Kind {
 
 [[noreturn]] void refuse_value(nb::handle value, int64_t row) {
   hr::throw_error<hr::TypeMismatchError>(
-      kOp, "a list value that no column holds",
+      kOp, "unsupported value in a list",
       {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
       "use bool, int, float, Decimal, str, date, datetime, timedelta or None");
 }
 
 [[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
   hr::throw_error<hr::InvalidArgumentError>(
-      kOp, "a number that the dtype does not hold",
+      kOp, "a number does not fit the dtype",
       {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
-      "give a wider dtype, or float64");
+      "pass a wider dtype, or float64");
 }
 
 [[noreturn]] void refuse_time(nb::handle value, int64_t row, hr::Dtype dtype) {
   hr::throw_error<hr::InvalidArgumentError>(
-      kOp, "a time that the dtype does not hold",
+      kOp, "a time does not fit the dtype",
       {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
-      dtype.has_zone() ? "give a finer unit, and times with a tzinfo"
-                       : "give a finer unit, and times without a zone");
+      dtype.has_zone() ? "pass a finer unit, and times with a tzinfo"
+                       : "pass a finer unit, and times without a zone");
 }
 
 // A Python int or float, also for NumPy's scalars; null for anything else.
@@ -112,9 +112,9 @@ hr::Dtype instants_of_one_zone(const nb::list& values) {
     if (!value.is_none()) {
       const std::string own = zone_from_python(value);
       if (!zone.empty() && own != zone)
-        hr::throw_error<hr::TypeMismatchError>(kOp, "a list of times of several zones",
+        hr::throw_error<hr::TypeMismatchError>(kOp, "the list has times in several time zones",
                                                {{"row", row}, {"zone", zone}, {"other", own}},
-                                               "give a dtype, for example 'datetime64[us, UTC]'");
+                                               "pass a dtype, for example 'datetime64[us, UTC]'");
       zone = own;
     }
     ++row;
@@ -136,9 +136,9 @@ hr::Dtype digits_of_all(const nb::list& values) {
       if (!hr::parse_decimal(text.data(), text.data() + text.size()).good ||
           before + behind > hr::kMostDigits)
         hr::throw_error<hr::InvalidArgumentError>(
-            kOp, "decimals of more than 38 digits together, or no number",
+            kOp, "the decimals need more than 38 digits, or one is not a number",
             {{"row", row}, {"value", text.substr(0, 60)}},
-            "give a dtype, for example 'decimal128(38, 10)', or 'float64'");
+            "pass a dtype, for example 'decimal128(38, 10)', or 'float64'");
     }
     ++row;
   }
@@ -156,9 +156,9 @@ hr::Dtype infer(const nb::list& values) {
   if (times > 0) {
     if (numbers || has(Kind::kBool) || has(Kind::kText) || times > 1)
       hr::throw_error<hr::TypeMismatchError>(
-          kOp, "a list of dates and other values", {},
+          kOp, "the list has dates and other values", {},
           "make all of them dates, or datetimes without a zone, or with one, or timedeltas, or "
-          "give a dtype");
+          "pass a dtype");
     if (has(Kind::kInstant)) return instants_of_one_zone(values);
     return has(Kind::kDate)   ? hr::TypeId::kDate
            : has(Kind::kTime) ? hr::TypeId::kTimestamp
@@ -166,13 +166,13 @@ hr::Dtype infer(const nb::list& values) {
   }
   if (has(Kind::kDecimal)) {
     if (has(Kind::kFloat) || has(Kind::kText) || has(Kind::kBool))
-      hr::throw_error<hr::TypeMismatchError>(kOp, "a list of decimals and other values", {},
-                                             "make all of them Decimal or int, or give a dtype");
+      hr::throw_error<hr::TypeMismatchError>(kOp, "the list has decimals and other values", {},
+                                             "make all of them Decimal or int, or pass a dtype");
     return digits_of_all(values);
   }
   if (has(Kind::kText)) {
     if (numbers || has(Kind::kBool))
-      hr::throw_error<hr::TypeMismatchError>(kOp, "a list of strings and other values", {},
+      hr::throw_error<hr::TypeMismatchError>(kOp, "the list has strings and other values", {},
                                              "make all of them strings, or none");
     return hr::TypeId::kString;
   }
@@ -293,8 +293,9 @@ class Builder {
     int64_t text_bytes = 0, row = 0;
     for (const nb::handle value : values_) text_bytes += far_bytes(text_of(value, row++));
     if (text_bytes > std::numeric_limits<int32_t>::max())
-      hr::throw_error<hr::UnsupportedError>(kOp, "more than 2 GiB of text in one list",
-                                            {{"bytes", text_bytes}}, "make several columns");
+      hr::throw_error<hr::UnsupportedError>(kOp, "the list has more than 2 GiB of strings",
+                                            {{"bytes", text_bytes}},
+                                            "split it into several columns");
     hr::Buffer views = hr::Buffer::allocate_zeroed(rows_ * 16);
     hr::Buffer text = hr::Buffer::allocate(text_bytes);
     auto* out = views.mutable_as<hr::StringView>();
@@ -333,9 +334,9 @@ class Builder {
     if (!text) {
       PyErr_Clear();
       hr::throw_error<hr::InvalidArgumentError>(
-          kOp, "a text with half of a surrogate pair, which UTF-8 does not have",
+          kOp, "a string contains a lone surrogate, which UTF-8 cannot encode",
           {{"row", row}, {"value", printed(value)}},
-          "make bytes of it with errors='surrogatepass' or 'surrogateescape', and decode these");
+          "encode it with errors='surrogatepass' or 'surrogateescape', and decode the bytes");
     }
     return {text, static_cast<size_t>(size)};
   }
@@ -357,8 +358,8 @@ hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view>
   if (dtype.has_unit()) return builder.times<int64_t>(dtype);
   if (dtype.is_decimal()) return builder.decimals(dtype);
   if (!dtype.is_real())
-    hr::throw_error<hr::UnsupportedError>(kOp, "a list of complex numbers", {},
-                                          "make a NumPy array of them first");
+    hr::throw_error<hr::UnsupportedError>(kOp, "lists of complex numbers are not supported", {},
+                                          "pass a NumPy array");
   return hr::visit_real(
       dtype, [&](auto type) { return builder.numbers<typename decltype(type)::type>(); });
 }

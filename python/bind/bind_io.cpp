@@ -33,12 +33,13 @@ class FileObject {
     const nb::gil_scoped_acquire gil;
     const nb::object piece = nb::handle(static_cast<PyObject*>(owner_.context)).attr("read")(size);
     if (!nb::isinstance<nb::bytes>(piece))
-      hr::throw_error<hr::TypeMismatchError>("read_csv", "the file object gives no bytes", {},
+      hr::throw_error<hr::TypeMismatchError>("read_csv",
+                                             "the file object's read() did not return bytes", {},
                                              "open it in binary mode: open(path, 'rb')");
     const auto bytes = nb::borrow<nb::bytes>(piece);
     if (static_cast<int64_t>(bytes.size()) > size)
-      hr::throw_error<hr::InvalidArgumentError>("read_csv",
-                                                "the file object gives more than it was asked for");
+      hr::throw_error<hr::InvalidArgumentError>(
+          "read_csv", "the file object returned more bytes than requested");
     std::memcpy(into, bytes.c_str(), bytes.size());
     return static_cast<int64_t>(bytes.size());
   }
@@ -52,7 +53,7 @@ std::string file_name(std::string_view op, nb::handle path) {
   const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
   if (!bytes) {
     PyErr_Clear();
-    hr::throw_error<hr::InvalidArgumentError>(op, "a name that no file has",
+    hr::throw_error<hr::InvalidArgumentError>(op, "not a valid file name",
                                               {{"path", printed(path)}});
   }
   const auto name = nb::borrow<nb::bytes>(bytes);
@@ -72,7 +73,7 @@ hr::Source source_of(nb::handle source) {
 std::optional<char> one_byte(std::string_view option, const std::optional<std::string>& text) {
   if (!text) return {};
   if (text->size() != 1)
-    hr::throw_error<hr::InvalidArgumentError>("read_csv", "not one single-byte character",
+    hr::throw_error<hr::InvalidArgumentError>("read_csv", "expected one single-byte character",
                                               {{option, *text}});
   return (*text)[0];
 }
@@ -85,7 +86,7 @@ hr::CsvHeader header_of(std::string_view word) {
 hr::BadRows bad_rows_of(std::string_view word) {
   if (word == "error") return hr::BadRows::kError;
   if (word == "reject") return hr::BadRows::kReject;
-  hr::throw_error<hr::InvalidArgumentError>("read_csv", "an option has no such value",
+  hr::throw_error<hr::InvalidArgumentError>("read_csv", "invalid value of an option",
                                             {{"on_bad", word}}, "use 'error' or 'reject'");
 }
 

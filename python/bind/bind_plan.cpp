@@ -48,10 +48,10 @@ NodePtr scalar(nb::handle value) {
   if (PyFloat_Check(value.ptr())) return hr::scalar_node(hr::Scalar::weak(nb::cast<double>(value)));
   if (!PyLong_Check(value.ptr()))
     hr::throw_error<hr::UnsupportedError>(
-        "operand", "this value takes no part in arithmetic or comparison",
+        "operand", "unsupported value in arithmetic or a comparison",
         {{"value", printed(value)}, {"type", printed(value.type().attr("__name__"))}},
-        "use bool, int or float; texts and dates can go to pandas or Polars: to_pandas(), "
-        "to_arrow()");
+        "use bool, int or float; strings and dates can be converted for pandas or Polars: "
+        "to_pandas(), to_arrow()");
   int64_t number = 0;
   if (nb::try_cast(value, number)) return hr::scalar_node(hr::Scalar::weak(number));
   uint64_t big = 0;
@@ -74,7 +74,7 @@ hr::Tensor scalar_value(const hr::Scalar& value) {
 
 nb::object node_value(const hr::Node& node) {
   if (!node.is_ready())
-    hr::throw_error<hr::InternalError>(node.op(), "the node did not run", {}, "force it first");
+    hr::throw_error<hr::InternalError>(node.op(), "the node has not run", {}, "evaluate it first");
   if (const auto* value = std::get_if<hr::Scalar>(&node.value()))
     return nb::cast(scalar_value(*value));
   return python_value(hr::to_place(node.value(), hr::host));
@@ -119,7 +119,7 @@ NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& f
       own.rows() != hr::kUnknown)
     return hr::in_domain(column, rows.domain);
   hr::throw_error<hr::InvalidArgumentError>(
-      op, "a column has other rows than its frame",
+      op, "a column and its frame have different rows",
       {{"column", name}, own.rows_detail("rows"), rows.rows_detail("frame_rows")},
       "bring them into one frame with merge or join first");
 }

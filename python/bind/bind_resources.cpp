@@ -43,7 +43,8 @@ auto maker() {
 
 size_t size_from(int64_t bytes) {
   if (bytes < 0)
-    hr::throw_error<hr::InvalidArgumentError>("allocate", "a negative size", {{"bytes", bytes}});
+    hr::throw_error<hr::InvalidArgumentError>("allocate", "the size is negative",
+                                              {{"bytes", bytes}});
   return static_cast<size_t>(bytes);
 }
 
@@ -99,7 +100,8 @@ class Callback {
 };
 
 [[noreturn]] void throw_ended(const char* op) {
-  hr::throw_error<hr::OutOfMemoryError>(op, "the interpreter ends, so the callback is not called");
+  hr::throw_error<hr::OutOfMemoryError>(
+      op, "the callback cannot be called while the interpreter shuts down");
 }
 
 std::shared_ptr<hr::CallbackResource> callback_resource(nb::callable allocate,
@@ -153,7 +155,7 @@ class ResourceScope {
 
   void enter() {
     if (scope_)
-      hr::throw_error<hr::InvalidArgumentError>("use_resource", "the block was entered already");
+      hr::throw_error<hr::InvalidArgumentError>("use_resource", "the block was already entered");
     scope_ = std::make_unique<hr::ScopedResource>(resource_);
     thread_ = PyThread_get_thread_ident();
   }
@@ -161,7 +163,7 @@ class ResourceScope {
   void exit() {
     if (PyThread_get_thread_ident() != thread_)
       hr::throw_error<hr::InvalidArgumentError>("use_resource",
-                                                "the block ends on another thread than it began");
+                                                "the block must end on the thread that entered it");
     scope_.reset();
   }
 
@@ -183,22 +185,26 @@ nb::list event_list(const std::vector<hr::MemoryEvent>& events) {
 }
 
 void bind_plain(nb::module_& m) {
-  nb::class_<Resource>(m, "Resource")
+  nb::class_<Resource>(m, "Resource", "Something that memory can be allocated from.")
       .def(
           "allocate",
           [](const Resource& self, int64_t bytes, int64_t alignment) {
             return reinterpret_cast<uintptr_t>(
                 self.any.allocate(hr::Stream{}, size_from(bytes), size_from(alignment)));
           },
-          "bytes"_a, "alignment"_a = 64, Unlocked())
+          "bytes"_a, "alignment"_a = 64, Unlocked(),
+          "Allocate a block and return its address; raises OutOfMemoryError if there is no memory.")
       .def(
           "deallocate",
           [](const Resource& self, uintptr_t pointer, int64_t bytes, int64_t alignment) {
             self.any.deallocate(hr::Stream{}, reinterpret_cast<void*>(pointer), size_from(bytes),
                                 size_from(alignment));
           },
-          "pointer"_a, "bytes"_a, "alignment"_a = 64, Unlocked())
-      .def("describe", [](const Resource& self) { return self.any.describe(); })
+          "pointer"_a, "bytes"_a, "alignment"_a = 64, Unlocked(),
+          "Free a block, with the size and alignment that it was allocated with.")
+      .def(
+          "describe", [](const Resource& self) { return self.any.describe(); },
+          "The name of the resource, with those that it allocates from.")
       .def(
           "__eq__",
           [](const Resource& self, nb::handle other) {
@@ -249,7 +255,8 @@ void bind_plain(nb::module_& m) {
   resource_class<hr::PoolResource>(m, "PoolResource")
       .def("__init__", maker<hr::PoolResource, int64_t>(), "upstream"_a, "most_cached"_a)
       .def(
-          "trim", [](const Made<hr::PoolResource>& self) { return self.made->trim(); }, Unlocked())
+          "trim", [](const Made<hr::PoolResource>& self) { return self.made->trim(); }, Unlocked(),
+          "Return cached blocks to the upstream resource; the number of bytes returned.")
       .def_prop_ro("cached_bytes",
                    [](const Made<hr::PoolResource>& self) { return self.made->cached_bytes(); });
   resource_class<hr::FixedSizeResource>(m, "FixedSizeResource")
@@ -263,7 +270,7 @@ void bind_plain(nb::module_& m) {
           "upstream"_a, "block_bytes"_a, "blocks_in_slab"_a)
       .def(
           "trim", [](const Made<hr::FixedSizeResource>& self) { return self.made->trim(); },
-          Unlocked())
+          Unlocked(), "Return unused slabs to the upstream resource; the number of bytes returned.")
       .def_prop_ro("block_bytes",
                    [](const Made<hr::FixedSizeResource>& self) { return self.made->block_bytes(); })
       .def_prop_ro("cached_bytes", [](const Made<hr::FixedSizeResource>& self) {

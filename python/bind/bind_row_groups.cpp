@@ -24,7 +24,7 @@ class Outside {
   template <class Call>
   auto with(Call&& call) const {
     const GilTaken gil;
-    if (!gil) hr::throw_error<hr::InternalError>(op_, "the interpreter is gone");
+    if (!gil) hr::throw_error<hr::InternalError>(op_, "the interpreter has shut down");
     return call(nb::handle(object_.get()));
   }
 

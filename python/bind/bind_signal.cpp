@@ -19,7 +19,7 @@ Choice choose(std::string_view op, std::string_view option, std::string_view wor
     if (name == word) return choice;
     known.append(known.empty() ? "use one of " : ", ").append(name);
   }
-  hr::throw_error<hr::InvalidArgumentError>(op, "an option has no such value", {{option, word}},
+  hr::throw_error<hr::InvalidArgumentError>(op, "invalid value of an option", {{option, word}},
                                             known);
 }
 

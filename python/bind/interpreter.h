@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-/// Whether this thread may call Python; false once the interpreter is gone.
+/// Whether this thread may call Python; false once the interpreter has shut down.
 bool holds_gil() noexcept;
 
 /// Keeps a Python object alive as the owner of foreign memory. Needs the GIL.
@@ -21,7 +21,7 @@ hr::Buffer adopt_bytes(nanobind::handle object, std::string_view op);
 void drain_releases() noexcept;
 
 /// Releases now when this thread holds the GIL, else at the next chance of the interpreter; drops
-/// the owner when the interpreter is gone.
+/// the owner when the interpreter has shut down.
 void release_in_python(hr::Owner owner) noexcept;
 
 /// Gives the GIL up while the engine works. A daemon thread that comes back when the interpreter

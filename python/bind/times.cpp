@@ -31,7 +31,7 @@ nb::object in_zone(hr::Dtype dtype, const nb::object& utc) {
 
 [[noreturn]] void refuse_instant(hr::Dtype dtype, int64_t value) {
   hr::throw_error<hr::UnsupportedError>(
-      "to_list", "Python's datetime does not hold this time",
+      "to_list", "Python's datetime cannot hold this time",
       {{"dtype", dtype.name()}, {"value", value}},
       "use dt.floor('us') or dt.tz_convert(None), or to_pandas() or to_arrow()");
 }

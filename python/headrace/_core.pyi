@@ -112,11 +112,18 @@ def memory_events(first: int) -> list[tuple[int, int, str, int, int, int, str, s
 def set_tag(op: str, line: str, stack: str = '') -> None: ...
 
 class Resource:
-    def allocate(self, bytes: int, alignment: int = 64) -> int: ...
+    """Something that memory can be allocated from."""
 
-    def deallocate(self, pointer: int, bytes: int, alignment: int = 64) -> None: ...
+    def allocate(self, bytes: int, alignment: int = 64) -> int:
+        """
+        Allocate a block and return its address; raises OutOfMemoryError if there is no memory.
+        """
 
-    def describe(self) -> str: ...
+    def deallocate(self, pointer: int, bytes: int, alignment: int = 64) -> None:
+        """Free a block, with the size and alignment that it was allocated with."""
+
+    def describe(self) -> str:
+        """The name of the resource, with those that it allocates from."""
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -144,7 +151,10 @@ class ResourceScope:
 class PoolResource(Resource):
     def __init__(self, upstream: Resource, most_cached: int) -> None: ...
 
-    def trim(self) -> int: ...
+    def trim(self) -> int:
+        """
+        Return cached blocks to the upstream resource; the number of bytes returned.
+        """
 
     @property
     def cached_bytes(self) -> int: ...
@@ -152,7 +162,10 @@ class PoolResource(Resource):
 class FixedSizeResource(Resource):
     def __init__(self, upstream: Resource, block_bytes: int, blocks_in_slab: int) -> None: ...
 
-    def trim(self) -> int: ...
+    def trim(self) -> int:
+        """
+        Return unused slabs to the upstream resource; the number of bytes returned.
+        """
 
     @property
     def block_bytes(self) -> int: ...

@@ -78,12 +78,16 @@ class DataFrame(
     ['a', 'b']
     >>> hr.DataFrame((n, n * n) for n in range(3)).to_dict()
     {'0': [0, 1, 2], '1': [0, 1, 4]}
+
+    Attributes
+    ----------
+    rejects : DataFrame or None
+        Rows that ``read_csv(on_bad="reject")`` could not read; None for all other frames.
     """
 
     __slots__ = ("__weakref__", "_labels", "_nodes", "rejects")
     #: The index: nodes by name, shared with the columns that are shown.
     _labels: dict[str, _core.Node]
-    #: Rows rejected by `read_csv(on_bad="reject")`; None for all other frames.
     rejects: DataFrame | None
 
     def __init__(

@@ -75,6 +75,11 @@ class Series(SeriesReductions):
 
     >>> hr.Series({"a": 1, "b": 2})["b"], hr.Series([5, 6], index=["x", "y"]).to_dict()
     (2, {'x': 5, 'y': 6})
+
+    Attributes
+    ----------
+    name : str or None
+        The name of the column, also for a new frame.
     """
 
     __slots__ = ("name",)

@@ -73,7 +73,7 @@ def test_numpy_days_are_dates() -> None:
     np.testing.assert_array_equal(hr.Series(days[::-2]).to_numpy(), days[::-2])
     np.testing.assert_array_equal(np.asarray(series), days)
     assert series.astype("int32").to_list()[0] == 18_321
-    with pytest.raises(hr.InvalidArgumentError, match=r"32 bits.*row=1"):
+    with pytest.raises(hr.InvalidArgumentError, match=r"32-bit date.*row=1"):
         hr.Series(np.array([0, 2**31]).astype("datetime64[D]"))
 
 
@@ -184,10 +184,10 @@ def test_lists_that_do_not_fit() -> None:
         ([noon], "date", "finer"),
         ([noon.replace(microsecond=1)], "datetime64[ms]", "finer"),
         ([noon.replace(tzinfo=dt.UTC)], "datetime64[us]", "zone"),
-        ([dt.datetime(2300, 1, 1)], "datetime64[ns]", "does not hold"),
+        ([dt.datetime(2300, 1, 1)], "datetime64[ns]", "does not fit"),
         ([noon, noon.date()], None, "dates and other values"),
         ([noon, 1], None, "dates and other values"),
-        ([1], "datetime64[s]", "list value"),
+        ([1], "datetime64[s]", "value in a list"),
         ([pd.Timestamp("2020-01-01 00:00:00.000000001")], None, "finer"),
     ):
         with pytest.raises(hr.Error, match=word):

@@ -197,7 +197,7 @@ def test_bad_keys_are_refused() -> None:
             df[key]
     with pytest.raises(IndexError, match="row=3, rows=3"):
         df.a[3]
-    with pytest.raises(hr.TypeMismatchError, match=r"mask is bool|positions are integers"):
+    with pytest.raises(hr.TypeMismatchError, match=r"mask must be|positions must be"):
         df[df.a / 2]
 
 

@@ -93,14 +93,14 @@ def test_a_scope_ends_where_it_began():
     caught = []
 
     def leave():
-        with pytest.raises(hr.InvalidArgumentError, match="another thread") as error:
+        with pytest.raises(hr.InvalidArgumentError, match="thread that entered") as error:
             scope.__exit__()
         caught.append(error)
 
     thread = threading.Thread(target=leave)
     thread.start()
     thread.join()
-    with pytest.raises(hr.InvalidArgumentError, match="entered already"):
+    with pytest.raises(hr.InvalidArgumentError, match="already entered"):
         scope.__enter__()
     scope.__exit__()
     assert caught and memory.current_resource().describe() == "pool over system"

@@ -363,8 +363,8 @@ except hr.DeviceError as error:
     assert done.returncode == 0, done.stderr
     first, second, _ = done.stdout.split("=====")
     assert first.startswith("diff: a kernel failed: error='CUDA_ERROR_ILLEGAL_ADDRESS'")
-    assert "start the process again" in first
-    assert "start the process again" in second, second
+    assert "restart the process" in first
+    assert "restart the process" in second, second
 
 
 def test_reductions_of_frames_are_labelled_values(device: str) -> None:

@@ -102,7 +102,7 @@ def test_explain_shows_where_a_filter_went() -> None:
     kept = left.merge(right, how="left", on="k")
     assert "before merge" not in kept[kept.y.isna()].explain()
     turned = kept[kept.y > 3].explain()
-    assert "how=inner, made of left" in turned
+    assert "how=inner (was left)" in turned
     assert "before merge" in turned
 
 

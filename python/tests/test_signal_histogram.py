@@ -165,17 +165,17 @@ def test_histogram_is_the_same_for_any_threads():
 @pytest.mark.parametrize(
     ("x", "bins", "range", "says"),
     [
-        ([1.0, np.nan], 10, None, r"the values hold NaN or inf.*low=nan.*pass a range"),
-        ([1.0, np.inf], 10, None, r"the values hold NaN or inf.*high=inf.*pass a range"),
+        ([1.0, np.nan], 10, None, r"the values contain NaN or inf.*low=nan.*pass a range"),
+        ([1.0, np.inf], 10, None, r"the values contain NaN or inf.*high=inf.*pass a range"),
         ([1.0], 0, None, r"bins=0"),
         ([1.0], -3, None, r"bins=-3"),
         ([1.0], 2**31, None, r"too many bins.*bins=2147483648"),
         ([1.0], 4, (2, 1), r"low=2.*high=1"),
         ([1.0], 4, (0, np.inf), r"high=inf"),
         ([1.0], 4, (np.nan, 1), r"low=nan"),
-        ([1.0], [3.0, 2.0, 1.0], None, r"edges fall or hold NaN.*edge=0.*sort"),
-        ([1.0], [1.0, np.nan, 3.0], None, r"edges fall or hold NaN.*edge=0"),
-        ([1.0], [1.0], None, r"two edges at least.*edges=1"),
+        ([1.0], [3.0, 2.0, 1.0], None, r"edges decrease or contain NaN.*edge=0.*sort"),
+        ([1.0], [1.0, np.nan, 3.0], None, r"edges decrease or contain NaN.*edge=0"),
+        ([1.0], [1.0], None, r"at least two edges.*edges=1"),
         ([1.0, np.nextafter(1.0, 2)], 10, None, r"too narrow.*bins=10.*use fewer bins"),
     ],
 )

@@ -11,7 +11,7 @@
 namespace hr {
 
 /// How values are read for an accumulator: float64 with NaN for missing ones, int64 or uint64
-/// beside a byte a row; kNothing: only whether they are there.
+/// next to one byte per row; kNothing: only whether they are valid.
 enum class ValueClass : uint8_t { kFloating, kSigned, kUnsigned, kNothing };
 
 enum class Accumulator : uint8_t {
@@ -22,11 +22,11 @@ enum class Accumulator : uint8_t {
   kNonZero,  ///< counts values other than 0
   kFirst,    ///< the first row
   kLast,     ///< the last row
-  kArgmin,   ///< the first row of the least value
+  kArgmin,   ///< the first row of the minimum
   kArgmax,
   kLargest,  ///< the `top` greatest values of the input, greatest first
   kSmallest,
-  kSquares,   ///< sums of squared deviations from the slot's mean, each beside that of deviations
+  kSquares,   ///< sums of squared deviations from the slot's mean, each next to that of deviations
   kOtherSum,  ///< of a second column
   kOtherSquares,
   kCross,  ///< sums of products of both deviations

@@ -6,9 +6,9 @@
 
 namespace hr {
 
-/// The rows of a string column as codes into a dictionary of its distinct strings, in the order in
-/// which they are first seen, whatever the number of threads; null stays null. About the cost of
-/// hashing each string. Throws InvalidArgumentError for more than 2^31 - 1 distinct strings.
+/// The rows of a string column as codes into a dictionary of its distinct strings, in order of
+/// first appearance, for any number of threads; null stays null. About the cost of hashing each
+/// string. Throws InvalidArgumentError for more than 2^31 - 1 distinct strings.
 HR_API Column dictionary_encode(const Column& strings);
 
 /// The rows of a category column as strings: a view of 16 bytes a row over the text of the

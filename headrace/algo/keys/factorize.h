@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for the distinct keys of many rows, in the order in which they are first seen.
+// Numbers for the distinct keys of many rows, in order of first appearance.
 #pragma once
 #include "headrace/algo/keys/key_map.h"
 #include "headrace/base/checked.h"
@@ -12,7 +12,7 @@
 
 namespace hr {
 
-/// Morsels in waves that double: each wave looks up in a table that nobody changes meanwhile and
+/// Morsels in waves that double: each wave looks up in a table that does not change meanwhile and
 /// collects what it misses, morsel by morsel; these are then added in order. Where keys come
 /// again, all but the first waves miss next to nothing, and the numbers are those of one thread
 /// that walks over the rows. `Work` has
@@ -49,8 +49,8 @@ using ReadKeys = std::function<void(int64_t row, int64_t count, uint64_t* keys)>
 inline constexpr int64_t kFewKeys = 1 << 17;
 
 /// Whether rows spread over all tell of more distinct keys than kFewKeys: then equal keys are rarer
-/// among them than if so many keys were spread evenly; some that come often, as a missing value
-/// may, are left out. Of fewer than 2^20 rows: no.
+/// among them than if this number of keys were spread evenly; some that come often, as a missing
+/// value may, are left out. Of fewer than 2^20 rows: no.
 HR_API bool has_many_keys(int64_t rows, const ReadKeys& read,
                           const std::vector<BufferAccess>& accesses);
 /// The same for more than `most` keys, of any number of rows.

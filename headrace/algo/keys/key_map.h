@@ -9,7 +9,8 @@
 namespace hr {
 
 /// Open addressing over counted memory, at most half full. For one writer; any number of threads
-/// may find while nobody adds. `find` and `add` of a block fetch the slots of later keys ahead.
+/// may call `find` while no thread adds. `find` and `add` of a block fetch the slots of later keys
+/// ahead.
 class KeyMap {
  public:
   static constexpr uint32_t kAbsent = UINT32_MAX;

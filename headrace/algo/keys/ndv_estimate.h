@@ -13,10 +13,10 @@ namespace hr {
 struct NdvEstimate {
   double distinct = 0;
   /// Normalized keys that there can be (see NormalizedKeys), from the ranges of integers; where
-  /// texts get codes, from their number.
+  /// strings get codes, from their number.
   double domain = 0;
   bool has_texts = false;  ///< that get codes, since they are long or far apart
-  double text_bytes = 0;   ///< of a text, where they lie outside of its view
+  double text_bytes = 0;   ///< of a string, if they lie outside of its view
 };
 
 /// Reads 4096 rows picked at random, the same in each run (all, where there are few): about 60 us

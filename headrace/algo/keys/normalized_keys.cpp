@@ -257,7 +257,8 @@ NormalizedKeys::Field NormalizedKeys::field_of(std::string_view op, const Column
     field.least = least;
     field.top = most - least;
   } else {
-    throw_error<TypeMismatchError>(op, "these values are no keys", {{"dtype", field.dtype.name()}});
+    throw_error<TypeMismatchError>(op, "this dtype cannot be a key",
+                                   {{"dtype", field.dtype.name()}});
   }
   return field;
 }
@@ -276,7 +277,7 @@ NormalizedKeys NormalizedKeys::of(std::string_view op, const std::vector<Column>
     columns.insert(columns.end(), parts.begin(), parts.end());
   }
   if (packed.num_rows_ > UINT32_MAX)
-    throw_error<InvalidArgumentError>(op, "more rows than this operator takes",
+    throw_error<InvalidArgumentError>(op, "too many rows",
                                       {{"rows", packed.num_rows_}, {"limit", UINT32_MAX}});
   std::vector<Field> all;
   int wanted = 0;

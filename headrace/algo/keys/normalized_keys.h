@@ -43,7 +43,7 @@ class HR_API NormalizedKeys {
 
   /// Equal normalized keys for equal keys of two tables, unordered, null and NaN as keys. `both`:
   /// of columns that do not normalize by value the rows of the left table, then those of the right
-  /// one; others are not looked at. None where the keys do not fit into 64 bits.
+  /// one; others are not read. None where the keys do not fit into 64 bits.
   static std::optional<std::array<NormalizedKeys, 2>> of_two(std::string_view op,
                                                              const std::vector<Column>& left,
                                                              const std::vector<Column>& right,
@@ -100,7 +100,7 @@ class HR_API NormalizedKeys {
     bool can_miss = false;  // top + 1 stands for null (and NaN, where missing ones are dropped)
     ShortTexts texts{};     // of kText
     int shift = 0;
-    Column entries{};  // the texts of numbers in order that are no codes
+    Column entries{};  // the strings of numbers in order that are not codes
     Buffer turn{};  // uint32 normalized key of a code, where codes do not order as the strings do
     Buffer turn_back{};
     std::shared_ptr<const NormalizedKeys> joined{};  // of numbered columns
@@ -110,7 +110,7 @@ class HR_API NormalizedKeys {
   };
 
   static bool find_short_texts(Field& field);
-  /// `short_texts`: normalized keys of short texts are made of their bytes, where these are near
+  /// `short_texts`: normalized keys of short strings are made of their bytes, where these are near
   /// each other.
   static Field field_of(std::string_view op, const Column& column, NormalizeOptions options,
                         bool short_texts);

@@ -10,7 +10,7 @@
 
 namespace hr {
 
-/// One value a row that goes with it into its partition.
+/// One value per row that goes with it into its partition.
 struct PayloadStream {
   int width = 8;  ///< bytes: 1, 4 or 8
   /// Writes the values of rows [row, row + count), count at most kBlockRows.

@@ -24,18 +24,18 @@ constexpr Int128 power_of_ten(int digits) {
   return kPowersOfTen[static_cast<size_t>(digits)];
 }
 
-/// True for a number of at most so many digits.
+/// True for a number of at most this many digits.
 constexpr bool has_digits(Int128 value, int precision) {
   return value < power_of_ten(precision) && value > -power_of_ten(precision);
 }
 
-/// The same number with so many more digits behind the point; false when it does not fit.
+/// The same number with this many more digits after the decimal point; false when it does not fit.
 constexpr bool scale_up(Int128 value, int digits, Int128* out) {
   return digits <= kMostDigits ? !__builtin_mul_overflow(value, power_of_ten(digits), out)
                                : (*out = 0, value == 0);
 }
 
-/// The number with so many digits fewer, rounded to the nearest, halves to even.
+/// The number with this many digits fewer, rounded to the nearest, halves to even.
 constexpr Int128 scale_down(Int128 value, int digits) {
   if (digits > kMostDigits) return 0;
   const Int128 unit = power_of_ten(digits);

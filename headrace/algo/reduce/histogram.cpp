@@ -17,16 +17,16 @@ namespace {
 void check_values(const Tensor& x) {
   check_one_dimension("histogram", x);
   if (!x.dtype().is_real())
-    throw_error<TypeMismatchError>("histogram", "bins need integers or floats",
+    throw_error<TypeMismatchError>("histogram", "expected integers or floats",
                                    {{"dtype", x.dtype().name()}}, "use astype first");
 }
 
 void check_bins(int64_t bins) {
   if (bins < 1)
-    throw_error<InvalidArgumentError>("histogram", "there must be a bin", {{"bins", bins}},
+    throw_error<InvalidArgumentError>("histogram", "bins must be positive", {{"bins", bins}},
                                       "pass 1 or more");
   if (bins > std::numeric_limits<int32_t>::max() - 1)
-    throw_error<InvalidArgumentError>("histogram", "there are too many bins", {{"bins", bins}},
+    throw_error<InvalidArgumentError>("histogram", "too many bins", {{"bins", bins}},
                                       "use fewer than 2^31 - 1");
 }
 
@@ -76,7 +76,7 @@ void check_edges(const E* edges, const UniformBins& bins) {
   for (int64_t i = 0; i < bins.bins; ++i)
     if (!(edges[i] < edges[i + 1]))
       throw_error<InvalidArgumentError>(
-          "histogram", "the range is too narrow or too wide for so many bins",
+          "histogram", "the range is too narrow or too wide for this number of bins",
           {{"bins", bins.bins}, {"low", bins.low}, {"high", bins.high}}, "use fewer bins");
 }
 
@@ -84,7 +84,7 @@ UniformBins choose_bins(const Tensor& x, int64_t bins, std::optional<HistogramRa
   UniformBins chosen{bins, 0.0, 1.0, 1.0, false};
   if (range) {
     if (!(range->low <= range->high) || !std::isfinite(range->low) || !std::isfinite(range->high))
-      throw_error<InvalidArgumentError>("histogram", "the range falls or is not finite",
+      throw_error<InvalidArgumentError>("histogram", "the range is decreasing or not finite",
                                         {{"low", range->low}, {"high", range->high}},
                                         "pass (low, high) with low <= high");
     chosen.low = range->low;
@@ -93,7 +93,7 @@ UniformBins choose_bins(const Tensor& x, int64_t bins, std::optional<HistogramRa
   } else if (x.num_elements() > 0) {
     const Extremes found = dispatch_extremes(x);
     if (!std::isfinite(found.low) || !std::isfinite(found.high))
-      throw_error<InvalidArgumentError>("histogram", "the values hold NaN or inf",
+      throw_error<InvalidArgumentError>("histogram", "the values contain NaN or infinity",
                                         {{"low", found.low}, {"high", found.high}}, "pass a range");
     chosen.low = found.low;
     chosen.high = found.high;
@@ -147,9 +147,9 @@ Histogram histogram(const Tensor& x, const Tensor& edges) {
                                    {{"dtype", edges.dtype().name()}}, "use astype first");
   const int64_t bins = edges.num_elements() - 1;
   if (bins < 1)
-    throw_error<InvalidArgumentError>("histogram", "there must be two edges at least",
+    throw_error<InvalidArgumentError>("histogram", "expected at least two edges",
                                       {{"edges", edges.num_elements()}},
-                                      "pass the borders of the bins, the last one too");
+                                      "pass the edges of all bins, including the last one");
   check_bins(bins);
   const Tensor here =
       edges.place().is_gpu() ? to_place(edges, host, current_stream(edges.place())) : edges;
@@ -157,8 +157,8 @@ Histogram histogram(const Tensor& x, const Tensor& edges) {
     const StridedView<T> view(here);
     for (int64_t i = 0; i < bins; ++i)
       if (!(view[i] <= view[i + 1]))
-        throw_error<InvalidArgumentError>("histogram", "the edges fall or hold NaN", {{"edge", i}},
-                                          "sort them");
+        throw_error<InvalidArgumentError>("histogram", "the edges decrease or contain NaN",
+                                          {{"edge", i}}, "sort them");
   });
   Buffer counts = allocate_counts(bins, x.place());
   if (x.num_elements() > 0) dispatch_between(x, here, counts);

@@ -24,7 +24,7 @@ struct Extremes {
 }  // namespace hr
 
 namespace hr::cpu {
-/// Least and greatest value of a tensor that is not empty; NaN in both when it holds one.
+/// Minimum and maximum of a tensor that is not empty; NaN in both if it contains one.
 Extremes extremes(const Tensor& x);
 /// `edges` is a tensor of float32 for float32 input, else float64.
 void count_uniform(const Tensor& x, const UniformBins& bins, const Tensor& edges, Buffer& counts);

@@ -58,7 +58,7 @@ Interpolation interpolation_from_name(std::string_view name) {
 
 Tensor quantile(const Column& column, std::span<const double> q, Interpolation interpolation) {
   if (!column.dtype().is_real())
-    throw_error<TypeMismatchError>("quantile", "the dtype has no order of numbers",
+    throw_error<TypeMismatchError>("quantile", "expected numeric values",
                                    {{"dtype", column.dtype().name()}}, "select a numeric column");
   for (const double each : q)
     if (!(each >= 0 && each <= 1))

@@ -10,7 +10,8 @@
 namespace hr {
 
 /// What lies `part` (0 to 1) of the way from `low` to `high`, which is not less: exact at both ends
-/// and monotone, as NumPy's. An infinity beside it wins; between both lies NaN.
+/// and monotone, as NumPy's. An infinity next to it wins; between two infinities of opposite sign
+/// lies NaN.
 inline double interpolate(double low, double high, double part) {
   if (part == 0) return low;  // an infinity above it is no neighbour
   const double difference = high - low;

@@ -83,7 +83,7 @@ class HR_API Reducer {
   Reducer(Reduction reduction, Dtype dtype, ReduceOptions options);
 
   /// Partial of up to 1024 values (bool: bytes 0 or 1) whose first is row `first_row`. `valid`
-  /// is null or one bit a row (bits beyond `count` are ignored).
+  /// is null or one bit per row (bits beyond `count` are ignored).
   ReducePartial block(const void* values, const uint64_t* valid, int64_t count,
                       int64_t first_row) const;
 

@@ -159,7 +159,7 @@ Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
   if (dtype.is_duration() && !multiplies) return dtype;
   if (dtype.is_temporal() && !sums && !multiplies) return dtype;
   if (!dtype.is_real() && !((sums || multiplies) && dtype.is_bool()))
-    throw_error<TypeMismatchError>(cumulation_name(cumulation), "numbers are wanted",
+    throw_error<TypeMismatchError>(cumulation_name(cumulation), "expected numbers",
                                    {{"dtype", dtype.name()}});
   return reduction_dtype(kReductions[static_cast<size_t>(cumulation)], dtype);
 }

@@ -25,7 +25,7 @@ Tensor diff(const Tensor& x) {
   const ScopedTag tag("diff");
   check_one_dimension("diff", x);
   if (!x.dtype().is_real())
-    throw_error<TypeMismatchError>("diff", "differences need integers or floats",
+    throw_error<TypeMismatchError>("diff", "expected integers or floats",
                                    {{"dtype", x.dtype().name()}}, "use astype first");
   const int64_t count = std::max<int64_t>(0, x.num_elements() - 1);
   Buffer out = allocate_result(count * x.dtype().size_bytes(), x.place());

@@ -431,7 +431,7 @@ Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype) {
       (aggregate == RollingAggregate::kMin || aggregate == RollingAggregate::kMax))
     return dtype;
   if (!dtype.is_real())
-    throw_error<TypeMismatchError>("rolling", "numbers are wanted", {{"dtype", dtype.name()}},
+    throw_error<TypeMismatchError>("rolling", "expected numbers", {{"dtype", dtype.name()}},
                                    "use astype, or leave the column out");
   if (aggregate == RollingAggregate::kMedian) return TypeId::kFloat64;
   return reduction_dtype(kReductions[static_cast<size_t>(aggregate)], dtype);

@@ -21,7 +21,7 @@ struct RollingOptions {
   /// The row stands in the middle of its window (of an even one, behind the middle), else at its
   /// end.
   bool center = false;
-  int64_t ddof = 1;  ///< of variance and std: null for so many values and fewer
+  int64_t ddof = 1;  ///< of variance and std: null for this many values and fewer
 
   static auto parameters(auto& self) {
     return std::tie(self.window, self.min_periods, self.center, self.ddof);
@@ -34,7 +34,7 @@ HR_API RollingAggregate rolling_from_name(std::string_view name);
 HR_API std::string_view rolling_name(RollingAggregate aggregate);
 
 /// Dtype of the result: min and max the dtype, the others as `reduction_dtype` says, medians
-/// float64; sums of decimals have all 38 digits. Throws TypeMismatchError for what is no number,
+/// float64; sums of decimals have all 38 digits. Throws TypeMismatchError for what is not a number,
 /// and for decimals but for sum, min and max.
 HR_API Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype);
 

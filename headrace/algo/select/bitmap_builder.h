@@ -14,7 +14,7 @@
 
 namespace hr {
 
-/// Wanted rows of 64 below which they are tested one by one: where a test looks at texts, and where
+/// Wanted rows of 64 below which they are tested one by one: if a test reads strings, and where
 /// it costs as little as the loop.
 inline constexpr int kFewRows = 24, kFewCheapRows = 6;
 

@@ -26,14 +26,15 @@ Mask::Mask(const Column& column)
       validity_(column.validity()),
       offset_(column.offset()) {
   if (!column.dtype().is_bool())
-    throw_error<TypeMismatchError>("getitem", "a mask is bool", {{"dtype", column.dtype().name()}});
+    throw_error<TypeMismatchError>("getitem", "the mask must be bool",
+                                   {{"dtype", column.dtype().name()}});
 }
 
 Mask::Mask(const Tensor& tensor)
     : tensor_(&tensor), num_rows_(tensor.num_elements()), bytes_(tensor.as<uint8_t>()) {
   if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)
     throw_error<TypeMismatchError>(
-        "getitem", "a mask is bool and has one dimension",
+        "getitem", "the mask must be a 1-D bool array",
         {{"dtype", tensor.dtype().name()}, {"dimensions", tensor.num_dimensions()}});
   stride_ = tensor.strides()[0];
 }
@@ -86,7 +87,7 @@ Buffer bitmap_from_mask(const Mask& mask) {
 
 Tensor Mask::positions() const {
   if (column_ && column_->null_count() > 0)
-    throw_error<UnsupportedError>("getitem", "a mask with nulls has no kernel on a device",
+    throw_error<UnsupportedError>("getitem", "masks with nulls are not supported on a device",
                                   {{"nulls", column_->null_count()}}, "use fillna(False) first");
   return column_ ? nonzero(*column_) : nonzero(*tensor_);
 }

@@ -30,7 +30,7 @@ class Positions {
       : tensor_(tensor), num_rows_(num_rows), or_none_(or_none) {
     if (!tensor.dtype().is_integer() || tensor.num_dimensions() != 1)
       throw_error<TypeMismatchError>(
-          "take", "positions are integers in one dimension",
+          "take", "positions must be 1-D integers",
           {{"dtype", tensor.dtype().name()}, {"dimensions", tensor.num_dimensions()}});
   }
 

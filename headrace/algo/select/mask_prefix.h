@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a mask has to be looked at.
+// How far a mask has to be read.
 #pragma once
 #include "headrace/algo/select/filter.h"
 

@@ -82,7 +82,7 @@ class HR_API RadixPartition {
 
   int64_t rows_;
   int64_t num_buckets_;
-  Buffer buckets_;  // uint16, one a row
+  Buffer buckets_;  // uint16, one per row
   Buffer places_;   // int64 [morsel][bucket]: where the morsel's rows of a bucket begin
   std::vector<int64_t> begins_{};
 };

@@ -43,7 +43,7 @@ class BucketOrder {
   uint64_t* first_words_;
   uint32_t* at_;
   std::vector<Buffer> later_words_{};
-  std::vector<const uint64_t*> words_;  // of all rows, by word, where somebody asked
+  std::vector<const uint64_t*> words_;  // of all rows, by word, if requested
 };
 
 }  // namespace hr

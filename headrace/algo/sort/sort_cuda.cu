@@ -259,8 +259,8 @@ const Key* sort_keys(DeviceCall& call, const Rows& rows, const Words& words, con
 
 void check_rows(int64_t rows) {
   if (rows > std::numeric_limits<unsigned>::max())
-    throw_error<UnsupportedError>("sort", "so many rows have no kernel on a CUDA device",
-                                  {{"rows", rows}}, "move the values first: x.to('cpu')");
+    throw_error<UnsupportedError>("sort", "too many rows for the CUDA kernel", {{"rows", rows}},
+                                  "move the values first: x.to('cpu')");
 }
 
 }  // namespace
@@ -299,7 +299,7 @@ Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& or
   const int64_t rows = keys[0].num_rows();
   for (const Column& key : keys)
     if (key.dtype().is_string() || key.dtype().is_category())
-      throw_error<UnsupportedError>("sort", "keys of text have no kernel on a CUDA device",
+      throw_error<UnsupportedError>("sort", "string keys are not supported on a CUDA device",
                                     {{"dtype", key.dtype().name()}},
                                     "move the values first: x.to('cpu')");
   check_rows(rows);

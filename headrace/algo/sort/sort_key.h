@@ -107,7 +107,7 @@ inline uint64_t piece_at(std::string_view text, int64_t at) {
   return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
 }
 
-/// Bits of a bitmap as bytes of 0 and 1, one a row.
+/// Bits of a bitmap as bytes of 0 and 1, one per row.
 HR_API Buffer bytes_of_bits(const Buffer& bitmap, int64_t offset, int64_t rows);
 /// The way back.
 HR_API Buffer bits_of_bytes(const Buffer& bytes, int64_t rows);

@@ -18,7 +18,7 @@ Column checked_cast(const Column& from, Dtype dtype, Make&& make, Show&& show) {
   return map_rows<T>(from, dtype, [&](int64_t row) {
     T value{};
     if (!null(row) && !make(row, &value))
-      throw_error<InvalidArgumentError>("astype", "a value that the dtype does not hold",
+      throw_error<InvalidArgumentError>("astype", "a value does not fit the dtype",
                                         {{"row", row},
                                          {"value", std::string(show(row)).substr(0, 60)},
                                          {"from", from.dtype().name()},

@@ -110,10 +110,11 @@ Column times_as_text(const Column& column, Write&& write) {
 
 void check_times(std::string_view op, Dtype dtype) {
   if (dtype.has_zone())
-    throw_error<TypeMismatchError>(op, "times without a zone are wanted", {{"dtype", dtype.name()}},
-                                   "use dt.tz_localize on times without one, and back");
+    throw_error<TypeMismatchError>(
+        op, "expected times without a time zone", {{"dtype", dtype.name()}},
+        "use dt.tz_localize(None) first, and dt.tz_localize on the result");
   if (!dtype.is_date() && !dtype.is_timestamp())
-    throw_error<TypeMismatchError>(op, "a column of dates or timestamps is wanted",
+    throw_error<TypeMismatchError>(op, "expected a column of dates or timestamps",
                                    {{"dtype", dtype.name()}}, "use astype('date')");
 }
 
@@ -220,22 +221,22 @@ std::string_view op_of(Dtype dtype) {
   if (finer || further || civil_time)
     throw_error<InvalidArgumentError>(
         op_of(dtype),
-        finer     ? "a time that is finer than the dtype"
-        : further ? "a time outside of the range of the dtype"
-                  : "a time of day has no place in a date",
+        finer     ? "a time is finer than the dtype"
+        : further ? "a time is out of range of the dtype"
+                  : "a date cannot hold a time of day",
         {{"row", row}, {"text", text.substr(0, 40)}, {"dtype", dtype.name()}},
-        finer ? "pass a dtype of nanoseconds, or errors='coerce' to make null of such texts"
-              : "pass a dtype of microseconds, or errors='coerce' to make null of such texts");
+        finer ? "pass a dtype of nanoseconds, or errors='coerce' to turn such strings into nulls"
+              : "pass a dtype of microseconds, or errors='coerce' to turn such strings into nulls");
   throw_error<InvalidArgumentError>(
-      op_of(dtype), "a text that is no time of the dtype",
+      op_of(dtype), "cannot parse a string as a time",
       {{"row", row},
        {"text", text.substr(0, 40)},
        {"format", spans             ? std::string_view("D days HH:MM:SS.fraction")
                   : pattern.empty() ? std::string_view("ISO 8601")
                                     : pattern},
        {"dtype", dtype.name()}},
-      spans ? "pass errors='coerce' to make null of such texts"
-            : "pass format=, or errors='coerce' to make null of such texts");
+      spans ? "pass errors='coerce' to turn such strings into nulls"
+            : "pass format=, or errors='coerce' to turn such strings into nulls");
 }
 
 template <class T>

@@ -9,7 +9,7 @@ namespace hr {
 
 /// Each value as Python's `str` has it: "-7", "0.1", "1e+16", "nan", "True", "2024-02-29",
 /// "2024-02-29 09:30:00.500000"; durations as pandas has them, "2 days 03:04:05"; null stays null,
-/// texts stay. Floats are the fewest digits that
+/// strings stay. Floats are the fewest digits that
 /// read back to the same value. About 50 ns a row and core.
 HR_API Column format_values(const Column& column);
 /// Throws TypeMismatchError for complex numbers.
@@ -21,12 +21,12 @@ HR_API NodePtr format_values_node(const NodePtr& column);
 HR_API Column format_times(const Column& column, const std::string& pattern);
 HR_API NodePtr format_times_node(const NodePtr& column, const std::string& pattern);
 
-/// Times of texts by a pattern as above (%f takes one to nine digits, names any case, %j is not
+/// Times from strings by a pattern as above (%f takes one to nine digits, names any case, %j is not
 /// read), or, when it is empty, "YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]", of a dtype with a zone with
-/// an offset too; texts without one are clocks of the zone. Blanks around a text are left out.
-/// Durations of "D days HH:MM:SS.fraction", see `parse_duration`. A text that does not match, no
-/// day of the calendar, or what the dtype (a date, timestamp or duration) does not hold: null with
-/// `or_null`, else InvalidArgumentError naming row and text.
+/// an offset too; strings without one are local times of the zone. Blanks around a string are
+/// ignored. Durations of "D days HH:MM:SS.fraction", see `parse_duration`. A text that does not
+/// match, no day of the calendar, or what the dtype (a date, timestamp or duration) does not hold:
+/// null with `or_null`, else InvalidArgumentError naming row and text.
 HR_API Column parse_times(const Column& column, const std::string& pattern, Dtype dtype,
                           bool or_null);
 HR_API NodePtr parse_times_node(const NodePtr& column, const std::string& pattern, Dtype dtype,

@@ -51,11 +51,11 @@ Column numbers(const Column& texts, bool or_null) {
     const bool there = parse(texts.string(row), *value);
     if (!there && !or_null)
       throw_error<InvalidArgumentError>(
-          "astype", "a text that is no number of the dtype",
+          "astype", "cannot parse a string as a number",
           {{"row", row},
            {"text", texts.string(row).substr(0, 40)},
            {"dtype", Dtype(dtype_of<T>()).name()}},
-          "use hr.to_numeric(series, errors='coerce') to make null of such texts");
+          "use hr.to_numeric(series, errors='coerce') to turn such strings into nulls");
     return there;
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers from texts.
+// Numbers from strings.
 #pragma once
 #include "headrace/plan/graph/node.h"
 
@@ -7,11 +7,11 @@ namespace hr {
 
 /// The number that each text is, as `dtype`, integer or float; null stays null. Blanks around it
 /// are left out; decimal digits with sign, point and exponent, "inf", "infinity" and "nan" in any
-/// case. Floats are correctly rounded. A text that is no number, or one that the dtype does not
+/// case. Floats are correctly rounded. A string that is not a number, or one that the dtype cannot
 /// hold: null with `or_null`, else InvalidArgumentError naming row and text. Of categories each row
 /// is read. About 20 ns a row and core.
 HR_API Column parse_numbers(const Column& column, Dtype dtype, bool or_null);
-/// Throws TypeMismatchError for a column of other than texts or a dtype of other than numbers.
+/// Throws TypeMismatchError unless the column has strings and the dtype is numeric.
 HR_API NodePtr parse_numbers_node(const NodePtr& column, Dtype dtype, bool or_null);
 
 }  // namespace hr

@@ -54,7 +54,7 @@ Dtype dtype_of(const DecimalSide& side) {
 void check_side(std::string_view op, const DecimalSide& side) {
   const auto* node = std::get_if<NodePtr>(&side);
   if (!dtype_of(side).is_decimal() || (node && (*node)->signature().form != Form::kColumn))
-    throw_error<TypeMismatchError>(op, "a column of decimals is wanted",
+    throw_error<TypeMismatchError>(op, "expected a decimal column",
                                    {{"dtype", dtype_of(side).name()}},
                                    "use astype('decimal128(38, 2)') or other digits");
 }
@@ -77,7 +77,7 @@ struct Sides {
       if (signature.domain == 0) signature.domain = (*node)->signature().domain;
       inputs.push_back(*node);
     }
-    if (inputs.empty()) throw_error<InternalError>(op, "no side is a column");
+    if (inputs.empty()) throw_error<InternalError>(op, "neither operand is a column");
   }
 };
 
@@ -95,7 +95,7 @@ Side side_at(std::span<const Value> inputs, const KeptSide& value, size_t& at) {
 }
 
 [[noreturn]] void refuse_result(std::string_view op, int64_t row, Dtype dtype) {
-  throw_error<InvalidArgumentError>(op, "a result with more digits than its dtype has",
+  throw_error<InvalidArgumentError>(op, "a result does not fit the digits of its dtype",
                                     {{"row", row}, {"dtype", dtype.name()}},
                                     "use astype with fewer digits, or astype('float64'), first");
 }
@@ -170,7 +170,7 @@ Column run_binary(Op op, const Side& a, const Side& b, int64_t rows, Dtype dtype
       [&](int64_t row, Int128* out) {
         Int128 x, y;
         if (divides && b[row] == 0)
-          throw_error<InvalidArgumentError>(op_row(op).name, "a division by zero", {{"row", row}},
+          throw_error<InvalidArgumentError>(op_row(op).name, "division by zero", {{"row", row}},
                                             "use where(divisor != 0) on the divisor first");
         return scale_up(a[row], up_a, &x) && scale_up(b[row], up_b, &y) && compute(op, x, y, out);
       });
@@ -178,7 +178,7 @@ Column run_binary(Op op, const Side& a, const Side& b, int64_t rows, Dtype dtype
 
 Dtype capped(std::string_view op, int precision, int scale, Dtype left, Dtype right) {
   if (scale > kMostDigits)
-    throw_error<TypeMismatchError>(op, "more than 38 digits behind the point",
+    throw_error<TypeMismatchError>(op, "more than 38 digits after the decimal point",
                                    {{"left", left.name()}, {"right", right.name()}},
                                    "use astype with fewer digits, or astype('float64'), first");
   return Dtype::decimal(std::min(precision, kMostDigits), scale);
@@ -191,7 +191,7 @@ DecimalValue decimal_from_text(std::string_view text) {
   Int128 units = 0;
   if (!made.good || made.scale > kMostDigits ||
       !scale_up(made.units, std::max(0, -made.scale), &units) || !has_digits(units, kMostDigits))
-    throw_error<InvalidArgumentError>("decimal", "no decimal of at most 38 digits",
+    throw_error<InvalidArgumentError>("decimal", "not a decimal of at most 38 digits",
                                       {{"value", text.substr(0, 60)}});
   const int scale = std::max(0, made.scale);
   int precision = std::max(1, scale);
@@ -261,7 +261,7 @@ NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
                          Op::kFloorDivide, Op::kRemainder, Op::kMaximum};
   if (!is_comparison(op) && std::ranges::find(kOps, op) == std::end(kOps))
     throw_error<TypeMismatchError>(
-        name, "the operation does not take decimals",
+        name, "the operation does not support decimals",
         {{"left", dtype_of(left).name()}, {"right", dtype_of(right).name()}},
         "use astype('float64') first");
   Sides sides(name, {&left, &right});
@@ -370,7 +370,7 @@ NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
                            const DecimalSide& no) {
   constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
-    throw_error<TypeMismatchError>(kOp, "a condition is bool",
+    throw_error<TypeMismatchError>(kOp, "the condition must be bool",
                                    {{"dtype", condition->signature().dtype.name()}});
   const NodePtr test = as_column_node(condition);
   check_side(kOp, yes);

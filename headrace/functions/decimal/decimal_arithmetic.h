@@ -12,7 +12,7 @@
 
 namespace hr {
 
-/// One decimal beside a column of them.
+/// A decimal constant combined with a column.
 struct DecimalValue {
   Int128 units = 0;
   Dtype dtype = Dtype::decimal(1, 0);
@@ -46,13 +46,13 @@ HR_API NodePtr decimal_sign_node(Op op, const NodePtr& column);
 HR_API NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
                                   const DecimalSide& no);
 
-/// Digits behind the point rounded to so many, halves to even; the dtype stays.
+/// Digits after the decimal point rounded to this number, halves to even; the dtype stays.
 HR_API NodePtr decimal_round_node(const NodePtr& column, int digits);
 
 /// Decimals from decimals (fewer digits are rounded, halves to even), integers, bools, floats (the
-/// nearest, halves to even) and texts (all digits must fit), and to floats (the nearest), integers
-/// (cut towards zero), bools and texts. Throws InvalidArgumentError with the row of what does not
-/// fit, when it runs; TypeMismatchError for other dtypes.
+/// nearest, halves to even) and strings (all digits must fit), and to floats (the nearest),
+/// integers (cut towards zero), bools and strings. Throws InvalidArgumentError with the row of what
+/// does not fit, when it runs; TypeMismatchError for other dtypes.
 HR_API NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype);
 HR_API Column decimal_cast(const Column& column, Dtype dtype);
 

@@ -76,7 +76,7 @@ NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
   const auto fold = enum_from_name<Fold>("reduce", "kind", kind, kNames);
   Signature signature = column->signature();
   if (signature.form != Form::kColumn || !signature.dtype.is_decimal())
-    throw_error<TypeMismatchError>(kind, "a column of decimals is wanted",
+    throw_error<TypeMismatchError>(kind, "expected a decimal column",
                                    {{"dtype", signature.dtype.name()}});
   if (fold == Fold::kSum) signature.dtype = Dtype::decimal(kMostDigits, signature.dtype.scale());
   signature.shape = {1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of texts as operators take and make them. For this room only.
+// Columns of strings as operators read and write them. For this room only.
 #pragma once
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/select/bitmap_builder.h"
@@ -69,11 +69,11 @@ inline void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr
 inline void check_text(const Signature& signature) {
   if (signature.form != Form::kColumn ||
       !(signature.dtype.is_string() || signature.dtype.is_category()))
-    throw_error<TypeMismatchError>("str", "a column of texts is wanted",
+    throw_error<TypeMismatchError>("str", "expected a string column",
                                    {{"dtype", signature.dtype.name()}}, "use astype('string')");
 }
 
-/// What an operator on one column of texts makes.
+/// The result of an operator on one column of strings.
 inline Signature text_signature(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   check_text(signature);
@@ -81,14 +81,14 @@ inline Signature text_signature(const NodePtr& column, Dtype dtype) {
   return signature;
 }
 
-/// An operator on the rows of a column of texts.
+/// An operator on the rows of a column of strings.
 struct StringOperator : Operator {
   std::string_view name() const override { return "str"; }
 
   RowLineage lineage() const override { return RowLineage::kRowwise; }
 };
 
-/// How explain() shows a pattern or a text, which may be long.
+/// How explain() shows a pattern or a string, which may be long.
 inline std::string shortened(std::string_view text) {
   return std::string(text.substr(0, 40));
 }
@@ -129,7 +129,7 @@ Column pieces_of(const Column& from, F&& part_of) {
   return from.with_rows(rows, std::move(buffer), null.bitmap(rows), null.any() ? -1 : 0);
 }
 
-/// Puts the texts of one morsel together; those that stand in their views leave nothing behind.
+/// Collects the strings of one morsel; inline ones need no other bytes.
 class StringBuilder {
  public:
   explicit StringBuilder(int64_t morsel) : buffer_(static_cast<uint32_t>(morsel)) {}
@@ -152,7 +152,7 @@ class StringBuilder {
   StringView finish() {
     const int64_t size = used_ - begin_;
     if (used_ > std::numeric_limits<int32_t>::max())
-      throw_error<InvalidArgumentError>("str", "the texts of these rows take too many bytes",
+      throw_error<InvalidArgumentError>("str", "the strings of these rows take too many bytes",
                                         {{"rows", morsel_rows()}, {"limit", "2 GiB"}});
     StringView view{};
     view.size = static_cast<uint32_t>(size);
@@ -169,7 +169,7 @@ class StringBuilder {
     return view;
   }
 
-  /// All texts that do not stand in their views.
+  /// All strings that are not inline.
   Buffer text() const {
     Buffer exact = Buffer::allocate(used_);
     if (used_ > 0) std::memcpy(exact.mutable_as<char>(), data_, static_cast<size_t>(used_));
@@ -194,8 +194,8 @@ class StringBuilder {
   char* data_ = nullptr;
 };
 
-/// New texts: `start()` gives a morsel its `make(row, builder)`, which adds the text of a row. Each
-/// morsel has a buffer of its own, so that the threads do not matter.
+/// New strings: `start()` returns the `make(row, builder)` of a morsel, which adds the string of a
+/// row. Each morsel has a buffer of its own, so that the threads do not matter.
 template <class IsNull, class Start>
 Column build_strings(int64_t rows, std::vector<BufferAccess> accesses, IsNull&& null,
                      Buffer validity, Start&& start) {

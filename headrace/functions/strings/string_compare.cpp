@@ -162,13 +162,13 @@ Column compare_codes(Op op, const Column& left, const Column& right) {
 int32_t code_of(Op op, const Dictionary& dictionary, std::string_view text) {
   for (int32_t code = 0; code < dictionary.size(); ++code)
     if (dictionary.values().string(code) == text) return code;
-  refuse_order(op, "the text is none of the categories");
+  refuse_order(op, "the string is not one of the categories");
 }
 
 NodePtr text_column(std::string_view op, const NodePtr& node) {
   const Signature& signature = node->signature();
   if (!has_text(signature.dtype) || signature.form != Form::kColumn)
-    throw_error<TypeMismatchError>(op, "a column of texts is wanted",
+    throw_error<TypeMismatchError>(op, "expected a string column",
                                    {{"dtype", signature.dtype.name()}}, "use astype('string')");
   return node;
 }
@@ -217,10 +217,10 @@ Column compare_text(Op op, const Column& left, const Column& right) {
   if (left.dtype().is_category() && right.dtype().is_category()) {
     const bool same = left.dictionary()->id() == right.dictionary()->id();
     if (is_order(op) && !(same && left.dictionary()->is_ordered()))
-      refuse_order(op, "these categories have no order in common");
+      refuse_order(op, "these categories have different orders");
     if (same) return compare_codes(op, left, right);
   } else if (is_order(op) && (left.dtype().is_category() || right.dtype().is_category())) {
-    refuse_order(op, "categories and strings have no order in common");
+    refuse_order(op, "categories and strings cannot be ordered");
   }
   const Column a = left.dtype().is_category() ? dictionary_decode(left) : left;
   const Column b = right.dtype().is_category() ? dictionary_decode(right) : right;
@@ -321,7 +321,7 @@ NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
 NodePtr string_where_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
   constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
-    throw_error<TypeMismatchError>(kOp, "a condition is bool",
+    throw_error<TypeMismatchError>(kOp, "the condition must be bool",
                                    {{"dtype", condition->signature().dtype.name()}});
   const NodePtr test =
       condition->signature().form == Form::kTensor ? as_column_node(condition) : condition;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons of texts, and choices between them: strings, and categories by their text.
+// Comparisons of strings, and choices between them: strings, and categories by their text.
 #pragma once
 #include "headrace/plan/eval/expression.h"
 #include "headrace/plan/graph/node.h"
@@ -17,7 +17,7 @@ namespace hr {
 /// `text` is none of them, or both sides are different categories.
 HR_API Column compare_text(Op op, const Column& column, std::string_view text,
                            const Mask* where = nullptr);
-/// Whether each row's text is one of `texts`, which are few; false where the row is null.
+/// Whether each row's string is one of a few; false where the row is null.
 HR_API Column is_one_of(const Column& column, const std::vector<std::string_view>& texts,
                         const Mask* where = nullptr);
 /// Row by row of two columns of equal length.

@@ -36,9 +36,9 @@ Regex compile(const RegexPattern& pattern) {
   auto regex = std::make_unique<re2::RE2>(pattern.text, options);
   if (!regex->ok())
     throw_error<InvalidArgumentError>(
-        pattern.op, "RE2 does not take this pattern",
+        pattern.op, "invalid RE2 pattern",
         {{"pat", pattern.text}, {"reason", regex->error()}, {"at", regex->error_arg()}},
-        "regex=False takes a text as it is");
+        "pass regex=False to match the pattern literally");
   return regex;
 }
 
@@ -89,7 +89,7 @@ class Replacement {
       const char next = fresh[++at];
       if (next == 'g' && at + 1 < fresh.size() && fresh[at + 1] == '<') {
         const size_t end = fresh.find('>', at);
-        if (end == std::string::npos) refuse(fresh, "a group's name does not end");
+        if (end == std::string::npos) refuse(fresh, "a group name is not closed");
         add_group(fresh, fresh.substr(at + 2, end - at - 2));
         at = end;
       } else if (next >= '1' && next <= '9') {
@@ -102,7 +102,7 @@ class Replacement {
       } else if (next == 't') {
         add_letter('\t');
       } else if (is_letter(next) || is_digit(next)) {
-        refuse(fresh, "there is no such escape");
+        refuse(fresh, "unknown escape");
       } else {
         if (next != '\\') add_letter('\\');
         add_letter(next);
@@ -149,7 +149,7 @@ class Replacement {
       if (const auto found = names.find(name); found != names.end()) group = found->second;
     }
     if (group < 0 || group > regex_.NumberOfCapturingGroups())
-      refuse(fresh, "the pattern has no such group");
+      refuse(fresh, "the pattern does not have this group");
     pieces_.push_back({group, {}});
     most_group_ = std::max(most_group_, group);
   }
@@ -305,7 +305,7 @@ std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& 
   if (count == 0)
     throw_error<InvalidArgumentError>(pattern.op, "the pattern has no group",
                                       {{"pat", pattern.text}},
-                                      "put what you want in parentheses: (\\d+)");
+                                      "put the part to extract in parentheses: (\\d+)");
   const auto& names = regex->CapturingGroupNames();
   std::vector<std::pair<std::string, NodePtr>> made;
   for (int group = 1; group <= count; ++group) {

@@ -11,7 +11,7 @@
 
 namespace hr {
 
-/// A pattern that was looked at. What RE2 has not (looking around, references back) and what is no
+/// A pattern that was checked. What RE2 has not (looking around, references back) and what is no
 /// pattern throws InvalidArgumentError with the place; a build without RE2 throws UnsupportedError.
 struct RegexPattern {
   std::string op;  ///< in whose name errors are
@@ -20,15 +20,15 @@ struct RegexPattern {
   static auto parameters(auto& self) { return std::tie(self.op, self.text); }
 };
 
-/// Where in a text the pattern has to match.
+/// Where in a string the pattern has to match.
 enum class RegexAnchor : uint8_t { kAnywhere, kStart, kBoth };
 
 /// "contains", "match", "fullmatch"; throws InvalidArgumentError for another word.
 HR_API RegexAnchor regex_anchor_from_name(std::string_view name);
 
 /// Whether each text matches, null where it is null; time linear in the bytes. Of categories each
-/// distinct text is looked at once.
-/// `where`: false for rows where it is not true, which are not looked at.
+/// distinct string is matched once.
+/// `where`: rows where it is not true are false and not read.
 HR_API Column test_regex(RegexAnchor anchor, const Column& column, const RegexPattern& pattern,
                          const Mask* where = nullptr);
 HR_API NodePtr test_regex_node(RegexAnchor anchor, const NodePtr& column,

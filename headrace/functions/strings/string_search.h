@@ -19,7 +19,7 @@ enum class TextTest : uint8_t {
 HR_API TextTest text_test_from_name(std::string_view name);
 
 /// Whether each text passes, null where it is. By bytes, so in UTF-8 by characters; of categories
-/// each distinct text is looked at once. False where the mask is not true.
+/// each distinct string is searched once. False where the mask is not true.
 HR_API Column test_text(TextTest test, const Column& column, std::string_view pattern,
                         const Mask* where = nullptr);
 HR_API NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern);

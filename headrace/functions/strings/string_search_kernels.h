@@ -9,7 +9,7 @@ namespace hr::cpu {
 using FindText = size_t (*)(std::string_view text, std::string_view part);
 
 /// The search for this machine: by the first and the last byte of the part, a vector of places at
-/// once. For texts of tens of bytes memmem takes several times as long.
+/// once. For strings of tens of bytes memmem takes several times as long.
 FindText find_text();
 
 }  // namespace hr::cpu

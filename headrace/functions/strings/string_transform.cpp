@@ -377,7 +377,7 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
     order.emplace_back();
     inputs.push_back(node);
   }
-  if (inputs.empty()) throw_error<InvalidArgumentError>("str", "there is no column");
+  if (inputs.empty()) throw_error<InvalidArgumentError>("str", "no columns to concatenate");
   Signature signature = inputs[0]->signature();
   for (const NodePtr& node : inputs) {
     const Signature& other = node->signature();

@@ -45,7 +45,7 @@ HR_API NodePtr replace_text_node(const NodePtr& column, const std::string& old,
 HR_API Column step_text(const Column& column, int64_t step);
 HR_API NodePtr step_text_node(const NodePtr& column, int64_t step);
 
-/// Rows of columns and fixed texts, one behind the other; null where a column is. There is at least
+/// Rows of columns and constants, concatenated; null where a column is. There is at least
 /// one column. Throws InvalidArgumentError for columns of different lengths or frames.
 using TextPiece = std::variant<NodePtr, std::string>;
 HR_API NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces);

@@ -54,7 +54,7 @@ int64_t field_of(DateField field, int64_t days) {
 
 void check(Dtype dtype) {
   if (!dtype.is_temporal())
-    throw_error<TypeMismatchError>("dt", "a column of dates or timestamps is wanted",
+    throw_error<TypeMismatchError>("dt", "expected a column of dates or timestamps",
                                    {{"dtype", dtype.name()}}, "use astype('date')");
 }
 
@@ -154,7 +154,7 @@ Column add_months(const Column& column, int64_t months, int64_t units) {
       out[row] = static_cast<T>(moved);
       if (out[row] != moved && !null(row))
         throw_error<InvalidArgumentError>(
-            "add_months", "a time that the dtype does not hold",
+            "add_months", "a time does not fit the dtype",
             {{"row", row}, {"value", int64_t{in[row]}}, {"dtype", column.dtype().name()}},
             "use astype with a coarser unit, or fewer months");
     };
@@ -190,10 +190,10 @@ NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
   const Dtype dtype = signature.dtype;
   check(dtype);
   if (dtype.has_zone())
-    throw_error<TypeMismatchError>("add_months", "months are counted by clocks of a zone",
+    throw_error<TypeMismatchError>("add_months", "months cannot be added to times with a time zone",
                                    {{"dtype", dtype.name()}}, "use dt.tz_localize(None) first");
   if (months < -kMostMonths || months > kMostMonths)
-    throw_error<InvalidArgumentError>("add_months", "more months than there are",
+    throw_error<InvalidArgumentError>("add_months", "too many months",
                                       {{"months", months}, {"most", kMostMonths}});
   return operator_node(AddMonths::make(months, units), signature, {column});
 }
@@ -209,9 +209,9 @@ Column rescale_unit(const Column& column, int64_t factor, bool clamp) {
     if (!__builtin_mul_overflow(int64_t{in[row]}, factor, &finer)) return finer;
     if (!clamp && !null(row))
       throw_error<InvalidArgumentError>(
-          "astype", "a time that the finer unit does not hold",
+          "astype", "a time is out of range of the finer unit",
           {{"row", row}, {"dtype", column.dtype().name()}, {"value", int64_t{in[row]}}},
-          "bring the other side to the coarser unit by astype");
+          "cast the other side to the coarser unit with astype");
     return in[row] < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
   });
 }
@@ -244,7 +244,7 @@ NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp) {
   const Dtype dtype = signature.dtype;
   const int64_t units = units_per_second(unit);
   if (!dtype.is_date() && !(dtype.has_unit() && units_per_second(dtype.unit()) <= units))
-    throw_error<TypeMismatchError>("astype", "times or durations of a coarser unit are wanted",
+    throw_error<TypeMismatchError>("astype", "expected times or durations of a coarser unit",
                                    {{"dtype", dtype.name()}});
   const int64_t factor = dtype.is_date() ? 86'400 * units : units / units_per_second(dtype.unit());
   signature.dtype = TypeId::kInt64;

@@ -27,10 +27,11 @@ HR_API DateField date_field_from_name(std::string_view name);
 HR_API Column date_field(const Column& column, DateField field);
 HR_API NodePtr date_field_node(const NodePtr& column, DateField field);
 
-/// Dates or timestamps so many months later by the calendar (a day that the month does not have is
-/// its last one), then so many days or units of the column later; null stays null. About 10 ns a
-/// row and core. Throws InvalidArgumentError with the row of a time that the dtype does not hold;
-/// TypeMismatchError for another dtype, and for timestamps with a zone (see local_times_node).
+/// Dates or timestamps shifted by a number of months of the calendar (a day that the month does not
+/// have is its last one), then by a number of days or units of the column; null stays null. About
+/// 10 ns a row and core. Throws InvalidArgumentError with the row of a time that does not fit the
+/// dtype; TypeMismatchError for another dtype, and for timestamps with a zone (see
+/// local_times_node).
 HR_API NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units);
 
 /// Dates, timestamps or durations as int64 counts of a finer unit. What does not fit is the least

@@ -116,7 +116,7 @@ void TimePattern::add(std::string_view op, char letter, const std::string& patte
   const std::string_view none = reads ? kNotRead : "";
   if (letter == '\0' || kKnown.find(letter) == kKnown.npos || none.find(letter) != none.npos)
     throw_error<InvalidArgumentError>(
-        op, "a letter of the format that has no meaning",
+        op, "unknown directive in the format",
         {{"letter", std::string("%") + letter}, {"format", pattern}},
         reads ? "use %Y %y %m %d %H %I %M %S %f %p %b %B %F %T %%"
               : "use %Y %y %m %d %H %I %M %S %f %p %j %a %A %b %B %F %T %%");

@@ -24,16 +24,16 @@ CivilTime civil_time_from_timestamp(int64_t value, TimeUnit unit);
 /// A parsed pattern of `strftime`; see format_values.h for the letters.
 class TimePattern {
  public:
-  /// Throws InvalidArgumentError for a letter that is not known, or not known when texts are read.
+  /// Throws InvalidArgumentError for an unknown directive, or one that cannot be parsed.
   TimePattern(std::string_view op, const std::string& pattern, bool reads);
 
-  /// The most bytes that a text takes.
+  /// The most bytes of a formatted string.
   size_t most_bytes() const { return most_bytes_; }
 
   /// Writes a moment and gives the end.
   char* write(const CivilTime& civil_time, char* out) const;
 
-  /// Reads all of a text; false when it does not match, or is no moment of the calendar.
+  /// Parses a whole string; false if it does not match, or is not a time of the calendar.
   bool read(std::string_view text, CivilTime& civil_time) const;
 
  private:

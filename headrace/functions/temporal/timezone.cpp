@@ -32,7 +32,7 @@ std::string clock_text(int64_t local) {
 }
 
 [[noreturn]] void refuse_far(std::string_view op, int64_t row, int64_t value) {
-  throw_error<InvalidArgumentError>(op, "a time that does not fit behind the change",
+  throw_error<InvalidArgumentError>(op, "a time is out of range after the conversion",
                                     {{"row", row}, {"value", value}}, "use a coarser unit");
 }
 
@@ -52,7 +52,7 @@ int64_t seconds_of(std::string_view op, int64_t row, int64_t value, int64_t unit
 void check_local(Dtype local, Dtype zoned) {
   if (!local.is_timestamp() || local.has_zone() || !zoned.has_zone() ||
       local.unit() != zoned.unit())
-    throw_error<TypeMismatchError>(kLocalize, "a column of timestamps without a zone is wanted",
+    throw_error<TypeMismatchError>(kLocalize, "expected a column of timestamps without a time zone",
                                    {{"dtype", local.name()}, {"to", zoned.name()}},
                                    local.has_zone() ? "use dt.tz_convert" : "");
 }
@@ -73,7 +73,7 @@ bool instant_of(int64_t row, int64_t value, Dtype zoned, Choice choice, const Zo
     if (choice.ambiguous == Ambiguous::kNull) return false;
     if (choice.ambiguous == Ambiguous::kRaise)
       throw_error<InvalidArgumentError>(
-          kLocalize, "clocks show this time twice",
+          kLocalize, "ambiguous local time: clocks show it twice",
           {{"row", row}, {"time", clock_text(local)}, {"zone", zoned.zone()}},
           "pass ambiguous='earliest', 'latest' or 'NaT'");
     if (choice.ambiguous == Ambiguous::kLatest) second = last;
@@ -81,7 +81,7 @@ bool instant_of(int64_t row, int64_t value, Dtype zoned, Choice choice, const Zo
     if (choice.nonexistent == Nonexistent::kNull) return false;
     if (choice.nonexistent == Nonexistent::kRaise)
       throw_error<InvalidArgumentError>(
-          kLocalize, "clocks jump over this time",
+          kLocalize, "nonexistent local time: clocks skip it",
           {{"row", row}, {"time", clock_text(local)}, {"zone", zoned.zone()}},
           "pass nonexistent='shift_forward', 'shift_backward' or 'NaT'");
     if (__builtin_mul_overflow(first, units, instant)) refuse_far(kLocalize, row, value);

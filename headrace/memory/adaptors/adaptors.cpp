@@ -196,7 +196,7 @@ void PressureAdaptor::deallocate(Stream stream, void* pointer, size_t bytes,
 FaultAdaptor::FaultAdaptor(AnyResource upstream, FaultPlan plan)
     : Adaptor(std::move(upstream)), plan_(plan) {
   if (plan.first < 0 || !(plan.probability >= 0 && plan.probability <= 1))
-    throw_error<InvalidArgumentError>("fault_adaptor", "no plan",
+    throw_error<InvalidArgumentError>("fault_adaptor", "invalid plan",
                                       {{"first", plan.first}, {"probability", plan.probability}},
                                       "pass first >= 0 and a probability from 0 to 1");
 }
@@ -224,7 +224,7 @@ DelayAdaptor::DelayAdaptor(AnyResource upstream, int64_t allocate_ns, int64_t de
     : Adaptor(std::move(upstream)), allocate_ns_(allocate_ns), deallocate_ns_(deallocate_ns) {
   if (allocate_ns < 0 || deallocate_ns < 0)
     throw_error<InvalidArgumentError>(
-        "delay_adaptor", "a negative time",
+        "delay_adaptor", "a delay is negative",
         {{"allocate_ns", allocate_ns}, {"deallocate_ns", deallocate_ns}});
 }
 

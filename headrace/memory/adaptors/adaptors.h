@@ -49,8 +49,8 @@ class HR_API LimitAdaptor : public Adaptor {
   std::atomic<int64_t> used_{0};
 };
 
-/// Lets at most so many bytes a second pass, on average: a request waits until those before it are
-/// paid for. The first one never waits. Thread-safe; waits without a lock.
+/// Lets at most this many bytes per second pass, on average: a request waits until those before it
+/// are paid for. The first one never waits. Thread-safe; waits without a lock.
 class HR_API RateLimitAdaptor : public Adaptor {
  public:
   /// Throws InvalidArgumentError unless the rate is positive.

@@ -26,7 +26,7 @@ FixedSizeResource::FixedSizeResource(AnyResource upstream, size_t block_bytes,
     : upstream_(std::move(upstream)), block_bytes_(block_bytes), blocks_in_slab_(blocks_in_slab) {
   if (block_bytes < 1 || blocks_in_slab < 1 || block_bytes > kMostRequestBytes / blocks_in_slab)
     throw_error<InvalidArgumentError>(
-        "fixed_size_resource", "a block and a slab must have a size",
+        "fixed_size_resource", "the sizes of blocks and slabs must be positive",
         {{"block_bytes", block_bytes}, {"blocks_in_slab", blocks_in_slab}});
   block_bytes_ = (block_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -118,7 +118,7 @@ BinningResource::BinningResource(AnyResource upstream, std::vector<Bin> bins)
   for (const Bin& bin : bins_)
     if (bin.resource.properties().place != place)
       throw_error<InvalidArgumentError>(
-          "binning_resource", "a bin gives memory of another place",
+          "binning_resource", "a bin allocates memory in another place",
           {{"upstream", place.name()}, {"bin", bin.resource.properties().place.name()}});
   std::stable_sort(bins_.begin(), bins_.end(),
                    [](const Bin& a, const Bin& b) { return a.most_bytes < b.most_bytes; });
@@ -129,7 +129,7 @@ std::vector<BinningResource::Bin> BinningResource::fixed_size_bins(const AnyReso
                                                                    size_t largest) {
   if (smallest < 1 || largest < smallest || largest > kMostRequestBytes / 128)
     throw_error<InvalidArgumentError>("binning_resource",
-                                      "the sizes of the bins do not rise from 1",
+                                      "the sizes of the bins must be positive and increasing",
                                       {{"smallest", smallest}, {"largest", largest}});
   std::vector<Bin> bins;
   for (size_t bytes = smallest; bytes <= largest; bytes *= 2)
@@ -158,10 +158,10 @@ CallbackResource::CallbackResource(Allocate allocate, Deallocate deallocate,
 void* CallbackResource::allocate(Stream, size_t bytes, size_t alignment) const {
   check_request(bytes, alignment);
   void* const pointer = allocate_(bytes, alignment);
-  if (!pointer) refuse("the callback gave no memory", bytes, alignment);
+  if (!pointer) refuse("the callback returned no memory", bytes, alignment);
   if (reinterpret_cast<uintptr_t>(pointer) % alignment != 0) {
     deallocate(Stream{}, pointer, bytes, alignment);
-    refuse("the callback gave a block that is not aligned", bytes, alignment);
+    refuse("the callback returned a misaligned block", bytes, alignment);
   }
   return pointer;
 }

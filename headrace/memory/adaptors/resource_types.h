@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources beside the system and the pool: blocks of one size, bins, and a user's own functions.
+// Resources other than the system and the pool: blocks of one size, bins, and a user's own
+// functions.
 #pragma once
 #include "headrace/memory/resource/resource.h"
 #include "headrace/memory/sync/fork_mutex.h"
@@ -94,7 +95,7 @@ class HR_API CallbackResource {
   CallbackResource(Allocate allocate, Deallocate deallocate, MemoryProperties properties = {});
 
   void* allocate(Stream stream, size_t bytes, size_t alignment) const;
-  /// An exception of the function is lost here: there is nobody to take it.
+  /// An exception of the function is lost here: no caller can receive it.
   void deallocate(Stream stream, void* pointer, size_t bytes, size_t alignment) const noexcept;
 
   MemoryProperties properties() const { return properties_; }

@@ -113,14 +113,14 @@ int64_t pinned_bytes(const Buffer::Rep& rep) {
 
 const char* why_it_stays(const Buffer::Rep& rep) {
   if (rep.owner.release) return "foreign";
-  if (rep.external) return "another library's";
+  if (rep.external) return "allocated by another library";
   if (!rep.place.is_host()) return device_stays(rep);
   if (!rep.residency)
-    return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource moves nothing";
-  if (!rep.sealed && !rep.paged) return "being made";
+    return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource cannot evict";
+  if (!rep.sealed && !rep.paged) return "being written";
   if (pinned_bytes(rep) > 0) return "in use";
   if (resident_bytes(rep) == 0) return "on disk";
-  return spill_limit() == 0 ? "spilling is off" : "the disk took no more";
+  return spill_limit() == 0 ? "spilling is off" : "no space left for spilling";
 }
 
 Holder holder_of(const Buffer::Rep& rep) {
@@ -240,9 +240,9 @@ void throw_out_of_memory(int64_t requested_bytes) {
           ", tier=host; raise hr.memory.limit to at least " +
           format_bytes(now.used_bytes + requested_bytes) + ", or drop what you no longer need";
   const std::string trouble = SpillEngine::instance().trouble();
-  text += "\n  gave caches back (" + format_bytes(now.cached_bytes) +
-          " left), evicted what could move (" + format_bytes(spilled.disk_bytes) + " on disk" +
-          (trouble.empty() ? "" : "; " + trouble) +
+  text += "\n  released caches (" + format_bytes(now.cached_bytes) +
+          " left), evicted what could be evicted (" + format_bytes(spilled.disk_bytes) +
+          " on disk" + (trouble.empty() ? "" : "; " + trouble) +
           "), asked callbacks, waited for others; foreign " + format_bytes(now.foreign_bytes) +
           " (not charged); the largest holders:";
   std::vector<Holder> holders = largest_holders(std::numeric_limits<int64_t>::max());
@@ -284,7 +284,8 @@ int64_t memory_limit(Place place) {
 void set_memory_limit(int64_t bytes, Place place) {
   const DeviceBudget* const device = find_budget(place);
   if (device && !device->set_limit)
-    throw_error<UnsupportedError>("memory.limit", "the simulated device keeps the limit it has", {},
+    throw_error<UnsupportedError>("memory.limit",
+                                  "the limit of the simulated device cannot be changed", {},
                                   "set limit= in HEADRACE_DEVICE");
   if (bytes <= 0)
     throw_error<InvalidArgumentError>("memory.limit", "the limit is not positive",

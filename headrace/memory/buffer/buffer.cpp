@@ -49,7 +49,7 @@ Buffer Buffer::allocate_temporary(int64_t size_bytes) {
 
 Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged) {
   if (size_bytes < 0)
-    throw_error<InvalidArgumentError>("allocate", "a negative size", {{"bytes", size_bytes}});
+    throw_error<InvalidArgumentError>("allocate", "the size is negative", {{"bytes", size_bytes}});
   if (!resource.properties().place.is_host()) {
     if (size_bytes == 0) return {};
     auto there = std::make_unique<Rep>();
@@ -152,14 +152,14 @@ Buffer::~Buffer() {
 const std::byte* Buffer::data() const {
   if (!rep_) return nullptr;
   if (!rep_->data && rep_->residency)
-    throw_error<InternalError>("buffer", "bytes that are not on their device are used unpinned");
+    throw_error<InternalError>("buffer", "evicted bytes are used without a pin");
   return rep_->data;
 }
 
 std::byte* Buffer::mutable_data() {
   if (!rep_) return nullptr;
   if (!rep_->writable || rep_->references.load() != 1)
-    throw_error<InternalError>("buffer", "write to shared or read-only bytes");
+    throw_error<InternalError>("buffer", "cannot write to shared or read-only bytes");
   if (rep_->sealed) hold();
   return rep_->data;
 }

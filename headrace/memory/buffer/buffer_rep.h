@@ -59,9 +59,9 @@ uint64_t count_external(int64_t bytes);
 void uncount_external(int64_t bytes);
 /// Serial of what was made last.
 uint64_t present_serial();
-/// What buffers come from unless somebody says otherwise: the pool.
+/// What buffers come from by default: the pool.
 const AnyResource& default_resource();
-/// The same, or null when somebody did say otherwise, for this thread or for all.
+/// The same, or null if another one is set, for this thread or for all.
 const AnyResource* default_resource_in_force();
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();

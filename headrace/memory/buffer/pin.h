@@ -41,8 +41,8 @@ class HR_API Pin {
   std::vector<PinnedRange> ranges_;  // those that have chunks
 };
 
-/// Bytes that leave and come back together, of a buffer of so many made now: a 16th of it, but no
-/// more than about a 128th of the limit and 2 MiB, and at least 64 KiB.
+/// Bytes that leave and come back together, of a buffer of this many bytes allocated now: a 16th of
+/// it, but no more than about a 128th of the limit and 2 MiB, and at least 64 KiB.
 HR_API int64_t chunk_bytes_of(int64_t buffer_bytes);
 
 /// What the rows of a job have of one buffer: `items` of `item_bits`, item i at bit

@@ -41,7 +41,7 @@ constexpr int64_t kMostWaiting = int64_t{1} << 30;
   throw OutOfMemoryError(
       error_message("allocate", what, {{"bytes", bytes}, {"reason", std::strerror(code)}},
                     descriptors ? "raise the limit of open files (ulimit -n)"
-                                : "free memory or set hr.memory.limit below what the machine has"),
+                                : "free memory or set hr.memory.limit below the machine's memory"),
       bytes);
 }
 
@@ -50,7 +50,7 @@ Descriptor new_memory_file(int64_t bytes) {
   Descriptor file(memfd_create("headrace", kFlags | MFD_NOEXEC_SEAL));
   if (!file && errno == EINVAL) file = Descriptor(memfd_create("headrace", kFlags));
   if (!file || ftruncate(file.get(), bytes) != 0)
-    refuse_memory("the system gives no shared memory", bytes);
+    refuse_memory("the system refused shared memory", bytes);
   return file;
 }
 
@@ -81,7 +81,7 @@ std::unique_ptr<Segment> new_segment(int64_t size_bytes) {
   // Room for an aligned mapping; what is over goes back.
   void* room = mmap(nullptr, static_cast<size_t>(size + kHugePage), PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) refuse_memory("the system gives no addresses", size);
+  if (room == MAP_FAILED) refuse_memory("the system refused address space", size);
   const auto begin = reinterpret_cast<uintptr_t>(room);
   const uintptr_t aligned = (begin + kHugePage - 1) / static_cast<uintptr_t>(kHugePage) * kHugePage;
   if (aligned > begin) munmap(room, aligned - begin);
@@ -93,7 +93,7 @@ std::unique_ptr<Segment> new_segment(int64_t size_bytes) {
            MAP_SHARED | MAP_FIXED | MAP_NORESERVE, segment->file.get(), 0);
   if (mapped == MAP_FAILED) {
     munmap(reinterpret_cast<void*>(aligned), static_cast<size_t>(size));
-    refuse_memory("the system maps no shared memory", size);
+    refuse_memory("the system cannot map shared memory", size);
   }
   segment->base = static_cast<std::byte*>(mapped);
   segment->size_bytes = size;
@@ -103,7 +103,7 @@ std::unique_ptr<Segment> new_segment(int64_t size_bytes) {
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
   if (fcntl(segment->file.get(), F_ADD_SEALS, kSeals | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0 &&
       fcntl(segment->file.get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) != 0)
-    refuse_memory("the system seals no shared memory", size);
+    refuse_memory("the system cannot seal shared memory", size);
   return segment;
 }
 
@@ -330,7 +330,7 @@ int64_t checked_size(std::string_view op, const Descriptor& file, int seals) {
   struct stat status{};
   const int has = file ? fcntl(file.get(), F_GET_SEALS) : -1;
   if (has < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    throw_error<InvalidArgumentError>(op, "what came is no memory file");
+    throw_error<InvalidArgumentError>(op, "the received file is not a memory file");
   if (status.st_uid != geteuid())
     throw_error<InvalidArgumentError>(op, "the memory file belongs to another user",
                                       {{"user", status.st_uid}});
@@ -347,7 +347,7 @@ std::unique_ptr<Segment> map_received(std::string_view op, Descriptor file, int6
   auto segment = std::make_unique<Segment>();
   const int64_t length = round_up(end, kPage);
   void* mapped = mmap(nullptr, static_cast<size_t>(length), PROT_READ, MAP_SHARED, file.get(), 0);
-  if (mapped == MAP_FAILED) refuse_memory("the system maps no shared memory", length);
+  if (mapped == MAP_FAILED) refuse_memory("the system cannot map shared memory", length);
   segment->base = static_cast<std::byte*>(mapped);
   segment->size_bytes = length;
   segment->file = std::move(file);
@@ -374,7 +374,7 @@ std::vector<Buffer> map_segments(std::string_view op, std::vector<Descriptor> fi
   for (const ReceivedRange& range : ranges) {
     if (range.segment >= files.size() || range.offset < 0 || range.size_bytes < 0)
       throw_error<InvalidArgumentError>(
-          op, "a range lies in no segment",
+          op, "a range is out of range of the segments",
           {{"segment", range.segment}, {"offset", range.offset}, {"bytes", range.size_bytes}});
     int64_t& end = ends[range.segment];
     end = std::max(end, checked_add(op, range.offset, range.size_bytes));
@@ -410,11 +410,11 @@ Descriptor sealed_copy(std::string_view bytes) {
     const ssize_t wrote =
         pwrite(file.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
     if (wrote <= 0)
-      refuse_memory("the system takes no shared memory", static_cast<int64_t>(bytes.size()));
+      refuse_memory("the system cannot receive shared memory", static_cast<int64_t>(bytes.size()));
     done += static_cast<size_t>(wrote);
   }
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
-    refuse_memory("the system seals no shared memory", static_cast<int64_t>(bytes.size()));
+    refuse_memory("the system cannot seal shared memory", static_cast<int64_t>(bytes.size()));
   return file;
 }
 

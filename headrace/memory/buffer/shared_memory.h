@@ -15,7 +15,7 @@ namespace hr {
 
 /// Buffers in shared segments (memfd). Blocks from 256 KiB up have a segment of their own, aligned
 /// to 2 MiB; smaller ones lie together in slabs of 2 MiB. Each segment is sealed at its birth: it
-/// never changes its size and nobody but the mapping here writes to it. A segment that is free
+/// never changes its size and only the mapping here writes to it. A segment that is free
 /// waits for a request of nearly its size, since the first touch of a page costs 19 times a later
 /// one. After a fork no segment from before is written again: both processes may still read it. Its
 /// buffers are charged like others and are never shrunk. Throws OutOfMemoryError.
@@ -72,7 +72,7 @@ struct ReceivedRange {
 HR_API std::vector<Buffer> map_segments(std::string_view op, std::vector<Descriptor> segments,
                                         const std::vector<ReceivedRange>& ranges, Descriptor lease);
 
-/// A memory file with these bytes that nobody can change any more. Throws OutOfMemoryError.
+/// A memory file with these bytes that can no longer be changed. Throws OutOfMemoryError.
 HR_API Descriptor sealed_copy(std::string_view bytes);
 /// The bytes of such a file. Throws InvalidArgumentError for another file or one of more than
 /// `most` bytes.

@@ -235,15 +235,18 @@ TEST(SharedMemory, AttachedMemoryIsForeignAndGoesWithItsLastBuffer) {
 TEST(SharedMemory, RefusesWhatCannotBeTrusted) {
   const Buffer own = filled(kMiB, 1);
   EXPECT_THAT(refusal(file_of(own), {0, 0, kMiB + 4097}), HasSubstr("shorter than its values"));
-  EXPECT_THAT(refusal(file_of(own), {1, 0, 1}), HasSubstr("a range lies in no segment"));
-  EXPECT_THAT(refusal(file_of(own), {0, -64, 1}), HasSubstr("a range lies in no segment"));
-  EXPECT_THAT(refusal(file_of(own), {0, 64, -1}), HasSubstr("a range lies in no segment"));
+  EXPECT_THAT(refusal(file_of(own), {1, 0, 1}),
+              HasSubstr("a range is out of range of the segments"));
+  EXPECT_THAT(refusal(file_of(own), {0, -64, 1}),
+              HasSubstr("a range is out of range of the segments"));
+  EXPECT_THAT(refusal(file_of(own), {0, 64, -1}),
+              HasSubstr("a range is out of range of the segments"));
   EXPECT_THAT(refusal(file_of(own), {0, INT64_MAX - 10, 64}), HasSubstr("64 bits"));
-  EXPECT_THAT(refusal(Descriptor(), {0, 0, 1}), HasSubstr("no memory file"));
+  EXPECT_THAT(refusal(Descriptor(), {0, 0, 1}), HasSubstr("not a memory file"));
   EXPECT_THAT(refusal(Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)), {0, 0, 1}),
-              HasSubstr("no memory file"));
+              HasSubstr("not a memory file"));
   EXPECT_THAT(refusal(Descriptor(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), {0, 0, 1}),
-              HasSubstr("no memory file"));
+              HasSubstr("not a memory file"));
   Descriptor unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(ftruncate(unsealed.get(), 4096), 0);
   EXPECT_THAT(refusal(std::move(unsealed), {0, 0, 1}), HasSubstr("not sealed"));

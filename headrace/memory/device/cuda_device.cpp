@@ -105,8 +105,8 @@ Stream current_stream(Place place) {
   for (const ScopedStream* scope = innermost; scope; scope = scope->outer_)
     if (scope->place_ == place) return scope->stream_;
   if (place.is_gpu()) return own_stream(place.index);
-  throw_error<DeviceError>("device", "no stream of this place is current",
-                           {{"place", place.name()}}, "make one with new_stream");
+  throw_error<DeviceError>("device", "no current stream for this place", {{"place", place.name()}},
+                           "create one with new_stream");
 }
 
 ScopedStream::ScopedStream(Place place, Stream stream)

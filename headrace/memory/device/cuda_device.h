@@ -14,7 +14,7 @@ namespace hr {
 /// (`set_memory_limit(bytes, cuda_place())`) or what the card has; DeviceError without a device.
 HR_API AnyResource cuda_resource(int device = 0);
 
-/// The stream of a device for work that nobody gave another one, made at first use. `id` is the
+/// The stream of a device for work without another one, made at first use. `id` is the
 /// driver's handle. Throws DeviceError without such a device.
 HR_API Stream own_stream(int device);
 

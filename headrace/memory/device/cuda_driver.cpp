@@ -130,9 +130,8 @@ int cuda_device_count() {
 void check_cuda_device(std::string_view op, int device) {
   const int devices = cuda_device_count();
   if (device < 0 || device >= devices)
-    throw_error<DeviceError>(op, "there is no such CUDA device",
-                             {{"device", device}, {"devices", devices}},
-                             "hr.info() says what is here");
+    throw_error<DeviceError>(op, "no such CUDA device", {{"device", device}, {"devices", devices}},
+                             "see hr.info() for the devices");
 }
 
 void check_cuda(std::string_view op, int status) {
@@ -141,17 +140,17 @@ void check_cuda(std::string_view op, int status) {
   const CudaFunctions* const cuda = cuda_functions();
   if (!cuda || cuda->error_name(status, &name) != 0 || !name) name = "unknown";
   const bool is_lost = status == 700 || (status >= 714 && status <= 719);  // as for a bad address
-  throw_error<DeviceError>(
-      op, is_lost ? "a kernel failed" : "CUDA's driver refuses",
-      {{"error", name}, {"status", status}},
-      is_lost ? "start the process again, since CUDA does no more work for it, and look for memory "
-                "that was freed or written elsewhere: compute-sanitizer shows the access"
-              : "");
+  throw_error<DeviceError>(op, is_lost ? "a kernel failed" : "the CUDA driver reported an error",
+                           {{"error", name}, {"status", status}},
+                           is_lost
+                               ? "restart the process, which CUDA can no longer use, and look for "
+                                 "accesses to freed or foreign memory with compute-sanitizer"
+                               : "");
 }
 
 std::string why_no_cuda() {
-  if (!cuda_driver()) return "there is no CUDA driver";
-  if (cuda_device_count() < 1) return "the CUDA driver sees no device";
+  if (!cuda_driver()) return "no CUDA driver found";
+  if (cuda_device_count() < 1) return "the CUDA driver found no device";
   if (!cuda_functions()) return "the CUDA driver is older than 12.0";
   return "";
 }
@@ -171,7 +170,7 @@ int cuda_device_attribute(int device, int attribute) {
 
 CudaScope::CudaScope(std::string_view op, int device) {
   const CudaDriver* const driver = cuda_driver();
-  if (!driver) throw_error<DeviceError>(op, "there is no CUDA driver", {}, "stay on the host");
+  if (!driver) throw_error<DeviceError>(op, "no CUDA driver found", {}, "stay on the host");
   int now = -1;
   if (driver->current_device(&now) == 0 && now == device) return;
   void* context = nullptr;

@@ -38,10 +38,10 @@ constexpr size_t device_block_size(size_t bytes) {
 /// Free blocks by device, stream and size, exactly: the stream's order is what makes the next taker
 /// wait, as it does inside the driver's pool, where the same takes two calls. Only of streams that
 /// last, since the handle of one that ended may come again for another. When there are too many,
-/// all go, so sizes that nobody asks for any more do not stay. Under the holder's mutex.
+/// all go, so sizes that are no longer requested do not stay. Under the holder's mutex.
 class FreeDeviceBlocks {
  public:
-  /// Larger blocks go to the driver, beside whose kernels its calls cost nothing.
+  /// Larger blocks go to the driver, whose calls cost nothing compared with its kernels.
   static constexpr size_t kMostBlockBytes = size_t{32} << 20;
   static constexpr int64_t kMostBytes = int64_t{256} << 20;  // of a device
   static constexpr size_t kMostBlocks = 1024;                // of a device

@@ -22,10 +22,10 @@ const char* device_stays(const Buffer::Rep& rep) {
   const Residency& residency = *rep.residency;
   if (!residency.is_there()) return residency.copy_is_pinned ? "in pinned memory" : "on the host";
   if (rep.exports > 0) return "another library has its address";
-  if (!rep.sealed) return "being made";
+  if (!rep.sealed) return "being written";
   if (residency.chunks[0].pins > 0) return "in use";
   if (rep.size_bytes < kLeastMoved) return "too small to move";
-  return "the host took no more";
+  return "no space left on the host";
 }
 
 void lodge(Buffer::Rep& rep, const AnyResource& resource) {
@@ -48,7 +48,7 @@ void throw_out_of_device_memory(std::string_view op, Place place, int64_t reques
   std::string text = error_message(op, "out of memory on the device");
   text += ": requested=" + format_bytes(requested) + ", limit=" + format_bytes(now.limit_bytes) +
           ", used=" + format_bytes(now.used_bytes) + ", tier=" + place.name() + std::string(more) +
-          "; " + std::string(fix) + "\n  evicted what could move (" +
+          "; " + std::string(fix) + "\n  evicted what could be evicted (" +
           format_bytes(away.pinned_bytes) + " in pinned memory, " + format_bytes(away.host_bytes) +
           " on the host or its disk" + (trouble.empty() ? "" : "; " + trouble) +
           "), waited for others; the largest holders there:";

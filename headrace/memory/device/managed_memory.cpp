@@ -53,7 +53,7 @@ class ManagedResource {
 // The address of a managed buffer.
 unsigned long long address_of(std::string_view op, const Buffer& buffer) {
   if (!is_managed_block(buffer.data()))
-    throw_error<InvalidArgumentError>(op, "the buffer is no managed memory",
+    throw_error<InvalidArgumentError>(op, "the buffer is not managed memory",
                                       {{"place", buffer.place().name()}},
                                       "allocate it from managed_resource");
   return reinterpret_cast<uintptr_t>(buffer.data());
@@ -77,7 +77,7 @@ void* device_allocate_managed(size_t bytes, int device) {
             ": requested=" + format_bytes(static_cast<int64_t>(bytes)) +
             ", free=" + format_bytes(free) + ", total=" + format_bytes(total) +
             ", tier=" + cuda_place(device).name() +
-            "; leave it to hr.memory.limit(..., device='cuda'), which moves whole results",
+            "; use hr.memory.limit(..., device='cuda') instead, which evicts whole results",
         static_cast<int64_t>(bytes), total, total - free);
   const DeviceAllocate allocate = [&](unsigned long long* address) {
     int status = managed.allocate(address, bytes, 1);  // CU_MEM_ATTACH_GLOBAL

@@ -50,7 +50,7 @@ class PinnedResource {
     const int status = cuda.allocate_pinned(&block, size, 1);  // portable: for all devices
     if (status == 2)
       throw OutOfMemoryError(
-          error_message("allocate", "the system pins no more memory", {{"bytes", size}}),
+          error_message("allocate", "the system cannot pin more memory", {{"bytes", size}}),
           static_cast<int64_t>(size));
     check_cuda("pinned_resource", status);
     return block;

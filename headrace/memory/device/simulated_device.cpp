@@ -28,7 +28,7 @@ constexpr int kPoison = 0xDF;
 
 [[noreturn]] void refuse_settings(std::string_view text) {
   throw_error<InvalidArgumentError>(
-      "device", "no settings of a simulated device", {{"text", text}},
+      "device", "invalid settings of a simulated device", {{"text", text}},
       "write sim or sim:limit=256MB,h2d=12GB/s,d2h=12GB/s,latency=20us");
 }
 
@@ -124,7 +124,7 @@ class Device {
     auto block = live_.upper_bound(at);
     if (bytes < 0 || block == live_.begin() || (--block)->first + block->second < at + bytes)
       throw_error<DeviceError>(op, "the bytes are in no block of the device", {{"bytes", bytes}},
-                               "they were freed, or never were there");
+                               "they were freed or never allocated");
     return alias_ + at;
   }
 
@@ -142,7 +142,7 @@ class Device {
 
  private:
   [[noreturn]] void refuse() const {
-    throw OutOfMemoryError(error_message("device", "the system gives no memory for the device",
+    throw OutOfMemoryError(error_message("device", "the system refused memory for the device",
                                          {{"bytes", size_}}, "set a smaller limit="),
                            size_);
   }
@@ -168,13 +168,13 @@ struct DeviceSlot {
     if (!device) {
       const char* text = std::getenv("HEADRACE_DEVICE");
       if (!text || !std::string_view(text).starts_with("sim"))
-        throw_error<DeviceError>("device", "there is no simulated device", {},
+        throw_error<DeviceError>("device", "no simulated device is set", {},
                                  "set HEADRACE_DEVICE=sim");
       device = std::make_unique<Device>(parse_simulated(text));
     }
     if (!device->is_of_this_process())
       throw_error<DeviceError>("device", "the device belongs to the process before the fork", {},
-                               "start processes by spawn");
+                               "start processes with spawn");
     return *device;
   }
 };
@@ -257,7 +257,7 @@ void open_simulated(const SimulatedSettings& settings) {
   if (at.device && at.device->settings() == settings && at.device->is_of_this_process()) return;
   if (at.device && at.device->is_in_use())
     throw_error<InvalidArgumentError>("device", "the simulated device is in use", {},
-                                      "drop its values before it gets other settings");
+                                      "delete its values before changing its settings");
   at.device = std::make_unique<Device>(settings);
 }
 

@@ -237,7 +237,7 @@ std::vector<Holder> external_holders(uint64_t serial) {
       holder.serial = block->serial;
       holder.bytes = holder.resident_bytes = block->bytes;
       holder.external = true;
-      holder.stays = "another library's";
+      holder.stays = "allocated by another library";
       tags.push_back(block->tag);
     }
   }

@@ -36,11 +36,11 @@ HR_API size_t external_usable_bytes(const void* pointer) noexcept;
 /// The out-of-memory text of the last request of any thread that was refused here, or empty.
 HR_API std::string last_refusal();
 
-/// Keeps a text as the last refusal.
+/// Keeps a message as the last refusal.
 HR_API void keep_refusal(std::string_view text) noexcept;
 
 /// Gives slabs back that hold no block: up to four of each size wait for the next request, or for
-/// somebody who needs the room. Their bytes.
+/// an allocation that needs the memory. Their bytes.
 HR_API int64_t trim_external() noexcept;
 
 /// Live blocks that are no buffers, made after `serial`: those in slabs are summed by tag.

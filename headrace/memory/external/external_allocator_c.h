@@ -31,7 +31,7 @@ struct hr_alloc_v1 {
   void (*free)(void* context, void* pointer, size_t bytes, int32_t device, void* stream);
   /// Host only, aligned to 16: null on a device, and then the old block is as it was.
   void* (*realloc)(void* context, void* pointer, size_t bytes, int32_t device, void* stream);
-  /// What may be used from `pointer` on; 0 for a pointer of nobody.
+  /// What may be used from `pointer` on; 0 for an unknown pointer.
   size_t (*usable_size)(void* context, const void* pointer, int32_t device);
   /// 0, or 1 when there is no such device.
   int32_t (*query)(void* context, int32_t device, struct hr_alloc_statistics_v1* statistics);

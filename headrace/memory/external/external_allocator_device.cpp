@@ -90,8 +90,7 @@ class OnDevice {
 
 const CudaDriver& driver_or_throw(const char* op) {
   const CudaDriver* const driver = cuda_driver();
-  if (!driver)
-    throw_error<DeviceError>(op, "there is no CUDA driver", {}, "install NVIDIA's driver");
+  if (!driver) throw_error<DeviceError>(op, "no CUDA driver found", {}, "install NVIDIA's driver");
   return *driver;
 }
 
@@ -251,7 +250,7 @@ void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own,
         while (status == kOutOfMemory &&
                (give_back_all(device) > 0 || DeviceTier::instance().make_room(place, counted)))
           status = ask();
-        if (status == kOutOfMemory) refuse("the card is full: end what else runs on it,");
+        if (status == kOutOfMemory) refuse("the card is full: stop other processes on it,");
         check_status(status);
         DeviceBlocks made;
         fill(made[reinterpret_cast<const void*>(address)]);
@@ -457,7 +456,7 @@ std::vector<Holder> device_holders(uint64_t serial) {
     holder.tag = tag_info(block.tag);
     holder.place = {PlaceKind::kCuda, block.device};
     holder.external = true;
-    holder.stays = "another library's";
+    holder.stays = "allocated by another library";
   }
   return holders;
 }

@@ -235,7 +235,7 @@ std::vector<Holder> slab_holders(uint64_t serial) {
     holder.tag = tag_info(tag);
     holder.stack = tag_stack(tag);
     holder.external = true;
-    holder.stays = "another library's";
+    holder.stays = "allocated by another library";
   }
   return holders;
 }

@@ -25,7 +25,7 @@ struct LedgerEntry {
   int64_t time_ns = 0;  ///< since the process began
 };
 
-/// Records a copy; call it *before* copying. Inside `no_copies` a copy that nobody asked for throws
+/// Records a copy; call it *before* copying. Inside `no_copies` an unrequested copy throws
 /// InvalidArgumentError, names operator, reason and bytes, and records nothing. While the memory
 /// trace is off, it only throws.
 HR_API void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bool asked,

@@ -206,12 +206,12 @@ MemoryLogFile::MemoryLogFile(const std::string& path, uint64_t first)
   state_->path = path;
   state_->descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (state_->descriptor < 0)
-    fail(path, "the file cannot be written", errno, "pass a path in a folder that may be written");
+    fail(path, "the file cannot be written", errno, "pass a path in a writable folder");
   state_->text = kHeader;
   state_->write_text();
   if (state_->error != 0) {
     ::close(state_->descriptor);
-    fail(path, "the file cannot be written", state_->error, "make room there");
+    fail(path, "the file cannot be written", state_->error, "free disk space there");
   }
   OpenFiles& open = open_files();
   const std::lock_guard lock(open.mutex);
@@ -246,7 +246,8 @@ void MemoryLogFile::close() {
   if (!closed && file.error == 0) file.error = errno;
   if (file.error != 0)
     fail(file.path, "the log could not be written to its end", file.error,
-         "make room there; the file holds the first " + std::to_string(file.events) + " events");
+         "free disk space there; the file holds the first " + std::to_string(file.events) +
+             " events");
 }
 
 int64_t MemoryLogFile::events() const {

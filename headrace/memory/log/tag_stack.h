@@ -9,7 +9,7 @@
 
 namespace hr {
 
-/// As intern_tag, for work that a whole stack of lines asked for, innermost first: equal texts get
+/// As intern_tag, for work that a whole stack of lines asked for, innermost first: equal stacks get
 /// equal numbers. ScopedTag(op) keeps the stack, as it keeps the line.
 HR_API Tag intern_tag(std::string_view op, std::string_view line, std::string_view stack);
 

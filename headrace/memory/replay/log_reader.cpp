@@ -128,7 +128,7 @@ class Parser {
           text += line_[at++];
         }
         if (at < line_.size() && line_[at] != ',')
-          fail("text behind a closed quote", static_cast<int64_t>(at) + 1, line_);
+          fail("text follows a closing quote", static_cast<int64_t>(at) + 1, line_);
         field.text = text;
       } else {
         const size_t end = std::min(line_.find(',', at), line_.size());
@@ -149,7 +149,7 @@ class Parser {
       for (size_t name = 0; name < kColumns; ++name)
         if (fields_[k].text == kNames[name]) places_[name] = static_cast<int>(k);
     for (const Column needed : {kThread, kAction, kPointer, kSize})
-      if (places_[needed] < 0) fail("there is no column " + std::string(kNames[needed]), 1, line_);
+      if (places_[needed] < 0) fail("missing column " + std::string(kNames[needed]), 1, line_);
     num_fields_ = fields_.size();
   }
 
@@ -168,7 +168,7 @@ class Parser {
     uint64_t value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
     if (code != std::errc() || end != text.data() + text.size())
-      fail("this is no " + std::string(what), field.column, field.text);
+      fail("not a valid " + std::string(what), field.column, field.text);
     return value;
   }
 
@@ -177,7 +177,7 @@ class Parser {
       if (field.text == memory_action_name(static_cast<MemoryAction>(k)))
         return static_cast<MemoryAction>(k);
     if (field.text == "deallocate") return MemoryAction::kFree;
-    fail("this is no action", field.column, field.text);
+    fail("not an action", field.column, field.text);
   }
 
   // "14:21:19:998533", "14:21:19.998533", or seconds since 1970 with a fraction.
@@ -188,7 +188,7 @@ class Parser {
       int64_t value = -1;
       const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
       if (code != std::errc() || value < 0 || value > 9'000'000'000)
-        fail("this is no time", field.column, field.text);
+        fail("not a time", field.column, field.text);
       text.remove_prefix(static_cast<size_t>(end - text.data()));
       return value;
     };
@@ -206,7 +206,7 @@ class Parser {
         fraction += (text[0] - '0') * unit;
     }
     const bool clock = count == 3 && parts[0] < 24 && parts[1] < 60 && parts[2] <= 60;
-    if (!text.empty() || !(clock || count == 1)) fail("this is no time", field.column, field.text);
+    if (!text.empty() || !(clock || count == 1)) fail("not a time", field.column, field.text);
     if (!clock) return parts[0] * kSecond + fraction;
     int64_t now = ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * kSecond + fraction + days_;
     if (now < last_time_ - kDay / 2) {
@@ -230,7 +230,7 @@ class Parser {
   LogLine read_line(MemoryLog& log) {
     cut();
     if (fields_.size() != num_fields_)
-      fail("another number of fields than in the header", fields_.back().column, line_);
+      fail("the number of fields differs from the header", fields_.back().column, line_);
     LogLine line;
     line.thread = number(*field(kThread), 10, "thread");
     line.action = action(*field(kAction));

@@ -86,8 +86,9 @@ Replay::Replay(const MemoryLog& log, bool by_thread) {
         add(line, num_blocks_++, line.bytes);
         ++counts_.allocations;
         if (__builtin_add_overflow(requested, line.bytes, &requested))
-          throw_error<InvalidArgumentError>(
-              "replay", "the blocks of the log are too large together", {{"bytes", line.bytes}});
+          throw_error<InvalidArgumentError>("replay",
+                                            "the total size of the blocks in the log is too large",
+                                            {{"bytes", line.bytes}});
         counts_.requested_peak_bytes = std::max(counts_.requested_peak_bytes, requested);
       } else if (line.action == MemoryAction::kFree && held != live.end()) {
         free(line, held);
@@ -261,7 +262,7 @@ AnyResource replay_resource(const std::string& name, const AnyResource& upstream
   if (name == "binning")
     return AnyResource(std::make_shared<BinningResource>(
         pool, BinningResource::fixed_size_bins(upstream, 256, size_t{1} << 20)));
-  throw_error<InvalidArgumentError>("replay", "there is no such resource", {{"resource", name}},
+  throw_error<InvalidArgumentError>("replay", "unknown resource", {{"resource", name}},
                                     "pass system, pool, binning or fixed_size");
 }
 

@@ -38,7 +38,8 @@ bool is_filled(const unsigned char* begin, const unsigned char* end) {
 [[gnu::noinline]] void check_edges(const unsigned char* block, size_t bytes, const Layout& layout) {
   const unsigned char* const end = block + layout.size;
   if (!is_filled(block + bytes, end) || !is_filled(end - layout.body, block))
-    throw_error<InternalError>("guard", "bytes around a block were written", {{"bytes", bytes}},
+    throw_error<InternalError>("guard", "bytes outside of a block were overwritten",
+                               {{"bytes", bytes}},
                                "run it under the address sanitizer to see where");
 }
 
@@ -73,7 +74,7 @@ void* GuardResource::allocate(Stream, size_t bytes, size_t alignment) {
     munmap(begin, layout.body + kPage);
   }
   throw OutOfMemoryError(
-      error_message("guard", "the system gives no memory", {{"bytes", bytes}},
+      error_message("guard", "the system refused memory", {{"bytes", bytes}},
                     "unset HEADRACE_DEBUG_MEMORY: each block takes two pages and two mappings"),
       static_cast<int64_t>(bytes));
 }

@@ -10,10 +10,10 @@
 
 namespace hr {
 
-/// Each block ends at a page that nobody may touch and is filled with 0xDF. A freed block cannot be
+/// Each block ends at a page without access and is filled with 0xDF. A freed block cannot be
 /// touched either, until its addresses are used again after 4,096 later ones. Bytes that were
-/// written around a block end the process when it is freed, by an InternalError that nobody can
-/// catch. Takes at least two pages and three system calls a block. Thread-safe.
+/// written around a block end the process when it is freed, by an InternalError that cannot be
+/// caught. Takes at least two pages and three system calls a block. Thread-safe.
 class HR_API GuardResource {
  public:
   GuardResource() = default;

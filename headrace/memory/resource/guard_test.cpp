@@ -57,9 +57,11 @@ TEST_F(GuardDeathTest, ABlockAfterItWasFreed) {
 
 TEST_F(GuardDeathTest, BytesAroundABlockThatIsFreed) {
   volatile char* const before = allocate(100);
-  EXPECT_DEATH((before[-1] = 1, deallocate(before, 100)), "bytes around a block were written");
+  EXPECT_DEATH((before[-1] = 1, deallocate(before, 100)),
+               "bytes outside of a block were overwritten");
   volatile char* const behind = allocate(100);
-  EXPECT_DEATH((behind[100] = 1, deallocate(behind, 100)), "bytes around a block were written");
+  EXPECT_DEATH((behind[100] = 1, deallocate(behind, 100)),
+               "bytes outside of a block were overwritten");
 }
 
 TEST_F(GuardDeathTest, TheEnvironmentPutsItInThePoolsPlace) {

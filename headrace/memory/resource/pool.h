@@ -90,7 +90,7 @@ class HR_API PoolResource {
   std::array<std::vector<Waiting>, kClasses> classes_;
 };
 
-/// The pool that buffers come from unless somebody says otherwise: a quarter of the machine's
+/// The pool that buffers come from by default: a quarter of the machine's
 /// memory may wait in it, and 1 GiB at least. Lives to the very end.
 HR_API PoolResource& default_pool();
 

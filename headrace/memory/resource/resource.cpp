@@ -42,8 +42,8 @@ class SystemResource {
         bytes >= kLarge ? map(bytes, alignment) : std::aligned_alloc(alignment, rounded);
     if (!pointer)
       throw OutOfMemoryError(
-          error_message("allocate", "the system gives no memory", {{"bytes", bytes}},
-                        "free memory or set hr.memory.limit below what the machine has"),
+          error_message("allocate", "the system refused memory", {{"bytes", bytes}},
+                        "free memory or set hr.memory.limit below the machine's memory"),
           static_cast<int64_t>(bytes));
     return pointer;
   }
@@ -147,7 +147,7 @@ constinit thread_local ScopedResource* innermost = nullptr;
 void check_request(size_t bytes, size_t alignment) {
   if (bytes > kMostRequestBytes)
     throw OutOfMemoryError(
-        error_message("allocate", "more than any machine has", {{"bytes", bytes}}),
+        error_message("allocate", "more memory than any machine has", {{"bytes", bytes}}),
         std::numeric_limits<int64_t>::max());
   if (!std::has_single_bit(alignment) || alignment > size_t{1} << 30)
     throw_error<InvalidArgumentError>("allocate",
@@ -194,7 +194,7 @@ void set_current_resource(Place place, AnyResource resource) {
   const Place gives = resource.properties().place;
   if (gives != place)
     throw_error<InvalidArgumentError>("set_current_resource",
-                                      "the resource gives memory of another place",
+                                      "the resource allocates memory in another place",
                                       {{"place", place.name()}, {"resource", gives.name()}});
   SetResources& set = set_resources();
   std::vector<std::pair<Place, AnyResource>> former;  // may end with the call, after the lock

@@ -14,7 +14,7 @@
 namespace hr {
 
 enum class ChunkState : uint8_t {
-  kEmpty,     ///< never written, not charged: zeros when somebody looks
+  kEmpty,     ///< never written, not charged: zeros when read
   kResident,  ///< in memory and charged
   kOnDisk,    ///< the page cache's: mapped from the spill file, read-only, not charged
 };
@@ -26,7 +26,7 @@ struct Chunk {
   std::atomic<int32_t> pins{0};
   std::atomic<ChunkState> state{ChunkState::kResident};
   std::atomic<bool> dirty{true};    ///< differs from its copy on disk, if it has one
-  std::atomic<bool> touched{true};  ///< somebody wrote to it
+  std::atomic<bool> touched{true};  ///< written to
   std::atomic<int64_t> last_use{0};
   std::atomic<int64_t> last_step{-1};
   std::shared_ptr<SpillFile> file{};  ///< of its copy on disk, or null
@@ -70,7 +70,7 @@ struct Residency {
   std::atomic<bool> copy_is_pinned{false};  ///< counts as pinned memory
   uint64_t ticket = 0;                      ///< of the queued move that uses the copy
   bool moving = false;                      ///< a thread has the copy and the block to itself
-  bool abandoned = false;                   ///< nobody holds the buffer: who moves it ends it
+  bool abandoned = false;                   ///< the buffer was released: its mover frees it
   int64_t period = 0;                       ///< from use to use, once it came back
 };
 

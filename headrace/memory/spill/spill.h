@@ -24,7 +24,7 @@ HR_API SpillStatistics spill_statistics();
 /// Where evicted bytes go: HEADRACE_SPILL_DIRECTORY, else TMPDIR, else /tmp. The file has no name
 /// there. What was evicted before stays in the former place until it is dropped.
 HR_API std::string spill_directory();
-/// Throws InputError, and changes nothing, when the directory takes no file.
+/// Throws InputError, and changes nothing, when no file can be created in the directory.
 HR_API void set_spill_directory(std::string directory);
 
 /// The most bytes on the disk: HEADRACE_SPILL_LIMIT, else nine tenths of what is free there. 0
@@ -39,7 +39,7 @@ HR_API void begin_step(int64_t step);
 /// Adds to what was said before. A buffer without steps to come is held by handles alone.
 HR_API void expect_uses(const Buffer& buffer, const std::vector<int64_t>& steps);
 
-/// A chunk that is evicted more often than it is looked at helps nobody; operators with memory of
+/// A chunk that is evicted more often than it is used helps no one; operators with memory of
 /// their own can be asked for it. `free(bytes)` returns what it freed and takes no memory.
 using PressureCallback = std::function<int64_t(int64_t bytes)>;
 HR_API int64_t add_pressure_callback(PressureCallback free);
@@ -60,8 +60,8 @@ class HR_API RunningTask {
 HR_API int64_t begin_waiting() noexcept;
 HR_API void end_waiting(int64_t holds) noexcept;
 
-/// While it lives, the buffers that its thread makes are so many that are written side by side, as
-/// the columns of a reader: their chunks are smaller, since one or two of each are pinned at once.
+/// While it lives, `buffers` buffers of its thread are written side by side, as the columns of a
+/// reader: their chunks are smaller, since one or two of each are pinned at once.
 class HR_API WrittenTogether {
  public:
   explicit WrittenTogether(int64_t buffers) noexcept;
@@ -73,7 +73,7 @@ class HR_API WrittenTogether {
   int64_t before_;
 };
 
-/// Gives the engine somebody to move chunks while others compute; `exec` does.
+/// Sets what runs the moves of chunks while others compute; `exec` does.
 HR_API void set_spill_runner(void (*run)(std::function<void()>));
 
 }  // namespace hr

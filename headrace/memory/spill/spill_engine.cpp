@@ -67,7 +67,7 @@ void keep_pages_within(const Residency& residency, int64_t first, int64_t last) 
 }
 
 [[noreturn]] void throw_no_mapping(int64_t bytes) {
-  throw OutOfMemoryError(error_message("spill", "the system maps no more memory",
+  throw OutOfMemoryError(error_message("spill", "the system cannot map more memory",
                                        {{"bytes", bytes}}, "raise vm.max_map_count"),
                          bytes);
 }

@@ -30,7 +30,8 @@ class SpillEngine {
   /// no longer charged.
   int64_t cut(Residency& residency, int64_t capacity);
 
-  /// All of these or none. Throws OutOfMemoryError when there is no room and nobody makes any.
+  /// All of these or none. Throws OutOfMemoryError when there is no memory left and none is being
+  /// freed.
   void pin(const std::vector<PinnedRange>& ranges);
   void unpin(const std::vector<PinnedRange>& ranges) noexcept;
 
@@ -116,11 +117,11 @@ class SpillEngine {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Residency*> all_;
-  int moving_ = 0;             // claims in the hands of somebody
+  int moving_ = 0;             // claims held by a thread
   int64_t leaving_bytes_ = 0;  // on their way out
   uint64_t changes_ = 0;
   std::atomic<int> waiters_{0};
-  bool trying_ = false;            // it is somebody's turn to try again
+  bool trying_ = false;            // a waiting thread may try again
   std::atomic<int64_t> holds_{0};  // pins, and tasks that run
   int64_t blocked_ = 0;            // of these, those of threads that wait
   std::atomic<int64_t> clock_{0};

@@ -64,7 +64,7 @@ SpillCalls& spill_calls() {
 std::shared_ptr<SpillFile> SpillFile::open(const std::string& directory) {
   int descriptor = open_unnamed(directory, O_DIRECT);
   if (descriptor < 0 && errno == EINVAL) descriptor = open_unnamed(directory, 0);  // tmpfs
-  if (descriptor < 0) fail("the directory takes no file", directory, errno);
+  if (descriptor < 0) fail("cannot create a file in the directory", directory, errno);
   return std::shared_ptr<SpillFile>(new SpillFile(descriptor, directory));
 }
 

@@ -28,7 +28,7 @@ SpillCalls& spill_calls();
 /// read past the page cache where the file system can. Thread-safe.
 class SpillFile {
  public:
-  /// Throws InputError when the directory takes no file.
+  /// Throws InputError when no file can be created in the directory.
   static std::shared_ptr<SpillFile> open(const std::string& directory);
   ~SpillFile();
   SpillFile(const SpillFile&) = delete;
@@ -46,7 +46,7 @@ class SpillFile {
   /// Puts the bytes of a slot in the place of what is mapped at `at`; readers see no difference.
   bool map(int64_t slot, void* at, int64_t bytes) const;
 
-  /// It has grown, and nobody uses a slot any more.
+  /// It has grown, and no slot is in use.
   bool is_used_up() const;
 
  private:

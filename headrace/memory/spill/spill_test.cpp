@@ -207,7 +207,7 @@ TEST_F(Spill, ErrorsNameWhatWasTried) {
   } catch (const OutOfMemoryError& error) {
     const std::string text = error.what();
     for (const char* part : {"out of memory", "requested=", "raise hr.memory.limit to at least",
-                             "evicted", "being made"})
+                             "evicted", "being written"})
       EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14);
   }

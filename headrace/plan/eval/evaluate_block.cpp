@@ -166,7 +166,8 @@ void BoundProgram::check_exponents(const EvaluateStep& step, const EvaluateBlock
     const T* exponents = reinterpret_cast<const T*>(block.values[at(step.operands[1])]);
     for (int64_t i = 0; i < block.count; ++i)
       if (exponents[i] < 0 && (!valid || ((valid[i >> 6] >> (i & 63)) & 1)))
-        throw_error<InvalidArgumentError>("power", "an integer to a negative integer power",
+        throw_error<InvalidArgumentError>("power",
+                                          "integers to negative integer powers are not supported",
                                           {{"row", block.row + i}}, "cast the base to float64");
   });
 }

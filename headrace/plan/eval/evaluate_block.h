@@ -17,7 +17,7 @@ struct EvaluateBlock {
   int64_t count = 0;
   std::byte* registers = nullptr;
   std::vector<const std::byte*> values{};  ///< by value of the program; bools are bytes 0 or 1
-  std::vector<const uint64_t*> valid{};    ///< by value: a bit a row; null: all are there
+  std::vector<const uint64_t*> valid{};    ///< by value: one bit per row; null: all are valid
   std::vector<uint64_t> words{};           ///< behind `valid`
 };
 

@@ -614,7 +614,7 @@ std::string why_unsupported(const Program& program, std::span<const Value> input
   const auto reductions =
       std::count_if(program.outputs().begin(), program.outputs().end(),
                     [](const auto& output) { return output.kind == OutputKind::kReduction; });
-  if (8 * reductions > kThreads) return "so many reductions in one pass have no kernel for CUDA";
+  if (8 * reductions > kThreads) return "too many reductions in one pass for a kernel";
   return why_no_compiler();
 }
 

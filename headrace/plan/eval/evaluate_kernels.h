@@ -18,7 +18,7 @@ using Kernel = void (*)(const void* a, const void* b, const void* c, void* out, 
 
 /// Which of two operands (for where: of the two values) is the same in every row. Its kernels read
 /// only the first element of the block that is filled with it: of several such blocks the L1 cache
-/// would not hold all beside the values.
+/// would not hold all in addition to the values.
 enum class Once : uint8_t { kNone, kLeft, kRight };
 
 /// The kernel of `op` whose operands (for where and fill_null: the values) have `dtype`, for the

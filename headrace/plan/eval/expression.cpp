@@ -111,7 +111,7 @@ constexpr Alias kAliases[] = {
 };
 
 [[noreturn]] void refuse(Op op, Dtype dtype, std::string_view fix) {
-  throw_error<TypeMismatchError>(op_row(op).name, "the operation does not take this dtype",
+  throw_error<TypeMismatchError>(op_row(op).name, "the operation does not support this dtype",
                                  {{"dtype", dtype.name()}}, fix);
 }
 
@@ -251,7 +251,7 @@ void check_literals(Op op, std::span<const Operand> operands, Dtype common) {
   for (const Operand& operand : operands)
     if (operand.literal && !literal_fits(*operand.literal, common))
       throw_error<InvalidArgumentError>(
-          op_row(op).name, "the literal does not fit the dtype that it meets",
+          op_row(op).name, "the literal does not fit the dtype of the other operand",
           {{"value", text_of(*operand.literal)}, {"dtype", common.name()}},
           "cast the other operand to a wider dtype");
 }
@@ -323,7 +323,7 @@ Op op_from_name(std::string_view name) {
 Dtype promote(Dtype a, Dtype b) {
   for (const Dtype d : {a, b})
     if (!d.is_real() && !d.is_bool())
-      throw_error<TypeMismatchError>("promote", "the dtype has no arithmetic",
+      throw_error<TypeMismatchError>("promote", "the dtype does not support arithmetic",
                                      {{"dtype", d.name()}}, remedy(d));
   if (a == b || b.is_bool()) return a;
   if (a.is_bool()) return b;

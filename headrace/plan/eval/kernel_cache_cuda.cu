@@ -119,7 +119,7 @@ void write_file(const fs::path& path, const std::string& bytes) {
 std::string compile(const Compiler& nvrtc, const std::string& source, const std::string& target) {
   void* program = nullptr;
   if (nvrtc.create(&program, source.c_str(), "headrace.cu", 0, nullptr, nullptr) != 0)
-    throw_error<InternalError>("evaluate", "NVRTC refuses a source");
+    throw_error<InternalError>("evaluate", "NVRTC rejected a source");
   const std::string architecture = "--gpu-architecture=" + target;
   std::vector<const char*> options(std::begin(kOptions), std::end(kOptions));
   options.push_back(architecture.c_str());
@@ -193,7 +193,8 @@ void* find_kernel(const std::string& prelude, const std::string& text, const cha
       if (!folder.empty()) write_file(file, code);
       image = load_module(code);
     }
-    if (!image) throw_error<InternalError>("evaluate", "the driver takes no kernel of NVRTC's");
+    if (!image)
+      throw_error<InternalError>("evaluate", "the driver rejected a kernel compiled by NVRTC");
   }
   void* function = nullptr;
   check_cuda("evaluate", cuda_functions()->find_function(&function, image, name));

@@ -5,7 +5,7 @@
 
 namespace hr::cuda {
 
-/// Words of the standard library that the shared texts use. The compiler at run time has no
+/// Words of the standard library that the shared sources use. The compiler at run time has no
 /// headers.
 inline constexpr const char* kWordsText = R"cuda(
 typedef signed char int8_t;

@@ -21,9 +21,9 @@ class Estimates {
   /// hold in a third of them.
   int64_t rows(const NodePtr& node);
 
-  /// Of a value that is there or not; kUnknown where nobody can say.
+  /// Of a value, computed or not; kUnknown if it cannot be estimated.
   int64_t bytes(const NodePtr& node);
-  /// Those of the rows that a pass works on at the same time; 0 where nobody can say.
+  /// Those of the rows that a pass works on at the same time; 0 if unknown.
   int64_t bytes_in_hand(const NodePtr& node);
 
   /// Of columns with the same rows: by a sample of what they are made of, where that is there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of a table node that nobody made: it computes them while it reads them.
+// Inputs that a table node computes while it reads them.
 #pragma once
 #include "headrace/algo/select/filter.h"
 #include "headrace/plan/eval/expression.h"

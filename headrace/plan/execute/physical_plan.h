@@ -10,15 +10,15 @@
 
 namespace hr {
 
-/// One pass: an operator, a table with the parts that are wanted, or a group of element-wise chains
-/// and reductions over the same rows.
+/// One pass: an operator, a table with the columns that are needed, or a group of element-wise
+/// chains and reductions over the same rows.
 struct PlanStep {
   std::vector<NodePtr> outputs;                     ///< nodes that get a value
   std::vector<NodePtr> inputs;                      ///< materialised nodes that it reads
   std::vector<std::pair<NodePtr, NodePtr>> same{};  ///< nodes, and the output with their value
   int passes = 1;
   std::shared_ptr<const RowPass> rows{};  ///< of a table that has such inputs
-  bool whole_table = false;  ///< the table itself is wanted, not only the parts in `outputs`
+  bool whole_table = false;  ///< the table itself is needed, not only the columns in `outputs`
 };
 
 /// Which columns of its table the step makes; none of another step.

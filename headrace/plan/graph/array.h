@@ -9,7 +9,7 @@
 
 namespace hr {
 
-/// A deferred array, column or scalar. Operators make nodes and run nothing; `tensor`, `item` and
+/// A lazy array, column or scalar. Operators make nodes and run nothing; `tensor`, `item` and
 /// `force` run what they need. Converts from and to NodePtr, so each function that makes or takes a
 /// node (`fft_convolve_node` and the like) works on it. Copies share the node. Dtypes promote and
 /// shapes broadcast as in NumPy, and a plain number takes the dtype of what it meets; errors are
@@ -28,7 +28,7 @@ class Array {
 
   Dtype dtype() const { return node_->signature().dtype; }
 
-  /// Runs what is needed; the elements as they lie in memory, shared.
+  /// Runs what is needed; the elements in place, shared.
   Tensor tensor() const {
     const Value& value = force(node_);
     if (const auto* column = std::get_if<Column>(&value)) return as_tensor(*column);
@@ -41,7 +41,7 @@ class Array {
     return tensor().item<T>();
   }
 
-  /// The steps that a look would take.
+  /// The steps that an evaluation would take.
   std::string explain() const { return hr::explain(std::span(&node_, 1)).text; }
 
   Array sum() const { return reduction_node(Reduction::kSum, node_); }

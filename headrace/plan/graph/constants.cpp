@@ -33,7 +33,7 @@ template <class Repeat>
 NodePtr repeated(const NodePtr& like, Dtype dtype, std::shared_ptr<Repeat> op) {
   Signature signature = like->signature();
   if (signature.form == Form::kTable || signature.shape.empty())
-    throw_error<TypeMismatchError>("assign", "a column or an array with rows is wanted");
+    throw_error<TypeMismatchError>("assign", "expected a column or an array with rows");
   signature.form = Form::kColumn;
   signature.dtype = dtype;
   signature.nullable = false;
@@ -134,7 +134,7 @@ NodePtr repeat_node(const NodePtr& like, const Scalar& value) {
 
 NodePtr repeat_node(const NodePtr& like, const std::string& text) {
   if (text.size() > static_cast<size_t>(INT32_MAX))
-    throw_error<InvalidArgumentError>("assign", "the text is too long", {{"bytes", text.size()}});
+    throw_error<InvalidArgumentError>("assign", "the string is too long", {{"bytes", text.size()}});
   auto op = std::make_shared<RepeatString>();
   op->text = text;
   return repeated(like, TypeId::kString, std::move(op));

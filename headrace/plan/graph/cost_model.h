@@ -15,8 +15,8 @@ namespace hr {
 class Node;
 using NodePtr = std::shared_ptr<Node>;
 
-/// What an operator takes for each row of its longest input, beside the reading of its inputs and
-/// the writing of its result. docs/design/plan.md has the measurements behind the figures.
+/// What an operator takes for each row of its longest input, in addition to reading its inputs and
+/// writing its result. docs/design/plan.md has the measurements behind the figures.
 struct Cost {
   double nanoseconds =
       0;             ///< of processor time, of a source for each column; 0: of a simple operation
@@ -30,26 +30,26 @@ class HR_API InputEstimates {
   virtual ~InputEstimates() = default;
 
   virtual int64_t size() const = 0;
-  /// kUnknown where nobody can say.
+  /// kUnknown if it cannot be estimated.
   virtual int64_t rows(int64_t place) const = 0;
   virtual Dtype dtype(int64_t place) const = 0;
-  /// Of an input that nobody makes before, but the run if it needs it as a column; 0 of others.
+  /// Of an input that only this run makes, if it needs it as a column; 0 of others.
   virtual int64_t unmade_bytes(int64_t place) const = 0;
-  /// Of inputs with the same rows as keys; none where nobody can say.
+  /// Of inputs with the same rows as keys; none if unknown.
   virtual std::optional<NdvEstimate> keys(std::span<const int64_t> places) const = 0;
 };
 
-/// What a run takes beside the reading of its inputs and the writing of its result.
+/// What a run takes in addition to reading its inputs and writing its result.
 struct OperatorCost {
   double nanoseconds = 0;         ///< of processor time of all threads
   double serial_nanoseconds = 0;  ///< ns of one thread while the others wait
   double bytes = 0;               ///< less than 0 where the result shares memory of the inputs
 };
 
-/// What a step is thought to take; kUnknown where nobody can say.
+/// The estimate for a step; kUnknown if there is none.
 struct StepCost {
   int64_t nanoseconds = kUnknown;
-  int64_t memory_bytes = kUnknown;  ///< the most that it holds at once beside its inputs
+  int64_t memory_bytes = kUnknown;  ///< the most that it holds at once in addition to its inputs
 };
 
 /// One a step that `force` would take.

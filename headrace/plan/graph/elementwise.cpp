@@ -41,7 +41,7 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
   for (const NodePtr& input : inputs) {
     const Signature& each = input->signature();
     if (each.form == Form::kTable)
-      throw_error<TypeMismatchError>(op, "a table is no operand", {}, "select a column");
+      throw_error<TypeMismatchError>(op, "a table cannot be an operand", {}, "select a column");
     shapes.push_back(each.shape);
     if (each.form == Form::kColumn) result.form = Form::kColumn;
     if (each.shape.empty()) continue;
@@ -75,8 +75,8 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
       continue;
     }
     throw_error<InvalidArgumentError>(
-        op, "lengths that only the data can tell must come from one source",
-        {each.rows_detail("rows")}, "look at one operand first (len() runs it), or join them");
+        op, "lengths known only after evaluation must come from one source",
+        {each.rows_detail("rows")}, "evaluate one operand first (len() does), or join them");
   }
 }
 
@@ -198,7 +198,7 @@ NodePtr scalar_node(const Scalar& value) {
 NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions options) {
   const Signature& from = input->signature();
   if (from.form == Form::kTable)
-    throw_error<TypeMismatchError>(reduction_name(reduction), "a table has no reduction", {},
+    throw_error<TypeMismatchError>(reduction_name(reduction), "a table cannot be reduced", {},
                                    "select a column");
   auto made = std::make_shared<ReductionOperator>();
   made->reduction = reduction;

@@ -15,7 +15,7 @@ namespace hr {
 /// A lazy value: an operator and its inputs. Signature and inputs are fixed when the line that
 /// makes it runs; the value comes when it is evaluated and stays while a handle lives; what only
 /// the data could tell of the signature (rows, nulls) is filled in then. Nodes are made by the
-/// functions below and by the rooms' own; a node that ran lets go of its inputs. Any thread may
+/// functions below and by the rooms' own; a node that ran releases its inputs. Any thread may
 /// read a node, also while another one runs it.
 class HR_API Node {
  public:
@@ -51,7 +51,7 @@ class HR_API Node {
   std::atomic<bool> ready_;
 };
 
-/// A node that is ready. `live`: somebody else may still write to the memory, so every node over it
+/// A node that is ready. `live`: another owner may still write to the memory, so every node over it
 /// runs when it is made and a later write changes no result.
 HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain = 0,
                          bool live = false);

@@ -33,7 +33,7 @@ struct Node::Fields {
   bool was_filtered = false;
   std::weak_ptr<Node> filtered_to{};
   uint64_t filtered_by = 0;
-  bool owns_inputs = false;                          // nobody else holds them
+  bool owns_inputs = false;                          // not referenced elsewhere
   std::vector<KeyPlace> unique{};                    // sets of keys that the column is of
   std::vector<std::vector<KeyPlace>> column_keys{};  // of a table
   std::vector<uint64_t> first_of{};                  // of first rows: the structures of the keys

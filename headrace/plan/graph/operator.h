@@ -32,7 +32,7 @@ enum class NodeKind : uint8_t {
 
 /// How the rows of a result follow from those of the inputs.
 enum class RowLineage : uint8_t {
-  kOwn,           ///< nobody can say
+  kOwn,           ///< unknown
   kRowwise,       ///< each from the same row of the first `rowwise_inputs` inputs
   kSame,          ///< those of the only input, in another row set
   kFiltered,      ///< those of the first input where the second, a mask, is true
@@ -74,8 +74,8 @@ class HR_API Operator {
 
   virtual RowLineage lineage() const { return RowLineage::kOwn; }
 
-  /// Of kRowwise: so many of the first inputs, which have its rows or are scalars; the other inputs
-  /// are read whole.
+  /// Of kRowwise: this many of the first inputs, which have its rows or are scalars; the other
+  /// inputs are read whole.
   virtual int64_t rowwise_inputs() const { return lineage() == RowLineage::kRowwise ? 1 : 0; }
 
   /// Of kFirst.
@@ -88,7 +88,7 @@ class HR_API Operator {
   virtual bool ignores_order() const { return false; }
 
   /// Of a test of its first input's values: whether it may be true of one that is not less than
-  /// `least` and not greater than `most`; null where nobody knows. Both are of the input's dtype,
+  /// `least` and not greater than `most`; null if unknown. Both are of the input's dtype,
   /// of categories their strings.
   virtual NodePtr may_be_true(std::span<const NodePtr>, const NodePtr& /*least*/,
                               const NodePtr& /*most*/) const {
@@ -153,7 +153,7 @@ struct JoinKeyPair {
   static auto parameters(auto& self) { return std::tie(self.key, self.other); }
 };
 
-/// What a table found out when it ran first, kept for columns that are wanted later: the matches of
+/// What a table computed when it first ran, kept for columns that are needed later: the matches of
 /// a join.
 struct TableState {
   virtual ~TableState() = default;
@@ -167,7 +167,7 @@ class HR_API TableOperator : public Operator {
   std::vector<std::string> names{};
   std::vector<Dtype> dtypes{};
   /// For each column the places of inputs that it alone needs. What stands in none of these is read
-  /// for every column, so a sort reads its keys always and the rest when somebody wants it.
+  /// for every column, so a sort always reads its keys, and the rest if it is needed.
   std::vector<std::vector<int64_t>> columns_needed{};
   /// For filters that move before the table.
   std::vector<RowSource> sources{};
@@ -185,11 +185,11 @@ class HR_API TableOperator : public Operator {
   virtual std::shared_ptr<TableState> new_state() const { return nullptr; }
 
   /// Run instead of `execute` where values are element-wise chains, or rows that one mask picks,
-  /// which nobody else wants: these are computed while they are read.
+  /// which nothing else needs: these are computed while they are read.
   virtual bool is_fusable() const { return false; }
   virtual Table execute_fused(const std::vector<bool>& wanted, const RowInputs& inputs) const;
 
-  /// Rows, guessed from those of the inputs (kUnknown where nobody can say): the most of them.
+  /// Rows, estimated from those of the inputs (kUnknown if they cannot be): the most of them.
   virtual int64_t guess_rows(const InputEstimates& inputs) const;
 
   /// So many of the first columns are the same in no two rows.

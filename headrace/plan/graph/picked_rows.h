@@ -6,7 +6,7 @@
 namespace hr {
 
 /// The bit of such a domain. Without labels of their own the places of these rows mean nothing
-/// beside other rows, so frames refuse to take them for labels.
+/// combined with other rows, so frames refuse to take them for labels.
 inline constexpr uint64_t kPickedRows = uint64_t{1} << 62;
 
 }  // namespace hr

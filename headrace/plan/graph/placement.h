@@ -17,10 +17,10 @@ HR_API Place place_of(const Value& value);
 /// dimensions stay on the host, where the next kernel takes them from.
 HR_API Value to_place(const Value& value, Place place);
 
-/// The same, deferred: `x.to("cuda")`. Throws DeviceError when there is no such device.
+/// The same, lazily: `x.to("cuda")`. Throws DeviceError when there is no such device.
 HR_API NodePtr to_place_node(const NodePtr& input, Place place);
 
-/// Where values go that come from no input: files, made-up arrays. First value: HEADRACE_DEVICE
+/// Where values go that come from no input: files, generated arrays. First value: HEADRACE_DEVICE
 /// ("cuda", "sim", or "auto": a GPU where there is one), else the host.
 HR_API Place default_place();
 HR_API void set_default_place(Place place);

@@ -88,7 +88,7 @@ class Reader {
  private:
   const NodePtr& at(uint64_t number) const {
     if (number >= nodes_.size())
-      throw_error<InvalidArgumentError>(kOp, "an input is not there",
+      throw_error<InvalidArgumentError>(kOp, "an input is missing",
                                         {{"input", number}, {"nodes", nodes_.size()}});
     return nodes_[number];
   }
@@ -134,7 +134,8 @@ class Reader {
         const auto index = reader_.read<int64_t>();
         if (at(table)->kind() != NodeKind::kTable || index < 0 ||
             index >= static_cast<int64_t>(table_names(at(table)).size()))
-          throw_error<InvalidArgumentError>(kOp, "a column is of no table", {{"column", index}});
+          throw_error<InvalidArgumentError>(kOp, "a column's input is not a table",
+                                            {{"column", index}});
         return part_node(at(table), index);
       }
       case Record::kOperator: {

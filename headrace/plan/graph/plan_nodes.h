@@ -11,8 +11,8 @@
 
 namespace hr {
 
-/// Nodes and inputs that planning has looked at so far. Passes that only make a plan better end
-/// when they have looked at many times its size; tests hold the count against that size.
+/// Nodes and inputs that planning has visited so far. Passes that only make a plan better end
+/// when they have visited many times its size; tests hold the count against that size.
 HR_API int64_t planning_visits();
 void count_visits(int64_t count);
 

@@ -14,7 +14,7 @@ namespace {
 
 void require_array(const char* op, const NodePtr& node) {
   if (node->signature().form != Form::kTensor)
-    throw_error<TypeMismatchError>(op, "only arrays have this", {}, "use to_array() first");
+    throw_error<TypeMismatchError>(op, "supported by arrays only", {}, "use to_array() first");
 }
 
 std::string shape_text(const Shape& shape) {
@@ -145,7 +145,7 @@ NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items) {
   Signature signature = array->signature();
   if (items.size() != signature.shape.size())
     throw_error<InvalidArgumentError>(
-        "getitem", "one item for each dimension is needed",
+        "getitem", "expected one item per dimension",
         {{"items", items.size()}, {"dimensions", signature.shape.size()}});
   Shape shape;
   for (size_t d = 0; d < items.size(); ++d) {
@@ -207,7 +207,7 @@ NodePtr as_column_node(const NodePtr& array) {
   const bool times = signature.dtype.has_unit();
   if (signature.shape.size() != 1 || !(signature.dtype.is_real() || times))
     throw_error<TypeMismatchError>(
-        "to_series", "only a 1-D array of numbers, times or durations is a column",
+        "to_series", "only a 1-D array of numbers, times or durations can be a column",
         {{"shape", shape_text(signature.shape)}, {"dtype", signature.dtype.name()}});
   signature.form = Form::kColumn;
   signature.nullable = times;  // NaT becomes null
@@ -224,7 +224,7 @@ NodePtr as_tensor_node(const NodePtr& column) {
                      signature.domain, column->fields().live);
   const Dtype dtype = signature.dtype;
   if (dtype.has_zone() || (!dtype.is_real() && !dtype.has_unit()))
-    throw_error<TypeMismatchError>("to_array", "the dtype has no array form",
+    throw_error<TypeMismatchError>("to_array", "the dtype cannot be an array",
                                    {{"dtype", dtype.name()}},
                                    dtype.is_category()  ? "use cat.codes"
                                    : dtype.is_date()    ? "use astype('int32')"

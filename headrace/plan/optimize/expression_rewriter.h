@@ -35,7 +35,7 @@ class RowClone {
   std::unordered_map<const Node*, NodePtr> made_{};
 };
 
-/// The operator that makes `node`, of other inputs, whose rows nobody knows.
+/// The operator that makes `node`, with other inputs, whose rows are unknown.
 NodePtr remade_operator(const Node& node, std::vector<NodePtr> inputs);
 
 /// The expression as text, "(x > 5)"; `depth` operations of it.

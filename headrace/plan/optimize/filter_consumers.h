@@ -17,7 +17,7 @@ class FilterReaders {
   /// `columns`: nodes of the plan.
   FilterReaders(std::span<const NodePtr> columns, const PlanNodes& nodes);
 
-  /// Whether there are picks, and nobody else.
+  /// Whether all consumers are filters, and there is one.
   explicit operator bool() const { return fits_; }
 
   bool is_column(const NodePtr& node) const { return columns_.contains(node.get()); }

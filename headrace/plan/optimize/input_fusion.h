@@ -12,7 +12,7 @@ namespace hr {
 /// Inputs of a table that it computes while it reads them.
 struct RowPass {
   NodePtr mask{};                            ///< picks of the rows; null: all
-  std::unordered_set<const Node*> inside{};  ///< that nobody makes
+  std::unordered_set<const Node*> inside{};  ///< that are not made
   std::vector<NodePtr> leaves{};             ///< what is read from memory
   std::vector<int64_t> values{};             ///< places of the inputs that are computed
 };

@@ -6,7 +6,7 @@
 namespace hr {
 
 /// Where a plan reads only the first rows of something, makes these by the shorter way that there
-/// is once filters have moved: a file is read until so many of its rows have passed. What others
+/// is once filters have moved: a file is read until that number of its rows has passed. What others
 /// read too stays whole. True when the plan changed. Call with the plan's mutex held.
 bool push_first_rows(const PlanNodes& nodes);
 

@@ -39,7 +39,7 @@ class LogicalPlan {
   /// later plan goes on from there and shares what this one makes.
   void keep_rewritten() const;
 
-  /// The nodes and what they read, one a line.
+  /// The nodes and what they read, one per line.
   std::string text() const;
 
  private:

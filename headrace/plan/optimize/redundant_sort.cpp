@@ -37,9 +37,7 @@ void advise_on_order(const PlanNodes& nodes) {
   for (const NodePtr& node : nodes.order())
     if (node->kind() == NodeKind::kTable && node->fields().table().sorts_rows() &&
         is_needless(node, nodes))
-      give_advice(
-          node->tag(),
-          "rows are sorted, and nothing that reads them depends on their order; leave it out");
+      give_advice(node->tag(), "redundant sort: no consumer depends on the row order; remove it");
 }
 
 }  // namespace hr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorted rows of which nobody asks the order.
+// Sorts whose order no consumer uses.
 #pragma once
 #include "headrace/plan/optimize/input_fusion.h"
 

@@ -25,7 +25,7 @@ class HR_API RowPredicate {
   /// Places of the columns that it reads.
   const std::vector<int64_t>& columns() const { return columns_; }
 
-  /// What it reads beside them, which has to be there first.
+  /// What it reads in addition to them, which has to be computed first.
   const std::vector<NodePtr>& others() const { return others_; }
 
   const std::string& text() const { return text_; }
@@ -50,11 +50,11 @@ using RowPredicates = std::vector<std::shared_ptr<const RowPredicate>>;
 
 /// The predicates for explain(), " where (a > 5) and (b < 3)".
 HR_API std::string where_text(const RowPredicates& predicates);
-/// What they read beside columns, one after the other: inputs of the table that is read.
+/// What they read in addition to columns, one after the other: inputs of the table that is read.
 HR_API std::vector<NodePtr> inputs_of(const RowPredicates& predicates);
 HR_API RowPredicates both_of(RowPredicates some, const RowPredicates& more);
 
-/// Of so many rows those that are thought to pass so many conditions: a third passes each.
+/// The estimated number of `rows` that pass a number of conditions: a third passes each.
 HR_API int64_t guess_passing(int64_t rows, size_t conditions);
 
 /// Whether all predicates, at least one, are true: a bool a row, which may be null. `column`: by

@@ -5,7 +5,7 @@
 
 namespace hr {
 
-/// Where all that a join reads of one side are parts of a table that nobody else wants, and it
+/// Where all that a join reads of one side are parts of a table that nothing else needs, and it
 /// keeps no row of that side without a match, it reads a table of fewer rows instead: of a
 /// group-by that is told the wanted keys (`TableOperator::among`), or of joins, one after the
 /// other, whose source of the key leaves out rows that the join would leave out. True when one join

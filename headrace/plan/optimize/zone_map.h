@@ -12,7 +12,7 @@ namespace hr {
 
 /// What is known of a column in groups of rows, by group: nothing where a value is null.
 struct ColumnBounds {
-  Column least{};  ///< no value is less; of the column's dtype, of categories their texts
+  Column least{};  ///< no value is less; of the column's dtype, of categories their strings
   Column most{};   ///< no value is greater
   Column nulls{};  ///< how many values are null (int64)
 };

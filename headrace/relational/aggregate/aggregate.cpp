@@ -125,7 +125,7 @@ OrderedStrings order_strings(int64_t column, const Column& strings) {
 Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& given,
                  const std::vector<AggregateRequest>& given_requests, GroupOptions options) {
   if (keys.empty())
-    throw_error<InvalidArgumentError>("groupby", "there is no key", {}, "name a column");
+    throw_error<InvalidArgumentError>("groupby", "expected at least one key", {}, "name a column");
   for (const std::vector<Column>* columns : {&keys, &given})
     for (const Column& column : *columns)
       if (column.num_rows() != keys[0].num_rows())

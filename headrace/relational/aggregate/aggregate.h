@@ -28,10 +28,10 @@ enum class Aggregate : uint8_t {
   kNunique,  ///< distinct values, missing ones left out
   kMedian,
   kQuantile,  ///< linear between ranks
-  kArgmin,    ///< the row of the least value, the first of equals
+  kArgmin,    ///< the row of the minimum, the first of equals
   kArgmax,
   kCorrelation,  ///< of two columns, over the rows where both are there (Pearson's)
-  kLargest,      ///< the value with `rank` from the greatest, not of texts
+  kLargest,      ///< the value with `rank` from the maximum, not of strings
   kSmallest,
   kFirstRow,  ///< the first row of the group; takes no column
 };
@@ -46,9 +46,9 @@ HR_API Aggregate aggregate_from_name(std::string_view name);
 /// Dtype of an aggregate of values of `dtype`: as `reduction_dtype` says; count, size, nunique and
 /// rows int64; median, quantile and corr float64; min, max, first and last the dtype. Of decimals
 /// sums have 38 digits, and the rest of arithmetic is that of float64. Throws TypeMismatchError
-/// naming the aggregate for dtypes that it does not take: arithmetic wants numbers or bools, sums
-/// durations too; all others but the greatest and least n of texts take everything but complex
-/// numbers.
+/// naming the aggregate for unsupported dtypes: arithmetic wants numbers or bools, sums
+/// durations too; all others but the n largest and smallest of strings support everything but
+/// complex numbers.
 HR_API Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype);
 
 /// The most values of a group that kLargest and kSmallest keep.
@@ -91,7 +91,7 @@ struct Grouped {
 /// take no part. An aggregate of no value is null (sum 0, prod 1, count 0, any false, all true), a
 /// variance of too few values too. Float sums add in row order within a run of rows, runs in order;
 /// how many runs there are depends on rows and keys alone: the same bits for any number of threads
-/// and any limit. Variances take a second pass around the means. Cost: one walk for all aggregates
+/// and any limit. Variances take a second pass around the means. Cost: one pass for all aggregates
 /// together, where there are few groups; else the rows are split into partitions first, which spill
 /// under a limit. Throws TypeMismatchError, InvalidArgumentError for unequal lengths.
 HR_API Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& values,

@@ -28,7 +28,7 @@ void check_rows(const NodePtr& first, const NodePtr& node, std::string_view name
   const bool both_known = rows.rows() != kUnknown && own.rows() != kUnknown;
   if (both_known ? rows.rows() != own.rows() : rows.domain != own.domain)
     throw_error<InvalidArgumentError>(
-        kOp, "a column has other rows than the keys",
+        kOp, "a column and the keys have different rows",
         {{"column", name}, own.rows_detail("rows"), rows.rows_detail("key_rows")});
   if (rows.domain != 0 && own.domain != 0 && rows.domain != own.domain)
     throw_error<InvalidArgumentError>(kOp, "a column and the keys belong to different frames",
@@ -88,7 +88,7 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
     std::string text;
     for (size_t k = 0; k < keys.size(); ++k) text += (k ? ", " : "") + names[k];
     for (const SemiJoinKey& filter : key_filters)
-      text += "; " + names[key_with(filter.key)] + " among those of a join";
+      text += "; semi-join filter on " + names[key_with(filter.key)];
     return text;
   }
 
@@ -194,7 +194,8 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
 
 NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
                       GroupOptions options) {
-  if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
+  if (keys.empty())
+    throw_error<InvalidArgumentError>(kOp, "expected at least one key", {}, "name a column");
   auto op = std::make_shared<GroupBy>();
   op->options = options;
   OperatorInputs inputs;
@@ -208,7 +209,7 @@ NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> colum
     const NodePtr node = column_node(kOp, key.values, key.name);
     if (!op->keys.empty()) check_rows(inputs.nodes[0], node, key.name);
     if (node->signature().dtype.is_complex())
-      throw_error<TypeMismatchError>(kOp, "complex numbers are no keys", {{"key", key.name}});
+      throw_error<TypeMismatchError>(kOp, "complex numbers cannot be keys", {{"key", key.name}});
     op->keys.push_back(inputs.add(node));
     name_column(key.name, node->signature().dtype);
   }
@@ -414,7 +415,8 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
     if (!key_places.empty()) check_rows(inputs.nodes[0], node, "key");
     key_places.push_back(inputs.add(node));
   }
-  if (keys.empty()) throw_error<InvalidArgumentError>(kOp, "there is no key", {}, "name a column");
+  if (keys.empty())
+    throw_error<InvalidArgumentError>(kOp, "expected at least one key", {}, "name a column");
   GroupColumn column = given;
   const NodePtr first = inputs.nodes[0];
   Signature signature = first->signature();

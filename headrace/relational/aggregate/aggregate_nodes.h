@@ -28,9 +28,9 @@ struct GroupKey {
 HR_API NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
                              GroupOptions options);
 
-/// The `count` greatest (or least) values of each group, best first, a row each: the keys beside a
-/// column `name`. Missing values are none. Throws as `group_by_node`; InvalidArgumentError unless
-/// `count` is 1 to kMostTop.
+/// The `count` largest (or smallest) values of each group, best first, one row each: the keys next
+/// to a column `name`. Missing values are none. Throws as `group_by_node`; InvalidArgumentError
+/// unless `count` is 1 to kMostTop.
 HR_API NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name,
                               const NodePtr& values, int64_t count, bool largest,
                               GroupOptions options);

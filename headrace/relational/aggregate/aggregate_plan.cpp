@@ -59,7 +59,7 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
                            : "select other columns, or another aggregate");
   };
   if (aggregate == Aggregate::kSize || aggregate == Aggregate::kFirstRow) return TypeId::kInt64;
-  if (dtype.is_complex()) refuse("complex numbers have no aggregates");
+  if (dtype.is_complex()) refuse("complex numbers cannot be aggregated");
   if (dtype.is_decimal() && goes_to_float(aggregate)) dtype = TypeId::kFloat64;
   const bool numbers = dtype.is_real() || dtype.is_bool();
   switch (aggregate) {
@@ -76,7 +76,7 @@ Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype) {
       return TypeId::kInt64;
     case Aggregate::kLargest:
     case Aggregate::kSmallest:
-      if (dtype.is_string() || dtype.is_category()) refuse("the values are texts");
+      if (dtype.is_string() || dtype.is_category()) refuse("the values are strings");
       return dtype;
     case Aggregate::kSum:
       if (dtype.is_decimal()) return Dtype::decimal(kMostDigits, dtype.scale());

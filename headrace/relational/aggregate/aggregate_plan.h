@@ -46,7 +46,7 @@ struct AggregatePartition {
       0;           ///< normalized key of slot 0 where the slots are normalized keys in order
   Buffer keys{};   ///< else the normalized key of each slot
   Buffer sizes{};  ///< uint32 a slot
-  std::vector<int64_t> first_rows{};        ///< of the slots, where first-seen order is wanted
+  std::vector<int64_t> first_rows{};  ///< of the slots, if the order is that of first appearance
   std::vector<AccumulatorStates> states{};  ///< one an input
   std::vector<Buffer> ranked{};             ///< 8 bytes a slot, one an aggregate of that kind
   std::vector<Buffer> ranked_counts{};      ///< uint32 values a slot, one an input of that kind
@@ -54,15 +54,15 @@ struct AggregatePartition {
   uint64_t key(uint32_t slot) const { return keys ? keys.as<uint64_t>()[slot] : first_key + slot; }
 };
 
-/// Finished groups: 8 bytes a group for the normalized key of the key, for the first row where that
-/// is wanted, and for each aggregate (of the class of its result); a byte a group where some are
-/// not there.
+/// Finished groups: 8 bytes a group for the normalized key of the key, for the first row if it
+/// is needed, and for each aggregate (of the class of its result); one byte per group where some
+/// are null.
 struct GroupResults {
   int64_t groups = 0;
   Buffer normalized_keys{};
   Buffer first_rows{};
   std::vector<Buffer> values{};
-  /// Of each aggregate a byte a group, one aggregate behind the other: together they are enough to
+  /// One byte per aggregate and group, one aggregate after the other: together they are enough to
   /// leave memory.
   Buffer valid{};
   std::vector<int64_t> valid_at{};  ///< where those of an aggregate begin; -1: all are there

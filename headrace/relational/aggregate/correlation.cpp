@@ -241,8 +241,7 @@ struct Correlation final : OperatorOf<Correlation, ColumnPairs> {
 NodePtr pairs_node(OperatorPtr pairs, const std::vector<NodePtr>& columns) {
   const std::string_view op = pairs->name();
   if (columns.empty())
-    throw_error<InvalidArgumentError>(op, "there is no column of numbers", {},
-                                      "select columns of numbers");
+    throw_error<InvalidArgumentError>(op, "no numeric columns", {}, "select numeric columns");
   std::vector<NodePtr> inputs;
   for (const NodePtr& each : columns) {
     inputs.push_back(cast_node(column_node(op, each), TypeId::kFloat64));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Covariances and correlations of each two columns.
+// Covariances and correlations of pairs of columns.
 #pragma once
 #include "headrace/plan/graph/node.h"
 
@@ -7,7 +7,7 @@
 
 namespace hr {
 
-/// An array [columns, columns] of float64: for each two columns the covariance, or Pearson's
+/// An array [columns, columns] of float64: for each pair of columns the covariance, or Pearson's
 /// correlation, of the rows where both have a value that is not NaN. Columns are numbers or bools
 /// of the same rows. A covariance divides by the rows less `ddof` and is NaN where that leaves
 /// none; a correlation lies in [-1, 1] and is NaN where one of the two is constant.

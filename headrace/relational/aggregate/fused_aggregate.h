@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group-by over rows that nobody made: picked and computed while they are folded.
+// Group-by that filters and computes its inputs while it reads them.
 #pragma once
 #include "headrace/plan/execute/fused_inputs.h"
 #include "headrace/relational/aggregate/aggregate.h"

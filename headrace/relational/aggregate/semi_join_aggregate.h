@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group-by of which only some keys are wanted.
+// Group-by that keeps only the keys that a later join has.
 #pragma once
 #include "headrace/relational/aggregate/fused_aggregate.h"
 

@@ -344,7 +344,7 @@ class Join {
     }
     throw_error<InvalidArgumentError>(
         kOp, "the result has too many rows",
-        {{"rows", rows}, {"limit", INT32_MAX}, {"left_row", row}, {"partners", most}},
+        {{"rows", rows}, {"limit", INT32_MAX}, {"left_row", row}, {"matches", most}},
         "drop the duplicates of its key, or pass validate='m:1'");
   }
 
@@ -369,7 +369,7 @@ void check_unique(std::string_view side, const JoinKeys& keys, const JoinHashTab
     table.probe(keys.data() + row, std::min(JoinHashTable::kBlock, keys.rows - row), matches);
     for (int64_t k = 0; k < matches.size; ++k)
       if (matches.counts[k] > 1)
-        throw_error<InvalidArgumentError>(kOp, "keys are not unique, as validate wants them",
+        throw_error<InvalidArgumentError>(kOp, "keys are not unique, as validate requires",
                                           {{"side", side},
                                            {"row", row + matches.keys[k]},
                                            {"same_key_at", table.rows()[matches.begins[k] + 1]},
@@ -380,7 +380,7 @@ void check_unique(std::string_view side, const JoinKeys& keys, const JoinHashTab
 
 void check_rows(std::string_view side, int64_t rows) {
   if (rows > INT32_MAX)
-    throw_error<InvalidArgumentError>(kOp, "more rows than this operator takes",
+    throw_error<InvalidArgumentError>(kOp, "too many rows",
                                       {{"side", side}, {"rows", rows}, {"limit", INT32_MAX}});
 }
 

@@ -18,7 +18,7 @@ struct JoinPlaces {
 };
 
 /// The rows of both sides over the distinct keys of the side that has more of them (System R's
-/// estimate: Selinger and others, SIGMOD 1979); where nobody knows the keys those of the longer
+/// estimate: Selinger and others, SIGMOD 1979); if the keys are unknown those of the longer
 /// side.
 int64_t estimate_joined_rows(const InputEstimates& inputs, const JoinPlaces& places, JoinKind kind);
 

@@ -42,7 +42,7 @@ void unify_key_types(std::string_view op, NodePtr& left, NodePtr& right) {
   }
   const bool numbers = (a.is_real() || a.is_bool()) && (b.is_real() || b.is_bool());
   if (!numbers)
-    throw_error<TypeMismatchError>(op, "values of these dtypes are not compared",
+    throw_error<TypeMismatchError>(op, "these dtypes cannot be compared",
                                    {{"left", a.name()}, {"right", b.name()}},
                                    "cast one of them with astype");
   const Dtype common = promote(a, b);
@@ -225,7 +225,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
     auto op = std::make_shared<Join>(*this);
     op->how = *own;
     if (*own != how)
-      op->word = (*own == JoinKind::kInner ? "inner, made of " : "left, made of ") + word;
+      op->word = (*own == JoinKind::kInner ? "inner (was " : "left (was ") + word + ")";
     return node(std::move(op), {inputs.begin(), inputs.end()});
   }
 
@@ -331,7 +331,7 @@ NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns
   RowSource of_left, of_right;
   OutputNames seen;
   const auto add = [&](const std::string& name, Dtype dtype, OutputSource source) {
-    seen.add(kOp, name, "pass other suffixes, or rename it before");
+    seen.add(kOp, name, "pass other suffixes, or rename it first");
     op->names.push_back(name);
     op->dtypes.push_back(dtype);
     op->outputs.push_back(source);

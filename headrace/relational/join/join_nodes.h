@@ -29,7 +29,7 @@ struct JoinSides {
 /// A table of `columns`, then, if it has a name, `indicator`: "left_only", "right_only" or "both".
 /// `how`: the user's word for it, "right" for a left join with the sides swapped, whose
 /// indicator is swapped too.
-/// The keys are read always, the rest when somebody wants it; rows are matched once. Throws
+/// The keys are always read, the rest if it is needed; rows are matched once. Throws
 /// InvalidArgumentError when a name comes twice, TypeMismatchError for keys that are not compared,
 /// naming both dtypes.
 HR_API NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns,

@@ -8,14 +8,14 @@
 
 namespace hr {
 
-/// Keys of rows, and those that are wanted.
+/// Keys of rows, and those to keep.
 struct KeyColumns {
   Column keys{};
   Column wanted{};
 };
 
 /// Whether at most one in `share` rows has a wanted key, by a sample of the rows. False where there
-/// are less than `smaller` times as many rows as wanted keys, which are not worth a look then.
+/// are less than `smaller` times as many rows as keys to keep, for which a filter does not pay.
 bool is_selective(const KeyColumns& columns, int64_t share, int64_t smaller);
 
 /// A bool a row: whether it has a wanted key, where few have, and more than very few have one of

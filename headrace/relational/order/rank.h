@@ -25,7 +25,7 @@ Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows,
                    const NormalizedKeys& packed, RankMethod method);
 
 /// The place of each value, from 1 on: float64; null and NaN have none, which is null. About 40 ns
-/// a row beside the sort. Errors as of argsort.
+/// a row in addition to the sort. Errors as of argsort.
 HR_API Column rank(const Column& column, RankMethod method, bool descending);
 HR_API NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending);
 

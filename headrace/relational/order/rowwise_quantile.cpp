@@ -76,7 +76,7 @@ NodePtr row_quantile_node(const std::vector<NodePtr>& columns, double q,
   for (const NodePtr& each : columns) {
     inputs.push_back(column_node(kOp, each));
     if (each->signature().dtype.id() != TypeId::kFloat64)
-      throw_error<TypeMismatchError>(kOp, "columns of float64 are wanted",
+      throw_error<TypeMismatchError>(kOp, "expected float64 columns",
                                      {{"dtype", each->signature().dtype.name()}});
     check_same_rows(kOp, inputs[0], inputs.back());
   }

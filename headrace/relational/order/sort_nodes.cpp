@@ -28,18 +28,19 @@ std::vector<Column> columns_in(std::span<const Value> values) {
 // All have the rows of the first key.
 void check_rows(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& others) {
   if (keys.empty())
-    throw_error<InvalidArgumentError>("sort", "there is no key", {}, "name a column to sort by");
+    throw_error<InvalidArgumentError>("sort", "expected at least one key", {},
+                                      "name a column to sort by");
   const Signature& rows = keys[0]->signature();
   const auto check = [&](const NodePtr& node) {
     const Signature& own = node->signature();
     if (own.form == Form::kTable || own.shape.size() != 1)
-      throw_error<TypeMismatchError>("sort", "only what has one dimension is sorted",
+      throw_error<TypeMismatchError>("sort", "only 1-D values can be sorted",
                                      {{"dimensions", own.shape.size()}});
     if (own.dtype.is_complex())
       throw_error<TypeMismatchError>("sort", "complex numbers have no order",
                                      {{"dtype", own.dtype.name()}}, "sort by abs() or .real");
     if (!own.same_rows(rows))
-      throw_error<InvalidArgumentError>("sort", "keys and columns have other rows",
+      throw_error<InvalidArgumentError>("sort", "keys and columns have different rows",
                                         {own.rows_detail("rows"), rows.rows_detail("key_rows")},
                                         "bring them into one frame with merge or join first");
   };

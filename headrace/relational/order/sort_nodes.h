@@ -10,9 +10,9 @@
 namespace hr {
 
 /// A table of `columns`, named `names`, in the order of `keys` (see sort_rows). It reads the keys,
-/// and of the columns those that somebody wants; its first rows come by first_rows. Throws
-/// InvalidArgumentError when keys and columns have other rows, or none is a key; TypeMismatchError
-/// for what has no rows or no order.
+/// and of the columns those that are needed; its first rows come by first_rows. Throws
+/// InvalidArgumentError when keys and columns have different rows, or none is a key;
+/// TypeMismatchError for what has no rows or no order.
 HR_API NodePtr sort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
                          std::vector<std::string> names, const std::vector<NodePtr>& columns);
 

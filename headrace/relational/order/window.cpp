@@ -269,13 +269,14 @@ struct Window final : OperatorOf<Window, TableOperator> {
 NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
                     const WindowFunction& function, bool drop_missing) {
   const std::string op = word_of(function);
-  if (keys.empty()) throw_error<InvalidArgumentError>(op, "there is no key", {}, "name a column");
+  if (keys.empty())
+    throw_error<InvalidArgumentError>(op, "expected at least one key", {}, "name a column");
   if (const auto* each = std::get_if<RollingFunction>(&function)) check_rolling(each->options);
   OperatorInputs inputs;
   std::vector<int64_t> key_places;
   const auto add = [&](const NodePtr& node) {
     if (!inputs.nodes.empty() && !node->signature().same_rows(inputs.nodes[0]->signature()))
-      throw_error<InvalidArgumentError>(op, "a column has other rows than the keys",
+      throw_error<InvalidArgumentError>(op, "a column and the keys have different rows",
                                         {node->signature().rows_detail("rows"),
                                          inputs.nodes[0]->signature().rows_detail("key_rows")},
                                         "bring them into one frame with merge or join first");
@@ -284,7 +285,7 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
   for (const NodePtr& key : keys) {
     const NodePtr node = column_node(op, key);
     if (node->signature().dtype.is_complex())
-      throw_error<TypeMismatchError>(op, "complex numbers are no keys");
+      throw_error<TypeMismatchError>(op, "complex numbers cannot be keys");
     key_places.push_back(add(node));
   }
   auto table = std::make_shared<Window>();

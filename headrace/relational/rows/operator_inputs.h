@@ -19,7 +19,7 @@ inline NodePtr column_node(std::string_view op, const NodePtr& node, std::string
   const Signature& signature = node->signature();
   if (signature.form == Form::kTable || signature.shape.size() != 1) {
     const Detail dimensions("dimensions", signature.shape.size());
-    constexpr std::string_view kWanted = "a column or an array of one dimension is wanted";
+    constexpr std::string_view kWanted = "expected a column or a 1-D array";
     if (name.empty()) throw_error<TypeMismatchError>(op, kWanted, {dimensions});
     throw_error<TypeMismatchError>(op, kWanted, {{"name", name}, dimensions});
   }
@@ -50,7 +50,7 @@ class OutputNames {
   /// Throws InvalidArgumentError for a name that is there.
   void add(std::string_view op, const std::string& name, std::string_view fix) {
     if (!seen_.insert(name).second)
-      throw_error<InvalidArgumentError>(op, "a column name would be repeated", {{"name", name}},
+      throw_error<InvalidArgumentError>(op, "duplicate column name in the result", {{"name", name}},
                                         std::string(fix));
   }
 

@@ -23,7 +23,7 @@ namespace {
 
 void require_rows(std::string_view op, const NodePtr& node) {
   if (node->signature().form == Form::kTable || node->signature().shape.empty())
-    throw_error<TypeMismatchError>(op, "a column or an array with rows is wanted");
+    throw_error<TypeMismatchError>(op, "expected a column or an array with rows");
 }
 
 const Tensor& tensor(const Value& value) {
@@ -77,7 +77,7 @@ NodePtr filter_node(const NodePtr& rows, const NodePtr& mask) {
   Signature signature = rows->signature();
   if (!picked.dtype.is_bool() || picked.shape.size() != 1)
     throw_error<TypeMismatchError>(
-        "getitem", "a mask is bool and has one dimension",
+        "getitem", "the mask must be a 1-D bool array",
         {{"dtype", picked.dtype.name()}, {"dimensions", picked.shape.size()}});
   const bool both_known = picked.rows() != kUnknown && signature.rows() != kUnknown;
   if (both_known ? picked.rows() != signature.rows() : picked.domain != signature.domain)
@@ -96,7 +96,7 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
   require_rows("take", rows);
   const Signature& at = positions->signature();
   if (!at.dtype.is_integer() || at.shape.size() != 1)
-    throw_error<TypeMismatchError>("take", "positions are integers in one dimension",
+    throw_error<TypeMismatchError>("take", "positions must be 1-D integers",
                                    {{"dtype", at.dtype.name()}, {"dimensions", at.shape.size()}});
   Signature signature = rows->signature();
   signature.shape[0] = at.rows();
@@ -107,7 +107,7 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
 }
 
 NodePtr concat_node(const std::vector<NodePtr>& columns) {
-  if (columns.empty()) throw_error<InvalidArgumentError>("concat", "there is nothing to join");
+  if (columns.empty()) throw_error<InvalidArgumentError>("concat", "no columns to concatenate");
   std::vector<NodePtr> inputs;
   Dtype dtype = columns[0]->signature().dtype;
   for (const NodePtr& column : columns) {
@@ -116,7 +116,7 @@ NodePtr concat_node(const std::vector<NodePtr>& columns) {
     if (other == dtype) continue;
     const auto is_number = [](Dtype each) { return each.is_real() || each.is_bool(); };
     if (!is_number(dtype) || !is_number(other))
-      throw_error<TypeMismatchError>("concat", "columns of these dtypes do not go together",
+      throw_error<TypeMismatchError>("concat", "columns of these dtypes cannot be concatenated",
                                      {{"dtype", dtype.name()}, {"other", other.name()}},
                                      "cast one of them with astype");
     dtype = promote(dtype, other);
@@ -237,7 +237,7 @@ NodePtr quantile_node(const NodePtr& column, std::vector<double> q, Interpolatio
       throw_error<InvalidArgumentError>("quantile", "q is out of range", {{"q", each}},
                                         "pass 0 to 1");
   if (!column->signature().dtype.is_real() || column->signature().shape.size() != 1)
-    throw_error<TypeMismatchError>("quantile", "numbers in one dimension are wanted",
+    throw_error<TypeMismatchError>("quantile", "expected 1-D numbers",
                                    {{"dtype", column->signature().dtype.name()}});
   const Dtype dtype =
       picks_values(interpolation) ? column->signature().dtype : Dtype(TypeId::kFloat64);
@@ -296,7 +296,7 @@ struct OrderedCategories final : OperatorOf<OrderedCategories> {
 NodePtr ordered_categories_node(const NodePtr& column) {
   const Signature& signature = column->signature();
   if (signature.form != Form::kColumn || !signature.dtype.is_category())
-    throw_error<TypeMismatchError>("as_ordered", "a column of categories is wanted",
+    throw_error<TypeMismatchError>("as_ordered", "expected a category column",
                                    {{"dtype", signature.dtype.name()}}, "use astype('category')");
   return operator_node(OrderedCategories::make(), signature, {column});
 }

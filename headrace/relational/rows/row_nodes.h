@@ -21,7 +21,7 @@ HR_API NodePtr take_node(const NodePtr& rows, const NodePtr& positions);
 /// TypeMismatchError for dtypes without one, naming both.
 HR_API NodePtr concat_node(const std::vector<NodePtr>& columns);
 
-/// Row r is row r - periods; rows that there are not are null.
+/// Row r is row r - periods; vacated rows are null.
 HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
 
 /// A running sum, product, minimum or maximum.
