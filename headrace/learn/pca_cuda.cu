@@ -67,13 +67,47 @@ __global__ void add_parts_kernel(double* parts, int64_t count, int64_t size) {
   parts[i] = sum;
 }
 
+/// Rows of the columns of two tiles, in shared memory.
+struct TilePair {
+  double left[kStageRows][kTile];
+  double right[kStageRows][kTile];
+
+  /// What a thread has read of them.
+  __device__ __forceinline__ void put(const double (&values)[kLoads]) {
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) {
+      const int i = k * kThreads + static_cast<int>(threadIdx.x);
+      const int at = i % (2 * kTile);
+      if (at < kTile)
+        left[i / (2 * kTile)][at] = values[k];
+      else
+        right[i / (2 * kTile)][at - kTile] = values[k];
+    }
+  }
+
+  /// Adds the products of a row that a thread has, of columns i0 + 16 k and j0 + 16 k.
+  __device__ __forceinline__ void add_row(int row, int i0, int j0,
+                                          double (&sums)[kOwn][kOwn]) const {
+    double a[kOwn];
+    double b[kOwn];
+#pragma unroll
+    for (int k = 0; k < kOwn; ++k) {
+      a[k] = left[row][i0 + 16 * k];
+      b[k] = right[row][j0 + 16 * k];
+    }
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i)
+#pragma unroll
+      for (int j = 0; j < kOwn; ++j) sums[i][j] += a[i] * b[j];
+  }
+};
+
 /// Products of the columns of two tiles, the lower triangle, in part blockIdx.y.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     products_kernel(Matrix<T> x, const double* __restrict__ mean, int64_t part_rows, int64_t padded,
                     double* __restrict__ products) {
-  __shared__ double left[kStageRows][kTile];
-  __shared__ double right[kStageRows][kTile];
+  __shared__ TilePair tiles;
   const int thread = static_cast<int>(threadIdx.x);
   int row_tile = 0;
   int column_tile = static_cast<int>(blockIdx.x);
@@ -98,37 +132,16 @@ __global__ void __launch_bounds__(kThreads)
   read(first_row, values);
   for (int64_t stage = first_row; stage < last_row; stage += kStageRows) {
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k) {
-      const int i = k * kThreads + thread;
-      const int at = i % (2 * kTile);
-      if (at < kTile)
-        left[i / (2 * kTile)][at] = values[k];
-      else
-        right[i / (2 * kTile)][at - kTile] = values[k];
-    }
+    tiles.put(values);
     __syncthreads();
     if (stage + kStageRows < last_row) read(stage + kStageRows, values);
     const auto rows = static_cast<int>(min(int64_t{kStageRows}, last_row - stage));
-    const auto add_row = [&](int row) {
-      double a[kOwn];
-      double b[kOwn];
-#pragma unroll
-      for (int k = 0; k < kOwn; ++k) {
-        a[k] = left[row][i0 + 16 * k];
-        b[k] = right[row][j0 + 16 * k];
-      }
-#pragma unroll
-      for (int i = 0; i < kOwn; ++i)
-#pragma unroll
-        for (int j = 0; j < kOwn; ++j) panel[i][j] += a[i] * b[j];
-    };
     if (rows == kStageRows) {
 #pragma unroll 8
-      for (int row = 0; row < kStageRows; ++row) add_row(row);
+      for (int row = 0; row < kStageRows; ++row) tiles.add_row(row, i0, j0, panel);
     } else {
 #pragma unroll 1
-      for (int row = 0; row < rows; ++row) add_row(row);
+      for (int row = 0; row < rows; ++row) tiles.add_row(row, i0, j0, panel);
     }
     if ((stage - first_row) % kPanelRows == 0 && stage + kStageRows < last_row) continue;
 #pragma unroll

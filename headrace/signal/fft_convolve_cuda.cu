@@ -303,6 +303,61 @@ __device__ __forceinline__ T mark_unless_finite(T value, unsigned* bits, int n) 
   return T{0};
 }
 
+/// The columns of two blocks, one the real and one the imaginary part. `careful`: samples that are
+/// not finite are marked, and read as 0.
+template <class T>
+__device__ __forceinline__ void read_columns(const Stretch<T>& a, const Stretch<T>& b, bool careful,
+                                             T (&re)[kColumn], T (&im)[kColumn], Planes<T>& all,
+                                             Marks& marks) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (!careful && a.is_plain() && b.is_plain()) {
+#pragma unroll
+    for (int k = 0; k < kColumn; ++k) {
+      re[k] = a.data[256 * k + thread];
+      im[k] = b.data[256 * k + thread];
+    }
+    return;
+  }
+  if (careful) {
+    for (int i = thread; i < 2 * kPoints / 32; i += kThreads) marks.bits[0][i] = 0;
+    __syncthreads();
+  }
+#pragma unroll 1
+  for (int n = thread; n < kPoints; n += kThreads) {
+    all.re[n] = careful ? mark_unless_finite(a[n], marks.bits[0], n) : a[n];
+    all.im[n] = careful ? mark_unless_finite(b[n], marks.bits[1], n) : b[n];
+  }
+#pragma unroll
+  for (int k = 0; k < kColumn; ++k) {
+    re[k] = all.re[256 * k + thread];
+    im[k] = all.im[256 * k + thread];
+  }
+  __syncthreads();  // others put their columns here
+}
+
+/// Multiplies the transform of two blocks by that of the taps, row by row, and turns the rows back.
+template <class T>
+__device__ __forceinline__ void multiply_rows(const Factors<T>& factors,
+                                              const Pair<T>* __restrict__ spectrum,
+                                              Planes<T>& all) {
+#pragma unroll 1
+  for (int task = static_cast<int>(threadIdx.x); task < 2 * kThreads; task += kThreads) {
+    T row_re[kRow];
+    T row_im[kRow];
+    T next_re[kRow];
+    T next_im[kRow];
+    forward_row(row_re, row_im, task / 16, task % 16, factors, all);
+#pragma unroll
+    for (int s = 0; s < kRow; ++s) {
+      const Pair<T> product = multiply({row_re[place<kRow>(s)], row_im[place<kRow>(s)]},
+                                       spectrum[s * 2 * kThreads + task]);
+      next_re[s] = product.re;
+      next_im[s] = product.im;
+    }
+    inverse_row(next_re, next_im, task / 16, task % 16, factors, all);
+  }
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 2 : 1)
     convolve_kernel(View<T> x, const Factors<T>* __restrict__ factors_in,
@@ -321,29 +376,7 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 2 : 1)
   T im[kColumn];
   bool careful = false;
   for (;;) {
-    if (!careful && a.is_plain() && b.is_plain()) {
-#pragma unroll
-      for (int k = 0; k < kColumn; ++k) {
-        re[k] = a.data[256 * k + thread];
-        im[k] = b.data[256 * k + thread];
-      }
-    } else {
-      if (careful) {
-        for (int i = thread; i < 2 * kPoints / 32; i += kThreads) marks.bits[0][i] = 0;
-        __syncthreads();
-      }
-#pragma unroll 1
-      for (int n = thread; n < kPoints; n += kThreads) {
-        all.re[n] = careful ? mark_unless_finite(a[n], marks.bits[0], n) : a[n];
-        all.im[n] = careful ? mark_unless_finite(b[n], marks.bits[1], n) : b[n];
-      }
-#pragma unroll
-      for (int k = 0; k < kColumn; ++k) {
-        re[k] = all.re[256 * k + thread];
-        im[k] = all.im[256 * k + thread];
-      }
-      __syncthreads();  // others put their columns here
-    }
+    read_columns(a, b, careful, re, im, all, marks);
     transform<kColumn>(re, im);
     // Term 0 is the sum of the column: one that is not finite shows there.
     const bool odd = !(re[0] - re[0] == T{0}) || !(im[0] - im[0] == T{0});
@@ -352,22 +385,7 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 2 : 1)
     if (!__syncthreads_or(odd) || careful) break;
     careful = true;
   }
-#pragma unroll 1
-  for (int task = thread; task < 2 * kThreads; task += kThreads) {
-    T row_re[kRow];
-    T row_im[kRow];
-    T next_re[kRow];
-    T next_im[kRow];
-    forward_row(row_re, row_im, task / 16, task % 16, factors, all);
-#pragma unroll
-    for (int s = 0; s < kRow; ++s) {
-      const Pair<T> product = multiply({row_re[place<kRow>(s)], row_im[place<kRow>(s)]},
-                                       spectrum[s * 2 * kThreads + task]);
-      next_re[s] = product.re;
-      next_im[s] = product.im;
-    }
-    inverse_row(next_re, next_im, task / 16, task % 16, factors, all);
-  }
+  multiply_rows(factors, spectrum, all);
   __syncthreads();
   move_column<false>(re, im, all);
   turn_column(im, re, factors, [](int p) { return p; });

@@ -134,6 +134,15 @@ const T* load_padded(const StridedView<T>& x, int64_t begin, int64_t end, T* blo
 constexpr int64_t kNear = 31;
 constexpr int64_t kMiddle = 2048;
 
+/// Maxima of cells from `first` on.
+template <class T>
+struct CellMaxima {
+  const T* maxima;
+  int64_t first;
+
+  T operator[](int64_t cell) const { return maxima[cell - first]; }
+};
+
 template <class T>
 struct PeakSearch {
   StridedView<T> x;
@@ -186,10 +195,9 @@ struct PeakSearch {
     }
   }
 
-  /// Whether no element of [begin, end) is greater than `value`, nor equal when `equal`. `maxima`
-  /// is the one of cell 0.
+  /// Whether no element of [begin, end) is greater than `value`, nor equal when `equal`.
   template <int64_t cell>
-  bool none_greater(int64_t begin, int64_t end, T value, bool equal, const T* maxima) const {
+  bool none_greater(int64_t begin, int64_t end, T value, bool equal, CellMaxima<T> maxima) const {
     for (int64_t i = std::max<int64_t>(begin, 0); i < std::min(end, x.size);) {
       const int64_t stop = std::min((i / cell + 1) * cell, end);
       const T top = maxima[i / cell];
@@ -202,9 +210,9 @@ struct PeakSearch {
   }
 
   /// Marks the peak of cell k, if it has one. Its maximum stands out of the `reach` cells on each
-  /// side; left are the ends of its window. `maxima` is the one of cell 0.
+  /// side; left are the ends of its window.
   template <int64_t cell>
-  void look_at_cell(int64_t k, const T* maxima) const {
+  void look_at_cell(int64_t k, CellMaxima<T> maxima) const {
     const T value = maxima[k];
     int64_t i = k * cell;
     while (x[i] != value) ++i;
@@ -225,9 +233,9 @@ struct PeakSearch {
       }
   }
 
-  /// Fills the gate of cells [first, last); `maxima` is the one of cell 0, `keep` the first's.
+  /// Fills the gate of cells [first, last); `keep` is the one of the first.
   template <int64_t cell>
-  void look_at_cells(int64_t first, int64_t last, const T* maxima, const uint8_t* keep) const {
+  void look_at_cells(int64_t first, int64_t last, CellMaxima<T> maxima, const uint8_t* keep) const {
     const int64_t end = std::min(last * cell, x.size);
     std::memset(gate + first * cell, 0, static_cast<size_t>(end - first * cell));
     for (int64_t k = first; k < last; ++k)
@@ -255,7 +263,7 @@ struct PeakSearch {
       fill_cells<cell>(first - halo, last + halo, maxima);
       HR_SIMD(mark_window_maxima<T>)
       (maxima + 2, last - first, halo - 2, threshold, run, next, keep);
-      look_at_cells<cell>(first, last, maxima + halo - first, keep);
+      look_at_cells<cell>(first, last, {maxima, first - halo}, keep);
     });
   }
 
@@ -287,7 +295,7 @@ struct PeakSearch {
       const int64_t first = task * task_cells;
       const int64_t last = std::min(first + task_cells, cells);
       const Pin pin(ranges_of({needed.data() + 1, 1}, first * cell, last * cell));
-      look_at_cells<cell>(first, last, maxima, keep.as<uint8_t>() + first);
+      look_at_cells<cell>(first, last, {maxima, 0}, keep.as<uint8_t>() + first);
     });
   }
 };

@@ -90,34 +90,6 @@ hr::BadRows bad_rows_of(std::string_view word) {
                                             {{"on_bad", word}}, "use 'error' or 'reject'");
 }
 
-hr::CsvOptions csv_options(const std::map<std::string, std::string>& dtypes,
-                           const std::optional<std::string>& dtype,
-                           std::vector<std::string> columns, std::vector<int64_t> column_indices,
-                           std::string_view header, const std::string& delimiter,
-                           const std::optional<std::string>& quote,
-                           const std::optional<std::string>& comment,
-                           std::vector<std::string> names, std::vector<std::string> null_words,
-                           int64_t skip_rows, int64_t num_rows, std::string_view compression,
-                           std::string_view on_bad) {
-  hr::CsvOptions options;
-  options.delimiter = one_byte("delimiter", delimiter).value();
-  options.quote = one_byte("quote", quote);
-  options.comment = one_byte("comment", comment);
-  options.header = header_of(header);
-  options.names = std::move(names);
-  options.columns = std::move(columns);
-  options.column_indices = std::move(column_indices);
-  for (const auto& [name, word] : dtypes)
-    options.dtypes.emplace_back(name, hr::dtype_from_name(word));
-  if (dtype) options.dtype = hr::dtype_from_name(*dtype);
-  options.null_words = std::move(null_words);
-  options.skip_rows = skip_rows;
-  options.num_rows = num_rows;
-  options.on_bad = bad_rows_of(on_bad);
-  options.compression = hr::compression_from_name(compression);
-  return options;
-}
-
 }  // namespace
 
 // What has the buffer protocol, appended without the GIL; gives the number of bytes.
@@ -133,9 +105,51 @@ int64_t write_bytes(hr::Sink& sink, nb::handle data) {
 
 void bind_io(nb::module_& m) {
   nb::class_<hr::CsvOptions>(m, "CsvOptions")
-      .def(nb::new_(&csv_options), nb::kw_only(), "dtypes"_a, "dtype"_a.none(), "columns"_a,
-           "column_indices"_a, "header"_a, "delimiter"_a, "quote"_a.none(), "comment"_a.none(),
-           "names"_a, "null_words"_a, "skip_rows"_a, "num_rows"_a, "compression"_a, "on_bad"_a);
+      .def(nb::init<>())
+      .def_prop_rw("delimiter", nullptr,
+                   [](hr::CsvOptions& self, const std::string& value) {
+                     self.delimiter = one_byte("delimiter", value).value();
+                   })
+      .def_prop_rw(
+          "quote", nullptr,
+          [](hr::CsvOptions& self, const std::optional<std::string>& value) {
+            self.quote = one_byte("quote", value);
+          },
+          nb::for_setter("value"_a.none()))
+      .def_prop_rw(
+          "comment", nullptr,
+          [](hr::CsvOptions& self, const std::optional<std::string>& value) {
+            self.comment = one_byte("comment", value);
+          },
+          nb::for_setter("value"_a.none()))
+      .def_prop_rw(
+          "header", nullptr,
+          [](hr::CsvOptions& self, std::string_view value) { self.header = header_of(value); })
+      .def_rw("names", &hr::CsvOptions::names)
+      .def_rw("columns", &hr::CsvOptions::columns)
+      .def_rw("column_indices", &hr::CsvOptions::column_indices)
+      .def_prop_rw("dtypes", nullptr,
+                   [](hr::CsvOptions& self, const std::map<std::string, std::string>& value) {
+                     self.dtypes.clear();
+                     for (const auto& [name, word] : value)
+                       self.dtypes.emplace_back(name, hr::dtype_from_name(word));
+                   })
+      .def_prop_rw(
+          "dtype", nullptr,
+          [](hr::CsvOptions& self, const std::optional<std::string>& value) {
+            self.dtype.reset();
+            if (value) self.dtype = hr::dtype_from_name(*value);
+          },
+          nb::for_setter("value"_a.none()))
+      .def_rw("null_words", &hr::CsvOptions::null_words)
+      .def_rw("skip_rows", &hr::CsvOptions::skip_rows)
+      .def_rw("num_rows", &hr::CsvOptions::num_rows)
+      .def_prop_rw(
+          "on_bad", nullptr,
+          [](hr::CsvOptions& self, std::string_view value) { self.on_bad = bad_rows_of(value); })
+      .def_prop_rw("compression", nullptr, [](hr::CsvOptions& self, std::string_view value) {
+        self.compression = hr::compression_from_name(value);
+      });
   nb::class_<hr::CsvScan>(m, "CsvScan")
       // The scan reads the head of the source, so it is made without the GIL.
       .def(nb::new_([](nb::handle source, const hr::CsvOptions& options) {

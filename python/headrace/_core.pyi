@@ -648,7 +648,59 @@ def plan_fingerprint(nodes: Sequence[Node]) -> int: ...
 def predicted_costs(nodes: Sequence[Node]) -> list[tuple[int, int]]: ...
 
 class CsvOptions:
-    def __init__(self, *, dtypes: Mapping[str, str], dtype: str | None, columns: Sequence[str], column_indices: Sequence[int], header: str, delimiter: str, quote: str | None, comment: str | None, names: Sequence[str], null_words: Sequence[str], skip_rows: int, num_rows: int, compression: str, on_bad: str) -> None: ...
+    def __init__(self) -> None: ...
+
+    delimiter: str
+
+    quote: str | None
+
+    comment: str | None
+
+    header: str
+
+    @property
+    def names(self) -> list[str]: ...
+
+    @names.setter
+    def names(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def columns(self) -> list[str]: ...
+
+    @columns.setter
+    def columns(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def column_indices(self) -> list[int]: ...
+
+    @column_indices.setter
+    def column_indices(self, arg: Sequence[int], /) -> None: ...
+
+    dtypes: Mapping[str, str]
+
+    dtype: str | None
+
+    @property
+    def null_words(self) -> list[str]: ...
+
+    @null_words.setter
+    def null_words(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def skip_rows(self) -> int: ...
+
+    @skip_rows.setter
+    def skip_rows(self, arg: int, /) -> None: ...
+
+    @property
+    def num_rows(self) -> int: ...
+
+    @num_rows.setter
+    def num_rows(self, arg: int, /) -> None: ...
+
+    on_bad: str
+
+    compression: str
 
 class CsvScan:
     def __init__(self, source: object | None, options: CsvOptions) -> None: ...

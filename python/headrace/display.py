@@ -87,11 +87,6 @@ def _values(frame: DataFrame) -> dict[str, list[Any]]:
     return {**others.to_dict(), **{name: clock_texts(frame[name]) for name in zoned}}
 
 
-def _with_labels(frame: DataFrame) -> DataFrame:
-    """The frame with hidden label columns in front."""
-    return frame.reset_index() if frame._hidden() else frame
-
-
 def _body(
     frame: DataFrame, whole: bool = False
 ) -> tuple[int, list[str], list[str], list[list[str]]]:
@@ -122,13 +117,21 @@ def _body(
     return rows, [_one_line(name) for name in shown], dtypes, cells
 
 
+def _table(frame: DataFrame, whole: bool) -> tuple[str, list[str], list[str], list[list[str]]]:
+    """Shape in words, and names, dtypes and cells, with hidden label columns in front."""
+    width = len(frame.columns)
+    frame = frame.reset_index() if frame._hidden() else frame
+    if not frame.columns:
+        return "shape: (0, 0)", [], [], []
+    rows, names, dtypes, cells = _body(frame, whole)
+    return f"shape: ({_rows_word(rows)}, {width})", names, dtypes, cells
+
+
 def frame_text(frame: DataFrame, whole: bool = False) -> str:
     """A box of the first ten rows and eight columns below the shape, or of all of them."""
-    width = len(frame.columns)
-    frame = _with_labels(frame)
-    if not frame.columns:
-        return "shape: (0, 0)"
-    rows, names, dtypes, cells = _body(frame, whole)
+    shape, names, dtypes, cells = _table(frame, whole)
+    if not names:
+        return shape
     widths = [max(_width(row[i]) for row in (names, dtypes, *cells)) for i in range(len(names))]
 
     def line(left: str, fill: str, middle: str, right: str) -> str:
@@ -141,7 +144,7 @@ def frame_text(frame: DataFrame, whole: bool = False) -> str:
     left = [False] * len(names)
     return "\n".join(
         [
-            f"shape: ({_rows_word(rows)}, {width})",
+            shape,
             line("┌", "─", "┬", "┐"),
             text(names, left),
             text(dtypes, left),
@@ -154,18 +157,16 @@ def frame_text(frame: DataFrame, whole: bool = False) -> str:
 
 def frame_html(frame: DataFrame, whole: bool = False) -> str:
     """An HTML table with escaped cells, dtypes and a shape caption."""
-    width = len(frame.columns)
-    frame = _with_labels(frame)
-    if not frame.columns:
-        return "<p>shape: (0, 0)</p>"
-    rows, names, dtypes, cells = _body(frame, whole)
+    shape, names, dtypes, cells = _table(frame, whole)
+    if not names:
+        return f"<p>{shape}</p>"
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     types = "".join(f"<td><small>{html.escape(dtype)}</small></td>" for dtype in dtypes)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
     )
     return (
-        f"<table><caption>shape: ({_rows_word(rows)}, {width})</caption>"
+        f"<table><caption>{shape}</caption>"
         f"<thead><tr>{head}</tr><tr>{types}</tr></thead><tbody>{body}</tbody></table>"
     )
 

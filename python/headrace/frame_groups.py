@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.deferred import mark
 from headrace.frame_reductions import FrameReductions
+from headrace.groupby import groupby
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
-    from headrace.group import GroupBy
     from headrace.series import Series
 
 
@@ -21,50 +21,7 @@ class FrameGroups(FrameReductions):
     __slots__ = ()
 
     # ---- groups ----------------------------------------------------------------------------------
-    def groupby(
-        self: Any,
-        by: Any = None,
-        *,
-        level: Any = None,
-        as_index: bool = True,
-        sort: bool = True,
-        dropna: bool = True,
-        order: bool = True,
-        observed: bool = True,
-        group_keys: bool = True,
-    ) -> GroupBy:
-        """Group rows by key. Aggregates are frames with the keys as their first columns.
-
-        An aggregate of a single selected column is a series labelled by the keys.
-
-        Parameters
-        ----------
-        by : str, Series or list of these
-            Column names, or series and expressions over rows of this frame.
-        level : int, str or list of these, optional
-            Label levels by position or name, instead of `by`.
-        as_index : bool
-            Whether the keys become labels; if not, an aggregate of one column is a frame too.
-        sort : bool
-            Sort groups by key; else keep them in order of first appearance.
-        dropna : bool
-            Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
-        order : bool
-            False with ``sort=False``: groups in the cheapest order, the same in each run.
-        observed, group_keys : bool
-            Accepted for pandas compatibility, without effect: only categories that occur are
-            groups, and keys are always columns.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
-        >>> df.groupby("id").x.mean().to_dict()
-        {'a': 2.0, 'b': 2.0}
-        """
-        from headrace.group import GroupBy, group_order, keys_of
-        from headrace.labels import level_keys
-
-        keys = keys_of(self, by) if level is None else level_keys(self, level)
-        return GroupBy(keys, self._nodes, group_order(sort, order), dropna, as_index)
+    groupby = groupby
 
     def duplicated(
         self: Any, subset: Any = None, keep: Literal["first", "last", False] = "first"

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from headrace import _core
 from headrace.deferred import mark
@@ -16,16 +17,54 @@ from headrace.rows import whole_number
 from headrace.zones import know_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import BinaryIO
+    from collections.abc import Callable, Sequence
+    from typing import BinaryIO, TypeVar
 
     import numpy.typing as npt
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
+    _Reader = TypeVar("_Reader", bound=Callable[..., DataFrame])
 
 __all__ = ["read_csv", "scan_csv", "write_csv"]
 
 
+class CsvOptions(TypedDict, total=False):
+    """Options of `read_csv` and `scan_csv`; below, those that go by pandas' names."""
+
+    delimiter: str
+    quote: str | None
+    comment: str | None
+    header: Literal["infer", True, False] | None
+    names: Sequence[str]
+    columns: Sequence[str] | Sequence[int] | None
+    dtypes: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None
+    null_words: Sequence[str]
+    skip_rows: int
+    num_rows: int | None
+    compression: Literal["infer", "none", "gzip", "zstd"]
+
+    sep: str
+    usecols: Sequence[str] | Sequence[int] | None
+    dtype: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None
+    na_values: Any
+    skiprows: int
+    nrows: int | None
+    quotechar: str | None
+
+
+_DEFAULTS: CsvOptions = {
+    "delimiter": ",",
+    "quote": '"',
+    "comment": None,
+    "header": "infer",
+    "names": (),
+    "columns": None,
+    "dtypes": None,
+    "null_words": ("", "NA", "null", "NULL"),
+    "skip_rows": 0,
+    "num_rows": None,
+    "compression": "infer",
+}
 _HEADERS = {"infer": "infer", True: "yes", False: "no", None: "no"}
 
 
@@ -50,9 +89,31 @@ _INSTEAD = {
 }
 
 
-def _in_our_words(op: str, given: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Options, including those given by their pandas names."""
+def _shows_options(reader: _Reader) -> _Reader:
+    """The reader; its signature, as `help` shows it, names each option with its default."""
+    signature = inspect.signature(reader)
+    *own, _ = signature.parameters.values()
+    named = inspect.Parameter.KEYWORD_ONLY
+    options = [
+        inspect.Parameter(
+            name,
+            named,
+            default=default,
+            annotation=CsvOptions.__annotations__[name].__forward_arg__,
+        )
+        for name, default in _DEFAULTS.items()
+    ]
+    pandas = inspect.Parameter("pandas", inspect.Parameter.VAR_KEYWORD, annotation="Any")
+    reader.__signature__ = signature.replace(parameters=[*own, *options, pandas])  # type: ignore[attr-defined]
+    return reader
+
+
+def _in_our_words(op: str, given: Mapping[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options with what is given, also by pandas' names, which go first."""
+    options |= {name: value for name, value in given.items() if name in options}
     for word, value in given.items():
+        if word in _DEFAULTS:
+            continue
         if word not in _PANDAS:
             from difflib import get_close_matches
 
@@ -97,12 +158,10 @@ def _rows(op: str, option: str, value: Any) -> int:
     return rows
 
 
-def _options(op: str, given: dict[str, Any]) -> _core.CsvOptions:
-    """The options of a reader from its arguments by their names, as `locals` has them."""
+def _options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOptions:
+    """The options of a reader."""
     mark(op)
-    options = {"on_bad": "error", **given}
-    del options["source"]
-    options = _in_our_words(op, options.pop("pandas"), options)
+    options = _in_our_words(op, given, {**_DEFAULTS, "on_bad": on_bad})
     dtypes, columns, header = (options.pop(name) for name in ("dtypes", "columns", "header"))
     if type(header) is int and header == 0:  # the first row, in pandas' notation
         header = True
@@ -114,8 +173,8 @@ def _options(op: str, given: dict[str, Any]) -> _core.CsvOptions:
     if not isinstance(columns, str):
         chosen = [] if columns is None else _listed(op, "columns", columns)
     by_name = any(isinstance(c, str) for c in chosen)
-    names = _words(op, "columns", chosen) if by_name else []
-    places = [] if by_name else [whole_number(op, "columns", c) for c in chosen]
+    options["columns"] = _words(op, "columns", chosen) if by_name else []
+    options["column_indices"] = [] if by_name else [whole_number(op, "columns", c) for c in chosen]
     each = dict(dtypes) if isinstance(dtypes, Mapping) else {}
     _words(op, "dtypes", each)
     for option in ("names", "null_words"):
@@ -127,40 +186,24 @@ def _options(op: str, given: dict[str, Any]) -> _core.CsvOptions:
     options["skip_rows"] = _rows(op, "skip_rows", options["skip_rows"])
     most = options["num_rows"]
     options["num_rows"] = -1 if most is None else _rows(op, "num_rows", most)
-    given = {name: dtype_word(dtype) for name, dtype in each.items()}
+    options["dtypes"] = {name: dtype_word(dtype) for name, dtype in each.items()}
     for_all = None if dtypes is None or isinstance(dtypes, Mapping) else dtype_word(dtypes)
-    for word in (*given.values(), for_all or ""):
+    options["dtype"] = for_all
+    for word in (*options["dtypes"].values(), for_all or ""):
         know_zone(word)
-    return _core.CsvOptions(
-        dtypes=given,
-        dtype=for_all,
-        columns=names,
-        column_indices=places,
-        header=_HEADERS[header],
-        **options,
-    )
+    options["header"] = _HEADERS[header]
+    made = _core.CsvOptions()
+    for name, value in options.items():
+        setattr(made, name, value)
+    return made
 
 
 def _opened(source: Any) -> Any:
     return os.fspath(source) if isinstance(source, str | os.PathLike) else source
 
 
-def scan_csv(
-    source: Source,
-    *,
-    delimiter: str = ",",
-    quote: str | None = '"',
-    comment: str | None = None,
-    header: Literal["infer", True, False] | None = "infer",
-    names: Sequence[str] = (),
-    columns: Sequence[str] | Sequence[int] | None = None,
-    dtypes: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None = None,
-    null_words: Sequence[str] = ("", "NA", "null", "NULL"),
-    skip_rows: int = 0,
-    num_rows: int | None = None,
-    compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
-    **pandas: Any,
-) -> DataFrame:
+@_shows_options
+def scan_csv(source: Source, **options: Unpack[CsvOptions]) -> DataFrame:
     r"""A lazy frame over a CSV source: sniffed now, read on use, as far as needed.
 
     Size, time and inode of the source are recorded at the call; a later change raises when it is
@@ -175,28 +218,17 @@ def scan_csv(
     >>> df.columns, int(df.a.sum())
     (['a', 'b'], 3)
     """
-    options = _options("scan_csv", locals())
-    scan = _core.CsvScan(_opened(source), options)
+    scan = _core.CsvScan(_opened(source), _options("scan_csv", options))
     table = _core.scan_csv(scan)
     return DataFrame._of_parts(table, scan.names)
 
 
+@_shows_options
 def read_csv(
     source: Source,
     *,
-    delimiter: str = ",",
-    quote: str | None = '"',
-    comment: str | None = None,
-    header: Literal["infer", True, False] | None = "infer",
-    names: Sequence[str] = (),
-    columns: Sequence[str] | Sequence[int] | None = None,
-    dtypes: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None = None,
-    null_words: Sequence[str] = ("", "NA", "null", "NULL"),
-    skip_rows: int = 0,
-    num_rows: int | None = None,
     on_bad: Literal["error", "reject"] = "error",
-    compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
-    **pandas: Any,
+    **options: Unpack[CsvOptions],
 ) -> DataFrame:
     r"""Read CSV text straight into columns, on all cores.
 
@@ -256,8 +288,7 @@ def read_csv(
     >>> df.ecg.to_list()
     [0.5, None]
     """
-    options = _options("read_csv", locals())
-    table, rejects = _core.read_csv(_opened(source), options)
+    table, rejects = _core.read_csv(_opened(source), _options("read_csv", options, on_bad))
     frame = DataFrame._from_table(table)
     frame.rejects = DataFrame._from_table(rejects) if on_bad == "reject" else None
     return frame

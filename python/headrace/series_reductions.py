@@ -18,6 +18,7 @@ from headrace.durations import (
     unit_of,
 )
 from headrace.errors import InvalidArgumentError
+from headrace.groupby import groupby
 from headrace.rows import free_name
 from headrace.series_values import SeriesValues
 from headrace.text import is_text
@@ -25,7 +26,6 @@ from headrace.times import is_time
 
 if TYPE_CHECKING:
     from headrace.array import Array
-    from headrace.group import GroupBy
     from headrace.labels import LabelledSeries
     from headrace.series import Series
 
@@ -329,33 +329,7 @@ class SeriesReductions(SeriesValues):
         return values.quantile(0.5)
 
     # ---- groups ----------------------------------------------------------------------------------
-    def groupby(
-        self: Any,
-        by: Any = None,
-        *,
-        level: Any = None,
-        sort: bool = True,
-        dropna: bool = True,
-        order: bool = True,
-        observed: bool = True,
-        group_keys: bool = True,
-    ) -> GroupBy:
-        """Group the values by `by`, a series of the same rows or a list of them.
-
-        See `DataFrame.groupby`.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1.0, 2.0, 3.0]})
-        >>> df.x.groupby(df.id).sum().to_dict()
-        {1: 4.0, 2: 2.0}
-        """
-        from headrace.group import SeriesGroupBy, group_order, keys_of
-        from headrace.labels import level_keys
-
-        nodes = {self.name or "value": self._node}
-        frame = getattr(self, "_frame", None)
-        keys = keys_of(None, by) if level is None else level_keys(frame, level)
-        return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna)
+    groupby = groupby
 
     def unique(self) -> Series:
         """The distinct values in order of first appearance, null and NaN included."""

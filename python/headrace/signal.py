@@ -6,9 +6,11 @@ All functions are lazy and take arrays, series without nulls, or anything `hr.as
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from headrace import _core
 from headrace.array import Array, asarray
@@ -27,6 +29,9 @@ __all__ = [
     "ricker",
     "segments",
 ]
+
+
+_P = ParamSpec("_P")
 
 
 def _node(x: Any) -> _core.Node:
@@ -294,24 +299,19 @@ def segments(
 # ---- old names, for one release -----------------------------------------------------------------
 
 
-def _warn_renamed(old: str, new: str) -> None:
-    warnings.warn(f"hr.signal.{old} is now hr.signal.{new}", DeprecationWarning, stacklevel=3)
+def _renamed(old: str, function: Callable[_P, Array]) -> Callable[_P, Array]:
+    """The function by its old name."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **options: _P.kwargs) -> Array:
+        new = function.__name__
+        warnings.warn(f"hr.signal.{old} is now hr.signal.{new}", DeprecationWarning, stacklevel=2)
+        return function(*args, **options)
+
+    call.__name__ = call.__qualname__ = old
+    call.__doc__ = f"Old name of `{function.__name__}`."
+    return call
 
 
-def index_of_true(gate: Any) -> Array:
-    """Old name of `nonzero`."""
-    _warn_renamed("index_of_true", "nonzero")
-    return nonzero(gate)
-
-
-def windows(
-    x: Any,
-    begins: Any,
-    lengths: Any = None,
-    *,
-    width: int,
-    normalize: Literal["none", "zscore", "minmax", "max"] = "none",
-) -> Array:
-    """Old name of `segments`."""
-    _warn_renamed("windows", "segments")
-    return segments(x, begins, lengths, width=width, normalize=normalize)
+index_of_true = _renamed("index_of_true", nonzero)
+windows = _renamed("windows", segments)

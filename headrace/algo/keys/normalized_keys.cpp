@@ -547,13 +547,71 @@ std::vector<BufferAccess> NormalizedKeys::accesses() const {
 
 namespace {
 
-// Normalized keys beside the bits of one field.
-struct FieldCodes {
-  const uint64_t* normalized_keys;
-  int shift;
-  uint64_t mask;
+// The codes of one field in a buffer of normalized keys, and what is made of them.
+class FieldCodes {
+ public:
+  FieldCodes(const Buffer& normalized_keys, int64_t rows, int shift, uint64_t last,
+             std::optional<uint64_t> missing)
+      : normalized_keys_(normalized_keys),
+        rows_(rows),
+        code_{normalized_keys.as<uint64_t>(), shift & 63,
+              last == 0 ? 0 : ~uint64_t{0} >> (64 - bits_of(last)), missing.has_value(),
+              missing.value_or(0)} {}
 
-  uint64_t operator[](int64_t row) const { return (normalized_keys[row] >> shift) & mask; }
+  // A bit for each row that is not missing.
+  Buffer validity() const {
+    return bits([](const Code& code, int64_t row) { return !code.is_missing(row); });
+  }
+
+  // A bit for each row of code 1.
+  Buffer ones() const {
+    return bits(
+        [](const Code& code, int64_t row) { return !code.is_missing(row) && code[row] == 1; });
+  }
+
+  // value(code) of each row, a zero where it is missing.
+  template <class T, class F>
+  Buffer values(F&& value) const {
+    Buffer values = Buffer::allocate_spillable(rows_ * static_cast<int64_t>(sizeof(T)));
+    if (rows_ == 0) return values;
+    T* const out = values.mutable_as<T>();
+    const std::vector<BufferAccess> accesses{reads_keys(), writes(values, sizeof(T))};
+    parallel_morsels(rows_, accesses, [&, code = code_](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = code.is_missing(row) ? T{} : static_cast<T>(value(code[row]));
+    });
+    return values;
+  }
+
+ private:
+  struct Code {
+    const uint64_t* normalized_keys;
+    int shift;
+    uint64_t mask;
+    bool can_miss;
+    uint64_t missing;
+
+    uint64_t operator[](int64_t row) const { return (normalized_keys[row] >> shift) & mask; }
+
+    bool is_missing(int64_t row) const { return can_miss && (*this)[row] == missing; }
+  };
+
+  BufferAccess reads_keys() const { return {&normalized_keys_, 0, 64, 64, rows_}; }
+
+  template <class F>
+  Buffer bits(F&& bit) const {
+    Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows_));
+    if (rows_ == 0) return bits;
+    auto* const out = bits.mutable_as<uint8_t>();
+    parallel_morsels(rows_, {reads_keys()}, [&, code = code_](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) set_bit(out, row, bit(code, row));
+    });
+    return bits;
+  }
+
+  const Buffer& normalized_keys_;
+  int64_t rows_;
+  Code code_;
 };
 
 }  // namespace
@@ -587,67 +645,34 @@ int64_t NormalizedKeys::num_columns() const {
 
 Column NormalizedKeys::decode_field(const Field& field, int64_t index,
                                     const Buffer& normalized_keys, int64_t rows) const {
-  const uint64_t last = field.last();
-  const FieldCodes codes{normalized_keys.as<uint64_t>(), field.shift & 63,
-                         last == 0 ? 0 : ~uint64_t{0} >> (64 - bits_of(last))};
-  const auto is_missing = [&](int64_t row) {
-    return field.can_miss && codes[row] == field.top + 1;
-  };
-  const std::vector<BufferAccess> accesses{{&normalized_keys, 0, 64, 64, rows}};
+  const FieldCodes codes(normalized_keys, rows, field.shift, field.last(),
+                         field.can_miss ? std::optional(field.top + 1) : std::nullopt);
   Buffer validity;
-  if (field.can_miss && !options_.drop_missing && rows > 0) {
-    validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-    auto* bits = validity.mutable_as<uint8_t>();
-    parallel_morsels(rows, accesses, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; ++row)
-        set_bit(bits, row, !is_missing(row));
-    });
-  }
-  const auto fill = [&]<class T>(std::type_identity<T>, auto&& value) {
-    Buffer values = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(T)));
-    if (rows == 0) return values;
-    T* out = values.mutable_as<T>();
-    const std::vector<BufferAccess> both{accesses[0], writes(values, sizeof(T))};
-    parallel_morsels(rows, both, [&](Morsel morsel) {
-      for (int64_t row = morsel.begin; row < morsel.end; ++row)
-        out[row] = is_missing(row) ? T{} : static_cast<T>(value(codes[row]));
-    });
-    return values;
-  };
+  if (field.can_miss && !options_.drop_missing && rows > 0) validity = codes.validity();
   const int64_t unknown = validity ? -1 : 0;
   if (field.joined) {
     const auto* known = field.joined_keys.as<uint64_t>();
-    const Buffer inner =
-        fill(std::type_identity<uint64_t>{}, [&](uint64_t code) { return known[code]; });
+    const Buffer inner = codes.values<uint64_t>([&](uint64_t code) { return known[code]; });
     inner.seal();
     Column column = field.joined->decode_part(index, inner, rows);
     return validity ? column.with_rows(rows, column.values_buffer(), validity, -1) : column;
   }
   switch (field.kind) {
-    case Kind::kBool: {
-      Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
-      if (rows > 0) {
-        auto* out = bits.mutable_as<uint8_t>();
-        parallel_morsels(rows, accesses, [&](Morsel morsel) {
-          for (int64_t row = morsel.begin; row < morsel.end; ++row)
-            set_bit(out, row, !is_missing(row) && codes[row] == 1);
-        });
-      }
-      return Column(field.dtype, rows, std::move(bits), std::move(validity), unknown);
-    }
+    case Kind::kBool:
+      return Column(field.dtype, rows, codes.ones(), std::move(validity), unknown);
     case Kind::kInteger:
-      return visit_real(field.dtype.storage(), [&]<class T>(std::type_identity<T> type) {
-        Buffer values = fill(type, [&](uint64_t code) { return code + field.least; });
+      return visit_real(field.dtype.storage(), [&]<class T>(std::type_identity<T>) {
+        Buffer values = codes.values<T>([&](uint64_t code) { return code + field.least; });
         return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
       });
     case Kind::kFloating:
-      return visit_floating(field.dtype, [&]<class T>(std::type_identity<T> type) {
-        Buffer values = fill(type, [&](uint64_t code) { return value_of_ordered(code, T{}); });
+      return visit_floating(field.dtype, [&]<class T>(std::type_identity<T>) {
+        Buffer values = codes.values<T>([](uint64_t code) { return value_of_ordered(code, T{}); });
         return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
       });
     case Kind::kText: {
-      Buffer values = fill(std::type_identity<StringView>{},
-                           [&](uint64_t code) { return field.texts.text(code + field.least); });
+      Buffer values = codes.values<StringView>(
+          [&](uint64_t code) { return field.texts.text(code + field.least); });
       return Column::strings(rows, std::move(values), {}, std::move(validity), unknown);
     }
     case Kind::kNumbers:
@@ -655,13 +680,12 @@ Column NormalizedKeys::decode_field(const Field& field, int64_t index,
   }
   if (field.dtype.is_string() && !field.column.dtype().is_category()) {
     const auto* texts = field.entries.values<StringView>().data();
-    Buffer values =
-        fill(std::type_identity<StringView>{}, [&](uint64_t code) { return texts[code]; });
+    Buffer values = codes.values<StringView>([&](uint64_t code) { return texts[code]; });
     return field.entries.with_rows(rows, std::move(values), std::move(validity), unknown);
   }
   const uint32_t* back = field.turn_back ? field.turn_back.as<uint32_t>() : nullptr;
-  Buffer values = fill(std::type_identity<int32_t>{},
-                       [&](uint64_t code) { return back ? uint64_t{back[code]} : code; });
+  Buffer values =
+      codes.values<int32_t>([&](uint64_t code) { return back ? uint64_t{back[code]} : code; });
   const Column made = Column::categories(rows, std::move(values), field.column.dictionary(),
                                          std::move(validity), unknown);
   return field.dtype.is_string() ? dictionary_decode(made) : made;

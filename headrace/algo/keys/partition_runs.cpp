@@ -28,11 +28,9 @@ void scatter(const T* values, const uint16_t* digits, int64_t count, T* out, uin
   for (int64_t i = 0; i < count; ++i) out[next[digits[i]]++] = values[i];
 }
 
-}  // namespace
-
-PartitionedRuns partition_runs(
-    int64_t rows, int64_t partitions, const std::vector<PayloadStream>& streams,
-    const std::function<void(const uint64_t* keys, int64_t count, uint16_t* digits)>& digit) {
+// How rows are split into runs, and runs into buffers; no rows yet.
+PartitionedRuns plan_runs(int64_t rows, int64_t partitions,
+                          const std::vector<PayloadStream>& streams) {
   PartitionedRuns split;
   split.rows = rows;
   split.partitions = partitions;
@@ -41,73 +39,112 @@ PartitionedRuns partition_runs(
   const int64_t limit = memory_limit();
   const bool leaves = limit != INT64_MAX && rows * row_bytes >= limit / 4;
   split.run_rows = leaves ? run_length(rows) : morsel_rows();
-  const int64_t runs = split.num_runs();
-  split.offsets.assign(static_cast<size_t>(runs * (partitions + 1)), 0);
-  if (rows == 0) return split;
+  split.offsets.assign(static_cast<size_t>(split.num_runs() * (partitions + 1)), 0);
   // Chunks of small buffers are small, so less is pinned that is not asked for.
-  split.buffer_rows = leaves ? split.run_rows : rows;
+  if (rows > 0) split.buffer_rows = leaves ? split.run_rows : rows;
+  return split;
+}
+
+// Allocates the buffers of all streams; by stream, where each begins.
+std::vector<std::vector<std::byte*>> allocate_streams(const std::vector<PayloadStream>& streams,
+                                                      PartitionedRuns& split) {
   std::vector<std::vector<std::byte*>> outs;
   for (const PayloadStream& stream : streams) {
     std::vector<Buffer>& buffers = split.streams.emplace_back();
     std::vector<std::byte*>& places = outs.emplace_back();
-    for (int64_t row = 0; row < rows; row += split.buffer_rows) {
-      const int64_t count = std::min(split.buffer_rows, rows - row);
+    for (int64_t row = 0; row < split.rows; row += split.buffer_rows) {
+      const int64_t count = std::min(split.buffer_rows, split.rows - row);
       buffers.push_back(Buffer::allocate_temporary(count * stream.width));
       places.push_back(buffers.back().mutable_data());
     }
   }
-  parallel_for(runs, [&](int64_t run) {
-    const int64_t first = run * split.run_rows;
-    const int64_t last = std::min(first + split.run_rows, rows);
-    uint32_t* offsets = split.offsets.data() + run * (partitions + 1);
-    Buffer kept = Buffer::allocate(2 * (last - first));
-    auto* digits = kept.mutable_as<uint16_t>();
-    alignas(64) std::byte block[8 * kBlockRows];
-    const auto each_block = [&](const PayloadStream& stream, int64_t begin, int64_t end,
-                                auto&& visit) {
-      for (int64_t row = begin; row < end; row += kBlockRows) {
-        const int64_t count = std::min(kBlockRows, end - row);
-        stream.read(row, count, block);
-        visit(row, count);
-      }
-    };
-    for (int64_t begin = first; begin < last; begin += morsel_rows()) {
-      const int64_t end = std::min(begin + morsel_rows(), last);
-      const Pin pin(ranges_of(streams[0].accesses, begin, end));
-      each_block(streams[0], begin, end, [&](int64_t row, int64_t count) {
-        uint16_t* here = digits + (row - first);
-        digit(reinterpret_cast<const uint64_t*>(block), count, here);
-        for (int64_t i = 0; i < count; ++i) ++offsets[here[i] + 1];
+  return outs;
+}
+
+// One run, its rows read block by block: first the keys, for the digits, then every stream.
+class RunPartitioner {
+ public:
+  using Digit = std::function<void(const uint64_t* keys, int64_t count, uint16_t* digits)>;
+
+  RunPartitioner(PartitionedRuns& split, int64_t run)
+      : split_(split),
+        first_(run * split.run_rows),
+        last_(std::min(first_ + split.run_rows, split.rows)),
+        offsets_(split.offsets.data() + run * (split.partitions + 1)),
+        kept_(Buffer::allocate(2 * (last_ - first_))),
+        digits_(kept_.mutable_as<uint16_t>()) {}
+
+  // Finds the digits of the rows, and where each partition begins.
+  void count_digits(const PayloadStream& keys, const Digit& digit) {
+    for (int64_t begin = first_; begin < last_; begin += morsel_rows()) {
+      const int64_t end = std::min(begin + morsel_rows(), last_);
+      const Pin pin(ranges_of(keys.accesses, begin, end));
+      each_block(keys, begin, end, [&](int64_t count, uint16_t* here) {
+        digit(reinterpret_cast<const uint64_t*>(block_), count, here);
+        for (int64_t i = 0; i < count; ++i) ++offsets_[here[i] + 1];
       });
     }
-    for (int64_t partition = 0; partition < partitions; ++partition)
-      offsets[partition + 1] += offsets[partition];
-    std::vector<uint32_t> next;
-    for (size_t k = 0; k < streams.size(); ++k) {
-      const PayloadStream& stream = streams[k];
-      next.assign(offsets, offsets + partitions);
-      const int64_t width = stream.width;
-      std::vector<PinnedRange> ranges = ranges_of(stream.accesses, first, last);
-      const auto place = static_cast<size_t>(first / split.buffer_rows);
-      const int64_t begin = first % split.buffer_rows;
-      ranges.push_back(
-          {&split.streams[k][place], begin * width, (begin + last - first) * width, true});
-      const Pin pin(ranges);
-      std::byte* out = outs[k][place] + begin * width;
-      each_block(stream, first, last, [&](int64_t row, int64_t count) {
-        const uint16_t* here = digits + (row - first);
-        const auto as = [&]<class T>(std::type_identity<T>) {
-          scatter(reinterpret_cast<const T*>(block), here, count, reinterpret_cast<T*>(out),
-                  next.data());
-        };
-        if (width == 8)
-          as(std::type_identity<uint64_t>{});
-        else if (width == 4)
-          as(std::type_identity<uint32_t>{});
-        else
-          as(std::type_identity<uint8_t>{});
-      });
+    for (int64_t partition = 0; partition < split_.partitions; ++partition)
+      offsets_[partition + 1] += offsets_[partition];
+  }
+
+  // Writes the rows of stream k; its buffers begin at `places`.
+  void scatter_rows(const PayloadStream& stream, size_t k, const std::vector<std::byte*>& places) {
+    next_.assign(offsets_, offsets_ + split_.partitions);
+    const int64_t width = stream.width;
+    std::vector<PinnedRange> ranges = ranges_of(stream.accesses, first_, last_);
+    const auto place = static_cast<size_t>(first_ / split_.buffer_rows);
+    const int64_t begin = first_ % split_.buffer_rows;
+    ranges.push_back(
+        {&split_.streams[k][place], begin * width, (begin + last_ - first_) * width, true});
+    const Pin pin(ranges);
+    std::byte* const out = places[place] + begin * width;
+    each_block(stream, first_, last_, [&](int64_t count, const uint16_t* here) {
+      const auto as = [&]<class T>(std::type_identity<T>) {
+        scatter(reinterpret_cast<const T*>(block_), here, count, reinterpret_cast<T*>(out),
+                next_.data());
+      };
+      if (width == 8)
+        as(std::type_identity<uint64_t>{});
+      else if (width == 4)
+        as(std::type_identity<uint32_t>{});
+      else
+        as(std::type_identity<uint8_t>{});
+    });
+  }
+
+ private:
+  template <class F>
+  void each_block(const PayloadStream& stream, int64_t begin, int64_t end, F&& visit) {
+    for (int64_t row = begin; row < end; row += kBlockRows) {
+      const int64_t count = std::min(kBlockRows, end - row);
+      stream.read(row, count, block_);
+      visit(count, digits_ + (row - first_));
     }
+  }
+
+  PartitionedRuns& split_;
+  int64_t first_;
+  int64_t last_;
+  uint32_t* offsets_;
+  Buffer kept_;
+  uint16_t* digits_;
+  std::vector<uint32_t> next_{};
+  alignas(64) std::byte block_[8 * kBlockRows];
+};
+
+}  // namespace
+
+PartitionedRuns partition_runs(
+    int64_t rows, int64_t partitions, const std::vector<PayloadStream>& streams,
+    const std::function<void(const uint64_t* keys, int64_t count, uint16_t* digits)>& digit) {
+  PartitionedRuns split = plan_runs(rows, partitions, streams);
+  if (rows == 0) return split;
+  const std::vector<std::vector<std::byte*>> outs = allocate_streams(streams, split);
+  parallel_for(split.num_runs(), [&](int64_t run) {
+    RunPartitioner partitioner(split, run);
+    partitioner.count_digits(streams[0], digit);
+    for (size_t k = 0; k < streams.size(); ++k) partitioner.scatter_rows(streams[k], k, outs[k]);
   });
   for (const std::vector<Buffer>& stream : split.streams)
     for (const Buffer& buffer : stream) buffer.seal();

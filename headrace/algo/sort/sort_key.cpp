@@ -2,6 +2,7 @@
 // Keys of a sort: what bits each takes, and the words that they make together.
 #include "headrace/algo/sort/sort_key.h"
 
+#include "headrace/algo/select/bitmap_builder.h"
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
@@ -65,6 +66,86 @@ Buffer ranks_of(const Dictionary& dictionary) {
             [&](int32_t a, int32_t b) { return values.string(a) < values.string(b); });
   for (int32_t rank = 0; rank < size; ++rank) out[codes[rank]] = rank;
   return ranks;
+}
+
+// Length of the longest string, and what all begin with; 0 where there is none.
+struct StringExtent {
+  int64_t longest = 0;
+  int64_t common = 0;
+};
+
+StringExtent extent_of_strings(const Column& column, const std::vector<const char*>& text) {
+  const int64_t rows = column.num_rows();
+  const Nulls is_null(column);
+  const StringView* const views = column.values<StringView>().data();
+  int64_t first = 0;
+  while (first < rows && is_null(first)) ++first;
+  if (first == rows) return {};
+  const std::string_view begin = text_at(views[first], text);
+  StringExtent all{0, static_cast<int64_t>(begin.size())};
+  std::vector<StringExtent> found(static_cast<size_t>(num_morsels(rows)), all);
+  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+    StringExtent& mine = found[static_cast<size_t>(morsel.index)];
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      if (is_null(row)) continue;
+      const auto size = static_cast<int64_t>(views[row].size);
+      mine.longest = std::max(mine.longest, size);
+      mine.common = std::min(mine.common, size);
+      if (mine.common > 0)
+        mine.common = common_prefix(text_at(views[row], text), begin, mine.common);
+    }
+  });
+  for (const StringExtent& each : found) {
+    all.longest = std::max(all.longest, each.longest);
+    all.common = std::min(all.common, each.common);
+  }
+  return all;
+}
+
+// Whether one of the decimals does not fit into 64 bits.
+bool has_wide_decimals(const Column& column) {
+  std::atomic<bool> wide{false};
+  const auto* const words = column.values<std::array<int64_t, 2>>().data();
+  parallel_morsels(column.num_rows(), {reads(column)}, [&](Morsel morsel) {
+    bool mine = false;
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      mine |= words[row][1] != words[row][0] >> (kWordBits - 1);
+    if (mine) wide = true;
+  });
+  return wide;
+}
+
+// The least and the greatest integer, as words in their order; both 0 where there is none.
+cpu::WordRange range_of_integers(const Column& column) {
+  const Dtype dtype = column.dtype();
+  const int64_t rows = column.num_rows(), width = dtype.size_bytes();
+  const Nulls is_null(column);
+  std::vector<cpu::WordRange> ranges(static_cast<size_t>(num_morsels(rows)), {~uint64_t{0}, 0});
+  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+    std::array<uint64_t, kBlockRows> words;
+    cpu::WordRange& mine = ranges[static_cast<size_t>(morsel.index)];
+    const std::byte* const values = column.values_buffer().data() + column.offset() * width;
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
+      const int64_t count = std::min(kBlockRows, morsel.end - begin);
+      cpu::integer_words(dtype, values + begin * width, count, 0, false, words.data());
+      int64_t kept = count;
+      if (is_null.any()) {
+        kept = 0;
+        for (int64_t i = 0; i < count; ++i)
+          if (!is_null(begin + i))
+            words[static_cast<size_t>(kept++)] = words[static_cast<size_t>(i)];
+      }
+      const cpu::WordRange range = cpu::word_range(words.data(), kept);
+      mine.least = std::min(mine.least, range.least);
+      mine.greatest = std::max(mine.greatest, range.greatest);
+    }
+  });
+  cpu::WordRange all{~uint64_t{0}, 0};
+  for (const cpu::WordRange& range : ranges) {
+    all.least = std::min(all.least, range.least);
+    all.greatest = std::max(all.greatest, range.greatest);
+  }
+  return all.least > all.greatest ? cpu::WordRange{0, 0} : all;
 }
 
 }  // namespace
@@ -150,95 +231,32 @@ SortKeys::SortKeys(const std::vector<Column>& columns, const std::vector<SortOrd
 
 // What must be known of all rows: the range of integers, the common begin of strings.
 void SortKeys::prepare(Key& key, const Column& column, bool alone) {
-  const int64_t rows = column.num_rows();
-  const uint8_t* const validity = column.validity();
-  const auto is_valid = [&](int64_t row) {
-    return !validity || get_bit(validity, column.offset() + row);
-  };
-  if (column.dtype().is_string()) {
+  const Dtype dtype = column.dtype();
+  if (dtype.is_string()) {
     for (const Buffer& buffer : column.text_buffers()) {
       key.text_buffers.push_back(buffer);
       key.text.push_back(buffer.as<char>());
     }
-    const StringView* const views = column.values<StringView>().data();
-    int64_t first = 0;
-    while (first < rows && !is_valid(first)) ++first;
-    if (first == rows) return;
-    const std::string_view begin = text_at(views[first], key.text);
-    struct Found {
-      int64_t longest;
-      int64_t common;
-    };
-    const auto most = static_cast<int64_t>(begin.size());
-    std::vector<Found> found(static_cast<size_t>(num_morsels(rows)), {0, most});
-    parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
-      Found& mine = found[static_cast<size_t>(morsel.index)];
-      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-        if (!is_valid(row)) continue;
-        const auto size = static_cast<int64_t>(views[row].size);
-        mine.longest = std::max(mine.longest, size);
-        mine.common = std::min(mine.common, size);
-        if (mine.common > 0)
-          mine.common = common_prefix(text_at(views[row], key.text), begin, mine.common);
-      }
-    });
-    key.skipped = most;
-    for (const Found& each : found) {
-      key.longest = std::max(key.longest, each.longest);
-      key.skipped = std::min(key.skipped, each.common);
-    }
+    const StringExtent extent = extent_of_strings(column, key.text);
+    key.longest = extent.longest;
+    key.skipped = extent.common;
     return;
   }
-  if (column.dtype().is_category()) {
+  if (dtype.is_category()) {
     key.ranks = ranks_of(*column.dictionary());
     key.num_ranks = column.dictionary()->size();
     key.bits = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(key.num_ranks - 1, 0)));
     return;
   }
-  if (column.dtype().is_decimal()) {
-    std::atomic<bool> wide{false};
-    const auto* const words = column.values<std::array<int64_t, 2>>().data();
-    parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
-      bool mine = false;
-      for (int64_t row = morsel.begin; row < morsel.end; ++row)
-        mine |= words[row][1] != words[row][0] >> (kWordBits - 1);
-      if (mine) wide = true;
-    });
-    key.wide = wide;
+  if (dtype.is_decimal()) {
+    key.wide = has_wide_decimals(column);
     return;
   }
-  const auto bits = static_cast<int>(8 * column.dtype().size_bytes());
-  key.bits = column.dtype().is_bool() ? 1 : bits;
-  if (column.dtype().is_floating()) return;
+  key.bits = dtype.is_bool() ? 1 : static_cast<int>(8 * dtype.size_bytes());
+  if (dtype.is_floating()) return;
   if (key.order.descending) key.low = low_bits(key.bits);
-  if (column.dtype().is_bool() || (alone && !key.nullable)) return;
-  std::vector<cpu::WordRange> ranges(static_cast<size_t>(num_morsels(rows)), {~uint64_t{0}, 0});
-  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
-    std::array<uint64_t, kBlockRows> words;
-    cpu::WordRange& mine = ranges[static_cast<size_t>(morsel.index)];
-    const int64_t width = bits / 8;
-    const std::byte* const values = column.values_buffer().data() + column.offset() * width;
-    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
-      const int64_t count = std::min(kBlockRows, morsel.end - begin);
-      cpu::integer_words(key.dtype, values + begin * width, count, 0, false, words.data());
-      int64_t kept = count;
-      if (validity) {
-        kept = 0;
-        for (int64_t i = 0; i < count; ++i)
-          if (is_valid(begin + i))
-            words[static_cast<size_t>(kept++)] = words[static_cast<size_t>(i)];
-      }
-      const cpu::WordRange range = cpu::word_range(words.data(), kept);
-      mine.least = std::min(mine.least, range.least);
-      mine.greatest = std::max(mine.greatest, range.greatest);
-    }
-  });
-  cpu::WordRange all{~uint64_t{0}, 0};
-  for (const cpu::WordRange& range : ranges) {
-    all.least = std::min(all.least, range.least);
-    all.greatest = std::max(all.greatest, range.greatest);
-  }
-  if (all.least > all.greatest) all = {0, 0};  // no value at all
+  if (dtype.is_bool() || (alone && !key.nullable)) return;
+  const cpu::WordRange all = range_of_integers(column);
   key.low = key.order.descending ? all.greatest : all.least;
   key.bits = std::bit_width(all.greatest - all.least);
 }

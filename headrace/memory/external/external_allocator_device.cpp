@@ -172,101 +172,148 @@ int64_t give_back_all(int device, bool waits = false) noexcept {
   return bytes;
 }
 
-// `how` if not from the driver's pool.
-void* allocate_block(size_t bytes, int device, void* stream, Tag tag, bool own,
-                     const DeviceAllocate* how = nullptr) {
-  const Place place{PlaceKind::kCuda, device};
-  const auto counted = static_cast<int64_t>(bytes);
-  const auto op = [tag] {  // for errors: the words of a tag cost more than an allocation
+struct BlockRequest {
+  size_t bytes;
+  int device;
+  void* stream;
+  Tag tag;
+  bool own;
+  const DeviceAllocate* how = nullptr;  // if not from the driver's pool
+
+  int64_t counted() const { return static_cast<int64_t>(bytes); }
+
+  Place place() const { return {PlaceKind::kCuda, device}; }
+
+  // For errors: the words of a tag cost more than an allocation.
+  std::string op() const {
     const TagInfo info = tag_info(tag);
     return info.op.empty() ? std::string("allocate") : info.op;
-  };
-  const auto check_status = [&](int status) {
+  }
+
+  void check_status(int status) const {
     if (status != 0) check_cuda(op(), status);
-  };
+  }
+
+  void fill(DeviceBlock& block, bool rounded) const {
+    block.bytes = bytes;
+    block.device = device;
+    block.stream = stream;
+    block.tag = tag;
+    block.serial = present_serial();
+    block.own = own;
+    block.managed = how != nullptr;
+    block.rounded = rounded;
+  }
+
+  [[noreturn]] void refuse(const MemoryStatistics& now, const std::string& fix) const {
+    throw_out_of_device_memory(op(), place(), counted(), now, "",
+                               fix + " or drop what you no longer need");
+  }
+};
+
+// The account of a device with a request, or without room for it.
+struct Charge {
+  void* pointer = nullptr;    // a kept block of this size
+  bool is_kept_size = false;  // such blocks are kept when they are freed
+  bool is_first = false;      // of the device: the driver's pool is not open yet
+  MemoryStatistics now{};
+  std::vector<DeviceBlockNode> gone{};  // kept blocks that are over the limit
+};
+
+// Whether the limit has room for the request, which is charged then.
+bool try_charge(const BlockRequest& request, Charge& charge) {
   Devices& all = devices();
-  void* pointer = nullptr;
+  const std::lock_guard lock(all.mutex);
+  Account& account = all.accounts[request.device];
+  if (request.counted() > account.all.limit_bytes - account.all.used_bytes) {
+    charge.now = account.all;
+    return false;
+  }
+  charge_block(account, request.counted(), request.own);
+  charge.is_kept_size = !request.how && all.free.takes(request.stream, request.bytes);
+  if (DeviceBlockNode block = charge.is_kept_size
+                                  ? all.free.take(request.device, request.stream, request.bytes)
+                                  : DeviceBlockNode()) {
+    request.fill(block.mapped(), charge.is_kept_size);
+    charge.pointer = enter_block(all, account, std::move(block));
+    return true;
+  }
+  charge.now = account.all;
+  // What is kept is within the limit too.
+  if (charge.now.used_bytes > charge.now.limit_bytes - all.free.bytes(request.device))
+    charge.gone = all.free.take_all(request.device);
+  charge.is_first = !std::exchange(account.is_open, cuda_functions() != nullptr);
+  return true;
+}
+
+// Charges a request, and evicts what can leave the device until there is room for it.
+Charge charge_or_throw(const BlockRequest& request) {
+  Charge charge;
+  // Charged before it is allocated: the limit holds at every instant.
+  while (!try_charge(request, charge)) {
+    const int64_t used = charge.now.used_bytes;
+    if (!DeviceTier::instance().make_room(request.place(),
+                                          used - charge.now.limit_bytes + request.counted()))
+      request.refuse(charge.now, "raise hr.memory.limit(..., device='cuda') to at least " +
+                                     format_bytes(used + request.counted()) + ",");
+  }
+  return charge;
+}
+
+// The memory of a request that is charged.
+void* make_block(const CudaDriver& driver, const BlockRequest& request, const Charge& charge) {
+  unsigned long long address = 0;
+  give_back(request.device, charge.gone);
+  const OnDevice on(driver, request.device);
+  request.check_status(on.status());
+  if (charge.is_first && cuda_functions())
+    open_pool(request.device, device_memory_statistics(request.device).limit_bytes);
+  const size_t asked = charge.is_kept_size ? device_block_size(request.bytes) : request.bytes;
+  const auto ask = [&] {
+    return request.how ? (*request.how)(&address)
+                       : driver.allocate(&address, asked, request.stream);
+  };
+  int status = ask();
+  while (status == kOutOfMemory &&
+         (give_back_all(request.device) > 0 ||
+          DeviceTier::instance().make_room(request.place(), request.counted())))
+    status = ask();
+  if (status == kOutOfMemory)
+    request.refuse(charge.now, "the card is full: stop other processes on it,");
+  request.check_status(status);
+  DeviceBlocks made;
+  request.fill(made[reinterpret_cast<const void*>(address)], charge.is_kept_size);
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  return enter_block(all, all.accounts[request.device], made.extract(made.begin()));
+}
+
+void* charge_and_make_block(const BlockRequest& request) {
+  const CudaDriver* const found = cuda_driver();
+  const CudaDriver& driver = found ? *found : driver_or_throw(request.op().c_str());
+  const Charge charge = charge_or_throw(request);
+  if (charge.pointer) return charge.pointer;
   try {
-    const CudaDriver* const found = cuda_driver();
-    const CudaDriver& driver = found ? *found : driver_or_throw(op().c_str());
-    MemoryStatistics now;
-    bool first = false;
-    bool is_kept_size = false;
-    std::vector<DeviceBlockNode> gone;
-    const auto fill = [&](DeviceBlock& block) {
-      block.bytes = bytes;
-      block.device = device;
-      block.stream = stream;
-      block.tag = tag;
-      block.serial = present_serial();
-      block.own = own;
-      block.managed = how != nullptr;
-      block.rounded = is_kept_size;
-    };
-    const auto try_charge_block = [&] {
-      const std::lock_guard lock(all.mutex);
-      Account& account = all.accounts[device];
-      if (counted > account.all.limit_bytes - account.all.used_bytes) {
-        now = account.all;
-        return false;
-      }
-      charge_block(account, counted, own);
-      is_kept_size = !how && all.free.takes(stream, bytes);
-      if (DeviceBlockNode block =
-              is_kept_size ? all.free.take(device, stream, bytes) : DeviceBlockNode()) {
-        fill(block.mapped());
-        pointer = enter_block(all, account, std::move(block));
-        return true;
-      }
-      now = account.all;
-      // What is kept is within the limit too.
-      if (now.used_bytes > now.limit_bytes - all.free.bytes(device))
-        gone = all.free.take_all(device);
-      first = !std::exchange(account.is_open, cuda_functions() != nullptr);
-      return true;
-    };
-    const auto refuse = [&](const std::string& fix) {
-      throw_out_of_device_memory(op(), place, counted, now, "",
-                                 fix + " or drop what you no longer need");
-    };
-    // Charged first: the limit holds at every instant.
-    while (!try_charge_block())
-      if (!DeviceTier::instance().make_room(place, now.used_bytes - now.limit_bytes + counted))
-        refuse("raise hr.memory.limit(..., device='cuda') to at least " +
-               format_bytes(now.used_bytes + counted) + ",");
-    if (!pointer) {
-      unsigned long long address = 0;
-      try {
-        give_back(device, gone);
-        const OnDevice on(driver, device);
-        check_status(on.status());
-        if (first && cuda_functions())
-          open_pool(device, device_memory_statistics(device).limit_bytes);
-        const size_t asked = is_kept_size ? device_block_size(bytes) : bytes;
-        const auto ask = [&] {
-          return how ? (*how)(&address) : driver.allocate(&address, asked, stream);
-        };
-        int status = ask();
-        while (status == kOutOfMemory &&
-               (give_back_all(device) > 0 || DeviceTier::instance().make_room(place, counted)))
-          status = ask();
-        if (status == kOutOfMemory) refuse("the card is full: stop other processes on it,");
-        check_status(status);
-        DeviceBlocks made;
-        fill(made[reinterpret_cast<const void*>(address)]);
-        const std::lock_guard lock(all.mutex);
-        pointer = enter_block(all, all.accounts[device], made.extract(made.begin()));
-      } catch (...) {
-        const std::lock_guard lock(all.mutex);
-        charge_block(all.accounts[device], -counted, own);
-        throw;
-      }
-    }
+    return make_block(driver, request, charge);
   } catch (...) {
-    log_memory_event(MemoryAction::kAllocateFailure, nullptr, counted, tag, place);
+    Devices& all = devices();
+    const std::lock_guard lock(all.mutex);
+    charge_block(all.accounts[request.device], -request.counted(), request.own);
     throw;
   }
-  log_memory_event(MemoryAction::kAllocate, pointer, counted, tag, place);
+}
+
+void* allocate_block(const BlockRequest& request) {
+  void* pointer = nullptr;
+  try {
+    pointer = charge_and_make_block(request);
+  } catch (...) {
+    log_memory_event(MemoryAction::kAllocateFailure, nullptr, request.counted(), request.tag,
+                     request.place());
+    throw;
+  }
+  log_memory_event(MemoryAction::kAllocate, pointer, request.counted(), request.tag,
+                   request.place());
   return pointer;
 }
 
@@ -291,7 +338,7 @@ std::pair<int64_t, int64_t> device_memory(int device) {
 void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept {
   if (bytes == 0) return nullptr;
   try {
-    return allocate_block(bytes, device, stream, tag, false);
+    return allocate_block({bytes, device, stream, tag, false});
   } catch (const std::exception& error) {
     keep_refusal(error.what());
     return nullptr;
@@ -299,11 +346,11 @@ void* device_allocate(size_t bytes, int device, void* stream, Tag tag) noexcept 
 }
 
 void* device_allocate_own(size_t bytes, int device, void* stream) {
-  return allocate_block(bytes, device, stream, current_tag(), true);
+  return allocate_block({bytes, device, stream, current_tag(), true});
 }
 
 void* device_allocate_by(const DeviceAllocate& allocate, size_t bytes, int device) {
-  return allocate_block(bytes, device, nullptr, current_tag(), true, &allocate);
+  return allocate_block({bytes, device, nullptr, current_tag(), true, &allocate});
 }
 
 bool is_managed_block(const void* pointer) noexcept {

@@ -491,20 +491,32 @@ class Writer {
     return out;
   }
 
-  std::string text(int64_t rows_word, int64_t groups_word, const std::vector<size_t>& reductions,
-                   const std::string& partials, const std::string& merged) const {
-    const auto loop = [&](const std::string& work, const char* indent) {
-      const std::string open = std::string(indent) + "for (int k = 0; k < 32; ++k) {\n";
-      return std::string(indent) + "if (first + 1024 <= rows) {\n#pragma unroll " +
-             (has_functions_ ? "2" : "8") + "\n" + open +
-             "    const bool inside = true;\n    const int64_t i = first + k * 32 + lane;\n" +
-             work + "    }\n" + indent + "} else {\n#pragma unroll 1\n" + open +
-             "    const int64_t place = first + k * 32 + lane;\n    const bool inside = place < "
-             "rows;\n"
-             "    const int64_t i = inside ? place : rows - 1;\n" +
-             work + "    }\n" + indent + "}\n";
-    };
-    std::string folds, takes, ends, merges, keeps, second;
+  /// `work` on the 1024 rows of a warp, 32 at once.
+  std::string row_loop(const std::string& work) const {
+    const std::string open = "    for (int k = 0; k < 32; ++k) {\n";
+    return std::string("    if (first + 1024 <= rows) {\n#pragma unroll ") +
+           (has_functions_ ? "2" : "8") + "\n" + open +
+           "    const bool inside = true;\n    const int64_t i = first + k * 32 + lane;\n" + work +
+           "    }\n    } else {\n#pragma unroll 1\n" + open +
+           "    const int64_t place = first + k * 32 + lane;\n    const bool inside = place < "
+           "rows;\n"
+           "    const int64_t i = inside ? place : rows - 1;\n" +
+           work + "    }\n    }\n";
+  }
+
+  /// What reductions add to the kernels, each a line or more a reduction.
+  struct ReductionText {
+    std::string folds{};   // declares them
+    std::string takes{};   // in the row loop
+    std::string ends{};    // behind it
+    std::string merges{};  // of the warps of a block of threads
+    std::string keeps{};
+    std::string second{};  // of the blocks
+  };
+
+  ReductionText reduction_text(const std::vector<size_t>& reductions, const std::string& partials,
+                               const std::string& merged) const {
+    ReductionText text;
     for (size_t r = 0; r < reductions.size(); ++r) {
       const Program::Output& output = program_.outputs()[reductions[r]];
       const std::string fold = "Fold<" + std::string(type_of(program_.dtype(output.value))) + ", " +
@@ -514,31 +526,31 @@ class Writer {
       const std::string place = "parts[" + step + "]";
       const std::string skip = output.options.skip_nan ? "true" : "false";
       const std::string x = name(output.value);
-      folds += "    " + fold + " " + own + ";\n";
-      takes += "    if (inside) " + own + ".take(" + x + ", i, " + skip + ");\n";
-      ends += "    " + own + ".fold_lanes();\n";
+      text.folds += "    " + fold + " " + own + ";\n";
+      text.takes += "    if (inside) " + own + ".take(" + x + ", i, " + skip + ");\n";
+      text.ends += "    " + own + ".fold_lanes();\n";
       if (output.reduction == Reduction::kVariance || output.reduction == Reduction::kStd)
         // The values once more, from the cache.
-        ends += "    const double " + own + "_mean = __shfl_sync(~0u, " + own +
-                ".value, 0) / static_cast<double>(__shfl_sync(~0u, " + own + ".count, 0));\n" +
-                loop(body_ + "    if (inside) " + own + ".take_square(" + x + ", " + own +
-                         "_mean, " + skip + ");\n",
-                     "    ") +
-                "    " + own + ".fold_squares();\n";
-      ends += "    if (lane == 0) " + place + "[b] = " + own + ".partial();\n";
+        text.ends += "    const double " + own + "_mean = __shfl_sync(~0u, " + own +
+                     ".value, 0) / static_cast<double>(__shfl_sync(~0u, " + own + ".count, 0));\n" +
+                     row_loop(body_ + "    if (inside) " + own + ".take_square(" + x + ", " + own +
+                              "_mean, " + skip + ");\n") +
+                     "    " + own + ".fold_squares();\n";
+      text.ends += "    if (lane == 0) " + place + "[b] = " + own + ".partial();\n";
       const std::string lane = "(static_cast<int>(threadIdx.x) - " + std::to_string(8 * r) + ")";
-      merges += "    merge_pair<" + fold + ">(" + place + ", " + lane + ", step, blocks);\n";
-      keeps += "  if (" + lane + " == 0) reinterpret_cast<Partial*>(" + partials + ")[" + step +
-               " * groups + blockIdx.x] = " + place + "[0];\n";
-      second += "  merge_morsel<" + fold + ">(reinterpret_cast<const Partial*>(" + partials +
-                ") + " + step + " * groups, groups, morsel, reinterpret_cast<Partial*>(" + merged +
-                ") + " + step + " * morsels);\n";
+      text.merges += "    merge_pair<" + fold + ">(" + place + ", " + lane + ", step, blocks);\n";
+      text.keeps += "  if (" + lane + " == 0) reinterpret_cast<Partial*>(" + partials + ")[" +
+                    step + " * groups + blockIdx.x] = " + place + "[0];\n";
+      text.second += "  merge_morsel<" + fold + ">(reinterpret_cast<const Partial*>(" + partials +
+                     ") + " + step + " * groups, groups, morsel, reinterpret_cast<Partial*>(" +
+                     merged + ") + " + step + " * morsels);\n";
     }
-    const std::string count = std::to_string(std::max<size_t>(reductions.size(), 1));
+    return text;
+  }
+
+  std::string program_kernel_text(int64_t rows_word, int64_t groups_word, size_t reductions,
+                                  const ReductionText& text) const {
     std::string source =
-        "struct Arguments { uint64_t word[" + std::to_string(words_.size()) + "]; };\n";
-    source += "}  // namespace hr\nusing namespace hr;\n";
-    source +=
         "extern \"C\" __global__ void __launch_bounds__(256) program_kernel(const "
         "__grid_constant__ Arguments a) {\n"
         "  const int64_t rows = static_cast<int64_t>(a.word[" +
@@ -549,30 +561,42 @@ class Writer {
         "]);\n"
         "  const int lane = threadIdx.x & 31;\n"
         "  __shared__ Partial parts[" +
-        count +
+        std::to_string(std::max<size_t>(reductions, 1)) +
         "][16];\n"
         "  for (int b = threadIdx.x >> 5; b < 16; b += 8) {\n"
         "    const int64_t first = (static_cast<int64_t>(blockIdx.x) * 16 + b) * 1024;\n"
         "    if (first >= rows) break;\n" +
-        folds + loop(body_ + stores_ + takes, "    ") + ends + "  }\n";
-    if (!reductions.empty())
+        text.folds + row_loop(body_ + stores_ + text.takes) + text.ends + "  }\n";
+    if (reductions > 0)
       source +=
           "  const int64_t left = (rows - static_cast<int64_t>(blockIdx.x) * 16384 + 1023) / "
           "1024;\n"
           "  const int blocks = left < 16 ? static_cast<int>(left) : 16;\n"
           "  for (int step = 1; step < 16; step *= 2) {\n    __syncthreads();\n" +
-          merges + "  }\n" + keeps;
-    source += "}\n";
-    source +=
-        "extern \"C\" __global__ void merge_kernel(const __grid_constant__ Arguments a) {\n"
-        "  const int64_t groups = static_cast<int64_t>(a.word[" +
-        std::to_string(groups_word) +
-        "]);\n"
-        "  const int64_t morsels = (groups + 7) / 8;\n"
-        "  const int64_t morsel = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
-        "  if (morsel >= morsels) return;\n" +
-        second + "}\n";
-    return source;
+          text.merges + "  }\n" + text.keeps;
+    return source + "}\n";
+  }
+
+  static std::string merge_kernel_text(int64_t groups_word, const ReductionText& text) {
+    return "extern \"C\" __global__ void merge_kernel(const __grid_constant__ Arguments a) {\n"
+           "  const int64_t groups = static_cast<int64_t>(a.word[" +
+           std::to_string(groups_word) +
+           "]);\n"
+           "  const int64_t morsels = (groups + 7) / 8;\n"
+           "  const int64_t morsel = static_cast<int64_t>(blockIdx.x) * blockDim.x + "
+           "threadIdx.x;\n"
+           "  if (morsel >= morsels) return;\n" +
+           text.second + "}\n";
+  }
+
+  std::string text(int64_t rows_word, int64_t groups_word, const std::vector<size_t>& reductions,
+                   const std::string& partials, const std::string& merged) const {
+    const ReductionText text = reduction_text(reductions, partials, merged);
+    return "struct Arguments { uint64_t word[" + std::to_string(words_.size()) +
+           "]; };\n"
+           "}  // namespace hr\nusing namespace hr;\n" +
+           program_kernel_text(rows_word, groups_word, reductions.size(), text) +
+           merge_kernel_text(groups_word, text);
   }
 
   void launch(const char* kernel, const std::string& source, int64_t blocks, unsigned threads,

@@ -240,16 +240,10 @@ class Report:
         after: str | None = None,
     ) -> None:
         """Bars of `counts` between `edges` (one more); `lines` marks named values on the x axis."""
-        section = _Section(title)
-        section.figure = {
-            "kind": "histogram",
-            "counts": _numbers(counts),
-            "edges": _numbers(edges),
-            "x": x,
-            "y": y,
-            "lines": [{"name": name, "at": float(at)} for name, at in (lines or {}).items()],
-        }
-        self._add(section, note, half, after)
+        marked = [{"name": name, "at": float(at)} for name, at in (lines or {}).items()]
+        bars = {"counts": _numbers(counts), "edges": _numbers(edges), "x": x, "y": y}
+        figure = {"kind": "histogram", **bars, "lines": marked}
+        self._add(_Section(title, figure=figure), note, half, after)
 
     def add_lines(
         self,
@@ -265,8 +259,7 @@ class Report:
         after: str | None = None,
     ) -> None:
         """Named lines of x and y values, over named bands (name, begin, end) of the x axis."""
-        section = _Section(title)
-        section.figure = {
+        figure = {
             "kind": "lines",
             "lines": [
                 {"name": name, "x": _numbers(xs), "y": _numbers(ys)}
@@ -280,7 +273,7 @@ class Report:
             "y": y,
             "zero": zero,
         }
-        self._add(section, note, half, after)
+        self._add(_Section(title, figure=figure), note, half, after)
 
     def _rows(
         self,
