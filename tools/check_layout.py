@@ -31,7 +31,7 @@ RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 # Beside its folders such a room holds nothing but a README and tests over several of them.
 FOLDER_ORDER = {
     "memory": "sync log resource buffer budget spill device external adaptors replay",
-    "algo": "bits math select sort reduce scan keys aggregate",
+    "algo": "bits math select sort aggregate reduce scan keys",
     "plan": "eval graph optimize execute",
     "functions": "strings temporal cast decimal",
     "relational": "rows order join aggregate",
@@ -67,9 +67,6 @@ LONG_FUNCTIONS = {  # file -> functions that may be longer; the reason of all is
     "headrace/memory/external/external_allocator_device.cpp": ["allocate_block"],
     "headrace/plan/eval/evaluate_compile.cpp": ["compile"],
     "headrace/plan/eval/evaluate_cuda.cu": ["text"],
-    "headrace/relational/aggregate/aggregate_finalize.cpp": ["result_of"],
-    "headrace/relational/aggregate/aggregate_nodes.cpp": ["make_group_by"],
-    "headrace/relational/aggregate/aggregate_plan.cpp": ["plan_aggregates"],
     "headrace/relational/join/join_nodes.cpp": ["join_node"],
     "headrace/relational/order/window.cpp": ["window_node"],
     "headrace/signal/fft_convolve_cuda.cu": ["convolve_kernel"],

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.aggregates import NUMBERS, TABLE, column_kinds, other_kinds_across
 from headrace.decimals import in_one_column
 from headrace.deferred import mark
 from headrace.durations import level_of
@@ -80,22 +81,6 @@ _ACROSS: dict[str, Callable[..., Any]] = {
 }
 
 
-#: Kinds of dtypes that an aggregate of a whole frame supports.
-_TAKEN = {
-    "sum": "biufm",
-    "mean": "biufmM",
-    "std": "biufmM",
-    "median": "biufmM",
-    "quantile": "iufmM",
-    **dict.fromkeys(("min", "max", "count", "idxmin", "idxmax"), "biufmMOU"),
-    **dict.fromkeys(("corr", "cov"), "iuf"),
-    **dict.fromkeys(("any", "all"), "biufm"),
-}
-_NUMBERS = "biuf"
-#: The same for rows without numbers.
-_OTHERS_ACROSS = {"sum": "m", "mean": "m", "min": "mMOU", "max": "mMOU"}
-
-
 class FrameReductions:
     """Reductions of a frame along columns, or along rows (``axis=1``), to a series.
 
@@ -113,9 +98,9 @@ class FrameReductions:
     def _taken(
         self: Any, kind: str, numeric_only: bool | None = None, across: bool = False
     ) -> list[Series]:
-        kinds = _TAKEN.get(kind, _NUMBERS)
+        kinds = column_kinds(kind)
         if numeric_only:
-            kinds = "".join(each for each in kinds if each in _NUMBERS)
+            kinds = "".join(each for each in kinds if each in NUMBERS)
         names = self._unlabelled()
         columns = [self[name] for name in names if self[name].dtype.is_of(kinds)]
         if len(columns) < len(names) and numeric_only is False:
@@ -125,8 +110,8 @@ class FrameReductions:
                 "pass numeric_only=True"
             )
         if across:
-            kinds = _OTHERS_ACROSS.get(kind, "")
-            numbers = [c for c in columns if c.dtype.is_of(_NUMBERS)]
+            kinds = other_kinds_across(kind)
+            numbers = [c for c in columns if c.dtype.is_of(NUMBERS)]
             columns = numbers or [c for c in columns if c.dtype.kind in kinds]
         if not columns:
             raise TypeMismatchError(f"{kind}: no numeric column: columns={self.columns}")
@@ -136,7 +121,7 @@ class FrameReductions:
         """The columns that all of the aggregates support."""
         from headrace.group import aggregate_name
 
-        kinds = [_TAKEN.get(aggregate_name(each, "func"), _NUMBERS) for each in functions]
+        kinds = [column_kinds(aggregate_name(each, "func")) for each in functions]
         names: list[str] = self._unlabelled()
         taken = [name for name in names if all(self[name].dtype.is_of(each) for each in kinds)]
         if not taken:
@@ -164,7 +149,7 @@ class FrameReductions:
                 )
             mark(kind)
             plain = [type(c)._plain(c) for c in columns]
-            if kind in ("sum", "prod", "mean", "var", "std"):
+            if TABLE[kind].result in ("total", "moment"):
                 plain = [c.astype("int64") if c.dtype == "bool" else c for c in plain]
             made = _ACROSS[kind](plain, **options)
             return self._of_each_row(kind, made)

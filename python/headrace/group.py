@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
+from headrace.aggregates import NUMBERS, group_kinds
 from headrace.deferred import mark
 from headrace.durations import (
     BETWEEN,
@@ -29,15 +30,6 @@ from headrace.windows import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
-
-_NUMBERS = "biuf"
-#: Kinds of dtypes that an aggregate of a whole frame selects.
-_PICKED = {
-    **dict.fromkeys(("count", "nunique", "first", "last", "min", "max"), "biufmMOU"),
-    **dict.fromkeys(("idxmin", "idxmax"), "biufmMOU"),
-    **dict.fromkeys(("mean", "median", "quantile", "std"), "biufmM"),
-    **dict.fromkeys(("sum", "any", "all"), "biufm"),
-}
 
 #: Python and NumPy functions that name an aggregate.
 _FUNCTIONS = {
@@ -234,9 +226,9 @@ class GroupBy(GroupPicks):
 
     def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
         """The columns that an aggregate supports, by the names of its results."""
-        kinds = _PICKED.get(aggregate, _NUMBERS)
+        kinds = group_kinds(aggregate)
         if numeric_only:
-            kinds = "".join(each for each in kinds if each in _NUMBERS)
+            kinds = "".join(each for each in kinds if each in NUMBERS)
         elif numeric_only is False:
             others = [n for n, v in self._values().items() if not Series(v).dtype.is_of(kinds)]
             if others:
@@ -316,7 +308,7 @@ class GroupBy(GroupPicks):
 
     def sem(self, ddof: int = 1) -> Any:
         """Standard error of each group's mean: standard deviation over the root of the count."""
-        columns = self._picked("sem", _NUMBERS)
+        columns = self._picked("sem", NUMBERS)
         words = []
         for name, node in columns.items():
             words += [Words(name, "std", node, ddof=ddof), Words(f"{name} count", "count", node)]
@@ -488,7 +480,7 @@ class GroupBy(GroupPicks):
             return of_rows
         mark("transform")
         aggregate = aggregate_name(aggregate, "aggregate", "transform")
-        kinds = _PICKED.get(aggregate, _NUMBERS)
+        kinds = group_kinds(aggregate)
         keys = [node for _, node in self._keys]
         single = isinstance(self, SeriesGroupBy)
         values = self._nodes if single else self._values()

@@ -12,8 +12,6 @@ namespace hr::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using cpu::FloatFold;
-using cpu::IntegerFold;
 using D = hn::ScalableTag<double>;
 using Vec = hn::Vec<D>;
 
@@ -87,44 +85,46 @@ double fold_lanes(const T* x, int64_t count, double mean) {
 }
 
 template <class T>
-double fold_float(FloatFold fold, const T* x, int64_t count, double mean) {
+double fold_float(Accumulator fold, const T* x, int64_t count, double mean) {
   switch (fold) {
-    case FloatFold::kSum:
+    case Accumulator::kSum:
       return fold_lanes<Sum>(x, count, mean);
-    case FloatFold::kProduct:
+    case Accumulator::kProduct:
       return fold_lanes<Product>(x, count, mean);
-    case FloatFold::kSquares:
+    case Accumulator::kSquares:
       return fold_lanes<Squares>(x, count, mean);
-    case FloatFold::kMin:
+    case Accumulator::kMin:
       return fold_lanes<Min>(x, count, mean);
-    case FloatFold::kMax:
+    case Accumulator::kMax:
       return fold_lanes<Max>(x, count, mean);
+    default:
+      return 0;
   }
-  return 0;
 }
 
 template <class T>
-uint64_t fold_integer(IntegerFold fold, const T* x, int64_t count) {
-  uint64_t total = fold == IntegerFold::kProduct ? 1 : 0;
+uint64_t fold_integer(Accumulator fold, const T* x, int64_t count) {
+  uint64_t total = fold == Accumulator::kProduct ? 1 : 0;
   T best = x[0];
   switch (fold) {
-    case IntegerFold::kSum:
+    case Accumulator::kSum:
       for (int64_t i = 0; i < count; ++i) total += static_cast<uint64_t>(x[i]);
       return total;
-    case IntegerFold::kProduct:
+    case Accumulator::kProduct:
       for (int64_t i = 0; i < count; ++i) total *= static_cast<uint64_t>(x[i]);
       return total;
-    case IntegerFold::kMin:
+    case Accumulator::kMin:
       for (int64_t i = 0; i < count; ++i) best = x[i] < best ? x[i] : best;
       return static_cast<uint64_t>(best);
-    case IntegerFold::kMax:
+    case Accumulator::kMax:
       for (int64_t i = 0; i < count; ++i) best = best < x[i] ? x[i] : best;
       return static_cast<uint64_t>(best);
-    case IntegerFold::kNonZero:
+    case Accumulator::kNonZero:
       for (int64_t i = 0; i < count; ++i) total += x[i] != 0;
       return total;
+    default:
+      return 0;
   }
-  return 0;
 }
 
 }  // namespace
@@ -134,24 +134,24 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hr::cpu {
 
-double accumulate_block(FloatFold fold, const double* values, int64_t count, double mean) {
+double accumulate_block(Accumulator fold, const double* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<double>)(fold, values, count, mean);
 }
 
-double accumulate_block(FloatFold fold, const float* values, int64_t count, double mean) {
+double accumulate_block(Accumulator fold, const float* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<float>)(fold, values, count, mean);
 }
 
 namespace {
 
 template <class T>
-uint64_t fold_as(IntegerFold fold, const void* values, int64_t count) {
+uint64_t fold_as(Accumulator fold, const void* values, int64_t count) {
   return HR_SIMD(fold_integer<T>)(fold, static_cast<const T*>(values), count);
 }
 
 }  // namespace
 
-uint64_t fold_integers(IntegerFold fold, Dtype dtype, const void* values, int64_t count) {
+uint64_t fold_integers(Accumulator fold, Dtype dtype, const void* values, int64_t count) {
   switch (dtype.id()) {
     case TypeId::kInt8:
       return fold_as<int8_t>(fold, values, count);

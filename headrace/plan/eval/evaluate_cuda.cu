@@ -485,7 +485,7 @@ class Writer {
       folds += "    " + fold + " " + own + ";\n";
       takes += "    if (inside) " + own + ".take(" + x + ", i, " + skip + ");\n";
       ends += "    " + own + ".fold_lanes();\n";
-      if (output.reduction == Reduction::kVariance || output.reduction == Reduction::kStd)
+      if (output.reduction == Aggregate::kVariance || output.reduction == Aggregate::kStd)
         // The values once more, from the cache.
         ends += "    const double " + own + "_mean = __shfl_sync(~0u, " + own +
                 ".value, 0) / static_cast<double>(__shfl_sync(~0u, " + own + ".count, 0));\n" +
