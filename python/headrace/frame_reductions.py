@@ -55,6 +55,20 @@ def _var(columns: list[Series], ddof: int) -> Series:
     return made.where(there > ddof)
 
 
+def _shape(columns: list[Series], power: int) -> Series:
+    """Skewness or kurtosis of each row; NaN where its values are equal."""
+    mean, n = _mean(columns), _counts(columns).astype("float64")
+    apart = [(c - mean).fillna(0.0) for c in columns]
+    squares, powers = (functools.reduce(operator.add, (a**p for a in apart)) for p in (2, power))
+    if power == 3:
+        made = n * (n - 1) ** 0.5 / (n - 2) * (powers / squares**1.5)
+    else:
+        made = (n + 1) * n * (powers / squares**2) - 3 * (n - 1)
+        made = made * (n - 1) / ((n - 2) * (n - 3))
+    differ = functools.reduce(_greatest, columns) > functools.reduce(_least, columns)
+    return made.where(differ, float("nan")).where(n >= power)
+
+
 def _truths(column: Series, missing: bool) -> Series:
     """Which values are nonzero, with a given result for missing ones."""
     return column.astype("bool").where(column.notna(), missing)
@@ -72,6 +86,9 @@ _ACROSS: dict[str, Callable[..., Any]] = {
     "mean": _mean,
     "var": lambda columns, ddof=1: _var(columns, ddof),
     "std": lambda columns, ddof=1: _var(columns, ddof) ** 0.5,
+    "sem": lambda columns, ddof=1: (_var(columns, ddof) / _counts(columns)) ** 0.5,
+    "skew": lambda columns: _shape(columns, 3),
+    "kurt": lambda columns: _shape(columns, 4),
     "median": lambda columns: _quantile(columns, 0.5, "linear"),
     "quantile": _quantile,
     "min": lambda columns: functools.reduce(_least, columns),
@@ -226,6 +243,46 @@ class FrameReductions:
     def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Variances, with divisor ``n - ddof``."""
         return self._each("var", axis, numeric_only, ddof=ddof)
+
+    def sem(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+        """Standard errors of the means; see `Series.sem`."""
+        return self._each("sem", axis, numeric_only, ddof=ddof)
+
+    def skew(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Sample skewness; see `Series.skew`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 5, 9], "y": [1, 2, 2, 3]}).skew().round(6).to_dict()
+        {'x': 0.888584, 'y': 0.0}
+        """
+        return self._each("skew", axis, numeric_only)
+
+    def kurt(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Excess kurtosis of samples; see `Series.kurt`."""
+        return self._each("kurt", axis, numeric_only)
+
+    kurtosis = kurt
+
+    def mode(self: Any, *, numeric_only: bool | None = None) -> DataFrame:
+        """The most frequent values of each column, sorted, padded with null; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 1, 2], "y": ["b", "a", None]}).mode().to_dict()
+        {'x': [1, None], 'y': ['a', 'b']}
+        """
+        from headrace.concatenation import concat
+        from headrace.frame import DataFrame
+
+        columns = [type(c)._plain(c) for c in self._taken("mode", numeric_only)]
+        modes = [c.mode() for c in columns]
+        rows = max(map(len, modes))
+        nulls = [c.shift(len(c))[: rows - len(m)] for c, m in zip(columns, modes, strict=True)]
+        domain = _core.new_domain()
+        found = {
+            str(m.name): _core.in_domain(concat([m, n])._node, domain)
+            for m, n in zip(modes, nulls, strict=True)
+        }
+        return DataFrame._of(found)
 
     def min(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Minima, skipping null and NaN."""

@@ -306,16 +306,23 @@ class GroupBy(GroupPicks):
         """Standard deviation of each group; null with `ddof` values or fewer."""
         return self._each("std", numeric_only, ddof=ddof)
 
-    def sem(self, ddof: int = 1) -> Any:
+    def sem(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard error of each group's mean: standard deviation over the root of the count."""
-        columns = self._picked("sem", NUMBERS)
-        words = []
-        for name, node in columns.items():
-            words += [Words(name, "std", node, ddof=ddof), Words(f"{name} count", "count", node)]
-        made = self._frame(words)
-        for name in columns:
-            made[name] = made[name] / made.pop(f"{name} count") ** 0.5
-        return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
+        return self._each("sem", numeric_only, ddof=ddof)
+
+    def skew(self, numeric_only: bool | None = None) -> Any:
+        """Sample skewness of each group; null with fewer than three values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 1, 1, 1, 2], "x": [1, 2, 5, 9, 3]})
+        >>> df.groupby("id").x.skew().round(6).to_list()
+        [0.888584, None]
+        """
+        return self._each("skew", numeric_only)
+
+    def kurt(self, numeric_only: bool | None = None) -> Any:
+        """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal."""
+        return self._each("kurt", numeric_only)
 
     def min(self, numeric_only: bool | None = None) -> Any:
         """Minimum of each group; strings and categories compare alphabetically."""

@@ -125,6 +125,23 @@ class Rolling:
         """Standard deviations; null with `ddof` values or fewer."""
         return self._made("std", ddof)
 
+    def sem(self, ddof: int = 1) -> Any:
+        """Standard errors of the mean; null with `ddof` values or fewer."""
+        return self._made("sem", ddof)
+
+    def skew(self) -> Any:
+        """Sample skewness; null with fewer than three values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 5, 9]).rolling(4).skew().round(6).to_list()
+        [None, None, None, 0.888584]
+        """
+        return self._made("skew")
+
+    def kurt(self) -> Any:
+        """Excess kurtosis of samples; null with fewer than four values, NaN if all are equal."""
+        return self._made("kurt")
+
     def median(self) -> Any:
         """Medians; the cost grows with the window."""
         return self._made("median")

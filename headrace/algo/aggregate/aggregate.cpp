@@ -14,7 +14,8 @@ namespace hr {
 
 namespace {
 
-constexpr Accumulator kMoments[] = {Accumulator::kSum, Accumulator::kSquares};
+constexpr Accumulator kMoments[] = {Accumulator::kSum, Accumulator::kSquares, Accumulator::kCubes,
+                                    Accumulator::kFourths};
 constexpr Accumulator kPairs[] = {Accumulator::kSum, Accumulator::kOtherSum, Accumulator::kSquares,
                                   Accumulator::kOtherSquares, Accumulator::kCross};
 
@@ -22,7 +23,8 @@ template <Accumulator accumulator>
 constexpr Accumulator kOnly[] = {accumulator};
 
 constexpr std::span<const Accumulator> kNone;
-constexpr std::span<const Accumulator> kFirstMoment{kMoments, 1}, kSecondMoment{kMoments, 2};
+constexpr std::span<const Accumulator> kFirstMoment{kMoments, 1}, kSecondMoment{kMoments, 2},
+    kFourthMoment{kMoments, 4};
 constexpr std::string_view kAllKinds = "biufmMOU";
 
 using enum AggregateResult;
@@ -57,6 +59,14 @@ constexpr AggregateRow kTable[] = {
      "biufm", "biufm", "", "", "biuf"},
     {Aggregate::kCount, "count", "count", "", kInt64, kPresence, kNone, false, RowUse::kNone, 0, false,
      kAllKinds, kAllKinds, "", "", ""},
+    {Aggregate::kSem, "sem", "sem", "", kMoment, kFloats, kSecondMoment, false, RowUse::kNone, kDdofValues, true,
+     "biuf", "biuf", "biuf", "", "biuf"},
+    {Aggregate::kSkew, "skew", "skew", "", kMoment, kFloats, kFourthMoment, false, RowUse::kNone, 3, true,
+     "biuf", "biuf", "biuf", "", "biuf"},
+    {Aggregate::kKurtosis, "kurt", "kurt", "", kMoment, kFloats, kFourthMoment, false, RowUse::kNone, 4, true,
+     "biuf", "biuf", "biuf", "", "biuf"},
+    {Aggregate::kMode, "mode", "", "", kValue, kValues, kNone, true, RowUse::kNone, 1, false,
+     kAllKinds, kAllKinds, "", "", ""},
     {Aggregate::kSize, "size", "", "", kInt64, kNoColumn, kNone, false, RowUse::kNone, 0, false,
      "", "biuf", "", "", ""},
     {Aggregate::kFirst, "first", "", "", kValue, kPresence, kOnly<Of::kFirst>, false, RowUse::kOrder, 1, false,
@@ -72,9 +82,9 @@ constexpr AggregateRow kTable[] = {
     {Aggregate::kCorrelation, "corr", "", "", kFloat64, kFloats, kPairs, false, RowUse::kNone, 2, true,
      "iuf", "biuf", "", "", ""},
     {Aggregate::kLargest, "nlargest", "", "", kValue, kValues, kOnly<Of::kLargest>, false, RowUse::kNone, kRankValues, false,
-     "", "biufmM", "", "", ""},
+     "", "biuf", "", "", ""},
     {Aggregate::kSmallest, "nsmallest", "", "", kValue, kValues, kOnly<Of::kSmallest>, false, RowUse::kNone, kRankValues, false,
-     "", "biufmM", "", "", ""},
+     "", "biuf", "", "", ""},
     {Aggregate::kFirstRow, "first_row", "", "", kInt64, kNoColumn, kOnly<Of::kFirst>, false, RowUse::kNumbers, 1, false,
      "", "biuf", "", "", ""},
 };
@@ -106,7 +116,8 @@ bool takes(const AggregateRow& row, Dtype dtype, AggregateForm form) {
     case AggregateForm::kColumn:
       return row.input == kPresence || is_one_of("biuf");
     case AggregateForm::kGroup:
-      return kind == 'd' || (is_one_of(row.groups) && !(row.decimals_as_floats && is_one_of("mM")));
+      if (kind == 'd' || (is_one_of("mM") && row.result == kValue)) return true;
+      return is_one_of(row.groups) && !(row.decimals_as_floats && is_one_of("mM"));
     case AggregateForm::kRolling:
       return kind == 'd' ? !row.decimals_as_floats : is_one_of("iuf");
     case AggregateForm::kCumulative:
@@ -125,20 +136,20 @@ bool takes(const AggregateRow& row, Dtype dtype, AggregateForm form) {
                                                      : "select a numeric column");
     case AggregateForm::kGroup:
       throw_error<TypeMismatchError>("groupby",
-                                     dtype.is_complex()     ? "complex numbers have no aggregates"
-                                     : row.result == kValue ? "the values are texts"
+                                     dtype.is_complex()     ? "complex numbers cannot be aggregated"
+                                     : row.result == kValue ? "the values are strings"
                                                             : "the values are not numbers",
                                      {{"aggregate", row.name}, {"dtype", dtype.name()}},
                                      dtype.is_decimal()
                                          ? "use astype('float64') first"
                                          : "select other columns, or another aggregate");
     case AggregateForm::kRolling:
-      throw_error<TypeMismatchError>("rolling", "numbers are wanted", {{"dtype", dtype.name()}},
+      throw_error<TypeMismatchError>("rolling", "expected numbers", {{"dtype", dtype.name()}},
                                      "use astype, or leave the column out");
     case AggregateForm::kCumulative:
       break;
   }
-  throw_error<TypeMismatchError>(row.cumulative_name, "numbers are wanted",
+  throw_error<TypeMismatchError>(row.cumulative_name, "expected numbers",
                                  {{"dtype", dtype.name()}});
 }
 
@@ -174,6 +185,7 @@ bool AggregateRow::has(Accumulator accumulator) const {
 
 bool AggregateRow::compares() const {
   using enum Accumulator;
+  if (ranked && result == kValue) return true;
   return has(kMin) || has(kMax) || has(kArgmin) || has(kArgmax) || has(kLargest) || has(kSmallest);
 }
 
@@ -233,13 +245,13 @@ Aggregate aggregate_from_name(std::string_view name, AggregateForm form) {
   }
   const auto& [op, key] = kWhere[static_cast<size_t>(form)];
   find_name(op, key, name, names);
-  return {};  // find_name threw
+  return {};  // find_name has thrown
 }
 
 Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype, AggregateForm form) {
   if (!has_form(aggregate, form))
     throw_error<UnsupportedError>(
-        "aggregate", "there is no such form of it",
+        "aggregate", "this form is not supported",
         {{"aggregate", static_cast<int64_t>(aggregate)}, {"form", static_cast<int64_t>(form)}});
   const AggregateRow& row = aggregate_row(aggregate);
   if (row.input == AggregateInput::kNoColumn) return TypeId::kInt64;

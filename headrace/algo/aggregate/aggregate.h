@@ -20,19 +20,23 @@ enum class Aggregate : uint8_t {
   kStd,
   kMin,
   kMax,
-  kArgmin,  ///< the row of the least value, the first of equals
+  kArgmin,  ///< the row of the minimum, the first of equals
   kArgmax,
   kAny,
   kAll,
-  kCount,  ///< values that are neither null nor, where NaN is skipped, NaN
-  kSize,   ///< rows; takes no column
-  kFirst,  ///< the first value that is not missing
+  kCount,     ///< values that are neither null nor, where NaN is skipped, NaN
+  kSem,       ///< standard error of the mean
+  kSkew,      ///< sample skewness
+  kKurtosis,  ///< excess kurtosis of a sample
+  kMode,      ///< the most frequent value, the least of several
+  kSize,      ///< rows; takes no column
+  kFirst,     ///< the first value that is not missing
   kLast,
   kNunique,  ///< distinct values, missing ones left out
   kMedian,
   kQuantile,     ///< linear between ranks
   kCorrelation,  ///< of two columns, over the rows where both are there (Pearson's)
-  kLargest,      ///< the value with `rank` from the greatest, not of texts
+  kLargest,      ///< the value with `rank` from the maximum, not of strings
   kSmallest,
   kFirstRow,  ///< the first row of the group; takes no column
 };
@@ -47,11 +51,13 @@ enum class Accumulator : uint8_t {
   kNonZero,  ///< counts values other than 0
   kFirst,    ///< the first row
   kLast,     ///< the last row
-  kArgmin,   ///< the first row of the least value
+  kArgmin,   ///< the first row of the minimum
   kArgmax,
   kLargest,  ///< the `top` greatest values of the input, greatest first
   kSmallest,
-  kSquares,   ///< sums of squared deviations from the mean, in groups beside those of deviations
+  kSquares,   ///< sums of squared deviations from the mean, in groups next to those of deviations
+  kCubes,     ///< sums of cubed deviations
+  kFourths,   ///< of their fourth powers
   kOtherSum,  ///< of a second column
   kOtherSquares,
   kCross,  ///< sums of products of both deviations
@@ -59,8 +65,9 @@ enum class Accumulator : uint8_t {
 
 /// Accumulators that need means take a second pass over the rows.
 constexpr bool is_second(Accumulator accumulator) {
-  return accumulator == Accumulator::kSquares || accumulator == Accumulator::kOtherSquares ||
-         accumulator == Accumulator::kCross;
+  using enum Accumulator;
+  return accumulator == kSquares || accumulator == kCubes || accumulator == kFourths ||
+         accumulator == kOtherSquares || accumulator == kCross;
 }
 
 enum class AggregateForm : uint8_t {
@@ -101,12 +108,12 @@ inline constexpr int8_t kDdofValues = -2;      ///< one more than ddof
 inline constexpr int8_t kRankValues = -3;      ///< one more than rank
 
 /// Kinds of dtypes are NumPy's letters, where U are strings, O categories and f decimals too; empty
-/// for a form that there is not.
+/// for a form that does not exist.
 struct AggregateRow {
   Aggregate aggregate;
   std::string_view name;             ///< of groups and windows
   std::string_view array_name;       ///< NumPy's for a whole column
-  std::string_view cumulative_name;  ///< empty where it is no cumulative one
+  std::string_view cumulative_name;  ///< empty if there is no cumulative form
   AggregateResult result;
   AggregateInput input;
   std::span<const Accumulator> accumulators;  ///< none: rows are counted, or `ranked`
@@ -115,15 +122,15 @@ struct AggregateRow {
   /// Fewest values, which neither are null nor NaN, for a result that is not null.
   int8_t fewest;
   bool decimals_as_floats;
-  std::string_view columns;     ///< kinds of a frame's columns that it takes as a whole
+  std::string_view columns;     ///< kinds of a frame's columns that it reduces as a whole
   std::string_view groups;      ///< in groups
   std::string_view windows;     ///< in rolling windows
   std::string_view cumulative;  ///< cumulatively
-  std::string_view across;      ///< of rows of a frame; those without numbers of one kind
+  std::string_view across;      ///< along rows of a frame
 
   int passes() const;
   bool has(Accumulator accumulator) const;
-  /// Whether values are compared, so that others than numbers go by their places in order.
+  /// Whether values are compared: strings and decimals are replaced by their places in order.
   bool compares() const;
   /// Whether it folds value by value, and keeps nothing of rows and of other values.
   bool folds_values() const;
@@ -142,7 +149,7 @@ HR_API std::string_view aggregate_name(Aggregate aggregate, AggregateForm form);
 HR_API Aggregate aggregate_from_name(std::string_view name, AggregateForm form);
 
 /// Dtype of an aggregate of values of `dtype`, as the table says. Throws TypeMismatchError for
-/// dtypes that this form of it does not take, UnsupportedError for a form that there is not.
+/// dtypes that this form does not support, UnsupportedError for a form that does not exist.
 HR_API Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype, AggregateForm form);
 
 }  // namespace hr

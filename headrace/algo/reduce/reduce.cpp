@@ -2,6 +2,7 @@
 // Reductions: rules, partials and their trees, drivers over columns and tensors.
 #include "headrace/algo/reduce/reduce.h"
 
+#include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/reduce/reduce_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
@@ -108,6 +109,30 @@ std::optional<double> fold_whole(Accumulator fold, const T* values, const uint64
   return {};
 }
 
+Moments moments_of(const ReducePartial& partial) {
+  return {static_cast<double>(partial.count), partial.value, partial.squares, partial.cubes,
+          partial.fourths};
+}
+
+void set_moments(const Moments& moments, ReducePartial& partial) {
+  partial.value = moments.mean;
+  partial.squares = moments.squares;
+  partial.cubes = moments.cubes;
+  partial.fourths = moments.fourths;
+}
+
+// Of values, of which there is a multiple of 32, around about their mean, the partial's value.
+template <class T>
+void add_moments(Aggregate reduction, const T* values, int64_t count, ReducePartial& partial) {
+  if (!aggregate_row(reduction).has(Accumulator::kCubes)) {
+    partial.squares = cpu::accumulate_block(Accumulator::kSquares, values, count, partial.value);
+    return;
+  }
+  double powers[4];
+  cpu::sum_powers(values, count, partial.value, powers);
+  set_moments(Moments::of(static_cast<double>(partial.count), partial.value, powers), partial);
+}
+
 template <class T>
 ReducePartial moment_block(Aggregate reduction, const ReduceOptions& options, const T* values,
                            const uint64_t* valid, int64_t count) {
@@ -125,13 +150,12 @@ ReducePartial moment_block(Aggregate reduction, const ReduceOptions& options, co
   partial.value = sum / static_cast<double>(partial.count);
   if constexpr (std::is_floating_point_v<T>) {
     if (whole) {
-      partial.squares = cpu::accumulate_block(Accumulator::kSquares, values, count, partial.value);
+      add_moments(reduction, values, count, partial);
       return partial;
     }
   }
   fill_missing(values, valid, count, options.skip_nan, partial.value, block);
-  partial.squares =
-      cpu::accumulate_block(Accumulator::kSquares, block, padded(count), partial.value);
+  add_moments(reduction, block, padded(count), partial);
   return partial;
 }
 
@@ -251,8 +275,13 @@ ReducePartial Reducer::merge(const ReducePartial& a, const ReducePartial& b) con
       result.value = a.value * b.value;
       result.integer = a.integer * b.integer;
       return result;
+    case Aggregate::kSkew:
+    case Aggregate::kKurtosis:
+      set_moments(Moments::join(moments_of(a), moments_of(b)), result);
+      return result;
     case Aggregate::kVariance:
-    case Aggregate::kStd: {
+    case Aggregate::kStd:
+    case Aggregate::kSem: {
       // Chan, Golub, LeVeque: Updating formulae for computing sample variances (1979)
       const double n = static_cast<double>(result.count), nb = static_cast<double>(b.count);
       const double delta = b.value - a.value;
@@ -316,11 +345,17 @@ Scalar Reducer::finish(const ReducePartial& total) const {
                                  : scalar_of_bits(dtype, total.integer);
     case Aggregate::kMean:
       return scalar_of_double(dtype, total.count == 0 ? kNan : total.value / count);
+    case Aggregate::kSkew:
+      return scalar_of_double(dtype, moments_of(total).skewness());
+    case Aggregate::kKurtosis:
+      return scalar_of_double(dtype, moments_of(total).kurtosis());
     case Aggregate::kVariance:
-    case Aggregate::kStd: {
+    case Aggregate::kStd:
+    case Aggregate::kSem: {
       const int64_t freedom = total.count - options_.ddof;
       double variance = freedom > 0 ? total.squares / static_cast<double>(freedom) : kNan;
-      if (reduction_ == Aggregate::kStd) variance = std::sqrt(variance);
+      if (reduction_ != Aggregate::kVariance) variance = std::sqrt(variance);
+      if (reduction_ == Aggregate::kSem) variance /= std::sqrt(count);
       return scalar_of_double(dtype, variance);
     }
     case Aggregate::kMin:

@@ -43,9 +43,11 @@ HR_API Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axi
 
 /// What a reduction knows after some rows. `Reducer` makes, merges and ends them.
 struct ReducePartial {
-  int64_t count = 0;     ///< values that took part
-  double value = 0;      ///< float sum, product, minimum, maximum; mean for the variance
-  double squares = 0;    ///< sum of squared deviations from the mean
+  int64_t count = 0;   ///< values that took part
+  double value = 0;    ///< float sum, product, minimum, maximum; mean for the variance
+  double squares = 0;  ///< sum of squared deviations from the mean
+  double cubes = 0;    ///< of their cubes and fourth powers, for skewness and kurtosis
+  double fourths = 0;
   uint64_t integer = 0;  ///< integer result as bits; count of true for any and all
   int64_t index = -1;    ///< row of the minimum or maximum
   bool has_null = false;

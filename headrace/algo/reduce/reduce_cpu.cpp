@@ -29,10 +29,14 @@ struct Sum {
   HR_INLINE static double join(double a, double b) { return a + b; }
 };
 
-struct Squares : Sum {
+// Of deviations from the mean.
+template <int kExponent>
+struct Power : Sum {
   HR_INLINE static Vec term(Vec x, Vec mean) {
     const Vec d = hn::Sub(x, mean);
-    return hn::Mul(d, d);
+    Vec power = d;
+    for (int k = 1; k < kExponent; ++k) power = hn::Mul(power, d);
+    return power;
   }
 };
 
@@ -92,7 +96,7 @@ double fold_float(Accumulator fold, const T* x, int64_t count, double mean) {
     case Accumulator::kProduct:
       return fold_lanes<Product>(x, count, mean);
     case Accumulator::kSquares:
-      return fold_lanes<Squares>(x, count, mean);
+      return fold_lanes<Power<2>>(x, count, mean);
     case Accumulator::kMin:
       return fold_lanes<Min>(x, count, mean);
     case Accumulator::kMax:
@@ -100,6 +104,14 @@ double fold_float(Accumulator fold, const T* x, int64_t count, double mean) {
     default:
       return 0;
   }
+}
+
+template <class T>
+void fold_powers(const T* x, int64_t count, double mean, double* powers) {
+  powers[0] = fold_lanes<Power<1>>(x, count, mean);
+  powers[1] = fold_lanes<Power<2>>(x, count, mean);
+  powers[2] = fold_lanes<Power<3>>(x, count, mean);
+  powers[3] = fold_lanes<Power<4>>(x, count, mean);
 }
 
 template <class T>
@@ -140,6 +152,14 @@ double accumulate_block(Accumulator fold, const double* values, int64_t count, d
 
 double accumulate_block(Accumulator fold, const float* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<float>)(fold, values, count, mean);
+}
+
+void sum_powers(const double* values, int64_t count, double mean, double (&powers)[4]) {
+  HR_SIMD(fold_powers<double>)(values, count, mean, powers);
+}
+
+void sum_powers(const float* values, int64_t count, double mean, double (&powers)[4]) {
+  HR_SIMD(fold_powers<float>)(values, count, mean, powers);
 }
 
 namespace {

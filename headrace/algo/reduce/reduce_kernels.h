@@ -13,6 +13,10 @@ namespace hr::cpu {
 double accumulate_block(Accumulator fold, const double* values, int64_t count, double mean);
 double accumulate_block(Accumulator fold, const float* values, int64_t count, double mean);
 
+/// Sums of the first to the fourth power of (x - mean), in the same lanes.
+void sum_powers(const double* values, int64_t count, double mean, double (&powers)[4]);
+void sum_powers(const float* values, int64_t count, double mean, double (&powers)[4]);
+
 /// kSum, kProduct, kMin, kMax or kNonZero. Exact modulo 2^64, so in any order; bool values are
 /// bytes 0 or 1.
 uint64_t fold_integers(Accumulator fold, Dtype dtype, const void* values, int64_t count);

@@ -2,6 +2,7 @@
 // Windows of rows as the end of one block and the beginning of the next.
 #include "headrace/algo/scan/rolling.h"
 
+#include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/math/decimal_math.h"
 #include "headrace/algo/reduce/quantile_math.h"
 #include "headrace/base/bits.h"
@@ -120,6 +121,28 @@ struct VarianceOf {
     const double variance = squares / (count - static_cast<double>(ddof));
     return kRoot ? std::sqrt(variance) : variance;
   }
+};
+
+struct SemOf : VarianceOf<true> {
+  static SemOf join(const SemOf& a, const SemOf& b) { return {VarianceOf::join(a, b)}; }
+
+  double result(int64_t, int64_t ddof) const {
+    return VarianceOf::result(0, ddof) / std::sqrt(count);
+  }
+};
+
+template <double (Moments::*kStatistic)() const>
+struct ShapeOf {
+  using Value = double;
+  Moments moments{};
+
+  void append(double value) { moments = Moments::join(moments, {1, value}); }
+
+  static ShapeOf join(const ShapeOf& a, const ShapeOf& b) {
+    return {Moments::join(a.moments, b.moments)};
+  }
+
+  double result(int64_t, int64_t) const { return (moments.*kStatistic)(); }
 };
 
 // Bits [begin, end) of a bitmap that only this task writes to.
@@ -455,6 +478,12 @@ Column rolling(const Column& column, Aggregate aggregate, RollingOptions options
         return of(std::type_identity<Roller<In, Floating, VarianceOf<false>>>());
       case Aggregate::kStd:
         return of(std::type_identity<Roller<In, Floating, VarianceOf<true>>>());
+      case Aggregate::kSem:
+        return of(std::type_identity<Roller<In, Floating, SemOf>>());
+      case Aggregate::kSkew:
+        return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::skewness>>>());
+      case Aggregate::kKurtosis:
+        return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::kurtosis>>>());
       default:  // the median; the others have no such form
         return roll<In, double, MedianRoller<In>>(column, dtype, options, fewest, segments, false);
     }

@@ -75,7 +75,7 @@ NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
   const Aggregate aggregate = aggregate_from_name(kind, AggregateForm::kColumn);
   const AggregateRow& row = aggregate_row(aggregate);
   if (row.decimals_as_floats || row.result == AggregateResult::kInt64)
-    throw_error<UnsupportedError>(kind, "decimals have no such total", {},
+    throw_error<UnsupportedError>(kind, "decimals do not support this aggregate", {},
                                   "use astype('float64') first");
   Signature signature = column->signature();
   if (signature.form != Form::kColumn || !signature.dtype.is_decimal())

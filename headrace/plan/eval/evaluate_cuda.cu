@@ -475,8 +475,11 @@ class Writer {
     std::string folds, takes, ends, merges, keeps, second;
     for (size_t r = 0; r < reductions.size(); ++r) {
       const Program::Output& output = program_.outputs()[reductions[r]];
+      const Aggregate kind =
+          output.reduction == Aggregate::kSem ? Aggregate::kStd : output.reduction;
+      if (kind > Aggregate::kCount) refuse("this aggregate has no kernel on a CUDA device yet");
       const std::string fold = "Fold<" + std::string(type_of(program_.dtype(output.value))) + ", " +
-                               std::to_string(static_cast<int>(output.reduction)) + ">";
+                               std::to_string(static_cast<int>(kind)) + ">";
       const std::string step = std::to_string(r);
       const std::string own = "fold" + step;
       const std::string place = "parts[" + step + "]";
@@ -485,7 +488,7 @@ class Writer {
       folds += "    " + fold + " " + own + ";\n";
       takes += "    if (inside) " + own + ".take(" + x + ", i, " + skip + ");\n";
       ends += "    " + own + ".fold_lanes();\n";
-      if (output.reduction == Aggregate::kVariance || output.reduction == Aggregate::kStd)
+      if (kind == Aggregate::kVariance || kind == Aggregate::kStd)
         // The values once more, from the cache.
         ends += "    const double " + own + "_mean = __shfl_sync(~0u, " + own +
                 ".value, 0) / static_cast<double>(__shfl_sync(~0u, " + own + ".count, 0));\n" +

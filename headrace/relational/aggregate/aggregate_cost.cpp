@@ -49,7 +49,8 @@ AccumulatorCosts accumulator_costs(const InputEstimates& inputs, const std::vect
     const AggregateRow& row = aggregate_row(each.aggregate);
     accumulators.results += 8;
     accumulators.ranked |= row.ranked;
-    accumulators.counts_values |= each.aggregate == Aggregate::kNunique;
+    accumulators.counts_values |=
+        each.aggregate == Aggregate::kNunique || each.aggregate == Aggregate::kMode;
     accumulators.needs_rows |= row.rows != RowUse::kNone;
     for (const Accumulator kept : row.accumulators) accumulators.states += state_bytes(kept);
     const bool counted = row.input != AggregateInput::kValues &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of all partitions as columns in the wanted order.
+#include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
@@ -185,11 +186,22 @@ class SlotResults {
       return put_number(
           [&](uint32_t slot) { return sums[slot] / static_cast<double>(values(slot)); });
     const double* squares = state<double>(1);
+    if (kind_ == Aggregate::kSkew || kind_ == Aggregate::kKurtosis)
+      return put_number([&](uint32_t slot) {
+        const Moments moments =
+            Moments::of(static_cast<double>(values(slot)), 0,
+                        {squares[2 * int64_t{slot} + 1], squares[2 * int64_t{slot}],
+                         state<double>(2)[slot], state<double>(3)[slot]});
+        return kind_ == Aggregate::kSkew ? moments.skewness() : moments.kurtosis();
+      });
     const int64_t ddof = aggregate_.request.ddof;
     put_number([&](uint32_t slot) {
       const int64_t count = values(slot);
       const double variance = squares_of(squares, slot, count) / static_cast<double>(count - ddof);
-      return kind_ == Aggregate::kStd ? std::sqrt(variance) : variance;
+      if (kind_ == Aggregate::kVariance) return variance;
+      const double deviation = std::sqrt(variance);
+      return kind_ == Aggregate::kStd ? deviation
+                                      : deviation / std::sqrt(static_cast<double>(count));
     });
   }
 
