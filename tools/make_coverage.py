@@ -42,8 +42,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "pandas.DataFrame": {
         "pivot": "`DataFrame.pivot_table`",
         "map": "`Series.map` of a column",
-        "mode": "`Series.mode` of a column",
-        "sem": "`Series.sem` of a column",
         "unstack": "`DataFrame.pivot_table`",
         "stack": "`DataFrame.melt`",
         "radd": "the operator",

@@ -51,7 +51,7 @@ void run(const char* path, const char* column, double rate) {
   const hr::NodePtr all[] = {curve.low, curve.high, histogram.counts, histogram.edges, beats};
   hr::force(all);
   const hr::Array counts = histogram.counts;
-  const hr::Array mode = hr::reduction_node(hr::Reduction::kArgmax, counts);
+  const hr::Array mode = hr::reduction_node(hr::Aggregate::kArgmax, counts);
   std::printf("rows %lld\n", static_cast<long long>(ecg.tensor().num_elements()));
   std::printf("curve %.17g to %.17g\n", hr::Array(curve.low).min().item<double>(),
               hr::Array(curve.high).max().item<double>());

@@ -315,15 +315,15 @@ TEST_P(AlgoDevices, GatherOfColumns) {
 }
 
 TEST_P(AlgoDevices, Cumulate) {
-  for (const Cumulation how :
-       {Cumulation::kSum, Cumulation::kProduct, Cumulation::kMin, Cumulation::kMax}) {
+  for (const Aggregate how :
+       {Aggregate::kSum, Aggregate::kProduct, Aggregate::kMin, Aggregate::kMax}) {
     const auto work = [=](std::span<const Tensor> in) {
       return as_tensor(cumulative(how, as_column(in[0])));
     };
     each_dtype([&]<class T>(T) {
       for (const int64_t size : sizes()) expect_same({tensor_of(mixed<T>(size, 40))}, work);
       // 0 * inf is a NaN, and which one differs.
-      if (how != Cumulation::kProduct) expect_same({tensor_of(repeating<T>(1000, 41))}, work);
+      if (how != Aggregate::kProduct) expect_same({tensor_of(repeating<T>(1000, 41))}, work);
     });
     expect_same({tensor_of(mixed<float>(1'000'003, 42))}, work);
     expect_same({tensor_of(mixed<double>(1'000'003, 43))}, work);
@@ -335,13 +335,13 @@ TEST_P(AlgoDevices, Cumulate) {
 TEST_P(AlgoDevices, CumulateOfColumns) {
   if (!GetParam().is_gpu()) GTEST_SKIP() << "columns have no simulated operators";
   const int64_t rows = 300'001;
-  for (const Cumulation how :
-       {Cumulation::kSum, Cumulation::kProduct, Cumulation::kMin, Cumulation::kMax}) {
+  for (const Aggregate how :
+       {Aggregate::kSum, Aggregate::kProduct, Aggregate::kMin, Aggregate::kMax}) {
     const auto expect = [&](const Column& column) {
       expect_same_column(cumulative(how, sent(column)), cumulative(how, column));
     };
     each_dtype([&]<class T>(T) { expect(with_nulls(mixed<T>(rows, 44), 45).slice(3, rows - 4)); });
-    if (how == Cumulation::kSum || how == Cumulation::kProduct)
+    if (how == Aggregate::kSum || how == Aggregate::kProduct)
       expect(bools(rows, 46, true).slice(5, rows - 9));
   }
 }

@@ -170,9 +170,9 @@ TEST_F(PlanDevices, EveryReductionOfEverySize) {
           if (!with_nan && !std::isfinite(value)) value = 3;
       Program program;
       const int x = program.input(0, dtype_of<T>(), false);
-      for (int r = 0; r <= static_cast<int>(Reduction::kCount); ++r)
+      for (int r = 0; r <= static_cast<int>(Aggregate::kCount); ++r)
         for (const bool skip : {false, true})
-          program.add_reduction(x, static_cast<Reduction>(r),
+          program.add_reduction(x, static_cast<Aggregate>(r),
                                 {.skip_nan = skip, .empty_is_null = true, .ddof = 1});
       expect_same(program, {tensor_of(values)}, "reductions");
     }
@@ -195,11 +195,11 @@ TEST_F(PlanDevices, ChainsWithReductionsColumnsAndStrides) {
                                                program.apply(Op::kSquare, std::vector<int>{c})});
   const int is_one =
       program.apply(Op::kEqual, std::vector<int>{one, program.constant(Scalar(1.0))});
-  program.add_reduction(is_one, Reduction::kSum);
-  program.add_reduction(is_one, Reduction::kAll);
+  program.add_reduction(is_one, Aggregate::kSum);
+  program.add_reduction(is_one, Aggregate::kAll);
   program.add_tensor(without_nan(program, one));
   program.add_column(program.apply(Op::kGreater, std::vector<int>{x, y}));
-  program.add_reduction(program.apply(Op::kFmax, std::vector<int>{x, y}), Reduction::kStd);
+  program.add_reduction(program.apply(Op::kFmax, std::vector<int>{x, y}), Aggregate::kStd);
   for (const int64_t size : testing::edge_sizes())
     expect_same(program, {tensor_of(mixed<double>(size, 5)), tensor_of(mixed<double>(size, 6), -2)},
                 "a chain");

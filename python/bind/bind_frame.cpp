@@ -138,7 +138,8 @@ void bind_frame(nb::module_& m) {
   m.def(
       "cumulative",
       [](std::string_view name, const NodePtr& column) {
-        return hr::cumulative_node(hr::cumulation_from_name(name), column);
+        return hr::cumulative_node(hr::aggregate_from_name(name, hr::AggregateForm::kCumulative),
+                                   column);
       },
       "name"_a, "column"_a, Unlocked());
   m.def(
@@ -164,7 +165,8 @@ void bind_frame(nb::module_& m) {
   m.def(
       "reduction_axis",
       [](std::string_view kind, const NodePtr& array, int64_t axis, int64_t ddof) {
-        return hr::reduction_axis_node(hr::reduction_from_name(kind), array, axis, {.ddof = ddof});
+        return hr::reduction_axis_node(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn),
+                                       array, axis, {.ddof = ddof});
       },
       "kind"_a, "array"_a, "axis"_a, "ddof"_a, Unlocked());
   m.def(

@@ -15,7 +15,7 @@ using GroupWords = std::tuple<std::string, std::string, std::optional<NodePtr>,
 hr::GroupColumn column_of(const GroupWords& words) {
   const auto& [name, aggregate, values, other, q, ddof, min_count] = words;
   hr::GroupColumn column{name, {}, values.value_or(nullptr), other.value_or(nullptr)};
-  column.request.aggregate = hr::aggregate_from_name(aggregate);
+  column.request.aggregate = hr::aggregate_from_name(aggregate, hr::AggregateForm::kGroup);
   column.request.quantile = q;
   column.request.ddof = ddof;
   column.request.min_count = min_count;
@@ -35,9 +35,23 @@ hr::GroupOptions options_of(std::string_view order, bool drop_missing) {
           drop_missing};
 }
 
+// name, result, kinds of columns, groups, windows, cumulative ones and across columns
+using Row = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view,
+                       std::string_view, std::string_view, std::string_view>;
+
+std::vector<Row> aggregates() {
+  constexpr std::string_view kResults[] = {"value", "total", "moment", "float64", "int64", "bool"};
+  std::vector<Row> rows;
+  for (const hr::AggregateRow& row : hr::aggregate_rows())
+    rows.emplace_back(row.name, kResults[static_cast<size_t>(row.result)], row.columns, row.groups,
+                      row.windows, row.cumulative, row.across);
+  return rows;
+}
+
 }  // namespace
 
 void bind_group(nb::module_& m) {
+  m.def("aggregates", aggregates);
   m.def(
       "group_by",
       [](const std::vector<std::pair<std::string, NodePtr>>& keys,

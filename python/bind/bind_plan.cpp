@@ -106,7 +106,8 @@ NodePtr reduction(std::string_view kind, const NodePtr& node, int64_t ddof, bool
   options.ddof = ddof;
   options.skip_nan = skip_nan;
   options.empty_is_null = skip_nan;  // pandas' way for columns; arrays raise as NumPy's do
-  return hr::reduction_node(hr::reduction_from_name(kind), node, options);
+  return hr::reduction_node(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn), node,
+                            options);
 }
 
 // Free-standing data enter the rows of a frame when their number fits.

@@ -10,7 +10,8 @@ namespace {
 
 hr::RollingFunction rolling_of(std::string_view aggregate, int64_t window, int64_t min_periods,
                                bool center, int64_t ddof) {
-  return {hr::rolling_from_name(aggregate), {window, min_periods, center, ddof}};
+  return {hr::aggregate_from_name(aggregate, hr::AggregateForm::kRolling),
+          {window, min_periods, center, ddof}};
 }
 
 }  // namespace
@@ -38,7 +39,10 @@ void bind_window(nb::module_& m) {
       "group_cumulative",
       [](const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns, bool drop_missing,
          std::string_view name) {
-        return hr::window_node(keys, columns, hr::cumulation_from_name(name), drop_missing);
+        return hr::window_node(
+            keys, columns,
+            hr::CumulativeFunction{hr::aggregate_from_name(name, hr::AggregateForm::kCumulative)},
+            drop_missing);
       },
       "keys"_a, "columns"_a, "drop_missing"_a, "name"_a, Unlocked());
   m.def(

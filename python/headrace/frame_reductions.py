@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.aggregates import NUMBERS, TABLE, column_kinds, other_kinds_across
 from headrace.decimals import in_one_column
 from headrace.deferred import mark
 from headrace.durations import level_of
@@ -54,6 +55,20 @@ def _var(columns: list[Series], ddof: int) -> Series:
     return made.where(there > ddof)
 
 
+def _shape(columns: list[Series], power: int) -> Series:
+    """Skewness or kurtosis of each row; NaN where its values are equal."""
+    mean, n = _mean(columns), _counts(columns).astype("float64")
+    apart = [(c - mean).fillna(0.0) for c in columns]
+    squares, powers = (functools.reduce(operator.add, (a**p for a in apart)) for p in (2, power))
+    if power == 3:
+        made = n * (n - 1) ** 0.5 / (n - 2) * (powers / squares**1.5)
+    else:
+        made = (n + 1) * n * (powers / squares**2) - 3 * (n - 1)
+        made = made * (n - 1) / ((n - 2) * (n - 3))
+    differ = functools.reduce(_greatest, columns) > functools.reduce(_least, columns)
+    return made.where(differ, float("nan")).where(n >= power)
+
+
 def _truths(column: Series, missing: bool) -> Series:
     """Which values are nonzero, with a given result for missing ones."""
     return column.astype("bool").where(column.notna(), missing)
@@ -71,6 +86,9 @@ _ACROSS: dict[str, Callable[..., Any]] = {
     "mean": _mean,
     "var": lambda columns, ddof=1: _var(columns, ddof),
     "std": lambda columns, ddof=1: _var(columns, ddof) ** 0.5,
+    "sem": lambda columns, ddof=1: (_var(columns, ddof) / _counts(columns)) ** 0.5,
+    "skew": lambda columns: _shape(columns, 3),
+    "kurt": lambda columns: _shape(columns, 4),
     "median": lambda columns: _quantile(columns, 0.5, "linear"),
     "quantile": _quantile,
     "min": lambda columns: functools.reduce(_least, columns),
@@ -78,22 +96,6 @@ _ACROSS: dict[str, Callable[..., Any]] = {
     "any": lambda columns: functools.reduce(operator.or_, (_truths(c, False) for c in columns)),
     "all": lambda columns: functools.reduce(operator.and_, (_truths(c, True) for c in columns)),
 }
-
-
-#: Kinds of dtypes that an aggregate of a whole frame supports.
-_TAKEN = {
-    "sum": "biufm",
-    "mean": "biufmM",
-    "std": "biufmM",
-    "median": "biufmM",
-    "quantile": "iufmM",
-    **dict.fromkeys(("min", "max", "count", "idxmin", "idxmax"), "biufmMOU"),
-    **dict.fromkeys(("corr", "cov"), "iuf"),
-    **dict.fromkeys(("any", "all"), "biufm"),
-}
-_NUMBERS = "biuf"
-#: The same for rows without numbers.
-_OTHERS_ACROSS = {"sum": "m", "mean": "m", "min": "mMOU", "max": "mMOU"}
 
 
 class FrameReductions:
@@ -113,9 +115,9 @@ class FrameReductions:
     def _taken(
         self: Any, kind: str, numeric_only: bool | None = None, across: bool = False
     ) -> list[Series]:
-        kinds = _TAKEN.get(kind, _NUMBERS)
+        kinds = column_kinds(kind)
         if numeric_only:
-            kinds = "".join(each for each in kinds if each in _NUMBERS)
+            kinds = "".join(each for each in kinds if each in NUMBERS)
         names = self._unlabelled()
         columns = [self[name] for name in names if self[name].dtype.is_of(kinds)]
         if len(columns) < len(names) and numeric_only is False:
@@ -125,8 +127,8 @@ class FrameReductions:
                 "pass numeric_only=True"
             )
         if across:
-            kinds = _OTHERS_ACROSS.get(kind, "")
-            numbers = [c for c in columns if c.dtype.is_of(_NUMBERS)]
+            kinds = other_kinds_across(kind)
+            numbers = [c for c in columns if c.dtype.is_of(NUMBERS)]
             columns = numbers or [c for c in columns if c.dtype.kind in kinds]
         if not columns:
             raise TypeMismatchError(f"{kind}: no numeric column: columns={self.columns}")
@@ -136,7 +138,7 @@ class FrameReductions:
         """The columns that all of the aggregates support."""
         from headrace.group import aggregate_name
 
-        kinds = [_TAKEN.get(aggregate_name(each, "func"), _NUMBERS) for each in functions]
+        kinds = [column_kinds(aggregate_name(each, "func")) for each in functions]
         names: list[str] = self._unlabelled()
         taken = [name for name in names if all(self[name].dtype.is_of(each) for each in kinds)]
         if not taken:
@@ -164,7 +166,7 @@ class FrameReductions:
                 )
             mark(kind)
             plain = [type(c)._plain(c) for c in columns]
-            if kind in ("sum", "prod", "mean", "var", "std"):
+            if TABLE[kind].result in ("total", "moment"):
                 plain = [c.astype("int64") if c.dtype == "bool" else c for c in plain]
             made = _ACROSS[kind](plain, **options)
             return self._of_each_row(kind, made)
@@ -241,6 +243,46 @@ class FrameReductions:
     def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Variances, with divisor ``n - ddof``."""
         return self._each("var", axis, numeric_only, ddof=ddof)
+
+    def sem(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+        """Standard errors of the means; see `Series.sem`."""
+        return self._each("sem", axis, numeric_only, ddof=ddof)
+
+    def skew(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Sample skewness; see `Series.skew`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 5, 9], "y": [1, 2, 2, 3]}).skew().round(6).to_dict()
+        {'x': 0.888584, 'y': 0.0}
+        """
+        return self._each("skew", axis, numeric_only)
+
+    def kurt(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Excess kurtosis of samples; see `Series.kurt`."""
+        return self._each("kurt", axis, numeric_only)
+
+    kurtosis = kurt
+
+    def mode(self: Any, *, numeric_only: bool | None = None) -> DataFrame:
+        """The most frequent values of each column, sorted, padded with null; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 1, 2], "y": ["b", "a", None]}).mode().to_dict()
+        {'x': [1, None], 'y': ['a', 'b']}
+        """
+        from headrace.concatenation import concat
+        from headrace.frame import DataFrame
+
+        columns = [type(c)._plain(c) for c in self._taken("mode", numeric_only)]
+        modes = [c.mode() for c in columns]
+        rows = max(map(len, modes))
+        nulls = [c.shift(len(c))[: rows - len(m)] for c, m in zip(columns, modes, strict=True)]
+        domain = _core.new_domain()
+        found = {
+            str(m.name): _core.in_domain(concat([m, n])._node, domain)
+            for m, n in zip(modes, nulls, strict=True)
+        }
+        return DataFrame._of(found)
 
     def min(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
         """Minima, skipping null and NaN."""

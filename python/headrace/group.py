@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
+from headrace.aggregates import NUMBERS, group_kinds
 from headrace.deferred import mark
 from headrace.durations import (
     BETWEEN,
@@ -29,15 +30,6 @@ from headrace.windows import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
     from headrace.frame import DataFrame
-
-_NUMBERS = "biuf"
-#: Kinds of dtypes that an aggregate of a whole frame selects.
-_PICKED = {
-    **dict.fromkeys(("count", "nunique", "first", "last", "min", "max"), "biufmMOU"),
-    **dict.fromkeys(("idxmin", "idxmax"), "biufmMOU"),
-    **dict.fromkeys(("mean", "median", "quantile", "std"), "biufmM"),
-    **dict.fromkeys(("sum", "any", "all"), "biufm"),
-}
 
 #: Python and NumPy functions that name an aggregate.
 _FUNCTIONS = {
@@ -234,9 +226,9 @@ class GroupBy(GroupPicks):
 
     def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
         """The columns that an aggregate supports, by the names of its results."""
-        kinds = _PICKED.get(aggregate, _NUMBERS)
+        kinds = group_kinds(aggregate)
         if numeric_only:
-            kinds = "".join(each for each in kinds if each in _NUMBERS)
+            kinds = "".join(each for each in kinds if each in NUMBERS)
         elif numeric_only is False:
             others = [n for n, v in self._values().items() if not Series(v).dtype.is_of(kinds)]
             if others:
@@ -314,16 +306,23 @@ class GroupBy(GroupPicks):
         """Standard deviation of each group; null with `ddof` values or fewer."""
         return self._each("std", numeric_only, ddof=ddof)
 
-    def sem(self, ddof: int = 1) -> Any:
+    def sem(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard error of each group's mean: standard deviation over the root of the count."""
-        columns = self._picked("sem", _NUMBERS)
-        words = []
-        for name, node in columns.items():
-            words += [Words(name, "std", node, ddof=ddof), Words(f"{name} count", "count", node)]
-        made = self._frame(words)
-        for name in columns:
-            made[name] = made[name] / made.pop(f"{name} count") ** 0.5
-        return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
+        return self._each("sem", numeric_only, ddof=ddof)
+
+    def skew(self, numeric_only: bool | None = None) -> Any:
+        """Sample skewness of each group; null with fewer than three values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 1, 1, 1, 2], "x": [1, 2, 5, 9, 3]})
+        >>> df.groupby("id").x.skew().round(6).to_list()
+        [0.888584, None]
+        """
+        return self._each("skew", numeric_only)
+
+    def kurt(self, numeric_only: bool | None = None) -> Any:
+        """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal."""
+        return self._each("kurt", numeric_only)
 
     def min(self, numeric_only: bool | None = None) -> Any:
         """Minimum of each group; strings and categories compare alphabetically."""
@@ -488,7 +487,7 @@ class GroupBy(GroupPicks):
             return of_rows
         mark("transform")
         aggregate = aggregate_name(aggregate, "aggregate", "transform")
-        kinds = _PICKED.get(aggregate, _NUMBERS)
+        kinds = group_kinds(aggregate)
         keys = [node for _, node in self._keys]
         single = isinstance(self, SeriesGroupBy)
         values = self._nodes if single else self._values()

@@ -139,9 +139,32 @@ class SeriesReductions(SeriesValues):
         """Standard deviation with pandas' default of `ddof=1`."""
         return self._unless(self._total("std", ddof), skipna)
 
-    def sem(self, ddof: int = 1) -> Any:
+    def sem(self, ddof: int = 1, *, skipna: bool = True) -> Any:
         """Standard error of the mean: standard deviation over the root of the count."""
-        return self.std(ddof) / self.count() ** 0.5
+        return self._unless(_floats(self)._reduce("sem", ddof, skip_nan=True), skipna)
+
+    def skew(self, *, skipna: bool = True) -> Any:
+        """Sample skewness; NaN for fewer than three values or equal ones.
+
+        G1 of Joanes and Gill (1998), from moments of blocks around their means, merged by Pébay's
+        formulas (2008).
+
+        >>> import headrace as hr
+        >>> round(hr.Series([1, 2, 5, 9]).skew().item(), 6)
+        0.888584
+        """
+        return self._unless(_floats(self)._reduce("skew", skip_nan=True), skipna)
+
+    def kurt(self, *, skipna: bool = True) -> Any:
+        """Excess kurtosis of a sample (G2, see `skew`); NaN for fewer than four or equal values.
+
+        >>> import headrace as hr
+        >>> round(hr.Series([1, 2, 5, 9]).kurt().item(), 6)
+        -0.581894
+        """
+        return self._unless(_floats(self)._reduce("kurt", skip_nan=True), skipna)
+
+    kurtosis = kurt
 
     def min(self, *, skipna: bool = True) -> Any:
         """Smallest non-missing value; NaN for none.

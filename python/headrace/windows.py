@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
+from headrace.aggregates import NUMBERS, TABLE, WINDOWS
 from headrace.deferred import Deferred, mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.rows import whole_number
@@ -15,7 +16,6 @@ from headrace.rows import whole_number
 if TYPE_CHECKING:
     from headrace.series import Series
 
-_NUMBERS = "biuf"
 #: Methods of groups that `transform` accepts by name.
 ROW_FUNCTIONS = (
     *("cumsum", "cumprod", "cummin", "cummax"),
@@ -125,6 +125,23 @@ class Rolling:
         """Standard deviations; null with `ddof` values or fewer."""
         return self._made("std", ddof)
 
+    def sem(self, ddof: int = 1) -> Any:
+        """Standard errors of the mean; null with `ddof` values or fewer."""
+        return self._made("sem", ddof)
+
+    def skew(self) -> Any:
+        """Sample skewness; null with fewer than three values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 5, 9]).rolling(4).skew().round(6).to_list()
+        [None, None, None, 0.888584]
+        """
+        return self._made("skew")
+
+    def kurt(self) -> Any:
+        """Excess kurtosis of samples; null with fewer than four values, NaN if all are equal."""
+        return self._made("kurt")
+
     def median(self) -> Any:
         """Medians; the cost grows with the window."""
         return self._made("median")
@@ -138,7 +155,7 @@ class Rolling:
         """
         from headrace.frame import DataFrame
 
-        known = ("sum", "mean", "min", "max", "var", "std", "median", "count")
+        known = (*WINDOWS, "count")
         names = [func] if isinstance(func, str) else func
         for name in names:
             if name not in known:
@@ -175,7 +192,7 @@ def rolling_series(series: Series, window: int, min_periods: int | None, center:
 
 def numbers_of(frame: Any, op: str) -> dict[str, _core.Node]:
     """The numeric non-label columns of a frame."""
-    names = [name for name in frame._unlabelled() if frame[name].dtype.is_of(_NUMBERS)]
+    names = [name for name in frame._unlabelled() if frame[name].dtype.is_of(NUMBERS)]
     if not names:
         raise TypeMismatchError(f"{op}: no numeric column: columns={frame.columns}")
     return {name: frame._nodes[name] for name in names}
@@ -352,7 +369,7 @@ class GroupRows:
         [None, None, 3, 6]
         """
         keys = [node for _, node in self._keys]
-        columns = self._picked("rolling", _NUMBERS)
+        columns = self._picked("rolling", NUMBERS)
         return Rolling(columns, self._finish_rows, window, min_periods, center, keys, self._dropna)
 
     def expanding(self, min_periods: int = 1) -> Rolling:
@@ -367,19 +384,21 @@ class GroupRows:
         >>> df.groupby("id").x.cumsum().to_list()
         [1, 5, 3]
         """
-        return self._rows("cumsum", _core.group_cumulative, "cumsum", kinds="biufm")
+        return self._rows("cumsum", _core.group_cumulative, "cumsum", kinds=TABLE["sum"].cumulative)
 
     def cumprod(self: Any) -> Any:
         """Cumulative products within each group."""
-        return self._rows("cumprod", _core.group_cumulative, "cumprod", kinds=_NUMBERS)
+        return self._rows(
+            "cumprod", _core.group_cumulative, "cumprod", kinds=TABLE["prod"].cumulative
+        )
 
     def cummin(self: Any) -> Any:
         """Cumulative minima within each group."""
-        return self._rows("cummin", _core.group_cumulative, "cummin", kinds="iufmM")
+        return self._rows("cummin", _core.group_cumulative, "cummin", kinds=TABLE["min"].cumulative)
 
     def cummax(self: Any) -> Any:
         """Cumulative maxima within each group."""
-        return self._rows("cummax", _core.group_cumulative, "cummax", kinds="iufmM")
+        return self._rows("cummax", _core.group_cumulative, "cummax", kinds=TABLE["max"].cumulative)
 
     def cumcount(self: Any, ascending: bool = True) -> Series:
         """The number of each row in its group, from 0; null if the key is missing.

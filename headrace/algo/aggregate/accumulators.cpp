@@ -156,6 +156,14 @@ void accumulate_present(const AccumulatorInput& input, bool second, const Accumu
         for (int64_t i = 0; i < r.count; ++i)
           add_square(static_cast<double>(x[i]) - mean[slots[i]], number + 2 * int64_t{slots[i]});
         break;
+      case Accumulator::kCubes:
+      case Accumulator::kFourths:
+        for (int64_t i = 0; i < r.count; ++i) {
+          const double apart = static_cast<double>(x[i]) - mean[slots[i]];
+          number[slots[i]] +=
+              apart * apart * (accumulator == Accumulator::kCubes ? apart : apart * apart);
+        }
+        break;
       case Accumulator::kOtherSum:
         for (int64_t i = 0; i < r.count; ++i) number[slots[i]] += r.other[i];
         break;

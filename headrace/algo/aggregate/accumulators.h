@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators: what groups keep of their rows while they are read, one number a slot.
 #pragma once
+#include "headrace/algo/aggregate/aggregate.h"
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 #include "headrace/memory/buffer/pin.h"
@@ -13,30 +14,6 @@ namespace hr {
 /// How values are read for an accumulator: float64 with NaN for missing ones, int64 or uint64
 /// next to one byte per row; kNothing: only whether they are valid.
 enum class ValueClass : uint8_t { kFloating, kSigned, kUnsigned, kNothing };
-
-enum class Accumulator : uint8_t {
-  kSum,
-  kProduct,
-  kMin,
-  kMax,
-  kNonZero,  ///< counts values other than 0
-  kFirst,    ///< the first row
-  kLast,     ///< the last row
-  kArgmin,   ///< the first row of the minimum
-  kArgmax,
-  kLargest,  ///< the `top` greatest values of the input, greatest first
-  kSmallest,
-  kSquares,   ///< sums of squared deviations from the slot's mean, each next to that of deviations
-  kOtherSum,  ///< of a second column
-  kOtherSquares,
-  kCross,  ///< sums of products of both deviations
-};
-
-/// Accumulators that need the means of their slots take a second pass over the rows.
-inline bool is_second(Accumulator accumulator) {
-  return accumulator == Accumulator::kSquares || accumulator == Accumulator::kOtherSquares ||
-         accumulator == Accumulator::kCross;
-}
 
 /// One column (or two, whose rows count where both are there) and what is folded of it.
 struct AccumulatorInput {

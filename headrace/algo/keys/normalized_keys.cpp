@@ -64,9 +64,8 @@ std::pair<uint64_t, uint64_t> range_of(const Column& column, Dtype dtype) {
     for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
       const int64_t count = std::min(kBlockRows, morsel.end - row);
       const std::byte* values = column.values_buffer().data() + (column.offset() + row) * width;
-      using cpu::IntegerFold;
-      const std::pair block(cpu::fold_integers(IntegerFold::kMin, dtype, values, count),
-                            cpu::fold_integers(IntegerFold::kMax, dtype, values, count));
+      const std::pair block(cpu::fold_integers(Accumulator::kMin, dtype, values, count),
+                            cpu::fold_integers(Accumulator::kMax, dtype, values, count));
       if (row == morsel.begin)
         part = block;
       else

@@ -2,10 +2,10 @@
 // Reductions: rules, partials and their trees, drivers over columns and tensors.
 #include "headrace/algo/reduce/reduce.h"
 
+#include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/reduce/reduce_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
-#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
@@ -22,26 +22,25 @@ namespace hr {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"sum", "prod",   "mean",   "var", "std", "min",
-                                       "max", "argmin", "argmax", "any", "all", "count"};
-
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-bool is_extreme(Reduction r) {
-  return r == Reduction::kMin || r == Reduction::kMax || r == Reduction::kArgmin ||
-         r == Reduction::kArgmax;
+bool is_extreme(Aggregate r) {
+  return r == Aggregate::kMin || r == Aggregate::kMax || r == Aggregate::kArgmin ||
+         r == Aggregate::kArgmax;
 }
 
-bool wants_least(Reduction r) {
-  return r == Reduction::kMin || r == Reduction::kArgmin;
+bool wants_least(Aggregate r) {
+  return r == Aggregate::kMin || r == Aggregate::kArgmin;
 }
 
-bool wants_position(Reduction r) {
-  return r == Reduction::kArgmin || r == Reduction::kArgmax;
+bool wants_position(Aggregate r) {
+  return r == Aggregate::kArgmin || r == Aggregate::kArgmax;
 }
 
-bool is_moment(Reduction r) {
-  return r == Reduction::kMean || r == Reduction::kVariance || r == Reduction::kStd;
+// What its blocks fold: of a position the extreme value itself.
+Accumulator block_fold(Aggregate r) {
+  if (is_extreme(r)) return wants_least(r) ? Accumulator::kMin : Accumulator::kMax;
+  return aggregate_row(r).accumulators[0];
 }
 
 // Calls f with the type whose values lie in memory: bool as bytes.
@@ -85,9 +84,9 @@ int64_t fill_missing(const T* values, const uint64_t* valid, int64_t count, bool
 }
 
 template <class T>
-T identity(Reduction reduction) {
+T identity(Aggregate reduction) {
   using Limits = std::numeric_limits<T>;
-  if (reduction == Reduction::kProduct) return T{1};
+  if (reduction == Aggregate::kProduct) return T{1};
   if (is_extreme(reduction)) {
     if constexpr (std::is_floating_point_v<T>)
       return wants_least(reduction) ? Limits::infinity() : -Limits::infinity();
@@ -100,7 +99,7 @@ T identity(Reduction reduction) {
 
 // The fold of a block of which nothing is missing, where it lies: NaN would show in the result.
 template <class T>
-std::optional<double> fold_whole(cpu::FloatFold fold, const T* values, const uint64_t* valid,
+std::optional<double> fold_whole(Accumulator fold, const T* values, const uint64_t* valid,
                                  int64_t count) {
   if constexpr (std::is_floating_point_v<T>) {
     if (valid || count == 0 || count % 32 != 0) return {};
@@ -110,31 +109,53 @@ std::optional<double> fold_whole(cpu::FloatFold fold, const T* values, const uin
   return {};
 }
 
+Moments moments_of(const ReducePartial& partial) {
+  return {static_cast<double>(partial.count), partial.value, partial.squares, partial.cubes,
+          partial.fourths};
+}
+
+void set_moments(const Moments& moments, ReducePartial& partial) {
+  partial.value = moments.mean;
+  partial.squares = moments.squares;
+  partial.cubes = moments.cubes;
+  partial.fourths = moments.fourths;
+}
+
+// Of values, of which there is a multiple of 32, around about their mean, the partial's value.
 template <class T>
-ReducePartial moment_block(Reduction reduction, const ReduceOptions& options, const T* values,
+void add_moments(Aggregate reduction, const T* values, int64_t count, ReducePartial& partial) {
+  if (!aggregate_row(reduction).has(Accumulator::kCubes)) {
+    partial.squares = cpu::accumulate_block(Accumulator::kSquares, values, count, partial.value);
+    return;
+  }
+  double powers[4];
+  cpu::sum_powers(values, count, partial.value, powers);
+  set_moments(Moments::of(static_cast<double>(partial.count), partial.value, powers), partial);
+}
+
+template <class T>
+ReducePartial moment_block(Aggregate reduction, const ReduceOptions& options, const T* values,
                            const uint64_t* valid, int64_t count) {
   alignas(64) double block[kBlockRows];
   ReducePartial partial;
-  const std::optional<double> whole = fold_whole(cpu::FloatFold::kSum, values, valid, count);
+  const std::optional<double> whole = fold_whole(Accumulator::kSum, values, valid, count);
   partial.count = whole ? count : fill_missing(values, valid, count, options.skip_nan, -0.0, block);
   if (partial.count == 0) return partial;
   const double sum =
-      whole ? *whole : cpu::accumulate_block(cpu::FloatFold::kSum, block, padded(count), 0);
-  if (reduction == Reduction::kMean) {
+      whole ? *whole : cpu::accumulate_block(Accumulator::kSum, block, padded(count), 0);
+  if (reduction == Aggregate::kMean) {
     partial.value = sum;
     return partial;
   }
   partial.value = sum / static_cast<double>(partial.count);
   if constexpr (std::is_floating_point_v<T>) {
     if (whole) {
-      partial.squares =
-          cpu::accumulate_block(cpu::FloatFold::kSquares, values, count, partial.value);
+      add_moments(reduction, values, count, partial);
       return partial;
     }
   }
   fill_missing(values, valid, count, options.skip_nan, partial.value, block);
-  partial.squares =
-      cpu::accumulate_block(cpu::FloatFold::kSquares, block, padded(count), partial.value);
+  add_moments(reduction, block, padded(count), partial);
   return partial;
 }
 
@@ -149,19 +170,15 @@ int64_t position(const T* values, const uint64_t* valid, int64_t count, T extrem
 }
 
 template <class T>
-ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dtype dtype,
+ReducePartial plain_block(Aggregate reduction, const ReduceOptions& options, Dtype dtype,
                           const T* values, const uint64_t* valid, int64_t count,
                           int64_t first_row) {
-  using cpu::FloatFold;
-  const FloatFold of_floats = reduction == Reduction::kSum       ? FloatFold::kSum
-                              : reduction == Reduction::kProduct ? FloatFold::kProduct
-                              : wants_least(reduction)           ? FloatFold::kMin
-                                                                 : FloatFold::kMax;
+  const Accumulator fold = block_fold(reduction);
   ReducePartial partial;
   partial.count = count;
   const T* dense = values;
   alignas(64) T block[kBlockRows];
-  const std::optional<double> whole = fold_whole(of_floats, values, valid, count);
+  const std::optional<double> whole = fold_whole(fold, values, valid, count);
   const bool drops_nan = options.skip_nan && std::is_floating_point_v<T>;
   if (!whole && (valid || drops_nan || count % 32 != 0)) {
     partial.count =
@@ -171,15 +188,10 @@ ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dty
   if (partial.count == 0) return partial;
   const int64_t n = padded(count);
   if constexpr (std::is_floating_point_v<T>) {
-    partial.value = whole ? *whole : cpu::accumulate_block(of_floats, dense, n, 0);
+    partial.value = whole ? *whole : cpu::accumulate_block(fold, dense, n, 0);
     if (wants_position(reduction))
       partial.index = first_row + position(values, valid, count, static_cast<T>(partial.value));
   } else {
-    using cpu::IntegerFold;
-    const IntegerFold fold = reduction == Reduction::kSum       ? IntegerFold::kSum
-                             : reduction == Reduction::kProduct ? IntegerFold::kProduct
-                             : wants_least(reduction)           ? IntegerFold::kMin
-                                                                : IntegerFold::kMax;
     partial.integer = cpu::fold_integers(fold, dtype, dense, n);
     if (wants_position(reduction))
       partial.index = first_row + position(values, valid, count, static_cast<T>(partial.integer));
@@ -188,14 +200,14 @@ ReducePartial plain_block(Reduction reduction, const ReduceOptions& options, Dty
 }
 
 template <class T>
-ReducePartial count_block(Reduction reduction, const ReduceOptions& options, Dtype dtype,
+ReducePartial count_block(Aggregate reduction, const ReduceOptions& options, Dtype dtype,
                           const T* values, const uint64_t* valid, int64_t count) {
   ReducePartial partial;
   if constexpr (!std::is_floating_point_v<T>) {
     if (!valid && count > 0) {
       partial.count = count;
-      if (reduction != Reduction::kCount)
-        partial.integer = cpu::fold_integers(cpu::IntegerFold::kNonZero, dtype, values, count);
+      if (reduction != Aggregate::kCount)
+        partial.integer = cpu::fold_integers(Accumulator::kNonZero, dtype, values, count);
       return partial;
     }
   }
@@ -209,7 +221,7 @@ ReducePartial count_block(Reduction reduction, const ReduceOptions& options, Dty
 
 // Whether b beats a; for equals the left one stays. NaN beats all.
 template <class T>
-bool beats(Reduction reduction, T b, T a) {
+bool beats(Aggregate reduction, T b, T a) {
   if (a != a) return false;
   if (b != b) return true;
   return wants_least(reduction) ? b < a : a < b;
@@ -217,45 +229,9 @@ bool beats(Reduction reduction, T b, T a) {
 
 }  // namespace
 
-std::string_view reduction_name(Reduction reduction) {
-  return kNames[static_cast<int>(reduction)];
-}
-
-Reduction reduction_from_name(std::string_view name) {
-  return enum_from_name<Reduction>("reduce", "reduction", name, kNames);
-}
-
-Dtype reduction_dtype(Reduction reduction, Dtype dtype) {
-  if (reduction == Reduction::kCount) return TypeId::kInt64;
-  if (!dtype.is_real() && !dtype.is_bool())
-    throw_error<TypeMismatchError>(
-        reduction_name(reduction), "the values are not numbers", {{"dtype", dtype.name()}},
-        dtype.is_temporal() || dtype.is_duration() ? "use astype('int64') first"
-        : dtype.is_decimal()                       ? "use astype('float64') first"
-                                                   : "select a numeric column");
-  switch (reduction) {
-    case Reduction::kSum:
-    case Reduction::kProduct:
-      if (dtype.is_floating()) return dtype;
-      return dtype.is_unsigned() ? TypeId::kUInt64 : TypeId::kInt64;
-    case Reduction::kMean:
-    case Reduction::kVariance:
-    case Reduction::kStd:
-      return dtype.is_floating() ? dtype : Dtype(TypeId::kFloat64);
-    case Reduction::kMin:
-    case Reduction::kMax:
-      return dtype;
-    case Reduction::kAny:
-    case Reduction::kAll:
-      return TypeId::kBool;
-    default:
-      return TypeId::kInt64;
-  }
-}
-
-Reducer::Reducer(Reduction reduction, Dtype dtype, ReduceOptions options)
+Reducer::Reducer(Aggregate reduction, Dtype dtype, ReduceOptions options)
     : reduction_(reduction), dtype_(dtype), options_(options) {
-  reduction_dtype(reduction, dtype);  // refuses what cannot be reduced
+  aggregate_dtype(reduction, dtype, AggregateForm::kColumn);  // refuses what cannot be reduced
 }
 
 ReducePartial Reducer::block(const void* values, const uint64_t* valid, int64_t count,
@@ -268,15 +244,17 @@ ReducePartial Reducer::block(const void* values, const uint64_t* valid, int64_t 
     }
     valid = nullptr;
   }
-  if (reduction_ == Reduction::kCount && !dtype_.is_floating()) {  // of any dtype
+  if (reduction_ == Aggregate::kCount && !dtype_.is_floating()) {  // of any dtype
     ReducePartial partial;
     partial.count = valid ? count_valid(valid, count) : count;
     return partial;
   }
   return visit_values(dtype_, [&]<class T>(std::type_identity<T>) {
     const T* typed = static_cast<const T*>(values);
-    if (is_moment(reduction_)) return moment_block(reduction_, options_, typed, valid, count);
-    if (reduction_ >= Reduction::kAny)
+    const AggregateRow& row = aggregate_row(reduction_);
+    if (row.result == AggregateResult::kMoment)
+      return moment_block(reduction_, options_, typed, valid, count);
+    if (row.accumulators.empty() || row.has(Accumulator::kNonZero))
       return count_block(reduction_, options_, dtype_, typed, valid, count);
     return plain_block(reduction_, options_, dtype_, typed, valid, count, first_row);
   });
@@ -288,17 +266,22 @@ ReducePartial Reducer::merge(const ReducePartial& a, const ReducePartial& b) con
   if (a.count == 0 || b.count == 0) return result;
   result.count = a.count + b.count;
   switch (reduction_) {
-    case Reduction::kSum:
-    case Reduction::kMean:
+    case Aggregate::kSum:
+    case Aggregate::kMean:
       result.value = a.value + b.value;
       result.integer = a.integer + b.integer;
       return result;
-    case Reduction::kProduct:
+    case Aggregate::kProduct:
       result.value = a.value * b.value;
       result.integer = a.integer * b.integer;
       return result;
-    case Reduction::kVariance:
-    case Reduction::kStd: {
+    case Aggregate::kSkew:
+    case Aggregate::kKurtosis:
+      set_moments(Moments::join(moments_of(a), moments_of(b)), result);
+      return result;
+    case Aggregate::kVariance:
+    case Aggregate::kStd:
+    case Aggregate::kSem: {
       // Chan, Golub, LeVeque: Updating formulae for computing sample variances (1979)
       const double n = static_cast<double>(result.count), nb = static_cast<double>(b.count);
       const double delta = b.value - a.value;
@@ -307,10 +290,10 @@ ReducePartial Reducer::merge(const ReducePartial& a, const ReducePartial& b) con
           a.squares + b.squares + delta * delta * (static_cast<double>(a.count) * (nb / n));
       return result;
     }
-    case Reduction::kMin:
-    case Reduction::kMax:
-    case Reduction::kArgmin:
-    case Reduction::kArgmax: {
+    case Aggregate::kMin:
+    case Aggregate::kMax:
+    case Aggregate::kArgmin:
+    case Aggregate::kArgmax: {
       const bool right = dtype_.is_floating() ? beats(reduction_, b.value, a.value)
                          : dtype_.is_signed() ? beats(reduction_, static_cast<int64_t>(b.integer),
                                                       static_cast<int64_t>(a.integer))
@@ -343,47 +326,52 @@ Scalar scalar_of_double(Dtype dtype, double value) {
 }  // namespace
 
 Scalar Reducer::finish(const ReducePartial& total) const {
-  const Dtype dtype = reduction_dtype(reduction_, dtype_);
+  const Dtype dtype = aggregate_dtype(reduction_, dtype_, AggregateForm::kColumn);
   if (total.has_null) return Scalar::null(dtype);
   const double count = static_cast<double>(total.count);
   if (total.count == 0 && is_extreme(reduction_)) {
     if (options_.empty_is_null) return Scalar::null(dtype);
-    throw_error<InvalidArgumentError>(reduction_name(reduction_), "there are no values", {},
-                                      "check the size first");
+    throw_error<InvalidArgumentError>(aggregate_name(reduction_, AggregateForm::kColumn),
+                                      "there are no values", {}, "check the size first");
   }
   switch (reduction_) {
-    case Reduction::kSum:
+    case Aggregate::kSum:
       return dtype.is_floating() ? scalar_of_double(dtype, total.value)
                                  : scalar_of_bits(dtype, total.integer);
-    case Reduction::kProduct:
+    case Aggregate::kProduct:
       if (total.count == 0)
         return dtype.is_floating() ? scalar_of_double(dtype, 1) : scalar_of_bits(dtype, 1);
       return dtype.is_floating() ? scalar_of_double(dtype, total.value)
                                  : scalar_of_bits(dtype, total.integer);
-    case Reduction::kMean:
+    case Aggregate::kMean:
       return scalar_of_double(dtype, total.count == 0 ? kNan : total.value / count);
-    case Reduction::kVariance:
-    case Reduction::kStd: {
+    case Aggregate::kSkew:
+      return scalar_of_double(dtype, moments_of(total).skewness());
+    case Aggregate::kKurtosis:
+      return scalar_of_double(dtype, moments_of(total).kurtosis());
+    case Aggregate::kVariance:
+    case Aggregate::kStd:
+    case Aggregate::kSem: {
       const int64_t freedom = total.count - options_.ddof;
       double variance = freedom > 0 ? total.squares / static_cast<double>(freedom) : kNan;
-      if (reduction_ == Reduction::kStd) variance = std::sqrt(variance);
+      if (reduction_ != Aggregate::kVariance) variance = std::sqrt(variance);
+      if (reduction_ == Aggregate::kSem) variance /= std::sqrt(count);
       return scalar_of_double(dtype, variance);
     }
-    case Reduction::kMin:
-    case Reduction::kMax:
+    case Aggregate::kMin:
+    case Aggregate::kMax:
       return dtype.is_floating() ? scalar_of_double(dtype, total.value)
                                  : scalar_of_bits(dtype, total.integer);
-    case Reduction::kArgmin:
-    case Reduction::kArgmax:
+    case Aggregate::kArgmin:
+    case Aggregate::kArgmax:
       return Scalar(total.index);
-    case Reduction::kAny:
+    case Aggregate::kAny:
       return Scalar(total.integer > 0);
-    case Reduction::kAll:
+    case Aggregate::kAll:
       return Scalar(static_cast<int64_t>(total.integer) == total.count);
-    case Reduction::kCount:
+    default:
       return Scalar(total.count);
   }
-  return {};
 }
 
 void PartialTree::push(const ReducePartial& partial) {
@@ -467,10 +455,10 @@ ReducePartial reduce_strided(const Reducer& reducer, const StridedReader& reader
 
 }  // namespace
 
-Scalar reduce(const Column& column, Reduction reduction, ReduceOptions options) {
+Scalar reduce(const Column& column, Aggregate reduction, ReduceOptions options) {
   options.empty_is_null = true;
   const int64_t rows = column.num_rows();
-  if (reduction == Reduction::kCount && !(options.skip_nan && column.dtype().is_floating()))
+  if (reduction == Aggregate::kCount && !(options.skip_nan && column.dtype().is_floating()))
     return Scalar(rows - column.null_count());
   const Reducer reducer(reduction, column.dtype(), options);
   const int64_t width = column.dtype().is_bool() ? 0 : column.dtype().size_bytes();
@@ -493,7 +481,7 @@ Scalar reduce(const Column& column, Reduction reduction, ReduceOptions options) 
   return reducer.finish(total);
 }
 
-Scalar reduce(const Tensor& tensor, Reduction reduction, ReduceOptions options) {
+Scalar reduce(const Tensor& tensor, Aggregate reduction, ReduceOptions options) {
   const Reducer reducer(reduction, tensor.dtype(), options);
   const int64_t rows = tensor.num_elements();
   const int64_t width = tensor.dtype().size_bytes();
@@ -508,15 +496,16 @@ Scalar reduce(const Tensor& tensor, Reduction reduction, ReduceOptions options) 
   return reducer.finish(reduce_strided(reducer, reader, rows, true));
 }
 
-Tensor reduce_axis(const Tensor& tensor, Reduction reduction, int64_t axis, ReduceOptions options,
+Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, ReduceOptions options,
                    bool keep_axis) {
   const int64_t dimensions = tensor.num_dimensions();
   if (axis < -dimensions || axis >= dimensions)
-    throw_error<InvalidArgumentError>(reduction_name(reduction), "the axis is out of range",
+    throw_error<InvalidArgumentError>(aggregate_name(reduction, AggregateForm::kColumn),
+                                      "the axis is out of range",
                                       {{"axis", axis}, {"dimensions", dimensions}});
   const size_t along = static_cast<size_t>(axis < 0 ? axis + dimensions : axis);
   const Reducer reducer(reduction, tensor.dtype(), options);
-  const Dtype dtype = reduction_dtype(reduction, tensor.dtype());
+  const Dtype dtype = aggregate_dtype(reduction, tensor.dtype(), AggregateForm::kColumn);
   const int64_t length = tensor.shape()[along];
   Shape outer = tensor.shape(), outer_strides = tensor.strides();
   outer.erase(outer.begin() + static_cast<int64_t>(along));

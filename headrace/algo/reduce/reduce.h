@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions with one fixed order: the same bits at every SIMD level and thread count.
 #pragma once
+#include "headrace/algo/aggregate/aggregate.h"
 #include "headrace/data/column.h"
 #include "headrace/data/scalar.h"
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <tuple>
 
 namespace hr {
-
-enum class Reduction : uint8_t {
-  kSum,
-  kProduct,
-  kMean,
-  kVariance,
-  kStd,
-  kMin,
-  kMax,
-  kArgmin,
-  kArgmax,
-  kAny,
-  kAll,
-  kCount,  ///< values that are neither null nor, with skip_nan, NaN
-};
 
 struct ReduceOptions {
   bool skip_nan = false;       ///< NaN counts as missing; else it spreads as in NumPy
@@ -38,39 +23,31 @@ struct ReduceOptions {
   }
 };
 
-/// "sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count".
-HR_API std::string_view reduction_name(Reduction reduction);
-/// Throws InvalidArgumentError for an unknown word.
-HR_API Reduction reduction_from_name(std::string_view name);
-
-/// Dtype of the result, NumPy's: sum and prod of bool and signed integers int64, of unsigned
-/// uint64, of floats the float; mean, var and std float64 (float32 of float32); min and max the
-/// dtype; argmin, argmax and count int64; any and all bool. Throws TypeMismatchError for strings
-/// and complex numbers (but for count).
-HR_API Dtype reduction_dtype(Reduction reduction, Dtype dtype);
-
-/// Reduces the non-null values. Integer sums wrap as NumPy's. Floats add in 32 lanes per block of
-/// 1024 rows, then by a fixed binary tree over blocks and morsels (float32 in float64). Mean and
-/// variance (Chan's update per block) of too few values are NaN; argmin and argmax give the first
-/// position, a null slot counted; a NaN that is not skipped wins min, max, argmin and argmax.
-/// Cost: one pass.
-HR_API Scalar reduce(const Column& column, Reduction reduction, ReduceOptions options = {});
+/// Reduces the non-null values; the dtype of the result is NumPy's, as `aggregate_dtype` says,
+/// which throws TypeMismatchError for what is neither a number nor a bool (but for count). Integer
+/// sums wrap as NumPy's. Floats add in 32 lanes per block of 1024 rows, then by a fixed binary tree
+/// over blocks and morsels (float32 in float64). Mean and variance (Chan's update per block) of too
+/// few values are NaN; argmin and argmax give the first position, a null slot counted; a NaN that
+/// is not skipped wins min, max, argmin and argmax. Cost: one pass.
+HR_API Scalar reduce(const Column& column, Aggregate reduction, ReduceOptions options = {});
 
 /// The same over all elements in row-major order; any strides (a strided one is read in blocks,
 /// without a copy).
-HR_API Scalar reduce(const Tensor& tensor, Reduction reduction, ReduceOptions options = {});
+HR_API Scalar reduce(const Tensor& tensor, Aggregate reduction, ReduceOptions options = {});
 
 /// Reduces along one axis (negative counts from the end), which leaves the shape, or stays as
 /// size 1 with `keep_axis`. Each output element has the bits that `reduce` of its line would have.
 /// Throws InvalidArgumentError for an axis out of range or min/max/argmin/argmax of an empty axis.
-HR_API Tensor reduce_axis(const Tensor& tensor, Reduction reduction, int64_t axis,
+HR_API Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis,
                           ReduceOptions options = {}, bool keep_axis = false);
 
 /// What a reduction knows after some rows. `Reducer` makes, merges and ends them.
 struct ReducePartial {
-  int64_t count = 0;     ///< values that took part
-  double value = 0;      ///< float sum, product, minimum, maximum; mean for the variance
-  double squares = 0;    ///< sum of squared deviations from the mean
+  int64_t count = 0;   ///< values that took part
+  double value = 0;    ///< float sum, product, minimum, maximum; mean for the variance
+  double squares = 0;  ///< sum of squared deviations from the mean
+  double cubes = 0;    ///< of their cubes and fourth powers, for skewness and kurtosis
+  double fourths = 0;
   uint64_t integer = 0;  ///< integer result as bits; count of true for any and all
   int64_t index = -1;    ///< row of the minimum or maximum
   bool has_null = false;
@@ -80,7 +57,7 @@ struct ReducePartial {
 /// through `PartialTree`, one tree a morsel, one over the morsels.
 class HR_API Reducer {
  public:
-  Reducer(Reduction reduction, Dtype dtype, ReduceOptions options);
+  Reducer(Aggregate reduction, Dtype dtype, ReduceOptions options);
 
   /// Partial of up to 1024 values (bool: bytes 0 or 1) whose first is row `first_row`. `valid`
   /// is null or one bit per row (bits beyond `count` are ignored).
@@ -94,7 +71,7 @@ class HR_API Reducer {
   Scalar finish(const ReducePartial& total) const;
 
  private:
-  Reduction reduction_;
+  Aggregate reduction_;
   Dtype dtype_;
   ReduceOptions options_;
 };

@@ -12,8 +12,6 @@ namespace hr::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using cpu::FloatFold;
-using cpu::IntegerFold;
 using D = hn::ScalableTag<double>;
 using Vec = hn::Vec<D>;
 
@@ -31,10 +29,14 @@ struct Sum {
   HR_INLINE static double join(double a, double b) { return a + b; }
 };
 
-struct Squares : Sum {
+// Of deviations from the mean.
+template <int kExponent>
+struct Power : Sum {
   HR_INLINE static Vec term(Vec x, Vec mean) {
     const Vec d = hn::Sub(x, mean);
-    return hn::Mul(d, d);
+    Vec power = d;
+    for (int k = 1; k < kExponent; ++k) power = hn::Mul(power, d);
+    return power;
   }
 };
 
@@ -87,44 +89,54 @@ double fold_lanes(const T* x, int64_t count, double mean) {
 }
 
 template <class T>
-double fold_float(FloatFold fold, const T* x, int64_t count, double mean) {
+double fold_float(Accumulator fold, const T* x, int64_t count, double mean) {
   switch (fold) {
-    case FloatFold::kSum:
+    case Accumulator::kSum:
       return fold_lanes<Sum>(x, count, mean);
-    case FloatFold::kProduct:
+    case Accumulator::kProduct:
       return fold_lanes<Product>(x, count, mean);
-    case FloatFold::kSquares:
-      return fold_lanes<Squares>(x, count, mean);
-    case FloatFold::kMin:
+    case Accumulator::kSquares:
+      return fold_lanes<Power<2>>(x, count, mean);
+    case Accumulator::kMin:
       return fold_lanes<Min>(x, count, mean);
-    case FloatFold::kMax:
+    case Accumulator::kMax:
       return fold_lanes<Max>(x, count, mean);
+    default:
+      return 0;
   }
-  return 0;
 }
 
 template <class T>
-uint64_t fold_integer(IntegerFold fold, const T* x, int64_t count) {
-  uint64_t total = fold == IntegerFold::kProduct ? 1 : 0;
+void fold_powers(const T* x, int64_t count, double mean, double* powers) {
+  powers[0] = fold_lanes<Power<1>>(x, count, mean);
+  powers[1] = fold_lanes<Power<2>>(x, count, mean);
+  powers[2] = fold_lanes<Power<3>>(x, count, mean);
+  powers[3] = fold_lanes<Power<4>>(x, count, mean);
+}
+
+template <class T>
+uint64_t fold_integer(Accumulator fold, const T* x, int64_t count) {
+  uint64_t total = fold == Accumulator::kProduct ? 1 : 0;
   T best = x[0];
   switch (fold) {
-    case IntegerFold::kSum:
+    case Accumulator::kSum:
       for (int64_t i = 0; i < count; ++i) total += static_cast<uint64_t>(x[i]);
       return total;
-    case IntegerFold::kProduct:
+    case Accumulator::kProduct:
       for (int64_t i = 0; i < count; ++i) total *= static_cast<uint64_t>(x[i]);
       return total;
-    case IntegerFold::kMin:
+    case Accumulator::kMin:
       for (int64_t i = 0; i < count; ++i) best = x[i] < best ? x[i] : best;
       return static_cast<uint64_t>(best);
-    case IntegerFold::kMax:
+    case Accumulator::kMax:
       for (int64_t i = 0; i < count; ++i) best = best < x[i] ? x[i] : best;
       return static_cast<uint64_t>(best);
-    case IntegerFold::kNonZero:
+    case Accumulator::kNonZero:
       for (int64_t i = 0; i < count; ++i) total += x[i] != 0;
       return total;
+    default:
+      return 0;
   }
-  return 0;
 }
 
 }  // namespace
@@ -134,24 +146,32 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hr::cpu {
 
-double accumulate_block(FloatFold fold, const double* values, int64_t count, double mean) {
+double accumulate_block(Accumulator fold, const double* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<double>)(fold, values, count, mean);
 }
 
-double accumulate_block(FloatFold fold, const float* values, int64_t count, double mean) {
+double accumulate_block(Accumulator fold, const float* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<float>)(fold, values, count, mean);
+}
+
+void sum_powers(const double* values, int64_t count, double mean, double (&powers)[4]) {
+  HR_SIMD(fold_powers<double>)(values, count, mean, powers);
+}
+
+void sum_powers(const float* values, int64_t count, double mean, double (&powers)[4]) {
+  HR_SIMD(fold_powers<float>)(values, count, mean, powers);
 }
 
 namespace {
 
 template <class T>
-uint64_t fold_as(IntegerFold fold, const void* values, int64_t count) {
+uint64_t fold_as(Accumulator fold, const void* values, int64_t count) {
   return HR_SIMD(fold_integer<T>)(fold, static_cast<const T*>(values), count);
 }
 
 }  // namespace
 
-uint64_t fold_integers(IntegerFold fold, Dtype dtype, const void* values, int64_t count) {
+uint64_t fold_integers(Accumulator fold, Dtype dtype, const void* values, int64_t count) {
   switch (dtype.id()) {
     case TypeId::kInt8:
       return fold_as<int8_t>(fold, values, count);

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of reduce: one block of at most 1024 values, a multiple of 32 (the caller pads).
 #pragma once
+#include "headrace/algo/aggregate/aggregate.h"
 #include "headrace/base/dtype.h"
 
 #include <cstdint>
 
 namespace hr::cpu {
 
-/// What to fold in 32 lanes; lane of value i is i mod 32.
-enum class FloatFold : uint8_t { kSum, kProduct, kSquares, kMin, kMax };
+/// In 32 lanes; lane of value i is i mod 32. kSum, kProduct, kSquares, kMin or kMax. kSquares sums
+/// (x - mean)^2; kMin and kMax give NaN if there is one. float32 folds in float64.
+double accumulate_block(Accumulator fold, const double* values, int64_t count, double mean);
+double accumulate_block(Accumulator fold, const float* values, int64_t count, double mean);
 
-/// kSquares sums (x - mean)^2; kMin and kMax give NaN if there is one. float32 folds in float64.
-double accumulate_block(FloatFold fold, const double* values, int64_t count, double mean);
-double accumulate_block(FloatFold fold, const float* values, int64_t count, double mean);
+/// Sums of the first to the fourth power of (x - mean), in the same lanes.
+void sum_powers(const double* values, int64_t count, double mean, double (&powers)[4]);
+void sum_powers(const float* values, int64_t count, double mean, double (&powers)[4]);
 
-enum class IntegerFold : uint8_t { kSum, kProduct, kMin, kMax, kNonZero };
-
-/// Exact modulo 2^64, so in any order; bool values are bytes 0 or 1.
-uint64_t fold_integers(IntegerFold fold, Dtype dtype, const void* values, int64_t count);
+/// kSum, kProduct, kMin, kMax or kNonZero. Exact modulo 2^64, so in any order; bool values are
+/// bytes 0 or 1.
+uint64_t fold_integers(Accumulator fold, Dtype dtype, const void* values, int64_t count);
 
 }  // namespace hr::cpu

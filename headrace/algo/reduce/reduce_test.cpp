@@ -86,20 +86,20 @@ void expect_plain_loop(int64_t n) {
   for (const T value : x) squares += (value - mean) * (value - mean);
   const Tensor t = tensor(x);
   if constexpr (std::is_integral_v<T>)
-    EXPECT_EQ(reduce(t, Reduction::kSum).as<uint64_t>(), wrapped);
+    EXPECT_EQ(reduce(t, Aggregate::kSum).as<uint64_t>(), wrapped);
   else
-    EXPECT_NEAR(reduce(t, Reduction::kSum).as<double>(), static_cast<double>(sum),
+    EXPECT_NEAR(reduce(t, Aggregate::kSum).as<double>(), static_cast<double>(sum),
                 std::fabs(static_cast<double>(sum)) * (sizeof(T) == 4 ? 1e-7 : 1e-14));
   const double tolerance = std::is_same_v<T, float> ? 1e-6 : 1e-12;
-  EXPECT_NEAR(reduce(t, Reduction::kMean).as<double>() / static_cast<double>(mean), 1, tolerance);
-  EXPECT_EQ(reduce(t, Reduction::kMin).as<T>(), x[least]);
-  EXPECT_EQ(reduce(t, Reduction::kMax).as<T>(), x[most]);
-  EXPECT_EQ(reduce(t, Reduction::kArgmin).as<int64_t>(), least);
-  EXPECT_EQ(reduce(t, Reduction::kArgmax).as<int64_t>(), most);
+  EXPECT_NEAR(reduce(t, Aggregate::kMean).as<double>() / static_cast<double>(mean), 1, tolerance);
+  EXPECT_EQ(reduce(t, Aggregate::kMin).as<T>(), x[least]);
+  EXPECT_EQ(reduce(t, Aggregate::kMax).as<T>(), x[most]);
+  EXPECT_EQ(reduce(t, Aggregate::kArgmin).as<int64_t>(), least);
+  EXPECT_EQ(reduce(t, Aggregate::kArgmax).as<int64_t>(), most);
   if (n > 1) {
     const double variance = static_cast<double>(squares / (n - 1));
-    EXPECT_NEAR(reduce(t, Reduction::kVariance, {.ddof = 1}).as<double>() / variance, 1, tolerance);
-    EXPECT_NEAR(reduce(t, Reduction::kStd, {.ddof = 1}).as<double>() / std::sqrt(variance), 1,
+    EXPECT_NEAR(reduce(t, Aggregate::kVariance, {.ddof = 1}).as<double>() / variance, 1, tolerance);
+    EXPECT_NEAR(reduce(t, Aggregate::kStd, {.ddof = 1}).as<double>() / std::sqrt(variance), 1,
                 tolerance);
   }
 }
@@ -118,9 +118,9 @@ TEST_F(ReduceTest, EqualsAPlainLoop) {
 TEST_F(ReduceTest, FloatSumsHoldAsManyDigitsAsTheyCan) {
   // 0.1 a million times: a plain loop of float64 is off by 1e-6
   const std::vector<double> x(1'000'000, 0.1);
-  EXPECT_NEAR(reduce(tensor(x), Reduction::kSum).as<double>(), 100'000, 1e-10);
+  EXPECT_NEAR(reduce(tensor(x), Aggregate::kSum).as<double>(), 100'000, 1e-10);
   const std::vector<float> y(1'000'000, 0.1f);
-  EXPECT_EQ(reduce(tensor(y), Reduction::kSum).as<float>(), static_cast<float>(0.1f * 1e6));
+  EXPECT_EQ(reduce(tensor(y), Aggregate::kSum).as<float>(), static_cast<float>(0.1f * 1e6));
 }
 
 TEST_F(ReduceTest, BitsDoNotDependOnLevelOrThreads) {
@@ -130,8 +130,8 @@ TEST_F(ReduceTest, BitsDoNotDependOnLevelOrThreads) {
     for (int64_t i = 0; i < n; ++i) valid.push_back(i % 5 != 2);
     const Column nulls = column(x, valid);
     const Tensor dense = tensor(x);
-    for (const Reduction r : {Reduction::kSum, Reduction::kProduct, Reduction::kMean,
-                              Reduction::kVariance, Reduction::kMin, Reduction::kArgmax}) {
+    for (const Aggregate r : {Aggregate::kSum, Aggregate::kProduct, Aggregate::kMean,
+                              Aggregate::kVariance, Aggregate::kMin, Aggregate::kArgmax}) {
       uint64_t first[2] = {};
       bool has_first = false;
       for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512})
@@ -143,7 +143,8 @@ TEST_F(ReduceTest, BitsDoNotDependOnLevelOrThreads) {
                                    std::bit_cast<uint64_t>(reduce(nulls, r).as<double>())};
           if (!has_first) std::memcpy(first, got, sizeof got);
           has_first = true;
-          ASSERT_EQ(std::memcmp(first, got, sizeof got), 0) << reduction_name(r) << " of " << n;
+          ASSERT_EQ(std::memcmp(first, got, sizeof got), 0)
+              << aggregate_name(r, AggregateForm::kColumn) << " of " << n;
         }
     }
   }
@@ -156,59 +157,59 @@ TEST_F(ReduceTest, OneNanWinsWhereverItStands) {
       values[static_cast<size_t>(place)] = kNan;
       const std::vector<float> narrow(values.begin(), values.end());
       for (const Tensor& x : {testing::tensor_of(values), testing::tensor_of(narrow)}) {
-        EXPECT_TRUE(std::isnan(reduce(x, Reduction::kMin).as<double>())) << place;
-        EXPECT_TRUE(std::isnan(reduce(x, Reduction::kMax).as<double>())) << place;
-        EXPECT_EQ(reduce(x, Reduction::kArgmin).as<int64_t>(), place);
-        EXPECT_EQ(reduce(x, Reduction::kArgmax).as<int64_t>(), place);
+        EXPECT_TRUE(std::isnan(reduce(x, Aggregate::kMin).as<double>())) << place;
+        EXPECT_TRUE(std::isnan(reduce(x, Aggregate::kMax).as<double>())) << place;
+        EXPECT_EQ(reduce(x, Aggregate::kArgmin).as<int64_t>(), place);
+        EXPECT_EQ(reduce(x, Aggregate::kArgmax).as<int64_t>(), place);
       }
     }
 }
 
 TEST_F(ReduceTest, NullsAreSkippedAndNanSpreads) {
   const Column c = column<double>({5, kNan, -1, 9, 100}, {true, true, true, true, false});
-  EXPECT_TRUE(std::isnan(reduce(c, Reduction::kSum).as<double>()));
-  EXPECT_TRUE(std::isnan(reduce(c, Reduction::kMin).as<double>()));
-  EXPECT_EQ(reduce(c, Reduction::kArgmin).as<int64_t>(), 1);
-  EXPECT_EQ(reduce(c, Reduction::kCount).as<int64_t>(), 4);
+  EXPECT_TRUE(std::isnan(reduce(c, Aggregate::kSum).as<double>()));
+  EXPECT_TRUE(std::isnan(reduce(c, Aggregate::kMin).as<double>()));
+  EXPECT_EQ(reduce(c, Aggregate::kArgmin).as<int64_t>(), 1);
+  EXPECT_EQ(reduce(c, Aggregate::kCount).as<int64_t>(), 4);
   const ReduceOptions skip{.skip_nan = true};
-  EXPECT_EQ(reduce(c, Reduction::kSum, skip).as<double>(), 13);
-  EXPECT_EQ(reduce(c, Reduction::kMin, skip).as<double>(), -1);
-  EXPECT_EQ(reduce(c, Reduction::kArgmax, skip).as<int64_t>(), 3);
-  EXPECT_EQ(reduce(c, Reduction::kMean, skip).as<double>(), 13.0 / 3);
-  EXPECT_EQ(reduce(c, Reduction::kCount, skip).as<int64_t>(), 3);
-  EXPECT_TRUE(reduce(c, Reduction::kSum, {.skip_null = false}).is_null());
-  EXPECT_EQ(reduce(c.slice(2, 2), Reduction::kSum, {.skip_null = false}).as<double>(), 8);
+  EXPECT_EQ(reduce(c, Aggregate::kSum, skip).as<double>(), 13);
+  EXPECT_EQ(reduce(c, Aggregate::kMin, skip).as<double>(), -1);
+  EXPECT_EQ(reduce(c, Aggregate::kArgmax, skip).as<int64_t>(), 3);
+  EXPECT_EQ(reduce(c, Aggregate::kMean, skip).as<double>(), 13.0 / 3);
+  EXPECT_EQ(reduce(c, Aggregate::kCount, skip).as<int64_t>(), 3);
+  EXPECT_TRUE(reduce(c, Aggregate::kSum, {.skip_null = false}).is_null());
+  EXPECT_EQ(reduce(c.slice(2, 2), Aggregate::kSum, {.skip_null = false}).as<double>(), 8);
 }
 
 TEST_F(ReduceTest, EmptyIsAnErrorForArraysAndNullForColumns) {
   const Tensor none = tensor(std::vector<double>{});
-  EXPECT_EQ(reduce(none, Reduction::kSum).as<double>(), 0);
-  EXPECT_EQ(reduce(none, Reduction::kProduct).as<double>(), 1);
-  EXPECT_TRUE(std::isnan(reduce(none, Reduction::kMean).as<double>()));
-  EXPECT_THROW(reduce(none, Reduction::kMin), InvalidArgumentError);
-  EXPECT_THROW(reduce(none, Reduction::kArgmax), InvalidArgumentError);
-  EXPECT_TRUE(reduce(none, Reduction::kAll).as<bool>());
+  EXPECT_EQ(reduce(none, Aggregate::kSum).as<double>(), 0);
+  EXPECT_EQ(reduce(none, Aggregate::kProduct).as<double>(), 1);
+  EXPECT_TRUE(std::isnan(reduce(none, Aggregate::kMean).as<double>()));
+  EXPECT_THROW(reduce(none, Aggregate::kMin), InvalidArgumentError);
+  EXPECT_THROW(reduce(none, Aggregate::kArgmax), InvalidArgumentError);
+  EXPECT_TRUE(reduce(none, Aggregate::kAll).as<bool>());
   const Column nulls = column<int32_t>({1, 2}, {false, false});
-  EXPECT_EQ(reduce(nulls, Reduction::kSum).as<int64_t>(), 0);
-  EXPECT_TRUE(reduce(nulls, Reduction::kMin).is_null());
-  EXPECT_EQ(reduce(nulls, Reduction::kMin).dtype(), Dtype(TypeId::kInt32));
+  EXPECT_EQ(reduce(nulls, Aggregate::kSum).as<int64_t>(), 0);
+  EXPECT_TRUE(reduce(nulls, Aggregate::kMin).is_null());
+  EXPECT_EQ(reduce(nulls, Aggregate::kMin).dtype(), Dtype(TypeId::kInt32));
 }
 
 TEST_F(ReduceTest, BoolsCountAndDecide) {
   const Tensor t = tensor<bool>({true, false, true, true});
-  EXPECT_EQ(reduce(t, Reduction::kSum).as<int64_t>(), 3);
-  EXPECT_EQ(reduce(t, Reduction::kSum).dtype(), Dtype(TypeId::kInt64));
-  EXPECT_TRUE(reduce(t, Reduction::kAny).as<bool>());
-  EXPECT_FALSE(reduce(t, Reduction::kAll).as<bool>());
-  EXPECT_FALSE(reduce(t, Reduction::kMin).as<bool>());
-  EXPECT_EQ(reduce(t, Reduction::kMean).as<double>(), 0.75);
+  EXPECT_EQ(reduce(t, Aggregate::kSum).as<int64_t>(), 3);
+  EXPECT_EQ(reduce(t, Aggregate::kSum).dtype(), Dtype(TypeId::kInt64));
+  EXPECT_TRUE(reduce(t, Aggregate::kAny).as<bool>());
+  EXPECT_FALSE(reduce(t, Aggregate::kAll).as<bool>());
+  EXPECT_FALSE(reduce(t, Aggregate::kMin).as<bool>());
+  EXPECT_EQ(reduce(t, Aggregate::kMean).as<double>(), 0.75);
   const Column bits(TypeId::kBool, 9, [] {
     Buffer buffer = Buffer::allocate_zeroed(2);
     buffer.mutable_as<uint8_t>()[0] = 0b10110100;
     buffer.mutable_as<uint8_t>()[1] = 1;
     return buffer;
   }());
-  EXPECT_EQ(reduce(bits.slice(3, 6), Reduction::kSum).as<int64_t>(), 4);
+  EXPECT_EQ(reduce(bits.slice(3, 6), Aggregate::kSum).as<int64_t>(), 4);
 }
 
 TEST_F(ReduceTest, AlongAnAxisEachLineHasTheBitsOfItsOwnReduction) {
@@ -216,7 +217,7 @@ TEST_F(ReduceTest, AlongAnAxisEachLineHasTheBitsOfItsOwnReduction) {
   const Tensor t = tensor(noise<double>(num_elements(shape)), shape);
   for (const int64_t axis : {0, 1, 2, -1}) {
     const size_t along = static_cast<size_t>(axis < 0 ? axis + 3 : axis);
-    for (const Reduction r : {Reduction::kSum, Reduction::kMax, Reduction::kStd, Reduction::kAny}) {
+    for (const Aggregate r : {Aggregate::kSum, Aggregate::kMax, Aggregate::kStd, Aggregate::kAny}) {
       const Tensor got = reduce_axis(t, r, axis);
       EXPECT_EQ(got.num_dimensions(), 2);
       EXPECT_EQ(reduce_axis(t, r, axis, {}, true).shape()[along], 1);
@@ -229,18 +230,18 @@ TEST_F(ReduceTest, AlongAnAxisEachLineHasTheBitsOfItsOwnReduction) {
             for (int64_t m = 0; m < shape[along]; ++m)
               values.push_back(t.as<double>()[start + m * t.strides()[along]]);
             const Scalar expected = reduce(tensor(values), r);
-            if (r == Reduction::kAny)
+            if (r == Aggregate::kAny)
               ASSERT_EQ(got.as<uint8_t>()[line], expected.as<uint8_t>());
             else
               ASSERT_EQ(got.as<double>()[line], expected.as<double>());
           }
     }
   }
-  EXPECT_THROW(reduce_axis(t, Reduction::kSum, 3), InvalidArgumentError);
+  EXPECT_THROW(reduce_axis(t, Aggregate::kSum, 3), InvalidArgumentError);
   const Tensor empty(TypeId::kFloat64, {0, 2}, Buffer::allocate(0));
-  EXPECT_EQ(reduce_axis(empty, Reduction::kSum, 0).as<double>()[1], 0);
-  EXPECT_THROW(reduce_axis(empty, Reduction::kMin, 0), InvalidArgumentError);
-  EXPECT_EQ(reduce_axis(empty, Reduction::kMin, 1).num_elements(), 0);
+  EXPECT_EQ(reduce_axis(empty, Aggregate::kSum, 0).as<double>()[1], 0);
+  EXPECT_THROW(reduce_axis(empty, Aggregate::kMin, 0), InvalidArgumentError);
+  EXPECT_EQ(reduce_axis(empty, Aggregate::kMin, 1).num_elements(), 0);
 }
 
 TEST_F(ReduceTest, StridedEqualsCopied) {
@@ -249,10 +250,10 @@ TEST_F(ReduceTest, StridedEqualsCopied) {
   const Tensor backwards(TypeId::kFloat64, {2000}, {-3}, whole.buffer(), 5999 * 8);
   std::vector<double> copied;
   for (int64_t i = 0; i < 2000; ++i) copied.push_back(x[static_cast<size_t>(5999 - 3 * i)]);
-  EXPECT_EQ(reduce(backwards, Reduction::kSum).as<double>(),
-            reduce(tensor(copied), Reduction::kSum).as<double>());
-  EXPECT_EQ(reduce(backwards, Reduction::kArgmin).as<int64_t>(),
-            reduce(tensor(copied), Reduction::kArgmin).as<int64_t>());
+  EXPECT_EQ(reduce(backwards, Aggregate::kSum).as<double>(),
+            reduce(tensor(copied), Aggregate::kSum).as<double>());
+  EXPECT_EQ(reduce(backwards, Aggregate::kArgmin).as<int64_t>(),
+            reduce(tensor(copied), Aggregate::kArgmin).as<int64_t>());
 }
 
 }  // namespace

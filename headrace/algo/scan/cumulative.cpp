@@ -3,10 +3,8 @@
 #include "headrace/algo/scan/cumulative.h"
 
 #include "headrace/algo/math/decimal_math.h"
-#include "headrace/algo/reduce/reduce.h"
 #include "headrace/algo/scan/cumulative_kernels.h"
 #include "headrace/base/bits.h"
-#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/device.h"
@@ -23,44 +21,41 @@ namespace hr {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"cumsum", "cumprod", "cummin", "cummax"};
-constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMin,
-                                     Reduction::kMax};
-
 // Of numbers, decimals and sums of decimals.
 template <class T>
-T start_of(Cumulation cumulation) {
+T start_of(Aggregate aggregate) {
   if constexpr (std::is_same_v<T, DecimalSum>) {
     return {};
   } else if constexpr (std::is_same_v<T, Int128>) {
-    return cumulation == Cumulation::kMin ? power_of_ten(kMostDigits) : -power_of_ten(kMostDigits);
+    return aggregate == Aggregate::kMin ? power_of_ten(kMostDigits) : -power_of_ten(kMostDigits);
   } else {
     using Limits = std::numeric_limits<T>;
-    switch (cumulation) {
-      case Cumulation::kSum:
+    switch (aggregate) {
+      case Aggregate::kSum:
         return T{0};
-      case Cumulation::kProduct:
+      case Aggregate::kProduct:
         return T{1};
-      case Cumulation::kMin:
+      case Aggregate::kMin:
         return Limits::has_infinity ? Limits::infinity() : Limits::max();
-      case Cumulation::kMax:
+      case Aggregate::kMax:
         return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+      default:
+        return T{};
     }
-    return T{};
   }
 }
 
 template <class T>
-T join(Cumulation cumulation, T a, T b) {
+T join(Aggregate aggregate, T a, T b) {
   if constexpr (std::is_same_v<T, DecimalSum>) {
     return a += b;
   } else {
-    if (cumulation == Cumulation::kMin) return b < a ? b : a;
-    if (cumulation == Cumulation::kMax) return b > a ? b : a;
+    if (aggregate == Aggregate::kMin) return b < a ? b : a;
+    if (aggregate == Aggregate::kMax) return b > a ? b : a;
     if constexpr (std::is_floating_point_v<T>)
-      return cumulation == Cumulation::kSum ? a + b : a * b;
+      return aggregate == Aggregate::kSum ? a + b : a * b;
     else
-      return static_cast<T>(cumulation == Cumulation::kSum
+      return static_cast<T>(aggregate == Aggregate::kSum
                                 ? static_cast<uint64_t>(a) + static_cast<uint64_t>(b)
                                 : static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   }
@@ -82,7 +77,7 @@ Out result_of(const Sum& total, int64_t row, Dtype dtype) {
 // `In` values as `Out`, whose totals are `Sum`.
 template <class In, class Out,
           class Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>, class Read>
-Column run(Cumulation cumulation, const Column& column, const Segments& segments, Dtype dtype,
+Column run(Aggregate aggregate, const Column& column, const Segments& segments, Dtype dtype,
            Read&& read) {
   const int64_t rows = column.num_rows();
   const uint8_t* const valid = column.validity();
@@ -92,13 +87,13 @@ Column run(Cumulation cumulation, const Column& column, const Segments& segments
     if constexpr (std::is_floating_point_v<In>) return value == value;
     return true;
   };
-  std::vector<Sum> before(static_cast<size_t>(num_morsels(rows)) + 1, start_of<Sum>(cumulation));
+  std::vector<Sum> before(static_cast<size_t>(num_morsels(rows)) + 1, start_of<Sum>(aggregate));
   const auto walk = [&](int64_t begin, int64_t end, auto&& visit) {
-    Sum total = start_of<Sum>(cumulation);
+    Sum total = start_of<Sum>(aggregate);
     for (int64_t row = begin; row < end; ++row) {
       const In value = read(row);
       const bool has = counts(row, value);
-      if (has) total = join<Sum>(cumulation, total, static_cast<Sum>(value));
+      if (has) total = join<Sum>(aggregate, total, static_cast<Sum>(value));
       visit(row, value, has, total);
     }
     return total;
@@ -112,17 +107,17 @@ Column run(Cumulation cumulation, const Column& column, const Segments& segments
     });
   });
   for (size_t i = 1; i < before.size(); ++i)
-    if (goes_on[i]) before[i] = join<Sum>(cumulation, before[i - 1], before[i]);
+    if (goes_on[i]) before[i] = join<Sum>(aggregate, before[i - 1], before[i]);
   if (rows > 0) {
     Out* const out = buffer.mutable_as<Out>();
     const int64_t width = static_cast<int64_t>(sizeof(Out));
     parallel_morsels(rows, {reads(column), writes(buffer, width)}, [&](Morsel morsel) {
       segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
         const Sum first = segment < morsel.begin ? before[static_cast<size_t>(morsel.index)]
-                                                 : start_of<Sum>(cumulation);
+                                                 : start_of<Sum>(aggregate);
         walk(begin, end, [&](int64_t row, In value, bool has, Sum total) {
           if (has)
-            out[row] = result_of<Out>(join<Sum>(cumulation, first, total), row, dtype);
+            out[row] = result_of<Out>(join<Sum>(aggregate, first, total), row, dtype);
           else
             out[row] = static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
         });
@@ -144,57 +139,39 @@ Column run(Cumulation cumulation, const Column& column, const Segments& segments
 
 }  // namespace
 
-std::string_view cumulation_name(Cumulation cumulation) {
-  return kNames[static_cast<size_t>(cumulation)];
-}
-
-Cumulation cumulation_from_name(std::string_view name) {
-  return enum_from_name<Cumulation>("cumulative", "running result", name, kNames);
-}
-
-Dtype cumulation_dtype(Cumulation cumulation, Dtype dtype) {
-  const bool sums = cumulation == Cumulation::kSum, multiplies = cumulation == Cumulation::kProduct;
-  if (dtype.is_decimal() && sums) return Dtype::decimal(kMostDigits, dtype.scale());
-  if (dtype.is_decimal() && !multiplies) return dtype;
-  if (dtype.is_duration() && !multiplies) return dtype;
-  if (dtype.is_temporal() && !sums && !multiplies) return dtype;
-  if (!dtype.is_real() && !((sums || multiplies) && dtype.is_bool()))
-    throw_error<TypeMismatchError>(cumulation_name(cumulation), "expected numbers",
-                                   {{"dtype", dtype.name()}});
-  return reduction_dtype(kReductions[static_cast<size_t>(cumulation)], dtype);
-}
-
-Column cumulative(Cumulation cumulation, const Column& column) {
+Column cumulative(Aggregate aggregate, const Column& column) {
   if constexpr (built_with_cuda)
     if (column.place().is_gpu())
-      return cuda::cumulative(cumulation, column, cumulation_dtype(cumulation, column.dtype()));
-  return cumulative(cumulation, column, Segments(column.num_rows()));
+      return cuda::cumulative(
+          aggregate, column,
+          aggregate_dtype(aggregate, column.dtype(), AggregateForm::kCumulative));
+  return cumulative(aggregate, column, Segments(column.num_rows()));
 }
 
-Column cumulative(Cumulation cumulation, const Column& column, const Segments& segments) {
-  const Dtype dtype = cumulation_dtype(cumulation, column.dtype());
+Column cumulative(Aggregate aggregate, const Column& column, const Segments& segments) {
+  const Dtype dtype = aggregate_dtype(aggregate, column.dtype(), AggregateForm::kCumulative);
   if (dtype.has_unit() || dtype.is_date())
-    return cumulative(cumulation, column.with_dtype(dtype.storage()), segments).with_dtype(dtype);
-  check_on_host(cumulation_name(cumulation), column.place());
+    return cumulative(aggregate, column.with_dtype(dtype.storage()), segments).with_dtype(dtype);
+  check_on_host(aggregate_name(aggregate, AggregateForm::kCumulative), column.place());
   if (column.dtype().is_bool())
-    return run<int64_t, int64_t>(cumulation, column, segments, dtype, [&](int64_t row) {
+    return run<int64_t, int64_t>(aggregate, column, segments, dtype, [&](int64_t row) {
       return int64_t{get_bit(column.bits(), column.offset() + row)};
     });
   if (dtype.is_decimal()) {
     const Int128* const values = column.values<Int128>().data();
     const auto read = [values](int64_t row) { return values[row]; };
-    if (cumulation == Cumulation::kSum)
-      return run<Int128, Int128, DecimalSum>(cumulation, column, segments, dtype, read);
-    return run<Int128, Int128, Int128>(cumulation, column, segments, dtype, read);
+    if (aggregate == Aggregate::kSum)
+      return run<Int128, Int128, DecimalSum>(aggregate, column, segments, dtype, read);
+    return run<Int128, Int128, Int128>(aggregate, column, segments, dtype, read);
   }
   return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
     const In* const values = column.values<In>().data();
     const auto read = [values](int64_t row) { return values[row]; };
-    if (dtype == column.dtype()) return run<In, In>(cumulation, column, segments, dtype, read);
+    if (dtype == column.dtype()) return run<In, In>(aggregate, column, segments, dtype, read);
     if constexpr (std::is_unsigned_v<In>)
-      return run<In, uint64_t>(cumulation, column, segments, dtype, read);
+      return run<In, uint64_t>(aggregate, column, segments, dtype, read);
     else
-      return run<In, int64_t>(cumulation, column, segments, dtype, read);
+      return run<In, int64_t>(aggregate, column, segments, dtype, read);
   });
 }
 

@@ -218,14 +218,14 @@ __global__ void bits_kernel(const uint8_t* __restrict__ bits, int64_t offset, in
 }
 
 template <class T>
-void scan_words(DeviceCall& call, const Rows& rows, Cumulation cumulation, Dtype dtype,
+void scan_words(DeviceCall& call, const Rows& rows, Aggregate aggregate, Dtype dtype,
                 const Buffer& out) {
   const auto stream = static_cast<cudaStream_t>(call.stream());
   const unsigned blocks = blocks_of(rows.count, kThreads);
-  const bool greatest = cumulation == Cumulation::kMax;
+  const bool greatest = aggregate == Aggregate::kMax;
   Joined how = std::is_floating_point_v<T> ? Joined::kLeastDouble : Joined::kLeastWord;
-  if (cumulation == Cumulation::kSum) how = Joined::kSum;
-  if (cumulation == Cumulation::kProduct) how = Joined::kProduct;
+  if (aggregate == Aggregate::kSum) how = Joined::kSum;
+  if (aggregate == Aggregate::kProduct) how = Joined::kProduct;
   const auto scan = [&](const Word* from, Word* to) {
     size_t bytes = 0;
     check_cuda("cumulative", cub::DeviceScan::InclusiveScan(nullptr, bytes, from, to, Join{how},
@@ -272,7 +272,7 @@ void add_in_order(DeviceCall& call, const Rows& rows, bool multiplies, const Buf
 
 }  // namespace
 
-Column cumulative(Cumulation cumulation, const Column& column, Dtype dtype) {
+Column cumulative(Aggregate aggregate, const Column& column, Dtype dtype) {
   const int64_t count = column.num_rows();
   const Place place = column.place();
   const Buffer out = allocate_result(count * dtype.size_bytes(), place);
@@ -280,19 +280,19 @@ Column cumulative(Cumulation cumulation, const Column& column, Dtype dtype) {
   const Buffer validity =
       has_nulls ? allocate_result(round_up(bitmap_bytes(count), 4), place) : Buffer();
   if (count == 0) return Column(dtype, 0, out);
-  DeviceCall call(cumulation_name(cumulation), place);
+  DeviceCall call(aggregate_name(aggregate, AggregateForm::kCumulative), place);
   call.reads(column.values_buffer());
   if (has_nulls) call.reads(column.validity_buffer());
   const Rows rows{column.values_buffer().data(), column.validity(), column.offset(), count};
-  const bool multiplies = cumulation == Cumulation::kProduct;
+  const bool multiplies = aggregate == Aggregate::kProduct;
   if (column.dtype().is_bool()) {
-    scan_words<Bit>(call, rows, cumulation, dtype, out);
+    scan_words<Bit>(call, rows, aggregate, dtype, out);
   } else {
     visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
       if constexpr (std::is_floating_point_v<T>)
-        if (multiplies || cumulation == Cumulation::kSum)
+        if (multiplies || aggregate == Aggregate::kSum)
           return add_in_order<T>(call, rows, multiplies, out);
-      scan_words<T>(call, rows, cumulation, dtype, out);
+      scan_words<T>(call, rows, aggregate, dtype, out);
     });
   }
   if (has_nulls)

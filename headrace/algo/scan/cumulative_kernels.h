@@ -7,6 +7,6 @@
 namespace hr::cuda {
 
 /// As hr::cumulate of one segment, with its bits; the dtype is checked. `dtype` is the result's.
-Column cumulative(Cumulation cumulation, const Column& column, Dtype dtype);
+Column cumulative(Aggregate aggregate, const Column& column, Dtype dtype);
 
 }  // namespace hr::cuda

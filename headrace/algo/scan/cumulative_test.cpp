@@ -38,8 +38,10 @@ TEST(Cumulate, IntegersOfAllSizesMatchALoop) {
       valid[i] = random() % 5 > 0;
     }
     const Column column = column_of<int64_t>(TypeId::kInt64, values, valid);
+    constexpr Aggregate kKinds[] = {Aggregate::kSum, Aggregate::kProduct, Aggregate::kMin,
+                                    Aggregate::kMax};
     for (int k = 0; k < 4; ++k) {
-      const Column got = cumulative(static_cast<Cumulation>(k), column);
+      const Column got = cumulative(kKinds[k], column);
       ASSERT_EQ(got.null_count(), column.null_count());
       uint64_t total = k == 1;
       int64_t least = std::numeric_limits<int64_t>::max(), most = -least - 1;
@@ -59,7 +61,7 @@ TEST(Cumulate, IntegersOfAllSizesMatchALoop) {
 TEST(Cumulate, FloatsSkipMissingOnesAndHaveTheSameBitsForAnyThreads) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Column small = cumulative(
-      Cumulation::kSum, column_of<double>(TypeId::kFloat64, {1, nan, 2, 4}, {1, 1, 0, 1}));
+      Aggregate::kSum, column_of<double>(TypeId::kFloat64, {1, nan, 2, 4}, {1, 1, 0, 1}));
   EXPECT_EQ(small.values<double>()[0], 1);
   EXPECT_TRUE(std::isnan(small.values<double>()[1]));
   EXPECT_TRUE(small.is_null(2));
@@ -70,9 +72,9 @@ TEST(Cumulate, FloatsSkipMissingOnesAndHaveTheSameBitsForAnyThreads) {
   const Column column = column_of<float>(TypeId::kFloat32, values);
   const int before = threads();
   set_threads(1);
-  const Column one = cumulative(Cumulation::kSum, column);
+  const Column one = cumulative(Aggregate::kSum, column);
   set_threads(4);
-  const Column four = cumulative(Cumulation::kSum, column);
+  const Column four = cumulative(Aggregate::kSum, column);
   set_threads(before);
   EXPECT_EQ(one.dtype(), Dtype(TypeId::kFloat32));
   double total = 0;
@@ -84,15 +86,17 @@ TEST(Cumulate, FloatsSkipMissingOnesAndHaveTheSameBitsForAnyThreads) {
 }
 
 TEST(Cumulate, DtypesGrowAsSumsDoAndTextIsRefused) {
-  const Column bytes = cumulative(Cumulation::kSum, column_of<uint8_t>(TypeId::kUInt8, {200, 100}));
+  const Column bytes = cumulative(Aggregate::kSum, column_of<uint8_t>(TypeId::kUInt8, {200, 100}));
   EXPECT_EQ(bytes.dtype(), Dtype(TypeId::kUInt64));
   EXPECT_EQ(bytes.values<uint64_t>()[1], 300u);
   const Column least =
-      cumulative(Cumulation::kMin, column_of<int8_t>(TypeId::kInt8, {3, -4, 5}).slice(1, 2));
+      cumulative(Aggregate::kMin, column_of<int8_t>(TypeId::kInt8, {3, -4, 5}).slice(1, 2));
   EXPECT_EQ(least.dtype(), Dtype(TypeId::kInt8));
   EXPECT_EQ(least.values<int8_t>()[1], -4);
-  EXPECT_THROW(cumulation_dtype(Cumulation::kSum, TypeId::kString), TypeMismatchError);
-  EXPECT_THROW(cumulation_dtype(Cumulation::kMin, TypeId::kBool), TypeMismatchError);
+  EXPECT_THROW(aggregate_dtype(Aggregate::kSum, TypeId::kString, AggregateForm::kCumulative),
+               TypeMismatchError);
+  EXPECT_THROW(aggregate_dtype(Aggregate::kMin, TypeId::kBool, AggregateForm::kCumulative),
+               TypeMismatchError);
 }
 
 }  // namespace

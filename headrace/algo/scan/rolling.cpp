@@ -2,11 +2,10 @@
 // Windows of rows as the end of one block and the beginning of the next.
 #include "headrace/algo/scan/rolling.h"
 
+#include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/math/decimal_math.h"
 #include "headrace/algo/reduce/quantile_math.h"
-#include "headrace/algo/reduce/reduce.h"
 #include "headrace/base/bits.h"
-#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
@@ -22,10 +21,6 @@ namespace hr {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"sum", "mean", "min", "max", "var", "std", "median"};
-constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kMean,     Reduction::kMin,
-                                     Reduction::kMax, Reduction::kVariance, Reduction::kStd,
-                                     Reduction::kMean};
 constexpr int64_t kWindowsPerTask = 8;  // of long windows: folded again for an eighth of them
 
 // What a fold knows of some values. `result` gets how many they were.
@@ -126,6 +121,28 @@ struct VarianceOf {
     const double variance = squares / (count - static_cast<double>(ddof));
     return kRoot ? std::sqrt(variance) : variance;
   }
+};
+
+struct SemOf : VarianceOf<true> {
+  static SemOf join(const SemOf& a, const SemOf& b) { return {VarianceOf::join(a, b)}; }
+
+  double result(int64_t, int64_t ddof) const {
+    return VarianceOf::result(0, ddof) / std::sqrt(count);
+  }
+};
+
+template <double (Moments::*kStatistic)() const>
+struct ShapeOf {
+  using Value = double;
+  Moments moments{};
+
+  void append(double value) { moments = Moments::join(moments, {1, value}); }
+
+  static ShapeOf join(const ShapeOf& a, const ShapeOf& b) {
+    return {Moments::join(a.moments, b.moments)};
+  }
+
+  double result(int64_t, int64_t) const { return (moments.*kStatistic)(); }
 };
 
 // Bits [begin, end) of a bitmap that only this task writes to.
@@ -416,27 +433,6 @@ Column roll(const Column& column, Dtype dtype, const RollingOptions& options, in
 
 }  // namespace
 
-RollingAggregate rolling_from_name(std::string_view name) {
-  return enum_from_name<RollingAggregate>("rolling", "aggregate", name, kNames);
-}
-
-std::string_view rolling_name(RollingAggregate aggregate) {
-  return kNames[static_cast<size_t>(aggregate)];
-}
-
-Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype) {
-  if (dtype.is_decimal() && aggregate == RollingAggregate::kSum)
-    return Dtype::decimal(kMostDigits, dtype.scale());
-  if (dtype.is_decimal() &&
-      (aggregate == RollingAggregate::kMin || aggregate == RollingAggregate::kMax))
-    return dtype;
-  if (!dtype.is_real())
-    throw_error<TypeMismatchError>("rolling", "expected numbers", {{"dtype", dtype.name()}},
-                                   "use astype, or leave the column out");
-  if (aggregate == RollingAggregate::kMedian) return TypeId::kFloat64;
-  return reduction_dtype(kReductions[static_cast<size_t>(aggregate)], dtype);
-}
-
 void check_rolling(RollingOptions options) {
   if (options.window < 1)
     throw_error<InvalidArgumentError>("rolling", "the window is too short",
@@ -449,49 +445,48 @@ void check_rolling(RollingOptions options) {
     throw_error<InvalidArgumentError>("rolling", "ddof is negative", {{"ddof", options.ddof}});
 }
 
-Column rolling(const Column& column, RollingAggregate aggregate, RollingOptions options,
+Column rolling(const Column& column, Aggregate aggregate, RollingOptions options,
                const Segments& segments) {
   check_rolling(options);
-  const Dtype dtype = rolling_dtype(aggregate, column.dtype());
+  const Dtype dtype = aggregate_dtype(aggregate, column.dtype(), AggregateForm::kRolling);
+  const int64_t fewest = aggregate_row(aggregate).fewest_values(0, options.ddof);
+  const auto of = [&]<class In, class Out, class Fold>(std::type_identity<Roller<In, Out, Fold>>) {
+    return roll<In, Out, Roller<In, Out, Fold>>(column, dtype, options, fewest, segments, true);
+  };
   if (dtype.is_decimal()) {
-    const auto of = [&]<class Fold>(std::type_identity<Fold>, int64_t least) {
-      return roll<Int128, Int128, Roller<Int128, Int128, Fold>>(column, dtype, options, least,
-                                                                segments, true);
-    };
-    if (aggregate == RollingAggregate::kSum) return of(std::type_identity<DecimalSumOf>(), 0);
-    if (aggregate == RollingAggregate::kMin)
-      return of(std::type_identity<ExtremeOf<Int128, false>>(), 1);
-    return of(std::type_identity<ExtremeOf<Int128, true>>(), 1);
+    if (aggregate == Aggregate::kSum)
+      return of(std::type_identity<Roller<Int128, Int128, DecimalSumOf>>());
+    if (aggregate == Aggregate::kMin)
+      return of(std::type_identity<Roller<Int128, Int128, ExtremeOf<Int128, false>>>());
+    return of(std::type_identity<Roller<Int128, Int128, ExtremeOf<Int128, true>>>());
   }
   return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
     using Sum = std::conditional_t<std::is_floating_point_v<In>, double,
                                    std::conditional_t<std::is_signed_v<In>, int64_t, uint64_t>>;
     using Out = std::conditional_t<std::is_same_v<In, float>, float, Sum>;
     using Floating = std::conditional_t<std::is_same_v<In, float>, float, double>;
-    const int64_t spread = options.ddof + 1;
     switch (aggregate) {
-      case RollingAggregate::kSum:
-        return roll<In, Out, Roller<In, Out, SumOf<Sum>>>(column, dtype, options, 0, segments,
-                                                          true);
-      case RollingAggregate::kMean:
-        return roll<In, Floating, Roller<In, Floating, MeanOf>>(column, dtype, options, 1, segments,
-                                                                true);
-      case RollingAggregate::kMin:
-        return roll<In, In, Roller<In, In, ExtremeOf<In, false>>>(column, dtype, options, 1,
-                                                                  segments, true);
-      case RollingAggregate::kMax:
-        return roll<In, In, Roller<In, In, ExtremeOf<In, true>>>(column, dtype, options, 1,
-                                                                 segments, true);
-      case RollingAggregate::kVariance:
-        return roll<In, Floating, Roller<In, Floating, VarianceOf<false>>>(column, dtype, options,
-                                                                           spread, segments, true);
-      case RollingAggregate::kStd:
-        return roll<In, Floating, Roller<In, Floating, VarianceOf<true>>>(column, dtype, options,
-                                                                          spread, segments, true);
-      case RollingAggregate::kMedian:
-        return roll<In, double, MedianRoller<In>>(column, dtype, options, 1, segments, false);
+      case Aggregate::kSum:
+        return of(std::type_identity<Roller<In, Out, SumOf<Sum>>>());
+      case Aggregate::kMean:
+        return of(std::type_identity<Roller<In, Floating, MeanOf>>());
+      case Aggregate::kMin:
+        return of(std::type_identity<Roller<In, In, ExtremeOf<In, false>>>());
+      case Aggregate::kMax:
+        return of(std::type_identity<Roller<In, In, ExtremeOf<In, true>>>());
+      case Aggregate::kVariance:
+        return of(std::type_identity<Roller<In, Floating, VarianceOf<false>>>());
+      case Aggregate::kStd:
+        return of(std::type_identity<Roller<In, Floating, VarianceOf<true>>>());
+      case Aggregate::kSem:
+        return of(std::type_identity<Roller<In, Floating, SemOf>>());
+      case Aggregate::kSkew:
+        return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::skewness>>>());
+      case Aggregate::kKurtosis:
+        return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::kurtosis>>>());
+      default:  // the median; the others have no such form
+        return roll<In, double, MedianRoller<In>>(column, dtype, options, fewest, segments, false);
     }
-    refuse_unreal(column.dtype());
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Aggregates of the rows around each row: rolling sums, means, medians, ...
 #pragma once
+#include "headrace/algo/aggregate/aggregate.h"
 #include "headrace/algo/scan/segments.h"
 #include "headrace/data/column.h"
 
@@ -9,8 +10,6 @@
 #include <tuple>
 
 namespace hr {
-
-enum class RollingAggregate : uint8_t { kSum, kMean, kMin, kMax, kVariance, kStd, kMedian };
 
 /// The window of all rows up to each one.
 inline constexpr int64_t kAllRows = int64_t{1} << 62;
@@ -28,16 +27,6 @@ struct RollingOptions {
   }
 };
 
-/// "sum", "mean", "min", "max", "var", "std", "median"; throws InvalidArgumentError for
-/// another word.
-HR_API RollingAggregate rolling_from_name(std::string_view name);
-HR_API std::string_view rolling_name(RollingAggregate aggregate);
-
-/// Dtype of the result: min and max the dtype, the others as `reduction_dtype` says, medians
-/// float64; sums of decimals have all 38 digits. Throws TypeMismatchError for what is not a number,
-/// and for decimals but for sum, min and max.
-HR_API Dtype rolling_dtype(RollingAggregate aggregate, Dtype dtype);
-
 /// Throws InvalidArgumentError for a window below 1, a negative ddof, and min_periods that is
 /// negative or above the window.
 HR_API void check_rolling(RollingOptions options);
@@ -52,7 +41,7 @@ HR_API void check_rolling(RollingOptions options);
 /// and maximum filters", 1992). About 2 ns a row and core for any window, of variances 10, of
 /// medians a search in the window and a move of half of it. Windows of more than 2^17 rows need
 /// memory for one window a thread.
-HR_API Column rolling(const Column& column, RollingAggregate aggregate, RollingOptions options,
+HR_API Column rolling(const Column& column, Aggregate aggregate, RollingOptions options,
                       const Segments& segments);
 
 }  // namespace hr

@@ -52,45 +52,44 @@ Rows rows_of(int64_t count, int64_t segment_rows, bool missing, int64_t offset, 
   return made;
 }
 
-std::optional<double> wanted(RollingAggregate aggregate, const RollingOptions& options,
+std::optional<double> wanted(Aggregate aggregate, const RollingOptions& options,
                              std::vector<double> seen) {
   const auto count = static_cast<int64_t>(seen.size());
   if (count < options.min_periods) return {};
   double sum = 0, squares = 0;
   for (const double value : seen) sum += value;
-  if (aggregate == RollingAggregate::kSum) return sum;
+  if (aggregate == Aggregate::kSum) return sum;
   if (count == 0) return {};
   std::sort(seen.begin(), seen.end());
   const double mean = sum / static_cast<double>(count);
   for (const double value : seen) squares += (value - mean) * (value - mean);
   const double variance = squares / static_cast<double>(count - options.ddof);
   switch (aggregate) {
-    case RollingAggregate::kMean:
+    case Aggregate::kMean:
       return mean;
-    case RollingAggregate::kMin:
+    case Aggregate::kMin:
       return seen.front();
-    case RollingAggregate::kMax:
+    case Aggregate::kMax:
       return seen.back();
-    case RollingAggregate::kMedian:
+    case Aggregate::kMedian:
       return (seen[static_cast<size_t>((count - 1) / 2)] + seen[static_cast<size_t>(count / 2)]) /
              2;
     default:
       if (count <= options.ddof) return {};
-      return aggregate == RollingAggregate::kStd ? std::sqrt(variance) : variance;
+      return aggregate == Aggregate::kStd ? std::sqrt(variance) : variance;
   }
 }
 
-constexpr RollingAggregate kAll[] = {RollingAggregate::kSum,      RollingAggregate::kMean,
-                                     RollingAggregate::kMin,      RollingAggregate::kMax,
-                                     RollingAggregate::kVariance, RollingAggregate::kStd,
-                                     RollingAggregate::kMedian};
+constexpr Aggregate kAll[] = {Aggregate::kSum,   Aggregate::kMean,     Aggregate::kMin,
+                              Aggregate::kMax,   Aggregate::kVariance, Aggregate::kStd,
+                              Aggregate::kMedian};
 
 double value_at(const Column& column, int64_t row) {
   if (column.dtype().is_floating()) return column.values<double>()[static_cast<size_t>(row)];
   return static_cast<double>(column.values<int64_t>()[static_cast<size_t>(row)]);
 }
 
-void compare(const Rows& rows, RollingAggregate aggregate, const RollingOptions& options) {
+void compare(const Rows& rows, Aggregate aggregate, const RollingOptions& options) {
   const Column got = rolling(rows.column, aggregate, options, rows.segments);
   const auto count = static_cast<int64_t>(rows.values.size());
   ASSERT_EQ(got.num_rows(), count);
@@ -103,10 +102,12 @@ void compare(const Rows& rows, RollingAggregate aggregate, const RollingOptions&
          ++at)
       if (const auto value = rows.values[static_cast<size_t>(at)]) seen.push_back(*value);
     const auto expected = wanted(aggregate, options, std::move(seen));
-    ASSERT_EQ(got.is_null(row), !expected) << rolling_name(aggregate) << " row " << row;
+    ASSERT_EQ(got.is_null(row), !expected)
+        << aggregate_name(aggregate, AggregateForm::kRolling) << " row " << row;
     if (expected)
       ASSERT_NEAR(value_at(got, row), *expected, 1e-9 * (1 + std::abs(*expected)))
-          << rolling_name(aggregate) << " row " << row << " window " << options.window;
+          << aggregate_name(aggregate, AggregateForm::kRolling) << " row " << row << " window "
+          << options.window;
     else
       ASSERT_EQ(value_at(got, row), 0);
   }
@@ -121,7 +122,7 @@ TEST(Rolling, MatchesALoopOverEachWindow) {
           ++seed;
           const Rows rows =
               rows_of(count, segment_rows, missing, static_cast<int64_t>(seed % 3), seed);
-          for (const RollingAggregate aggregate : kAll)
+          for (const Aggregate aggregate : kAll)
             for (const bool center : {false, true})
               compare(rows, aggregate,
                       {window, 1 + static_cast<int64_t>(seed % 2) * (window / 2), center});
@@ -133,8 +134,7 @@ TEST(Rolling, WindowsReachOverMorsels) {
     for (const int64_t segment_rows : {0, 100'000}) {
       const Rows rows = rows_of(2 * kMorselRows + 77, segment_rows, false, 0, 5);
       // Sums of these values are exact, so what is subtracted does no harm here.
-      const Column got =
-          rolling(rows.column, RollingAggregate::kSum, {window, 1, false}, rows.segments);
+      const Column got = rolling(rows.column, Aggregate::kSum, {window, 1, false}, rows.segments);
       double sum = 0;
       int64_t low = 0;
       for (int64_t row = 0; row < rows.column.num_rows(); ++row) {
@@ -157,7 +157,7 @@ TEST(Rolling, LongWindowsAndAllThreadsGiveTheSameBits) {
   const Column column(TypeId::kFloat64, count, std::move(buffer));
   const int before = threads();
   for (const int64_t window : {int64_t{5}, kMorselRows + 5, int64_t{1} << 60})
-    for (const RollingAggregate aggregate : {RollingAggregate::kMean, RollingAggregate::kStd}) {
+    for (const Aggregate aggregate : {Aggregate::kMean, Aggregate::kStd}) {
       std::vector<double> first;
       for (const int workers : {1, 2, 4}) {
         set_threads(workers);
@@ -176,7 +176,7 @@ TEST(Rolling, WhatLeftTheWindowLeavesNothingBehind) {
   Buffer buffer = Buffer::allocate(sizeof values);
   std::memcpy(buffer.mutable_data(), values, sizeof values);
   const Column column(TypeId::kFloat64, 9, std::move(buffer));
-  const Column sums = rolling(column, RollingAggregate::kSum, {2, 2, false}, Segments(9));
+  const Column sums = rolling(column, Aggregate::kSum, {2, 2, false}, Segments(9));
   const double expected[] = {0, 1e300, 3, infinity, infinity, 7, 9, 5, 2e-300};
   for (size_t i = 1; i < 9; ++i) EXPECT_EQ(sums.values<double>()[i], expected[i]) << i;
   EXPECT_TRUE(sums.is_null(0));
@@ -188,10 +188,10 @@ TEST(Rolling, IntegersStayIntegersAndWrap) {
   Buffer buffer = Buffer::allocate(sizeof values);
   std::memcpy(buffer.mutable_data(), values, sizeof values);
   const Column column(TypeId::kInt64, 3, std::move(buffer));
-  const Column sums = rolling(column, RollingAggregate::kSum, {2, 1, false}, Segments(3));
+  const Column sums = rolling(column, Aggregate::kSum, {2, 1, false}, Segments(3));
   EXPECT_EQ(sums.values<int64_t>()[1], -2);
   EXPECT_EQ(sums.values<int64_t>()[2], most - 3);
-  EXPECT_EQ(rolling(column, RollingAggregate::kMin, {2, 1, false}, Segments(3)).dtype(),
+  EXPECT_EQ(rolling(column, Aggregate::kMin, {2, 1, false}, Segments(3)).dtype(),
             Dtype(TypeId::kInt64));
 }
 
@@ -199,8 +199,9 @@ TEST(Rolling, RefusesWhatMakesNoWindow) {
   EXPECT_THROW(check_rolling({0, 0, false}), InvalidArgumentError);
   EXPECT_THROW(check_rolling({3, 4, false}), InvalidArgumentError);
   EXPECT_THROW(check_rolling({3, 1, false, -1}), InvalidArgumentError);
-  EXPECT_THROW(rolling_from_name("mode"), InvalidArgumentError);
-  EXPECT_THROW(rolling_dtype(RollingAggregate::kSum, TypeId::kString), TypeMismatchError);
+  EXPECT_THROW(aggregate_from_name("mode", AggregateForm::kRolling), InvalidArgumentError);
+  EXPECT_THROW(aggregate_dtype(Aggregate::kSum, TypeId::kString, AggregateForm::kRolling),
+               TypeMismatchError);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One decimal of many: exact sums whatever the threads, the least and the greatest.
+#include "headrace/algo/aggregate/aggregate.h"
 #include "headrace/algo/select/bitmap_builder.h"
-#include "headrace/base/enum_names.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
 
 #include <vector>
@@ -10,29 +10,26 @@ namespace hr {
 
 namespace {
 
-enum class Fold : uint8_t { kSum, kMin, kMax };
-constexpr std::string_view kNames[] = {"sum", "min", "max"};
-
 struct Partial {
   DecimalSum sum{};
   Int128 best = 0;
   int64_t count = 0;
 
-  void add(Int128 value, Fold fold) {
+  void add(Int128 value, Aggregate aggregate) {
     sum += DecimalSum(value);
-    if (count++ == 0 || (fold == Fold::kMin ? value < best : value > best)) best = value;
+    if (count++ == 0 || (aggregate == Aggregate::kMin ? value < best : value > best)) best = value;
   }
 
-  void merge(const Partial& other, Fold fold) {
+  void merge(const Partial& other, Aggregate aggregate) {
     sum += other.sum;
     if (other.count > 0 &&
-        (count == 0 || (fold == Fold::kMin ? other.best < best : other.best > best)))
+        (count == 0 || (aggregate == Aggregate::kMin ? other.best < best : other.best > best)))
       best = other.best;
     count += other.count;
   }
 };
 
-Column run(Fold fold, const Column& column, Dtype dtype) {
+Column run(Aggregate aggregate, const Column& column, Dtype dtype) {
   const int64_t rows = column.num_rows();
   const Nulls null(column);
   std::vector<Partial> parts(static_cast<size_t>(num_morsels(rows)));
@@ -41,48 +38,55 @@ Column run(Fold fold, const Column& column, Dtype dtype) {
     parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
       Partial& part = parts[static_cast<size_t>(morsel.index)];
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
-        if (!null(row)) part.add(in[row], fold);
+        if (!null(row)) part.add(in[row], aggregate);
     });
   }
   Partial all;
-  for (const Partial& part : parts) all.merge(part, fold);
+  for (const Partial& part : parts) all.merge(part, aggregate);
   Buffer value = Buffer::allocate_zeroed(16);
   Int128 result = all.best;
-  if (fold == Fold::kSum && !all.sum.get(&result))
+  if (aggregate == Aggregate::kSum && !all.sum.get(&result))
     throw_error<InvalidArgumentError>("sum", "the sum has more than 38 digits",
                                       {{"dtype", column.dtype().name()}},
                                       "use astype('float64') first");
   if (all.count > 0) *value.mutable_as<Int128>() = result;
-  if (all.count > 0 || fold == Fold::kSum) return Column(dtype, 1, std::move(value));
+  if (all.count > 0 || aggregate == Aggregate::kSum) return Column(dtype, 1, std::move(value));
   return Column(dtype, 1, std::move(value), Buffer::allocate_zeroed(1), 1);
 }
 
 struct DecimalReduction final : OperatorOf<DecimalReduction> {
-  Fold fold = Fold::kSum;
+  Aggregate aggregate = Aggregate::kSum;
   Dtype dtype{};  // of the result
 
-  std::string_view name() const override { return kNames[static_cast<size_t>(fold)]; }
-
-  Value execute(std::span<const Value> inputs) const override {
-    return run(fold, std::get<Column>(inputs[0]), dtype);
+  std::string_view name() const override {
+    return aggregate_name(aggregate, AggregateForm::kColumn);
   }
 
-  static auto parameters(auto& self) { return std::tie(self.fold, self.dtype); }
+  Value execute(std::span<const Value> inputs) const override {
+    return run(aggregate, std::get<Column>(inputs[0]), dtype);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.aggregate, self.dtype); }
 };
 
 }  // namespace
 
 NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
-  const auto fold = enum_from_name<Fold>("reduce", "kind", kind, kNames);
+  const Aggregate aggregate = aggregate_from_name(kind, AggregateForm::kColumn);
+  const AggregateRow& row = aggregate_row(aggregate);
+  if (row.decimals_as_floats || row.result == AggregateResult::kInt64)
+    throw_error<UnsupportedError>(kind, "decimals do not support this aggregate", {},
+                                  "use astype('float64') first");
   Signature signature = column->signature();
   if (signature.form != Form::kColumn || !signature.dtype.is_decimal())
     throw_error<TypeMismatchError>(kind, "expected a decimal column",
                                    {{"dtype", signature.dtype.name()}});
-  if (fold == Fold::kSum) signature.dtype = Dtype::decimal(kMostDigits, signature.dtype.scale());
+  if (aggregate == Aggregate::kSum)
+    signature.dtype = Dtype::decimal(kMostDigits, signature.dtype.scale());
   signature.shape = {1};
   signature.domain = 0;
-  signature.nullable = fold != Fold::kSum;
-  return operator_node(DecimalReduction::make(fold, signature.dtype), signature, {column});
+  signature.nullable = aggregate != Aggregate::kSum;
+  return operator_node(DecimalReduction::make(aggregate, signature.dtype), signature, {column});
 }
 
 }  // namespace hr

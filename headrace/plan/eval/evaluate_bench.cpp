@@ -85,7 +85,7 @@ void count_in_range(benchmark::State& state) {
   const int inside = apply(program, Op::kLogicalAnd,
                            {apply(program, Op::kGreater, {x, weak(program, 100)}),
                             apply(program, Op::kLess, {x, weak(program, 500)})});
-  program.add_reduction(inside, Reduction::kSum);
+  program.add_reduction(inside, Aggregate::kSum);
   run(state, program);
 }
 
@@ -102,7 +102,7 @@ void count_in_range_by_hand(benchmark::State& state) {
 void count_greater(benchmark::State& state) {
   Program program;
   const int x = program.input(0, TypeId::kFloat64, false);
-  program.add_reduction(apply(program, Op::kGreater, {x, weak(program, 100)}), Reduction::kSum);
+  program.add_reduction(apply(program, Op::kGreater, {x, weak(program, 100)}), Aggregate::kSum);
   run(state, program);
 }
 
@@ -139,7 +139,7 @@ void trigonometric_identity(benchmark::State& state) {
   const int c = apply(program, Op::kSquare, {apply(program, Op::kCos, {x})});
   const int one = program.constant(Scalar::weak(1.0));
   program.add_reduction(apply(program, Op::kEqual, {apply(program, Op::kAdd, {s, c}), one}),
-                        Reduction::kSum);
+                        Aggregate::kSum);
   run(state, program);
 }
 
@@ -167,15 +167,15 @@ void standardize(benchmark::State& state) {
 
 BENCHMARK(standardize)->UseRealTime();
 
-void reduction(benchmark::State& state, Reduction kind) {
+void reduction(benchmark::State& state, Aggregate kind) {
   for (auto _ : state) benchmark::DoNotOptimize(reduce(ramp(), kind));
   state.SetItemsProcessed(state.iterations() * kRows);
 }
 
-BENCHMARK_CAPTURE(reduction, sum, Reduction::kSum)->UseRealTime();
-BENCHMARK_CAPTURE(reduction, min, Reduction::kMin)->UseRealTime();
-BENCHMARK_CAPTURE(reduction, argmin, Reduction::kArgmin)->UseRealTime();
-BENCHMARK_CAPTURE(reduction, std, Reduction::kStd)->UseRealTime();
+BENCHMARK_CAPTURE(reduction, sum, Aggregate::kSum)->UseRealTime();
+BENCHMARK_CAPTURE(reduction, min, Aggregate::kMin)->UseRealTime();
+BENCHMARK_CAPTURE(reduction, argmin, Aggregate::kArgmin)->UseRealTime();
+BENCHMARK_CAPTURE(reduction, std, Aggregate::kStd)->UseRealTime();
 
 void mask_of_comparison(benchmark::State& state) {
   Program program;

@@ -202,6 +202,11 @@ const char* function_of(Op op, bool& shared) {
   }
 }
 
+// The aggregate whose partial states another one is made of.
+Aggregate kernel_of(Aggregate reduction) {
+  return reduction == Aggregate::kSem ? Aggregate::kStd : reduction;
+}
+
 const char* why_unsupported(const Value& input, const Shape& shape) {
   if (const auto* column = std::get_if<Column>(&input))
     return column->null_count() > 0 ? "a column with nulls has no kernel for CUDA" : nullptr;
@@ -519,8 +524,9 @@ class Writer {
     ReductionText text;
     for (size_t r = 0; r < reductions.size(); ++r) {
       const Program::Output& output = program_.outputs()[reductions[r]];
+      const Aggregate kind = kernel_of(output.reduction);
       const std::string fold = "Fold<" + std::string(type_of(program_.dtype(output.value))) + ", " +
-                               std::to_string(static_cast<int>(output.reduction)) + ">";
+                               std::to_string(static_cast<int>(kind)) + ">";
       const std::string step = std::to_string(r);
       const std::string own = "fold" + step;
       const std::string place = "parts[" + step + "]";
@@ -529,7 +535,7 @@ class Writer {
       text.folds += "    " + fold + " " + own + ";\n";
       text.takes += "    if (inside) " + own + ".take(" + x + ", i, " + skip + ");\n";
       text.ends += "    " + own + ".fold_lanes();\n";
-      if (output.reduction == Reduction::kVariance || output.reduction == Reduction::kStd)
+      if (kind == Aggregate::kVariance || kind == Aggregate::kStd)
         // The values once more, from the cache.
         text.ends += "    const double " + own + "_mean = __shfl_sync(~0u, " + own +
                      ".value, 0) / static_cast<double>(__shfl_sync(~0u, " + own + ".count, 0));\n" +
@@ -635,6 +641,9 @@ std::string why_unsupported(const Program& program, std::span<const Value> input
     if (const char* why =
             needed[v] ? why_unsupported(program, program.nodes()[v], inputs, shape) : nullptr)
       return why;
+  for (const Program::Output& output : program.outputs())
+    if (output.kind == OutputKind::kReduction && kernel_of(output.reduction) > Aggregate::kCount)
+      return "this aggregate has no kernel for CUDA";
   const auto reductions =
       std::count_if(program.outputs().begin(), program.outputs().end(),
                     [](const auto& output) { return output.kind == OutputKind::kReduction; });

@@ -210,9 +210,9 @@ TEST_F(EvaluateTest, BitsDoNotDependOnLevelThreadsOrSlicing) {
       const int one = apply(program, Op::kEqual, {sum, program.constant(Scalar::weak(int64_t{1}))});
       program.add_column(sum);
       program.add_column(one);
-      program.add_reduction(sum, Reduction::kSum);
-      program.add_reduction(one, Reduction::kSum);
-      program.add_reduction(sum, Reduction::kVariance);
+      program.add_reduction(sum, Aggregate::kSum);
+      program.add_reduction(one, Aggregate::kSum);
+      program.add_reduction(sum, Aggregate::kVariance);
       std::vector<Value> reference;
       for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512})
         for (const int workers : {1, 2, 4}) {
@@ -358,16 +358,16 @@ TEST_F(EvaluateTest, FusedReductionsEqualReduce) {
     const Column input = column(x);
     Program program;
     const int v = program.input(0, TypeId::kFloat32, false);
-    const Reduction all[] = {Reduction::kSum,   Reduction::kMean,   Reduction::kMin,
-                             Reduction::kMax,   Reduction::kArgmin, Reduction::kArgmax,
-                             Reduction::kStd,   Reduction::kAny,    Reduction::kAll,
-                             Reduction::kCount, Reduction::kProduct};
-    for (const Reduction r : all) program.add_reduction(v, r);
+    const Aggregate all[] = {Aggregate::kSum,   Aggregate::kMean,   Aggregate::kMin,
+                             Aggregate::kMax,   Aggregate::kArgmin, Aggregate::kArgmax,
+                             Aggregate::kStd,   Aggregate::kAny,    Aggregate::kAll,
+                             Aggregate::kCount, Aggregate::kProduct};
+    for (const Aggregate r : all) program.add_reduction(v, r);
     const Value inputs[] = {input};
     const std::vector<Value> got = evaluate(program, inputs, n);
     for (size_t i = 0; i < std::size(all); ++i)
       EXPECT_EQ(std::get<Scalar>(got[i]).as<double>(), reduce(input, all[i]).as<double>())
-          << reduction_name(all[i]) << " " << n;
+          << aggregate_name(all[i], AggregateForm::kColumn) << " " << n;
   }
 }
 
@@ -395,7 +395,7 @@ TEST_F(EvaluateTest, BoolsAreBitsInColumnsAndBytesInTensors) {
   const int v = program.input(0, TypeId::kBool, false);
   program.add_tensor(v);
   program.add_column(apply(program, Op::kLogicalNot, {v}));
-  program.add_reduction(v, Reduction::kSum);
+  program.add_reduction(v, Aggregate::kSum);
   const Value inputs[] = {c};
   const std::vector<Value> got = evaluate(program, inputs, 9);
   const uint8_t bytes[] = {0, 1, 1, 0, 0, 1, 0, 1, 1};

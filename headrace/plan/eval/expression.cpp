@@ -516,8 +516,8 @@ int Program::add_block(int value) {
   return static_cast<int>(outputs_.size()) - 1;
 }
 
-int Program::add_reduction(int value, Reduction reduction, ReduceOptions options) {
-  reduction_dtype(reduction, dtype(value));
+int Program::add_reduction(int value, Aggregate reduction, ReduceOptions options) {
+  aggregate_dtype(reduction, dtype(value), AggregateForm::kColumn);
   outputs_.push_back({OutputKind::kReduction, value, reduction, options});
   return static_cast<int>(outputs_.size()) - 1;
 }

@@ -107,7 +107,7 @@ class HR_API Program {
   struct Output {
     OutputKind kind;
     int value;
-    Reduction reduction = Reduction::kSum;
+    Aggregate reduction = Aggregate::kSum;
     ReduceOptions options;
   };
 
@@ -127,7 +127,7 @@ class HR_API Program {
   int add_column(int value);  ///< validity kept; bool as a bitmap; null slots are zero
   int add_tensor(int value);  ///< bool as bytes; throws InvalidArgumentError if nullable
   int add_block(int value);
-  int add_reduction(int value, Reduction reduction, ReduceOptions options = {});
+  int add_reduction(int value, Aggregate reduction, ReduceOptions options = {});
 
   Dtype dtype(int value) const { return nodes_[static_cast<size_t>(value)].dtype; }
 

@@ -117,6 +117,8 @@ struct Partial {
   int64_t count;
   double value;
   double squares;
+  double cubes;  // of no kernel yet
+  double fourths;
   uint64_t integer;
   int64_t index;
   bool has_null;
@@ -219,8 +221,8 @@ template <class T, int kind> struct Fold {
 
   // Of lane 0; for the variance `value` is the mean, and the squares come later.
   HR_INLINE Partial partial() const {
-    Partial p{count, in_value ? value : 0.0, squares, integer, index, false};
-    if (count == 0) p = Partial{0, 0, 0, 0, -1, false};
+    Partial p{count, in_value ? value : 0.0, squares, 0, 0, integer, index, false};
+    if (count == 0) p = Partial{0, 0, 0, 0, 0, 0, -1, false};
     else if (kind == kVariance || kind == kStd) p.value = value / static_cast<double>(count);
     return p;
   }

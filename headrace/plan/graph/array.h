@@ -44,15 +44,15 @@ class Array {
   /// The steps that an evaluation would take.
   std::string explain() const { return hr::explain(std::span(&node_, 1)).text; }
 
-  Array sum() const { return reduction_node(Reduction::kSum, node_); }
+  Array sum() const { return reduction_node(Aggregate::kSum, node_); }
 
-  Array mean() const { return reduction_node(Reduction::kMean, node_); }
+  Array mean() const { return reduction_node(Aggregate::kMean, node_); }
 
-  Array std() const { return reduction_node(Reduction::kStd, node_); }
+  Array std() const { return reduction_node(Aggregate::kStd, node_); }
 
-  Array min() const { return reduction_node(Reduction::kMin, node_); }
+  Array min() const { return reduction_node(Aggregate::kMin, node_); }
 
-  Array max() const { return reduction_node(Reduction::kMax, node_); }
+  Array max() const { return reduction_node(Aggregate::kMax, node_); }
 
   /// All but the `first` first and the `last` last rows, shared.
   Array trim(int64_t first, int64_t last) const { return trim_node(node_, first, last); }

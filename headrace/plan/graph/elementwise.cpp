@@ -195,17 +195,17 @@ NodePtr scalar_node(const Scalar& value) {
   return data_node(value, "scalar");
 }
 
-NodePtr reduction_node(Reduction reduction, const NodePtr& input, ReduceOptions options) {
+NodePtr reduction_node(Aggregate reduction, const NodePtr& input, ReduceOptions options) {
   const Signature& from = input->signature();
   if (from.form == Form::kTable)
-    throw_error<TypeMismatchError>(reduction_name(reduction), "a table cannot be reduced", {},
-                                   "select a column");
+    throw_error<TypeMismatchError>(aggregate_name(reduction, AggregateForm::kColumn),
+                                   "a table cannot be reduced", {}, "select a column");
   auto made = std::make_shared<ReductionOperator>();
   made->reduction = reduction;
   made->options = options;
   Signature signature;
   signature.form = Form::kTensor;
-  signature.dtype = reduction_dtype(reduction, from.dtype);
+  signature.dtype = aggregate_dtype(reduction, from.dtype, AggregateForm::kColumn);
   return operator_node(std::move(made), std::move(signature), {input});
 }
 

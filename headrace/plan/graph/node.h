@@ -104,7 +104,7 @@ HR_API NodePtr scalar_node(const Scalar& value);
 HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
 
 /// A reduction over all elements (a 0-d array).
-HR_API NodePtr reduction_node(Reduction reduction, const NodePtr& input,
+HR_API NodePtr reduction_node(Aggregate reduction, const NodePtr& input,
                               ReduceOptions options = {});
 
 /// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.

@@ -94,12 +94,14 @@ inline int64_t Node::Fields::part() const {
 
 /// The reduction at the end of a chain.
 struct ReductionOperator final : OperatorOf<ReductionOperator> {
-  Reduction reduction = Reduction::kSum;
+  Aggregate reduction = Aggregate::kSum;
   ReduceOptions options{};
 
   NodeKind kind() const override { return NodeKind::kReduction; }
 
-  std::string_view name() const override { return reduction_name(reduction); }
+  std::string_view name() const override {
+    return aggregate_name(reduction, AggregateForm::kColumn);
+  }
 
   Value execute(std::span<const Value>) const override;
 

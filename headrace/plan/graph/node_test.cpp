@@ -37,7 +37,7 @@ Explanation explain_one(const NodePtr& node) {
 TEST(Node, ChainAndReductionAreOnePass) {
   const NodePtr x = numbers(200'000);
   const NodePtr y = elementwise_node(Op::kAdd, {elementwise_node(Op::kMultiply, {x, x}), weak(1)});
-  const NodePtr total = reduction_node(Reduction::kSum, y);
+  const NodePtr total = reduction_node(Aggregate::kSum, y);
   EXPECT_EQ(explain_one(total).full_passes, 1);
   EXPECT_FALSE(total->is_ready());
   const double n = 200'000;
@@ -48,9 +48,9 @@ TEST(Node, ChainAndReductionAreOnePass) {
 
 TEST(Node, SeveralReductionsOfOneColumnShareThePass) {
   const NodePtr x = numbers(100'000);
-  const std::vector<NodePtr> wanted{reduction_node(Reduction::kMean, x),
-                                    reduction_node(Reduction::kMin, x),
-                                    reduction_node(Reduction::kMax, x)};
+  const std::vector<NodePtr> wanted{reduction_node(Aggregate::kMean, x),
+                                    reduction_node(Aggregate::kMin, x),
+                                    reduction_node(Aggregate::kMax, x)};
   EXPECT_EQ(explain(wanted).steps, 1);
   force(wanted);
   EXPECT_EQ(item(wanted[0]), 49'999.5);
@@ -82,8 +82,8 @@ TEST(Node, PiecesThatNobodyElseHoldsArePutTogetherFirst) {
 
 TEST(Node, AReductionInsideAChainIsAPassOfItsOwn) {
   const NodePtr x = numbers(1000);
-  const NodePtr centred = elementwise_node(Op::kSubtract, {x, reduction_node(Reduction::kMean, x)});
-  const NodePtr total = reduction_node(Reduction::kSum, elementwise_node(Op::kAbsolute, {centred}));
+  const NodePtr centred = elementwise_node(Op::kSubtract, {x, reduction_node(Aggregate::kMean, x)});
+  const NodePtr total = reduction_node(Aggregate::kSum, elementwise_node(Op::kAbsolute, {centred}));
   EXPECT_EQ(explain_one(total).full_passes, 2);
   EXPECT_EQ(item(total), 250'000);
 }
@@ -97,7 +97,7 @@ TEST(Node, OperatorsSeeMaterialisedInputs) {
         ++runs;
         return inputs[0];
       });
-  const NodePtr sum = reduction_node(Reduction::kSum, elementwise_node(Op::kAdd, {op, doubled}));
+  const NodePtr sum = reduction_node(Aggregate::kSum, elementwise_node(Op::kAdd, {op, doubled}));
   EXPECT_EQ(item(sum), 180);
   EXPECT_EQ(item(sum), 180);
   EXPECT_EQ(runs, 1);
@@ -122,7 +122,7 @@ std::shared_ptr<TestTable> two_columns(std::vector<std::vector<bool>>& asked) {
 TEST(Node, OnlyTheWantedPartsOfATableRun) {
   std::vector<std::vector<bool>> asked;
   const NodePtr table = table_node(two_columns(asked), {});
-  EXPECT_EQ(item(reduction_node(Reduction::kMax, part_node(table, 1))), 999);
+  EXPECT_EQ(item(reduction_node(Aggregate::kMax, part_node(table, 1))), 999);
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0], (std::vector<bool>{false, true}));
 }
@@ -200,7 +200,7 @@ TEST(Node, UnknownLengthsFitWhenTheyComeFromOneSource) {
   EXPECT_EQ(steps->signature().rows(), kUnknown);
   EXPECT_THROW(elementwise_node(Op::kSubtract, {x, trim_node(x, 1, 0)}), InvalidArgumentError);
   EXPECT_THROW(elementwise_node(Op::kSubtract, {x, unknown()}), InvalidArgumentError);
-  EXPECT_EQ(item(reduction_node(Reduction::kSum, steps)), 9);
+  EXPECT_EQ(item(reduction_node(Aggregate::kSum, steps)), 9);
   EXPECT_EQ(steps->signature().rows(), kUnknown);
 }
 
@@ -229,7 +229,7 @@ TEST(Node, OverLiveMemoryEachNodeRunsWhenItIsMade) {
   const NodePtr view = slice_node(x, 1, 2);
   const NodePtr twice = elementwise_node(Op::kMultiply, {in_domain(view, 7), weak(2)});
   const NodePtr later = elementwise_node(Op::kAdd, {twice, weak(1)});
-  const NodePtr total = reduction_node(Reduction::kSum, as_tensor_node(as_column_node(view)));
+  const NodePtr total = reduction_node(Aggregate::kSum, as_tensor_node(as_column_node(view)));
   EXPECT_TRUE(twice->is_ready());
   EXPECT_FALSE(later->is_ready());  // over memory of our own
   foreign[1] = foreign[2] = 100;
@@ -254,8 +254,8 @@ TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
   force(a);
   EXPECT_EQ(std::get<Column>(force(prefix_node(later, 3))).num_rows(), 3);
   const NodePtr sum = elementwise_node(Op::kAdd, {b, later});
-  EXPECT_EQ(item(reduction_node(Reduction::kMax, sum)), 3 * 999);
-  EXPECT_EQ(item(reduction_node(Reduction::kMax, elementwise_node(Op::kAdd, {sum, a}))), 4 * 999);
+  EXPECT_EQ(item(reduction_node(Aggregate::kMax, sum)), 3 * 999);
+  EXPECT_EQ(item(reduction_node(Aggregate::kMax, elementwise_node(Op::kAdd, {sum, a}))), 4 * 999);
 }
 
 TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
@@ -264,7 +264,7 @@ TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
   scan->walks = 2;
   const NodePtr table = table_node(scan, {});
   const NodePtr column = part_node(table, 0);
-  const NodePtr total = reduction_node(Reduction::kSum, elementwise_node(Op::kSquare, {column}));
+  const NodePtr total = reduction_node(Aggregate::kSum, elementwise_node(Op::kSquare, {column}));
   const NodePtr rest = elementwise_node(Op::kAdd, {total, weak(1)});
   EXPECT_EQ(explain_one(rest).full_passes, 3);
   EXPECT_EQ(explain_one(rest).text.substr(0, 48),
@@ -293,7 +293,7 @@ TEST(Node, OtherThreadsMayReadANodeThatRuns) {
 TEST(Node, ADeepChainRunsAndDies) {
   NodePtr x = numbers(2);
   for (int i = 0; i < 20'000; ++i) x = elementwise_node(Op::kAdd, {x, weak(1)});
-  EXPECT_EQ(item(reduction_node(Reduction::kMax, x)), 20'001);
+  EXPECT_EQ(item(reduction_node(Aggregate::kMax, x)), 20'001);
 }
 
 TEST(View, StridesAndShapesShareTheMemory) {
@@ -303,7 +303,7 @@ TEST(View, StridesAndShapesShareTheMemory) {
   const Tensor& tensor = std::get<Tensor>(force(column));
   EXPECT_EQ(tensor.shape(), Shape{3});
   EXPECT_EQ(tensor.buffer(), std::get<Tensor>(x->value()).buffer());
-  EXPECT_EQ(item(reduction_node(Reduction::kSum, column)), 1 + 5 + 9);
+  EXPECT_EQ(item(reduction_node(Aggregate::kSum, column)), 1 + 5 + 9);
   EXPECT_THROW(reshape_node(x, {5, 2}), InvalidArgumentError);
   EXPECT_THROW(transpose_node(grid, {0, 0}), InvalidArgumentError);
 }

@@ -140,26 +140,22 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
   std::vector<std::pair<size_t, size_t>> strings;  // request and its place in `ordered`
   for (size_t k = 0; k < requests.size(); ++k) {
     AggregateRequest& request = requests[k];
-    const Aggregate kind = request.aggregate;
+    const AggregateRow& row = aggregate_row(request.aggregate);
     if (request.column < 0) continue;
     const Column& column = given[static_cast<size_t>(request.column)];
     const bool decimal = column.dtype().is_decimal();
-    if (goes_to_float(kind)) {
+    if (row.decimals_as_floats) {
       request.column = decimals.float_place(request.column, values);
       if (request.other >= 0) request.other = decimals.float_place(request.other, values);
       continue;
     }
-    if (decimal && kind == Aggregate::kSum) {
+    if (decimal && request.aggregate == Aggregate::kSum) {
       sums.push_back(k);
       continue;
     }
     const bool text = column.dtype().is_string() || decimal;
-    const bool gives_values = kind == Aggregate::kMin || kind == Aggregate::kMax ||
-                              kind == Aggregate::kLargest || kind == Aggregate::kSmallest;
-    const bool ranks = gives_values || kind == Aggregate::kArgmin || kind == Aggregate::kArgmax;
-    if (!(ranks && (text || column.dtype().is_category())) &&
-        !(text && kind == Aggregate::kNunique))
-      continue;
+    const bool counts = request.aggregate == Aggregate::kNunique;
+    if (!(row.compares() && (text || column.dtype().is_category())) && !(text && counts)) continue;
     size_t place = 0;
     while (place < ordered.size() && ordered[place].column != request.column) ++place;
     if (place == ordered.size()) {
@@ -168,7 +164,7 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
       values.push_back(ordered.back().normalized_keys);
     }
     request.column = ordered[place].at;
-    if (gives_values) strings.emplace_back(k, place);
+    if (row.result == AggregateResult::kValue) strings.emplace_back(k, place);
   }
   for (const size_t sum : sums) decimals.add_sum(sum, values, requests);
   const NormalizedKeys packed = NormalizedKeys::of(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group-by: one row for each distinct key, with aggregates of the rows that have it.
 #pragma once
+#include "headrace/algo/aggregate/aggregate.h"
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 
@@ -10,46 +11,6 @@
 #include <vector>
 
 namespace hr {
-
-enum class Aggregate : uint8_t {
-  kSum,
-  kProduct,
-  kMean,
-  kVariance,
-  kStd,
-  kMin,
-  kMax,
-  kCount,  ///< values that are neither null nor NaN
-  kSize,   ///< rows; takes no column
-  kFirst,  ///< the first value that is not missing
-  kLast,
-  kAny,
-  kAll,
-  kNunique,  ///< distinct values, missing ones left out
-  kMedian,
-  kQuantile,  ///< linear between ranks
-  kArgmin,    ///< the row of the minimum, the first of equals
-  kArgmax,
-  kCorrelation,  ///< of two columns, over the rows where both are there (Pearson's)
-  kLargest,      ///< the value with `rank` from the maximum, not of strings
-  kSmallest,
-  kFirstRow,  ///< the first row of the group; takes no column
-};
-
-/// "sum", "prod", "mean", "var", "std", "min", "max", "count", "size", "first", "last", "any",
-/// "all", "nunique", "median", "quantile", "idxmin", "idxmax", "corr", "nlargest", "nsmallest",
-/// "first_row".
-HR_API std::string_view aggregate_name(Aggregate aggregate);
-/// Throws InvalidArgumentError for an unknown word, naming the known ones.
-HR_API Aggregate aggregate_from_name(std::string_view name);
-
-/// Dtype of an aggregate of values of `dtype`: as `reduction_dtype` says; count, size, nunique and
-/// rows int64; median, quantile and corr float64; min, max, first and last the dtype. Of decimals
-/// sums have 38 digits, and the rest of arithmetic is that of float64. Throws TypeMismatchError
-/// naming the aggregate for unsupported dtypes: arithmetic wants numbers or bools, sums
-/// durations too; all others but the n largest and smallest of strings support everything but
-/// complex numbers.
-HR_API Dtype aggregate_dtype(Aggregate aggregate, Dtype dtype);
 
 /// The most values of a group that kLargest and kSmallest keep.
 inline constexpr int64_t kMostTop = 1024;

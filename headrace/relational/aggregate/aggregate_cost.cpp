@@ -17,9 +17,17 @@ constexpr double kFewSlots = 1 << 17;
 constexpr double kFewestSlots = 16384;  // where picked rows fold without being made
 constexpr double kPartitionRows = 1 << 15;
 
-bool is_ranked(Aggregate aggregate) {
-  return aggregate == Aggregate::kMedian || aggregate == Aggregate::kQuantile ||
-         aggregate == Aggregate::kNunique;
+// Bytes that a slot has of an accumulator; those of the second pass keep means too.
+double state_bytes(Accumulator accumulator) {
+  switch (accumulator) {
+    case Accumulator::kSquares:
+    case Accumulator::kOtherSquares:
+    case Accumulator::kArgmin:
+    case Accumulator::kArgmax:
+      return 24;
+    default:
+      return 8;
+  }
 }
 
 // What the requests read and keep.
@@ -38,17 +46,15 @@ AccumulatorCosts accumulator_costs(const InputEstimates& inputs, const std::vect
   AccumulatorCosts accumulators{.streams = 0, .states = 4, .results = 8};
   std::set<int64_t> columns;
   for (const AggregateRequest& each : requests) {
-    const Aggregate kind = each.aggregate;
+    const AggregateRow& row = aggregate_row(each.aggregate);
     accumulators.results += 8;
-    accumulators.ranked |= is_ranked(kind);
-    accumulators.counts_values |= kind == Aggregate::kNunique;
-    const bool argument = kind == Aggregate::kArgmin || kind == Aggregate::kArgmax;
-    accumulators.needs_rows |= argument || kind == Aggregate::kFirst || kind == Aggregate::kLast ||
-                               kind == Aggregate::kFirstRow;
-    const bool spread = kind == Aggregate::kVariance || kind == Aggregate::kStd;
-    const bool counted = kind == Aggregate::kCount || kind == Aggregate::kSize;
-    accumulators.states += spread ? 32 : argument ? 24 : counted || is_ranked(kind) ? 0 : 8;
-    if (kind == Aggregate::kCorrelation) accumulators.states += 64;
+    accumulators.ranked |= row.ranked;
+    accumulators.counts_values |=
+        each.aggregate == Aggregate::kNunique || each.aggregate == Aggregate::kMode;
+    accumulators.needs_rows |= row.rows != RowUse::kNone;
+    for (const Accumulator kept : row.accumulators) accumulators.states += state_bytes(kept);
+    const bool counted = row.input != AggregateInput::kValues &&
+                         row.input != AggregateInput::kFloats && row.accumulators.empty();
     for (const int64_t place : {each.column, each.other})
       if (place >= 0 && !(counted && !inputs.dtype(place).is_floating())) columns.insert(place);
   }

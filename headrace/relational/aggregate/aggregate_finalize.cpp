@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of all partitions as columns in the wanted order.
+#include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 namespace hr {
 
@@ -67,30 +69,25 @@ Buffer places_by_first_row(const std::vector<GroupResults>& partitions,
   return places;
 }
 
-// What an aggregate has for some slots: bits of the class of `result_class`, and whether it is
-// there.
+// The class of the 8 bytes that an aggregate has for a group.
 ValueClass result_class(const PlannedAggregate& aggregate, const AggregatePlan& plan) {
-  switch (aggregate.request.aggregate) {
-    case Aggregate::kSum:
-    case Aggregate::kProduct:
-    case Aggregate::kMin:
-    case Aggregate::kMax:
-    case Aggregate::kLargest:
-    case Aggregate::kSmallest:
-      return plan.inputs[static_cast<size_t>(aggregate.input)].value_class;
-    case Aggregate::kMean:
-    case Aggregate::kVariance:
-    case Aggregate::kStd:
-    case Aggregate::kMedian:
-    case Aggregate::kQuantile:
-    case Aggregate::kCorrelation:
+  const AggregateRow& row = aggregate_row(aggregate.request.aggregate);
+  switch (row.result) {
+    case AggregateResult::kMoment:
+    case AggregateResult::kFloat64:
       return ValueClass::kFloating;
+    case AggregateResult::kValue:
+    case AggregateResult::kTotal:
+      if (row.input == AggregateInput::kValues)
+        return plan.inputs[static_cast<size_t>(aggregate.input)].value_class;
+      break;  // a row's number
     default:
-      return ValueClass::kSigned;
+      break;
   }
+  return ValueClass::kSigned;
 }
 
-// Fold::kSquares of a slot less what the rounding of its mean adds to them (Chan, Golub and
+// Accumulator::kSquares of a slot less what the rounding of its mean adds to them (Chan, Golub and
 // LeVeque, "Algorithms for Computing the Sample Variance", 1983); 0 where no more is left than the
 // rounding of the sums, as where all values are equal.
 double squares_of(const double* sums, uint32_t slot, int64_t values) {
@@ -101,130 +98,149 @@ double squares_of(const double* sums, uint32_t slot, int64_t values) {
   return made > count * std::numeric_limits<double>::epsilon() * squares ? made : 0;
 }
 
-void result_of(const PlannedAggregate& aggregate, const AggregatePlan& plan, size_t number,
-               const AggregatePartition& partition, const uint32_t* slots, int64_t count,
-               uint64_t* bits, uint8_t* valid) {
-  const auto* sizes = partition.sizes.as<uint32_t>();
-  const AccumulatorInput* input =
-      aggregate.input < 0 ? nullptr : &plan.inputs[static_cast<size_t>(aggregate.input)];
-  const AccumulatorStates* states =
-      aggregate.input < 0 ? nullptr : &partition.states[static_cast<size_t>(aggregate.input)];
-  const uint32_t* missing = states && states->missing ? states->missing.as<uint32_t>() : nullptr;
-  const auto values = [&](uint32_t slot) {
-    return int64_t{sizes[slot]} - (missing ? missing[slot] : 0);
-  };
-  const auto state = [&]<class T>(std::type_identity<T>, size_t k) {
-    return states->values[aggregate.accumulators[k]].template as<T>();
-  };
-  constexpr std::type_identity<double> kDouble{};
-  const auto put = [&](auto&& value, auto&& is_valid) {
-    for (int64_t i = 0; i < count; ++i) {
-      bits[i] = std::bit_cast<uint64_t>(value(slots[i]));
-      valid[i] = is_valid(slots[i]);
+// What an aggregate has for some slots: bits of its result's class, and whether it is there.
+class SlotResults {
+ public:
+  SlotResults(const PlannedAggregate& aggregate, const AggregatePlan& plan,
+              const AggregatePartition& partition, std::span<const uint32_t> slots, uint64_t* bits,
+              uint8_t* valid)
+      : aggregate_(aggregate),
+        kind_(aggregate.request.aggregate),
+        partition_(partition),
+        slots_(slots),
+        bits_(bits),
+        valid_(valid),
+        sizes_(partition.sizes.as<uint32_t>()),
+        fewest_(aggregate_row(kind_).fewest_values(
+            aggregate.request.min_count, aggregate.request.ddof, aggregate.request.rank)) {
+    if (aggregate.input < 0) return;
+    input_ = &plan.inputs[static_cast<size_t>(aggregate.input)];
+    states_ = &partition.states[static_cast<size_t>(aggregate.input)];
+    if (states_->missing) missing_ = states_->missing.as<uint32_t>();
+  }
+
+  // `number` is the aggregate's place in the plan.
+  void write(size_t number) const {
+    const AggregateRow& row = aggregate_row(kind_);
+    if (row.ranked) {
+      const auto* ranked = partition_.ranked[number].as<uint64_t>();
+      return put([&](uint32_t slot) { return ranked[slot]; });
     }
-  };
-  const auto always = [](uint32_t) { return true; };
-  const auto some = [&](uint32_t slot) { return values(slot) > 0; };
-  switch (aggregate.request.aggregate) {
-    case Aggregate::kSize:
-      return put([&](uint32_t slot) { return int64_t{sizes[slot]}; }, always);
-    case Aggregate::kCount:
-      return put(values, always);
-    case Aggregate::kSum:
-    case Aggregate::kProduct: {
-      const auto* folded = state(std::type_identity<uint64_t>{}, 0);
-      const int64_t least = aggregate.request.min_count;
-      return put([&](uint32_t slot) { return folded[slot]; },
-                 [&](uint32_t slot) { return values(slot) >= least; });
-    }
-    case Aggregate::kMin:
-    case Aggregate::kMax: {
-      const auto* folded = state(std::type_identity<uint64_t>{}, 0);
-      return put([&](uint32_t slot) { return some(slot) ? folded[slot] : 0; }, some);
-    }
-    case Aggregate::kLargest:
-    case Aggregate::kSmallest: {
-      const auto* best = state(std::type_identity<uint64_t>{}, 0);
-      const int64_t rank = aggregate.request.rank, top = input->top;
-      const auto enough = [&](uint32_t slot) { return values(slot) > rank; };
-      return put([&](uint32_t slot) { return enough(slot) ? best[slot * top + rank] : 0; }, enough);
-    }
-    case Aggregate::kMean: {
-      const double* sums = state(kDouble, 0);
-      return put(
-          [&](uint32_t slot) {
-            return some(slot) ? sums[slot] / static_cast<double>(values(slot)) : 0.0;
-          },
-          some);
-    }
-    case Aggregate::kVariance:
-    case Aggregate::kStd: {
-      const double* squares = state(kDouble, 1);
-      const bool root = aggregate.request.aggregate == Aggregate::kStd;
-      const int64_t ddof = aggregate.request.ddof;
-      const auto enough = [&](uint32_t slot) { return values(slot) > std::max<int64_t>(ddof, 0); };
-      return put(
-          [&](uint32_t slot) {
-            if (!enough(slot)) return 0.0;
-            const double variance =
-                squares_of(squares, slot, values(slot)) / static_cast<double>(values(slot) - ddof);
-            return root ? std::sqrt(variance) : variance;
-          },
-          enough);
-    }
-    case Aggregate::kCorrelation: {
-      const double *x = state(kDouble, 2), *y = state(kDouble, 3), *cross = state(kDouble, 4);
-      for (int64_t i = 0; i < count; ++i) {
-        const uint32_t slot = slots[i];
-        const int64_t rows = values(slot), sum = 2 * int64_t{slot} + 1;
-        const double of_x = rows > 1 ? squares_of(x, slot, rows) : 0,
-                     of_y = rows > 1 ? squares_of(y, slot, rows) : 0;
-        valid[i] = of_x > 0 && of_y > 0;
-        if (!valid[i]) {
-          bits[i] = 0;
-          continue;
-        }
-        const double product = cross[slot] - x[sum] * (y[sum] / static_cast<double>(rows));
-        bits[i] = std::bit_cast<uint64_t>(
-            std::clamp(product / (std::sqrt(of_x) * std::sqrt(of_y)), -1.0, 1.0));
-      }
-      return;
-    }
-    case Aggregate::kAny:
-    case Aggregate::kAll: {
-      const auto* nonzero = state(std::type_identity<int64_t>{}, 0);
-      const bool all = aggregate.request.aggregate == Aggregate::kAll;
-      return put(
-          [&](uint32_t slot) {
-            return int64_t{all ? nonzero[slot] == values(slot) : nonzero[slot] > 0};
-          },
-          always);
-    }
-    case Aggregate::kFirst:
-    case Aggregate::kLast:
-    case Aggregate::kFirstRow: {
-      const auto* rows = state(std::type_identity<int64_t>{}, 0);
-      return put([&](uint32_t slot) { return std::max<int64_t>(rows[slot], 0); },
-                 [&](uint32_t slot) { return rows[slot] >= 0; });
-    }
-    case Aggregate::kArgmin:
-    case Aggregate::kArgmax: {
-      const auto* rows = states->rows[aggregate.accumulators[0]].as<int64_t>();
-      return put([&](uint32_t slot) { return std::max<int64_t>(rows[slot], 0); },
-                 [&](uint32_t slot) { return rows[slot] >= 0; });
-    }
-    case Aggregate::kNunique:
-    case Aggregate::kMedian:
-    case Aggregate::kQuantile: {
-      const auto* ranked = partition.ranked[number].as<uint64_t>();
-      const auto* counts =
-          partition.ranked_counts[static_cast<size_t>(aggregate.ranked)].as<uint32_t>();
-      const bool distinct = aggregate.request.aggregate == Aggregate::kNunique;
-      return put([&](uint32_t slot) { return ranked[slot]; },
-                 [&](uint32_t slot) { return distinct || counts[slot] > 0; });
+    if (row.accumulators.empty()) return put([&](uint32_t slot) { return values(slot); });
+    if (row.has(Accumulator::kCross)) return write_correlation();
+    if (row.result == AggregateResult::kMoment) return write_moment();
+    if (row.rows != RowUse::kNone) return write_row();
+    write_fold();
+  }
+
+ private:
+  int64_t values(uint32_t slot) const {
+    return int64_t{sizes_[slot]} - (missing_ ? missing_[slot] : 0);
+  }
+
+  bool has_enough(uint32_t slot) const { return values(slot) >= fewest_; }
+
+  template <class T>
+  const T* state(size_t k) const {
+    return states_->values[aggregate_.accumulators[k]].as<T>();
+  }
+
+  template <class F>
+  void put(F&& value) const {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      bits_[i] = std::bit_cast<uint64_t>(value(slots_[i]));
+      valid_[i] = has_enough(slots_[i]);
     }
   }
-}
+
+  // 0 where there are too few values.
+  template <class F>
+  void put_number(F&& number) const {
+    put([&](uint32_t slot) { return has_enough(slot) ? number(slot) : 0.0; });
+  }
+
+  void write_fold() const {
+    const auto* folded = state<uint64_t>(0);
+    const auto* nonzero = state<int64_t>(0);
+    switch (kind_) {
+      case Aggregate::kAny:
+        return put([&](uint32_t slot) { return int64_t{nonzero[slot] > 0}; });
+      case Aggregate::kAll:
+        return put([&](uint32_t slot) { return int64_t{nonzero[slot] == values(slot)}; });
+      case Aggregate::kSum:
+      case Aggregate::kProduct:
+        return put([&](uint32_t slot) { return folded[slot]; });
+      default: {  // extremes, of which some keep several
+        const bool top = kind_ == Aggregate::kLargest || kind_ == Aggregate::kSmallest;
+        const int64_t width = top ? input_->top : 1, rank = aggregate_.request.rank;
+        return put([&](uint32_t slot) {
+          return has_enough(slot) ? folded[slot * width + (top ? rank : 0)] : 0;
+        });
+      }
+    }
+  }
+
+  void write_moment() const {
+    const double* sums = state<double>(0);
+    if (kind_ == Aggregate::kMean)
+      return put_number(
+          [&](uint32_t slot) { return sums[slot] / static_cast<double>(values(slot)); });
+    const double* squares = state<double>(1);
+    if (kind_ == Aggregate::kSkew || kind_ == Aggregate::kKurtosis)
+      return put_number([&](uint32_t slot) {
+        const Moments moments =
+            Moments::of(static_cast<double>(values(slot)), 0,
+                        {squares[2 * int64_t{slot} + 1], squares[2 * int64_t{slot}],
+                         state<double>(2)[slot], state<double>(3)[slot]});
+        return kind_ == Aggregate::kSkew ? moments.skewness() : moments.kurtosis();
+      });
+    const int64_t ddof = aggregate_.request.ddof;
+    put_number([&](uint32_t slot) {
+      const int64_t count = values(slot);
+      const double variance = squares_of(squares, slot, count) / static_cast<double>(count - ddof);
+      if (kind_ == Aggregate::kVariance) return variance;
+      const double deviation = std::sqrt(variance);
+      return kind_ == Aggregate::kStd ? deviation
+                                      : deviation / std::sqrt(static_cast<double>(count));
+    });
+  }
+
+  void write_correlation() const {
+    const double *x = state<double>(2), *y = state<double>(3), *cross = state<double>(4);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      const uint32_t slot = slots_[i];
+      const int64_t rows = values(slot), sum = 2 * int64_t{slot} + 1;
+      const double of_x = has_enough(slot) ? squares_of(x, slot, rows) : 0,
+                   of_y = has_enough(slot) ? squares_of(y, slot, rows) : 0;
+      valid_[i] = of_x > 0 && of_y > 0;
+      if (!valid_[i]) {
+        bits_[i] = 0;
+        continue;
+      }
+      const double product = cross[slot] - x[sum] * (y[sum] / static_cast<double>(rows));
+      bits_[i] = std::bit_cast<uint64_t>(
+          std::clamp(product / (std::sqrt(of_x) * std::sqrt(of_y)), -1.0, 1.0));
+    }
+  }
+
+  void write_row() const {
+    const Buffer& kept = states_->rows[aggregate_.accumulators[0]];
+    const int64_t* rows = kept ? kept.as<int64_t>() : state<int64_t>(0);
+    put([&](uint32_t slot) { return std::max<int64_t>(rows[slot], 0); });
+  }
+
+  const PlannedAggregate& aggregate_;
+  const Aggregate kind_;
+  const AggregatePartition& partition_;
+  const std::span<const uint32_t> slots_;
+  uint64_t* const bits_;
+  uint8_t* const valid_;
+  const uint32_t* const sizes_;
+  const int64_t fewest_;
+  const AccumulatorInput* input_ = nullptr;
+  const AccumulatorStates* states_ = nullptr;
+  const uint32_t* missing_ = nullptr;
+};
 
 class Collector {
  public:
@@ -249,8 +265,7 @@ class Collector {
 
   Column column(size_t number, const std::vector<Column>& values) {
     const PlannedAggregate& aggregate = plan_.aggregates[number];
-    const Aggregate kind = aggregate.request.aggregate;
-    const bool picks = kind == Aggregate::kFirst || kind == Aggregate::kLast;
+    const bool picks = aggregate_row(aggregate.request.aggregate).rows == RowUse::kOrder;
     const Dtype dtype = picks ? Dtype(TypeId::kInt64) : aggregate.dtype;
     const int64_t width = dtype.size_bytes();
     const ValueClass value_class = result_class(aggregate, plan_);
@@ -416,8 +431,9 @@ GroupResults finalize_partition(const NormalizedKeys& packed, const AggregatePla
   for (size_t k = 0; k < plan.aggregates.size(); ++k) {
     Buffer values = Buffer::allocate(8 * groups);
     auto* has = marks + used;
-    result_of(plan.aggregates[k], plan, k, partition, slots, groups, values.mutable_as<uint64_t>(),
-              has);
+    SlotResults(plan.aggregates[k], plan, partition, {slots, static_cast<size_t>(groups)},
+                values.mutable_as<uint64_t>(), has)
+        .write(k);
     const bool all = std::memchr(has, 0, static_cast<size_t>(groups)) == nullptr;
     results.values.push_back(std::move(values));
     results.valid_at.push_back(all ? -1 : used);

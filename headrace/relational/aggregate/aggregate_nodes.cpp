@@ -44,35 +44,22 @@ void check_request(const AggregateRequest& request) {
     throw_error<InvalidArgumentError>(kOp, "ddof is negative", {{"ddof", request.ddof}});
 }
 
-bool takes_column(Aggregate aggregate) {
-  return aggregate != Aggregate::kSize && aggregate != Aggregate::kFirstRow;
-}
-
 Dtype place_request(GroupColumn& column, const NodePtr& first, OperatorInputs& inputs) {
   AggregateRequest& request = column.request;
   check_request(request);
   request.column = request.other = -1;
-  if (!takes_column(request.aggregate)) return TypeId::kInt64;
+  if (aggregate_row(request.aggregate).input == AggregateInput::kNoColumn) return TypeId::kInt64;
   const auto place = [&](const NodePtr& values) {
     const NodePtr node = column_node(kOp, values, column.name);
     check_rows(first, node, column.name);
-    const Dtype dtype = aggregate_dtype(request.aggregate, node->signature().dtype);
+    const Dtype dtype =
+        aggregate_dtype(request.aggregate, node->signature().dtype, AggregateForm::kGroup);
     return std::pair(inputs.add(node), dtype);
   };
   const auto [at, dtype] = place(column.values);
   request.column = at;
   if (request.aggregate == Aggregate::kCorrelation) request.other = place(column.other).first;
   return dtype;
-}
-
-// Whether the result does not tell at which rows its values stood.
-bool forgets_rows(const AggregateRequest& request) {
-  return request.aggregate != Aggregate::kArgmin && request.aggregate != Aggregate::kArgmax &&
-         request.aggregate != Aggregate::kFirstRow;
-}
-
-bool depends_on_order(const AggregateRequest& request) {
-  return request.aggregate == Aggregate::kFirst || request.aggregate == Aggregate::kLast;
 }
 
 /// One row a group: its keys, then an aggregate a request.
@@ -105,7 +92,9 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
 
   bool ignores_order() const override {
     return takes_key_filter() && options.order != GroupOrder::kFirstSeen &&
-           std::none_of(requests.begin(), requests.end(), depends_on_order);
+           std::none_of(requests.begin(), requests.end(), [](const AggregateRequest& request) {
+             return aggregate_row(request.aggregate).rows == RowUse::kOrder;
+           });
   }
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
@@ -133,7 +122,9 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
   }
 
   bool takes_key_filter() const override {
-    return std::all_of(requests.begin(), requests.end(), forgets_rows);
+    return std::none_of(requests.begin(), requests.end(), [](const AggregateRequest& request) {
+      return aggregate_row(request.aggregate).rows == RowUse::kNumbers;
+    });
   }
 
   NodePtr with_key_filter(std::span<const NodePtr> inputs, int64_t column,
@@ -354,7 +345,9 @@ struct Transform final : OperatorOf<Transform> {
 
   std::string_view name() const override { return "transform"; }
 
-  std::string arguments() const override { return std::string(aggregate_name(request.aggregate)); }
+  std::string arguments() const override {
+    return std::string(aggregate_name(request.aggregate, AggregateForm::kGroup));
+  }
 
   int passes() const override { return 3; }
 

@@ -33,9 +33,6 @@ struct AggregatePlan {
   bool needs_second = false;
 };
 
-/// Whether decimals are folded as float64.
-bool goes_to_float(Aggregate aggregate);
-
 AggregatePlan plan_aggregates(const std::vector<Column>& values,
                               const std::vector<AggregateRequest>& requests);
 

@@ -43,8 +43,8 @@ class Pairs {
     const int64_t most = std::clamp<int64_t>(kMostSums / num_pairs_, 1, kMostParts);
     part_rows_ = std::max(kLeastRows, divide_up(rows_, most));
     for (const Column& column : columns_) {
-      const Scalar mean = reduce(column, Reduction::kMean, {.skip_nan = true});
-      const Scalar there = reduce(column, Reduction::kCount, {.skip_nan = true});
+      const Scalar mean = reduce(column, Aggregate::kMean, {.skip_nan = true});
+      const Scalar there = reduce(column, Aggregate::kCount, {.skip_nan = true});
       // Of infinite values there may be none in the rows of a pair.
       const bool is_finite = !mean.is_null() && std::isfinite(mean.as<double>());
       means_.push_back(is_finite ? mean.as<double>() : 0);

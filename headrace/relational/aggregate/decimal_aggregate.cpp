@@ -58,8 +58,8 @@ void DecimalRequests::add_sum(size_t request, std::vector<Column>& values,
                               std::vector<AggregateRequest>& requests) {
   const Column decimals = values[static_cast<size_t>(requests[request].column)];
   const std::vector<Column> limbs = limbs_of(decimals);
-  sums_.push_back(
-      {request, requests.size(), limbs.size(), aggregate_dtype(Aggregate::kSum, decimals.dtype())});
+  sums_.push_back({request, requests.size(), limbs.size(),
+                   aggregate_dtype(Aggregate::kSum, decimals.dtype(), AggregateForm::kGroup)});
   for (size_t limb = 0; limb < limbs.size(); ++limb) {
     AggregateRequest made = requests[request];
     made.column = static_cast<int64_t>(values.size());

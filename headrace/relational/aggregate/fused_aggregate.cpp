@@ -22,26 +22,6 @@ constexpr int64_t kFewSlots = kMorselRows / 8;
 // Of so few rows one is picked: then making them costs less than computing all.
 constexpr int64_t kMostLeftOut = 4;
 
-// Which aggregates want a value when it is there, and nothing of its row or of other values.
-bool accumulates_by_block(Aggregate aggregate) {
-  switch (aggregate) {
-    case Aggregate::kSum:
-    case Aggregate::kProduct:
-    case Aggregate::kMean:
-    case Aggregate::kVariance:
-    case Aggregate::kStd:
-    case Aggregate::kMin:
-    case Aggregate::kMax:
-    case Aggregate::kCount:
-    case Aggregate::kSize:
-    case Aggregate::kAny:
-    case Aggregate::kAll:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // An integer power of a row that is left out may be an error.
 bool may_fail(const Program& program) {
   return std::any_of(program.nodes().begin(), program.nodes().end(), [](const Program::Node& node) {
@@ -212,7 +192,7 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
   const auto make = [&] { return group_by(inputs.made(), keys, requests, options); };
   const bool simple =
       std::all_of(requests.begin(), requests.end(), [](const AggregateRequest& request) {
-        return accumulates_by_block(request.aggregate) && request.other < 0;
+        return aggregate_row(request.aggregate).folds_values() && request.other < 0;
       });
   if (!simple || (inputs.mask && may_fail(inputs.program))) return make();
   const std::optional<Mask> mask = inputs.mask ? std::optional<Mask>(inputs.picks()) : std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Median, quantiles and distinct values of groups whose values lie together.
+// Median, quantiles, modes and distinct values of groups whose values lie together.
 #include "headrace/algo/reduce/quantile_math.h"
 #include "headrace/relational/aggregate/aggregate_plan.h"
 
@@ -29,6 +29,23 @@ int64_t distinct_of(T* values, int64_t count) {
   return distinct;
 }
 
+// The most frequent value, the least of several; reorders too.
+template <class T>
+T mode_of(T* values, int64_t count) {
+  std::sort(values, values + count);
+  T mode{};
+  int64_t most = 0;
+  for (int64_t begin = 0, k = 1; k <= count; ++k) {
+    if (k < count && values[k] == values[begin]) continue;
+    if (k - begin > most) {
+      most = k - begin;
+      mode = values[begin];
+    }
+    begin = k;
+  }
+  return mode;
+}
+
 }  // namespace
 
 void rank_partition(const AggregatePlan& plan, size_t ranked, uint64_t* values,
@@ -42,12 +59,16 @@ void rank_partition(const AggregatePlan& plan, size_t ranked, uint64_t* values,
     for (int64_t slot = 0; slot < part.slots; ++slot) {
       const int64_t begin = slot == 0 ? 0 : ends[slot - 1], count = ends[slot] - begin;
       counts[slot] = static_cast<uint32_t>(count);
+      uint64_t* const own = values + begin;
+      const auto visit = [&](auto&& statistic) {
+        if (value_class == ValueClass::kFloating) return statistic(reinterpret_cast<double*>(own));
+        if (value_class == ValueClass::kSigned) return statistic(reinterpret_cast<int64_t*>(own));
+        return statistic(own);
+      };
       if (request.aggregate == Aggregate::kNunique) {
-        auto* own = values + begin;
-        result.mutable_as<int64_t>()[slot] =
-            value_class == ValueClass::kFloating
-                ? distinct_of(reinterpret_cast<double*>(own), count)
-                : distinct_of(own, count);
+        visit([&](auto* typed) { result.mutable_as<int64_t>()[slot] = distinct_of(typed, count); });
+      } else if (request.aggregate == Aggregate::kMode) {
+        visit([&]<class T>(T* typed) { result.mutable_as<T>()[slot] = mode_of(typed, count); });
       } else {
         const double q = request.aggregate == Aggregate::kMedian ? 0.5 : request.quantile;
         result.mutable_as<double>()[slot] =

@@ -29,18 +29,22 @@ template <class... F>
 Cases(F...) -> Cases<F...>;  // for compilers that do not find it by themselves
 
 std::string word_of(const WindowFunction& function) {
-  return std::visit(Cases{[](const RollingFunction&) { return std::string("rolling"); },
-                          [](Cumulation each) { return std::string(cumulation_name(each)); },
-                          [](ShiftFunction) { return std::string("shift"); },
-                          [](RankFunction) { return std::string("rank"); },
-                          [](RowNumberFunction) { return std::string("cumcount"); }},
-                    function);
+  return std::visit(
+      Cases{[](const RollingFunction&) { return std::string("rolling"); },
+            [](CumulativeFunction each) {
+              return std::string(aggregate_name(each.aggregate, AggregateForm::kCumulative));
+            },
+            [](ShiftFunction) { return std::string("shift"); },
+            [](RankFunction) { return std::string("rank"); },
+            [](RowNumberFunction) { return std::string("cumcount"); }},
+      function);
 }
 
 std::string detail_of(const RollingFunction& rolling) {
   const int64_t window = rolling.options.window;
   const std::string rows = window >= kAllRows ? "all" : std::to_string(window);
-  return std::string(rolling_name(rolling.aggregate)) + " of " + rows + " rows";
+  return std::string(aggregate_name(rolling.aggregate, AggregateForm::kRolling)) + " of " + rows +
+         " rows";
 }
 
 std::string detail_of(const WindowFunction& function) {
@@ -54,8 +58,12 @@ std::string detail_of(const WindowFunction& function) {
 
 Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
   return std::visit(
-      Cases{[&](const RollingFunction& each) { return rolling_dtype(each.aggregate, dtype); },
-            [&](Cumulation each) { return cumulation_dtype(each, dtype); },
+      Cases{[&](const RollingFunction& each) {
+              return aggregate_dtype(each.aggregate, dtype, AggregateForm::kRolling);
+            },
+            [&](CumulativeFunction each) {
+              return aggregate_dtype(each.aggregate, dtype, AggregateForm::kCumulative);
+            },
             [&](ShiftFunction) { return dtype; },
             [&](RankFunction) {
               if (dtype.is_complex())
@@ -68,16 +76,16 @@ Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
 
 // In windows bools count, and decimals are floats but for their sums and extremes.
 NodePtr number_node(const NodePtr& column, const WindowFunction& function) {
-  using enum RollingAggregate;
   const NodePtr node = column_node(word_of(function), column);
-  const Dtype dtype = node->signature().dtype;
+  const auto exact = [&](Aggregate aggregate) {
+    return aggregate_row(aggregate).decimals_as_floats ? decimal_to_float(node) : node;
+  };
   if (const auto* rolling = std::get_if<RollingFunction>(&function)) {
-    const RollingAggregate kind = rolling->aggregate;
-    if (dtype.is_bool()) return cast_node(node, TypeId::kInt8);
-    return kind == kSum || kind == kMin || kind == kMax ? node : decimal_to_float(node);
+    if (node->signature().dtype.is_bool()) return cast_node(node, TypeId::kInt8);
+    return exact(rolling->aggregate);
   }
-  const auto* running = std::get_if<Cumulation>(&function);
-  return running && *running == Cumulation::kProduct ? decimal_to_float(node) : node;
+  const auto* running = std::get_if<CumulativeFunction>(&function);
+  return running ? exact(running->aggregate) : node;
 }
 
 // Makes int64 of each row.
@@ -105,24 +113,24 @@ Column shifted_places(const Segments& segments, int64_t periods) {
 }
 
 Column walk(const WindowFunction& function, const Column& values, const Segments& segments) {
-  return std::visit(Cases{[&](const RollingFunction& each) {
-                            return rolling(values, each.aggregate, each.options, segments);
-                          },
-                          [&](Cumulation each) { return cumulative(each, values, segments); },
-                          [&](ShiftFunction each) {
-                            return gather_or_null(
-                                values, as_tensor(shifted_places(segments, each.periods)));
-                          },
-                          [&](auto) {  // places
-                            return integers(segments.rows(), [&](Morsel morsel, int64_t* out) {
-                              segments.visit(morsel.begin, morsel.end,
-                                             [&](int64_t segment, int64_t begin, int64_t end) {
-                                               for (int64_t row = begin; row < end; ++row)
-                                                 out[row] = row - segment;
-                                             });
-                            });
-                          }},
-                    function);
+  return std::visit(
+      Cases{[&](const RollingFunction& each) {
+              return rolling(values, each.aggregate, each.options, segments);
+            },
+            [&](CumulativeFunction each) { return cumulative(each.aggregate, values, segments); },
+            [&](ShiftFunction each) {
+              return gather_or_null(values, as_tensor(shifted_places(segments, each.periods)));
+            },
+            [&](auto) {  // places
+              return integers(segments.rows(), [&](Morsel morsel, int64_t* out) {
+                segments.visit(morsel.begin, morsel.end,
+                               [&](int64_t segment, int64_t begin, int64_t end) {
+                                 for (int64_t row = begin; row < end; ++row)
+                                   out[row] = row - segment;
+                               });
+              });
+            }},
+      function);
 }
 
 // The rows with a missing key: they lie side by side.
@@ -177,7 +185,7 @@ NodePtr rolling_node(const NodePtr& column, RollingFunction function) {
   check_rolling(function.options);
   const NodePtr input = number_node(column, function);
   Signature signature = input->signature();
-  signature.dtype = rolling_dtype(function.aggregate, signature.dtype);
+  signature.dtype = aggregate_dtype(function.aggregate, signature.dtype, AggregateForm::kRolling);
   signature.nullable = true;
   return operator_node(Rolling::make(function), std::move(signature), {input});
 }

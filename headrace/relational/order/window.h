@@ -13,10 +13,16 @@
 namespace hr {
 
 struct RollingFunction {
-  RollingAggregate aggregate = RollingAggregate::kSum;
+  Aggregate aggregate = Aggregate::kSum;
   RollingOptions options{};
 
   static auto parameters(auto& self) { return std::tie(self.aggregate, self.options); }
+};
+
+struct CumulativeFunction {
+  Aggregate aggregate = Aggregate::kSum;
+
+  static auto parameters(auto& self) { return std::tie(self.aggregate); }
 };
 
 struct ShiftFunction {
@@ -37,8 +43,8 @@ struct RowNumberFunction {
   static auto parameters(auto&) { return std::tie(); }
 };
 
-using WindowFunction =
-    std::variant<RollingFunction, Cumulation, ShiftFunction, RankFunction, RowNumberFunction>;
+using WindowFunction = std::variant<RollingFunction, CumulativeFunction, ShiftFunction,
+                                    RankFunction, RowNumberFunction>;
 
 /// A rolling aggregate over all rows, see `rolling`; bools count as 0 and 1.
 HR_API NodePtr rolling_node(const NodePtr& column, RollingFunction function);

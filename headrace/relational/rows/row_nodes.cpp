@@ -179,10 +179,12 @@ NodePtr shift_node(const NodePtr& column, int64_t periods) {
 namespace {
 
 struct Cumulate final : OperatorOf<Cumulate> {
-  Cumulation cumulation = Cumulation::kSum;
+  Aggregate aggregate = Aggregate::kSum;
   Dtype dtype{};  // of the input
 
-  std::string_view name() const override { return cumulation_name(cumulation); }
+  std::string_view name() const override {
+    return aggregate_name(aggregate, AggregateForm::kCumulative);
+  }
 
   int passes() const override { return 2; }
 
@@ -191,22 +193,22 @@ struct Cumulate final : OperatorOf<Cumulate> {
   }
 
   Value execute(std::span<const Value> inputs) const override {
-    return cumulative(cumulation, std::get<Column>(inputs[0]));
+    return cumulative(aggregate, std::get<Column>(inputs[0]));
   }
 
-  static auto parameters(auto& self) { return std::tie(self.cumulation, self.dtype); }
+  static auto parameters(auto& self) { return std::tie(self.aggregate, self.dtype); }
 };
 
 }  // namespace
 
-NodePtr cumulative_node(Cumulation cumulation, const NodePtr& column) {
-  require_rows(cumulation_name(cumulation), column);
+NodePtr cumulative_node(Aggregate aggregate, const NodePtr& column) {
+  require_rows(aggregate_name(aggregate, AggregateForm::kCumulative), column);
   NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
-  if (cumulation == Cumulation::kProduct) input = decimal_to_float(input);
+  if (aggregate == Aggregate::kProduct) input = decimal_to_float(input);
   Signature signature = input->signature();
   const Dtype dtype = signature.dtype;
-  signature.dtype = cumulation_dtype(cumulation, dtype);
-  return operator_node(Cumulate::make(cumulation, dtype), std::move(signature), {input});
+  signature.dtype = aggregate_dtype(aggregate, dtype, AggregateForm::kCumulative);
+  return operator_node(Cumulate::make(aggregate, dtype), std::move(signature), {input});
 }
 
 namespace {
@@ -248,11 +250,13 @@ NodePtr quantile_node(const NodePtr& column, std::vector<double> q, Interpolatio
 namespace {
 
 struct AxisReduction final : OperatorOf<AxisReduction> {
-  Reduction reduction = Reduction::kSum;
+  Aggregate reduction = Aggregate::kSum;
   int64_t axis = 0;
   ReduceOptions options{};
 
-  std::string_view name() const override { return reduction_name(reduction); }
+  std::string_view name() const override {
+    return aggregate_name(reduction, AggregateForm::kColumn);
+  }
 
   std::string arguments() const override { return "axis=" + std::to_string(axis); }
 
@@ -265,15 +269,16 @@ struct AxisReduction final : OperatorOf<AxisReduction> {
 
 }  // namespace
 
-NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,
+NodePtr reduction_axis_node(Aggregate reduction, const NodePtr& array, int64_t axis,
                             ReduceOptions options) {
   Signature signature = array->signature();
   const auto dimensions = static_cast<int64_t>(signature.shape.size());
   if (signature.form != Form::kTensor || axis < 0 || axis >= dimensions)
-    throw_error<InvalidArgumentError>(reduction_name(reduction), "the axis is out of range",
+    throw_error<InvalidArgumentError>(aggregate_name(reduction, AggregateForm::kColumn),
+                                      "the axis is out of range",
                                       {{"axis", axis}, {"dimensions", dimensions}});
   signature.shape.erase(signature.shape.begin() + axis);
-  signature.dtype = reduction_dtype(reduction, signature.dtype);
+  signature.dtype = aggregate_dtype(reduction, signature.dtype, AggregateForm::kColumn);
   if (axis == 0) signature.domain = 0;
   return operator_node(AxisReduction::make(reduction, axis, options), std::move(signature),
                        {array});

@@ -25,7 +25,7 @@ HR_API NodePtr concat_node(const std::vector<NodePtr>& columns);
 HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
 
 /// A running sum, product, minimum or maximum.
-HR_API NodePtr cumulative_node(Cumulation cumulation, const NodePtr& column);
+HR_API NodePtr cumulative_node(Aggregate aggregate, const NodePtr& column);
 
 /// The quantiles `q` of the values that are neither null nor NaN, as many as `q`: float64, or the
 /// dtype where `interpolation` picks values.
@@ -33,7 +33,7 @@ HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q,
                              Interpolation interpolation);
 
 /// Reduces an array along one axis; see reduce_axis.
-HR_API NodePtr reduction_axis_node(Reduction reduction, const NodePtr& array, int64_t axis,
+HR_API NodePtr reduction_axis_node(Aggregate reduction, const NodePtr& array, int64_t axis,
                                    ReduceOptions options);
 
 /// A column of categories whose order has a meaning; TypeMismatchError for another dtype.
