@@ -7,6 +7,7 @@
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/frame/row_set.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
@@ -109,21 +110,6 @@ NodePtr reduction(std::string_view kind, const NodePtr& node, int64_t ddof, bool
   return hr::reduction_node(hr::reduction_from_name(kind), node, options);
 }
 
-// Free-standing data enter the rows of a frame when their number fits.
-NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& frame,
-                    const NodePtr& column) {
-  const hr::Signature& rows = frame->signature();
-  const hr::Signature& own = column->signature();
-  if (own.domain == rows.domain && own.same_rows(rows)) return column;
-  if ((own.domain == 0 || rows.domain == 0) && own.rows() == rows.rows() &&
-      own.rows() != hr::kUnknown)
-    return hr::in_domain(column, rows.domain);
-  hr::throw_error<hr::InvalidArgumentError>(
-      op, "a column has other rows than its frame",
-      {{"column", name}, own.rows_detail("rows"), rows.rows_detail("frame_rows")},
-      "bring them into one frame with merge or join first");
-}
-
 }  // namespace
 
 hr::Place place_from(const std::string& word) {
@@ -219,7 +205,7 @@ void bind_plan(nb::module_& m) {
   m.def("elementwise_ops", elementwise_ops, nb::sig("def elementwise_ops() -> list[str]"));
   m.def("reduction", reduction, "kind"_a, "node"_a, "ddof"_a = 0, "skip_nan"_a = false, Unlocked());
   m.def("in_domain", &hr::in_domain, "node"_a, "domain"_a, Unlocked());
-  m.def("align_check", align_check, "op"_a, "name"_a, "frame"_a, "column"_a, Unlocked());
+  m.def("align_check", &hr::align_check, "op"_a, "name"_a, "frame"_a, "column"_a, Unlocked());
   m.def(
       "no_such_column",
       [](std::string_view op, const std::vector<std::string>& names, std::string_view name) {
