@@ -200,7 +200,7 @@ void bind_plan(nb::module_& m) {
   m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("scalar", scalar, "value"_a);
-  m.def("part", &hr::part_node, "table"_a, "index"_a);
+  m.def("part", lazy(&hr::part_node), "table"_a, "index"_a);
   m.def("elementwise", elementwise, "op"_a, "inputs"_a, "dtype"_a = nb::none(), Unlocked());
   m.def("elementwise_ops", elementwise_ops, nb::sig("def elementwise_ops() -> list[str]"));
   m.def("reduction", reduction, "kind"_a, "node"_a, "ddof"_a = 0, "skip_nan"_a = false, Unlocked());
@@ -212,8 +212,8 @@ void bind_plan(nb::module_& m) {
         hr::find_column(op, names, name);
       },
       "op"_a, "names"_a, "name"_a);
-  m.def("trim", &hr::trim_node, "node"_a, "first"_a, "last"_a, Unlocked());
-  m.def("slice", &hr::slice_node, "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def("trim", lazy(&hr::trim_node), "node"_a, "first"_a, "last"_a, Unlocked());
+  m.def("slice", lazy(&hr::slice_node), "node"_a, "begin"_a, "count"_a, Unlocked());
   m.def("planning_visits", &hr::planning_visits);
   m.def(
       "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
@@ -231,16 +231,16 @@ void bind_plan(nb::module_& m) {
         return hr::view_node(array, std::move(views));
       },
       "array"_a, "items"_a, Unlocked());
-  m.def("transpose", &hr::transpose_node, "array"_a, "axes"_a, Unlocked());
-  m.def("reshape", &hr::reshape_node, "array"_a, "shape"_a, Unlocked());
+  m.def("transpose", lazy(&hr::transpose_node), "array"_a, "axes"_a, Unlocked());
+  m.def("reshape", lazy(&hr::reshape_node), "array"_a, "shape"_a, Unlocked());
   m.def(
       "retype",
       [](const NodePtr& input, std::string_view dtype) {
         return hr::retype_node(input, hr::dtype_from_name(dtype));
       },
       "input"_a, "dtype"_a, Unlocked());
-  m.def("as_column", &hr::as_column_node, "array"_a, Unlocked());
-  m.def("as_tensor", &hr::as_tensor_node, "column"_a, Unlocked());
+  m.def("as_column", lazy(&hr::as_column_node), "array"_a, Unlocked());
+  m.def("as_tensor", lazy(&hr::as_tensor_node), "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
   using Steps = std::vector<std::tuple<std::string, std::string, std::string, int64_t, int64_t,

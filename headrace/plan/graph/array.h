@@ -56,6 +56,8 @@ class Array : public ElementwiseOperators<Array> {
 
   Array max() const { return reduction_node(Reduction::kMax, node_); }
 
+  Array argmax() const { return reduction_node(Reduction::kArgmax, node_); }
+
   /// All but the `first` first and the `last` last rows, shared.
   Array trim(int64_t first, int64_t last) const { return hr::trim_node(node_, first, last); }
 
