@@ -43,6 +43,7 @@
 #include "headrace/io/csv_write.h"
 #include "headrace/io/nodes.h"
 #include "headrace/memory/adaptors/adaptors.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/log/ledger.h"
 #include "headrace/memory/resource/resource.h"

@@ -3,6 +3,8 @@
 
 #include "headrace/base/error.h"
 #include "headrace/data/column_testing.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <gmock/gmock.h>
@@ -129,6 +131,19 @@ TEST(Frame, NamesASimilarColumnForOneThatIsNotThere) {
   refuses([&] { frame.merge(frame, "minute"); });
   EXPECT_THAT([&] { frame["xyz"]; }, ThrowsMessage<ColumnNotFoundError>(
                                          HasSubstr("the columns are city, rider, minutes")));
+}
+
+TEST(Frame, HasErrorsOfOneFamily) {
+  const Frame trips = hr::trips();
+  std::string message;
+  // docs: errors
+  try {
+    trips["minute"].mean();
+  } catch (const hr::ColumnNotFoundError& error) {
+    message = error.what();  // Frame: no such column: name='minute'; did you mean 'minutes'?
+  }
+  // docs: end
+  EXPECT_EQ(message, "Frame: no such column: name='minute'; did you mean 'minutes'?");
 }
 
 TEST(Frame, AssignsColumnsAndNumbers) {
@@ -280,6 +295,30 @@ TEST(Frame, RefusesMergesThatContradictThemselves) {
   EXPECT_THROW(a.merge(a, "k", {.validate = "1:1"}).table(), InvalidArgumentError);
   EXPECT_THROW(a.merge(Frame(), "k"), InvalidArgumentError);
   EXPECT_THROW(a.merge(trips(), {}, {.left_on = "k", .right_on = "city"}), TypeMismatchError);
+}
+
+TEST(Frame, GivesItsValues) {
+  // docs: values
+  const std::vector<double> seconds = {0.5, 1.5, 4.0};
+  const std::vector<int64_t> rider = {2, 1, 2};
+  const hr::Frame frame({{"seconds", hr::Series(seconds)}, {"rider", hr::Series(rider)}});
+  const hr::Table table = frame.filter(frame["rider"] == 2).table();    // runs the plan
+  const double last = table.column("seconds").values<double>().back();  // 4.0
+  // docs: end
+  EXPECT_EQ(last, 4.0);
+}
+
+TEST(Frame, RunsWithinTheLimitsThatAreSet) {
+  const int64_t limit = memory_limit();
+  const int workers = threads();
+  // docs: limits
+  hr::set_memory_limit(hr::parse_bytes("2GB"));
+  hr::set_threads(2);
+  // docs: end
+  EXPECT_EQ(memory_limit(), 2'000'000'000);
+  EXPECT_EQ(trips()["minutes"].sum().item<int64_t>(), 271);
+  set_memory_limit(limit);
+  set_threads(workers);
 }
 
 TEST(Frame, ExplainsItsPlan) {
