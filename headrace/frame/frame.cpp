@@ -26,18 +26,24 @@ NodePtr repeated(const NodePtr& like, const NodePtr& number) {
   return hr::elementwise_node(Op::kWhere, {repeat_node(like, Scalar(true)), number, number});
 }
 
+Source source_of(std::string_view op, const std::string& path, const CsvOptions& options) {
+  if (options.on_bad == BadRows::kReject)
+    throw_error<InvalidArgumentError>(op, "a frame does not hold rejected rows",
+                                      {{"on_bad", "reject"}},
+                                      "use read_csv(Source::path(path), options)");
+  return Source::path(path);
+}
+
 }  // namespace
 
 // ---- making -------------------------------------------------------------------------------------
 
 Frame::Frame(const std::vector<std::pair<std::string, Series>>& columns) {
-  const uint64_t domain = new_domain();
   for (const auto& [name, series] : columns) {
     if (contains(name))
       throw_error<InvalidArgumentError>("Frame", "a column name is repeated", {{"name", name}},
                                         "rename one of the columns");
-    const NodePtr node = series;
-    put("Frame", name, node->signature().domain ? node : in_domain(node, domain));
+    put("Frame", name, series);
   }
 }
 
@@ -52,11 +58,11 @@ Frame::Frame(const NodePtr& table) : names_(table_names(table)) {
 }
 
 Frame read_csv(const std::string& path, const CsvOptions& options) {
-  return Frame(read_csv(Source::path(path), options, default_place()).table);
+  return Frame(read_csv(source_of("read_csv", path, options), options, default_place()).table);
 }
 
 Frame scan_csv(const std::string& path, const CsvOptions& options) {
-  return Frame(scan_csv_node(CsvScan(Source::path(path), options)));
+  return Frame(scan_csv_node(CsvScan(source_of("scan_csv", path, options), options)));
 }
 
 // ---- columns ------------------------------------------------------------------------------------
@@ -86,11 +92,12 @@ void Frame::put(std::string_view op, std::string_view name, const NodePtr& given
   if (is_number && nodes_.empty())
     throw_error<InvalidArgumentError>(op, "a number has no rows", {{"column", name}},
                                       "put a column before it");
-  NodePtr node = is_number ? repeated(nodes_[0], given) : given;
-  if (node->signature().form == Form::kTensor) node = as_column_node(node);
-  if (!nodes_.empty()) {
-    const Signature& own = node->signature();
-    if (own.domain == 0 && own.rows() != kUnknown) num_rows();  // to compare with these
+  NodePtr node = as_column_node(is_number ? repeated(nodes_[0], given) : given);
+  const bool is_free = node->signature().domain == 0;
+  if (nodes_.empty()) {
+    if (is_free) node = in_domain(node, new_domain());
+  } else {
+    if (is_free && node->signature().rows() != kUnknown) num_rows();  // to compare with these
     node = align_check(op, name, nodes_[0], node);
   }
   if (contains(name)) {

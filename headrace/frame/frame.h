@@ -138,7 +138,7 @@ class HR_API Frame {
 };
 
 /// Reads a CSV file straight into columns, on all cores. Throws as `read_csv` of a Source, which
-/// also gives the rows that BadRows::kReject sets aside.
+/// also gives rejected rows; InvalidArgumentError for BadRows::kReject.
 HR_API Frame read_csv(const std::string& path, const CsvOptions& options = {});
 
 /// A lazy frame over a CSV file: sniffed now, read on use as far as needed.

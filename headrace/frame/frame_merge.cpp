@@ -48,9 +48,8 @@ KeyNames key_names(const Frame& left, const Frame& right, const Names& on,
     return {};
   }
   if (!apart) {
-    const std::vector<std::string>& names = on;
-    return names.empty() ? KeyNames{shared_names(left, right), shared_names(left, right)}
-                         : KeyNames{names, names};
+    const std::vector<std::string> names = on.empty() ? Names(shared_names(left, right)) : on;
+    return {names, names};
   }
   if (options.left_on.size() != options.right_on.size())
     throw_error<InvalidArgumentError>(

@@ -2,6 +2,7 @@
 // Series: methods as nodes of the rooms below.
 #include "headrace/frame/series.h"
 
+#include "headrace/base/error.h"
 #include "headrace/functions/strings/string_compare.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
@@ -35,8 +36,10 @@ Series compare(Op op, const Series& series, std::string_view text) {
 
 Column Series::column() const {
   const Value value = to_place(force(node_), host);
+  if (const auto* column = std::get_if<Column>(&value)) return *column;
   if (const auto* tensor = std::get_if<Tensor>(&value)) return as_column(*tensor);
-  return std::get<Column>(value);
+  throw_error<TypeMismatchError>("column", "expected a column",
+                                 {{"dimensions", node_->signature().shape.size()}});
 }
 
 Array Series::reduce(Reduction reduction, int64_t ddof) const {
