@@ -141,6 +141,10 @@ NOT_CODE = re.compile(
 )
 CPP = {".h", ".cpp", ".cu"}
 FOLDERS = ["headrace", "python", "bench", "examples", "tools"]
+# What a user includes; it and what it includes are installed.
+PUBLIC = "headrace/headrace.h"
+INTERNAL = re.compile(r"_(kernels|cpu|cuda|test|bench|fuzz|testing)\.h$")
+SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s*<(?P<path>[^>]+)>", re.MULTILINE)
 JUDGES = re.compile(r"_(test|bench|fuzz|testing)\.(cpp|h)$")
 ROLE = re.compile(r"((_(kernels|math|cpu|cuda|test|bench|fuzz|testing))*\.(h|cpp|cu|h\.in))$")
 
@@ -188,7 +192,7 @@ def check_includes(path: str, text: str) -> list[str]:
         if not (ROOT / target).exists():
             problems.append(f'includes "{target}", which is not there (write it from the root)')
         other = room_of(target)
-        if room and target.startswith("python/"):
+        if room and (target.startswith("python/") or target == PUBLIC):
             problems.append(f"the engine includes {target}")
         allowed = RANK.get(room or "", 99) + (1 if JUDGES.search(path) else 0)
         if room and other and other != room and RANK.get(other, 99) >= allowed:
@@ -317,6 +321,22 @@ def check_rooms() -> list[str]:
     return problems
 
 
+def check_public() -> list[str]:
+    """Check that the installed headers are no internal ones and need the standard library alone."""
+    wanted, public = [PUBLIC], set()
+    while wanted:
+        path = wanted.pop()
+        if path not in public and (ROOT / path).exists():
+            public.add(path)
+            wanted += INCLUDE.findall((ROOT / path).read_text())
+    problems = [f"{path}: an internal header is public" for path in public if INTERNAL.search(path)]
+    for path in public:
+        for target in SYSTEM_INCLUDE.findall((ROOT / path).read_text()):
+            if "/" in target or target.endswith(".h"):
+                problems.append(f"{path}: a public header includes <{target}>")
+    return sorted(problems)
+
+
 def check_glossary() -> list[str]:
     """Check that the files which the glossary names are there, and that its terms are in order."""
     text = GLOSSARY.read_text()
@@ -334,7 +354,7 @@ def check_glossary() -> list[str]:
 
 def main() -> int:
     """Check the whole tree; print one line per problem."""
-    problems = check_rooms() + check_glossary()
+    problems = check_rooms() + check_public() + check_glossary()
     files = [
         path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.is_file()
     ]

@@ -5,13 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <headrace/io/nodes.h>
-#include <headrace/plan/graph/array.h>
-#include <headrace/plan/graph/placement.h>
-#include <headrace/plan/graph/view.h>
-#include <headrace/plot/nodes.h>
-#include <headrace/relational/rows/row_nodes.h>
-#include <headrace/signal/nodes.h>
+#include <headrace/headrace.h>
+#include <string>
 
 namespace {
 
@@ -19,16 +14,13 @@ int64_t odd(double seconds, double rate) {
   return 2 * (std::lrint(seconds * rate) / 2) + 1;
 }
 
-void run(const char* path, const char* column, double rate) {
-  hr::CsvOptions options;
-  options.columns = {column};
+void run(const std::string& path, const std::string& column, double rate) {
   const double width = 0.02 * rate;
   // docs: beats
   // 1. Open the file: names and dtypes are known, nothing is read yet.
-  const hr::NodePtr table = hr::scan_csv_node(hr::CsvScan(hr::Source::path(path), options));
-  const hr::Array ecg = hr::as_tensor_node(hr::part_node(table, 0));
+  const hr::Array ecg = hr::asarray(hr::scan_csv(path, {.columns = {column}})[column]);
   // 3 and 4. How much each place looks like a beat, and the places that look most like one.
-  const hr::Array wavelet = hr::ricker_node(2 * std::lrint(5 * width) + 1, width, ecg.dtype());
+  const hr::Array wavelet = hr::ricker(2 * std::lrint(5 * width) + 1, width, ecg.dtype());
   const hr::Array response = hr::fft_convolve_node(ecg, wavelet, hr::ConvolveMode::kSame);
   const hr::Array threshold = 1.6 * response.std();
   const hr::Array gate = hr::non_max_suppression_node(response, odd(0.3, rate), threshold);
@@ -51,7 +43,6 @@ void run(const char* path, const char* column, double rate) {
   const hr::NodePtr all[] = {curve.low, curve.high, histogram.counts, histogram.edges, beats};
   hr::force(all);
   const hr::Array counts = histogram.counts;
-  const hr::Array mode = hr::reduction_node(hr::Aggregate::kArgmax, counts);
   std::printf("rows %lld\n", static_cast<long long>(ecg.tensor().num_elements()));
   std::printf("curve %.17g to %.17g\n", hr::Array(curve.low).min().item<double>(),
               hr::Array(curve.high).max().item<double>());
@@ -60,7 +51,7 @@ void run(const char* path, const char* column, double rate) {
               static_cast<long long>(beats.tensor().shape()[1]));
   const hr::Array edges = hr::to_place_node(histogram.edges, hr::host);
   std::printf("most intervals from %.17g s on\n",
-              edges.tensor().as<double>()[mode.item<int64_t>()]);
+              edges.tensor().as<double>()[counts.argmax().item<int64_t>()]);
   std::printf("mean square of the windows %.17g\n", (beats * beats).mean().item<double>());
 }
 

@@ -76,6 +76,12 @@ void bind_plot(nb::module_& m);
 void bind_window(nb::module_& m);
 void bind_row_groups(nb::module_& m);
 
+/// Of functions of one name the one that makes a node.
+template <class... Args>
+auto* lazy(hr::NodePtr (*function)(Args...)) {
+  return function;
+}
+
 /// An engine's value as Python sees it: a scalar becomes None, bool, int or float.
 nb::object python_value(const hr::Value& value);
 nb::object python_scalar(const hr::Scalar& scalar);

@@ -38,12 +38,12 @@ void bind_decimals(nb::module_& m) {
         return hr::decimal_sign_node(hr::op_from_name(op), column);
       },
       "op"_a, "column"_a, Unlocked());
-  m.def("decimal_round", &hr::decimal_round_node, "column"_a, "digits"_a, Unlocked());
+  m.def("decimal_round", lazy(&hr::decimal_round_node), "column"_a, "digits"_a, Unlocked());
   m.def(
       "decimal_cast",
       [](const NodePtr& column, std::string_view dtype) {
         return hr::decimal_cast_node(column, hr::dtype_from_name(dtype));
       },
       "column"_a, "dtype"_a, Unlocked());
-  m.def("decimal_reduction", &hr::decimal_reduction_node, "kind"_a, "column"_a, Unlocked());
+  m.def("decimal_reduction", lazy(&hr::decimal_reduction_node), "kind"_a, "column"_a, Unlocked());
 }

@@ -23,10 +23,10 @@
 using hr::NodePtr;
 
 void bind_frame(nb::module_& m) {
-  m.def("filter", &hr::filter_node, "rows"_a, "mask"_a, Unlocked());
-  m.def("take", &hr::take_node, "rows"_a, "positions"_a, Unlocked());
-  m.def("concat", &hr::concat_node, "columns"_a, Unlocked());
-  m.def("shift", &hr::shift_node, "column"_a, "periods"_a, Unlocked());
+  m.def("filter", lazy(&hr::filter_node), "rows"_a, "mask"_a, Unlocked());
+  m.def("take", lazy(&hr::take_node), "rows"_a, "positions"_a, Unlocked());
+  m.def("concat", lazy(&hr::concat_node), "columns"_a, Unlocked());
+  m.def("shift", lazy(&hr::shift_node), "column"_a, "periods"_a, Unlocked());
   m.def(
       "compare_text",
       [](std::string_view op, const NodePtr& column, const std::string& text) {
@@ -39,14 +39,14 @@ void bind_frame(nb::module_& m) {
         return hr::compare_text_node(hr::op_from_name(op), left, right);
       },
       "op"_a, "left"_a, "right"_a, Unlocked());
-  m.def("string_where", &hr::string_where_node, "condition"_a, "yes"_a, "no"_a, Unlocked());
+  m.def("string_where", lazy(&hr::string_where_node), "condition"_a, "yes"_a, "no"_a, Unlocked());
   m.def(
       "date_field",
       [](const NodePtr& column, std::string_view field) {
         return hr::date_field_node(column, hr::date_field_from_name(field));
       },
       "column"_a, "field"_a, Unlocked());
-  m.def("add_months", &hr::add_months_node, "column"_a, "months"_a, "units"_a, Unlocked());
+  m.def("add_months", lazy(&hr::add_months_node), "column"_a, "months"_a, "units"_a, Unlocked());
   m.def(
       "rescale_unit",
       [](const NodePtr& column, std::string_view dtype, bool clamp) {
@@ -60,7 +60,7 @@ void bind_frame(nb::module_& m) {
                                {std::move(changes), std::move(offsets)});
       },
       "dtype"_a, "changes"_a, "offsets"_a);
-  m.def("local_times", &hr::local_times_node, "instants"_a, Unlocked());
+  m.def("local_times", lazy(&hr::local_times_node), "instants"_a, Unlocked());
   m.def(
       "localize",
       [](const NodePtr& local, std::string_view dtype, std::string_view ambiguous,
@@ -88,9 +88,9 @@ void bind_frame(nb::module_& m) {
         return hr::strip_text_node(column, {left, right}, gone);
       },
       "column"_a, "left"_a, "right"_a, "gone"_a, Unlocked());
-  m.def("replace_text", &hr::replace_text_node, "column"_a, "old"_a, "fresh"_a, "most"_a,
+  m.def("replace_text", lazy(&hr::replace_text_node), "column"_a, "old"_a, "fresh"_a, "most"_a,
         Unlocked());
-  m.def("concatenate_text", &hr::concatenate_text_node, "pieces"_a, Unlocked());
+  m.def("concatenate_text", lazy(&hr::concatenate_text_node), "pieces"_a, Unlocked());
   m.def(
       "test_regex",
       [](std::string_view op, const NodePtr& column, const std::string& pattern) {
@@ -111,9 +111,9 @@ void bind_frame(nb::module_& m) {
         return hr::extract_regex_nodes(column, {"extract", pattern});
       },
       "column"_a, "pattern"_a, Unlocked());
-  m.def("ordered_categories", &hr::ordered_categories_node, "column"_a, Unlocked());
-  m.def("step_text", &hr::step_text_node, "column"_a, "step"_a, Unlocked());
-  m.def("slice_text", &hr::slice_text_node, "column"_a, "begin"_a, "end"_a, Unlocked());
+  m.def("ordered_categories", lazy(&hr::ordered_categories_node), "column"_a, Unlocked());
+  m.def("step_text", lazy(&hr::step_text_node), "column"_a, "step"_a, Unlocked());
+  m.def("slice_text", lazy(&hr::slice_text_node), "column"_a, "begin"_a, "end"_a, Unlocked());
   m.def(
       "float_to_int",
       [](const NodePtr& column, std::string_view dtype) {
@@ -126,15 +126,15 @@ void bind_frame(nb::module_& m) {
         return hr::parse_numbers_node(column, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("format_values", &hr::format_values_node, "column"_a, Unlocked());
-  m.def("format_times", &hr::format_times_node, "column"_a, "pattern"_a, Unlocked());
+  m.def("format_values", lazy(&hr::format_values_node), "column"_a, Unlocked());
+  m.def("format_times", lazy(&hr::format_times_node), "column"_a, "pattern"_a, Unlocked());
   m.def(
       "parse_times",
       [](const NodePtr& column, const std::string& pattern, std::string_view dtype, bool or_null) {
         return hr::parse_times_node(column, pattern, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "pattern"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("text_length", &hr::text_length_node, "column"_a, Unlocked());
+  m.def("text_length", lazy(&hr::text_length_node), "column"_a, Unlocked());
   m.def(
       "cumulative",
       [](std::string_view name, const NodePtr& column) {
@@ -160,8 +160,8 @@ void bind_frame(nb::module_& m) {
         return hr::row_quantile_node(columns, q, hr::interpolation_from_name(interpolation));
       },
       "columns"_a, "q"_a, "interpolation"_a, Unlocked());
-  m.def("correlation", &hr::correlation_node, "columns"_a, Unlocked());
-  m.def("covariance", &hr::covariance_node, "columns"_a, "ddof"_a, Unlocked());
+  m.def("correlation", lazy(&hr::correlation_node), "columns"_a, Unlocked());
+  m.def("covariance", lazy(&hr::covariance_node), "columns"_a, "ddof"_a, Unlocked());
   m.def(
       "reduction_axis",
       [](std::string_view kind, const NodePtr& array, int64_t axis, int64_t ddof) {

@@ -27,5 +27,5 @@ void bind_join(nb::module_& m) {
                              {unique.first, unique.second, how == "right"}, indicator, how);
       },
       "rows"_a, "keys"_a, "columns"_a, "kind"_a, "unique"_a, "indicator"_a, "how"_a, Unlocked());
-  m.def("is_in", &hr::is_in_node, "values"_a, "set"_a, Unlocked());
+  m.def("is_in", lazy(&hr::is_in_node), "values"_a, "set"_a, Unlocked());
 }

@@ -25,9 +25,10 @@ std::tuple<NodePtr, NodePtr, NodePtr, double, double, int64_t> pca_fit(
 
 void bind_learn(nb::module_& m) {
   m.def("pca_fit", pca_fit, "x"_a, "num_components"_a.none(), Unlocked());
-  m.def("pca_transform", &hr::pca_transform_node, "mean"_a, "components"_a, "x"_a, Unlocked());
-  m.def("pca_inverse_transform", &hr::pca_inverse_transform_node, "mean"_a, "components"_a,
+  m.def("pca_transform", lazy(&hr::pca_transform_node), "mean"_a, "components"_a, "x"_a,
+        Unlocked());
+  m.def("pca_inverse_transform", lazy(&hr::pca_inverse_transform_node), "mean"_a, "components"_a,
         "latent"_a, Unlocked());
-  m.def("pca_reconstruction_error", &hr::pca_reconstruction_error_node, "mean"_a, "components"_a,
-        "x"_a, Unlocked());
+  m.def("pca_reconstruction_error", lazy(&hr::pca_reconstruction_error_node), "mean"_a,
+        "components"_a, "x"_a, Unlocked());
 }

@@ -7,6 +7,7 @@
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/frame/row_set.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
@@ -110,21 +111,6 @@ NodePtr reduction(std::string_view kind, const NodePtr& node, int64_t ddof, bool
                             options);
 }
 
-// Free-standing data enter the rows of a frame when their number fits.
-NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& frame,
-                    const NodePtr& column) {
-  const hr::Signature& rows = frame->signature();
-  const hr::Signature& own = column->signature();
-  if (own.domain == rows.domain && own.same_rows(rows)) return column;
-  if ((own.domain == 0 || rows.domain == 0) && own.rows() == rows.rows() &&
-      own.rows() != hr::kUnknown)
-    return hr::in_domain(column, rows.domain);
-  hr::throw_error<hr::InvalidArgumentError>(
-      op, "a column and its frame have different rows",
-      {{"column", name}, own.rows_detail("rows"), rows.rows_detail("frame_rows")},
-      "bring them into one frame with merge or join first");
-}
-
 }  // namespace
 
 hr::Place place_from(const std::string& word) {
@@ -215,20 +201,20 @@ void bind_plan(nb::module_& m) {
   m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("scalar", scalar, "value"_a);
-  m.def("part", &hr::part_node, "table"_a, "index"_a);
+  m.def("part", lazy(&hr::part_node), "table"_a, "index"_a);
   m.def("elementwise", elementwise, "op"_a, "inputs"_a, "dtype"_a = nb::none(), Unlocked());
   m.def("elementwise_ops", elementwise_ops, nb::sig("def elementwise_ops() -> list[str]"));
   m.def("reduction", reduction, "kind"_a, "node"_a, "ddof"_a = 0, "skip_nan"_a = false, Unlocked());
   m.def("in_domain", &hr::in_domain, "node"_a, "domain"_a, Unlocked());
-  m.def("align_check", align_check, "op"_a, "name"_a, "frame"_a, "column"_a, Unlocked());
+  m.def("align_check", &hr::align_check, "op"_a, "name"_a, "frame"_a, "column"_a, Unlocked());
   m.def(
       "no_such_column",
       [](std::string_view op, const std::vector<std::string>& names, std::string_view name) {
         hr::find_column(op, names, name);
       },
       "op"_a, "names"_a, "name"_a);
-  m.def("trim", &hr::trim_node, "node"_a, "first"_a, "last"_a, Unlocked());
-  m.def("slice", &hr::slice_node, "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def("trim", lazy(&hr::trim_node), "node"_a, "first"_a, "last"_a, Unlocked());
+  m.def("slice", lazy(&hr::slice_node), "node"_a, "begin"_a, "count"_a, Unlocked());
   m.def("planning_visits", &hr::planning_visits);
   m.def(
       "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
@@ -246,16 +232,16 @@ void bind_plan(nb::module_& m) {
         return hr::view_node(array, std::move(views));
       },
       "array"_a, "items"_a, Unlocked());
-  m.def("transpose", &hr::transpose_node, "array"_a, "axes"_a, Unlocked());
-  m.def("reshape", &hr::reshape_node, "array"_a, "shape"_a, Unlocked());
+  m.def("transpose", lazy(&hr::transpose_node), "array"_a, "axes"_a, Unlocked());
+  m.def("reshape", lazy(&hr::reshape_node), "array"_a, "shape"_a, Unlocked());
   m.def(
       "retype",
       [](const NodePtr& input, std::string_view dtype) {
         return hr::retype_node(input, hr::dtype_from_name(dtype));
       },
       "input"_a, "dtype"_a, Unlocked());
-  m.def("as_column", &hr::as_column_node, "array"_a, Unlocked());
-  m.def("as_tensor", &hr::as_tensor_node, "column"_a, Unlocked());
+  m.def("as_column", lazy(&hr::as_column_node), "array"_a, Unlocked());
+  m.def("as_tensor", lazy(&hr::as_tensor_node), "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
   using Steps = std::vector<std::tuple<std::string, std::string, std::string, int64_t, int64_t,

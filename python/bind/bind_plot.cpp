@@ -36,9 +36,9 @@ void bind_plot(nb::module_& m) {
         return hr::raster_envelope_node(low, high, bottom, top, height, {red, green, blue, alpha});
       },
       "low"_a, "high"_a, "bottom"_a, "top"_a, "height"_a, "color"_a, Unlocked());
-  m.def("raster_points", &hr::raster_points_node, "x"_a, "y"_a, "left"_a, "right"_a, "bottom"_a,
-        "top"_a, "width"_a, "height"_a, Unlocked());
-  m.def("encode_png", &hr::encode_png_node, "image"_a, Unlocked());
+  m.def("raster_points", lazy(&hr::raster_points_node), "x"_a, "y"_a, "left"_a, "right"_a,
+        "bottom"_a, "top"_a, "width"_a, "height"_a, Unlocked());
+  m.def("encode_png", lazy(&hr::encode_png_node), "image"_a, Unlocked());
   m.def(
       "pyramid",
       [](const NodePtr& x, int64_t max_values) {

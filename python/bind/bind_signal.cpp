@@ -55,8 +55,8 @@ void bind_signal(nb::module_& m) {
         return hr::fft_convolve_node(signal, taps, choose("fft_convolve", "mode", mode, kModes));
       },
       "signal"_a, "taps"_a, "mode"_a, Unlocked());
-  m.def("non_max_suppression", &hr::non_max_suppression_node, "x"_a, "window"_a, "threshold"_a,
-        Unlocked());
+  m.def("non_max_suppression", lazy(&hr::non_max_suppression_node), "x"_a, "window"_a,
+        "threshold"_a, Unlocked());
   m.def(
       "segments",
       [](const NodePtr& x, const NodePtr& begins, std::optional<NodePtr> lengths, int64_t width,
@@ -65,8 +65,8 @@ void bind_signal(nb::module_& m) {
                                  choose("segments", "normalize", normalize, kNormalize));
       },
       "x"_a, "begins"_a, "lengths"_a.none(), "width"_a, "normalize"_a, Unlocked());
-  m.def("nonzero", &hr::nonzero_node, "gate"_a, Unlocked());
-  m.def("diff", &hr::diff_node, "x"_a, Unlocked());
+  m.def("nonzero", lazy(&hr::nonzero_node), "gate"_a, Unlocked());
+  m.def("diff", lazy(&hr::diff_node), "x"_a, Unlocked());
   m.def(
       "histogram",
       [](const NodePtr& x, int64_t bins, std::optional<std::pair<double, double>> range,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Array: a handle on a plan node, with the operators of arithmetic, for C++ users.
 #pragma once
+#include "headrace/plan/graph/elementwise_operators.h"
 #include "headrace/plan/graph/node.h"
 
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace hr {
 
@@ -14,7 +16,7 @@ namespace hr {
 /// node (`fft_convolve_node` and the like) works on it. Copies share the node. Dtypes promote and
 /// shapes broadcast as in NumPy, and a plain number takes the dtype of what it meets; errors are
 /// those of `elementwise_node`.
-class Array {
+class Array : public ElementwiseOperators<Array> {
  public:
   Array(NodePtr node) : node_(std::move(node)) {}  // NOLINT: implicit on purpose
 
@@ -54,38 +56,16 @@ class Array {
 
   Array max() const { return reduction_node(Aggregate::kMax, node_); }
 
+  Array argmax() const { return reduction_node(Reduction::kArgmax, node_); }
+
   /// All but the `first` first and the `last` last rows, shared.
-  Array trim(int64_t first, int64_t last) const { return trim_node(node_, first, last); }
+  Array trim(int64_t first, int64_t last) const { return hr::trim_node(node_, first, last); }
 
-  Array operator-() const { return elementwise_node(Op::kNegative, {node_}); }
-
-  Array operator!() const { return elementwise_node(Op::kLogicalNot, {node_}); }
-
-  friend Array operator+(const Array& a, const Array& b) { return apply(Op::kAdd, a, b); }
-
-  friend Array operator-(const Array& a, const Array& b) { return apply(Op::kSubtract, a, b); }
-
-  friend Array operator*(const Array& a, const Array& b) { return apply(Op::kMultiply, a, b); }
-
-  friend Array operator/(const Array& a, const Array& b) { return apply(Op::kDivide, a, b); }
-
-  friend Array operator<(const Array& a, const Array& b) { return apply(Op::kLess, a, b); }
-
-  friend Array operator<=(const Array& a, const Array& b) { return apply(Op::kLessEqual, a, b); }
-
-  friend Array operator>(const Array& a, const Array& b) { return apply(Op::kGreater, a, b); }
-
-  friend Array operator>=(const Array& a, const Array& b) { return apply(Op::kGreaterEqual, a, b); }
-
-  friend Array operator&(const Array& a, const Array& b) { return apply(Op::kLogicalAnd, a, b); }
-
-  friend Array operator|(const Array& a, const Array& b) { return apply(Op::kLogicalOr, a, b); }
-
- private:
-  static Array apply(Op op, const Array& a, const Array& b) {
-    return elementwise_node(op, {a.node_, b.node_});
+  static Array elementwise(Op op, std::vector<NodePtr> operands) {
+    return hr::elementwise_node(op, std::move(operands));
   }
 
+ private:
   NodePtr node_;
 };
 

@@ -240,10 +240,10 @@ TEST(Node, OverLiveMemoryEachNodeRunsWhenItIsMade) {
 
 TEST(Node, PrefixReadsOnlyTheFirstRows) {
   const NodePtr x = numbers(1'000'000);
-  const NodePtr head = prefix_node(elementwise_node(Op::kSquare, {x}), 3);
-  EXPECT_EQ(explain_one(head).full_passes, 0);
-  EXPECT_EQ(std::get<Tensor>(force(head)).num_elements(), 3);
-  EXPECT_EQ(std::get<Tensor>(force(head)).as<double>()[2], 4);
+  const NodePtr first = prefix_node(elementwise_node(Op::kSquare, {x}), 3);
+  EXPECT_EQ(explain_one(first).full_passes, 0);
+  EXPECT_EQ(std::get<Tensor>(force(first)).num_elements(), 3);
+  EXPECT_EQ(std::get<Tensor>(force(first)).as<double>()[2], 4);
 }
 
 TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {

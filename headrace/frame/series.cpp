@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series: methods as nodes of the rooms below.
+#include "headrace/frame/series.h"
+
+#include "headrace/base/error.h"
+#include "headrace/functions/strings/string_compare.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/unique_keys.h"
+#include "headrace/plan/graph/view.h"
+#include "headrace/relational/aggregate/aggregate_nodes.h"
+#include "headrace/relational/join/join_nodes.h"
+#include "headrace/relational/rows/row_nodes.h"
+
+#include <algorithm>
+
+namespace hr {
+
+namespace {
+
+bool is_text(const NodePtr& node) {
+  const Dtype dtype = node->signature().dtype;
+  return dtype.is_string() || dtype.is_category();
+}
+
+}  // namespace
+
+Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
+  if (op_row(op).rule == OpRule::kCompare && std::ranges::all_of(operands, is_text))
+    return compare_text_node(op, operands[0], operands[1]);
+  return hr::elementwise_node(op, operands);
+}
+
+Series compare(Op op, const Series& series, std::string_view text) {
+  return compare_text_node(op, series, std::string(text));
+}
+
+Column Series::column() const {
+  const Value value = to_place(force(node_), host);
+  if (const auto* column = std::get_if<Column>(&value)) return *column;
+  if (const auto* tensor = std::get_if<Tensor>(&value)) return as_column(*tensor);
+  throw_error<TypeMismatchError>("column", "expected a column",
+                                 {{"dimensions", node_->signature().shape.size()}});
+}
+
+Array Series::reduce(Reduction reduction, int64_t ddof) const {
+  return hr::reduction_node(reduction, node_,
+                            {.skip_nan = true, .empty_is_null = true, .ddof = ddof});
+}
+
+Array Series::quantile(double q) const {
+  const NodePtr one = hr::quantile_node(node_, {q}, Interpolation::kLinear);
+  return view_node(one, {{.begin = 0, .step = 0, .count = 1}});
+}
+
+Array Series::nunique() const {
+  if (are_unique(std::span(&node_, 1))) return count();
+  const NodePtr groups =
+      hr::group_by_node({{"key", node_}}, {{"size", {.aggregate = Aggregate::kSize}}},
+                        {.order = GroupOrder::kAny, .drop_missing = true});
+  return hr::reduction_node(Reduction::kCount, part_node(groups, 1));
+}
+
+Series Series::isna() const {
+  const NodePtr null = hr::elementwise_node(Op::kIsNull, {node_});
+  if (!dtype().is_floating()) return null;
+  const NodePtr nan = hr::elementwise_node(Op::kIsNan, {node_});
+  return Series(null) | Series(hr::elementwise_node(Op::kFillNull, {nan, Series(false)}));
+}
+
+Series Series::fillna(const Series& value) const {
+  const NodePtr filled = hr::elementwise_node(Op::kFillNull, {node_, value});
+  if (!dtype().is_floating()) return filled;
+  return hr::elementwise_node(Op::kWhere,
+                              {hr::elementwise_node(Op::kIsNan, {filled}), value, filled});
+}
+
+Series Series::isin(const Series& values) const {
+  return is_in_node(node_, values);
+}
+
+Series Series::shift(int64_t periods) const {
+  return hr::shift_node(node_, periods);
+}
+
+Series Series::unique() const {
+  const NodePtr groups = hr::group_by_node(
+      {{"key", node_}}, {}, {.order = GroupOrder::kFirstSeen, .drop_missing = false});
+  return part_node(groups, 0);
+}
+
+Array asarray(const Series& series) {
+  return as_tensor_node(series);
+}
+
+}  // namespace hr

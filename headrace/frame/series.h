@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series: one column of a frame, with operators, for C++ users.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/column.h"
+#include "headrace/plan/graph/array.h"
+#include "headrace/plan/graph/elementwise_operators.h"
+#include "headrace/plan/graph/node.h"
+
+#include <concepts>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace hr {
+
+/// A lazy column. Operators make nodes and run nothing; operands have the same rows (columns of one
+/// frame, or free-standing data of as many rows), or are numbers: plain ones, or the lazy results
+/// of reductions. Null and NaN are different; a null operand gives null, which a filter takes as
+/// false. Reductions skip both, as in pandas. Converts to NodePtr, so each function of a lazy
+/// column takes it. Copies share the node.
+class HR_API Series : public ElementwiseOperators<Series> {
+ public:
+  Series(NodePtr node) : node_(std::move(node)) {}  // NOLINT: implicit on purpose
+
+  Series(const Array& array) : node_(array) {}  // NOLINT
+
+  Series(Column column) : node_(data_node(std::move(column))) {}  // NOLINT
+
+  /// A number, for arithmetic.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Series(T number) : node_(scalar_node(Scalar::weak(number))) {}  // NOLINT
+
+  /// Copies numbers.
+  template <class T>
+    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+  explicit Series(const std::vector<T>& values)
+      : Series(Column(dtype_of<T>(), static_cast<int64_t>(values.size()), buffer_of(values))) {}
+
+  operator NodePtr() const { return node_; }  // NOLINT
+
+  Dtype dtype() const { return node_->signature().dtype; }
+
+  /// Runs what is needed: the values, on the host.
+  Column column() const;
+
+  /// The steps that evaluating it would take.
+  std::string explain() const { return hr::explain(std::span(&node_, 1)).text; }
+
+  // ---- reductions: lazy arrays of one element; `item<T>()` evaluates one ----
+  // Throw TypeMismatchError for dtypes that they do not take, as `reduction_dtype` says.
+
+  Array sum() const { return reduce(Reduction::kSum); }
+
+  Array prod() const { return reduce(Reduction::kProduct); }
+
+  Array mean() const { return reduce(Reduction::kMean); }
+
+  Array var(int64_t ddof = 1) const { return reduce(Reduction::kVariance, ddof); }
+
+  Array std(int64_t ddof = 1) const { return reduce(Reduction::kStd, ddof); }
+
+  Array min() const { return reduce(Reduction::kMin); }
+
+  Array max() const { return reduce(Reduction::kMax); }
+
+  Array count() const { return reduce(Reduction::kCount); }
+
+  Array any() const { return reduce(Reduction::kAny); }
+
+  Array all() const { return reduce(Reduction::kAll); }
+
+  /// The quantile `q`, from 0 to 1, linear between values: float64.
+  Array quantile(double q) const;
+
+  Array median() const { return quantile(0.5); }
+
+  /// The number of distinct values that are not missing.
+  Array nunique() const;
+
+  // ---- row by row ----
+
+  /// The values as another dtype of numbers or bools.
+  Series astype(Dtype dtype) const { return cast_node(node_, dtype); }
+
+  /// Where a value is null or NaN.
+  Series isna() const;
+
+  Series notna() const { return !isna(); }
+
+  /// `value` where a value is null or NaN.
+  Series fillna(const Series& value) const;
+
+  /// Whether each value is one of `values`, a free-standing series.
+  Series isin(const Series& values) const;
+
+  /// Row r is row r - periods; null where there is none.
+  Series shift(int64_t periods = 1) const;
+
+  /// The distinct values in order of first appearance, null and NaN included.
+  Series unique() const;
+
+  static Series elementwise(Op op, const std::vector<NodePtr>& operands);
+
+ private:
+  template <class T>
+  static Buffer buffer_of(const std::vector<T>& values) {
+    Buffer buffer = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(T)));
+    if (!values.empty())
+      std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(T));
+    return buffer;
+  }
+
+  Array reduce(Reduction reduction, int64_t ddof = 0) const;
+
+  NodePtr node_;
+};
+
+/// The same memory as an array of one dimension, for functions of signals. Throws TypeMismatchError
+/// for strings; on evaluation InvalidArgumentError for nulls.
+HR_API Array asarray(const Series& series);
+
+// Comparisons of strings, by bytes, with a string.
+
+HR_API Series compare(Op op, const Series& series, std::string_view text);
+
+template <class T>
+concept Text = std::convertible_to<T, std::string_view>;
+
+template <Text T>
+Series operator==(const Series& series, const T& text) {
+  return compare(Op::kEqual, series, text);
+}
+
+template <Text T>
+Series operator!=(const Series& series, const T& text) {
+  return compare(Op::kNotEqual, series, text);
+}
+
+template <Text T>
+Series operator<(const Series& series, const T& text) {
+  return compare(Op::kLess, series, text);
+}
+
+template <Text T>
+Series operator<=(const Series& series, const T& text) {
+  return compare(Op::kLessEqual, series, text);
+}
+
+template <Text T>
+Series operator>(const Series& series, const T& text) {
+  return compare(Op::kGreater, series, text);
+}
+
+template <Text T>
+Series operator>=(const Series& series, const T& text) {
+  return compare(Op::kGreaterEqual, series, text);
+}
+
+}  // namespace hr
