@@ -188,7 +188,7 @@ int64_t count_bits_of(const Buffer& bitmap, int64_t offset, int64_t count) {
 
 void check_on_host(std::string_view op, Place place) {
   if (!place.is_host())
-    throw_error<UnsupportedError>(op, "there is no kernel for this device",
+    throw_error<UnsupportedError>(op, "this operator has no kernel on this device",
                                   {{"place", place.name()}}, "move the values with to_place first");
 }
 

@@ -97,7 +97,7 @@ int32_t DictionaryBuilder::insert(const StringKey& key, std::string_view text) {
                                       {{"bytes", text.size()}, {"limit", kMaxText}},
                                       "keep the column as strings");
   if (size_ == std::numeric_limits<int32_t>::max())
-    throw_error<InvalidArgumentError>("category", "more distinct strings than a dictionary holds",
+    throw_error<InvalidArgumentError>("category", "too many distinct strings for a dictionary",
                                       {{"limit", size_}}, "keep the column as strings");
   const uint64_t room = num_slots_ / (num_slots_ < kSparse ? 4 : 2);
   if (static_cast<uint64_t>(size_) >= room) grow_slots();

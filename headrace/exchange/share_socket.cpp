@@ -64,7 +64,7 @@ bool from_hexadecimal(std::string_view text, uint8_t* bytes) {
 ShareToken new_share_token() {
   ShareToken token;
   if (getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size()))
-    refuse("the system has no random bytes", errno);
+    refuse("the system refused random bytes", errno);
   return token;
 }
 

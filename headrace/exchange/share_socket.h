@@ -33,7 +33,7 @@ struct ShareReply {
   uint32_t num_descriptors = 0;  ///< of the whole reply, with the file
 };
 
-/// A random name and token; throws InputError when the system has no random bytes.
+/// A random name and token; throws InputError when the system refuses random bytes.
 ShareToken new_share_token();
 
 /// "headrace:1:<address>:<token>", and back; throws InvalidArgumentError for anything else.

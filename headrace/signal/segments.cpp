@@ -60,7 +60,7 @@ Tensor segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, in
   const int64_t rows = begins.num_elements();
   if (lengths.num_elements() != rows && lengths.num_elements() != 1)
     throw_error<InvalidArgumentError>(
-        "segments", "there must be one length for each begin, or a single one",
+        "segments", "expected one length per begin, or a single length",
         {{"begins", rows}, {"lengths", lengths.num_elements()}}, "pass as many lengths as begins");
   check_lengths(lengths);
   const int64_t bytes = checked_multiply("segments", checked_multiply("segments", rows, width),

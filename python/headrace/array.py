@@ -93,13 +93,23 @@ class Array(Deferred):
         return self.transpose()
 
     def transpose(self, *axes: int) -> Array:
-        """The view with permuted axes (reversed by default); nothing is copied."""
+        """The view with permuted axes (reversed by default); nothing is copied.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2], [3, 4]]).transpose().tolist()
+        [[1, 3], [2, 4]]
+        """
         mark("transpose")
         order = list(axes) or list(reversed(range(self.ndim)))
         return Array(_core.transpose(self._node, order))
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Array:
-        """The same elements in another shape; one size may be -1. A view when contiguous."""
+        """The same elements in another shape; one size may be -1. A view when contiguous.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1, 2, 3, 4]).reshape(2, 2).tolist()
+        [[1, 2], [3, 4]]
+        """
         sizes: list[int] = []
         for each in shape:
             sizes += [each.__index__()] if hasattr(each, "__index__") else each
@@ -110,7 +120,12 @@ class Array(Deferred):
         return Array(_core.reshape(self._node, sizes))
 
     def ravel(self) -> Array:
-        """One dimension, row-major."""
+        """One dimension, row-major.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2], [3, 4]]).ravel().tolist()
+        [1, 2, 3, 4]
+        """
         return self.reshape(-1)
 
     def __len__(self) -> int:
@@ -223,11 +238,21 @@ class Array(Deferred):
 
     # ---- evaluation ------------------------------------------------------------------------------
     def item(self) -> Any:
-        """The single element as a Python number."""
+        """The single element as a Python number.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.5, 2.5]).sum().item()
+        4.0
+        """
         return self.to_numpy().item()
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
+        """Nested lists of Python numbers.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         return self.to_numpy().tolist()
 
     def __float__(self) -> float:
@@ -259,7 +284,12 @@ class Array(Deferred):
         return array_text(self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A read-only NumPy view on the same memory; nothing is copied."""
+        """A read-only NumPy view on the same memory; nothing is copied.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.5, 2.5]).to_numpy()
+        array([1.5, 2.5])
+        """
         import numpy as np
 
         return np.asarray(self._value())
@@ -275,7 +305,12 @@ class Array(Deferred):
             return torch.from_dlpack(self)
 
     def to_series(self, name: str | None = None) -> Series:
-        """The same memory as a series (1-D only)."""
+        """The same memory as a series (1-D only).
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.5, 2.5]).to_series().to_list()
+        [1.5, 2.5]
+        """
         from headrace.series import Series
 
         mark("to_series")

@@ -232,7 +232,12 @@ class Deferred(_core.BufferSource):
         return 0
 
     def astype(self, dtype: npt.DTypeLike) -> Self:
-        """Convert to another dtype; may copy, which the ledger records."""
+        """Convert to another dtype; may copy, which the ledger records.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.7, -2.2]).astype("int64").tolist()
+        [1, -2]
+        """
         word = dtype_word(dtype)
         if word == self._node.dtype:
             return self
@@ -335,7 +340,12 @@ class Deferred(_core.BufferSource):
         return self._elementwise("abs", self)
 
     def clip(self, lower: Any = None, upper: Any = None) -> Self:
-        """Limit values to [`lower`, `upper`]."""
+        """Limit values to [`lower`, `upper`].
+
+        >>> import headrace as hr
+        >>> hr.asarray([1, 5]).clip(2, 4).tolist()
+        [2, 4]
+        """
         result = self
         if lower is not None:
             result = result._elementwise("maximum", result, lower)
@@ -347,6 +357,10 @@ class Deferred(_core.BufferSource):
         """Round to a number of digits, halves to even as in NumPy.
 
         Integers change only for negative digits; non-numeric values are unchanged.
+
+        >>> import headrace as hr
+        >>> hr.Series([0.125, 2.5]).round(1).to_list()
+        [0.1, 2.5]
         """
         if self._node.dtype.startswith("decimal"):
             rounded: Self = self._like(_core.decimal_round(self._node, decimals))
@@ -376,7 +390,13 @@ class Deferred(_core.BufferSource):
         return ((count + up) * unit).astype(dtype)
 
     def is_nan(self) -> Self:
-        """True where the value is NaN (a null is not NaN)."""
+        """True where the value is NaN (a null is not NaN).
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.is_nan().to_list()
+        [False, None, True]
+        """
         return self._elementwise("isnan", self)
 
     # ---- reductions ------------------------------------------------------------------------------

@@ -162,7 +162,13 @@ class FrameArithmetic:
         return self._of_each(abs)
 
     def round(self: Any, decimals: int | Mapping[str, int] = 0) -> DataFrame:
-        """Round floats to a number of decimals, or per column by a mapping; strings are kept."""
+        """Round floats to a number of decimals, or per column by a mapping; strings are kept.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"y": [0.123, 4.567]})
+        >>> df.round(1).y.to_list()
+        [0.1, 4.6]
+        """
         digits = (
             decimals
             if isinstance(decimals, Mapping)
@@ -171,7 +177,7 @@ class FrameArithmetic:
         return self._made_of({n: self[self._find(n)].round(d) for n, d in digits.items()})  # type: ignore[no-any-return]
 
     def clip(self: Any, lower: Any = None, upper: Any = None, *, axis: Axis = 1) -> DataFrame:
-        """Values below `lower` become it, values above `upper` become that.
+        """Limit values to [`lower`, `upper`].
 
         Bounds are scalars, frames with the same rows, reductions of frames, mappings by column, or
         with ``axis=0`` series.
@@ -203,11 +209,23 @@ class FrameArithmetic:
         return self._made_of({n: self[n].where(masks[n], others[n]) for n in masks})  # type: ignore[no-any-return]
 
     def mask(self: Any, condition: Any, other: Any = None) -> DataFrame:
-        """The values where `condition` is false, else `other` (null if it is not given)."""
+        """The values where `condition` is false, else `other` (null if it is not given).
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.mask(df > 1).to_dict()
+        {'x': [1, None, None], 'y': [0.5, None, None]}
+        """
         return self.where(~(condition(self) if callable(condition) else condition), other)  # type: ignore[no-any-return]
 
     def isin(self: Any, values: Any) -> DataFrame:
-        """True where the value is in `values`, or in its column's entry of a mapping."""
+        """True where the value is in `values`, or in its column's entry of a mapping.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.isin([2, 0.5]).to_dict()
+        {'x': [False, True, True], 'y': [True, False, False]}
+        """
         if isinstance(values, Mapping):
             found = {n: self[n].isin(values.get(n, [])) for n in self._unlabelled()}
         else:
@@ -219,6 +237,11 @@ class FrameArithmetic:
 
         Columns of another kind than the value are skipped. A mapping of mappings replaces per
         column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.replace(2, 20).x.to_list()
+        [1, 20, 20]
         """
         if isinstance(to_replace, Mapping) and any(
             isinstance(v, Mapping) for v in to_replace.values()
@@ -231,20 +254,44 @@ class FrameArithmetic:
         )
 
     def ffill(self) -> DataFrame:
-        """Replace null and NaN by the last value before them in their column."""
+        """Replace null and NaN by the last value before them in their column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.ffill().y.to_list()
+        [0.5, 0.5, 2.5]
+        """
         return self._of_each(lambda column: column.ffill())
 
     def bfill(self) -> DataFrame:
-        """Replace null and NaN by the next value after them in their column."""
+        """Replace null and NaN by the next value after them in their column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.bfill().y.to_list()
+        [0.5, 2.5, 2.5]
+        """
         return self._of_each(lambda column: column.bfill())
 
     def combine_first(self: Any, other: Any) -> DataFrame:
-        """Fill null and NaN from `other`."""
+        """Fill null and NaN from `other`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.combine_first(df.fillna(0.0)).y.to_list()
+        [0.5, 0.0, 2.5]
+        """
         theirs = _operands(self, other, "combine_first")
         return self._made_of({n: self[n].combine_first(v) for n, v in theirs.items()})  # type: ignore[no-any-return]
 
     def equals(self: Any, other: Any) -> bool:
-        """Whether both have the same names, dtypes and values, null equal to null; evaluates."""
+        """Whether both have the same names, dtypes and values, null equal to null; evaluates.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.equals(df.head(3)), df.equals(df.head(2))
+        (True, False)
+        """
         if type(other) is not type(self) or other.columns != self.columns:
             return False
         return all(self[name].equals(other[name]) for name in self.columns)
@@ -254,7 +301,13 @@ class FrameArithmetic:
         return self.notna()  # type: ignore[no-any-return]
 
     def notna(self: Any) -> DataFrame:
-        """False where a value is null or NaN, column by column."""
+        """False where a value is null or NaN, column by column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.notna().y.to_list()
+        [True, False, True]
+        """
         return self._of_each(lambda column: column.notna())  # type: ignore[no-any-return]
 
     # ---- rows relative to others -----------------------------------------------------------------
@@ -262,15 +315,32 @@ class FrameArithmetic:
         """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
 
         Labels are not shifted.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.shift(1).to_dict()
+        {'x': [None, 1, 2], 'y': [None, 0.5, None]}
         """
         return self._of_each(lambda column: column.shift(periods, fill_value=fill_value))
 
     def pct_change(self: Any, periods: int = 1) -> DataFrame:
-        """Each value relative to the one `periods` rows before: ``df / df.shift() - 1``."""
+        """Each value relative to the one `periods` rows before: ``df / df.shift() - 1``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.pct_change().x.to_list()
+        [None, 1.0, 0.0]
+        """
         return self._of_each(lambda column: column.pct_change(periods))  # type: ignore[no-any-return]
 
     def diff(self, periods: int = 1) -> DataFrame:
-        """Difference to the value `periods` rows before; null where there is none."""
+        """Difference to the value `periods` rows before; null where there is none.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.diff().x.to_list()
+        [None, 1, 0]
+        """
         return self._of_each(lambda column: column.diff(periods))
 
     def rank(
@@ -284,6 +354,11 @@ class FrameArithmetic:
         """The rank of each value in its column; see `Series.rank`.
 
         With `numeric_only`, only of numeric and bool columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.rank().x.to_list()
+        [1.0, 2.5, 2.5]
         """
         picked = self
         if numeric_only:
@@ -292,7 +367,13 @@ class FrameArithmetic:
         return picked._of_each(lambda column: column.rank(method, ascending, pct=pct))  # type: ignore[no-any-return]
 
     def cumsum(self) -> DataFrame:
-        """Cumulative sums of each column."""
+        """Cumulative sums of each column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.cumsum().to_dict()
+        {'x': [1, 3, 5], 'y': [0.5, None, 3.0]}
+        """
         return self._of_each(lambda column: column.cumsum())
 
     def cumprod(self) -> DataFrame:
@@ -319,5 +400,11 @@ class FrameArithmetic:
         return rolling_frame(self, window, min_periods, center)
 
     def expanding(self, min_periods: int = 1) -> Any:
-        """Expanding windows over each numeric column; see `rolling`."""
+        """Expanding windows over each numeric column; see `rolling`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.expanding().sum().x.to_list()
+        [1, 3, 5]
+        """
         return self.rolling(_core.ALL_ROWS, min_periods)

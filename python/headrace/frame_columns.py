@@ -120,7 +120,13 @@ class FrameColumns:
         return name
 
     def pop(self: Any, name: str) -> Series:
-        """Remove a column from this frame and return it."""
+        """Remove a column from this frame and return it.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.pop("x").to_list(), df.columns
+        ([1, 2, 2], ['y'])
+        """
         column: Series = self[name]
         del self[name]
         return column
@@ -142,7 +148,13 @@ class FrameColumns:
         self._nodes = {name: self._nodes[name] for name in names}
 
     def get(self: Any, name: str, default: Any = None) -> Any:
-        """A column by name, or `default` if there is none."""
+        """A column by name, or `default` if there is none.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.get("x").to_list(), df.get("z") is None
+        ([1, 2, 2], True)
+        """
         return self[name] if name in self._nodes else default
 
     def keys(self: Any) -> Any:
@@ -150,12 +162,24 @@ class FrameColumns:
         return self.columns
 
     def items(self: Any) -> Iterator[tuple[str, Series]]:
-        """Pairs of name and column."""
+        """Pairs of name and column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> [name for name, column in df.items()]
+        ['x', 'y']
+        """
         return iter([(name, self[name]) for name in self._nodes])
 
     # ---- other columns ---------------------------------------------------------------------------
     def assign(self: Any, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
-        """A new frame with columns added or replaced; callables receive the frame."""
+        """A new frame with columns added or replaced; callables receive the frame.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.assign(z=lambda f: f.x * 2).columns
+        ['x', 'y', 'z']
+        """
         from headrace.frame import DataFrame
 
         result = DataFrame(self)
@@ -258,11 +282,23 @@ class FrameColumns:
         return DataFrame._of(dict(zip(names, self._nodes.values(), strict=True)), labels)
 
     def add_prefix(self: Any, prefix: str) -> DataFrame:
-        """A new frame with `prefix` before each name."""
+        """A new frame with `prefix` before each name.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.add_prefix("a_").columns
+        ['a_x', 'a_y']
+        """
         return self.rename(lambda name: f"{prefix}{name}")  # type: ignore[no-any-return]
 
     def add_suffix(self: Any, suffix: str) -> DataFrame:
-        """A new frame with `suffix` after each name."""
+        """A new frame with `suffix` after each name.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.add_suffix("_a").columns
+        ['x_a', 'y_a']
+        """
         return self.rename(lambda name: f"{name}{suffix}")  # type: ignore[no-any-return]
 
     def filter(

@@ -161,6 +161,11 @@ class FrameExports:
 
         The dtype is NumPy's promotion of the columns; object for strings, categories, or times
         mixed with numbers.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]}).to_numpy()
+        array([[1. , 0.5],
+               [2. , 1.5]])
         """
         import numpy as np
 
@@ -243,13 +248,25 @@ class FrameExports:
         return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype)  # type: ignore[no-any-return]
 
     def to_arrow(self: Any) -> Any:
-        """A pyarrow table on the same memory."""
+        """A pyarrow table on the same memory.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.to_arrow().num_rows
+        3
+        """
         import pyarrow as pa
 
         return pa.table(self)
 
     def to_pandas(self: Any) -> Any:
-        """A pandas frame; numbers without nulls share memory. Labels become its index."""
+        """A pandas frame; numbers without nulls share memory. Labels become its index.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> type(df.to_pandas()).__name__
+        'DataFrame'
+        """
         import pandas as pd
 
         self._table()

@@ -52,6 +52,11 @@ class FrameGroups(FrameReductions):
         ``keep="last"`` keeps the last, ``keep=False`` none. Order is preserved. Null equals null,
         and NaN equals NaN. Keys already known to be unique (from a group-by or an earlier
         `drop_duplicates`) return the frame itself.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.drop_duplicates("x").to_dict()
+        {'x': [1, 2], 'y': [0.5, None]}
         """
         from headrace.frame import DataFrame
         from headrace.group import Words, keys_of

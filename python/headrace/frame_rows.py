@@ -83,7 +83,13 @@ class FrameRows:
         return self.isna()  # type: ignore[no-any-return]
 
     def isna(self: Any) -> DataFrame:
-        """True where a value is null or NaN, column by column."""
+        """True where a value is null or NaN, column by column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.isna().y.to_list()
+        [False, True, False]
+        """
         from headrace.frame import DataFrame
 
         found = {name: self[name].isna()._node for name in self._unlabelled()}
@@ -93,6 +99,11 @@ class FrameRows:
         """Replace null and NaN by `value`, or per column by a mapping ``{name: value}``.
 
         A reduction such as ``df.mean()``, or a frame with the same rows, fills column by column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.fillna({"y": 0.0}).y.to_list()
+        [0.5, 0.0, 2.5]
         """
         from headrace.column_values import by_column
         from headrace.frame import DataFrame
@@ -157,7 +168,13 @@ class FrameRows:
         return self[[n for n in self.columns if n in found or n in self._labels]]  # type: ignore[no-any-return]
 
     def astype(self: Any, dtype: Any) -> DataFrame:
-        """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``."""
+        """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]})
+        >>> df.astype({"x": "float32"}).x.dtype.name
+        'float32'
+        """
         from headrace.frame import DataFrame
 
         mark("astype")
@@ -235,6 +252,11 @@ class FrameRows:
         """The first `n` rows, computed from no more than these where the plan allows.
 
         All but the last ``-n`` if `n` is negative, as in pandas.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.head(2).x.to_list()
+        [1, 2]
         """
         from headrace.frame import DataFrame
 
@@ -248,7 +270,13 @@ class FrameRows:
         return self._of_rows(list(every), [_core.in_domain(node, domain) for node in nodes])  # type: ignore[no-any-return]
 
     def tail(self: Any, n: int = 5) -> DataFrame:
-        """The last `n` rows; all but the first ``-n`` if `n` is negative."""
+        """The last `n` rows; all but the first ``-n`` if `n` is negative.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.tail(1).to_dict()
+        {'x': [2], 'y': [2.5]}
+        """
         from headrace.frame import DataFrame
 
         n, length = whole_number("tail", "n", n), len(self)
@@ -339,7 +367,13 @@ class FrameRows:
         columns: str | Sequence[str],
         keep: Literal["first", "last", "all"] = "first",
     ) -> DataFrame:
-        """The `n` rows with the smallest values in `columns`, smallest first; see `nlargest`."""
+        """The `n` rows with the smallest values in `columns`, smallest first; see `nlargest`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.nsmallest(1, "y").to_dict()
+        {'x': [1], 'y': [0.5]}
+        """
         from headrace.sorting import first_of_frame
 
         return first_of_frame("nsmallest", self, n, columns, False, keep)

@@ -285,7 +285,12 @@ class Series(SeriesReductions):
         return int(self._value().nbytes)
 
     def rename(self, name: builtins.str) -> Series:
-        """The same values under another name."""
+        """The same values under another name.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2], name="x").rename("y").name
+        'y'
+        """
         return Series(self._node, name)
 
     def __iter__(self) -> Iterator[Any]:
@@ -336,6 +341,11 @@ class Series(SeriesReductions):
         """The first `n` rows, computed from no more than these where the plan allows it.
 
         All but the last ``-n`` when `n` is negative, as in pandas.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.head(1).to_list()
+        [3.0]
         """
         mark("head")
         n = whole_number("head", "n", n)
@@ -348,12 +358,24 @@ class Series(SeriesReductions):
         return Series(node, self.name)
 
     def tail(self, n: int = 5) -> Series:
-        """The last `n` rows; all but the first ``-n`` when `n` is negative."""
+        """The last `n` rows; all but the first ``-n`` when `n` is negative.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.tail(1).to_list()
+        [1.0]
+        """
         n, length = whole_number("tail", "n", n), len(self)
         return Series(self[max(length - n, 0) if n >= 0 else -n : length])
 
     def take(self, indices: Any, axis: int | builtins.str = 0) -> Series:
-        """The rows at these positions: the same as `iloc`; there is only one axis."""
+        """The rows at these positions: the same as `iloc`; there is only one axis.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.take([2, 0]).to_list()
+        [1.0, 3.0]
+        """
         taken: Series = self.iloc[indices]
         return taken
 
@@ -399,19 +421,35 @@ class Series(SeriesReductions):
         self.loc[key] = value
 
     def reset_index(self, *, drop: bool = False) -> Any:
-        """A frame of the labels and the values; with ``drop=True`` only the values."""
+        """A frame of the labels and the values; with ``drop=True`` only the values.
+
+        >>> import headrace as hr
+        >>> hr.Series({"b": 1, "a": 2}, name="n").reset_index().to_dict()
+        {'index': ['b', 'a'], 'n': [1, 2]}
+        """
         return Series(renumbered(self._node), self.name) if drop else self.to_frame().reset_index()
 
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
     ) -> Series:
-        """Sort the values by label; without labels, keep or reverse their order."""
+        """Sort the values by label; without labels, keep or reverse their order.
+
+        >>> import headrace as hr
+        >>> hr.Series({"b": 1, "a": 2}).sort_index().to_dict()
+        {'a': 2, 'b': 1}
+        """
         self._check_label(None, "sort_index")
         turned: Series = self if ascending else self[::-1]
         return turned
 
     def to_frame(self, name: builtins.str | None = None) -> DataFrame:
-        """A frame of this one column."""
+        """A frame of this one column.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.to_frame("x").to_dict()
+        {'x': [3.0, None, 1.0]}
+        """
         from headrace.frame import DataFrame
 
         return DataFrame._of({name or self.name or "value": self._node})
@@ -550,13 +588,24 @@ class Series(SeriesReductions):
 
         Of equal values the first rows are taken, with ``keep="last"`` the last ones, with
         ``keep="all"`` all that equal the last value (which is evaluated), possibly more than `n`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.nlargest(1).to_list()
+        [3.0]
         """
         from headrace.sorting import first_of_series
 
         return first_of_series("nlargest", self, n, True, keep)
 
     def nsmallest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
-        """The `n` smallest values, smallest first; see `nlargest`."""
+        """The `n` smallest values, smallest first; see `nlargest`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.nsmallest(1).to_list()
+        [1.0]
+        """
         from headrace.sorting import first_of_series
 
         return first_of_series("nsmallest", self, n, False, keep)
@@ -567,6 +616,11 @@ class Series(SeriesReductions):
 
         Dates are `datetime.date`, times `datetime.datetime`, or `numpy.datetime64` beyond its
         range: nanoseconds, and years before 1 or after 9999.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.to_list()
+        [3.0, None, 1.0]
         """
         values: list[Any] = self._value().to_list()
         return values
@@ -574,17 +628,32 @@ class Series(SeriesReductions):
     tolist = to_list
 
     def item(self) -> Any:
-        """The only value."""
+        """The only value.
+
+        >>> import headrace as hr
+        >>> hr.Series([1.0, 2.0]).head(1).item()
+        1.0
+        """
         if len(self) != 1:
             raise InvalidArgumentError(f"item: expected exactly one row: rows={len(self)}")
         return self.to_list()[0]
 
     def to_dict(self) -> dict[Any, Any]:
-        """Values by label, or by position without labels."""
+        """Values by label, or by position without labels.
+
+        >>> import headrace as hr
+        >>> hr.Series({"a": 1, "b": 2}).to_dict()
+        {'a': 1, 'b': 2}
+        """
         return dict(enumerate(self.to_list()))
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Pairs of label and value."""
+        """Pairs of label and value.
+
+        >>> import headrace as hr
+        >>> list(hr.Series({"a": 1, "b": 2}).items())
+        [('a', 1), ('b', 2)]
+        """
         return iter(self.to_dict().items())
 
     @property
@@ -604,6 +673,10 @@ class Series(SeriesReductions):
         Nulls become NaN in floats and NaT in times, dates ``datetime64[D]``, bools bytes, strings
         and categories objects, by one copy that the ledger records. Integers with nulls raise; use
         `fillna` first.
+
+        >>> import headrace as hr
+        >>> hr.Series([3.0, 1.0]).to_numpy()
+        array([3., 1.])
         """
         from headrace.exchange import column_to_ndarray
 
@@ -621,6 +694,11 @@ class Series(SeriesReductions):
         Nulls in times become NaT, strings become pandas' ``str`` and categories ``pd.Categorical``,
         by a copy that the ledger records. All others share memory through ``pd.ArrowDtype``, dates
         too, as ``date32[day][pyarrow]``, whose ``.dt`` works.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> type(s.to_pandas()).__name__
+        'Series'
         """
         from headrace.exchange import column_to_pandas
         from headrace.functions import sent

@@ -111,7 +111,12 @@ class SeriesArithmetic(SeriesWindows):
         return change
 
     def dot(self: Any, other: Any) -> Any:
-        """The dot product."""
+        """The dot product.
+
+        >>> import headrace as hr
+        >>> float(hr.Series([1.0, 2.0]).dot(hr.Series([3.0, 4.0])))
+        11.0
+        """
         return (self * other).sum()
 
     def equals(self: Any, other: Any) -> bool:

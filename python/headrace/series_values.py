@@ -76,6 +76,10 @@ class SeriesValues(SeriesArithmetic):
         """Drop repeated values, keeping the first or the last; ``keep=False`` drops all of them.
 
         Null and NaN count as values.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 1, 2]).drop_duplicates().to_list()
+        [2, 1]
         """
         if keep != "first":
             return self[~self.duplicated(keep)]  # type: ignore[no-any-return]
@@ -125,7 +129,13 @@ class SeriesValues(SeriesArithmetic):
         right: Any,
         inclusive: Literal["both", "neither", "left", "right"] = "both",
     ) -> Series:
-        """True where ``left <= value <= right``; `inclusive` says which ends count."""
+        """True where ``left <= value <= right``; `inclusive` says which ends count.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.between(1, 2).to_list()
+        [False, None, True]
+        """
         if inclusive not in ("both", "neither", "left", "right"):
             raise InvalidArgumentError(
                 f"between: invalid value: inclusive={inclusive!r}; expected 'both', "
@@ -140,6 +150,11 @@ class SeriesValues(SeriesArithmetic):
         """The values where `condition` is true, else `other` (null if it is not given).
 
         Null in the condition is false. Both may be functions of the series.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.where(s > 2, 0.0).to_list()
+        [3.0, 0.0, 0.0]
         """
         condition = condition(self) if callable(condition) else condition
         other = other(self) if callable(other) else other
@@ -148,14 +163,25 @@ class SeriesValues(SeriesArithmetic):
         return kept
 
     def mask(self: Any, condition: Any, other: Any = None) -> Series:
-        """The values where `condition` is false, else `other` (null if it is not given)."""
+        """The values where `condition` is false, else `other` (null if it is not given).
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.mask(s > 2, 0.0).to_list()
+        [0.0, None, 1.0]
+        """
         condition = condition(self) if callable(condition) else condition
         return self.where(~_without_nulls(_mask_of(condition)), other)  # type: ignore[no-any-return]
 
     def clip(self: Any, lower: Any = None, upper: Any = None) -> Series:
-        """Values below `lower` become it, values above `upper` become that.
+        """Limit values to [`lower`, `upper`].
 
         Bounds are scalars, or series of the same rows; a missing bound does not limit.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.clip(upper=2).to_list()
+        [2.0, None, 1.0]
         """
         from headrace.series import Series
 
@@ -212,11 +238,23 @@ class SeriesValues(SeriesArithmetic):
 
     # ---- missing values --------------------------------------------------------------------------
     def is_null(self) -> Self:
-        """True where there is no value (NaN is a value)."""
+        """True where there is no value (NaN is a value).
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.is_null().to_list()
+        [False, True, False]
+        """
         return self._elementwise("is_null", self)
 
     def isna(self) -> Self:
-        """True where the value is null or NaN."""
+        """True where the value is null or NaN.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.isna().to_list()
+        [False, True, True]
+        """
         null = self.is_null()
         return (
             null | (self._elementwise("isnan", self)).fill_null(False) if self._floating() else null
@@ -229,7 +267,13 @@ class SeriesValues(SeriesArithmetic):
     isnull, notnull = isna, notna
 
     def fill_null(self, value: Any) -> Self:
-        """Replace nulls by `value`; NaN is kept."""
+        """Replace nulls by `value`; NaN is kept.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.fill_null(0.0).to_list()
+        [1.0, 0.0, nan]
+        """
         return self._elementwise("fill_null", self, value)
 
     def fillna(self, value: Any) -> Self:
@@ -296,7 +340,13 @@ class SeriesValues(SeriesArithmetic):
         return ones.cumsum() - 1
 
     def dropna(self: Any) -> Series:
-        """Drop null and NaN."""
+        """Drop null and NaN.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.dropna().to_list()
+        [3.0, 1.0]
+        """
         present: Series = self[self.notna()]
         return present
 

@@ -184,7 +184,12 @@ class TextAccessor:
         flags: int = 0,
         na: bool | None = None,
     ) -> Series:
-        """True where a string starts with a match of the regular expression; see `contains`."""
+        """True where a string starts with a match of the regular expression; see `contains`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1", "1a"]).str.match("[0-9]").to_list()
+        [False, True]
+        """
         return self._matches("match", pat, case, flags, na)
 
     def fullmatch(
@@ -305,11 +310,21 @@ class TextAccessor:
         return self._stripped("strip", True, True, to_strip)
 
     def lstrip(self, to_strip: str | None = None) -> Series:
-        """As `strip`, at the start only."""
+        """As `strip`, at the start only.
+
+        >>> import headrace as hr
+        >>> hr.Series(["  ab "]).str.lstrip().to_list()
+        ['ab ']
+        """
         return self._stripped("lstrip", True, False, to_strip)
 
     def rstrip(self, to_strip: str | None = None) -> Series:
-        """As `strip`, at the end only."""
+        """As `strip`, at the end only.
+
+        >>> import headrace as hr
+        >>> hr.Series(["  ab "]).str.rstrip().to_list()
+        ['  ab']
+        """
         return self._stripped("rstrip", False, True, to_strip)
 
     def cat(self, others: Any = None, sep: str = "", na_rep: str | None = None) -> Any:
@@ -344,11 +359,21 @@ class TextAccessor:
         return self._made(_together(pieces[:-1]))
 
     def startswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
-        """True where a string starts with `pat`, or one of several; `na` for a null."""
+        """True where a string starts with `pat`, or one of several; `na` for a null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "b", None]).str.startswith("a").to_list()
+        [True, False, None]
+        """
         return self._filled(self._any("startswith", pat), na)
 
     def endswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
-        """True where a string ends with `pat`, or one of several; `na` for a null."""
+        """True where a string ends with `pat`, or one of several; `na` for a null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "ba", None]).str.endswith("a").to_list()
+        [False, True, None]
+        """
         return self._filled(self._any("endswith", pat), na)
 
     def removeprefix(self, prefix: str) -> Series:
@@ -361,13 +386,23 @@ class TextAccessor:
         return self._series.where(~self.startswith(prefix), self.slice(len(prefix)))
 
     def removesuffix(self, suffix: str) -> Series:
-        """Remove `suffix` from strings that end with it."""
+        """Remove `suffix` from strings that end with it.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a.csv", "b"]).str.removesuffix(".csv").to_list()
+        ['a', 'b']
+        """
         if not suffix:
             return self._series
         return self._series.where(~self.endswith(suffix), self.slice(0, -len(suffix)))
 
     def capitalize(self) -> Series:
-        """The first character in upper case, the others in lower case."""
+        """The first character in upper case, the others in lower case.
+
+        >>> import headrace as hr
+        >>> hr.Series(["anna", "BO"]).str.capitalize().to_list()
+        ['Anna', 'Bo']
+        """
         return self[:1].str.upper() + self[1:].str.lower()
 
     def get(self, i: int) -> Series:
@@ -423,7 +458,12 @@ class TextAccessor:
         return self.get(key)
 
     def len(self) -> Series:
-        """Number of characters: int32."""
+        """Number of characters: int32.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "é", None]).str.len().to_list()
+        [2, 1, None]
+        """
         mark("str")
         return self._made(_core.text_length(self._series._node))
 

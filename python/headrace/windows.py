@@ -230,7 +230,13 @@ class SeriesWindows(Deferred):
         return made.where(there, fill_value)
 
     def diff(self: Any, periods: int = 1) -> Series:
-        """Difference to the value `periods` rows before; null where there is none."""
+        """Difference to the value `periods` rows before; null where there is none.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> hr.Series([1, 4, 9]).diff().to_list()
+        [None, 3, 5]
+        """
         change: Series = self - self.shift(periods)
         return change
 
@@ -284,11 +290,21 @@ class SeriesWindows(Deferred):
         return self._cumulate("cumprod")  # type: ignore[no-any-return]
 
     def cummin(self: Any) -> Series:
-        """Cumulative minimum; missing values are kept and skipped."""
+        """Cumulative minimum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 2]).cummin().to_list()
+        [3, 1, 1]
+        """
         return self._cumulate("cummin")  # type: ignore[no-any-return]
 
     def cummax(self: Any) -> Series:
-        """Cumulative maximum; missing values are kept and skipped."""
+        """Cumulative maximum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 3, 2]).cummax().to_list()
+        [1, 3, 3]
+        """
         return self._cumulate("cummax")  # type: ignore[no-any-return]
 
     def rolling(

@@ -214,9 +214,9 @@ def test_explain_shows_the_method():
     few, many = np.ones(57), np.pad(np.ones(4001), 50)
     for taps, words in ((few, "direct, 57 of 57 taps"), (many, "FFT of 16384, 4001 of 4101 taps")):
         plan = signal.fft_convolve(x + 0, taps)
-        assert f"mode=same; {words} count, about " in plan.explain()
+        assert f"mode=same; {words} used, about " in plan.explain()
         hr.eval(plan)
-        assert f"ready: fft_convolve [mode=same; {words} count" in plan.explain()
+        assert f"ready: fft_convolve [mode=same; {words} used" in plan.explain()
 
 
 def test_explain_waits_for_deferred_taps():

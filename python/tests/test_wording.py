@@ -67,6 +67,11 @@ INSTEAD = {
 }
 WORDS = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b")
 
+#: Calls of C++ that take the text of a message.
+MESSAGE = re.compile(
+    r"\b(?:throw_error|error_message|give_advice|refuse\w*|fail|leave_to_host|run_on_host)\b[^(;{]*\("
+)
+
 
 def faults(text: str) -> list[str]:
     """The phrases of a text that are on the list."""
@@ -112,9 +117,9 @@ def page_lines(page: Path) -> Iterator[tuple[int, str]]:
 
 
 def cpp_messages(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and text of the string literals in the `throw_error` calls of a C++ file."""
+    """Line and text of the string literals in the calls of a C++ file that take a message."""
     source = path.read_text()
-    for call in re.finditer(r"\bthrow_error\b[^(;{]*\(", source):
+    for call in re.finditer(MESSAGE, source):
         depth, at, pieces = 1, call.end(), []
         while depth and at < len(source):
             if source[at] == '"':

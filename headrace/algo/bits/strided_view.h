@@ -32,7 +32,7 @@ struct StridedView {
         size(x.num_elements()),
         source(reads(x)) {
     if (!x.place().is_host())
-      throw_error<UnsupportedError>("device", "there is no kernel for this operator on this device",
+      throw_error<UnsupportedError>("device", "this operator has no kernel on this device",
                                     {{"place", x.place().name()}},
                                     "move the values first: x.to('cpu')");
   }

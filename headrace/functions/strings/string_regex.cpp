@@ -149,7 +149,7 @@ class Replacement {
       if (const auto found = names.find(name); found != names.end()) group = found->second;
     }
     if (group < 0 || group > regex_.NumberOfCapturingGroups())
-      refuse(fresh, "the pattern does not have this group");
+      refuse(fresh, "unknown group in the replacement");
     pieces_.push_back({group, {}});
     most_group_ = std::max(most_group_, group);
   }
@@ -323,7 +323,8 @@ std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& 
 namespace {
 
 [[noreturn]] void no_regex(const RegexPattern& pattern) {
-  throw_error<UnsupportedError>(pattern.op, "this build has no RE2", {{"pat", pattern.text}},
+  throw_error<UnsupportedError>(pattern.op, "this build does not include RE2",
+                                {{"pat", pattern.text}},
                                 "pass regex=False, or build with RE2 (libre2-dev)");
 }
 

@@ -245,7 +245,7 @@ void MemoryLogFile::close() {
   if (file.process != getpid()) return;
   if (!closed && file.error == 0) file.error = errno;
   if (file.error != 0)
-    fail(file.path, "the log could not be written to its end", file.error,
+    fail(file.path, "the log could not be written completely", file.error,
          "free disk space there; the file holds the first " + std::to_string(file.events) +
              " events");
 }

@@ -31,7 +31,7 @@ EvaluateInput bind_input(const Program::Node& node, const Value& value, const Sh
   if (got != node.dtype) refuse_input(node.input, "the input has another dtype", got, node.dtype);
   if (const Scalar* scalar = std::get_if<Scalar>(&value)) {
     if (scalar->is_null() && !node.nullable)
-      refuse_input(node.input, "the input holds nulls but is declared without", got, got);
+      refuse_input(node.input, "the input contains nulls but is declared without", got, got);
     input.source = InputSource::kOnce;
     input.once = *scalar;
     return input;
@@ -42,7 +42,7 @@ EvaluateInput bind_input(const Program::Node& node, const Value& value, const Sh
           "evaluate", "the columns differ in length",
           {{"input", node.input}, {"rows", column->num_rows()}, {"expected", rows}});
     if (column->null_count() > 0 && !node.nullable)
-      refuse_input(node.input, "the input holds nulls but is declared without", got, got);
+      refuse_input(node.input, "the input contains nulls but is declared without", got, got);
     input.validity = column->validity();
     input.validity_offset = column->offset();
     if (got.is_bool()) {
