@@ -57,7 +57,7 @@ Array Series::nunique() const {
   const NodePtr groups =
       hr::group_by_node({{"key", node_}}, {{"size", {.aggregate = Aggregate::kSize}}},
                         {.order = GroupOrder::kAny, .drop_missing = true});
-  return hr::reduction_node(Reduction::kCount, part_node(groups, 1));
+  return hr::reduction_node(Aggregate::kCount, part_node(groups, 1));
 }
 
 Series Series::isna() const {

@@ -52,27 +52,27 @@ class HR_API Series : public ElementwiseOperators<Series> {
   std::string explain() const { return hr::explain(std::span(&node_, 1)).text; }
 
   // ---- reductions: lazy arrays of one element; `item<T>()` evaluates one ----
-  // Throw TypeMismatchError for dtypes that they do not take, as `reduction_dtype` says.
+  // Throw TypeMismatchError for dtypes that they do not take, as `aggregate_dtype` says.
 
-  Array sum() const { return reduce(Reduction::kSum); }
+  Array sum() const { return reduce(Aggregate::kSum); }
 
-  Array prod() const { return reduce(Reduction::kProduct); }
+  Array prod() const { return reduce(Aggregate::kProduct); }
 
-  Array mean() const { return reduce(Reduction::kMean); }
+  Array mean() const { return reduce(Aggregate::kMean); }
 
-  Array var(int64_t ddof = 1) const { return reduce(Reduction::kVariance, ddof); }
+  Array var(int64_t ddof = 1) const { return reduce(Aggregate::kVariance, ddof); }
 
-  Array std(int64_t ddof = 1) const { return reduce(Reduction::kStd, ddof); }
+  Array std(int64_t ddof = 1) const { return reduce(Aggregate::kStd, ddof); }
 
-  Array min() const { return reduce(Reduction::kMin); }
+  Array min() const { return reduce(Aggregate::kMin); }
 
-  Array max() const { return reduce(Reduction::kMax); }
+  Array max() const { return reduce(Aggregate::kMax); }
 
-  Array count() const { return reduce(Reduction::kCount); }
+  Array count() const { return reduce(Aggregate::kCount); }
 
-  Array any() const { return reduce(Reduction::kAny); }
+  Array any() const { return reduce(Aggregate::kAny); }
 
-  Array all() const { return reduce(Reduction::kAll); }
+  Array all() const { return reduce(Aggregate::kAll); }
 
   /// The quantile `q`, from 0 to 1, linear between values: float64.
   Array quantile(double q) const;
