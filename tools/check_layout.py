@@ -82,7 +82,7 @@ RETIRED = """
     text_rows=string_builder TextMaker=StringBuilder strings_change=string_transform
     texts_of_values=format_values numbers_of_texts=parse_numbers times_of_texts=parse_times
     texts_of_times=format_times integers_of_floats=float_to_int choose_text=string_where
-    instants_of_local=localize finer_counts=rescale_unit select_node=filter_node
+    instants_of_local=localize finer_counts=rescale_unit select_node=filter
     decimal_folds=decimal_reduce PlaceFunction=RowNumberFunction
     TextArena=ByteBuffer text_arena=byte_buffer csv_reading=csv_reader CsvReading=CsvReader
     csv_piece=csv_partial CsvPiece=CsvPartial csv_chunks=csv_row_splitter
@@ -131,6 +131,7 @@ ONLY_IN = [
     ),
 ]
 ANYWHERE = [
+    (r"HR_API (NodePtr|std::vector<NodePtr>) \w+_nodes?\(", r"^$", "a public name ends in _node"),
     (r"\bTO" + r"DO\b|\bFIX" + r"ME\b", r"^$", "unfinished work: finish it or file it"),
     (r"/(work|home|root|Users)/\w", r"_(test|fuzz)\.cpp$|^python/tests/", "machine path"),
 ]

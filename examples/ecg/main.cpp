@@ -21,25 +21,25 @@ void run(const std::string& path, const std::string& column, double rate) {
   const hr::Array ecg = hr::asarray(hr::scan_csv(path, {.columns = {column}})[column]);
   // 3 and 4. How much each place looks like a beat, and the places that look most like one.
   const hr::Array wavelet = hr::ricker(2 * std::lrint(5 * width) + 1, width, ecg.dtype());
-  const hr::Array response = hr::fft_convolve_node(ecg, wavelet, hr::ConvolveMode::kSame);
+  const hr::Array response = hr::fft_convolve(ecg, wavelet, hr::ConvolveMode::kSame);
   const hr::Array threshold = 1.6 * response.std();
-  const hr::Array gate = hr::non_max_suppression_node(response, odd(0.3, rate), threshold);
+  const hr::Array gate = hr::non_max_suppression(response, odd(0.3, rate), threshold);
   // 5. Where the beats are, and the times from one to the next.
-  const hr::Array positions = hr::nonzero_node(gate);
-  const hr::Array intervals = hr::diff_node(positions);
+  const hr::Array positions = hr::nonzero(gate);
+  const hr::Array intervals = hr::diff(positions);
   const hr::Array seconds = intervals / rate;
   // docs: end
-  const hr::HistogramNodes histogram = hr::histogram_node(seconds, 85, {{0.3, 2.0}}, nullptr);
+  const hr::HistogramNodes histogram = hr::histogram(seconds, 85, {{0.3, 2.0}}, nullptr);
 
   // 6. Without artefacts: one row for each beat, padded, mean 0 and deviation 1.
   const hr::Array kept = (seconds >= 0.3) & (seconds <= 2.0);
-  const hr::Array begins = hr::Array(hr::filter_node(positions.trim(0, 1), kept)) -
+  const hr::Array begins = hr::Array(hr::filter(positions.trim(0, 1), kept)) -
                            static_cast<int64_t>(std::lrint(0.25 * rate));
-  const hr::Array beats = hr::segments_node(ecg, begins, hr::filter_node(intervals, kept),
-                                            4 * std::lrint(0.15 * rate), hr::Normalize::kZscore);
+  const hr::Array beats = hr::segments(ecg, begins, hr::filter(intervals, kept),
+                                       4 * std::lrint(0.15 * rate), hr::Normalize::kZscore);
 
   // 2. The curve, 1000 pixels wide. One call runs it all; what follows only looks.
-  const hr::EnvelopeNodes curve = hr::envelope_node(ecg, 0, {}, 1000);
+  const hr::EnvelopeNodes curve = hr::envelope(ecg, 0, {}, 1000);
   const hr::NodePtr all[] = {curve.low, curve.high, histogram.counts, histogram.edges, beats};
   hr::force(all);
   const hr::Array counts = histogram.counts;
@@ -49,7 +49,7 @@ void run(const std::string& path, const std::string& column, double rate) {
   std::printf("beats %lld\n", static_cast<long long>(positions.tensor().num_elements()));
   std::printf("kept %lld of width %lld\n", static_cast<long long>(beats.tensor().shape()[0]),
               static_cast<long long>(beats.tensor().shape()[1]));
-  const hr::Array edges = hr::to_place_node(histogram.edges, hr::host);
+  const hr::Array edges = hr::to_place(histogram.edges, hr::host);
   std::printf("most intervals from %.17g s on\n",
               edges.tensor().as<double>()[counts.argmax().item<int64_t>()]);
   std::printf("mean square of the windows %.17g\n", (beats * beats).mean().item<double>());

@@ -22,8 +22,8 @@ namespace {
 
 // A number in each row of `like`; the result of a reduction stays lazy.
 NodePtr repeated(const NodePtr& like, const NodePtr& number) {
-  if (const auto constant = constant_of(number)) return repeat_node(like, *constant);
-  return hr::elementwise_node(Op::kWhere, {repeat_node(like, Scalar(true)), number, number});
+  if (const auto constant = constant_of(number)) return repeat(like, *constant);
+  return hr::elementwise(Op::kWhere, {repeat(like, Scalar(true)), number, number});
 }
 
 Source source_of(std::string_view op, const std::string& path, const CsvOptions& options) {
@@ -50,11 +50,11 @@ Frame::Frame(const std::vector<std::pair<std::string, Series>>& columns) {
 Frame::Frame(const Table& table) : names_(table.names()) {
   const uint64_t domain = new_domain();
   for (size_t i = 0; i < names_.size(); ++i)
-    nodes_.push_back(data_node(table.columns()[i], names_[i], domain));
+    nodes_.push_back(lazy_value(table.columns()[i], names_[i], domain));
 }
 
 Frame::Frame(const NodePtr& table) : names_(table_names(table)) {
-  for (int64_t i = 0; i < num_columns(); ++i) nodes_.push_back(part_node(table, i));
+  for (int64_t i = 0; i < num_columns(); ++i) nodes_.push_back(table_column(table, i));
 }
 
 Frame read_csv(const std::string& path, const CsvOptions& options) {
@@ -62,7 +62,7 @@ Frame read_csv(const std::string& path, const CsvOptions& options) {
 }
 
 Frame scan_csv(const std::string& path, const CsvOptions& options) {
-  return Frame(scan_csv_node(CsvScan(source_of("scan_csv", path, options), options)));
+  return Frame(scan_csv(CsvScan(source_of("scan_csv", path, options), options)));
 }
 
 // ---- columns ------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ void Frame::put(std::string_view op, std::string_view name, const NodePtr& given
   if (is_number && nodes_.empty())
     throw_error<InvalidArgumentError>(op, "a number has no rows", {{"column", name}},
                                       "put a column before it");
-  NodePtr node = as_column_node(is_number ? repeated(nodes_[0], given) : given);
+  NodePtr node = as_column(is_number ? repeated(nodes_[0], given) : given);
   const bool is_free = node->signature().domain == 0;
   if (nodes_.empty()) {
     if (is_free) node = in_domain(node, new_domain());
@@ -154,7 +154,7 @@ Frame Frame::in_row_set(const std::vector<NodePtr>& nodes, uint64_t domain) cons
 
 Frame Frame::filter(const Series& mask) const {
   Frame made(names_, {});
-  for (const NodePtr& node : nodes_) made.nodes_.push_back(hr::filter_node(node, mask));
+  for (const NodePtr& node : nodes_) made.nodes_.push_back(hr::filter(node, mask));
   return made;
 }
 
@@ -162,11 +162,11 @@ Frame Frame::head(int64_t n) const {
   if (nodes_.empty()) return *this;
   if (n < 0) {
     Frame made(names_, {});
-    for (const NodePtr& node : nodes_) made.nodes_.push_back(hr::trim_node(node, 0, -n));
+    for (const NodePtr& node : nodes_) made.nodes_.push_back(hr::trim(node, 0, -n));
     return made;
   }
   const uint64_t picked = nodes_[0]->signature().domain & kPickedRows;
-  return in_row_set(hr::prefix_nodes(nodes_, n), new_domain() | picked);
+  return in_row_set(hr::head(nodes_, n), new_domain() | picked);
 }
 
 Frame Frame::sort_values(const Names& by, const SortOptions& options) const {
@@ -182,7 +182,7 @@ Frame Frame::sort_values(const Names& by, const SortOptions& options) const {
   for (size_t i = 0; i < by.size(); ++i)
     orders.push_back({.descending = !options.ascending[directions == 1 ? 0 : i],
                       .missing_first = options.na_position == "first"});
-  return Frame(sort_node(nodes_of(by), orders, names_, nodes_));
+  return Frame(sort(nodes_of(by), orders, names_, nodes_));
 }
 
 Frame Frame::drop_duplicates(const Names& subset) const {
@@ -191,12 +191,11 @@ Frame Frame::drop_duplicates(const Names& subset) const {
   if (keys.empty() || are_unique(keys)) return *this;
   std::vector<GroupKey> grouped;
   for (size_t i = 0; i < keys.size(); ++i) grouped.push_back({names.begin()[i], keys[i]});
-  const NodePtr groups =
-      hr::group_by_node(grouped, {{"", {.aggregate = Aggregate::kFirstRow}}},
-                        {.order = GroupOrder::kFirstSeen, .drop_missing = false});
-  const NodePtr rows = part_node(groups, static_cast<int64_t>(keys.size()));
+  const NodePtr groups = hr::group_by(grouped, {{"", {.aggregate = Aggregate::kFirstRow}}},
+                                      {.order = GroupOrder::kFirstSeen, .drop_missing = false});
+  const NodePtr rows = table_column(groups, static_cast<int64_t>(keys.size()));
   std::vector<NodePtr> taken;
-  for (const NodePtr& node : nodes_) taken.push_back(take_node(node, rows));
+  for (const NodePtr& node : nodes_) taken.push_back(take(node, rows));
   return in_row_set(taken, rows->signature().domain | kPickedRows);
 }
 
@@ -214,7 +213,7 @@ Frame concat(const std::vector<Frame>& frames) {
     for (const Frame& frame : frames)
       parts.push_back(
           frame.nodes()[static_cast<size_t>(find_column("concat", frame.columns(), name))]);
-    columns.emplace_back(name, in_domain(hr::concat_node(parts), domain));
+    columns.emplace_back(name, in_domain(hr::concat(parts), domain));
   }
   return columns;
 }

@@ -111,7 +111,7 @@ Frame Frame::merge(const Frame& right, const Names& on, const MergeOptions& opti
   const JoinKind kind = how == "cross"   ? JoinKind::kInner
                         : how == "right" ? JoinKind::kLeft
                                          : join_kind_from_name(how);
-  const Frame made(join_node(sides, columns, kind, unique, options.indicator, how));
+  const Frame made(join(sides, columns, kind, unique, options.indicator, how));
   if (!options.sort) return made;
   std::vector<std::string> by;
   for (size_t i = 0; i < keys.left.size(); ++i)

@@ -26,10 +26,11 @@ Frame GroupBy::agg(const std::vector<Aggregation>& aggregations) const {
   std::vector<GroupColumn> columns;
   for (const Aggregation& each : aggregations) {
     const auto place = static_cast<size_t>(find_column(kOp, names_, each.column));
-    const AggregateRequest request{.aggregate = aggregate_from_name(each.aggregate),
-                                   .quantile = each.q,
-                                   .ddof = each.ddof,
-                                   .min_count = each.min_count};
+    const AggregateRequest request{
+        .aggregate = aggregate_from_name(each.aggregate, AggregateForm::kGroup),
+        .quantile = each.q,
+        .ddof = each.ddof,
+        .min_count = each.min_count};
     columns.push_back({each.name, request, nodes_[place]});
   }
   return made(std::move(columns));
@@ -40,7 +41,7 @@ Frame GroupBy::size() const {
 }
 
 Frame GroupBy::made(std::vector<GroupColumn> columns) const {
-  return Frame(hr::group_by_node(keys_, std::move(columns), options_));
+  return Frame(hr::group_by(keys_, std::move(columns), options_));
 }
 
 }  // namespace hr

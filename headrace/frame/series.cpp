@@ -26,12 +26,12 @@ bool is_text(const NodePtr& node) {
 
 Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
   if (op_row(op).rule == OpRule::kCompare && std::ranges::all_of(operands, is_text))
-    return compare_text_node(op, operands[0], operands[1]);
-  return hr::elementwise_node(op, operands);
+    return compare_text(op, operands[0], operands[1]);
+  return hr::elementwise(op, operands);
 }
 
 Series compare(Op op, const Series& series, std::string_view text) {
-  return compare_text_node(op, series, std::string(text));
+  return compare_text(op, series, std::string(text));
 }
 
 Column Series::column() const {
@@ -42,54 +42,51 @@ Column Series::column() const {
                                  {{"dimensions", node_->signature().shape.size()}});
 }
 
-Array Series::reduce(Reduction reduction, int64_t ddof) const {
-  return hr::reduction_node(reduction, node_,
-                            {.skip_nan = true, .empty_is_null = true, .ddof = ddof});
+Array Series::reduce(Aggregate aggregate, int64_t ddof) const {
+  return hr::reduce(aggregate, node_, {.skip_nan = true, .empty_is_null = true, .ddof = ddof});
 }
 
 Array Series::quantile(double q) const {
-  const NodePtr one = hr::quantile_node(node_, {q}, Interpolation::kLinear);
-  return view_node(one, {{.begin = 0, .step = 0, .count = 1}});
+  const NodePtr one = hr::quantile(node_, {q}, Interpolation::kLinear);
+  return strided_view(one, {{.begin = 0, .step = 0, .count = 1}});
 }
 
 Array Series::nunique() const {
   if (are_unique(std::span(&node_, 1))) return count();
-  const NodePtr groups =
-      hr::group_by_node({{"key", node_}}, {{"size", {.aggregate = Aggregate::kSize}}},
-                        {.order = GroupOrder::kAny, .drop_missing = true});
-  return hr::reduction_node(Aggregate::kCount, part_node(groups, 1));
+  const NodePtr groups = hr::group_by({{"key", node_}}, {{"size", {.aggregate = Aggregate::kSize}}},
+                                      {.order = GroupOrder::kAny, .drop_missing = true});
+  return hr::reduce(Aggregate::kCount, table_column(groups, 1));
 }
 
 Series Series::isna() const {
-  const NodePtr null = hr::elementwise_node(Op::kIsNull, {node_});
+  const NodePtr null = hr::elementwise(Op::kIsNull, {node_});
   if (!dtype().is_floating()) return null;
-  const NodePtr nan = hr::elementwise_node(Op::kIsNan, {node_});
-  return Series(null) | Series(hr::elementwise_node(Op::kFillNull, {nan, Series(false)}));
+  const NodePtr nan = hr::elementwise(Op::kIsNan, {node_});
+  return Series(null) | Series(hr::elementwise(Op::kFillNull, {nan, Series(false)}));
 }
 
 Series Series::fillna(const Series& value) const {
-  const NodePtr filled = hr::elementwise_node(Op::kFillNull, {node_, value});
+  const NodePtr filled = hr::elementwise(Op::kFillNull, {node_, value});
   if (!dtype().is_floating()) return filled;
-  return hr::elementwise_node(Op::kWhere,
-                              {hr::elementwise_node(Op::kIsNan, {filled}), value, filled});
+  return hr::elementwise(Op::kWhere, {hr::elementwise(Op::kIsNan, {filled}), value, filled});
 }
 
 Series Series::isin(const Series& values) const {
-  return is_in_node(node_, values);
+  return is_in(node_, values);
 }
 
 Series Series::shift(int64_t periods) const {
-  return hr::shift_node(node_, periods);
+  return hr::shift(node_, periods);
 }
 
 Series Series::unique() const {
-  const NodePtr groups = hr::group_by_node(
-      {{"key", node_}}, {}, {.order = GroupOrder::kFirstSeen, .drop_missing = false});
-  return part_node(groups, 0);
+  const NodePtr groups =
+      hr::group_by({{"key", node_}}, {}, {.order = GroupOrder::kFirstSeen, .drop_missing = false});
+  return table_column(groups, 0);
 }
 
 Array asarray(const Series& series) {
-  return as_tensor_node(series);
+  return as_tensor(series);
 }
 
 }  // namespace hr

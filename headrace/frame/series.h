@@ -28,12 +28,12 @@ class HR_API Series : public ElementwiseOperators<Series> {
 
   Series(const Array& array) : node_(array) {}  // NOLINT
 
-  Series(Column column) : node_(data_node(std::move(column))) {}  // NOLINT
+  Series(Column column) : node_(lazy_value(std::move(column))) {}  // NOLINT
 
   /// A number, for arithmetic.
   template <class T>
     requires std::is_arithmetic_v<T>
-  Series(T number) : node_(scalar_node(Scalar::weak(number))) {}  // NOLINT
+  Series(T number) : node_(literal(Scalar::weak(number))) {}  // NOLINT
 
   /// Copies numbers.
   template <class T>
@@ -85,7 +85,7 @@ class HR_API Series : public ElementwiseOperators<Series> {
   // ---- row by row ----
 
   /// The values as another dtype of numbers or bools.
-  Series astype(Dtype dtype) const { return cast_node(node_, dtype); }
+  Series astype(Dtype dtype) const { return cast(node_, dtype); }
 
   /// Where a value is null or NaN.
   Series isna() const;
@@ -115,7 +115,7 @@ class HR_API Series : public ElementwiseOperators<Series> {
     return buffer;
   }
 
-  Array reduce(Reduction reduction, int64_t ddof = 0) const;
+  Array reduce(Aggregate aggregate, int64_t ddof = 0) const;
 
   NodePtr node_;
 };

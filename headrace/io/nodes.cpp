@@ -85,7 +85,7 @@ struct ScanCsv final : TableOperator {
   }
 
   NodePtr node(const RowPredicates& tests, int64_t most) const {
-    return table_node(std::make_shared<ScanCsv>(scan, tests, most), inputs_of(tests));
+    return apply_table_operator(std::make_shared<ScanCsv>(scan, tests, most), inputs_of(tests));
   }
 
   CsvScan scan;
@@ -95,8 +95,8 @@ struct ScanCsv final : TableOperator {
 
 }  // namespace
 
-NodePtr scan_csv_node(const CsvScan& scan) {
-  return table_node(std::make_shared<ScanCsv>(scan, RowPredicates{}, -1), {});
+NodePtr scan_csv(const CsvScan& scan) {
+  return apply_table_operator(std::make_shared<ScanCsv>(scan, RowPredicates{}, -1), {});
 }
 
 }  // namespace hr

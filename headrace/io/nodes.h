@@ -8,6 +8,6 @@ namespace hr {
 
 /// The table of a scan. A plan reads only the columns that it needs, its prefix only the first
 /// rows.
-HR_API NodePtr scan_csv_node(const CsvScan& scan);
+HR_API NodePtr scan_csv(const CsvScan& scan);
 
 }  // namespace hr

@@ -233,7 +233,7 @@ struct ScanRowGroups final : TableOperator {
   static NodePtr node(const Source& source, const RowPredicates& predicates, int64_t max_rows) {
     auto op = std::make_shared<ScanRowGroups>(source, predicates, max_rows);
     const int64_t rows = predicates.empty() ? op->most_rows() : kUnknown;
-    return table_node(std::move(op), inputs_of(predicates), rows);
+    return apply_table_operator(std::move(op), inputs_of(predicates), rows);
   }
 
   Source source;
@@ -259,7 +259,7 @@ struct ScanRowGroups final : TableOperator {
 
 }  // namespace
 
-NodePtr row_groups_node(RowGroups source) {
+NodePtr scan_row_groups(RowGroups source) {
   return ScanRowGroups::node(std::make_shared<RowGroups>(std::move(source)), {}, -1);
 }
 

@@ -32,6 +32,6 @@ struct RowGroups {
 
 /// The table of a source. A plan reads only the columns that it needs; where it wants the first
 /// rows, or those that a filter picks, only the groups that may have some, batch by batch.
-HR_API NodePtr row_groups_node(RowGroups source);
+HR_API NodePtr scan_row_groups(RowGroups source);
 
 }  // namespace hr

@@ -78,7 +78,7 @@ NodePtr model_node(OperatorPtr model, const NodePtr& mean, const NodePtr& compon
   Signature signature = result < 0
                             ? array_signature(TypeId::kFloat64, {from.shape[0]}, from.domain)
                             : array_signature(from.dtype, {from.shape[0], result}, from.domain);
-  return operator_node(std::move(model), std::move(signature), {mean, components, x});
+  return apply_operator(std::move(model), std::move(signature), {mean, components, x});
 }
 
 }  // namespace
@@ -102,19 +102,18 @@ Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components) {
   return model;
 }
 
-NodePtr pca_transform_node(const NodePtr& mean, const NodePtr& components, const NodePtr& x) {
+NodePtr pca_transform(const NodePtr& mean, const NodePtr& components, const NodePtr& x) {
   const Shape& shape = components->signature().shape;
   return model_node(PcaTransform::make(), mean, components, x, shape[1], shape[0]);
 }
 
-NodePtr pca_inverse_transform_node(const NodePtr& mean, const NodePtr& components,
-                                   const NodePtr& latent) {
+NodePtr pca_inverse_transform(const NodePtr& mean, const NodePtr& components,
+                              const NodePtr& latent) {
   const Shape& shape = components->signature().shape;
   return model_node(PcaInverseTransform::make(), mean, components, latent, shape[0], shape[1]);
 }
 
-NodePtr pca_reconstruction_error_node(const NodePtr& mean, const NodePtr& components,
-                                      const NodePtr& x) {
+NodePtr pca_reconstruction_error(const NodePtr& mean, const NodePtr& components, const NodePtr& x) {
   const Shape& shape = components->signature().shape;
   return model_node(PcaReconstructionError::make(), mean, components, x, shape[1], -1);
 }

@@ -13,10 +13,10 @@ namespace hr {
 HR_API Pca fit_pca(const NodePtr& x, std::optional<int64_t> num_components);
 
 /// `mean` [features] and `components` [components, features] as `pca_fit` made them.
-HR_API NodePtr pca_transform_node(const NodePtr& mean, const NodePtr& components, const NodePtr& x);
-HR_API NodePtr pca_inverse_transform_node(const NodePtr& mean, const NodePtr& components,
-                                          const NodePtr& latent);
-HR_API NodePtr pca_reconstruction_error_node(const NodePtr& mean, const NodePtr& components,
-                                             const NodePtr& x);
+HR_API NodePtr pca_transform(const NodePtr& mean, const NodePtr& components, const NodePtr& x);
+HR_API NodePtr pca_inverse_transform(const NodePtr& mean, const NodePtr& components,
+                                     const NodePtr& latent);
+HR_API NodePtr pca_reconstruction_error(const NodePtr& mean, const NodePtr& components,
+                                        const NodePtr& x);
 
 }  // namespace hr

@@ -19,7 +19,7 @@ NodePtr one_dimension(const char* op, const NodePtr& node) {
     throw_error<TypeMismatchError>(
         op, "expected a 1-D array of integers or floats",
         {{"dimensions", signature.shape.size()}, {"dtype", signature.dtype.name()}});
-  return signature.form == Form::kColumn ? as_tensor_node(node) : node;
+  return signature.form == Form::kColumn ? as_tensor(node) : node;
 }
 
 const Tensor& tensor(const Value& value) {
@@ -64,8 +64,8 @@ struct EnvelopeHigh final : Operator {
 
 }  // namespace
 
-EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64_t> stop,
-                            int64_t width) {
+EnvelopeNodes envelope(const NodePtr& x, int64_t start, std::optional<int64_t> stop,
+                       int64_t width) {
   const NodePtr array = one_dimension("envelope", x);
   const int64_t rows = array->signature().rows();
   if (rows != kUnknown) check_envelope(rows, start, stop.value_or(rows), width);
@@ -75,8 +75,8 @@ EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64
   op->start = start;
   op->stop = stop;
   op->width = width;
-  const NodePtr low = operator_node(op, signature, {array});
-  return {low, operator_node(std::make_shared<EnvelopeHigh>(op->high), signature, {low})};
+  const NodePtr low = apply_operator(op, signature, {array});
+  return {low, apply_operator(std::make_shared<EnvelopeHigh>(op->high), signature, {low})};
 }
 
 namespace {
@@ -102,13 +102,13 @@ struct RasterEnvelope final : OperatorOf<RasterEnvelope> {
 
 }  // namespace
 
-NodePtr raster_envelope_node(const NodePtr& low, const NodePtr& high, double bottom, double top,
-                             int64_t height, Color ink) {
+NodePtr raster_envelope(const NodePtr& low, const NodePtr& high, double bottom, double top,
+                        int64_t height, Color ink) {
   std::vector<NodePtr> inputs{one_dimension("raster_envelope", low),
                               one_dimension("raster_envelope", high)};
   const int64_t width = inputs[0]->signature().rows();
-  return operator_node(RasterEnvelope::make(bottom, top, height, ink),
-                       array_signature(TypeId::kUInt8, {height, width, 4}), std::move(inputs));
+  return apply_operator(RasterEnvelope::make(bottom, top, height, ink),
+                        array_signature(TypeId::kUInt8, {height, width, 4}), std::move(inputs));
 }
 
 namespace {
@@ -139,11 +139,11 @@ struct RasterPoints final : OperatorOf<RasterPoints> {
 
 }  // namespace
 
-NodePtr raster_points_node(const NodePtr& x, const NodePtr& y, double left, double right,
-                           double bottom, double top, int64_t width, int64_t height) {
+NodePtr raster_points(const NodePtr& x, const NodePtr& y, double left, double right, double bottom,
+                      double top, int64_t width, int64_t height) {
   std::vector<NodePtr> inputs{one_dimension("raster_points", x), one_dimension("raster_points", y)};
-  return operator_node(RasterPoints::make(left, right, bottom, top, width, height),
-                       array_signature(TypeId::kInt64, {height, width}), std::move(inputs));
+  return apply_operator(RasterPoints::make(left, right, bottom, top, width, height),
+                        array_signature(TypeId::kInt64, {height, width}), std::move(inputs));
 }
 
 namespace {
@@ -158,12 +158,12 @@ struct EncodePng final : OperatorOf<EncodePng> {
 
 }  // namespace
 
-NodePtr encode_png_node(const NodePtr& image) {
+NodePtr encode_png(const NodePtr& image) {
   if (image->signature().form != Form::kTensor || image->signature().dtype != TypeId::kUInt8)
     throw_error<TypeMismatchError>("encode_png", "an image is an array of uint8",
                                    {{"dtype", image->signature().dtype.name()}});
-  return operator_node(EncodePng::make(), array_signature(TypeId::kUInt8, {kUnknown}, new_domain()),
-                       {image});
+  return apply_operator(EncodePng::make(),
+                        array_signature(TypeId::kUInt8, {kUnknown}, new_domain()), {image});
 }
 
 }  // namespace hr

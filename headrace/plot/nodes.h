@@ -19,15 +19,15 @@ struct EnvelopeNodes {
 };
 
 /// `stop` none: the end of `x`, which only the data may tell.
-HR_API EnvelopeNodes envelope_node(const NodePtr& x, int64_t start, std::optional<int64_t> stop,
-                                   int64_t width);
+HR_API EnvelopeNodes envelope(const NodePtr& x, int64_t start, std::optional<int64_t> stop,
+                              int64_t width);
 
-HR_API NodePtr raster_envelope_node(const NodePtr& low, const NodePtr& high, double bottom,
-                                    double top, int64_t height, Color ink);
+HR_API NodePtr raster_envelope(const NodePtr& low, const NodePtr& high, double bottom, double top,
+                               int64_t height, Color ink);
 
-HR_API NodePtr raster_points_node(const NodePtr& x, const NodePtr& y, double left, double right,
-                                  double bottom, double top, int64_t width, int64_t height);
+HR_API NodePtr raster_points(const NodePtr& x, const NodePtr& y, double left, double right,
+                             double bottom, double top, int64_t width, int64_t height);
 
-HR_API NodePtr encode_png_node(const NodePtr& image);
+HR_API NodePtr encode_png(const NodePtr& image);
 
 }  // namespace hr

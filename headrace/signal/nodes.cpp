@@ -29,7 +29,7 @@ NodePtr one_dimension(const char* op, const NodePtr& node, bool (Dtype::*fits)()
     throw_error<TypeMismatchError>(op, "expected one dimension",
                                    {{"dimensions", signature.shape.size()}},
                                    "select a row or ravel");
-  return as_tensor_node(node);
+  return as_tensor(node);
 }
 
 const Tensor& tensor(const Value& value) {
@@ -64,9 +64,9 @@ struct Ricker final : OperatorOf<Ricker> {
 
 }  // namespace
 
-NodePtr ricker_node(int64_t points, double width, Dtype dtype) {
+NodePtr lazy_ricker(int64_t points, double width, Dtype dtype) {
   check_ricker(points, width, dtype);
-  return operator_node(Ricker::make(points, width, dtype), array_signature(dtype, {points}), {});
+  return apply_operator(Ricker::make(points, width, dtype), array_signature(dtype, {points}), {});
 }
 
 namespace {
@@ -99,7 +99,7 @@ struct FftConvolve final : OperatorOf<FftConvolve> {
 
 }  // namespace
 
-NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMode mode) {
+NodePtr fft_convolve(const NodePtr& signal, const NodePtr& taps, ConvolveMode mode) {
   const NodePtr x =
       one_dimension("fft_convolve", signal, &Dtype::is_floating, "float32 or float64");
   const NodePtr h = one_dimension("fft_convolve", taps, &Dtype::is_floating, "float32 or float64");
@@ -123,7 +123,7 @@ NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMo
     throw_error<InvalidArgumentError>("fft_convolve", "the taps are longer than the signal",
                                       {{"taps", m}, {"signal", n}},
                                       "shorten the taps or use mode='full'");
-  return operator_node(FftConvolve::make(mode), std::move(signature), {x, h});
+  return apply_operator(FftConvolve::make(mode), std::move(signature), {x, h});
 }
 
 namespace {
@@ -146,7 +146,7 @@ struct NonMaxSuppression final : OperatorOf<NonMaxSuppression> {
 
 }  // namespace
 
-NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold) {
+NodePtr non_max_suppression(const NodePtr& x, int64_t window, const NodePtr& threshold) {
   const NodePtr array =
       one_dimension("non_max_suppression", x, &Dtype::is_real, "an integer or float");
   if (window < 1 || window % 2 == 0)
@@ -158,7 +158,7 @@ NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr
                                    "pass a float or an array without dimensions");
   Signature signature = array->signature();
   signature.dtype = TypeId::kBool;
-  return operator_node(NonMaxSuppression::make(window), std::move(signature), {array, threshold});
+  return apply_operator(NonMaxSuppression::make(window), std::move(signature), {array, threshold});
 }
 
 namespace {
@@ -183,8 +183,8 @@ struct Windows final : OperatorOf<Windows> {
 
 }  // namespace
 
-NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
-                      int64_t width, Normalize normalize) {
+NodePtr segments(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths, int64_t width,
+                 Normalize normalize) {
   for (const NodePtr& places : {begins, lengths})
     if (places && places->signature().dtype != Dtype(TypeId::kInt64))
       throw_error<TypeMismatchError>("segments", "begins and lengths must be int64",
@@ -199,7 +199,7 @@ NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& le
                                       "pass the number of columns of the result");
   const Signature& rows = inputs[1]->signature();
   Signature signature = array_signature(x->signature().dtype, {rows.rows(), width}, rows.domain);
-  return operator_node(Windows::make(width, normalize), std::move(signature), std::move(inputs));
+  return apply_operator(Windows::make(width, normalize), std::move(signature), std::move(inputs));
 }
 
 namespace {
@@ -219,15 +219,15 @@ struct IndexOfTrue final : OperatorOf<IndexOfTrue> {
 
 }  // namespace
 
-NodePtr nonzero_node(const NodePtr& gate) {
+NodePtr nonzero(const NodePtr& gate) {
   const Signature& signature = gate->signature();
   if (!signature.dtype.is_bool() || signature.shape.size() != 1)
     throw_error<TypeMismatchError>(
         "nonzero", "expected a 1-D bool array",
         {{"dtype", signature.dtype.name()}, {"dimensions", signature.shape.size()}},
         "compare first, for example x > 0");
-  return operator_node(IndexOfTrue::make(),
-                       array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate});
+  return apply_operator(IndexOfTrue::make(),
+                        array_signature(TypeId::kInt64, {kUnknown}, new_domain()), {gate});
 }
 
 namespace {
@@ -242,7 +242,7 @@ struct Diff final : OperatorOf<Diff> {
 
 }  // namespace
 
-NodePtr diff_node(const NodePtr& x) {
+NodePtr diff(const NodePtr& x) {
   const NodePtr array = one_dimension("diff", x, &Dtype::is_real, "an integer or float");
   Signature signature = array->signature();
   const int64_t rows = signature.rows();
@@ -252,7 +252,7 @@ NodePtr diff_node(const NodePtr& x) {
   } else {
     signature.domain = shorter_domain(signature.domain, 1);
   }
-  return operator_node(Diff::make(), std::move(signature), {array});
+  return apply_operator(Diff::make(), std::move(signature), {array});
 }
 
 namespace {
@@ -295,9 +295,8 @@ struct HistogramEdges final : Operator {
 
 }  // namespace
 
-HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
-                              std::optional<std::pair<double, double>> range,
-                              const NodePtr& edges) {
+HistogramNodes histogram(const NodePtr& x, int64_t bins,
+                         std::optional<std::pair<double, double>> range, const NodePtr& edges) {
   const NodePtr array = one_dimension("histogram", x, &Dtype::is_real, "an integer or float");
   if (!edges && bins < 1)
     throw_error<InvalidArgumentError>("histogram", "bins is not positive", {{"bins", bins}},
@@ -315,12 +314,12 @@ HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
   op->bins = bins;
   if (range) op->range = HistogramRange{range->first, range->second};
   op->has_edges = edges != nullptr;
-  const NodePtr counts = operator_node(op, std::move(counts_signature), inputs);
+  const NodePtr counts = apply_operator(op, std::move(counts_signature), inputs);
   if (edges) return {counts, inputs[1]};
   const Dtype edge_dtype =
       array->signature().dtype == Dtype(TypeId::kFloat32) ? TypeId::kFloat32 : TypeId::kFloat64;
-  return {counts, operator_node(std::make_shared<HistogramEdges>(op->edges),
-                                array_signature(edge_dtype, {bins + 1}), {counts})};
+  return {counts, apply_operator(std::make_shared<HistogramEdges>(op->edges),
+                                 array_signature(edge_dtype, {bins + 1}), {counts})};
 }
 
 namespace {
@@ -348,7 +347,7 @@ struct Fft final : OperatorOf<Fft> {
 
 }  // namespace
 
-NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm) {
+NodePtr fft(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm) {
   auto op = Fft::make(kind, n, norm);
   const std::string_view name = op->name();
   const Signature& from = x->signature();
@@ -360,7 +359,7 @@ NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNo
   if (kind == FftKind::kRfft && from.dtype.is_complex())
     throw_error<TypeMismatchError>(name, "expected real input", {{"dtype", from.dtype.name()}},
                                    "use fft");
-  const NodePtr array = from.form == Form::kColumn ? as_tensor_node(x) : x;
+  const NodePtr array = from.form == Form::kColumn ? as_tensor(x) : x;
   const bool single =
       from.dtype == Dtype(TypeId::kFloat32) || from.dtype == Dtype(TypeId::kComplex64);
   Signature signature = array->signature();
@@ -382,7 +381,7 @@ NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNo
   } else if (kind == FftKind::kRfft || kind == FftKind::kIrfft) {
     signature.domain = new_domain();
   }
-  return operator_node(std::move(op), std::move(signature), {array});
+  return apply_operator(std::move(op), std::move(signature), {array});
 }
 
 }  // namespace hr

@@ -15,15 +15,15 @@ namespace hr {
 
 // Each takes arrays or columns without nulls and promises what the function of its name does.
 
-HR_API NodePtr ricker_node(int64_t points, double width, Dtype dtype);
-HR_API NodePtr fft_convolve_node(const NodePtr& signal, const NodePtr& taps, ConvolveMode mode);
+HR_API NodePtr lazy_ricker(int64_t points, double width, Dtype dtype);
+HR_API NodePtr fft_convolve(const NodePtr& signal, const NodePtr& taps, ConvolveMode mode);
 /// `threshold` is a real scalar, perhaps one that the plan has yet to compute.
-HR_API NodePtr non_max_suppression_node(const NodePtr& x, int64_t window, const NodePtr& threshold);
+HR_API NodePtr non_max_suppression(const NodePtr& x, int64_t window, const NodePtr& threshold);
 /// `lengths` may be null: every segment has the full width.
-HR_API NodePtr segments_node(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
-                             int64_t width, Normalize normalize);
-HR_API NodePtr nonzero_node(const NodePtr& gate);
-HR_API NodePtr diff_node(const NodePtr& x);
+HR_API NodePtr segments(const NodePtr& x, const NodePtr& begins, const NodePtr& lengths,
+                        int64_t width, Normalize normalize);
+HR_API NodePtr nonzero(const NodePtr& gate);
+HR_API NodePtr diff(const NodePtr& x);
 
 struct HistogramNodes {
   NodePtr counts;
@@ -31,11 +31,11 @@ struct HistogramNodes {
 };
 
 /// `edges` may be null; then `bins` and `range` count.
-HR_API HistogramNodes histogram_node(const NodePtr& x, int64_t bins,
-                                     std::optional<std::pair<double, double>> range,
-                                     const NodePtr& edges);
+HR_API HistogramNodes histogram(const NodePtr& x, int64_t bins,
+                                std::optional<std::pair<double, double>> range,
+                                const NodePtr& edges);
 
 enum class FftKind { kFft, kIfft, kRfft, kIrfft };
-HR_API NodePtr fft_node(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm);
+HR_API NodePtr fft(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm);
 
 }  // namespace hr

@@ -23,27 +23,27 @@ void bind_decimals(nb::module_& m) {
   m.def(
       "decimal",
       [](std::string_view op, const Side& left, const Side& right) {
-        return hr::decimal_node(hr::op_from_name(op), side_of(left), side_of(right));
+        return hr::decimal_arithmetic(hr::op_from_name(op), side_of(left), side_of(right));
       },
       "op"_a, "left"_a, "right"_a, Unlocked());
   m.def(
       "decimal_where",
       [](const NodePtr& condition, const Side& yes, const Side& no) {
-        return hr::decimal_where_node(condition, side_of(yes), side_of(no));
+        return hr::decimal_where(condition, side_of(yes), side_of(no));
       },
       "condition"_a, "yes"_a, "no"_a, Unlocked());
   m.def(
       "decimal_sign",
       [](std::string_view op, const NodePtr& column) {
-        return hr::decimal_sign_node(hr::op_from_name(op), column);
+        return hr::decimal_sign(hr::op_from_name(op), column);
       },
       "op"_a, "column"_a, Unlocked());
-  m.def("decimal_round", lazy(&hr::decimal_round_node), "column"_a, "digits"_a, Unlocked());
+  m.def("decimal_round", lazy(&hr::decimal_round), "column"_a, "digits"_a, Unlocked());
   m.def(
       "decimal_cast",
       [](const NodePtr& column, std::string_view dtype) {
-        return hr::decimal_cast_node(column, hr::dtype_from_name(dtype));
+        return hr::decimal_cast(column, hr::dtype_from_name(dtype));
       },
       "column"_a, "dtype"_a, Unlocked());
-  m.def("decimal_reduction", lazy(&hr::decimal_reduction_node), "kind"_a, "column"_a, Unlocked());
+  m.def("decimal_reduction", lazy(&hr::decimal_reduction), "kind"_a, "column"_a, Unlocked());
 }

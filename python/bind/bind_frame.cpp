@@ -23,34 +23,34 @@
 using hr::NodePtr;
 
 void bind_frame(nb::module_& m) {
-  m.def("filter", lazy(&hr::filter_node), "rows"_a, "mask"_a, Unlocked());
-  m.def("take", lazy(&hr::take_node), "rows"_a, "positions"_a, Unlocked());
-  m.def("concat", lazy(&hr::concat_node), "columns"_a, Unlocked());
-  m.def("shift", lazy(&hr::shift_node), "column"_a, "periods"_a, Unlocked());
+  m.def("filter", lazy(&hr::filter), "rows"_a, "mask"_a, Unlocked());
+  m.def("take", lazy(&hr::take), "rows"_a, "positions"_a, Unlocked());
+  m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());
+  m.def("shift", lazy(&hr::shift), "column"_a, "periods"_a, Unlocked());
   m.def(
       "compare_text",
       [](std::string_view op, const NodePtr& column, const std::string& text) {
-        return hr::compare_text_node(hr::op_from_name(op), column, text);
+        return hr::compare_text(hr::op_from_name(op), column, text);
       },
       "op"_a, "column"_a, "text"_a, Unlocked());
   m.def(
       "compare_text",
       [](std::string_view op, const NodePtr& left, const NodePtr& right) {
-        return hr::compare_text_node(hr::op_from_name(op), left, right);
+        return hr::compare_text(hr::op_from_name(op), left, right);
       },
       "op"_a, "left"_a, "right"_a, Unlocked());
-  m.def("string_where", lazy(&hr::string_where_node), "condition"_a, "yes"_a, "no"_a, Unlocked());
+  m.def("string_where", lazy(&hr::string_where), "condition"_a, "yes"_a, "no"_a, Unlocked());
   m.def(
       "date_field",
       [](const NodePtr& column, std::string_view field) {
-        return hr::date_field_node(column, hr::date_field_from_name(field));
+        return hr::date_field(column, hr::date_field_from_name(field));
       },
       "column"_a, "field"_a, Unlocked());
-  m.def("add_months", lazy(&hr::add_months_node), "column"_a, "months"_a, "units"_a, Unlocked());
+  m.def("add_months", lazy(&hr::add_months), "column"_a, "months"_a, "units"_a, Unlocked());
   m.def(
       "rescale_unit",
       [](const NodePtr& column, std::string_view dtype, bool clamp) {
-        return hr::rescale_unit_node(column, hr::dtype_from_name(dtype).unit(), clamp);
+        return hr::rescale_unit(column, hr::dtype_from_name(dtype).unit(), clamp);
       },
       "column"_a, "dtype"_a, "clamp"_a, Unlocked());
   m.def(
@@ -60,129 +60,123 @@ void bind_frame(nb::module_& m) {
                                {std::move(changes), std::move(offsets)});
       },
       "dtype"_a, "changes"_a, "offsets"_a);
-  m.def("local_times", lazy(&hr::local_times_node), "instants"_a, Unlocked());
+  m.def("local_times", lazy(&hr::local_times), "instants"_a, Unlocked());
   m.def(
       "localize",
       [](const NodePtr& local, std::string_view dtype, std::string_view ambiguous,
          std::string_view nonexistent) {
-        return hr::localize_node(local, hr::dtype_from_name(dtype),
-                                 hr::ambiguous_from_name(ambiguous),
-                                 hr::nonexistent_from_name(nonexistent));
+        return hr::localize(local, hr::dtype_from_name(dtype), hr::ambiguous_from_name(ambiguous),
+                            hr::nonexistent_from_name(nonexistent));
       },
       "local"_a, "dtype"_a, "ambiguous"_a, "nonexistent"_a, Unlocked());
   m.def(
       "test_text",
       [](std::string_view test, const NodePtr& column, const std::string& pattern) {
-        return hr::test_text_node(hr::text_test_from_name(test), column, pattern);
+        return hr::test_text(hr::text_test_from_name(test), column, pattern);
       },
       "test"_a, "column"_a, "pattern"_a, Unlocked());
   m.def(
       "change_case",
       [](std::string_view wanted, const NodePtr& column) {
-        return hr::change_case_node(hr::letter_case_from_name(wanted), column);
+        return hr::change_case(hr::letter_case_from_name(wanted), column);
       },
       "wanted"_a, "column"_a, Unlocked());
   m.def(
       "strip_text",
       [](const NodePtr& column, bool left, bool right, const std::string& gone) {
-        return hr::strip_text_node(column, {left, right}, gone);
+        return hr::strip_text(column, {left, right}, gone);
       },
       "column"_a, "left"_a, "right"_a, "gone"_a, Unlocked());
-  m.def("replace_text", lazy(&hr::replace_text_node), "column"_a, "old"_a, "fresh"_a, "most"_a,
+  m.def("replace_text", lazy(&hr::replace_text), "column"_a, "old"_a, "fresh"_a, "most"_a,
         Unlocked());
-  m.def("concatenate_text", lazy(&hr::concatenate_text_node), "pieces"_a, Unlocked());
+  m.def("concatenate_text", lazy(&hr::concatenate_text), "pieces"_a, Unlocked());
   m.def(
       "test_regex",
       [](std::string_view op, const NodePtr& column, const std::string& pattern) {
-        return hr::test_regex_node(hr::regex_anchor_from_name(op), column,
-                                   {std::string(op), pattern});
+        return hr::test_regex(hr::regex_anchor_from_name(op), column, {std::string(op), pattern});
       },
       "op"_a, "column"_a, "pattern"_a, Unlocked());
   m.def(
       "replace_regex",
       [](const NodePtr& column, const std::string& pattern, const std::string& fresh,
-         int64_t most) {
-        return hr::replace_regex_node(column, {"replace", pattern}, fresh, most);
-      },
+         int64_t most) { return hr::replace_regex(column, {"replace", pattern}, fresh, most); },
       "column"_a, "pattern"_a, "fresh"_a, "most"_a, Unlocked());
   m.def(
       "extract_regex",
       [](const NodePtr& column, const std::string& pattern) {
-        return hr::extract_regex_nodes(column, {"extract", pattern});
+        return hr::extract_regex(column, {"extract", pattern});
       },
       "column"_a, "pattern"_a, Unlocked());
-  m.def("ordered_categories", lazy(&hr::ordered_categories_node), "column"_a, Unlocked());
-  m.def("step_text", lazy(&hr::step_text_node), "column"_a, "step"_a, Unlocked());
-  m.def("slice_text", lazy(&hr::slice_text_node), "column"_a, "begin"_a, "end"_a, Unlocked());
+  m.def("ordered_categories", lazy(&hr::ordered_categories), "column"_a, Unlocked());
+  m.def("step_text", lazy(&hr::step_text), "column"_a, "step"_a, Unlocked());
+  m.def("slice_text", lazy(&hr::slice_text), "column"_a, "begin"_a, "end"_a, Unlocked());
   m.def(
       "float_to_int",
       [](const NodePtr& column, std::string_view dtype) {
-        return hr::float_to_int_node(column, hr::dtype_from_name(dtype));
+        return hr::float_to_int(column, hr::dtype_from_name(dtype));
       },
       "column"_a, "dtype"_a, Unlocked());
   m.def(
       "parse_numbers",
       [](const NodePtr& column, std::string_view dtype, bool or_null) {
-        return hr::parse_numbers_node(column, hr::dtype_from_name(dtype), or_null);
+        return hr::parse_numbers(column, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("format_values", lazy(&hr::format_values_node), "column"_a, Unlocked());
-  m.def("format_times", lazy(&hr::format_times_node), "column"_a, "pattern"_a, Unlocked());
+  m.def("format_values", lazy(&hr::format_values), "column"_a, Unlocked());
+  m.def("format_times", lazy(&hr::format_times), "column"_a, "pattern"_a, Unlocked());
   m.def(
       "parse_times",
       [](const NodePtr& column, const std::string& pattern, std::string_view dtype, bool or_null) {
-        return hr::parse_times_node(column, pattern, hr::dtype_from_name(dtype), or_null);
+        return hr::parse_times(column, pattern, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "pattern"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("text_length", lazy(&hr::text_length_node), "column"_a, Unlocked());
+  m.def("text_length", lazy(&hr::text_length), "column"_a, Unlocked());
   m.def(
       "cumulative",
       [](std::string_view name, const NodePtr& column) {
-        return hr::cumulative_node(hr::aggregate_from_name(name, hr::AggregateForm::kCumulative),
-                                   column);
+        return hr::cumulative(hr::aggregate_from_name(name, hr::AggregateForm::kCumulative),
+                              column);
       },
       "name"_a, "column"_a, Unlocked());
   m.def(
       "rank",
       [](const NodePtr& column, std::string_view method, bool descending) {
-        return hr::rank_node(column, hr::rank_method_from_name(method), descending);
+        return hr::rank(column, hr::rank_method_from_name(method), descending);
       },
       "column"_a, "method"_a, "descending"_a, Unlocked());
   m.def(
       "quantile",
       [](const NodePtr& column, std::vector<double> q, std::string_view interpolation) {
-        return hr::quantile_node(column, std::move(q), hr::interpolation_from_name(interpolation));
+        return hr::quantile(column, std::move(q), hr::interpolation_from_name(interpolation));
       },
       "column"_a, "q"_a, "interpolation"_a, Unlocked());
   m.def(
       "row_quantile",
       [](const std::vector<NodePtr>& columns, double q, std::string_view interpolation) {
-        return hr::row_quantile_node(columns, q, hr::interpolation_from_name(interpolation));
+        return hr::row_quantile(columns, q, hr::interpolation_from_name(interpolation));
       },
       "columns"_a, "q"_a, "interpolation"_a, Unlocked());
-  m.def("correlation", lazy(&hr::correlation_node), "columns"_a, Unlocked());
-  m.def("covariance", lazy(&hr::covariance_node), "columns"_a, "ddof"_a, Unlocked());
+  m.def("correlation", lazy(&hr::correlation), "columns"_a, Unlocked());
+  m.def("covariance", lazy(&hr::covariance), "columns"_a, "ddof"_a, Unlocked());
   m.def(
       "reduction_axis",
       [](std::string_view kind, const NodePtr& array, int64_t axis, int64_t ddof) {
-        return hr::reduction_axis_node(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn),
-                                       array, axis, {.ddof = ddof});
+        return hr::reduce_axis(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn), array,
+                               axis, {.ddof = ddof});
       },
       "kind"_a, "array"_a, "axis"_a, "ddof"_a, Unlocked());
   m.def(
-      "repeat",
-      [](const NodePtr& like, bool value) { return hr::repeat_node(like, hr::Scalar(value)); },
+      "repeat", [](const NodePtr& like, bool value) { return hr::repeat(like, hr::Scalar(value)); },
       "like"_a, nb::arg("value").noconvert(), Unlocked());
   m.def(
       "repeat",
-      [](const NodePtr& like, int64_t value) { return hr::repeat_node(like, hr::Scalar(value)); },
+      [](const NodePtr& like, int64_t value) { return hr::repeat(like, hr::Scalar(value)); },
       "like"_a, nb::arg("value").noconvert(), Unlocked());
   m.def(
       "repeat",
-      [](const NodePtr& like, double value) { return hr::repeat_node(like, hr::Scalar(value)); },
+      [](const NodePtr& like, double value) { return hr::repeat(like, hr::Scalar(value)); },
       "like"_a, nb::arg("value").noconvert(), Unlocked());
   m.def(
-      "repeat",
-      [](const NodePtr& like, const std::string& text) { return hr::repeat_node(like, text); },
+      "repeat", [](const NodePtr& like, const std::string& text) { return hr::repeat(like, text); },
       "like"_a, "value"_a, Unlocked());
 }

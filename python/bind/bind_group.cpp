@@ -58,7 +58,7 @@ void bind_group(nb::module_& m) {
          const std::vector<GroupWords>& columns, std::string_view order, bool drop_missing) {
         std::vector<hr::GroupColumn> made;
         for (const GroupWords& words : columns) made.push_back(column_of(words));
-        return hr::group_by_node(keys_of(keys), std::move(made), options_of(order, drop_missing));
+        return hr::group_by(keys_of(keys), std::move(made), options_of(order, drop_missing));
       },
       "keys"_a, "columns"_a, "order"_a, "drop_missing"_a, Unlocked());
   m.def(
@@ -66,16 +66,15 @@ void bind_group(nb::module_& m) {
       [](const std::vector<std::pair<std::string, NodePtr>>& keys, const std::string& name,
          const NodePtr& values, int64_t count, bool largest, std::string_view order,
          bool drop_missing) {
-        return hr::group_top_node(keys_of(keys), name, values, count, largest,
-                                  options_of(order, drop_missing));
+        return hr::group_top(keys_of(keys), name, values, count, largest,
+                             options_of(order, drop_missing));
       },
       "keys"_a, "name"_a, "values"_a, "count"_a, "largest"_a, "order"_a, "drop_missing"_a,
       Unlocked());
   m.def(
       "group_transform",
       [](const std::vector<NodePtr>& keys, const GroupWords& column, bool drop_missing) {
-        return hr::group_transform_node(keys, column_of(column),
-                                        options_of("sorted", drop_missing));
+        return hr::group_transform(keys, column_of(column), options_of("sorted", drop_missing));
       },
       "keys"_a, "column"_a, "drop_missing"_a, Unlocked());
 }

@@ -163,7 +163,7 @@ void bind_io(nb::module_& m) {
                    [](const hr::CsvScan& self) { return dtype_names(self.schema().dtypes); })
       .def_prop_ro("estimated_rows",
                    [](const hr::CsvScan& self) { return self.schema().estimated_rows; });
-  m.def("scan_csv", lazy(&hr::scan_csv_node), "scan"_a, Unlocked());
+  m.def("scan_csv", lazy(&hr::scan_csv), "scan"_a, Unlocked());
   m.def(
       "read_csv",
       [](nb::handle source, const hr::CsvOptions& options) {

@@ -23,9 +23,9 @@ void bind_join(nb::module_& m) {
         std::vector<hr::JoinColumn> wanted;
         for (const auto& [name, left, right] : columns)
           wanted.push_back({name, left.value_or(nullptr), right.value_or(nullptr)});
-        return hr::join_node(sides, wanted, hr::join_kind_from_name(kind),
-                             {unique.first, unique.second, how == "right"}, indicator, how);
+        return hr::join(sides, wanted, hr::join_kind_from_name(kind),
+                        {unique.first, unique.second, how == "right"}, indicator, how);
       },
       "rows"_a, "keys"_a, "columns"_a, "kind"_a, "unique"_a, "indicator"_a, "how"_a, Unlocked());
-  m.def("is_in", lazy(&hr::is_in_node), "values"_a, "set"_a, Unlocked());
+  m.def("is_in", lazy(&hr::is_in), "values"_a, "set"_a, Unlocked());
 }

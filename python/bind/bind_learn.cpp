@@ -13,9 +13,9 @@ using hr::NodePtr;
 std::tuple<NodePtr, NodePtr, NodePtr, double, double, int64_t> pca_fit(
     const NodePtr& x, std::optional<int64_t> num_components) {
   const hr::Pca model = hr::fit_pca(x, num_components);
-  return {hr::data_node(model.mean),
-          hr::data_node(model.components),
-          hr::data_node(model.explained_variance),
+  return {hr::lazy_value(model.mean),
+          hr::lazy_value(model.components),
+          hr::lazy_value(model.explained_variance),
           model.total_variance,
           model.noise_variance,
           model.num_rows};
@@ -25,10 +25,9 @@ std::tuple<NodePtr, NodePtr, NodePtr, double, double, int64_t> pca_fit(
 
 void bind_learn(nb::module_& m) {
   m.def("pca_fit", pca_fit, "x"_a, "num_components"_a.none(), Unlocked());
-  m.def("pca_transform", lazy(&hr::pca_transform_node), "mean"_a, "components"_a, "x"_a,
-        Unlocked());
-  m.def("pca_inverse_transform", lazy(&hr::pca_inverse_transform_node), "mean"_a, "components"_a,
+  m.def("pca_transform", lazy(&hr::pca_transform), "mean"_a, "components"_a, "x"_a, Unlocked());
+  m.def("pca_inverse_transform", lazy(&hr::pca_inverse_transform), "mean"_a, "components"_a,
         "latent"_a, Unlocked());
-  m.def("pca_reconstruction_error", lazy(&hr::pca_reconstruction_error_node), "mean"_a,
-        "components"_a, "x"_a, Unlocked());
+  m.def("pca_reconstruction_error", lazy(&hr::pca_reconstruction_error), "mean"_a, "components"_a,
+        "x"_a, Unlocked());
 }

@@ -40,13 +40,13 @@ const char* form_name(hr::Form form) {
 
 template <class Data>
 NodePtr data(Data value, std::string detail, uint64_t domain, bool live) {
-  return hr::data_node(std::move(value), std::move(detail), domain, live);
+  return hr::lazy_value(std::move(value), std::move(detail), domain, live);
 }
 
 // A Python number takes the dtype of what it meets.
 NodePtr scalar(nb::handle value) {
-  if (PyBool_Check(value.ptr())) return hr::scalar_node(hr::Scalar::weak(nb::cast<bool>(value)));
-  if (PyFloat_Check(value.ptr())) return hr::scalar_node(hr::Scalar::weak(nb::cast<double>(value)));
+  if (PyBool_Check(value.ptr())) return hr::literal(hr::Scalar::weak(nb::cast<bool>(value)));
+  if (PyFloat_Check(value.ptr())) return hr::literal(hr::Scalar::weak(nb::cast<double>(value)));
   if (!PyLong_Check(value.ptr()))
     hr::throw_error<hr::UnsupportedError>(
         "operand", "unsupported value in arithmetic or a comparison",
@@ -54,9 +54,9 @@ NodePtr scalar(nb::handle value) {
         "use bool, int or float; strings and dates can be converted for pandas or Polars: "
         "to_pandas(), to_arrow()");
   int64_t number = 0;
-  if (nb::try_cast(value, number)) return hr::scalar_node(hr::Scalar::weak(number));
+  if (nb::try_cast(value, number)) return hr::literal(hr::Scalar::weak(number));
   uint64_t big = 0;
-  if (nb::try_cast(value, big)) return hr::scalar_node(hr::Scalar::weak(big));
+  if (nb::try_cast(value, big)) return hr::literal(hr::Scalar::weak(big));
   hr::throw_error<hr::InvalidArgumentError>("scalar", "an integer of more than 64 bits", {},
                                             "use a float");
 }
@@ -88,8 +88,8 @@ nb::object value_there(const hr::Node& node) {
 
 NodePtr elementwise(std::string_view op, std::vector<NodePtr> inputs,
                     std::optional<std::string_view> dtype) {
-  if (op == "cast") return hr::cast_node(inputs.at(0), hr::dtype_from_name(dtype.value()));
-  return hr::elementwise_node(hr::op_from_name(op), std::move(inputs));
+  if (op == "cast") return hr::cast(inputs.at(0), hr::dtype_from_name(dtype.value()));
+  return hr::elementwise(hr::op_from_name(op), std::move(inputs));
 }
 
 nb::list elementwise_ops() {
@@ -107,8 +107,7 @@ NodePtr reduction(std::string_view kind, const NodePtr& node, int64_t ddof, bool
   options.ddof = ddof;
   options.skip_nan = skip_nan;
   options.empty_is_null = skip_nan;  // pandas' way for columns; arrays raise as NumPy's do
-  return hr::reduction_node(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn), node,
-                            options);
+  return hr::reduce(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn), node, options);
 }
 
 }  // namespace
@@ -154,7 +153,7 @@ void bind_plan(nb::module_& m) {
   m.def(
       "to",
       [](const NodePtr& node, const std::string& device) {
-        return hr::to_place_node(node, place_from(device));
+        return hr::to_place(node, place_from(device));
       },
       "node"_a, "device"_a, Unlocked());
   m.def(
@@ -201,7 +200,7 @@ void bind_plan(nb::module_& m) {
   m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("scalar", scalar, "value"_a);
-  m.def("part", lazy(&hr::part_node), "table"_a, "index"_a);
+  m.def("part", lazy(&hr::table_column), "table"_a, "index"_a);
   m.def("elementwise", elementwise, "op"_a, "inputs"_a, "dtype"_a = nb::none(), Unlocked());
   m.def("elementwise_ops", elementwise_ops, nb::sig("def elementwise_ops() -> list[str]"));
   m.def("reduction", reduction, "kind"_a, "node"_a, "ddof"_a = 0, "skip_nan"_a = false, Unlocked());
@@ -213,8 +212,8 @@ void bind_plan(nb::module_& m) {
         hr::find_column(op, names, name);
       },
       "op"_a, "names"_a, "name"_a);
-  m.def("trim", lazy(&hr::trim_node), "node"_a, "first"_a, "last"_a, Unlocked());
-  m.def("slice", lazy(&hr::slice_node), "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def("trim", lazy(&hr::trim), "node"_a, "first"_a, "last"_a, Unlocked());
+  m.def("slice", lazy(&hr::slice), "node"_a, "begin"_a, "count"_a, Unlocked());
   m.def("planning_visits", &hr::planning_visits);
   m.def(
       "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
@@ -222,26 +221,26 @@ void bind_plan(nb::module_& m) {
   m.def("planned_rows", &hr::planned_rows, "node"_a);
   m.def(
       "prefix",
-      [](const std::vector<NodePtr>& nodes, int64_t rows) { return hr::prefix_nodes(nodes, rows); },
+      [](const std::vector<NodePtr>& nodes, int64_t rows) { return hr::head(nodes, rows); },
       "nodes"_a, "rows"_a, Unlocked());
   m.def(
       "view",
       [](const NodePtr& array, const std::vector<std::tuple<int64_t, int64_t, int64_t>>& items) {
         std::vector<hr::ViewItem> views;
         for (const auto& [begin, step, count] : items) views.push_back({begin, step, count});
-        return hr::view_node(array, std::move(views));
+        return hr::strided_view(array, std::move(views));
       },
       "array"_a, "items"_a, Unlocked());
-  m.def("transpose", lazy(&hr::transpose_node), "array"_a, "axes"_a, Unlocked());
-  m.def("reshape", lazy(&hr::reshape_node), "array"_a, "shape"_a, Unlocked());
+  m.def("transpose", lazy(&hr::transpose), "array"_a, "axes"_a, Unlocked());
+  m.def("reshape", lazy(&hr::reshape), "array"_a, "shape"_a, Unlocked());
   m.def(
       "retype",
       [](const NodePtr& input, std::string_view dtype) {
-        return hr::retype_node(input, hr::dtype_from_name(dtype));
+        return hr::retype(input, hr::dtype_from_name(dtype));
       },
       "input"_a, "dtype"_a, Unlocked());
-  m.def("as_column", lazy(&hr::as_column_node), "array"_a, Unlocked());
-  m.def("as_tensor", lazy(&hr::as_tensor_node), "column"_a, Unlocked());
+  m.def("as_column", lazy(&hr::as_column), "array"_a, Unlocked());
+  m.def("as_tensor", lazy(&hr::as_tensor), "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
   using Steps = std::vector<std::tuple<std::string, std::string, std::string, int64_t, int64_t,

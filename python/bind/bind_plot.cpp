@@ -14,7 +14,7 @@ using hr::NodePtr;
 // The tensor of a node, run now and fetched where it is elsewhere; a column is seen as one.
 hr::Tensor tensor_of(const NodePtr& node) {
   const bool column = node->signature().form == hr::Form::kColumn;
-  const hr::Value value = hr::force(column ? hr::as_tensor_node(node) : node);
+  const hr::Value value = hr::force(column ? hr::as_tensor(node) : node);
   return std::get<hr::Tensor>(hr::to_place(value, hr::host));
 }
 
@@ -24,7 +24,7 @@ void bind_plot(nb::module_& m) {
   m.def(
       "envelope",
       [](const NodePtr& x, int64_t start, std::optional<int64_t> stop, int64_t width) {
-        hr::EnvelopeNodes nodes = hr::envelope_node(x, start, stop, width);
+        hr::EnvelopeNodes nodes = hr::envelope(x, start, stop, width);
         return std::pair(std::move(nodes.low), std::move(nodes.high));
       },
       "x"_a, "start"_a, "stop"_a.none(), "width"_a, Unlocked());
@@ -33,24 +33,24 @@ void bind_plot(nb::module_& m) {
       [](const NodePtr& low, const NodePtr& high, double bottom, double top, int64_t height,
          std::tuple<uint8_t, uint8_t, uint8_t, uint8_t> color) {
         const auto [red, green, blue, alpha] = color;
-        return hr::raster_envelope_node(low, high, bottom, top, height, {red, green, blue, alpha});
+        return hr::raster_envelope(low, high, bottom, top, height, {red, green, blue, alpha});
       },
       "low"_a, "high"_a, "bottom"_a, "top"_a, "height"_a, "color"_a, Unlocked());
-  m.def("raster_points", lazy(&hr::raster_points_node), "x"_a, "y"_a, "left"_a, "right"_a,
-        "bottom"_a, "top"_a, "width"_a, "height"_a, Unlocked());
-  m.def("encode_png", lazy(&hr::encode_png_node), "image"_a, Unlocked());
+  m.def("raster_points", lazy(&hr::raster_points), "x"_a, "y"_a, "left"_a, "right"_a, "bottom"_a,
+        "top"_a, "width"_a, "height"_a, Unlocked());
+  m.def("encode_png", lazy(&hr::encode_png), "image"_a, Unlocked());
   m.def(
       "pyramid",
       [](const NodePtr& x, int64_t max_values) {
         const hr::Pyramid made = hr::pyramid(tensor_of(x), max_values);
         return std::tuple(made.num_rows, made.bucket, made.num_buckets, made.offset, made.step,
-                          hr::data_node(made.codes, "pyramid"));
+                          hr::lazy_value(made.codes, "pyramid"));
       },
       "x"_a, "max_values"_a, Unlocked());
   m.def(
       "pack_codes",
       [](const NodePtr& codes) {
-        return hr::data_node(hr::pack_codes(tensor_of(codes)), "pack_codes");
+        return hr::lazy_value(hr::pack_codes(tensor_of(codes)), "pack_codes");
       },
       "codes"_a, Unlocked());
 }

@@ -58,7 +58,7 @@ hr::RowGroups::Batches batches_of(const std::string& op, const Outside& object, 
 NodePtr row_groups_table(const std::string& op, const std::string& name, const hr::Table& none,
                          std::vector<int64_t> rows, nb::handle source) {
   const Outside object(op, source);
-  return hr::row_groups_node(
+  return hr::scan_row_groups(
       {.op = op,
        .name = name,
        .none = none,

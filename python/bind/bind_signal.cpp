@@ -46,40 +46,40 @@ void bind_signal(nb::module_& m) {
   m.def(
       "ricker",
       [](int64_t points, double width, std::string_view dtype) {
-        return hr::ricker_node(points, width, hr::dtype_from_name(dtype));
+        return hr::lazy_ricker(points, width, hr::dtype_from_name(dtype));
       },
       "points"_a, "width"_a, "dtype"_a, Unlocked());
   m.def(
       "fft_convolve",
       [](const NodePtr& signal, const NodePtr& taps, std::string_view mode) {
-        return hr::fft_convolve_node(signal, taps, choose("fft_convolve", "mode", mode, kModes));
+        return hr::fft_convolve(signal, taps, choose("fft_convolve", "mode", mode, kModes));
       },
       "signal"_a, "taps"_a, "mode"_a, Unlocked());
-  m.def("non_max_suppression", lazy(&hr::non_max_suppression_node), "x"_a, "window"_a,
-        "threshold"_a, Unlocked());
+  m.def("non_max_suppression", lazy(&hr::non_max_suppression), "x"_a, "window"_a, "threshold"_a,
+        Unlocked());
   m.def(
       "segments",
       [](const NodePtr& x, const NodePtr& begins, std::optional<NodePtr> lengths, int64_t width,
          std::string_view normalize) {
-        return hr::segments_node(x, begins, lengths.value_or(nullptr), width,
-                                 choose("segments", "normalize", normalize, kNormalize));
+        return hr::segments(x, begins, lengths.value_or(nullptr), width,
+                            choose("segments", "normalize", normalize, kNormalize));
       },
       "x"_a, "begins"_a, "lengths"_a.none(), "width"_a, "normalize"_a, Unlocked());
-  m.def("nonzero", lazy(&hr::nonzero_node), "gate"_a, Unlocked());
-  m.def("diff", lazy(&hr::diff_node), "x"_a, Unlocked());
+  m.def("nonzero", lazy(&hr::nonzero), "gate"_a, Unlocked());
+  m.def("diff", lazy(&hr::diff), "x"_a, Unlocked());
   m.def(
       "histogram",
       [](const NodePtr& x, int64_t bins, std::optional<std::pair<double, double>> range,
          std::optional<NodePtr> edges) {
-        hr::HistogramNodes nodes = hr::histogram_node(x, bins, range, edges.value_or(nullptr));
+        hr::HistogramNodes nodes = hr::histogram(x, bins, range, edges.value_or(nullptr));
         return std::pair(std::move(nodes.counts), std::move(nodes.edges));
       },
       "x"_a, "bins"_a, "range"_a.none(), "edges"_a.none(), Unlocked());
   m.def(
       "fft",
       [](std::string_view kind, const NodePtr& x, std::optional<int64_t> n, std::string_view norm) {
-        return hr::fft_node(choose("fft", "kind", kind, kKinds), x, n,
-                            choose(kind, "norm", norm, kNorms));
+        return hr::fft(choose("fft", "kind", kind, kKinds), x, n,
+                       choose(kind, "norm", norm, kNorms));
       },
       "kind"_a, "x"_a, "n"_a.none(), "norm"_a, Unlocked());
 }

@@ -21,14 +21,12 @@ void bind_sort(nb::module_& m) {
       "sort",
       [](const std::vector<NodePtr>& keys, const std::vector<bool>& descending, bool missing_first,
          std::vector<std::string> names, const std::vector<NodePtr>& columns) {
-        return hr::sort_node(keys, orders_of(descending, missing_first), std::move(names), columns);
+        return hr::sort(keys, orders_of(descending, missing_first), std::move(names), columns);
       },
       "keys"_a, "descending"_a, "missing_first"_a, "names"_a, "columns"_a, Unlocked());
   m.def(
       "argsort",
       [](const std::vector<NodePtr>& keys, const std::vector<bool>& descending, bool missing_first,
-         int64_t first) {
-        return hr::argsort_node(keys, orders_of(descending, missing_first), first);
-      },
+         int64_t first) { return hr::argsort(keys, orders_of(descending, missing_first), first); },
       "keys"_a, "descending"_a, "missing_first"_a, "first"_a = -1, Unlocked());
 }

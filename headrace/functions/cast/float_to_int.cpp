@@ -66,10 +66,10 @@ struct IntegersOfFloats final : OperatorOf<IntegersOfFloats> {
 
 }  // namespace
 
-NodePtr float_to_int_node(const NodePtr& column, Dtype dtype) {
+NodePtr float_to_int(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   signature.dtype = dtype;
-  return operator_node(IntegersOfFloats::make(dtype), std::move(signature), {column});
+  return apply_operator(IntegersOfFloats::make(dtype), std::move(signature), {column});
 }
 
 }  // namespace hr

@@ -9,6 +9,6 @@ namespace hr {
 /// with the row of NaN and of what the dtype does not hold, when it runs. About 1 ns a row and
 /// core.
 HR_API Column float_to_int(const Column& column, Dtype dtype);
-HR_API NodePtr float_to_int_node(const NodePtr& column, Dtype dtype);
+HR_API NodePtr float_to_int(const NodePtr& column, Dtype dtype);
 
 }  // namespace hr

@@ -320,7 +320,7 @@ struct ParseTimes final : OperatorOf<ParseTimes> {
 
 }  // namespace
 
-NodePtr format_values_node(const NodePtr& column) {
+NodePtr format_values(const NodePtr& column) {
   Signature signature = column->signature();
   const Dtype dtype = signature.dtype;
   if (signature.form != Form::kColumn ||
@@ -329,7 +329,7 @@ NodePtr format_values_node(const NodePtr& column) {
     throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
                                    {{"from", dtype.name()}, {"to", "string"}});
   signature.dtype = TypeId::kString;
-  return operator_node(FormatValues::make(), std::move(signature), {column});
+  return apply_operator(FormatValues::make(), std::move(signature), {column});
 }
 
 Column format_times(const Column& column, const std::string& pattern) {
@@ -341,12 +341,12 @@ Column format_times(const Column& column, const std::string& pattern) {
   });
 }
 
-NodePtr format_times_node(const NodePtr& column, const std::string& pattern) {
+NodePtr format_times(const NodePtr& column, const std::string& pattern) {
   Signature signature = column->signature();
   check_times("strftime", signature.dtype);
   const TimePattern checked("strftime", pattern, false);
   signature.dtype = TypeId::kString;
-  return operator_node(FormatTimes::make(pattern), std::move(signature), {column});
+  return apply_operator(FormatTimes::make(pattern), std::move(signature), {column});
 }
 
 Column parse_times(const Column& column, const std::string& pattern, Dtype dtype, bool or_null) {
@@ -355,8 +355,7 @@ Column parse_times(const Column& column, const std::string& pattern, Dtype dtype
   return read_times<int64_t>(texts, pattern, dtype, or_null);
 }
 
-NodePtr parse_times_node(const NodePtr& column, const std::string& pattern, Dtype dtype,
-                         bool or_null) {
+NodePtr parse_times(const NodePtr& column, const std::string& pattern, Dtype dtype, bool or_null) {
   Signature signature = text_signature(column, dtype);
   if (dtype.has_zone())
     timezone_rules(op_of(dtype), dtype);  // throws where they are not known
@@ -364,7 +363,7 @@ NodePtr parse_times_node(const NodePtr& column, const std::string& pattern, Dtyp
     check_times("to_datetime", dtype);
   if (!pattern.empty()) const TimePattern checked("to_datetime", pattern, true);
   signature.nullable |= or_null;
-  return operator_node(ParseTimes::make(pattern, dtype, or_null), std::move(signature), {column});
+  return apply_operator(ParseTimes::make(pattern, dtype, or_null), std::move(signature), {column});
 }
 
 }  // namespace hr

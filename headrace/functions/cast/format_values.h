@@ -13,13 +13,13 @@ namespace hr {
 /// read back to the same value. About 50 ns a row and core.
 HR_API Column format_values(const Column& column);
 /// Throws TypeMismatchError for complex numbers.
-HR_API NodePtr format_values_node(const NodePtr& column);
+HR_API NodePtr format_values(const NodePtr& column);
 
 /// Dates and times by a pattern of `strftime`: %Y %y %m %d %H %I %M %S %f (six digits) %p %j %a %A
 /// %b %B %F %T %% in English, and all else as it stands. Throws InvalidArgumentError for another
 /// letter and TypeMismatchError for a column of other than dates and times.
 HR_API Column format_times(const Column& column, const std::string& pattern);
-HR_API NodePtr format_times_node(const NodePtr& column, const std::string& pattern);
+HR_API NodePtr format_times(const NodePtr& column, const std::string& pattern);
 
 /// Times from strings by a pattern as above (%f takes one to nine digits, names any case, %j is not
 /// read), or, when it is empty, "YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]", of a dtype with a zone with
@@ -29,7 +29,7 @@ HR_API NodePtr format_times_node(const NodePtr& column, const std::string& patte
 /// null with `or_null`, else InvalidArgumentError naming row and text.
 HR_API Column parse_times(const Column& column, const std::string& pattern, Dtype dtype,
                           bool or_null);
-HR_API NodePtr parse_times_node(const NodePtr& column, const std::string& pattern, Dtype dtype,
-                                bool or_null);
+HR_API NodePtr parse_times(const NodePtr& column, const std::string& pattern, Dtype dtype,
+                           bool or_null);
 
 }  // namespace hr

@@ -87,11 +87,11 @@ struct ParseNumbers final : OperatorOf<ParseNumbers> {
 
 }  // namespace
 
-NodePtr parse_numbers_node(const NodePtr& column, Dtype dtype, bool or_null) {
+NodePtr parse_numbers(const NodePtr& column, Dtype dtype, bool or_null) {
   Signature signature = text_signature(column, dtype);
   if (!dtype.is_real()) refuse_unreal(dtype);
   signature.nullable |= or_null;
-  return operator_node(ParseNumbers::make(dtype, or_null), std::move(signature), {column});
+  return apply_operator(ParseNumbers::make(dtype, or_null), std::move(signature), {column});
 }
 
 }  // namespace hr

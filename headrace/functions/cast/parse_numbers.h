@@ -12,6 +12,6 @@ namespace hr {
 /// is read. About 20 ns a row and core.
 HR_API Column parse_numbers(const Column& column, Dtype dtype, bool or_null);
 /// Throws TypeMismatchError unless the column has strings and the dtype is numeric.
-HR_API NodePtr parse_numbers_node(const NodePtr& column, Dtype dtype, bool or_null);
+HR_API NodePtr parse_numbers(const NodePtr& column, Dtype dtype, bool or_null);
 
 }  // namespace hr

@@ -238,7 +238,7 @@ struct DecimalBinary final : OperatorOf<DecimalBinary> {
                       const NodePtr& most) const override {
     if (!is_comparison(op) || !right) return nullptr;
     return may_compare(op, least, most, [this](Op each, const NodePtr& bound) {
-      return decimal_node(each, bound, *right);
+      return decimal_arithmetic(each, bound, *right);
     });
   }
 
@@ -255,7 +255,7 @@ struct DecimalBinary final : OperatorOf<DecimalBinary> {
 
 }  // namespace
 
-NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
+NodePtr decimal_arithmetic(Op op, const DecimalSide& left, const DecimalSide& right) {
   const std::string name(op_row(op).name);
   constexpr Op kOps[] = {Op::kAdd,         Op::kSubtract,  Op::kMultiply, Op::kMinimum,
                          Op::kFloorDivide, Op::kRemainder, Op::kMaximum};
@@ -268,8 +268,8 @@ NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right) {
   const Dtype dtype = is_comparison(op) ? Dtype(TypeId::kBool)
                                         : decimal_result(op, dtype_of(left), dtype_of(right));
   sides.signature.dtype = dtype;
-  return operator_node(DecimalBinary::make(op, dtype, kept(left), kept(right)),
-                       std::move(sides.signature), std::move(sides.inputs));
+  return apply_operator(DecimalBinary::make(op, dtype, kept(left), kept(right)),
+                        std::move(sides.signature), std::move(sides.inputs));
 }
 
 namespace {
@@ -320,15 +320,15 @@ struct DecimalRound final : OperatorOf<DecimalRound> {
 
 }  // namespace
 
-NodePtr decimal_sign_node(Op op, const NodePtr& column) {
+NodePtr decimal_sign(Op op, const NodePtr& column) {
   check_side(op_row(op).name, column);
-  return operator_node(DecimalSign::make(op), column->signature(), {column});
+  return apply_operator(DecimalSign::make(op), column->signature(), {column});
 }
 
-NodePtr decimal_round_node(const NodePtr& column, int digits) {
+NodePtr decimal_round(const NodePtr& column, int digits) {
   check_side("round", column);
   if (digits >= column->signature().dtype.scale()) return column;
-  return operator_node(DecimalRound::make(digits), column->signature(), {column});
+  return apply_operator(DecimalRound::make(digits), column->signature(), {column});
 }
 
 namespace {
@@ -366,13 +366,12 @@ struct DecimalWhere final : OperatorOf<DecimalWhere> {
 
 }  // namespace
 
-NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
-                           const DecimalSide& no) {
+NodePtr decimal_where(const NodePtr& condition, const DecimalSide& yes, const DecimalSide& no) {
   constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
     throw_error<TypeMismatchError>(kOp, "the condition must be bool",
                                    {{"dtype", condition->signature().dtype.name()}});
-  const NodePtr test = as_column_node(condition);
+  const NodePtr test = as_column(condition);
   check_side(kOp, yes);
   check_side(kOp, no);
   Signature signature = test->signature();
@@ -386,8 +385,8 @@ NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
     }
   const Dtype dtype = decimal_result(Op::kWhere, dtype_of(yes), dtype_of(no));
   signature.dtype = dtype;
-  return operator_node(DecimalWhere::make(dtype, kept(yes), kept(no)), std::move(signature),
-                       std::move(inputs));
+  return apply_operator(DecimalWhere::make(dtype, kept(yes), kept(no)), std::move(signature),
+                        std::move(inputs));
 }
 
 }  // namespace hr

@@ -37,23 +37,23 @@ HR_API Dtype decimal_result(Op op, Dtype left, Dtype right);
 /// maximum and the comparisons of two sides, one of them a column at least; null where a side is.
 /// Exact; throws InvalidArgumentError with the row of a result that does not fit its dtype, and of
 /// a division by zero, when it runs.
-HR_API NodePtr decimal_node(Op op, const DecimalSide& left, const DecimalSide& right);
+HR_API NodePtr decimal_arithmetic(Op op, const DecimalSide& left, const DecimalSide& right);
 
 /// The negative or absolute value, of the same dtype.
-HR_API NodePtr decimal_sign_node(Op op, const NodePtr& column);
+HR_API NodePtr decimal_sign(Op op, const NodePtr& column);
 
 /// `yes` where the condition is true, null where it is null, else `no`.
-HR_API NodePtr decimal_where_node(const NodePtr& condition, const DecimalSide& yes,
-                                  const DecimalSide& no);
+HR_API NodePtr decimal_where(const NodePtr& condition, const DecimalSide& yes,
+                             const DecimalSide& no);
 
 /// Digits after the decimal point rounded to this number, halves to even; the dtype stays.
-HR_API NodePtr decimal_round_node(const NodePtr& column, int digits);
+HR_API NodePtr decimal_round(const NodePtr& column, int digits);
 
 /// Decimals from decimals (fewer digits are rounded, halves to even), integers, bools, floats (the
 /// nearest, halves to even) and strings (all digits must fit), and to floats (the nearest),
 /// integers (cut towards zero), bools and strings. Throws InvalidArgumentError with the row of what
 /// does not fit, when it runs; TypeMismatchError for other dtypes.
-HR_API NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype);
+HR_API NodePtr decimal_cast(const NodePtr& column, Dtype dtype);
 HR_API Column decimal_cast(const Column& column, Dtype dtype);
 
 /// Decimals as float64; others as they are.
@@ -61,6 +61,6 @@ HR_API NodePtr decimal_to_float(const NodePtr& column);
 
 /// "sum" (exact, of 38 digits), "min", "max" as a column of one row; null of no value, but 0 as the
 /// sum. Throws InvalidArgumentError for a sum that does not fit.
-HR_API NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column);
+HR_API NodePtr decimal_reduction(std::string_view kind, const NodePtr& column);
 
 }  // namespace hr

@@ -155,10 +155,10 @@ struct DecimalCast final : OperatorOf<DecimalCast> {
 
 NodePtr decimal_to_float(const NodePtr& column) {
   const Dtype dtype = column->signature().dtype;
-  return dtype.is_decimal() ? decimal_cast_node(column, TypeId::kFloat64) : column;
+  return dtype.is_decimal() ? decimal_cast(column, TypeId::kFloat64) : column;
 }
 
-NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype) {
+NodePtr decimal_cast(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   const Dtype from = signature.dtype;
   const auto plain = [](Dtype each) {
@@ -171,7 +171,7 @@ NodePtr decimal_cast_node(const NodePtr& column, Dtype dtype) {
                                    "decimals go to and from numbers, bools and strings");
   if (from == dtype) return column;
   signature.dtype = dtype;
-  return operator_node(DecimalCast::make(dtype), std::move(signature), {column});
+  return apply_operator(DecimalCast::make(dtype), std::move(signature), {column});
 }
 
 }  // namespace hr

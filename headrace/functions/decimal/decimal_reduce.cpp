@@ -71,7 +71,7 @@ struct DecimalReduction final : OperatorOf<DecimalReduction> {
 
 }  // namespace
 
-NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
+NodePtr decimal_reduction(std::string_view kind, const NodePtr& column) {
   const Aggregate aggregate = aggregate_from_name(kind, AggregateForm::kColumn);
   const AggregateRow& row = aggregate_row(aggregate);
   if (row.decimals_as_floats || row.result == AggregateResult::kInt64)
@@ -86,7 +86,7 @@ NodePtr decimal_reduction_node(std::string_view kind, const NodePtr& column) {
   signature.shape = {1};
   signature.domain = 0;
   signature.nullable = aggregate != Aggregate::kSum;
-  return operator_node(DecimalReduction::make(aggregate, signature.dtype), signature, {column});
+  return apply_operator(DecimalReduction::make(aggregate, signature.dtype), signature, {column});
 }
 
 }  // namespace hr

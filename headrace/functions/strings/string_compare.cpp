@@ -252,7 +252,7 @@ struct StringComparison final : OperatorOf<StringComparison, Predicate> {
                       const NodePtr& most) const override {
     if (is_order(op) && !inputs[0]->signature().dtype.is_string()) return nullptr;
     return may_compare(op, least, most, [this](Op each, const NodePtr& bound) {
-      return compare_text_node(each, bound, text);
+      return compare_text(each, bound, text);
     });
   }
 
@@ -305,36 +305,36 @@ struct StringWhere final : OperatorOf<StringWhere> {
 
 }  // namespace
 
-NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text) {
-  return predicate_node(StringComparison::make(op, text),
-                        bool_signature(text_column(op_row(op).name, column)), {column});
+NodePtr compare_text(Op op, const NodePtr& column, const std::string& text) {
+  return apply_predicate(StringComparison::make(op, text),
+                         bool_signature(text_column(op_row(op).name, column)), {column});
 }
 
-NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right) {
+NodePtr compare_text(Op op, const NodePtr& left, const NodePtr& right) {
   const std::string_view name = op_row(op).name;
   check_same_rows(name, text_column(name, left), text_column(name, right));
   Signature signature = bool_signature(left);
   signature.nullable |= right->signature().nullable;
-  return operator_node(StringColumnsComparison::make(op), std::move(signature), {left, right});
+  return apply_operator(StringColumnsComparison::make(op), std::move(signature), {left, right});
 }
 
-NodePtr string_where_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
+NodePtr string_where(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
   constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
     throw_error<TypeMismatchError>(kOp, "the condition must be bool",
                                    {{"dtype", condition->signature().dtype.name()}});
   const NodePtr test =
-      condition->signature().form == Form::kTensor ? as_column_node(condition) : condition;
+      condition->signature().form == Form::kTensor ? as_column(condition) : condition;
   NodePtr a = text_column(kOp, yes), b = text_column(kOp, no);
   check_same_rows(kOp, test, a);
   check_same_rows(kOp, test, b);
   if (a->signature().dtype != b->signature().dtype) {
-    a = cast_node(a, TypeId::kString);
-    b = cast_node(b, TypeId::kString);
+    a = cast(a, TypeId::kString);
+    b = cast(b, TypeId::kString);
   }
   Signature signature = a->signature();
   signature.nullable |= b->signature().nullable || test->signature().nullable;
-  return operator_node(StringWhere::make(), std::move(signature), {test, a, b});
+  return apply_operator(StringWhere::make(), std::move(signature), {test, a, b});
 }
 
 }  // namespace hr

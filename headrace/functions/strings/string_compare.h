@@ -25,11 +25,11 @@ HR_API Column compare_text(Op op, const Column& left, const Column& right);
 
 /// Deferred; throws TypeMismatchError for columns without text, InvalidArgumentError for columns of
 /// different frames or lengths.
-HR_API NodePtr compare_text_node(Op op, const NodePtr& column, const std::string& text);
-HR_API NodePtr compare_text_node(Op op, const NodePtr& left, const NodePtr& right);
+HR_API NodePtr compare_text(Op op, const NodePtr& column, const std::string& text);
+HR_API NodePtr compare_text(Op op, const NodePtr& left, const NodePtr& right);
 
 /// Row r of `yes` where row r of the bool `condition` is true, of `no` where it is false; null
 /// where the condition is. A string with a category gives strings.
-HR_API NodePtr string_where_node(const NodePtr& condition, const NodePtr& yes, const NodePtr& no);
+HR_API NodePtr string_where(const NodePtr& condition, const NodePtr& yes, const NodePtr& no);
 
 }  // namespace hr

@@ -236,10 +236,10 @@ struct RegexTest final : OperatorOf<RegexTest, Predicate> {
 
 }  // namespace
 
-NodePtr test_regex_node(RegexAnchor anchor, const NodePtr& column, const RegexPattern& pattern) {
+NodePtr test_regex(RegexAnchor anchor, const NodePtr& column, const RegexPattern& pattern) {
   compile(pattern);
-  return predicate_node(RegexTest::make(anchor, pattern), text_signature(column, TypeId::kBool),
-                        {column});
+  return apply_predicate(RegexTest::make(anchor, pattern), text_signature(column, TypeId::kBool),
+                         {column});
 }
 
 Column replace_regex(const Column& column, const RegexPattern& pattern, const std::string& fresh,
@@ -290,16 +290,16 @@ struct RegexExtract final : OperatorOf<RegexExtract, StringOperator> {
 
 }  // namespace
 
-NodePtr replace_regex_node(const NodePtr& column, const RegexPattern& pattern,
-                           const std::string& fresh, int64_t most) {
+NodePtr replace_regex(const NodePtr& column, const RegexPattern& pattern, const std::string& fresh,
+                      int64_t most) {
   const Regex regex = compile(pattern);
   Replacement(pattern, *regex, fresh);  // says what is wrong with it now
-  return operator_node(RegexReplace::make(pattern, fresh, most),
-                       text_signature(column, TypeId::kString), {column});
+  return apply_operator(RegexReplace::make(pattern, fresh, most),
+                        text_signature(column, TypeId::kString), {column});
 }
 
-std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& column,
-                                                                 const RegexPattern& pattern) {
+std::vector<std::pair<std::string, NodePtr>> extract_regex(const NodePtr& column,
+                                                           const RegexPattern& pattern) {
   const Regex regex = compile(pattern);
   const int count = regex->NumberOfCapturingGroups();
   if (count == 0)
@@ -313,7 +313,7 @@ std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr& 
     Signature signature = text_signature(column, TypeId::kString);
     signature.nullable = true;  // where nothing matches
     made.emplace_back(name == names.end() ? std::to_string(group - 1) : name->second,
-                      operator_node(RegexExtract::make(pattern, group), signature, {column}));
+                      apply_operator(RegexExtract::make(pattern, group), signature, {column}));
   }
   return made;
 }
@@ -334,7 +334,7 @@ Column test_regex(RegexAnchor, const Column&, const RegexPattern& pattern, const
   no_regex(pattern);
 }
 
-NodePtr test_regex_node(RegexAnchor, const NodePtr&, const RegexPattern& pattern) {
+NodePtr test_regex(RegexAnchor, const NodePtr&, const RegexPattern& pattern) {
   no_regex(pattern);
 }
 
@@ -342,13 +342,12 @@ Column replace_regex(const Column&, const RegexPattern& pattern, const std::stri
   no_regex(pattern);
 }
 
-NodePtr replace_regex_node(const NodePtr&, const RegexPattern& pattern, const std::string&,
-                           int64_t) {
+NodePtr replace_regex(const NodePtr&, const RegexPattern& pattern, const std::string&, int64_t) {
   no_regex(pattern);
 }
 
-std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(const NodePtr&,
-                                                                 const RegexPattern& pattern) {
+std::vector<std::pair<std::string, NodePtr>> extract_regex(const NodePtr&,
+                                                           const RegexPattern& pattern) {
   no_regex(pattern);
 }
 

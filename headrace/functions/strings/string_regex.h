@@ -31,21 +31,20 @@ HR_API RegexAnchor regex_anchor_from_name(std::string_view name);
 /// `where`: rows where it is not true are false and not read.
 HR_API Column test_regex(RegexAnchor anchor, const Column& column, const RegexPattern& pattern,
                          const Mask* where = nullptr);
-HR_API NodePtr test_regex_node(RegexAnchor anchor, const NodePtr& column,
-                               const RegexPattern& pattern);
+HR_API NodePtr test_regex(RegexAnchor anchor, const NodePtr& column, const RegexPattern& pattern);
 
 /// The first `most` (negative: all) matches of each text become `fresh`, in which `\1`, `\g<1>` and
 /// `\g<name>` are groups and `\g<0>` the match. An empty match next to one that is not counts, as
 /// in Python. Throws InvalidArgumentError for a group that the pattern does not have.
 HR_API Column replace_regex(const Column& column, const RegexPattern& pattern,
                             const std::string& fresh, int64_t most);
-HR_API NodePtr replace_regex_node(const NodePtr& column, const RegexPattern& pattern,
-                                  const std::string& fresh, int64_t most);
+HR_API NodePtr replace_regex(const NodePtr& column, const RegexPattern& pattern,
+                             const std::string& fresh, int64_t most);
 
 /// The groups of each text's first match, a column a group; null for no match and for a group that
 /// took no part. The results share the text. Names are those of the groups, or their numbers from
 /// 0 on. Throws InvalidArgumentError for a pattern without groups.
-HR_API std::vector<std::pair<std::string, NodePtr>> extract_regex_nodes(
-    const NodePtr& column, const RegexPattern& pattern);
+HR_API std::vector<std::pair<std::string, NodePtr>> extract_regex(const NodePtr& column,
+                                                                  const RegexPattern& pattern);
 
 }  // namespace hr

@@ -210,18 +210,18 @@ struct StringLength final : OperatorOf<StringLength, StringOperator> {
 
 }  // namespace
 
-NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern) {
-  return predicate_node(StringTest::make(test, pattern), text_signature(column, TypeId::kBool),
+NodePtr test_text(TextTest test, const NodePtr& column, const std::string& pattern) {
+  return apply_predicate(StringTest::make(test, pattern), text_signature(column, TypeId::kBool),
+                         {column});
+}
+
+NodePtr slice_text(const NodePtr& column, int64_t begin, int64_t end) {
+  return apply_operator(StringSlice::make(begin, end), text_signature(column, TypeId::kString),
                         {column});
 }
 
-NodePtr slice_text_node(const NodePtr& column, int64_t begin, int64_t end) {
-  return operator_node(StringSlice::make(begin, end), text_signature(column, TypeId::kString),
-                       {column});
-}
-
-NodePtr text_length_node(const NodePtr& column) {
-  return operator_node(StringLength::make(), text_signature(column, TypeId::kInt32), {column});
+NodePtr text_length(const NodePtr& column) {
+  return apply_operator(StringLength::make(), text_signature(column, TypeId::kInt32), {column});
 }
 
 }  // namespace hr

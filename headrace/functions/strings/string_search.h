@@ -22,15 +22,15 @@ HR_API TextTest text_test_from_name(std::string_view name);
 /// each distinct string is searched once. False where the mask is not true.
 HR_API Column test_text(TextTest test, const Column& column, std::string_view pattern,
                         const Mask* where = nullptr);
-HR_API NodePtr test_text_node(TextTest test, const NodePtr& column, const std::string& pattern);
+HR_API NodePtr test_text(TextTest test, const NodePtr& column, const std::string& pattern);
 
 /// Characters [begin, end) of each text as Python counts them, negative ones from its end. The
 /// results share the text of the column; nothing is copied but views.
 HR_API Column slice_text(const Column& column, int64_t begin, int64_t end);
-HR_API NodePtr slice_text_node(const NodePtr& column, int64_t begin, int64_t end);
+HR_API NodePtr slice_text(const NodePtr& column, int64_t begin, int64_t end);
 
 /// Characters of each text: int32.
 HR_API Column text_length(const Column& column);
-HR_API NodePtr text_length_node(const NodePtr& column);
+HR_API NodePtr text_length(const NodePtr& column);
 
 }  // namespace hr

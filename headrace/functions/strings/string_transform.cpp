@@ -344,27 +344,28 @@ struct StringConcat final : OperatorOf<StringConcat, StringOperator> {
 
 }  // namespace
 
-NodePtr change_case_node(LetterCase wanted, const NodePtr& column) {
-  return operator_node(StringCase::make(wanted), text_signature(column, TypeId::kString), {column});
+NodePtr change_case(LetterCase wanted, const NodePtr& column) {
+  return apply_operator(StringCase::make(wanted), text_signature(column, TypeId::kString),
+                        {column});
 }
 
-NodePtr strip_text_node(const NodePtr& column, StripEnds ends, const std::string& gone) {
-  return operator_node(StringStrip::make(ends, gone), text_signature(column, TypeId::kString),
-                       {column});
+NodePtr strip_text(const NodePtr& column, StripEnds ends, const std::string& gone) {
+  return apply_operator(StringStrip::make(ends, gone), text_signature(column, TypeId::kString),
+                        {column});
 }
 
-NodePtr replace_text_node(const NodePtr& column, const std::string& old, const std::string& fresh,
-                          int64_t most) {
-  return operator_node(StringReplace::make(old, fresh, most),
-                       text_signature(column, TypeId::kString), {column});
+NodePtr replace_text(const NodePtr& column, const std::string& old, const std::string& fresh,
+                     int64_t most) {
+  return apply_operator(StringReplace::make(old, fresh, most),
+                        text_signature(column, TypeId::kString), {column});
 }
 
-NodePtr step_text_node(const NodePtr& column, int64_t step) {
+NodePtr step_text(const NodePtr& column, int64_t step) {
   if (step == 0) throw_error<InvalidArgumentError>("str", "the step of a slice is 0");
-  return operator_node(StringStep::make(step), text_signature(column, TypeId::kString), {column});
+  return apply_operator(StringStep::make(step), text_signature(column, TypeId::kString), {column});
 }
 
-NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
+NodePtr concatenate_text(const std::vector<TextPiece>& pieces) {
   std::vector<std::optional<std::string>> order;
   std::vector<NodePtr> inputs;
   for (const TextPiece& piece : pieces) {
@@ -389,8 +390,8 @@ NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces) {
     signature.nullable |= other.nullable;
   }
   signature.dtype = TypeId::kString;
-  return operator_node(StringConcat::make(std::move(order)), std::move(signature),
-                       std::move(inputs));
+  return apply_operator(StringConcat::make(std::move(order)), std::move(signature),
+                        std::move(inputs));
 }
 
 }  // namespace hr

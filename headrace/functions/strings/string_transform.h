@@ -20,7 +20,7 @@ HR_API LetterCase letter_case_from_name(std::string_view name);
 /// character may become several (ß is SS), and a capital sigma is σ at the end of a word too. Null
 /// stays null; bytes that are no UTF-8 stay. About 1 ns a byte and core of ASCII.
 HR_API Column change_case(LetterCase wanted, const Column& column);
-HR_API NodePtr change_case_node(LetterCase wanted, const NodePtr& column);
+HR_API NodePtr change_case(LetterCase wanted, const NodePtr& column);
 
 /// Each text without the characters of `gone` (empty: white space, as Python has it) at its ends.
 /// The results share the text of the column.
@@ -31,23 +31,23 @@ struct StripEnds {
   static auto parameters(auto& self) { return std::tie(self.left, self.right); }
 };
 HR_API Column strip_text(const Column& column, StripEnds ends, std::string_view gone);
-HR_API NodePtr strip_text_node(const NodePtr& column, StripEnds ends, const std::string& gone);
+HR_API NodePtr strip_text(const NodePtr& column, StripEnds ends, const std::string& gone);
 
 /// The first `most` (negative: all) places where each text has `old`, from the left and not
 /// overlapping, become `fresh`; an empty `old` is before each character and at the end.
 HR_API Column replace_text(const Column& column, std::string_view old, std::string_view fresh,
                            int64_t most);
-HR_API NodePtr replace_text_node(const NodePtr& column, const std::string& old,
-                                 const std::string& fresh, int64_t most);
+HR_API NodePtr replace_text(const NodePtr& column, const std::string& old, const std::string& fresh,
+                            int64_t most);
 
 /// Each `step`-th character of each text, from the first on; below 0 from the last one backwards.
 /// Throws InvalidArgumentError for 0.
 HR_API Column step_text(const Column& column, int64_t step);
-HR_API NodePtr step_text_node(const NodePtr& column, int64_t step);
+HR_API NodePtr step_text(const NodePtr& column, int64_t step);
 
 /// Rows of columns and constants, concatenated; null where a column is. There is at least
 /// one column. Throws InvalidArgumentError for columns of different lengths or frames.
 using TextPiece = std::variant<NodePtr, std::string>;
-HR_API NodePtr concatenate_text_node(const std::vector<TextPiece>& pieces);
+HR_API NodePtr concatenate_text(const std::vector<TextPiece>& pieces);
 
 }  // namespace hr

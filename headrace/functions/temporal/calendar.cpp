@@ -123,11 +123,11 @@ struct ExtractDateField final : OperatorOf<ExtractDateField> {
 
 }  // namespace
 
-NodePtr date_field_node(const NodePtr& column, DateField field) {
+NodePtr date_field(const NodePtr& column, DateField field) {
   Signature signature = column->signature();
   check(signature.dtype);
   signature.dtype = dtype_of_field(field);
-  return operator_node(ExtractDateField::make(field), std::move(signature), {column});
+  return apply_operator(ExtractDateField::make(field), std::move(signature), {column});
 }
 
 namespace {
@@ -185,7 +185,7 @@ struct AddMonths final : OperatorOf<AddMonths> {
 
 }  // namespace
 
-NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
+NodePtr add_months(const NodePtr& column, int64_t months, int64_t units) {
   const Signature& signature = column->signature();
   const Dtype dtype = signature.dtype;
   check(dtype);
@@ -195,7 +195,7 @@ NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units) {
   if (months < -kMostMonths || months > kMostMonths)
     throw_error<InvalidArgumentError>("add_months", "too many months",
                                       {{"months", months}, {"most", kMostMonths}});
-  return operator_node(AddMonths::make(months, units), signature, {column});
+  return apply_operator(AddMonths::make(months, units), signature, {column});
 }
 
 namespace {
@@ -239,7 +239,7 @@ struct FinerCounts final : OperatorOf<FinerCounts> {
 
 }  // namespace
 
-NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp) {
+NodePtr rescale_unit(const NodePtr& column, TimeUnit unit, bool clamp) {
   Signature signature = column->signature();
   const Dtype dtype = signature.dtype;
   const int64_t units = units_per_second(unit);
@@ -248,7 +248,7 @@ NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp) {
                                    {{"dtype", dtype.name()}});
   const int64_t factor = dtype.is_date() ? 86'400 * units : units / units_per_second(dtype.unit());
   signature.dtype = TypeId::kInt64;
-  return operator_node(FinerCounts::make(factor, clamp), std::move(signature), {column});
+  return apply_operator(FinerCounts::make(factor, clamp), std::move(signature), {column});
 }
 
 }  // namespace hr

@@ -25,18 +25,18 @@ HR_API DateField date_field_from_name(std::string_view name);
 /// A field of each date or timestamp, null where it is: int32, or a date for the starts. About 3 ns
 /// a row and core. Throws TypeMismatchError for another dtype.
 HR_API Column date_field(const Column& column, DateField field);
-HR_API NodePtr date_field_node(const NodePtr& column, DateField field);
+HR_API NodePtr date_field(const NodePtr& column, DateField field);
 
 /// Dates or timestamps shifted by a number of months of the calendar (a day that the month does not
 /// have is its last one), then by a number of days or units of the column; null stays null. About
 /// 10 ns a row and core. Throws InvalidArgumentError with the row of a time that does not fit the
 /// dtype; TypeMismatchError for another dtype, and for timestamps with a zone (see
-/// local_times_node).
-HR_API NodePtr add_months_node(const NodePtr& column, int64_t months, int64_t units);
+/// local_times).
+HR_API NodePtr add_months(const NodePtr& column, int64_t months, int64_t units);
 
 /// Dates, timestamps or durations as int64 counts of a finer unit. What does not fit is the least
 /// or the greatest count with `clamp`, which keeps comparisons right, else InvalidArgumentError
 /// with its row. Throws TypeMismatchError for another dtype, and for a coarser unit.
-HR_API NodePtr rescale_unit_node(const NodePtr& column, TimeUnit unit, bool clamp);
+HR_API NodePtr rescale_unit(const NodePtr& column, TimeUnit unit, bool clamp);
 
 }  // namespace hr

@@ -152,11 +152,11 @@ struct LocalizeTimes final : OperatorOf<LocalizeTimes> {
 
 }  // namespace
 
-NodePtr local_times_node(const NodePtr& instants) {
+NodePtr local_times(const NodePtr& instants) {
   Signature signature = instants->signature();
   timezone_rules(kConvert, signature.dtype);
   signature.dtype = Dtype::timestamp(signature.dtype.unit());
-  return operator_node(ToLocalTimes::make(), std::move(signature), {instants});
+  return apply_operator(ToLocalTimes::make(), std::move(signature), {instants});
 }
 
 Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous, Nonexistent nonexistent) {
@@ -177,15 +177,14 @@ Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous, Nonexiste
   });
 }
 
-NodePtr localize_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
-                      Nonexistent nonexistent) {
+NodePtr localize(const NodePtr& local, Dtype zoned, Ambiguous ambiguous, Nonexistent nonexistent) {
   Signature signature = local->signature();
   check_local(signature.dtype, zoned);
   timezone_rules(kLocalize, zoned);
   signature.dtype = zoned;
   signature.nullable |= ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
-  return operator_node(LocalizeTimes::make(zoned, ambiguous, nonexistent), std::move(signature),
-                       {local});
+  return apply_operator(LocalizeTimes::make(zoned, ambiguous, nonexistent), std::move(signature),
+                        {local});
 }
 
 }  // namespace hr

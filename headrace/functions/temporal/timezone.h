@@ -24,14 +24,14 @@ HR_API Nonexistent nonexistent_from_name(std::string_view name);
 /// TypeMismatchError for another dtype, InvalidArgumentError with the row of a time that does not
 /// fit.
 HR_API Column local_times(const Column& instants);
-HR_API NodePtr local_times_node(const NodePtr& instants);
+HR_API NodePtr local_times(const NodePtr& instants);
 
 /// Timestamps without a zone as the instants of `zoned`, a dtype of the same unit with a zone.
 /// Throws InvalidArgumentError with the row of a time that is there twice or never, where these
 /// are to raise.
 HR_API Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous,
                        Nonexistent nonexistent);
-HR_API NodePtr localize_node(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
-                             Nonexistent nonexistent);
+HR_API NodePtr localize(const NodePtr& local, Dtype zoned, Ambiguous ambiguous,
+                        Nonexistent nonexistent);
 
 }  // namespace hr

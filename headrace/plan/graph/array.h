@@ -13,18 +13,18 @@ namespace hr {
 
 /// A lazy array, column or scalar. Operators make nodes and run nothing; `tensor`, `item` and
 /// `force` run what they need. Converts from and to NodePtr, so each function that makes or takes a
-/// node (`fft_convolve_node` and the like) works on it. Copies share the node. Dtypes promote and
+/// node (`fft_convolve` and the like) works on it. Copies share the node. Dtypes promote and
 /// shapes broadcast as in NumPy, and a plain number takes the dtype of what it meets; errors are
-/// those of `elementwise_node`.
+/// those of `elementwise`.
 class Array : public ElementwiseOperators<Array> {
  public:
   Array(NodePtr node) : node_(std::move(node)) {}  // NOLINT: implicit on purpose
 
-  Array(Tensor tensor) : node_(data_node(std::move(tensor))) {}  // NOLINT
+  Array(Tensor tensor) : node_(lazy_value(std::move(tensor))) {}  // NOLINT
 
   template <class T>
     requires std::is_arithmetic_v<T>
-  Array(T number) : node_(scalar_node(Scalar::weak(number))) {}  // NOLINT
+  Array(T number) : node_(literal(Scalar::weak(number))) {}  // NOLINT
 
   operator const NodePtr&() const { return node_; }  // NOLINT
 
@@ -46,23 +46,23 @@ class Array : public ElementwiseOperators<Array> {
   /// The steps that an evaluation would take.
   std::string explain() const { return hr::explain(std::span(&node_, 1)).text; }
 
-  Array sum() const { return reduction_node(Aggregate::kSum, node_); }
+  Array sum() const { return reduce(Aggregate::kSum, node_); }
 
-  Array mean() const { return reduction_node(Aggregate::kMean, node_); }
+  Array mean() const { return reduce(Aggregate::kMean, node_); }
 
-  Array std() const { return reduction_node(Aggregate::kStd, node_); }
+  Array std() const { return reduce(Aggregate::kStd, node_); }
 
-  Array min() const { return reduction_node(Aggregate::kMin, node_); }
+  Array min() const { return reduce(Aggregate::kMin, node_); }
 
-  Array max() const { return reduction_node(Aggregate::kMax, node_); }
+  Array max() const { return reduce(Aggregate::kMax, node_); }
 
-  Array argmax() const { return reduction_node(Reduction::kArgmax, node_); }
+  Array argmax() const { return reduce(Aggregate::kArgmax, node_); }
 
   /// All but the `first` first and the `last` last rows, shared.
-  Array trim(int64_t first, int64_t last) const { return hr::trim_node(node_, first, last); }
+  Array trim(int64_t first, int64_t last) const { return hr::trim(node_, first, last); }
 
   static Array elementwise(Op op, std::vector<NodePtr> operands) {
-    return hr::elementwise_node(op, std::move(operands));
+    return hr::elementwise(op, std::move(operands));
   }
 
  private:

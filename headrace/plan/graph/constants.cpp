@@ -40,10 +40,10 @@ NodePtr repeated(const NodePtr& like, Dtype dtype, std::shared_ptr<Repeat> op) {
   op->rows = signature.rows();
   const bool known = op->rows != kUnknown;
   if (known) op->domain = signature.domain;
-  const NodePtr made = operator_node(std::move(op), std::move(signature),
-                                     known ? std::vector<NodePtr>{} : std::vector{like});
+  const NodePtr made = apply_operator(std::move(op), std::move(signature),
+                                      known ? std::vector<NodePtr>{} : std::vector{like});
   const Place place = like->is_ready() ? place_of(like->value()) : like->fields().place;
-  return !known || place == made->fields().place ? made : to_place_node(made, place);
+  return !known || place == made->fields().place ? made : to_place(made, place);
 }
 
 template <class T>
@@ -126,13 +126,13 @@ struct RepeatString final : OperatorOf<RepeatString, Repeat> {
 
 }  // namespace
 
-NodePtr repeat_node(const NodePtr& like, const Scalar& value) {
+NodePtr repeat(const NodePtr& like, const Scalar& value) {
   auto op = std::make_shared<RepeatNumber>();
   op->value = value;
   return repeated(like, value.dtype(), std::move(op));
 }
 
-NodePtr repeat_node(const NodePtr& like, const std::string& text) {
+NodePtr repeat(const NodePtr& like, const std::string& text) {
   if (text.size() > static_cast<size_t>(INT32_MAX))
     throw_error<InvalidArgumentError>("assign", "the string is too long", {{"bytes", text.size()}});
   auto op = std::make_shared<RepeatString>();
@@ -162,15 +162,15 @@ NodePtr of_constant(const Signature& result, const std::vector<NodePtr>& inputs,
                     const Scalar& value) {
   if (value.is_null()) return nullptr;
   if (result.is_scalar()) {
-    if (value.dtype().is_bool()) return data_node(scalar_tensor(value.as<bool>()), "scalar");
+    if (value.dtype().is_bool()) return lazy_value(scalar_tensor(value.as<bool>()), "scalar");
     return visit_real(value.dtype(), [&]<class T>(std::type_identity<T>) {
-      return data_node(scalar_tensor(value.as<T>()), "scalar");
+      return lazy_value(scalar_tensor(value.as<T>()), "scalar");
     });
   }
   if (result.form != Form::kColumn) return nullptr;
   const auto like = std::find_if(inputs.begin(), inputs.end(),
                                  [&](const NodePtr& each) { return has_rows_of(each, result); });
-  return like == inputs.end() ? nullptr : repeat_node(*like, value);
+  return like == inputs.end() ? nullptr : repeat(*like, value);
 }
 
 // A program of constants gives what the evaluator would give in each row.
@@ -293,7 +293,7 @@ class Fold {
       if (const auto value = converted(*known_[place], result_.dtype))
         return of_constant(result_, inputs_, *value);
     const bool converts = has_rows_of(inputs_[place], result_) && !inputs_[place]->fields().live;
-    return converts ? cast_node(inputs_[place], result_.dtype) : nullptr;
+    return converts ? cast(inputs_[place], result_.dtype) : nullptr;
   }
 
   Op op_;
@@ -318,7 +318,7 @@ NodePtr folded_node(Op op, const Signature& result, std::vector<NodePtr>& inputs
     const bool others_have_rows = std::any_of(inputs.begin(), inputs.end(), [&](const auto& each) {
       return !each->fields().constant && has_rows_of(each, result);
     });
-    if (inputs[i]->fields().constant && others_have_rows) inputs[i] = scalar_node(*known[i]);
+    if (inputs[i]->fields().constant && others_have_rows) inputs[i] = literal(*known[i]);
   }
   return nullptr;
 }
@@ -338,17 +338,17 @@ NodePtr all_or_none(const Signature& result, const NodePtr& rows, bool all) {
   if (all) return rows->fields().live ? nullptr : in_domain(rows, result.domain);
   const Dtype dtype = result.dtype;
   if (dtype.is_category())  // its words are known when it is there
-    return rows->is_ready() ? in_domain(slice_node(rows, 0, 0), result.domain) : nullptr;
+    return rows->is_ready() ? in_domain(slice(rows, 0, 0), result.domain) : nullptr;
   Shape shape = result.shape;
   shape[0] = 0;
   if (std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size == kUnknown; }))
     return nullptr;
   Buffer none = Buffer::allocate(0);
   if (result.form == Form::kTensor)
-    return data_node(Tensor(dtype, shape, std::move(none)), rows->detail(), result.domain);
-  return data_node(dtype.is_string() ? Column::strings(0, std::move(none), {})
-                                     : Column(dtype, 0, std::move(none)),
-                   rows->detail(), result.domain);
+    return lazy_value(Tensor(dtype, shape, std::move(none)), rows->detail(), result.domain);
+  return lazy_value(dtype.is_string() ? Column::strings(0, std::move(none), {})
+                                      : Column(dtype, 0, std::move(none)),
+                    rows->detail(), result.domain);
 }
 
 }  // namespace hr

@@ -14,8 +14,8 @@ namespace hr {
 std::optional<Scalar> constant_of(const NodePtr& node);
 
 /// A column of the length and row domain of `like` that repeats one number or text.
-HR_API NodePtr repeat_node(const NodePtr& like, const Scalar& value);
-HR_API NodePtr repeat_node(const NodePtr& like, const std::string& text);
+HR_API NodePtr repeat(const NodePtr& like, const Scalar& value);
+HR_API NodePtr repeat(const NodePtr& like, const std::string& text);
 
 /// The node that has the value of an operation with this signature already, or a constant: the bits
 /// are those of the operation. Null: it has to be computed, of `inputs`, of which columns of one

@@ -93,10 +93,10 @@ NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
     if (!predicate || own.empty()) continue;
     NodePtr where = inputs[1 - test];
     if (is_masked(fields)) {
-      where = elementwise_node(Op::kBitwiseAnd, {own.back(), where});
+      where = elementwise(Op::kBitwiseAnd, {own.back(), where});
       own.pop_back();
     }
-    return predicate_node(predicate, fields.signature, std::move(own), where);
+    return apply_predicate(predicate, fields.signature, std::move(own), where);
   }
   return nullptr;
 }
@@ -125,7 +125,7 @@ struct Recode final : OperatorOf<Recode> {
 NodePtr recode_node(const NodePtr& input, Dtype dtype) {
   Signature signature = input->signature();
   signature.dtype = dtype;
-  return operator_node(Recode::make(dtype), std::move(signature), {input});
+  return apply_operator(Recode::make(dtype), std::move(signature), {input});
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ Value ReductionOperator::execute(std::span<const Value>) const {
   throw_error<InternalError>(name(), "the evaluator runs reductions");
 }
 
-NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
+NodePtr elementwise(Op operation, std::vector<NodePtr> inputs) {
   const OpRow& row = op_row(operation);
   std::vector<Operand> operands;
   Signature signature;
@@ -161,10 +161,10 @@ NodePtr elementwise_node(Op operation, std::vector<NodePtr> inputs) {
   if (NodePtr known = folded_node(operation, signature, inputs)) return known;
   if (operation == Op::kBitwiseAnd || operation == Op::kLogicalAnd)
     if (NodePtr test = narrowed_test(inputs)) return test;
-  return operator_node(elementwise_operator(operation), std::move(signature), std::move(inputs));
+  return apply_operator(elementwise_operator(operation), std::move(signature), std::move(inputs));
 }
 
-NodePtr cast_node(const NodePtr& input, Dtype dtype) {
+NodePtr cast(const NodePtr& input, Dtype dtype) {
   const Signature from = input->signature();
   if (from.dtype == dtype) return input;
   if (from.form == Form::kColumn && (from.dtype.is_string() || from.dtype.is_category()) &&
@@ -173,10 +173,10 @@ NodePtr cast_node(const NodePtr& input, Dtype dtype) {
   const bool from_time = from.dtype.is_temporal() || from.dtype.is_duration();
   const bool to_time = dtype.is_temporal() || dtype.is_duration();
   if (from.form != Form::kTable && from_time && dtype.is_real())
-    return cast_node(retype_node(input, from.dtype.storage()), dtype);
+    return cast(retype(input, from.dtype.storage()), dtype);
   if (to_time && !(from.form == Form::kTensor && (dtype.is_date() || dtype.has_zone())) &&
       from.dtype.is_integer() && promote(from.dtype, dtype.storage()) == dtype.storage())
-    return retype_node(cast_node(input, dtype.storage()), dtype);
+    return retype(cast(input, dtype.storage()), dtype);
   if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
       !(dtype.is_real() || dtype.is_bool()))
     throw_error<TypeMismatchError>(
@@ -188,14 +188,14 @@ NodePtr cast_node(const NodePtr& input, Dtype dtype) {
   if (NodePtr known = folded_cast(input, dtype)) return known;
   Signature signature = from;
   signature.dtype = dtype;
-  return operator_node(elementwise_operator(Op::kCast), std::move(signature), {input});
+  return apply_operator(elementwise_operator(Op::kCast), std::move(signature), {input});
 }
 
-NodePtr scalar_node(const Scalar& value) {
-  return data_node(value, "scalar");
+NodePtr literal(const Scalar& value) {
+  return lazy_value(value, "scalar");
 }
 
-NodePtr reduction_node(Aggregate reduction, const NodePtr& input, ReduceOptions options) {
+NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options) {
   const Signature& from = input->signature();
   if (from.form == Form::kTable)
     throw_error<TypeMismatchError>(aggregate_name(reduction, AggregateForm::kColumn),
@@ -206,7 +206,7 @@ NodePtr reduction_node(Aggregate reduction, const NodePtr& input, ReduceOptions 
   Signature signature;
   signature.form = Form::kTensor;
   signature.dtype = aggregate_dtype(reduction, from.dtype, AggregateForm::kColumn);
-  return operator_node(std::move(made), std::move(signature), {input});
+  return apply_operator(std::move(made), std::move(signature), {input});
 }
 
 }  // namespace hr

@@ -251,7 +251,7 @@ int64_t planned_rows(const NodePtr& node) {
   return fields.counted ? kUnknown : fields.signature.rows();
 }
 
-NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
+NodePtr lazy_value(Value value, std::string detail, uint64_t domain, bool live) {
   const Signature signature = signature_of(value, domain);
   for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
   Node::Fields made;
@@ -262,7 +262,7 @@ NodePtr data_node(Value value, std::string detail, uint64_t domain, bool live) {
   return make_node(std::move(made));
 }
 
-NodePtr operator_node(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs) {
+NodePtr apply_operator(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs) {
   Node::Fields made;
   made.op = std::move(op);
   made.signature = std::move(signature);
@@ -270,14 +270,14 @@ NodePtr operator_node(OperatorPtr op, Signature signature, std::vector<NodePtr> 
   return make_node(std::move(made));
 }
 
-NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask,
+NodePtr masked_rows(Signature signature, const NodePtr& rows, const NodePtr& mask,
                     std::string detail) {
   if (const auto known = constant_of(mask); known && !known->is_null())
     if (NodePtr made = all_or_none(signature, rows, known->as<bool>())) return made;
   auto filter = std::make_shared<Filter>();
   filter->detail = std::move(detail);
   filter->live = rows->fields().live;
-  return operator_node(std::move(filter), std::move(signature), {rows, mask});
+  return apply_operator(std::move(filter), std::move(signature), {rows, mask});
 }
 
 // ---- tests of rows ------------------------------------------------------------------------------
@@ -315,18 +315,18 @@ PredicatePtr predicate_of(const Node::Fields& fields) {
   return std::dynamic_pointer_cast<const Predicate>(fields.op);
 }
 
-NodePtr predicate_node(PredicatePtr test, Signature signature, std::vector<NodePtr> inputs,
-                       const NodePtr& where) {
-  if (!where) return operator_node(std::move(test), std::move(signature), std::move(inputs));
+NodePtr apply_predicate(PredicatePtr test, Signature signature, std::vector<NodePtr> inputs,
+                        const NodePtr& where) {
+  if (!where) return apply_operator(std::move(test), std::move(signature), std::move(inputs));
   inputs.push_back(where);
-  return operator_node(std::make_shared<MaskedPredicate>(std::move(test)), std::move(signature),
-                       std::move(inputs));
+  return apply_operator(std::make_shared<MaskedPredicate>(std::move(test)), std::move(signature),
+                        std::move(inputs));
 }
 
 // ---- tables -------------------------------------------------------------------------------------
 
-NodePtr table_node(TableOperatorPtr table, std::vector<NodePtr> inputs, int64_t rows,
-                   uint64_t domain) {
+NodePtr apply_table_operator(TableOperatorPtr table, std::vector<NodePtr> inputs, int64_t rows,
+                             uint64_t domain) {
   Node::Fields made;
   made.signature.form = Form::kTable;
   made.signature.shape = {rows};
@@ -353,7 +353,7 @@ const std::vector<std::string>& table_names(const NodePtr& table) {
   return table->fields().table().names;
 }
 
-NodePtr part_node(const NodePtr& table, int64_t index) {
+NodePtr table_column(const NodePtr& table, int64_t index) {
   const Node::Fields& fields = table->fields();
   const auto place = static_cast<size_t>(index);
   Node::Fields made;
@@ -371,14 +371,14 @@ NodePtr part_node(const NodePtr& table, int64_t index) {
 
 NodePtr in_domain(const NodePtr& node, uint64_t domain) {
   if (node->is_ready()) {
-    NodePtr made = data_node(node->value(), node->detail(), domain, node->fields().live);
+    NodePtr made = lazy_value(node->value(), node->detail(), domain, node->fields().live);
     made->fields().constant = node->fields().constant;
     made->fields().unique = node->fields().unique;
     return made;
   }
   Signature signature = node->signature();
   signature.domain = domain;
-  return operator_node(relabel_operator(), std::move(signature), {node});
+  return apply_operator(relabel_operator(), std::move(signature), {node});
 }
 
 namespace {
@@ -441,7 +441,7 @@ struct Trim final : OperatorOf<Trim> {
 
 }  // namespace
 
-NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
+NodePtr slice(const NodePtr& input, int64_t begin, int64_t count) {
   Signature signature = input->signature();
   if (signature.shape.empty())
     throw_error<InvalidArgumentError>("slice", "a 0-d array has no rows");
@@ -451,19 +451,18 @@ NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count) {
   signature.shape[0] = rows == kUnknown ? kUnknown : std::clamp<int64_t>(rows - begin, 0, count);
   if (signature.shape[0] != rows || rows == kUnknown)
     signature.domain = new_domain() | (begin == 0 ? signature.domain & kPickedRows : kPickedRows);
-  return operator_node(Slice::make(begin, count), std::move(signature), {input});
+  return apply_operator(Slice::make(begin, count), std::move(signature), {input});
 }
 
-NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last) {
+NodePtr trim(const NodePtr& input, int64_t first, int64_t last) {
   Signature signature = input->signature();
   if (signature.shape.empty())
     throw_error<InvalidArgumentError>("slice", "a 0-d array has no rows");
   first = std::max<int64_t>(first, 0);
   last = std::max<int64_t>(last, 0);
-  if (signature.rows() != kUnknown)
-    return slice_node(input, first, signature.rows() - first - last);
+  if (signature.rows() != kUnknown) return slice(input, first, signature.rows() - first - last);
   signature.domain = shorter_domain(signature.domain, first + last);
-  return operator_node(Trim::make(first, last), std::move(signature), {input});
+  return apply_operator(Trim::make(first, last), std::move(signature), {input});
 }
 
 }  // namespace hr

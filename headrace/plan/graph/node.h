@@ -53,16 +53,16 @@ class HR_API Node {
 
 /// A node that is ready. `live`: another owner may still write to the memory, so every node over it
 /// runs when it is made and a later write changes no result.
-HR_API NodePtr data_node(Value value, std::string detail = {}, uint64_t domain = 0,
-                         bool live = false);
+HR_API NodePtr lazy_value(Value value, std::string detail = {}, uint64_t domain = 0,
+                          bool live = false);
 
 /// The operator applied to inputs. With HEADRACE_EAGER=1 this and the other makers run the node at
 /// once.
-HR_API NodePtr operator_node(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs);
+HR_API NodePtr apply_operator(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs);
 
 /// A test of rows; `where`: a mask of those that are asked for (null: all).
-HR_API NodePtr predicate_node(PredicatePtr test, Signature signature, std::vector<NodePtr> inputs,
-                              const NodePtr& where = nullptr);
+HR_API NodePtr apply_predicate(PredicatePtr test, Signature signature, std::vector<NodePtr> inputs,
+                               const NodePtr& where = nullptr);
 
 /// A column is number `place` of `count` that, taken together, are the same in no two rows; `keys`
 /// names them and the rows.
@@ -80,43 +80,42 @@ HR_API uint64_t picked_domain(const NodePtr& mask);
 HR_API uint64_t groups_domain(std::span<const NodePtr> keys, std::string_view options);
 
 /// The rows that `mask` picks; both have the same rows, and the result those of `signature`.
-HR_API NodePtr picked_node(Signature signature, const NodePtr& rows, const NodePtr& mask,
+HR_API NodePtr masked_rows(Signature signature, const NodePtr& rows, const NodePtr& mask,
                            std::string detail = "mask");
 
 /// A lazy table, run for the columns that a plan wants. `domain`: of its rows; 0: one of their own.
-HR_API NodePtr table_node(TableOperatorPtr table, std::vector<NodePtr> inputs,
-                          int64_t rows = kUnknown, uint64_t domain = 0);
+HR_API NodePtr apply_table_operator(TableOperatorPtr table, std::vector<NodePtr> inputs,
+                                    int64_t rows = kUnknown, uint64_t domain = 0);
 HR_API const std::vector<std::string>& table_names(const NodePtr& table);
 
 /// Column `index` of a table node; all parts of one table share its row domain.
-HR_API NodePtr part_node(const NodePtr& table, int64_t index);
+HR_API NodePtr table_column(const NodePtr& table, int64_t index);
 
 /// An element-wise operation. Shapes broadcast as in NumPy, dtypes promote as result_dtype says; a
 /// column with an array of the same length gives a column. Throws InvalidArgumentError when shapes
 /// or row domains do not fit, naming `join` or `align`; TypeMismatchError when the dtypes do not.
-HR_API NodePtr elementwise_node(Op op, std::vector<NodePtr> inputs);
+HR_API NodePtr elementwise(Op op, std::vector<NodePtr> inputs);
 /// The values as `dtype`.
-HR_API NodePtr cast_node(const NodePtr& input, Dtype dtype);
+HR_API NodePtr cast(const NodePtr& input, Dtype dtype);
 /// A number as an operand; a weak one takes the dtype of what it meets.
-HR_API NodePtr scalar_node(const Scalar& value);
+HR_API NodePtr literal(const Scalar& value);
 
 /// The same value with the rows of `domain`: for building a frame from free-standing data.
 HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
 
 /// A reduction over all elements (a 0-d array).
-HR_API NodePtr reduction_node(Aggregate reduction, const NodePtr& input,
-                              ReduceOptions options = {});
+HR_API NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options = {});
 
 /// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.
-HR_API NodePtr slice_node(const NodePtr& input, int64_t begin, int64_t count);
+HR_API NodePtr slice(const NodePtr& input, int64_t begin, int64_t count);
 
 /// All rows but the `first` first and the `last` last ones (none, when there are fewer), shared.
-HR_API NodePtr trim_node(const NodePtr& input, int64_t first, int64_t last);
+HR_API NodePtr trim(const NodePtr& input, int64_t first, int64_t last);
 
 /// The first `rows` rows, computed from no more than these where the plan allows it.
-HR_API NodePtr prefix_node(const NodePtr& node, int64_t rows);
+HR_API NodePtr head(const NodePtr& node, int64_t rows);
 /// The same for the columns of one frame: what they share is made once.
-HR_API std::vector<NodePtr> prefix_nodes(std::span<const NodePtr> nodes, int64_t rows);
+HR_API std::vector<NodePtr> head(std::span<const NodePtr> nodes, int64_t rows);
 
 /// The rows that the plan tells of a node when its line runs, whatever ran since: kUnknown where
 /// only evaluation can tell them. What is shown of a value must not depend on who asked before.

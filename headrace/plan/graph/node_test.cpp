@@ -19,7 +19,7 @@ namespace {
 NodePtr numbers(int64_t rows, uint64_t domain = 0) {
   Buffer buffer = Buffer::allocate(rows * 8);
   std::iota(buffer.mutable_as<double>(), buffer.mutable_as<double>() + rows, 0.0);
-  return data_node(Tensor(TypeId::kFloat64, {rows}, buffer), "x", domain);
+  return lazy_value(Tensor(TypeId::kFloat64, {rows}, buffer), "x", domain);
 }
 
 double item(const NodePtr& node) {
@@ -27,7 +27,7 @@ double item(const NodePtr& node) {
 }
 
 NodePtr weak(int64_t value) {
-  return scalar_node(Scalar::weak(value));
+  return literal(Scalar::weak(value));
 }
 
 Explanation explain_one(const NodePtr& node) {
@@ -36,8 +36,8 @@ Explanation explain_one(const NodePtr& node) {
 
 TEST(Node, ChainAndReductionAreOnePass) {
   const NodePtr x = numbers(200'000);
-  const NodePtr y = elementwise_node(Op::kAdd, {elementwise_node(Op::kMultiply, {x, x}), weak(1)});
-  const NodePtr total = reduction_node(Aggregate::kSum, y);
+  const NodePtr y = elementwise(Op::kAdd, {elementwise(Op::kMultiply, {x, x}), weak(1)});
+  const NodePtr total = reduce(Aggregate::kSum, y);
   EXPECT_EQ(explain_one(total).full_passes, 1);
   EXPECT_FALSE(total->is_ready());
   const double n = 200'000;
@@ -48,9 +48,8 @@ TEST(Node, ChainAndReductionAreOnePass) {
 
 TEST(Node, SeveralReductionsOfOneColumnShareThePass) {
   const NodePtr x = numbers(100'000);
-  const std::vector<NodePtr> wanted{reduction_node(Aggregate::kMean, x),
-                                    reduction_node(Aggregate::kMin, x),
-                                    reduction_node(Aggregate::kMax, x)};
+  const std::vector<NodePtr> wanted{reduce(Aggregate::kMean, x), reduce(Aggregate::kMin, x),
+                                    reduce(Aggregate::kMax, x)};
   EXPECT_EQ(explain(wanted).steps, 1);
   force(wanted);
   EXPECT_EQ(item(wanted[0]), 49'999.5);
@@ -82,22 +81,22 @@ TEST(Node, PiecesThatNobodyElseHoldsArePutTogetherFirst) {
 
 TEST(Node, AReductionInsideAChainIsAPassOfItsOwn) {
   const NodePtr x = numbers(1000);
-  const NodePtr centred = elementwise_node(Op::kSubtract, {x, reduction_node(Aggregate::kMean, x)});
-  const NodePtr total = reduction_node(Aggregate::kSum, elementwise_node(Op::kAbsolute, {centred}));
+  const NodePtr centred = elementwise(Op::kSubtract, {x, reduce(Aggregate::kMean, x)});
+  const NodePtr total = reduce(Aggregate::kSum, elementwise(Op::kAbsolute, {centred}));
   EXPECT_EQ(explain_one(total).full_passes, 2);
   EXPECT_EQ(item(total), 250'000);
 }
 
 TEST(Node, OperatorsSeeMaterialisedInputs) {
   const NodePtr x = numbers(10);
-  const NodePtr doubled = elementwise_node(Op::kAdd, {x, x});
+  const NodePtr doubled = elementwise(Op::kAdd, {x, x});
   int runs = 0;
   const NodePtr op =
       test_node("op", doubled->signature(), {doubled}, [&runs](std::span<const Value> inputs) {
         ++runs;
         return inputs[0];
       });
-  const NodePtr sum = reduction_node(Aggregate::kSum, elementwise_node(Op::kAdd, {op, doubled}));
+  const NodePtr sum = reduce(Aggregate::kSum, elementwise(Op::kAdd, {op, doubled}));
   EXPECT_EQ(item(sum), 180);
   EXPECT_EQ(item(sum), 180);
   EXPECT_EQ(runs, 1);
@@ -121,8 +120,8 @@ std::shared_ptr<TestTable> two_columns(std::vector<std::vector<bool>>& asked) {
 
 TEST(Node, OnlyTheWantedPartsOfATableRun) {
   std::vector<std::vector<bool>> asked;
-  const NodePtr table = table_node(two_columns(asked), {});
-  EXPECT_EQ(item(reduction_node(Aggregate::kMax, part_node(table, 1))), 999);
+  const NodePtr table = apply_table_operator(two_columns(asked), {});
+  EXPECT_EQ(item(reduce(Aggregate::kMax, table_column(table, 1))), 999);
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0], (std::vector<bool>{false, true}));
 }
@@ -152,21 +151,21 @@ NodePtr keyed_table(std::vector<std::string>& ran) {
   auto keyed =
       std::make_shared<TestTable>("sort_values", std::vector<std::string>{"k", "x", "y"}, run);
   keyed->columns_needed = {{}, {1}, {2}};
-  return table_node(std::move(keyed), std::move(inputs), 3);
+  return apply_table_operator(std::move(keyed), std::move(inputs), 3);
 }
 
 TEST(Node, ATableReadsOnlyWhatTheWantedColumnsNeed) {
   std::vector<std::string> ran;
   const NodePtr table = keyed_table(ran);
-  const NodePtr y = part_node(table, 2);
+  const NodePtr y = table_column(table, 2);
   EXPECT_EQ(explain_one(y).steps, 3);
   force(y);
   EXPECT_EQ(ran, (std::vector<std::string>{"k", "y"}));
-  force(part_node(table, 0));
+  force(table_column(table, 0));
   EXPECT_EQ(ran, (std::vector<std::string>{"k", "y"}));
   force(table);
   EXPECT_EQ(ran, (std::vector<std::string>{"k", "y", "x"}));
-  EXPECT_EQ(std::get<Column>(force(part_node(table, 1))).num_rows(), 3);
+  EXPECT_EQ(std::get<Column>(force(table_column(table, 1))).num_rows(), 3);
 }
 
 TEST(Node, TwoTablesInARowReadOnlyWhatTheLastOneNeeds) {
@@ -175,15 +174,16 @@ TEST(Node, TwoTablesInARowReadOnlyWhatTheLastOneNeeds) {
   std::vector<std::vector<bool>> asked;
   const auto second = two_columns(asked);
   second->columns_needed = {{0}, {1}};
-  force(part_node(table_node(second, {part_node(first, 1), part_node(first, 2)}), 1));
+  force(table_column(apply_table_operator(second, {table_column(first, 1), table_column(first, 2)}),
+                     1));
   EXPECT_EQ(ran, (std::vector<std::string>{"k", "y"}));
 }
 
 TEST(Node, RowsOfDifferentFramesAreAnErrorAtTheirLine) {
   const NodePtr a = numbers(5, new_domain());
   const NodePtr b = numbers(5, new_domain());
-  EXPECT_THROW(elementwise_node(Op::kAdd, {a, b}), InvalidArgumentError);
-  EXPECT_THROW(elementwise_node(Op::kAdd, {numbers(5), numbers(6)}), InvalidArgumentError);
+  EXPECT_THROW(elementwise(Op::kAdd, {a, b}), InvalidArgumentError);
+  EXPECT_THROW(elementwise(Op::kAdd, {numbers(5), numbers(6)}), InvalidArgumentError);
 }
 
 TEST(Node, UnknownLengthsFitWhenTheyComeFromOneSource) {
@@ -196,11 +196,11 @@ TEST(Node, UnknownLengthsFitWhenTheyComeFromOneSource) {
     });
   };
   const NodePtr x = unknown();
-  const NodePtr steps = elementwise_node(Op::kSubtract, {trim_node(x, 1, 0), trim_node(x, 0, 1)});
+  const NodePtr steps = elementwise(Op::kSubtract, {trim(x, 1, 0), trim(x, 0, 1)});
   EXPECT_EQ(steps->signature().rows(), kUnknown);
-  EXPECT_THROW(elementwise_node(Op::kSubtract, {x, trim_node(x, 1, 0)}), InvalidArgumentError);
-  EXPECT_THROW(elementwise_node(Op::kSubtract, {x, unknown()}), InvalidArgumentError);
-  EXPECT_EQ(item(reduction_node(Aggregate::kSum, steps)), 9);
+  EXPECT_THROW(elementwise(Op::kSubtract, {x, trim(x, 1, 0)}), InvalidArgumentError);
+  EXPECT_THROW(elementwise(Op::kSubtract, {x, unknown()}), InvalidArgumentError);
+  EXPECT_EQ(item(reduce(Aggregate::kSum, steps)), 9);
   EXPECT_EQ(steps->signature().rows(), kUnknown);
 }
 
@@ -225,11 +225,11 @@ TEST(Node, ErrorsNameTheLineAndTheNextCallWorks) {
 TEST(Node, OverLiveMemoryEachNodeRunsWhenItIsMade) {
   double foreign[] = {1, 2, 3};
   const Buffer buffer = Buffer::adopt(foreign, sizeof foreign, {});
-  const NodePtr x = data_node(Tensor(TypeId::kFloat64, {3}, buffer), "", 0, true);
-  const NodePtr view = slice_node(x, 1, 2);
-  const NodePtr twice = elementwise_node(Op::kMultiply, {in_domain(view, 7), weak(2)});
-  const NodePtr later = elementwise_node(Op::kAdd, {twice, weak(1)});
-  const NodePtr total = reduction_node(Aggregate::kSum, as_tensor_node(as_column_node(view)));
+  const NodePtr x = lazy_value(Tensor(TypeId::kFloat64, {3}, buffer), "", 0, true);
+  const NodePtr view = slice(x, 1, 2);
+  const NodePtr twice = elementwise(Op::kMultiply, {in_domain(view, 7), weak(2)});
+  const NodePtr later = elementwise(Op::kAdd, {twice, weak(1)});
+  const NodePtr total = reduce(Aggregate::kSum, as_tensor(as_column(view)));
   EXPECT_TRUE(twice->is_ready());
   EXPECT_FALSE(later->is_ready());  // over memory of our own
   foreign[1] = foreign[2] = 100;
@@ -240,7 +240,7 @@ TEST(Node, OverLiveMemoryEachNodeRunsWhenItIsMade) {
 
 TEST(Node, PrefixReadsOnlyTheFirstRows) {
   const NodePtr x = numbers(1'000'000);
-  const NodePtr first = prefix_node(elementwise_node(Op::kSquare, {x}), 3);
+  const NodePtr first = head(elementwise(Op::kSquare, {x}), 3);
   EXPECT_EQ(explain_one(first).full_passes, 0);
   EXPECT_EQ(std::get<Tensor>(force(first)).num_elements(), 3);
   EXPECT_EQ(std::get<Tensor>(force(first)).as<double>()[2], 4);
@@ -248,24 +248,24 @@ TEST(Node, PrefixReadsOnlyTheFirstRows) {
 
 TEST(Node, ColumnsOfOneTableFitWhenOneIsReadBeforeTheOther) {
   std::vector<std::vector<bool>> asked;
-  const NodePtr table = table_node(two_columns(asked), {});
-  const NodePtr a = part_node(table, 0), b = part_node(table, 1);
-  const NodePtr later = elementwise_node(Op::kMultiply, {a, weak(2)});
+  const NodePtr table = apply_table_operator(two_columns(asked), {});
+  const NodePtr a = table_column(table, 0), b = table_column(table, 1);
+  const NodePtr later = elementwise(Op::kMultiply, {a, weak(2)});
   force(a);
-  EXPECT_EQ(std::get<Column>(force(prefix_node(later, 3))).num_rows(), 3);
-  const NodePtr sum = elementwise_node(Op::kAdd, {b, later});
-  EXPECT_EQ(item(reduction_node(Aggregate::kMax, sum)), 3 * 999);
-  EXPECT_EQ(item(reduction_node(Aggregate::kMax, elementwise_node(Op::kAdd, {sum, a}))), 4 * 999);
+  EXPECT_EQ(std::get<Column>(force(head(later, 3))).num_rows(), 3);
+  const NodePtr sum = elementwise(Op::kAdd, {b, later});
+  EXPECT_EQ(item(reduce(Aggregate::kMax, sum)), 3 * 999);
+  EXPECT_EQ(item(reduce(Aggregate::kMax, elementwise(Op::kAdd, {sum, a}))), 4 * 999);
 }
 
 TEST(Node, PassesOverASourceOfUnknownLengthAreFullSize) {
   std::vector<std::vector<bool>> asked;
   const auto scan = two_columns(asked);
   scan->walks = 2;
-  const NodePtr table = table_node(scan, {});
-  const NodePtr column = part_node(table, 0);
-  const NodePtr total = reduction_node(Aggregate::kSum, elementwise_node(Op::kSquare, {column}));
-  const NodePtr rest = elementwise_node(Op::kAdd, {total, weak(1)});
+  const NodePtr table = apply_table_operator(scan, {});
+  const NodePtr column = table_column(table, 0);
+  const NodePtr total = reduce(Aggregate::kSum, elementwise(Op::kSquare, {column}));
+  const NodePtr rest = elementwise(Op::kAdd, {total, weak(1)});
   EXPECT_EQ(explain_one(rest).full_passes, 3);
   EXPECT_EQ(explain_one(rest).text.substr(0, 48),
             "plan: 3 steps, 3 full-size passes over all rows\n");
@@ -278,7 +278,7 @@ TEST(Node, OtherThreadsMayReadANodeThatRuns) {
   std::atomic<bool> stop{false};
   std::thread reader([&] {
     while (!stop) {
-      const NodePtr more = elementwise_node(Op::kAdd, {kept, weak(1)});
+      const NodePtr more = elementwise(Op::kAdd, {kept, weak(1)});
       ASSERT_EQ(more->signature().rows(), 300'000);
       if (kept->is_ready()) {
         ASSERT_EQ(std::get<Tensor>(kept->value()).num_elements(), 300'000);
@@ -292,20 +292,20 @@ TEST(Node, OtherThreadsMayReadANodeThatRuns) {
 
 TEST(Node, ADeepChainRunsAndDies) {
   NodePtr x = numbers(2);
-  for (int i = 0; i < 20'000; ++i) x = elementwise_node(Op::kAdd, {x, weak(1)});
-  EXPECT_EQ(item(reduction_node(Aggregate::kMax, x)), 20'001);
+  for (int i = 0; i < 20'000; ++i) x = elementwise(Op::kAdd, {x, weak(1)});
+  EXPECT_EQ(item(reduce(Aggregate::kMax, x)), 20'001);
 }
 
 TEST(View, StridesAndShapesShareTheMemory) {
   const NodePtr x = numbers(12);
-  const NodePtr grid = reshape_node(x, {3, 4});
-  const NodePtr column = view_node(transpose_node(grid, {1, 0}), {{1, 0, 1}, {2, -1, 3}});
+  const NodePtr grid = reshape(x, {3, 4});
+  const NodePtr column = strided_view(transpose(grid, {1, 0}), {{1, 0, 1}, {2, -1, 3}});
   const Tensor& tensor = std::get<Tensor>(force(column));
   EXPECT_EQ(tensor.shape(), Shape{3});
   EXPECT_EQ(tensor.buffer(), std::get<Tensor>(x->value()).buffer());
-  EXPECT_EQ(item(reduction_node(Aggregate::kSum, column)), 1 + 5 + 9);
-  EXPECT_THROW(reshape_node(x, {5, 2}), InvalidArgumentError);
-  EXPECT_THROW(transpose_node(grid, {0, 0}), InvalidArgumentError);
+  EXPECT_EQ(item(reduce(Aggregate::kSum, column)), 1 + 5 + 9);
+  EXPECT_THROW(reshape(x, {5, 2}), InvalidArgumentError);
+  EXPECT_THROW(transpose(grid, {0, 0}), InvalidArgumentError);
 }
 
 }  // namespace

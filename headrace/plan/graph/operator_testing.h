@@ -29,8 +29,8 @@ struct TestOperator final : Operator {
 
 inline NodePtr test_node(std::string word, Signature signature, std::vector<NodePtr> inputs,
                          TestOperator::Run run, RowLineage lineage = RowLineage::kOwn) {
-  return operator_node(std::make_shared<TestOperator>(std::move(word), std::move(run), lineage),
-                       std::move(signature), std::move(inputs));
+  return apply_operator(std::make_shared<TestOperator>(std::move(word), std::move(run), lineage),
+                        std::move(signature), std::move(inputs));
 }
 
 struct TestTable final : TableOperator {

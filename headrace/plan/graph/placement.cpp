@@ -166,11 +166,11 @@ struct ToPlace final : OperatorOf<ToPlace> {
 
 }  // namespace
 
-NodePtr to_place_node(const NodePtr& input, Place place) {
+NodePtr to_place(const NodePtr& input, Place place) {
   if (place.is_gpu()) own_stream(place.index);
   if (place.is_simulated()) simulated_settings();
   const NodePtr made =
-      operator_node(ToPlace::make(place.kind, place.index), input->signature(), {input});
+      apply_operator(ToPlace::make(place.kind, place.index), input->signature(), {input});
   made->fields().place = place;
   return made;
 }

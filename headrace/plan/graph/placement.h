@@ -18,7 +18,7 @@ HR_API Place place_of(const Value& value);
 HR_API Value to_place(const Value& value, Place place);
 
 /// The same, lazily: `x.to("cuda")`. Throws DeviceError when there is no such device.
-HR_API NodePtr to_place_node(const NodePtr& input, Place place);
+HR_API NodePtr to_place(const NodePtr& input, Place place);
 
 /// Where values go that come from no input: files, generated arrays. First value: HEADRACE_DEVICE
 /// ("cuda", "sim", or "auto": a GPU where there is one), else the host.

@@ -125,7 +125,7 @@ class Reader {
       case Record::kScalar: {
         const auto scalar = reader_.read<Scalar>();
         std::string label = reader_.read<std::string>();
-        return data_node(scalar, std::move(label), read_domain());
+        return lazy_value(scalar, std::move(label), read_domain());
       }
       case Record::kValue:
         return read_value();
@@ -136,12 +136,12 @@ class Reader {
             index >= static_cast<int64_t>(table_names(at(table)).size()))
           throw_error<InvalidArgumentError>(kOp, "a column's input is not a table",
                                             {{"column", index}});
-        return part_node(at(table), index);
+        return table_column(at(table), index);
       }
       case Record::kOperator: {
         OperatorPtr op = operator_from_bytes(reader_.read<std::string>());
         Signature signature = read_signature();
-        return operator_node(std::move(op), std::move(signature), read_inputs());
+        return apply_operator(std::move(op), std::move(signature), read_inputs());
       }
       case Record::kTable: {
         auto op = std::dynamic_pointer_cast<const TableOperator>(
@@ -149,7 +149,7 @@ class Reader {
         if (!op) throw_error<InvalidArgumentError>(kOp, "an operator makes no table");
         const auto rows = reader_.read<int64_t>();
         const uint64_t domain = read_domain();
-        return table_node(std::move(op), read_inputs(), rows, domain);
+        return apply_table_operator(std::move(op), read_inputs(), rows, domain);
       }
     }
     throw_error<InvalidArgumentError>(kOp, "an unknown record",
@@ -169,7 +169,7 @@ class Reader {
     Value value = std::visit([](auto&& each) -> Value { return std::move(each); },
                              deserialize(kOp, header, std::move(pieces)).value);
     std::string label = reader_.read<std::string>();
-    return data_node(std::move(value), std::move(label), read_domain());
+    return lazy_value(std::move(value), std::move(label), read_domain());
   }
 
   ParameterReader reader_;

@@ -140,7 +140,7 @@ struct Retype final : OperatorOf<Retype> {
 
 }  // namespace
 
-NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items) {
+NodePtr strided_view(const NodePtr& array, std::vector<ViewItem> items) {
   require_array("getitem", array);
   Signature signature = array->signature();
   if (items.size() != signature.shape.size())
@@ -165,11 +165,11 @@ NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items) {
   }
   signature.shape = shape;
   if (shape.empty() || shape[0] != kUnknown) signature.domain = 0;
-  return operator_node(View::make(std::move(items), std::move(shape)), std::move(signature),
-                       {array});
+  return apply_operator(View::make(std::move(items), std::move(shape)), std::move(signature),
+                        {array});
 }
 
-NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
+NodePtr transpose(const NodePtr& array, std::vector<int64_t> axes) {
   require_array("transpose", array);
   Signature signature = array->signature();
   const Shape& shape = array->signature().shape;
@@ -183,10 +183,10 @@ NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes) {
                                       {{"axes", shape_text(axes)}, {"dimensions", shape.size()}});
   for (size_t d = 0; d < axes.size(); ++d) signature.shape[d] = shape[static_cast<size_t>(axes[d])];
   if (!axes.empty() && axes[0] != 0) signature.domain = 0;
-  return operator_node(Transpose::make(std::move(axes)), std::move(signature), {array});
+  return apply_operator(Transpose::make(std::move(axes)), std::move(signature), {array});
 }
 
-NodePtr reshape_node(const NodePtr& array, Shape shape) {
+NodePtr reshape(const NodePtr& array, Shape shape) {
   require_array("reshape", array);
   Signature signature = array->signature();
   const int64_t count = num_elements(shape);
@@ -198,10 +198,10 @@ NodePtr reshape_node(const NodePtr& array, Shape shape) {
         {{"from", shape_text(signature.shape)}, {"to", shape_text(shape)}});
   signature.shape = shape;
   signature.domain = 0;
-  return operator_node(Reshape::make(std::move(shape)), std::move(signature), {array});
+  return apply_operator(Reshape::make(std::move(shape)), std::move(signature), {array});
 }
 
-NodePtr as_column_node(const NodePtr& array) {
+NodePtr as_column(const NodePtr& array) {
   Signature signature = array->signature();
   if (signature.form == Form::kColumn) return array;
   const bool times = signature.dtype.has_unit();
@@ -211,17 +211,17 @@ NodePtr as_column_node(const NodePtr& array) {
         {{"shape", shape_text(signature.shape)}, {"dtype", signature.dtype.name()}});
   signature.form = Form::kColumn;
   signature.nullable = times;  // NaT becomes null
-  return operator_node(ToSeries::make(), std::move(signature), {array});
+  return apply_operator(ToSeries::make(), std::move(signature), {array});
 }
 
-NodePtr as_tensor_node(const NodePtr& column) {
+NodePtr as_tensor(const NodePtr& column) {
   Signature signature = column->signature();
   if (signature.form == Form::kTensor) return column;
   signature.form = Form::kTensor;
   signature.nullable = false;
   if (column->is_ready())
-    return data_node(as_tensor(std::get<Column>(column->value())), column->detail(),
-                     signature.domain, column->fields().live);
+    return lazy_value(as_tensor(std::get<Column>(column->value())), column->detail(),
+                      signature.domain, column->fields().live);
   const Dtype dtype = signature.dtype;
   if (dtype.has_zone() || (!dtype.is_real() && !dtype.has_unit()))
     throw_error<TypeMismatchError>("to_array", "the dtype cannot be an array",
@@ -231,10 +231,10 @@ NodePtr as_tensor_node(const NodePtr& column) {
                                    : dtype.is_decimal() ? "use astype('float64')"
                                    : dtype.has_zone()   ? "use dt.tz_convert(None) for UTC"
                                                         : "");
-  return operator_node(ToArray::make(), std::move(signature), {column});
+  return apply_operator(ToArray::make(), std::move(signature), {column});
 }
 
-NodePtr retype_node(const NodePtr& input, Dtype dtype) {
+NodePtr retype(const NodePtr& input, Dtype dtype) {
   Signature signature = input->signature();
   if (signature.form == Form::kTable || signature.dtype.storage() != dtype.storage() ||
       dtype.is_category() || (signature.form == Form::kTensor && dtype.has_zone()))
@@ -242,7 +242,7 @@ NodePtr retype_node(const NodePtr& input, Dtype dtype) {
                                    {{"from", signature.dtype.name()}, {"to", dtype.name()}});
   if (signature.dtype == dtype) return input;
   signature.dtype = dtype;
-  return operator_node(Retype::make(dtype), std::move(signature), {input});
+  return apply_operator(Retype::make(dtype), std::move(signature), {input});
 }
 
 }  // namespace hr

@@ -18,21 +18,21 @@ struct ViewItem {
 };
 
 /// One item for each dimension of an array. Nothing is copied.
-HR_API NodePtr view_node(const NodePtr& array, std::vector<ViewItem> items);
+HR_API NodePtr strided_view(const NodePtr& array, std::vector<ViewItem> items);
 
 /// Permuted dimensions. Throws InvalidArgumentError unless `axes` is a permutation.
-HR_API NodePtr transpose_node(const NodePtr& array, std::vector<int64_t> axes);
+HR_API NodePtr transpose(const NodePtr& array, std::vector<int64_t> axes);
 
 /// The same elements, row-major, in another shape: a view when contiguous, else one copy in the
 /// ledger.
-HR_API NodePtr reshape_node(const NodePtr& array, Shape shape);
+HR_API NodePtr reshape(const NodePtr& array, Shape shape);
 
 /// The same memory as a column, or as an array; see as_column and as_tensor.
-HR_API NodePtr as_column_node(const NodePtr& array);
-HR_API NodePtr as_tensor_node(const NodePtr& column);
+HR_API NodePtr as_column(const NodePtr& array);
+HR_API NodePtr as_tensor(const NodePtr& column);
 
 /// The same memory under another dtype of its layout: dates and timestamps as their integers and
 /// back, categories as their codes.
-HR_API NodePtr retype_node(const NodePtr& input, Dtype dtype);
+HR_API NodePtr retype(const NodePtr& input, Dtype dtype);
 
 }  // namespace hr

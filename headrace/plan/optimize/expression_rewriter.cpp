@@ -68,20 +68,19 @@ NodePtr RowClone::make(const NodePtr& node) {
 NodePtr remade_by_row(const Node& node, std::vector<NodePtr> inputs) {
   const Node::Fields& fields = node.fields();
   if (fields.lineage() == RowLineage::kSame) return inputs[0];
-  if (fields.op->constant()) return repeat_node(inputs[0], *fields.op->constant());
+  if (fields.op->constant()) return repeat(inputs[0], *fields.op->constant());
   if (fields.kind() == NodeKind::kElementwise)
-    return fields.operation() == Op::kCast
-               ? cast_node(inputs[0], fields.signature.dtype)
-               : elementwise_node(fields.operation(), std::move(inputs));
+    return fields.operation() == Op::kCast ? cast(inputs[0], fields.signature.dtype)
+                                           : elementwise(fields.operation(), std::move(inputs));
   Signature signature = signature_over(fields.signature, std::span(inputs).first(row_inputs(node)));
-  return operator_node(fields.op, std::move(signature), std::move(inputs));
+  return apply_operator(fields.op, std::move(signature), std::move(inputs));
 }
 
 NodePtr remade_operator(const Node& node, std::vector<NodePtr> inputs) {
   Signature signature = node.fields().signature;
   signature.shape[0] = kUnknown;
   signature.domain = new_domain();
-  return operator_node(node.fields().op, std::move(signature), std::move(inputs));
+  return apply_operator(node.fields().op, std::move(signature), std::move(inputs));
 }
 
 std::string expression_text(const NodePtr& node, int depth) {

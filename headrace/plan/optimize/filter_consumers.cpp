@@ -109,7 +109,7 @@ Conditions::Conditions(const FilterReaders& readers) : readers_(readers) {
       stack.push_back(fields.inputs[0]);
     } else if (is_masked(fields)) {
       std::vector<NodePtr> inputs(fields.inputs.begin(), fields.inputs.end() - 1);
-      all_.push_back(predicate_node(predicate_of(fields), fields.signature, std::move(inputs)));
+      all_.push_back(apply_predicate(predicate_of(fields), fields.signature, std::move(inputs)));
       all_.back()->fields().tag = node->tag();
       made_.insert(all_.back().get());
       stack.push_back(fields.inputs.back());
@@ -148,7 +148,7 @@ bool Conditions::needs_values(const NodePtr& condition) const {
 }
 
 NodePtr both_of(const NodePtr& a, const NodePtr& b) {
-  return a ? elementwise_node(Op::kBitwiseAnd, {a, b}) : b;
+  return a ? elementwise(Op::kBitwiseAnd, {a, b}) : b;
 }
 
 NodePtr picked_before(const NodePtr& rows, const NodePtr& mask, uint64_t domain,
@@ -156,7 +156,7 @@ NodePtr picked_before(const NodePtr& rows, const NodePtr& mask, uint64_t domain,
   Signature signature = rows->signature();
   signature.shape[0] = kUnknown;
   signature.domain = domain;
-  NodePtr made = picked_node(std::move(signature), rows, mask, "mask, before " + op);
+  NodePtr made = masked_rows(std::move(signature), rows, mask, "mask, before " + op);
   made->fields().tag = tag;
   return made;
 }

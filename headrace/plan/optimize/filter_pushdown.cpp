@@ -39,7 +39,7 @@ class Push {
     fields_.filtered_by = readers_.mask()->fields().structure;
     RowClone over([&](const NodePtr& node) -> NodePtr {
       if (!readers_.is_column(node)) return conditions_.contains(node) ? nullptr : node;
-      NodePtr part = part_node(made, node->fields().part());
+      NodePtr part = table_column(made, node->fields().part());
       part->fields().tag = node->tag();
       return part;
     });

@@ -93,7 +93,7 @@ class Move {
     const NodePtr made = table->fields().table().with_inputs(own, {});
     made->fields().tag = table->tag();
     table->fields().was_filtered = true;
-    const NodePtr rows = part_node(made, positions->fields().part());
+    const NodePtr rows = table_column(made, positions->fields().part());
     replace([&](const NodePtr& column) {
       return remade_operator(*column, {picked_[source(column).get()], rows});
     });

@@ -66,7 +66,7 @@ struct FirstOfParts final : TableOperator {
     for (size_t part = 0; part < columns[0].size() && (left > 0 || part == 0); ++part) {
       std::vector<NodePtr> nodes;
       for (const size_t c : places) nodes.push_back(columns[c][part]);
-      nodes = prefix_nodes(nodes, left);
+      nodes = head(nodes, left);
       execute_nested(nodes);
       for (size_t i = 0; i < nodes.size(); ++i) values[i].push_back(nodes[i]->value());
       left -= nodes[0]->signature().rows();
@@ -86,7 +86,7 @@ class Prefix {
   NodePtr of(const NodePtr& node) {
     if (is_short(node)) return node;
     NodePtr made = shorter(node);
-    return made ? made : slice_node(node, 0, rows_);
+    return made ? made : slice(node, 0, rows_);
   }
 
   /// Null where all rows have to be made first.
@@ -157,7 +157,7 @@ class Prefix {
       if (made && kept_) made->fields().tag = table->tag();
     }
     if (!made) return nullptr;
-    return part_node(made, part->fields().part());
+    return table_column(made, part->fields().part());
   }
 
   // The inputs of a concat, and in place of those that are concats theirs: frames that grow in a
@@ -191,7 +191,7 @@ class Prefix {
     auto& [parts, table] = concats_[rows];
     if (!parts) {
       parts = std::make_shared<FirstOfParts>(rows_, rows.size());
-      table = table_node(parts, {});
+      table = apply_table_operator(parts, {});
       table->fields().tag = node->tag();
     }
     parts->names.push_back(std::to_string(parts->names.size()));
@@ -199,7 +199,7 @@ class Prefix {
     parts->columns.push_back(inputs);
     parts->concat.push_back(fields.op);
     table->fields().column_keys.emplace_back();
-    return part_node(table, static_cast<int64_t>(parts->names.size()) - 1);
+    return table_column(table, static_cast<int64_t>(parts->names.size()) - 1);
   }
 
   static constexpr int kDeepest = 1000;  // bounds the recursion
@@ -225,11 +225,11 @@ bool is_first_rows(const Node* node) {
 
 }  // namespace
 
-NodePtr prefix_node(const NodePtr& node, int64_t rows) {
-  return prefix_nodes(std::span(&node, 1), rows)[0];
+NodePtr head(const NodePtr& node, int64_t rows) {
+  return head(std::span(&node, 1), rows)[0];
 }
 
-std::vector<NodePtr> prefix_nodes(std::span<const NodePtr> nodes, int64_t rows) {
+std::vector<NodePtr> head(std::span<const NodePtr> nodes, int64_t rows) {
   const std::lock_guard lock(plan_mutex());
   Prefix prefix(rows);
   std::vector<NodePtr> result;

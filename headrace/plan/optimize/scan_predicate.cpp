@@ -29,7 +29,7 @@ struct StandIn final : Operator {
 NodePtr stand_in(const NodePtr& node, uint64_t domain) {
   Signature signature = node->signature();
   if (domain != 0) signature.domain = domain;
-  return operator_node(std::make_shared<StandIn>(node->detail()), std::move(signature), {});
+  return apply_operator(std::make_shared<StandIn>(node->detail()), std::move(signature), {});
 }
 
 }  // namespace
@@ -91,17 +91,17 @@ Column evaluate_predicates(std::span<const std::shared_ptr<const RowPredicate>> 
     std::unordered_map<const Node*, NodePtr> given;
     for (size_t i = 0; i < each->columns_in_.size(); ++i) {
       NodePtr& node = columns[each->columns_[i]];
-      if (!node) node = data_node(column(each->columns_[i]), {}, domain);
+      if (!node) node = lazy_value(column(each->columns_[i]), {}, domain);
       given.emplace(each->columns_in_[i].get(), node);
     }
     for (const NodePtr& stands : each->others_in_)
-      given.emplace(stands.get(), data_node(others[next++]));
+      given.emplace(stands.get(), lazy_value(others[next++]));
     RowClone over([&](const NodePtr& node) -> NodePtr {
       if (const auto it = given.find(node.get()); it != given.end()) return it->second;
       return node->is_ready() ? node : nullptr;
     });
     const NodePtr test = over.of(each->test_);
-    all = all ? elementwise_node(Op::kBitwiseAnd, {all, test}) : test;
+    all = all ? elementwise(Op::kBitwiseAnd, {all, test}) : test;
   }
   return std::get<Column>(execute_nested(all));
 }

@@ -76,7 +76,7 @@ class Side {
   static void replace_parts(std::vector<NodePtr>& inputs, const NodePtr& table,
                             const NodePtr& made) {
     for (NodePtr& input : inputs)
-      if (table_of(input) == table) input = part_node(made, input->fields().part());
+      if (table_of(input) == table) input = table_column(made, input->fields().part());
   }
 
  private:

@@ -29,16 +29,16 @@ struct Known {
 };
 
 NodePtr compare(Op op, const NodePtr& a, const NodePtr& b) {
-  return elementwise_node(op, {a, b});
+  return elementwise(op, {a, b});
 }
 
 // Null nodes are "nobody knows", which no other condition decides.
 NodePtr both(const NodePtr& a, const NodePtr& b) {
-  return a && b ? elementwise_node(Op::kBitwiseAnd, {a, b}) : a ? a : b;
+  return a && b ? elementwise(Op::kBitwiseAnd, {a, b}) : a ? a : b;
 }
 
 NodePtr either(const NodePtr& a, const NodePtr& b) {
-  return a && b ? elementwise_node(Op::kBitwiseOr, {a, b}) : nullptr;
+  return a && b ? elementwise(Op::kBitwiseOr, {a, b}) : nullptr;
 }
 
 // Whether a greater value never becomes a lesser one.
@@ -65,8 +65,7 @@ class Bounds {
     if (const auto it = known_.find(test.get()); it != known_.end()) {
       const Range& own = it->second.range;
       if (!own) return nullptr;
-      return both(wanted ? own.most : elementwise_node(Op::kLogicalNot, {own.least}),
-                  own.has_values);
+      return both(wanted ? own.most : elementwise(Op::kLogicalNot, {own.least}), own.has_values);
     }
     if (test->is_ready() || fields.inputs.empty()) return nullptr;
     if (is_masked(fields)) {
@@ -187,7 +186,7 @@ std::vector<bool> prune_row_groups(std::span<const std::shared_ptr<const RowPred
                                    const std::function<ColumnBounds(int64_t)>& bounds,
                                    std::span<const Value> others) {
   const uint64_t domain = new_domain();
-  const NodePtr row_counts = data_node(rows, {}, domain);
+  const NodePtr row_counts = lazy_value(rows, {}, domain);
   std::unordered_map<int64_t, Known> columns;
   size_t next = 0;
   NodePtr all;
@@ -198,17 +197,17 @@ std::vector<bool> prune_row_groups(std::span<const std::shared_ptr<const RowPred
       Known& column = columns[each->columns_[i]];
       if (!column.has_nulls) {
         const ColumnBounds found = bounds(each->columns_[i]);
-        const NodePtr nulls = data_node(found.nulls, {}, domain);
-        column = {.range = {.least = data_node(found.least, {}, domain),
-                            .most = data_node(found.most, {}, domain),
+        const NodePtr nulls = lazy_value(found.nulls, {}, domain);
+        column = {.range = {.least = lazy_value(found.least, {}, domain),
+                            .most = lazy_value(found.most, {}, domain),
                             .has_values = compare(Op::kLess, nulls, row_counts),
                             .may_be_nan = found.least.dtype().is_floating()},
-                  .has_nulls = compare(Op::kGreater, nulls, scalar_node(Scalar::weak(int64_t{0})))};
+                  .has_nulls = compare(Op::kGreater, nulls, literal(Scalar::weak(int64_t{0})))};
       }
       known.emplace(each->columns_in_[i].get(), column);
     }
     for (const NodePtr& stands : each->others_in_)
-      given.emplace(stands.get(), data_node(others[next++]));
+      given.emplace(stands.get(), lazy_value(others[next++]));
     all = both(all, Bounds(std::move(known), std::move(given)).may_be(true, each->test_));
   }
   std::vector<bool> result(static_cast<size_t>(rows.num_rows()), true);

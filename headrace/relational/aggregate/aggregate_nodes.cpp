@@ -149,7 +149,7 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
       options.write(op->options);
       domain = groups_domain(own, options.take());
     }
-    return table_node(std::move(op), std::move(inputs), kUnknown, domain);
+    return apply_table_operator(std::move(op), std::move(inputs), kUnknown, domain);
   }
 
   static auto parameters(auto& self) {
@@ -183,8 +183,8 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
 
 }  // namespace
 
-NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
-                      GroupOptions options) {
+NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
+                 GroupOptions options) {
   if (keys.empty())
     throw_error<InvalidArgumentError>(kOp, "expected at least one key", {}, "name a column");
   auto op = std::make_shared<GroupBy>();
@@ -307,8 +307,8 @@ struct TopOfGroups final : OperatorOf<TopOfGroups, TableOperator> {
 
 }  // namespace
 
-NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name, const NodePtr& values,
-                       int64_t count, bool largest, GroupOptions options) {
+NodePtr group_top(std::vector<GroupKey> keys, const std::string& name, const NodePtr& values,
+                  int64_t count, bool largest, GroupOptions options) {
   if (count < 1 || count > kMostTop)
     throw_error<InvalidArgumentError>(kOp, "n is out of range", {{"n", count}, {"most", kMostTop}});
   const Dtype dtype = values->signature().dtype;
@@ -332,7 +332,8 @@ NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name, cons
   op->dtypes.push_back(dtype);
   op->keys = static_cast<int64_t>(keys.size());
   op->largest = largest;
-  return table_node(std::move(op), {group_by_node(std::move(keys), std::move(columns), options)});
+  return apply_table_operator(std::move(op),
+                              {group_by(std::move(keys), std::move(columns), options)});
 }
 
 namespace {
@@ -399,8 +400,8 @@ struct Transform final : OperatorOf<Transform> {
 
 }  // namespace
 
-NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& given,
-                             GroupOptions options) {
+NodePtr group_transform(const std::vector<NodePtr>& keys, const GroupColumn& given,
+                        GroupOptions options) {
   OperatorInputs inputs;
   std::vector<int64_t> key_places;
   for (const NodePtr& key : keys) {
@@ -416,8 +417,9 @@ NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn
   signature.dtype = place_request(column, first, inputs);
   signature.form = Form::kColumn;
   signature.nullable = true;
-  return operator_node(Transform::make(std::move(key_places), column.request, options.drop_missing),
-                       std::move(signature), std::move(inputs.nodes));
+  return apply_operator(
+      Transform::make(std::move(key_places), column.request, options.drop_missing),
+      std::move(signature), std::move(inputs.nodes));
 }
 
 }  // namespace hr

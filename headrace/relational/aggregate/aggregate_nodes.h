@@ -25,19 +25,18 @@ struct GroupKey {
 /// A table of the keys, then the aggregates; only what the wanted columns need is read and folded.
 /// Throws InvalidArgumentError when columns belong to different frames, have different lengths or
 /// share a name, or for a ddof or quantile out of range; TypeMismatchError as `aggregate_dtype`.
-HR_API NodePtr group_by_node(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
-                             GroupOptions options);
+HR_API NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
+                        GroupOptions options);
 
 /// The `count` largest (or smallest) values of each group, best first, one row each: the keys next
-/// to a column `name`. Missing values are none. Throws as `group_by_node`; InvalidArgumentError
+/// to a column `name`. Missing values are none. Throws as `group_by`; InvalidArgumentError
 /// unless `count` is 1 to kMostTop.
-HR_API NodePtr group_top_node(std::vector<GroupKey> keys, const std::string& name,
-                              const NodePtr& values, int64_t count, bool largest,
-                              GroupOptions options);
+HR_API NodePtr group_top(std::vector<GroupKey> keys, const std::string& name, const NodePtr& values,
+                         int64_t count, bool largest, GroupOptions options);
 
 /// An aggregate of each row's group, a column of the rows of `values`; null where a key is missing
 /// and these rows are left out.
-HR_API NodePtr group_transform_node(const std::vector<NodePtr>& keys, const GroupColumn& column,
-                                    GroupOptions options);
+HR_API NodePtr group_transform(const std::vector<NodePtr>& keys, const GroupColumn& column,
+                               GroupOptions options);
 
 }  // namespace hr

@@ -244,21 +244,21 @@ NodePtr pairs_node(OperatorPtr pairs, const std::vector<NodePtr>& columns) {
     throw_error<InvalidArgumentError>(op, "no numeric columns", {}, "select numeric columns");
   std::vector<NodePtr> inputs;
   for (const NodePtr& each : columns) {
-    inputs.push_back(cast_node(column_node(op, each), TypeId::kFloat64));
+    inputs.push_back(cast(column_node(op, each), TypeId::kFloat64));
     check_same_rows(op, inputs[0], inputs.back());
   }
   const auto count = static_cast<int64_t>(inputs.size());
-  return operator_node(std::move(pairs), array_signature(TypeId::kFloat64, {count, count}),
-                       std::move(inputs));
+  return apply_operator(std::move(pairs), array_signature(TypeId::kFloat64, {count, count}),
+                        std::move(inputs));
 }
 
 }  // namespace
 
-NodePtr covariance_node(const std::vector<NodePtr>& columns, int64_t ddof) {
+NodePtr covariance(const std::vector<NodePtr>& columns, int64_t ddof) {
   return pairs_node(Covariance::make(ddof), columns);
 }
 
-NodePtr correlation_node(const std::vector<NodePtr>& columns) {
+NodePtr correlation(const std::vector<NodePtr>& columns) {
   return pairs_node(Correlation::make(), columns);
 }
 

@@ -16,7 +16,7 @@ namespace hr {
 /// so they are 0 for a constant (Chan, Golub and LeVeque, "Algorithms for Computing the Sample
 /// Variance", 1983), in one fixed order. Cost: two passes, columns^2 / 2 operations a row; pairs
 /// with missing values are read once more.
-HR_API NodePtr covariance_node(const std::vector<NodePtr>& columns, int64_t ddof = 1);
-HR_API NodePtr correlation_node(const std::vector<NodePtr>& columns);
+HR_API NodePtr covariance(const std::vector<NodePtr>& columns, int64_t ddof = 1);
+HR_API NodePtr correlation(const std::vector<NodePtr>& columns);
 
 }  // namespace hr

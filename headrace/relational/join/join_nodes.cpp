@@ -36,8 +36,8 @@ void unify_key_types(std::string_view op, NodePtr& left, NodePtr& right) {
   if (a == b || (a.is_category() && b.is_category())) return;
   if (a.is_decimal() && b.is_decimal()) {
     const Dtype common = decimal_result(Op::kMaximum, a, b);
-    left = decimal_cast_node(left, common);
-    right = decimal_cast_node(right, common);
+    left = decimal_cast(left, common);
+    right = decimal_cast(right, common);
     return;
   }
   const bool numbers = (a.is_real() || a.is_bool()) && (b.is_real() || b.is_bool());
@@ -46,8 +46,8 @@ void unify_key_types(std::string_view op, NodePtr& left, NodePtr& right) {
                                    {{"left", a.name()}, {"right", b.name()}},
                                    "cast one of them with astype");
   const Dtype common = promote(a, b);
-  if (a != common) left = cast_node(left, common);
-  if (b != common) right = cast_node(right, common);
+  if (a != common) left = cast(left, common);
+  if (b != common) right = cast(right, common);
 }
 
 // Which inputs a column is made of; -1: none.
@@ -215,7 +215,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
     std::vector<NodePtr> inputs{own, others};
     if (first_keys) inputs = {own, first_keys, others, first_others};
     const auto pairs = static_cast<int64_t>(inputs.size() / 2);
-    return predicate_node(JoinFilter::make(pairs), std::move(signature), std::move(inputs));
+    return apply_predicate(JoinFilter::make(pairs), std::move(signature), std::move(inputs));
   }
 
   NodePtr with_inputs(std::span<const NodePtr> inputs,
@@ -287,7 +287,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
       left.once = filters || (right_unique && op->how != JoinKind::kOuter);
       right.once = left_unique && op->how == JoinKind::kInner;
     }
-    return table_node(std::move(op), std::move(inputs));
+    return apply_table_operator(std::move(op), std::move(inputs));
   }
 
   static auto parameters(auto& self) {
@@ -310,8 +310,8 @@ struct Join final : OperatorOf<Join, TableOperator> {
 
 }  // namespace
 
-NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
-                  JoinUnique unique, const std::string& indicator, const std::string& how) {
+NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
+             JoinUnique unique, const std::string& indicator, const std::string& how) {
   auto op = std::make_shared<Join>();
   op->how = kind;
   op->unique = unique;
@@ -428,19 +428,19 @@ struct IsIn final : OperatorOf<IsIn, Predicate> {
     Signature signature = least->signature();
     signature.dtype = TypeId::kBool;
     signature.nullable = false;
-    return operator_node(AnyBetween::make(), std::move(signature), {set, least, most});
+    return apply_operator(AnyBetween::make(), std::move(signature), {set, least, most});
   }
 };
 
 }  // namespace
 
-NodePtr is_in_node(const NodePtr& values, const NodePtr& set) {
+NodePtr is_in(const NodePtr& values, const NodePtr& set) {
   NodePtr left = column_node("isin", values), right = column_node("isin", set);
   unify_key_types("isin", left, right);
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;
   signature.nullable = false;
-  return predicate_node(IsIn::make(), std::move(signature), {left, right});
+  return apply_predicate(IsIn::make(), std::move(signature), {left, right});
 }
 
 }  // namespace hr

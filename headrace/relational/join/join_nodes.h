@@ -32,12 +32,11 @@ struct JoinSides {
 /// The keys are always read, the rest if it is needed; rows are matched once. Throws
 /// InvalidArgumentError when a name comes twice, TypeMismatchError for keys that are not compared,
 /// naming both dtypes.
-HR_API NodePtr join_node(const JoinSides& sides, const std::vector<JoinColumn>& columns,
-                         JoinKind kind, JoinUnique unique, const std::string& indicator,
-                         const std::string& how);
+HR_API NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
+                    JoinUnique unique, const std::string& indicator, const std::string& how);
 
 /// Whether each row of `values` has an equal in `set`, a bool without nulls. Dtypes agree as keys
 /// do.
-HR_API NodePtr is_in_node(const NodePtr& values, const NodePtr& set);
+HR_API NodePtr is_in(const NodePtr& values, const NodePtr& set);
 
 }  // namespace hr

@@ -122,14 +122,14 @@ struct Rank final : OperatorOf<Rank> {
 
 }  // namespace
 
-NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending) {
+NodePtr rank(const NodePtr& column, RankMethod method, bool descending) {
   const NodePtr input = column_node(kOp, column);
   Signature signature = input->signature();
   if (signature.dtype.is_complex())
     throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
   signature.dtype = TypeId::kFloat64;
   signature.nullable = true;
-  return operator_node(Rank::make(method, descending), std::move(signature), {input});
+  return apply_operator(Rank::make(method, descending), std::move(signature), {input});
 }
 
 }  // namespace hr

@@ -27,6 +27,6 @@ Column rank_sorted(const Buffer& keys, const Buffer& values, int64_t rows,
 /// The place of each value, from 1 on: float64; null and NaN have none, which is null. About 40 ns
 /// a row in addition to the sort. Errors as of argsort.
 HR_API Column rank(const Column& column, RankMethod method, bool descending);
-HR_API NodePtr rank_node(const NodePtr& column, RankMethod method, bool descending);
+HR_API NodePtr rank(const NodePtr& column, RankMethod method, bool descending);
 
 }  // namespace hr

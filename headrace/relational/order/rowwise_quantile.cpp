@@ -68,8 +68,7 @@ struct RowQuantile final : OperatorOf<RowQuantile> {
 
 }  // namespace
 
-NodePtr row_quantile_node(const std::vector<NodePtr>& columns, double q,
-                          Interpolation interpolation) {
+NodePtr row_quantile(const std::vector<NodePtr>& columns, double q, Interpolation interpolation) {
   if (!(q >= 0 && q <= 1))
     throw_error<InvalidArgumentError>(kOp, "q is out of range", {{"q", q}}, "pass 0 to 1");
   std::vector<NodePtr> inputs;
@@ -83,8 +82,8 @@ NodePtr row_quantile_node(const std::vector<NodePtr>& columns, double q,
   Signature signature = inputs[0]->signature();
   signature.nullable = true;
   const auto count = static_cast<int64_t>(inputs.size());
-  return operator_node(RowQuantile::make(q, interpolation, count), std::move(signature),
-                       std::move(inputs));
+  return apply_operator(RowQuantile::make(q, interpolation, count), std::move(signature),
+                        std::move(inputs));
 }
 
 }  // namespace hr

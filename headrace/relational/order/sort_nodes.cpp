@@ -132,7 +132,7 @@ struct Sort final : OperatorOf<Sort, TableOperator> {
   static NodePtr node(std::shared_ptr<const Sort> op, std::vector<NodePtr> inputs) {
     int64_t rows = inputs[0]->signature().rows();
     if (op->first >= 0 && rows != kUnknown) rows = std::min(rows, op->first);
-    return table_node(std::move(op), std::move(inputs), rows, new_domain() | kPickedRows);
+    return apply_table_operator(std::move(op), std::move(inputs), rows, new_domain() | kPickedRows);
   }
 
   static auto parameters(auto& self) {
@@ -169,8 +169,8 @@ struct ArgSort final : OperatorOf<ArgSort> {
 
 }  // namespace
 
-NodePtr sort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
-                  std::vector<std::string> names, const std::vector<NodePtr>& columns) {
+NodePtr sort(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
+             std::vector<std::string> names, const std::vector<NodePtr>& columns) {
   check_rows(keys, columns);
   auto op = std::make_shared<Sort>();
   op->names = std::move(names);
@@ -189,14 +189,14 @@ NodePtr sort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>
   return Sort::node(std::move(op), std::move(inputs));
 }
 
-NodePtr argsort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
-                     int64_t first) {
+NodePtr argsort(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
+                int64_t first) {
   check_rows(keys, {});
   int64_t rows = keys[0]->signature().rows();
   if (first >= 0 && rows != kUnknown) rows = std::min(rows, first);
-  return operator_node(ArgSort::make(orders, first),
-                       array_signature(TypeId::kInt64, {rows}, rows == kUnknown ? new_domain() : 0),
-                       keys);
+  return apply_operator(
+      ArgSort::make(orders, first),
+      array_signature(TypeId::kInt64, {rows}, rows == kUnknown ? new_domain() : 0), keys);
 }
 
 }  // namespace hr

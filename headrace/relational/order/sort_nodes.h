@@ -13,11 +13,11 @@ namespace hr {
 /// and of the columns those that are needed; its first rows come by first_rows. Throws
 /// InvalidArgumentError when keys and columns have different rows, or none is a key;
 /// TypeMismatchError for what has no rows or no order.
-HR_API NodePtr sort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
-                         std::vector<std::string> names, const std::vector<NodePtr>& columns);
+HR_API NodePtr sort(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
+                    std::vector<std::string> names, const std::vector<NodePtr>& columns);
 
 /// The rows' numbers in that order, an int64 array; only the `first` first ones unless negative.
-HR_API NodePtr argsort_node(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
-                            int64_t first = -1);
+HR_API NodePtr argsort(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
+                       int64_t first = -1);
 
 }  // namespace hr

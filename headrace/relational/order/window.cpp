@@ -81,7 +81,7 @@ NodePtr number_node(const NodePtr& column, const WindowFunction& function) {
     return aggregate_row(aggregate).decimals_as_floats ? decimal_to_float(node) : node;
   };
   if (const auto* rolling = std::get_if<RollingFunction>(&function)) {
-    if (node->signature().dtype.is_bool()) return cast_node(node, TypeId::kInt8);
+    if (node->signature().dtype.is_bool()) return cast(node, TypeId::kInt8);
     return exact(rolling->aggregate);
   }
   const auto* running = std::get_if<CumulativeFunction>(&function);
@@ -181,13 +181,13 @@ struct Rolling final : OperatorOf<Rolling> {
 
 }  // namespace
 
-NodePtr rolling_node(const NodePtr& column, RollingFunction function) {
+NodePtr rolling(const NodePtr& column, RollingFunction function) {
   check_rolling(function.options);
   const NodePtr input = number_node(column, function);
   Signature signature = input->signature();
   signature.dtype = aggregate_dtype(function.aggregate, signature.dtype, AggregateForm::kRolling);
   signature.nullable = true;
-  return operator_node(Rolling::make(function), std::move(signature), {input});
+  return apply_operator(Rolling::make(function), std::move(signature), {input});
 }
 
 namespace {
@@ -274,8 +274,8 @@ struct Window final : OperatorOf<Window, TableOperator> {
 
 }  // namespace
 
-NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
-                    const WindowFunction& function, bool drop_missing) {
+NodePtr window_function(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
+                        const WindowFunction& function, bool drop_missing) {
   const std::string op = word_of(function);
   if (keys.empty())
     throw_error<InvalidArgumentError>(op, "expected at least one key", {}, "name a column");
@@ -312,7 +312,7 @@ NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>
   table->drop_missing = drop_missing;
   table->word = op;
   const int64_t rows = inputs.nodes[0]->signature().rows();
-  return table_node(std::move(table), std::move(inputs.nodes), rows);
+  return apply_table_operator(std::move(table), std::move(inputs.nodes), rows);
 }
 
 }  // namespace hr

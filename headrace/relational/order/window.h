@@ -47,7 +47,7 @@ using WindowFunction = std::variant<RollingFunction, CumulativeFunction, ShiftFu
                                     RankFunction, RowNumberFunction>;
 
 /// A rolling aggregate over all rows, see `rolling`; bools count as 0 and 1.
-HR_API NodePtr rolling_node(const NodePtr& column, RollingFunction function);
+HR_API NodePtr rolling(const NodePtr& column, RollingFunction function);
 
 /// The function of each row within the rows that share its keys, in their order: a table with a
 /// column for each of `columns`, of their rows and order. Rows with a missing key get null where
@@ -55,7 +55,8 @@ HR_API NodePtr rolling_node(const NodePtr& column, RollingFunction function);
 /// function itself walks over sorted rows.
 /// Throws InvalidArgumentError when keys and columns differ in rows, TypeMismatchError as the
 /// function of a whole column does.
-HR_API NodePtr window_node(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
-                           const WindowFunction& function, bool drop_missing);
+HR_API NodePtr window_function(const std::vector<NodePtr>& keys,
+                               const std::vector<NodePtr>& columns, const WindowFunction& function,
+                               bool drop_missing);
 
 }  // namespace hr

@@ -23,7 +23,7 @@ inline NodePtr column_node(std::string_view op, const NodePtr& node, std::string
     if (name.empty()) throw_error<TypeMismatchError>(op, kWanted, {dimensions});
     throw_error<TypeMismatchError>(op, kWanted, {{"name", name}, dimensions});
   }
-  return signature.form == Form::kTensor ? as_column_node(node) : node;
+  return signature.form == Form::kTensor ? as_column(node) : node;
 }
 
 /// The inputs of a table node; equal nodes are one.

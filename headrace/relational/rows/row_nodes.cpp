@@ -71,7 +71,7 @@ struct Concat final : OperatorOf<Concat> {
 
 }  // namespace
 
-NodePtr filter_node(const NodePtr& rows, const NodePtr& mask) {
+NodePtr filter(const NodePtr& rows, const NodePtr& mask) {
   require_rows("getitem", rows);
   const Signature& picked = mask->signature();
   Signature signature = rows->signature();
@@ -89,10 +89,10 @@ NodePtr filter_node(const NodePtr& rows, const NodePtr& mask) {
                                       "bring them into one frame with merge or join first");
   signature.shape[0] = kUnknown;
   signature.domain = picked_domain(mask);
-  return picked_node(std::move(signature), rows, mask);
+  return masked_rows(std::move(signature), rows, mask);
 }
 
-NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
+NodePtr take(const NodePtr& rows, const NodePtr& positions) {
   require_rows("take", rows);
   const Signature& at = positions->signature();
   if (!at.dtype.is_integer() || at.shape.size() != 1)
@@ -103,10 +103,10 @@ NodePtr take_node(const NodePtr& rows, const NodePtr& positions) {
   // The part of a table that ran names the same rows as before.
   const bool named = at.rows() == kUnknown || positions->kind() == NodeKind::kPart;
   signature.domain = named ? at.domain : 0;
-  return operator_node(Take::make(), std::move(signature), {rows, positions});
+  return apply_operator(Take::make(), std::move(signature), {rows, positions});
 }
 
-NodePtr concat_node(const std::vector<NodePtr>& columns) {
+NodePtr concat(const std::vector<NodePtr>& columns) {
   if (columns.empty()) throw_error<InvalidArgumentError>("concat", "no columns to concatenate");
   std::vector<NodePtr> inputs;
   Dtype dtype = columns[0]->signature().dtype;
@@ -128,14 +128,14 @@ NodePtr concat_node(const std::vector<NodePtr>& columns) {
   signature.domain = new_domain();
   for (const NodePtr& column : columns) {
     const Signature& own = column->signature();
-    NodePtr input = own.form == Form::kTensor ? as_column_node(column) : column;
-    inputs.push_back(own.dtype == dtype ? input : cast_node(input, dtype));
+    NodePtr input = own.form == Form::kTensor ? as_column(column) : column;
+    inputs.push_back(own.dtype == dtype ? input : cast(input, dtype));
     signature.nullable |= own.nullable;
     signature.shape[0] = own.rows() == kUnknown || signature.shape[0] == kUnknown
                              ? kUnknown
                              : signature.shape[0] + own.rows();
   }
-  return operator_node(Concat::make(dtype), std::move(signature), std::move(inputs));
+  return apply_operator(Concat::make(dtype), std::move(signature), std::move(inputs));
 }
 
 namespace {
@@ -166,14 +166,14 @@ struct Shift final : OperatorOf<Shift> {
 
 }  // namespace
 
-NodePtr shift_node(const NodePtr& column, int64_t periods) {
+NodePtr shift(const NodePtr& column, int64_t periods) {
   require_rows("shift", column);
   const Signature& own = column->signature();
   Signature signature = own;
   signature.form = Form::kColumn;
   signature.nullable = true;
-  const NodePtr input = own.form == Form::kTensor ? as_column_node(column) : column;
-  return operator_node(Shift::make(periods), std::move(signature), {input});
+  const NodePtr input = own.form == Form::kTensor ? as_column(column) : column;
+  return apply_operator(Shift::make(periods), std::move(signature), {input});
 }
 
 namespace {
@@ -201,14 +201,14 @@ struct Cumulate final : OperatorOf<Cumulate> {
 
 }  // namespace
 
-NodePtr cumulative_node(Aggregate aggregate, const NodePtr& column) {
+NodePtr cumulative(Aggregate aggregate, const NodePtr& column) {
   require_rows(aggregate_name(aggregate, AggregateForm::kCumulative), column);
-  NodePtr input = column->signature().form == Form::kTensor ? as_column_node(column) : column;
+  NodePtr input = column->signature().form == Form::kTensor ? as_column(column) : column;
   if (aggregate == Aggregate::kProduct) input = decimal_to_float(input);
   Signature signature = input->signature();
   const Dtype dtype = signature.dtype;
   signature.dtype = aggregate_dtype(aggregate, dtype, AggregateForm::kCumulative);
-  return operator_node(Cumulate::make(aggregate, dtype), std::move(signature), {input});
+  return apply_operator(Cumulate::make(aggregate, dtype), std::move(signature), {input});
 }
 
 namespace {
@@ -232,7 +232,7 @@ struct Quantile final : OperatorOf<Quantile> {
 
 }  // namespace
 
-NodePtr quantile_node(const NodePtr& column, std::vector<double> q, Interpolation interpolation) {
+NodePtr quantile(const NodePtr& column, std::vector<double> q, Interpolation interpolation) {
   require_rows("quantile", column);
   for (const double each : q)
     if (!(each >= 0 && each <= 1))
@@ -244,7 +244,8 @@ NodePtr quantile_node(const NodePtr& column, std::vector<double> q, Interpolatio
   const Dtype dtype =
       picks_values(interpolation) ? column->signature().dtype : Dtype(TypeId::kFloat64);
   Signature signature = array_signature(dtype, {static_cast<int64_t>(q.size())});
-  return operator_node(Quantile::make(std::move(q), interpolation), std::move(signature), {column});
+  return apply_operator(Quantile::make(std::move(q), interpolation), std::move(signature),
+                        {column});
 }
 
 namespace {
@@ -269,8 +270,8 @@ struct AxisReduction final : OperatorOf<AxisReduction> {
 
 }  // namespace
 
-NodePtr reduction_axis_node(Aggregate reduction, const NodePtr& array, int64_t axis,
-                            ReduceOptions options) {
+NodePtr reduce_axis(Aggregate reduction, const NodePtr& array, int64_t axis,
+                    ReduceOptions options) {
   Signature signature = array->signature();
   const auto dimensions = static_cast<int64_t>(signature.shape.size());
   if (signature.form != Form::kTensor || axis < 0 || axis >= dimensions)
@@ -280,8 +281,8 @@ NodePtr reduction_axis_node(Aggregate reduction, const NodePtr& array, int64_t a
   signature.shape.erase(signature.shape.begin() + axis);
   signature.dtype = aggregate_dtype(reduction, signature.dtype, AggregateForm::kColumn);
   if (axis == 0) signature.domain = 0;
-  return operator_node(AxisReduction::make(reduction, axis, options), std::move(signature),
-                       {array});
+  return apply_operator(AxisReduction::make(reduction, axis, options), std::move(signature),
+                        {array});
 }
 
 namespace {
@@ -298,12 +299,12 @@ struct OrderedCategories final : OperatorOf<OrderedCategories> {
 
 }  // namespace
 
-NodePtr ordered_categories_node(const NodePtr& column) {
+NodePtr ordered_categories(const NodePtr& column) {
   const Signature& signature = column->signature();
   if (signature.form != Form::kColumn || !signature.dtype.is_category())
     throw_error<TypeMismatchError>("as_ordered", "expected a category column",
                                    {{"dtype", signature.dtype.name()}}, "use astype('category')");
-  return operator_node(OrderedCategories::make(), signature, {column});
+  return apply_operator(OrderedCategories::make(), signature, {column});
 }
 
 }  // namespace hr

@@ -12,31 +12,30 @@ namespace hr {
 /// Rows of a column or array where the bool `mask` is true, in order; a null in the mask is false.
 /// All selections by one mask share a row domain. Throws TypeMismatchError unless the mask is bool,
 /// InvalidArgumentError when mask and rows belong to different frames or lengths.
-HR_API NodePtr filter_node(const NodePtr& rows, const NodePtr& mask);
+HR_API NodePtr filter(const NodePtr& rows, const NodePtr& mask);
 
 /// Rows at the integer `positions`; negative ones count from the end.
-HR_API NodePtr take_node(const NodePtr& rows, const NodePtr& positions);
+HR_API NodePtr take(const NodePtr& rows, const NodePtr& positions);
 
 /// The rows of all columns, one after the other, in the dtype they have in common. Throws
 /// TypeMismatchError for dtypes without one, naming both.
-HR_API NodePtr concat_node(const std::vector<NodePtr>& columns);
+HR_API NodePtr concat(const std::vector<NodePtr>& columns);
 
 /// Row r is row r - periods; vacated rows are null.
-HR_API NodePtr shift_node(const NodePtr& column, int64_t periods);
+HR_API NodePtr shift(const NodePtr& column, int64_t periods);
 
 /// A running sum, product, minimum or maximum.
-HR_API NodePtr cumulative_node(Aggregate aggregate, const NodePtr& column);
+HR_API NodePtr cumulative(Aggregate aggregate, const NodePtr& column);
 
 /// The quantiles `q` of the values that are neither null nor NaN, as many as `q`: float64, or the
 /// dtype where `interpolation` picks values.
-HR_API NodePtr quantile_node(const NodePtr& column, std::vector<double> q,
-                             Interpolation interpolation);
+HR_API NodePtr quantile(const NodePtr& column, std::vector<double> q, Interpolation interpolation);
 
 /// Reduces an array along one axis; see reduce_axis.
-HR_API NodePtr reduction_axis_node(Aggregate reduction, const NodePtr& array, int64_t axis,
-                                   ReduceOptions options);
+HR_API NodePtr reduce_axis(Aggregate reduction, const NodePtr& array, int64_t axis,
+                           ReduceOptions options);
 
 /// A column of categories whose order has a meaning; TypeMismatchError for another dtype.
-HR_API NodePtr ordered_categories_node(const NodePtr& column);
+HR_API NodePtr ordered_categories(const NodePtr& column);
 
 }  // namespace hr
