@@ -14,7 +14,7 @@ NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& f
   if ((own.domain == 0 || rows.domain == 0) && own.rows() == rows.rows() && own.rows() != kUnknown)
     return in_domain(column, rows.domain);
   throw_error<InvalidArgumentError>(
-      op, "a column has other rows than its frame",
+      op, "a column and its frame have different rows",
       {{"column", name}, own.rows_detail("rows"), rows.rows_detail("frame_rows")},
       "bring them into one frame with merge or join first");
 }
