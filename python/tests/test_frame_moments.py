@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from headrace.aggregates import TABLE
+from headrace.group import GroupBy
+from headrace.windows import Rolling
 
 import headrace as hr
+from headrace import frame_reductions
 
 NAMES = ("sem", "skew", "kurt")
 RNG = np.random.default_rng(11)
@@ -226,3 +230,15 @@ def test_mode_of_groups(groups: int) -> None:
         assert found[name].to_list() == theirs, name
     named = hr.DataFrame(data).astype({"s": "category"}).groupby("k").s.agg("mode")
     assert named.to_list() == list(wanted.s)
+
+
+def test_the_table_says_what_each_form_has() -> None:
+    assert set(frame_reductions._ACROSS) == {n for n, row in TABLE.items() if row.across}
+    for name, row in TABLE.items():
+        if name in ("nlargest", "nsmallest", "first_row", "mode", "cov"):
+            continue  # of one column, internal, by name, computed in Python
+        assert not row.groups or callable(getattr(GroupBy, name)), name
+        assert not row.columns or callable(getattr(hr.Series, name)), name
+        assert not row.columns or callable(getattr(hr.DataFrame, name)), name
+        assert not row.windows or callable(getattr(Rolling, name)), name
+        assert not row.cumulative or callable(getattr(hr.Series, f"cum{name}")), name
