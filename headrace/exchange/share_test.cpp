@@ -32,7 +32,6 @@ namespace {
 using testing::column_of_kind;
 using ::testing::HasSubstr;
 using testing::kColumnKinds;
-using testing::kFirstDictionary;
 using testing::same;
 
 template <class F>

@@ -109,6 +109,25 @@ void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in
     }
 }
 
+/// change(a, b, root) of terms k and half - k.
+template <class T, class F>
+__attribute__((always_inline)) inline void change_mirrored(const RootTable<T>& circle, int64_t half,
+                                                           const T* in, T* out, const F& change) {
+  const Parts<T> parts(false);
+  for (int64_t k = 1; k <= half - k; ++k) {
+    const Complex<T> root = circle[k];
+    for (int64_t v = 0; v < kLanes<T>; v += kWidth<T>) {
+      const int64_t at = k * kBlock<T> + v;
+      const int64_t mirror = (half - k) * kBlock<T> + v;
+      Complex<Vector<T>> a = load_complex(in + at, parts);
+      Complex<Vector<T>> b = load_complex(in + mirror, parts);
+      change(a, b, root);
+      store_complex(b, out + mirror, parts);
+      store_complex(a, out + at, parts);
+    }
+  }
+}
+
 template <class T>
 void untangle_lanes(const RootTable<T>& circle, int64_t half, T scale, const T* in, T* out) {
   const Parts<T> parts(false);
@@ -117,18 +136,9 @@ void untangle_lanes(const RootTable<T>& circle, int64_t half, T scale, const T* 
     store_complex({(a.re + a.im) * scale, Vector<T>{}}, out + v, parts);
     store_complex({(a.re - a.im) * scale, Vector<T>{}}, out + half * kBlock<T> + v, parts);
   }
-  for (int64_t k = 1; k <= half - k; ++k) {
-    const Complex<T> root = circle[k];
-    for (int64_t v = 0; v < kLanes<T>; v += kWidth<T>) {
-      const int64_t at = k * kBlock<T> + v;
-      const int64_t mirror = (half - k) * kBlock<T> + v;
-      Complex<Vector<T>> a = load_complex(in + at, parts);
-      Complex<Vector<T>> b = load_complex(in + mirror, parts);
-      rfft_join(a, b, root, scale * T{0.5});
-      store_complex(b, out + mirror, parts);
-      store_complex(a, out + at, parts);
-    }
-  }
+  change_mirrored(circle, half, in, out, [=](auto& a, auto& b, const Complex<T>& root) {
+    rfft_join(a, b, root, scale * T{0.5});
+  });
 }
 
 template <class T>
@@ -139,18 +149,8 @@ void tangle_lanes(const RootTable<T>& circle, int64_t half, const T* in, T* out)
     const Vector<T> b = load(in + half * kBlock<T> + v);
     store_complex({a + b, a - b}, out + v, parts);
   }
-  for (int64_t k = 1; k <= half - k; ++k) {
-    const Complex<T> root = circle[k];
-    for (int64_t v = 0; v < kLanes<T>; v += kWidth<T>) {
-      const int64_t at = k * kBlock<T> + v;
-      const int64_t mirror = (half - k) * kBlock<T> + v;
-      Complex<Vector<T>> a = load_complex(in + at, parts);
-      Complex<Vector<T>> b = load_complex(in + mirror, parts);
-      irfft_split(a, b, root);
-      store_complex(b, out + mirror, parts);
-      store_complex(a, out + at, parts);
-    }
-  }
+  change_mirrored(circle, half, in, out,
+                  [](auto& a, auto& b, const Complex<T>& root) { irfft_split(a, b, root); });
 }
 
 }  // namespace

@@ -90,24 +90,19 @@ void maxima_of_pairs(const T* __restrict values, int64_t pairs, T* __restrict ou
   }
 }
 
-/// Maxima of cells of 16 elements, NaN passed over; kBlockRows elements at most.
+/// Maxima of cells of `cell` elements, a power of two, NaN passed over; kBlockRows elements at
+/// most.
 template <class T>
-void maxima_of_16(const T* x, int64_t cells, T* out) {
+void maxima_of_cells(const T* x, int64_t cell, int64_t cells, T* out) {
   T a[kBlockRows / 2];
   T b[kBlockRows / 4];
-  maxima_of_pairs(x, cells * 8, a);
-  maxima_of_pairs(a, cells * 4, b);
-  maxima_of_pairs(b, cells * 2, a);
-  maxima_of_pairs(a, cells, out);
-}
-
-template <class T>
-void maxima_of_64(const T* x, int64_t cells, T* out) {
-  T a[kBlockRows / 16];
-  T b[kBlockRows / 32];
-  maxima_of_16(x, cells * 4, a);
-  maxima_of_pairs(a, cells * 2, b);
-  maxima_of_pairs(b, cells, out);
+  T* to = a;
+  for (int64_t pairs = cell / 2; pairs > 1; pairs /= 2) {  // of a cell
+    maxima_of_pairs(x, cells * pairs, to);
+    x = to;
+    to = to == a ? b : a;
+  }
+  maxima_of_pairs(x, cells, out);
 }
 
 }  // namespace
@@ -188,10 +183,7 @@ struct PeakSearch {
     for (int64_t k = first; k < last; k += cells) {
       const int64_t stop = std::min(k + cells, last);
       const T* values = load_padded(x, k * cell, stop * cell, block);
-      if constexpr (cell == 16)
-        HR_SIMD(maxima_of_16<T>)(values, stop - k, maxima + (k - first));
-      else
-        HR_SIMD(maxima_of_64<T>)(values, stop - k, maxima + (k - first));
+      HR_SIMD(maxima_of_cells<T>)(values, cell, stop - k, maxima + (k - first));
     }
   }
 

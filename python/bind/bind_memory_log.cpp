@@ -3,8 +3,8 @@
 #include "python/bind/bind.h"
 #include "python/bind/resource.h"
 
+#include "headrace/memory/budget/peak.h"
 #include "headrace/memory/log/log_file.h"
-#include "headrace/memory/log/peak.h"
 #include "headrace/memory/log/trace.h"
 #include "headrace/memory/replay/log_reader.h"
 #include "headrace/memory/replay/replay.h"

@@ -47,15 +47,10 @@ bool take_extremes(const T* values, int64_t count, T& low, T& high) {
 template <class Types>
 void rough_slots(const typename Types::T* __restrict x, int64_t count, const UniformBins& bins,
                  typename Types::E* __restrict values, int32_t* __restrict found) {
-  using E = typename Types::E;
-  using D = typename Types::D;
-  const E low = static_cast<E>(bins.low);
-  const E high = static_cast<E>(bins.high);
-  const D width = static_cast<D>(bins.width);
-  const D number = static_cast<D>(static_cast<double>(bins.bins));
+  const RoughSlots<Types> slot(bins);
   for (int64_t i = 0; i < count; ++i) {
-    values[i] = static_cast<E>(x[i]);
-    found[i] = rough_slot<D, E>(values[i], low, high, width, number);
+    values[i] = static_cast<typename Types::E>(x[i]);
+    found[i] = slot(values[i]);
   }
 }
 

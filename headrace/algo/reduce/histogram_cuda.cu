@@ -54,15 +54,10 @@ template <class Types>
 __global__ void uniform_kernel(View<typename Types::T> x, UniformBins bins,
                                const BinBorders<typename Types::E>* __restrict__ borders,
                                int copies, Count* counts) {
-  using E = typename Types::E;
-  using D = typename Types::D;
-  const E low = static_cast<E>(bins.low);
-  const E high = static_cast<E>(bins.high);
-  const D width = static_cast<D>(bins.width);
-  const D number = static_cast<D>(static_cast<double>(bins.bins));
+  const RoughSlots<Types> slot(bins);
   count_slots(x.size, bins.bins + 1, copies, counts, [&](int64_t i) -> int64_t {
-    const E value = static_cast<E>(x[i]);
-    return exact_slot(value, rough_slot<D, E>(value, low, high, width, number), borders);
+    const auto value = static_cast<typename Types::E>(x[i]);
+    return exact_slot(value, slot(value), borders);
   });
 }
 

@@ -63,6 +63,28 @@ HR_BOTH inline int32_t rough_slot(E value, E low, E high, D width, D bins) {
   return static_cast<int32_t>(wide <= static_cast<D>(high) ? above : 0);
 }
 
+/// The rough slots of equal bins, their figures in the types that they are computed in.
+template <class Types>
+struct RoughSlots {
+  using E = typename Types::E;
+  using D = typename Types::D;
+
+  HR_BOTH explicit RoughSlots(const UniformBins& uniform)
+      : low(static_cast<E>(uniform.low)),
+        high(static_cast<E>(uniform.high)),
+        width(static_cast<D>(uniform.width)),
+        bins(static_cast<D>(static_cast<double>(uniform.bins))) {}
+
+  HR_BOTH int32_t operator()(E value) const {
+    return rough_slot<D, E>(value, low, high, width, bins);
+  }
+
+  E low;
+  E high;
+  D width;
+  D bins;
+};
+
 /// The edges of a bin that a rough slot may have missed; NaN where nothing is beyond.
 template <class E>
 struct BinBorders {

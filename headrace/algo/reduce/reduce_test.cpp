@@ -22,20 +22,13 @@ namespace hr {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int64_t kEdges[] = {1,
-                              31,
-                              32,
-                              33,
-                              63,
-                              64,
-                              65,
-                              1023,
-                              1024,
-                              1025,
-                              kMorselRows - 1,
-                              kMorselRows,
-                              kMorselRows + 1,
-                              5 * kMorselRows + 4321};
+
+std::vector<int64_t> edges() {
+  std::vector<int64_t> sizes = testing::edge_sizes();
+  std::erase(sizes, 0);
+  sizes.insert(sizes.end(), {31, 32, 33, 5 * kMorselRows + 4321});
+  return sizes;
+}
 
 template <class T>
 Tensor tensor(const std::vector<T>& values, Shape shape) {
@@ -105,7 +98,7 @@ void expect_plain_loop(int64_t n) {
 }
 
 TEST_F(ReduceTest, EqualsAPlainLoop) {
-  for (const int64_t n : kEdges) {
+  for (const int64_t n : edges()) {
     expect_plain_loop<double>(n);
     expect_plain_loop<float>(n);
     expect_plain_loop<int8_t>(n);
@@ -124,7 +117,7 @@ TEST_F(ReduceTest, FloatSumsHoldAsManyDigitsAsTheyCan) {
 }
 
 TEST_F(ReduceTest, BitsDoNotDependOnLevelOrThreads) {
-  for (const int64_t n : kEdges) {
+  for (const int64_t n : edges()) {
     const std::vector<double> x = noise<double>(n);
     std::vector<bool> valid;
     for (int64_t i = 0; i < n; ++i) valid.push_back(i % 5 != 2);

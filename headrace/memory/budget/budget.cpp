@@ -4,13 +4,12 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
+#include "headrace/memory/budget/external_memory.h"
+#include "headrace/memory/budget/live_buffers.h"
 #include "headrace/memory/buffer/buffer_rep.h"
-#include "headrace/memory/device/device_evictor.h"
-#include "headrace/memory/external/external_allocator.h"
-#include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/resource/cached_blocks.h"
+#include "headrace/memory/resource/default_resource.h"
 #include "headrace/memory/resource/pool.h"
-#include "headrace/memory/spill/spill_engine.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>
@@ -84,59 +83,6 @@ void raise_to(std::atomic<int64_t>& peak, int64_t value) {
   }
 }
 
-template <class F>
-void for_each_buffer(F&& visit) {
-  for (Shard& shard : accounts().shards) {
-    const std::lock_guard lock(shard.mutex);
-    for (Buffer::Rep* rep = shard.first; rep; rep = rep->next) visit(*rep);
-  }
-}
-
-template <class F>
-int64_t bytes_of_chunks(const Residency& residency, F&& wanted) {
-  int64_t bytes = 0;
-  for (int64_t i = 0; i < residency.size(); ++i)
-    if (wanted(residency.chunks[static_cast<size_t>(i)])) bytes += residency.charge(i);
-  return bytes;
-}
-
-int64_t resident_bytes(const Buffer::Rep& rep) {
-  if (!rep.residency) return rep.capacity_bytes;
-  return bytes_of_chunks(*rep.residency,
-                         [](const Chunk& chunk) { return chunk.state == ChunkState::kResident; });
-}
-
-int64_t pinned_bytes(const Buffer::Rep& rep) {
-  if (!rep.residency) return 0;
-  return bytes_of_chunks(*rep.residency, [](const Chunk& chunk) { return chunk.pins > 0; });
-}
-
-const char* why_it_stays(const Buffer::Rep& rep) {
-  if (rep.owner.release) return "foreign";
-  if (rep.external) return "allocated by another library";
-  if (!rep.place.is_host()) return device_stays(rep);
-  if (!rep.residency)
-    return rep.capacity_bytes < kLeastMovable ? "too small to move" : "its resource cannot evict";
-  if (!rep.sealed && !rep.paged) return "being written";
-  if (pinned_bytes(rep) > 0) return "in use";
-  if (resident_bytes(rep) == 0) return "on disk";
-  return spill_limit() == 0 ? "spilling is off" : "no space left for spilling";
-}
-
-Holder holder_of(const Buffer::Rep& rep) {
-  return {.serial = rep.serial,
-          .bytes = rep.capacity_bytes,
-          .tag = tag_info(rep.tag),
-          .place = rep.place,
-          .foreign = rep.owner.release != nullptr && rep.place.is_host(),
-          .exported = rep.exports.load() > 0,
-          .external = rep.external,
-          .stack = tag_stack(rep.tag),
-          .resident_bytes = rep.owner.release ? 0 : resident_bytes(rep),
-          .pinned_bytes = pinned_bytes(rep),
-          .stays = why_it_stays(rep)};
-}
-
 // By kind of place; filled before main.
 constinit std::array<DeviceBudget, kPlaceKinds> device_budgets{};
 
@@ -145,14 +91,12 @@ const DeviceBudget* find_budget(Place place) {
   return device.statistics ? &device : nullptr;
 }
 
-// What no buffer in the registry stands for.
-std::vector<Holder> other_holders(uint64_t serial) {
-  std::vector<Holder> holders = external_holders(serial);
-  for (const DeviceBudget& device : device_budgets)
-    if (device.holders)
-      for (Holder& holder : device.holders(serial)) holders.push_back(std::move(holder));
-  return holders;
-}
+constinit ExternalMemory external_memory{};  // filled before main
+
+[[maybe_unused]] const bool entered = [] {
+  set_host_limit([] { return memory_limit(); });
+  return true;
+}();
 
 }  // namespace
 
@@ -171,9 +115,8 @@ bool try_charge(int64_t bytes) {
   return true;
 }
 
-void discharge(int64_t bytes) {
+void uncharge(int64_t bytes) {
   accounts().used -= bytes;
-  SpillEngine::instance().note_freed();
 }
 
 int64_t charged_bytes() {
@@ -230,33 +173,28 @@ void uncount_external(int64_t bytes) {
   accounts().external -= bytes;
 }
 
-void throw_out_of_memory(int64_t requested_bytes) {
-  const MemoryStatistics now = memory_statistics();
-  const SpillStatistics spilled = spill_statistics();
-  const TagInfo tag = tag_info(current_tag());
-  std::string text = error_message(tag.op.empty() ? "allocate" : tag.op, "out of memory");
-  text += ": requested=" + format_bytes(requested_bytes) +
-          ", limit=" + format_bytes(now.limit_bytes) + ", used=" + format_bytes(now.used_bytes) +
-          ", tier=host; raise hr.memory.limit to at least " +
-          format_bytes(now.used_bytes + requested_bytes) + ", or drop what you no longer need";
-  const std::string trouble = SpillEngine::instance().trouble();
-  text += "\n  released caches (" + format_bytes(now.cached_bytes) +
-          " left), evicted what could be evicted (" + format_bytes(spilled.disk_bytes) +
-          " on disk" + (trouble.empty() ? "" : "; " + trouble) +
-          "), asked callbacks, waited for others; foreign " + format_bytes(now.foreign_bytes) +
-          " (not charged); the largest holders:";
-  std::vector<Holder> holders = largest_holders(std::numeric_limits<int64_t>::max());
-  std::stable_sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
-    return a.resident_bytes > b.resident_bytes;
-  });
-  if (holders.size() > 10) holders.resize(10);
-  for (const Holder& holder : holders)
-    text += "\n  " + format_bytes(holder.bytes) + " " +
-            (holder.tag.op.empty() ? "untagged" : holder.tag.op) +
-            (holder.tag.line.empty() ? "" : " at " + holder.tag.line) + " on " +
-            holder.place.name() + ", " + format_bytes(holder.resident_bytes) +
-            " in memory: " + holder.stays + (holder.exported ? ", exported" : "");
-  throw OutOfMemoryError(text, requested_bytes, now.limit_bytes, now.used_bytes);
+void for_each_buffer(const std::function<void(const Buffer::Rep&)>& visit) {
+  for (Shard& shard : accounts().shards) {
+    const std::lock_guard lock(shard.mutex);
+    for (Buffer::Rep* rep = shard.first; rep; rep = rep->next) visit(*rep);
+  }
+}
+
+std::vector<Holder> other_holders(uint64_t serial) {
+  std::vector<Holder> holders;
+  if (external_memory.holders) holders = external_memory.holders(serial);
+  for (const DeviceBudget& device : device_budgets)
+    if (device.holders)
+      for (Holder& holder : device.holders(serial)) holders.push_back(std::move(holder));
+  return holders;
+}
+
+void set_external_memory(const ExternalMemory& memory) {
+  external_memory = memory;
+}
+
+int64_t trim_external_memory() noexcept {
+  return external_memory.trim ? external_memory.trim() : 0;
 }
 
 void set_device_budget(PlaceKind kind, const DeviceBudget& budget) {
@@ -297,7 +235,7 @@ void set_memory_limit(int64_t bytes, Place place) {
 }
 
 int64_t trim_memory() {
-  trim_external();
+  trim_external_memory();
   int64_t freed = trim_caches();
   for (const DeviceBudget& device : device_budgets)
     if (device.trim) freed += device.trim();
@@ -333,29 +271,6 @@ MemoryStatistics StatisticsScope::read() const {
   now.allocations -= begin_.allocations;
   now.allocated_bytes -= begin_.allocated_bytes;
   return now;
-}
-
-std::vector<Holder> largest_holders(int64_t count) {
-  std::vector<Holder> holders = other_holders(0);
-  for_each_buffer([&](const Buffer::Rep& rep) {
-    if (!rep.slab) holders.push_back(holder_of(rep));
-  });
-  std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.serial < b.serial;
-  });
-  if (static_cast<int64_t>(holders.size()) > count)
-    holders.resize(static_cast<size_t>(std::max<int64_t>(count, 0)));
-  return holders;
-}
-
-std::vector<Holder> holders_since(uint64_t serial) {
-  std::vector<Holder> holders = other_holders(serial);
-  for_each_buffer([&](const Buffer::Rep& rep) {
-    if (rep.serial > serial && !rep.owner.release && !rep.slab) holders.push_back(holder_of(rep));
-  });
-  std::sort(holders.begin(), holders.end(),
-            [](const Holder& a, const Holder& b) { return a.serial < b.serial; });
-  return holders;
 }
 
 uint64_t last_serial() {

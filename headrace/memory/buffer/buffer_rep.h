@@ -2,6 +2,7 @@
 // The inside of a buffer, and the accounts that every buffer goes through. For this room only.
 #pragma once
 #include "headrace/memory/buffer/buffer.h"
+#include "headrace/memory/resource/default_resource.h"
 
 #include <atomic>
 #include <memory>
@@ -13,7 +14,7 @@ namespace hr {
 inline constexpr int64_t kLeastMovable = int64_t{256} << 10;
 /// Under a limit those whose maker says what it writes are from here on: many small files of
 /// columns would hold all memory otherwise.
-inline constexpr int64_t kLeastPaged = int64_t{64} << 10;
+inline constexpr int64_t kLeastPaged = kLeastMapped;
 
 struct Buffer::Rep {
   Rep();
@@ -43,6 +44,8 @@ struct Buffer::Rep {
 /// Adds `bytes` to the used bytes of the place unless the budget would be exceeded; cached blocks
 /// make room for them.
 bool try_charge(int64_t bytes);
+void uncharge(int64_t bytes);
+/// The same, and wakes who waits for room.
 void discharge(int64_t bytes);
 int64_t charged_bytes();
 /// Charges, evicting what it must. Throws OutOfMemoryError.
@@ -59,10 +62,6 @@ uint64_t count_external(int64_t bytes);
 void uncount_external(int64_t bytes);
 /// Serial of what was made last.
 uint64_t present_serial();
-/// What buffers come from by default: the pool.
-const AnyResource& default_resource();
-/// The same, or null if another one is set, for this thread or for all.
-const AnyResource* default_resource_in_force();
 /// Used bytes and cached bytes together are over the budget.
 bool over_budget();
 

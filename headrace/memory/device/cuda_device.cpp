@@ -4,7 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
-#include "headrace/memory/external/external_allocator_device.h"
+#include "headrace/memory/device/device_allocator.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
 #include <algorithm>

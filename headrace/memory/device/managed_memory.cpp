@@ -4,8 +4,8 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/budget/budget.h"
+#include "headrace/memory/device/device_allocator.h"
 #include "headrace/memory/device/device_evictor.h"
-#include "headrace/memory/external/external_allocator_device.h"
 
 #include <algorithm>
 #include <memory>

@@ -4,11 +4,13 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
+#include "headrace/memory/budget/external_memory.h"
 #include "headrace/memory/buffer/buffer.h"
 #include "headrace/memory/buffer/buffer_rep.h"
 #include "headrace/memory/external/external_allocator_slab.h"
 #include "headrace/memory/log/event_log.h"
 #include "headrace/memory/log/tag_stack.h"
+#include "headrace/memory/resource/default_resource.h"
 #include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/memory/sync/spin_lock.h"
 
@@ -47,6 +49,11 @@ struct alignas(64) OwnBlocks {
 };
 
 constinit std::array<OwnBlocks, kLists> lists{};
+
+[[maybe_unused]] const bool entered = [] {
+  set_external_memory({.trim = trim_external, .holders = external_holders});
+  return true;
+}();
 
 void lock_all() {
   for (OwnBlocks& list : lists) list.lock.lock();

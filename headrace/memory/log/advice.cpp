@@ -17,10 +17,8 @@ namespace {
 constexpr size_t kMost = 1000;
 
 struct AdviceList {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::deque<std::pair<Tag, std::string>> items;
-
-  AdviceList() { lock_over_fork(mutex); }
 };
 
 AdviceList& list() {

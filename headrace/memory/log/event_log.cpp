@@ -2,7 +2,7 @@
 // The ring of memory events.
 #include "headrace/memory/log/event_log.h"
 
-#include "headrace/memory/log/peak.h"
+#include "headrace/memory/log/tag_bytes.h"
 #include "headrace/memory/log/trace.h"
 #include "headrace/memory/sync/thread_number.h"
 

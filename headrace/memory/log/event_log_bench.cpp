@@ -4,7 +4,7 @@
 #include "headrace/memory/buffer/buffer_rep.h"
 #include "headrace/memory/log/event_log.h"
 #include "headrace/memory/log/log_file.h"
-#include "headrace/memory/log/peak.h"
+#include "headrace/memory/log/tag_bytes.h"
 #include "headrace/memory/log/trace.h"
 
 #include <benchmark/benchmark.h>

@@ -16,11 +16,9 @@ namespace hr {
 namespace {
 
 struct BlockCaches {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<BlockCache> caches;
   std::atomic<size_t> count{0};
-
-  BlockCaches() { lock_over_fork(mutex); }
 };
 
 BlockCaches& block_caches() {

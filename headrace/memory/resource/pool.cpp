@@ -4,7 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
-#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/resource/default_resource.h"
 
 #include <algorithm>
 #include <bit>
@@ -167,7 +167,7 @@ void* PoolResource::allocate(Stream stream, size_t bytes, size_t alignment) {
 
 // Used bytes are what was asked for, so pages beyond them would be counted nowhere.
 void PoolResource::drop_tail(const Waiting& found, size_t end, size_t size) noexcept {
-  const int64_t limit = memory_limit();
+  const int64_t limit = host_limit();
   char* const block = static_cast<char*>(found.block);
   if (found.bytes > static_cast<int64_t>(end) + std::min(kMostSlack, limit / kSlackOfLimit))
     madvise(block + end, size - end, MADV_DONTNEED);

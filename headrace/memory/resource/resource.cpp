@@ -4,8 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
-#include "headrace/memory/budget/budget.h"
-#include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/memory/resource/default_resource.h"
 #include "headrace/memory/resource/guard.h"
 #include "headrace/memory/resource/pool.h"
 #include "headrace/memory/sync/fork_mutex.h"
@@ -29,7 +28,7 @@ namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kAlignment = 64;
-constexpr size_t kLarge = kLeastPaged;
+constexpr size_t kLarge = kLeastMapped;
 
 class SystemResource {
  public:
@@ -65,7 +64,7 @@ class SystemResource {
   // Malloc keeps the pages of what it gets back, in no budget's count.
   void give_pages_back([[maybe_unused]] int64_t bytes) noexcept {
 #ifdef __GLIBC__
-    const int64_t limit = memory_limit();
+    const int64_t limit = host_limit();
     if (limit == std::numeric_limits<int64_t>::max()) return;
     if (kept_by_malloc_.fetch_add(bytes, std::memory_order_relaxed) + bytes < limit / 128) return;
     kept_by_malloc_ = 0;
@@ -140,6 +139,9 @@ SetResources& set_resources() {
 // By kind of place; filled before main.
 constinit std::array<AnyResource (*)(Place), kPlaceKinds> device_resources{};
 
+// Entered before main.
+int64_t (*find_host_limit)() = nullptr;
+
 constinit thread_local ScopedResource* innermost = nullptr;
 
 }  // namespace
@@ -188,6 +190,14 @@ const AnyResource* default_resource_in_force() {
     if (set.find(host)) return nullptr;
   }
   return &set.default_resource;
+}
+
+int64_t host_limit() {
+  return find_host_limit ? find_host_limit() : INT64_MAX;
+}
+
+void set_host_limit(int64_t (*limit)()) {
+  find_host_limit = limit;
 }
 
 void set_current_resource(Place place, AnyResource resource) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room in the budget: who pins or allocates takes it, and waits for what others give back.
 #include "headrace/memory/budget/budget.h"
-#include "headrace/memory/external/external_allocator.h"
+#include "headrace/memory/budget/external_memory.h"
 #include "headrace/memory/spill/spill_engine.h"
 
 #include <algorithm>
@@ -217,7 +217,7 @@ bool SpillEngine::charge(int64_t bytes) {
     }
     const MemoryStatistics now = memory_statistics();
     if (bytes > now.limit_bytes) return false;
-    if (trim_external() > 0 || evict(now.used_bytes + bytes - now.limit_bytes) ||
+    if (trim_external_memory() > 0 || evict(now.used_bytes + bytes - now.limit_bytes) ||
         ask_callbacks(bytes) > 0)
       continue;
     return false;
@@ -226,6 +226,11 @@ bool SpillEngine::charge(int64_t bytes) {
 
 void SpillEngine::charge_or_throw(int64_t bytes) {
   until_done([&] { return charge(bytes); }, [&] { return bytes; });
+}
+
+void discharge(int64_t bytes) {
+  uncharge(bytes);
+  SpillEngine::instance().note_freed();
 }
 
 int64_t SpillEngine::ask_callbacks(int64_t bytes) {

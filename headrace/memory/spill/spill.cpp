@@ -5,7 +5,6 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/buffer/pin.h"
-#include "headrace/memory/device/device_evictor.h"
 #include "headrace/memory/spill/spill_engine.h"
 
 #include <algorithm>
@@ -50,14 +49,6 @@ int64_t reserve_steps(int64_t count) {
 
 void begin_step(int64_t step) {
   SpillEngine::instance().begin_step(step);
-}
-
-void expect_uses(const Buffer& buffer, const std::vector<int64_t>& steps) {
-  Residency* const residency = buffer.residency();
-  if (residency && buffer.place().is_host())
-    SpillEngine::instance().plan(*residency, steps);
-  else if (residency)
-    DeviceTier::instance().plan(*residency, steps);
 }
 
 int64_t add_pressure_callback(PressureCallback free) {

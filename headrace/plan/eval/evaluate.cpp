@@ -25,12 +25,6 @@ namespace {
 
 using OutputKind = Program::OutputKind;
 
-constexpr int64_t kWords = kBlockRows / 64;
-
-size_t at(int64_t value) {
-  return static_cast<size_t>(value);
-}
-
 /// Everything that the morsels of one evaluation share.
 class Run {
  public:
@@ -144,7 +138,7 @@ void Run::store(size_t o, EvaluateBlock& block) {
   const std::byte* values = block.values[v];
   const uint64_t* valid = block.valid[v];
   const Dtype dtype = program_.dtype(output.value);
-  uint64_t masks[kWords];
+  uint64_t masks[kBlockWords];
   if (out_valid_[o]) {
     int64_t count = 0;
     for (int64_t i = 0; i < block.count; i += 64) {
@@ -159,7 +153,7 @@ void Run::store(size_t o, EvaluateBlock& block) {
     nulls_[o][at(block.row / morsel_rows())] += block.count - count;
   }
   if (output.kind == OutputKind::kColumn && dtype.is_bool()) {
-    uint64_t words[kWords];
+    uint64_t words[kBlockWords];
     cpu::pack_bits(reinterpret_cast<const uint8_t*>(values), words, block.count);
     if (out_valid_[o])
       for (int64_t i = 0; i < (block.count + 63) / 64; ++i) words[i] &= masks[i];

@@ -18,12 +18,6 @@ namespace {
 
 using Node = Program::Node;
 
-constexpr int64_t kWords = kBlockRows / 64;
-
-size_t at(int64_t value) {
-  return static_cast<size_t>(value);
-}
-
 }  // namespace
 
 BoundProgram::BoundProgram(const Program& program, std::span<const Value> values, Shape shape)
@@ -41,7 +35,7 @@ BoundProgram::BoundProgram(const Program& program, std::span<const Value> values
   for (size_t v = 0; v < program.nodes().size(); ++v)
     if (program.nodes()[v].nullable) {
       words_of_[v] = num_words_;
-      num_words_ += kWords;
+      num_words_ += kBlockWords;
     }
   compiled_ = compile(program, inputs_);
   out_data_.resize(program.outputs().size());
@@ -100,7 +94,7 @@ void BoundProgram::load(EvaluateBlock& block) const {
       block.values[v] = once_of_[v];
       const Scalar& value = node.op == Op::kConstant ? node.constant : inputs_[at(node.input)].once;
       if (node.nullable) {
-        std::fill_n(words, kWords, value.is_null() ? 0 : ~uint64_t{0});
+        std::fill_n(words, kBlockWords, value.is_null() ? 0 : ~uint64_t{0});
         block.valid[v] = words;
       }
       continue;

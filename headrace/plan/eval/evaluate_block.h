@@ -11,6 +11,8 @@
 
 namespace hr {
 
+inline constexpr int64_t kBlockWords = kBlockRows / 64;  ///< of a bit a row
+
 /// Where the values of one block of rows lie; of one worker.
 struct EvaluateBlock {
   int64_t row = 0;

@@ -13,10 +13,6 @@ namespace {
 using Node = Program::Node;
 using OutputKind = Program::OutputKind;
 
-size_t at(int64_t value) {
-  return static_cast<size_t>(value);
-}
-
 }  // namespace
 
 std::vector<bool> needed_values(const Program& program) {

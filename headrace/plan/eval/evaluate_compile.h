@@ -26,6 +26,11 @@ struct CompiledProgram {
   int num_registers = 0;
 };
 
+/// The place of a value, an input or an output in a vector.
+inline size_t at(int64_t number) {
+  return static_cast<size_t>(number);
+}
+
 inline bool is_leaf(const Program::Node& node) {
   return node.op == Op::kInput || node.op == Op::kConstant;
 }

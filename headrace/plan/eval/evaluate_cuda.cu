@@ -26,10 +26,6 @@ using OutputKind = Program::OutputKind;
 constexpr int64_t kGroupRows = 16 * kBlockRows;  // of a block of threads
 constexpr unsigned kThreads = 256;
 
-size_t at(int64_t value) {
-  return static_cast<size_t>(value);
-}
-
 // The type of C++ that holds a value; null for dtypes without kernels.
 const char* type_of(Dtype dtype) {
   switch (dtype.id()) {

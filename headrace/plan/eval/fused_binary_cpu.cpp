@@ -36,22 +36,12 @@ void pair(const void* a, const void* b, const void* c, void* out, int64_t n) {
 
 template <Op first, Op second, bool swapped, class T>
 Kernel pair_of_once(unsigned once) {
-  switch (once) {
-    case 0:
-      return pair<first, second, swapped, 0, T>;
-    case 1:
-      return pair<first, second, swapped, 1, T>;
-    case 2:
-      return pair<first, second, swapped, 2, T>;
-    case 4:
-      return pair<first, second, swapped, 4, T>;
-    case 5:
-      return pair<first, second, swapped, 5, T>;
-    case 6:
-      return pair<first, second, swapped, 6, T>;
-    default:
-      return nullptr;
-  }
+  constexpr Kernel kernels[] = {
+      pair<first, second, swapped, 0, T>, pair<first, second, swapped, 1, T>,
+      pair<first, second, swapped, 2, T>, nullptr,
+      pair<first, second, swapped, 4, T>, pair<first, second, swapped, 5, T>,
+      pair<first, second, swapped, 6, T>};
+  return once < std::size(kernels) ? kernels[once] : nullptr;
 }
 
 template <class T>

@@ -439,12 +439,16 @@ struct Trim final : OperatorOf<Trim> {
   static auto parameters(auto& self) { return std::tie(self.first, self.last); }
 };
 
+Signature signature_of_rows(const NodePtr& input) {
+  if (input->signature().shape.empty())
+    throw_error<InvalidArgumentError>("slice", "a 0-d array has no rows");
+  return input->signature();
+}
+
 }  // namespace
 
 NodePtr slice(const NodePtr& input, int64_t begin, int64_t count) {
-  Signature signature = input->signature();
-  if (signature.shape.empty())
-    throw_error<InvalidArgumentError>("slice", "a 0-d array has no rows");
+  Signature signature = signature_of_rows(input);
   begin = std::max<int64_t>(begin, 0);
   count = std::max<int64_t>(count, 0);
   const int64_t rows = signature.rows();
@@ -455,9 +459,7 @@ NodePtr slice(const NodePtr& input, int64_t begin, int64_t count) {
 }
 
 NodePtr trim(const NodePtr& input, int64_t first, int64_t last) {
-  Signature signature = input->signature();
-  if (signature.shape.empty())
-    throw_error<InvalidArgumentError>("slice", "a 0-d array has no rows");
+  Signature signature = signature_of_rows(input);
   first = std::max<int64_t>(first, 0);
   last = std::max<int64_t>(last, 0);
   if (signature.rows() != kUnknown) return slice(input, first, signature.rows() - first - last);

@@ -29,7 +29,4 @@ HR_API MemoryPeak memory_peak();
 /// Used bytes of the host by tag, most first: running sums, no walk over the buffers.
 HR_API std::vector<TagBytes> bytes_by_tag();
 
-/// Adds to the running sum of a tag. Any thread, no lock; 6 ns.
-void count_tag_bytes(Tag tag, int64_t change) noexcept;
-
 }  // namespace hr

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running sums by tag, and their copy at the peak.
-#include "headrace/memory/log/peak.h"
+#include "headrace/memory/budget/peak.h"
 
 #include "headrace/base/process_global.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/buffer/buffer_rep.h"
+#include "headrace/memory/log/tag_bytes.h"
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/sync/fork_mutex.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums by tag are those of the live buffers, and the peak knows who made it.
-#include "headrace/memory/log/peak.h"
+#include "headrace/memory/budget/peak.h"
 
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/buffer/buffer.h"
