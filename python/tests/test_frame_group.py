@@ -349,7 +349,7 @@ def test_errors_name_the_fault() -> None:
         df.groupby({"a": 1})
     with pytest.raises(hr.InvalidArgumentError):
         df.groupby([])
-    with pytest.raises(hr.InvalidArgumentError, match="repeated"):
+    with pytest.raises(hr.InvalidArgumentError, match="duplicate"):
         df.groupby("key").agg(key=("x", "sum"))
     with pytest.raises(hr.InvalidArgumentError, match=r"duplicate key name: name='x'.*rename"):
         df.groupby([df.x % 2, df.x // 2])
