@@ -7,6 +7,7 @@
 #include "headrace/data/tensor.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/device/device_allocator.h"
 #include "headrace/memory/device/device_tier.h"
 #include "headrace/memory/device/pinned_resource.h"
 #include "headrace/memory/device/simulated_device.h"
@@ -165,9 +166,7 @@ void bind_memory(nb::module_& m) {
   m.def("seal", [](const hr::Tensor& tensor) { tensor.buffer().seal(); }, "tensor"_a);
   m.def("devices_in_use", [] {
     std::vector<std::string> names;
-    for (int device = 0; device < hr::cuda_device_count(); ++device)
-      if (hr::memory_statistics(hr::cuda_place(device)).allocations > 0)
-        names.push_back(hr::cuda_place(device).name());
+    for (const int device : hr::devices_in_use()) names.push_back(hr::cuda_place(device).name());
     if (hr::is_simulated_open() && hr::simulated_statistics().allocations > 0)
       names.push_back("sim");
     return names;

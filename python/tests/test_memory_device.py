@@ -168,3 +168,21 @@ def test_freed_memory_of_a_device_is_kept_and_trimmed():
     assert _core.memory_statistics("cuda").cached_bytes >= 800_000
     _core.synchronize_device()
     assert hr.memory.trim() >= 800_000
+
+
+def test_work_on_the_host_loads_no_driver():
+    program = """if True:
+        import headrace as hr
+        with hr.memory.limit("50MB"), hr.memory.stats() as stats:
+            frame = hr.read_csv(b"a,b\\n1,2\\n3,4\\n")
+            assert frame.sort_values("a").b.sum().item() == 6 and stats.peak_bytes > 0
+        hr.memory.report()
+    """
+    made = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"LD_DEBUG": "files"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "libheadrace.so" in made.stderr and "libcuda.so" not in made.stderr

@@ -87,8 +87,7 @@ class OnDevice {
 
 const CudaDriver& driver_or_throw(const char* op) {
   const CudaDriver* const driver = cuda_driver();
-  if (!driver)
-    throw_error<DeviceError>(op, "there is no CUDA driver", {}, "install NVIDIA's driver");
+  if (!driver) throw_error<DeviceError>(op, "no CUDA driver found", {}, "install NVIDIA's driver");
   return *driver;
 }
 
@@ -277,7 +276,7 @@ void* make_block(const CudaDriver& driver, const BlockRequest& request, const Ch
           DeviceTier::instance().make_room(request.place(), request.counted())))
     status = ask();
   if (status == kOutOfMemory)
-    request.refuse(charge.now, "the card is full: end what else runs on it,");
+    request.refuse(charge.now, "the card is full: stop other processes on it,");
   request.check_status(status);
   DeviceBlocks made;
   request.fill(made[reinterpret_cast<const void*>(address)], charge.is_kept_size);
@@ -437,6 +436,15 @@ MemoryStatistics device_memory_statistics(int device) {
   }
   statistics.cached_bytes += pooled_bytes(device);
   return statistics;
+}
+
+std::vector<int> devices_in_use() {
+  Devices& all = devices();
+  const std::lock_guard lock(all.mutex);
+  std::vector<int> used;
+  for (const auto& [device, account] : all.accounts)
+    if (account.all.allocations > 0) used.push_back(device);
+  return used;
 }
 
 void set_device_limit(int device, int64_t bytes) {

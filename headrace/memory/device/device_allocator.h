@@ -44,6 +44,8 @@ MemoryStatistics device_external_statistics(int device);
 /// All of a device: our own blocks and those of other libraries, its limit, and what the pool
 /// keeps.
 HR_API MemoryStatistics device_memory_statistics(int device);
+/// Devices on which something was allocated. Loads no driver.
+HR_API std::vector<int> devices_in_use();
 /// Both count against it. Freed blocks are kept up to it, by us and by the driver's pool.
 HR_API void set_device_limit(int device, int64_t bytes);
 /// Gives what we and the driver's pools keep back to the system; the bytes. Waits for the streams
