@@ -41,7 +41,7 @@ Source source_of(std::string_view op, const std::string& path, const CsvOptions&
 Frame::Frame(const std::vector<std::pair<std::string, Series>>& columns) {
   for (const auto& [name, series] : columns) {
     if (contains(name))
-      throw_error<InvalidArgumentError>("Frame", "a column name is repeated", {{"name", name}},
+      throw_error<InvalidArgumentError>("Frame", "duplicate column name", {{"name", name}},
                                         "rename one of the columns");
     put("Frame", name, series);
   }

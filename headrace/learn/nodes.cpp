@@ -17,7 +17,7 @@ struct ApplyPca : Operator {
 
   std::string why_unsupported(std::span<const Value> inputs) const override {
     const int64_t values = projected(std::get<Tensor>(inputs[1]).shape());
-    return values > kMostProjected ? "so many features have no kernel for CUDA" : "";
+    return values > kMostProjected ? "too many features for the CUDA kernel" : "";
   }
 
   /// Values of a row that the kernel projects, by the model's components and features.
