@@ -36,7 +36,7 @@ struct GroupByOptions {
 };
 
 struct SortOptions {
-  std::vector<bool> ascending = {true};  ///< one for all keys, or one a key
+  std::vector<bool> ascending = {true};  ///< one for all keys, or one per key
   std::string na_position = "last";      ///< where missing keys go: "last" or "first"
 };
 
@@ -94,7 +94,7 @@ class HR_API Frame {
   /// last `-n` if `n` is negative.
   Frame head(int64_t n = 5) const;
 
-  /// Stable. Throws InvalidArgumentError when `ascending` has neither one value nor one a key.
+  /// Stable. Throws InvalidArgumentError when `ascending` has neither one value nor one per key.
   Frame sort_values(const Names& by, const SortOptions& options = {}) const;
 
   /// Without the rows that are equal to an earlier one in the columns `subset` (all columns).

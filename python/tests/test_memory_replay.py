@@ -98,7 +98,7 @@ def test_the_command_prints_time_peak_and_fragmentation(tmp_path: Path) -> None:
     done = run(bad)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "headrace-replay: memory log: this is no size" in done.stderr
+    assert "headrace-replay: memory log: not a valid size" in done.stderr
     assert "line=2, column=33" in done.stderr
     assert run(tmp_path / "none.csv").returncode == 1
     assert run(LOGS[0], "--resource", "lake").returncode == 2

@@ -161,5 +161,5 @@ def test_edges(tmp_path: Path) -> None:
     with pytest.raises(hr.InvalidArgumentError, match=r"\.svg or \.html"):
         one.save(tmp_path / "run.png")
     (tmp_path / "bad.csv").write_text(HEAD + "1,noon,free,0x1,64,0,,\n")
-    with pytest.raises(hr.InputError, match=r"no time.*line=2, column=3"):
+    with pytest.raises(hr.InputError, match=r"not a time.*line=2, column=3"):
         hr.memory.timeline(tmp_path / "bad.csv")

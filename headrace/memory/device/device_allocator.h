@@ -31,8 +31,8 @@ void* device_allocate_external(size_t bytes, int device, void* stream, Tag tag);
 void* device_allocate_managed(size_t bytes, int device);
 void* device_allocate_by(const DeviceAllocate& allocate, size_t bytes, int device);
 HR_API bool is_managed_block(const void* pointer) noexcept;
-/// Work on `stream` touches the block, which was allocated on another one: its memory goes to
-/// nobody else before that work is done.
+/// Work on `stream` touches the block, which was allocated on another one: its memory is not
+/// used again before that work is done.
 HR_API void note_device_use(const void* pointer, void* stream);
 /// In the order of `stream`, or if that is null of the stream that it was allocated on; after what
 /// was noted.

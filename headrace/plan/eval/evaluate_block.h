@@ -11,7 +11,7 @@
 
 namespace hr {
 
-inline constexpr int64_t kBlockWords = kBlockRows / 64;  ///< of a bit a row
+inline constexpr int64_t kBlockWords = kBlockRows / 64;  ///< of one bit per row
 
 /// Where the values of one block of rows lie; of one worker.
 struct EvaluateBlock {
