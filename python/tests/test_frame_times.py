@@ -202,7 +202,9 @@ def test_times_that_a_finer_unit_does_not_hold_compare_exactly(
         lambda: hr.concat([left, right]),
         lambda: left.where(left.is_null(), right),
     ):
-        with pytest.raises(hr.InvalidArgumentError, match=rf"out of range of the finer unit: row={row}.*coarser"):
+        with pytest.raises(
+            hr.InvalidArgumentError, match=rf"out of range of the finer unit: row={row}.*coarser"
+        ):
             wrong().to_list()
 
 
