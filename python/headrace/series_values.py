@@ -199,8 +199,8 @@ class SeriesValues(SeriesArithmetic):
 
         A list replaces each of its values (by the value at the same position if `value` is a list
         too), a mapping each of its keys. All are matched against the original values. With `regex`,
-        matches within strings become `value`. A `value` that the dtype cannot hold raises, unless
-        there is nothing to replace, which is evaluated.
+        matches within strings become `value`. A `value` that the dtype cannot hold raises if any
+        value matches, which is evaluated to find out.
 
         >>> import headrace as hr
         >>> s = hr.Series(["a", "b", "c"])
