@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy  # noqa: F401  (loaded before the observer looks: its pages are not the work's)
+
 import headrace as hr
 
 #: Columns of the file: k nearly all different, g one of 1,000, v and w floats.
