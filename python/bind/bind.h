@@ -56,6 +56,7 @@ void bind_errors(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_resources(nb::module_& m);
 void bind_memory_log(nb::module_& m);
+void bind_caller(nb::module_& m);
 void bind_external(nb::module_& m);
 void bind_exec(nb::module_& m);
 void bind_data(nb::module_& m);

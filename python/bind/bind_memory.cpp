@@ -221,14 +221,4 @@ void bind_memory(nb::module_& m) {
       "first"_a,
       nb::sig("def memory_events(first: int) -> "
               "list[tuple[int, int, str, int, int, int, str, str, str]]"));
-
-  // The tag of this thread until the next call; Python sets it at the line of each operation.
-  m.def(
-      "set_tag",
-      [](std::string_view op, std::string_view line, std::string_view stack) {
-        static thread_local std::unique_ptr<hr::ScopedTag> in_force;
-        in_force.reset();
-        in_force = std::make_unique<hr::ScopedTag>(hr::intern_tag(op, line, stack));
-      },
-      "op"_a, "line"_a, "stack"_a = "");
 }

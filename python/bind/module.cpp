@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   bind_memory(m);
   bind_resources(m);
   bind_memory_log(m);
+  bind_caller(m);
   bind_external(m);
   bind_exec(m);
   bind_data(m);

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
+import types
 from typing import Any, Self, overload
 
 
@@ -108,8 +109,6 @@ def set_memory_trace(on: bool) -> None: ...
 def next_memory_event() -> int: ...
 
 def memory_events(first: int) -> list[tuple[int, int, str, int, int, int, str, str, str]]: ...
-
-def set_tag(op: str, line: str, stack: str = '') -> None: ...
 
 class Resource:
     """Something that memory can be allocated from."""
@@ -285,6 +284,14 @@ class Replay:
     def finish(self, resource: Resource) -> None: ...
 
 def replay_footprint(log: MemoryLog, make: Callable[[Resource], Resource]) -> tuple[int, int, int, int]: ...
+
+def mark(op: str) -> None:
+    """
+    Tell the engine the operator and the user's line that the next nodes belong to.
+    """
+
+def user_frame() -> types.FrameType:
+    """The innermost frame of code outside of this package."""
 
 def numpy_handler(functions: object) -> object: ...
 

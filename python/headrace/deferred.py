@@ -7,7 +7,6 @@ import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
-from headrace._caller import line_of, stack_of, user_frame
 from headrace.dtypes import DType, dtype_word
 from headrace.errors import TypeMismatchError, UnsupportedError
 
@@ -22,13 +21,8 @@ if TYPE_CHECKING:
     from headrace.profiling import Explanation
 
 
-def mark(op: str) -> None:
-    """Tell the engine the operator and the user's line that the next nodes belong to."""
-    if not _core.memory_trace():
-        return
-    frame = user_frame()
-    _core.set_tag(op, line_of(frame), stack_of(frame) if _core.stack_tracking() else "")
-
+#: Tell the engine the operator and the user's line that the next nodes belong to.
+mark = _core.mark
 
 _UFUNC_REDUCTIONS = {
     "add": "sum",

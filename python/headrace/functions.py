@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace._caller import line_of, user_frame
+from headrace._caller import line_of
+from headrace._core import user_frame
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 

@@ -7,22 +7,41 @@
 #include "headrace/memory/log/trace.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
-#include <array>
 #include <deque>
-#include <map>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 
 namespace hr {
 
 namespace {
 
+struct StringHash : std::hash<std::string_view> {
+  using is_transparent = void;
+};
+
 struct TagTable {
   std::mutex mutex;
-  std::map<std::array<std::string, 3>, Tag> numbers;
+  std::unordered_map<std::string, Tag, StringHash, std::equal_to<>> numbers;  // by all three
   std::deque<TagInfo> infos{TagInfo{}};
   std::deque<std::string> stacks{""};
+  std::string key;  // of the tag that is looked up: its memory is used again
 
   TagTable() { lock_over_fork(mutex, true); }
+
+  /// With the mutex held.
+  Tag number(std::string_view op, std::string_view line, std::string_view stack) {
+    key = op;
+    (key += '\0') += line;
+    (key += '\0') += stack;
+    const auto found = numbers.find(std::string_view(key));
+    if (found != numbers.end()) return found->second;
+    const auto tag = static_cast<Tag>(infos.size());
+    infos.push_back({std::string(op), std::string(line)});
+    stacks.emplace_back(stack);
+    numbers.emplace(key, tag);
+    return tag;
+  }
 };
 
 TagTable& table() {
@@ -41,14 +60,7 @@ Tag intern_tag(std::string_view op, std::string_view line, std::string_view stac
   if (!memory_trace()) return 0;
   TagTable& tags = table();
   const std::lock_guard lock(tags.mutex);
-  auto [it, added] =
-      tags.numbers.try_emplace({std::string(op), std::string(line), std::string(stack)},
-                               static_cast<Tag>(tags.infos.size()));
-  if (added) {
-    tags.infos.push_back({std::string(op), std::string(line)});
-    tags.stacks.emplace_back(stack);
-  }
-  return it->second;
+  return tags.number(op, line, stack);
 }
 
 std::string tag_stack(Tag tag) {
@@ -78,8 +90,10 @@ ScopedTag::ScopedTag(Tag tag) : previous_(tag_in_force) {
 }
 
 Tag operator_tag(std::string_view op) {
-  if (current_tag() == 0) return intern_tag(op);
-  return intern_tag(op, tag_info(tag_in_force).line, tag_stack(tag_in_force));
+  if (!memory_trace()) return 0;
+  TagTable& tags = table();
+  const std::lock_guard lock(tags.mutex);
+  return tags.number(op, tags.infos[tag_in_force].line, tags.stacks[tag_in_force]);
 }
 
 ScopedTag::ScopedTag(std::string_view op) : ScopedTag(operator_tag(op)) {}
