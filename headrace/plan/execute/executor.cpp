@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -199,7 +200,39 @@ void finish_same(const PlanStep& step) {
     if (!node->is_ready()) node->finish(from->value());
 }
 
+// The step of nodes that one operator makes of values that are there, without outputs where nothing
+// is left to make; nothing for other plans. No pass has anything to change in it, so it needs no
+// copy: lines on small frames are such plans.
+std::optional<PlanStep> single_step(std::span<const NodePtr> nodes) {
+  PlanStep step;
+  for (const NodePtr& node : nodes) {
+    if (node->is_ready()) continue;
+    const Node::Fields& fields = node->fields();
+    const bool is_column = fields.kind() == NodeKind::kPart && !fields.inputs[0]->is_ready();
+    const NodePtr& maker = is_column ? fields.inputs[0] : node;
+    if (step.outputs.empty()) step.outputs.push_back(maker);
+    if (maker != step.outputs[0] || fields.plan != 0 || fields.optimized) return {};
+    if (!is_column)
+      step.whole_table = fields.kind() == NodeKind::kTable;
+    else if (std::find(step.outputs.begin(), step.outputs.end(), node) == step.outputs.end())
+      step.outputs.push_back(node);
+  }
+  if (step.outputs.empty()) return step;
+  const Node::Fields& fields = step.outputs[0]->fields();
+  const bool is_in_part = fields.kind() == NodeKind::kTable && !step.whole_table;
+  step.inputs = is_in_part ? inputs_of_columns(step.outputs) : fields.inputs;
+  const bool has_all = std::all_of(step.inputs.begin(), step.inputs.end(),
+                                   [](const NodePtr& input) { return input->is_ready(); });
+  if (fields.optimized || !has_all) return {};
+  return step;
+}
+
 std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
+  if (std::optional<PlanStep> step = single_step(nodes)) {
+    std::vector<PlanStep> steps;
+    if (!step->outputs.empty()) steps.push_back(std::move(*step));
+    return steps;
+  }
   LogicalPlan plan(nodes);
   optimize(plan);
   plan.keep_rewritten();

@@ -188,4 +188,13 @@ std::vector<NodePtr> PlanNodes::inputs(const Node& node) const {
   return result;
 }
 
+std::vector<NodePtr> inputs_of_columns(std::span<const NodePtr> table_and_columns) {
+  std::vector<NodePtr> inputs;
+  std::vector<bool> needed;
+  for (const NodePtr& column : table_and_columns.subspan(1))
+    add_needs(*table_and_columns[0], 0, column->fields().part(), needed,
+              [&](const NodePtr& input) { inputs.push_back(input); });
+  return inputs;
+}
+
 }  // namespace hr

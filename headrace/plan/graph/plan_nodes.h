@@ -92,4 +92,7 @@ class PlanNodes {
   std::unordered_set<const Node*> roots_{};
 };
 
+/// What a table, the first node, reads to make some of its columns, the others.
+std::vector<NodePtr> inputs_of_columns(std::span<const NodePtr> table_and_columns);
+
 }  // namespace hr
