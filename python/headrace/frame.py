@@ -318,14 +318,15 @@ class DataFrame(
         nodes = self._everything()
         if is_mask(key):  # rows selected by equal masks are the same row set
             mask = key if isinstance(key, Deferred) else Series(key)
-            if isinstance(key, Series):
-                self._refuse_free("getitem", key._node)
-            return self._of_rows(list(nodes), [Series(n)[mask]._node for n in nodes.values()])
+            if isinstance(mask, Series):
+                refuse_apart("getitem", [mask._node, *nodes.values()])
+            picked = [_core.filter(node, mask._node) for node in nodes.values()]
+            return self._of_rows(list(nodes), picked)
         first = next(iter(nodes.values()), None)
         known = isinstance(key, slice) or hasattr(key, "tobytes")
         domain = same_rows(first, key) if known else picked_domain()
-        picked = [_core.in_domain(Series(node)[key]._node, domain) for node in nodes.values()]
-        return self._of_rows(list(nodes), picked)
+        taken = [_core.in_domain(Series(node)[key]._node, domain) for node in nodes.values()]
+        return self._of_rows(list(nodes), taken)
 
     def _series(self, name: str) -> Series:
         """An existing column, with its row labels."""
