@@ -168,3 +168,18 @@ def test_uses_of_many_views_of_one_buffer():
         pieces = [whole[10 * i : 10 * i + 10].sum() for i in range(4000)]
         hr.eval(*pieces)
         assert float(pieces[-1]) == sum(range(39_990, 40_000))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda f: f.sort_values("v"),
+        lambda f: f.merge(f.rename(columns={"v": "w"}), on="k"),
+        lambda f: f.groupby("k").v.sum(),
+        lambda f: f.v + 1,
+        lambda f: f,
+    ],
+    ids=["sort", "merge", "group", "add", "ready"],
+)
+def test_one_operator_over_values_is_not_planned(program):
+    assert visits_of(lambda _: program(small()), 1) == 0
