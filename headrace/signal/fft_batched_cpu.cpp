@@ -71,11 +71,13 @@ void run_pass(const FftPass& pass, const T* factors, bool exchanged, const T* in
   }
 }
 
-template <PassKind kind, class T>
-void run_pass_of_kind(const FftPass& pass, const T* factors, bool exchanged, const T* in, T* out) {
-  cpu::visit_radix(pass.radix, []<int R>(std::integral_constant<int, R>) {
-    return &run_pass<R, kind, T>;
-  })(pass, factors, exchanged, in, out);
+template <class T>
+auto function_of(const FftPass& pass) {
+  return cpu::visit_radix(pass.radix, [&]<int R>(std::integral_constant<int, R>) {
+    if (pass.count == 1) return &run_pass<R, PassKind::kLast, T>;
+    return pass.stride == 1 ? &run_pass<R, PassKind::kFirst, T>
+                            : &run_pass<R, PassKind::kMiddle, T>;
+  });
 }
 
 template <class T>
@@ -86,12 +88,7 @@ T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b) {
     return a;
   }
   for (const FftPass& pass : plan.passes) {
-    if (pass.count == 1)
-      run_pass_of_kind<PassKind::kLast>(pass, factors, exchanged, in, a);
-    else if (pass.stride == 1)
-      run_pass_of_kind<PassKind::kFirst>(pass, factors, exchanged, in, a);
-    else
-      run_pass_of_kind<PassKind::kMiddle>(pass, factors, exchanged, in, a);
+    function_of<T>(pass)(pass, factors, exchanged, in, a);
     in = a;
     std::swap(a, b);
   }

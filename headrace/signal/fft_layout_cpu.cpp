@@ -11,20 +11,28 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
+/// Stores vector u of the transposed kWidth vectors that `load_row` reads.
+template <class T, class Load, class Store>
+__attribute__((always_inline)) inline void transpose_block(const Load& load_row,
+                                                           const Store& store_row) {
+  constexpr int64_t V = kWidth<T>;
+  Vector<T> x[V];
+#pragma GCC unroll 16
+  for (int64_t u = 0; u < V; ++u) x[u] = load_row(u);
+  transpose<T>(x);
+#pragma GCC unroll 16
+  for (int64_t u = 0; u < V; ++u) store_row(u, x[u]);
+}
+
 template <class T>
 void rows_to_lanes(const T* const* rows, int64_t count, int64_t pitch, T* out) {
   constexpr int64_t B = kLanes<T>;
   constexpr int64_t V = kWidth<T>;
   const int64_t whole = count / V * V;
   for (int64_t i = 0; i < whole; i += V)
-    for (int64_t lane = 0; lane < B; lane += V) {
-      Vector<T> x[V];
-#pragma GCC unroll 16
-      for (int64_t u = 0; u < V; ++u) x[u] = load(rows[lane + u] + i);
-      transpose<T>(x);
-#pragma GCC unroll 16
-      for (int64_t u = 0; u < V; ++u) store(x[u], out + (i + u) * pitch + lane);
-    }
+    for (int64_t lane = 0; lane < B; lane += V)
+      transpose_block<T>([&](int64_t u) { return load(rows[lane + u] + i); },
+                         [&](int64_t u, Vector<T> x) { store(x, out + (i + u) * pitch + lane); });
   for (int64_t i = whole; i < count; ++i)
     for (int64_t lane = 0; lane < B; ++lane) out[i * pitch + lane] = rows[lane][i];
 }
@@ -35,32 +43,39 @@ void lanes_to_rows(const T* in, int64_t count, int64_t pitch, T scale, int64_t n
   constexpr int64_t V = kWidth<T>;
   const int64_t whole = count / V * V;
   for (int64_t i = 0; i < whole; i += V)
-    for (int64_t lane = 0; lane < num_rows; lane += V) {
-      Vector<T> x[V];
-#pragma GCC unroll 16
-      for (int64_t u = 0; u < V; ++u) x[u] = load(in + (i + u) * pitch + lane) * scale;
-      transpose<T>(x);
-#pragma GCC unroll 16
-      for (int64_t u = 0; u < V; ++u)
-        if (lane + u < num_rows) store(x[u], rows[lane + u] + i);
-    }
+    for (int64_t lane = 0; lane < num_rows; lane += V)
+      transpose_block<T>([&](int64_t u) { return load(in + (i + u) * pitch + lane) * scale; },
+                         [&](int64_t u, Vector<T> x) {
+                           if (lane + u < num_rows) store(x, rows[lane + u] + i);
+                         });
   for (int64_t i = whole; i < count; ++i)
     for (int64_t lane = 0; lane < num_rows; ++lane) rows[lane][i] = in[i * pitch + lane] * scale;
 }
 
 template <class T>
+__attribute__((always_inline)) inline Complex<Vector<T>> load_pairs(const T* from) {
+  Complex<Vector<T>> value{load(from), load(from + kWidth<T>)};
+  split_pairs<T>(value.re, value.im);
+  return value;
+}
+
+template <class T>
+__attribute__((always_inline)) inline void store_pairs(Complex<Vector<T>> value, T* to) {
+  join_pairs<T>(value.re, value.im);
+  store(value.re, to);
+  store(value.im, to + kWidth<T>);
+}
+
+template <class T>
 void load_columns(const T* x, int64_t pitch, int64_t count, int64_t width, bool exchanged, T* out) {
   constexpr int64_t B = kLanes<T>;
-  constexpr int64_t V = kWidth<T>;
   const int64_t first = exchanged ? B : 0;
   if (width == B) {
     for (int64_t j = 0; j < count; ++j)
-      for (int64_t lane = 0; lane < B; lane += V) {
-        Vector<T> re = load(x + 2 * (j * pitch + lane));
-        Vector<T> im = load(x + 2 * (j * pitch + lane) + V);
-        split_pairs<T>(re, im);
-        store(re, out + j * kBlock<T> + first + lane);
-        store(im, out + j * kBlock<T> + B - first + lane);
+      for (int64_t lane = 0; lane < B; lane += kWidth<T>) {
+        const Complex<Vector<T>> a = load_pairs(x + 2 * (j * pitch + lane));
+        store(a.re, out + j * kBlock<T> + first + lane);
+        store(a.im, out + j * kBlock<T> + B - first + lane);
       }
     return;
   }
@@ -76,16 +91,13 @@ template <class T>
 void store_columns(const T* in, int64_t pitch, int64_t count, int64_t width, bool exchanged,
                    T scale, T* x) {
   constexpr int64_t B = kLanes<T>;
-  constexpr int64_t V = kWidth<T>;
   const int64_t first = exchanged ? B : 0;
   if (width == B) {
     for (int64_t j = 0; j < count; ++j)
-      for (int64_t lane = 0; lane < B; lane += V) {
-        Vector<T> re = load(in + j * kBlock<T> + first + lane) * scale;
-        Vector<T> im = load(in + j * kBlock<T> + B - first + lane) * scale;
-        join_pairs<T>(re, im);
-        store(re, x + 2 * (j * pitch + lane));
-        store(im, x + 2 * (j * pitch + lane) + V);
+      for (int64_t lane = 0; lane < B; lane += kWidth<T>) {
+        const T* from = in + j * kBlock<T> + lane;
+        store_pairs<T>({load(from + first) * scale, load(from + B - first) * scale},
+                       x + 2 * (j * pitch + lane));
       }
     return;
   }
@@ -138,20 +150,6 @@ void turn_columns(const FftPlan<T>& plan, int64_t first, const T* in, int64_t ti
         }
       }
   }
-}
-
-template <class T>
-__attribute__((always_inline)) inline Complex<Vector<T>> load_pairs(const T* from) {
-  Complex<Vector<T>> value{load(from), load(from + kWidth<T>)};
-  split_pairs<T>(value.re, value.im);
-  return value;
-}
-
-template <class T>
-__attribute__((always_inline)) inline void store_pairs(Complex<Vector<T>> value, T* to) {
-  join_pairs<T>(value.re, value.im);
-  store(value.re, to);
-  store(value.im, to + kWidth<T>);
 }
 
 /// Pairs in the opposite order.

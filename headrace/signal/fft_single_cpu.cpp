@@ -86,11 +86,11 @@ void run_pass(const FftPass& pass, const T* factors, int64_t n, const T* in, T* 
   }
 }
 
-template <bool last, class T>
-void run_any_pass(const FftPass& pass, const T* factors, int64_t n, const T* in, T* out) {
-  cpu::visit_radix(pass.radix, []<int R>(std::integral_constant<int, R>) {
-    return &run_pass<R, last, T>;
-  })(pass, factors, n, in, out);
+template <class T>
+auto function_of(const FftPass& pass) {
+  return cpu::visit_radix(pass.radix, [&]<int R>(std::integral_constant<int, R>) {
+    return pass.count == 1 ? &run_pass<R, true, T> : &run_pass<R, false, T>;
+  });
 }
 
 template <class T>
@@ -114,10 +114,7 @@ void run_alone(const LanePlan<T>& plan, bool exchanged, T scale, const T* in, T*
   }
   const T* factors = plan.factors.template as<T>();
   for (const FftPass& pass : plan.passes) {
-    if (pass.count == 1)
-      run_any_pass<true>(pass, factors, n, a, b);
-    else
-      run_any_pass<false>(pass, factors, n, a, b);
+    function_of<T>(pass)(pass, factors, n, a, b);
     std::swap(a, b);
   }
   for (k = 0; k + V <= n; k += V) {
