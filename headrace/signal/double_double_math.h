@@ -88,20 +88,11 @@ HR_BOTH inline ScaledDoubleDouble exp(DoubleDouble a) {
   const double multiple = (a.high / log2.high + shift) - shift;
   const DoubleDouble reduced = a - log2 * multiple;
   const double r = reduced.high;
+  constexpr double kFactorials[] = {87178291200.0, 6227020800.0, 479001600.0, 39916800.0, 3628800.0,
+                                    362880.0,      40320.0,      5040.0,      720.0,      120.0,
+                                    24.0,          6.0,          2.0};
   double tail = 1.0 / 1307674368000.0;
-  tail = tail * r + 1.0 / 87178291200.0;
-  tail = tail * r + 1.0 / 6227020800.0;
-  tail = tail * r + 1.0 / 479001600.0;
-  tail = tail * r + 1.0 / 39916800.0;
-  tail = tail * r + 1.0 / 3628800.0;
-  tail = tail * r + 1.0 / 362880.0;
-  tail = tail * r + 1.0 / 40320.0;
-  tail = tail * r + 1.0 / 5040.0;
-  tail = tail * r + 1.0 / 720.0;
-  tail = tail * r + 1.0 / 120.0;
-  tail = tail * r + 1.0 / 24.0;
-  tail = tail * r + 1.0 / 6.0;
-  tail = tail * r + 0.5;
+  for (const double factorial : kFactorials) tail = tail * r + 1.0 / factorial;
   const DoubleDouble first = quick_two_sum(1.0, r);
   const double rest = first.low + (tail * (r * r) + reduced.low * first.high);
   return {quick_two_sum(first.high, rest), multiple};
