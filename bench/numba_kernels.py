@@ -58,22 +58,29 @@ def early_exit(x: Any, half: int, threshold: float) -> Any:
     return gate
 
 
+@numba.njit(inline="always", fastmath=True)
+def _mean_and_factor(part: Any) -> Any:
+    """The mean, and 1 / the standard deviation."""
+    # A loop over a slice by index is vectorized; one over its values is not.
+    count = part.dtype.type(len(part))
+    center, square = part.dtype.type(0), part.dtype.type(0)
+    for i in range(len(part)):
+        center += part[i]
+    center /= count
+    for i in range(len(part)):
+        square += (part[i] - center) ** 2
+    return center, part.dtype.type(1) / np.sqrt(square / count)
+
+
 @numba.njit(parallel=True, cache=True, fastmath=True)
 def cut_rows(x: Any, begins: Any, width: int, zscore: bool) -> Any:
     """Cut segments, and scale them, row by row."""
     out = np.empty((len(begins), width), x.dtype)
     for k in numba.prange(len(begins)):
-        # A loop over a slice by index is vectorized; one over its values is not.
         part, row = x[begins[k] : begins[k] + width], out[k]
         center, factor = x.dtype.type(0), x.dtype.type(1)
         if zscore:
-            for i in range(len(part)):
-                center += part[i]
-            center /= x.dtype.type(len(part))
-            square = x.dtype.type(0)
-            for i in range(len(part)):
-                square += (part[i] - center) ** 2
-            factor /= np.sqrt(square / x.dtype.type(len(part)))
+            center, factor = _mean_and_factor(part)
         for i in range(len(part)):
             row[i] = (part[i] - center) * factor
     return out
@@ -85,14 +92,7 @@ def cut_beats_into(out: Any, x: Any, begins: Any, lengths: Any, width: int) -> N
     for k in numba.prange(len(begins)):
         length = min(lengths[k], width)
         part, row = x[begins[k] : begins[k] + length], out[k]
-        center = x.dtype.type(0)
-        for i in range(len(part)):
-            center += part[i]
-        center /= x.dtype.type(len(part))
-        square = x.dtype.type(0)
-        for i in range(len(part)):
-            square += (part[i] - center) ** 2
-        factor = x.dtype.type(1) / np.sqrt(square / x.dtype.type(len(part)))
+        center, factor = _mean_and_factor(part)
         for i in range(len(part)):
             row[i] = (part[i] - center) * factor
         row[length:] = 0
