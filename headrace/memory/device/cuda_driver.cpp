@@ -6,30 +6,38 @@
 #include "headrace/base/shared_library.h"
 
 #include <atomic>
+#include <type_traits>
 
 namespace hr {
 
 namespace {
 
-// What `load` finds at the first call, or what tests put in its place.
-template <class Functions, const Functions* (*load)()>
-class TestOverride {
+// The driver's functions if `load` finds all at the first call, or what tests put in their place.
+template <class Functions, bool (*load)(SharedLibrary&, Functions&)>
+class DriverFunctions {
  public:
   static const Functions* get() {
     if (const Functions* const other = other_) return other;
-    static const Functions* const functions = load();
+    static const Functions* const functions = find();
     return functions;
   }
 
   static void set(const Functions* functions) { other_ = functions; }
 
  private:
+  static const Functions* find() {
+    // cuInit is done once devices are counted, and a made-up driver counts too.
+    if constexpr (!std::is_same_v<Functions, CudaDriver>)
+      if (cuda_device_count() < 1) return nullptr;
+    SharedLibrary cuda({"libcuda.so.1"});
+    static Functions found;
+    return load(cuda, found) ? &found : nullptr;
+  }
+
   static inline std::atomic<const Functions*> other_{nullptr};
 };
 
-const CudaDriver* load_driver() {
-  SharedLibrary cuda({"libcuda.so.1"});
-  static CudaDriver driver;
+bool load_driver(SharedLibrary& cuda, CudaDriver& driver) {
   int (*init)(unsigned) = nullptr;
   cuda.load("cuInit", init);
   cuda.load("cuDeviceGetCount", driver.device_count);
@@ -40,13 +48,10 @@ const CudaDriver* load_driver() {
   cuda.load("cuDevicePrimaryCtxRetain", driver.retain_context);
   cuda.load("cuCtxPushCurrent_v2", driver.push_context);
   cuda.load("cuCtxPopCurrent_v2", driver.pop_context);
-  return cuda.missing().empty() && init(0) == 0 ? &driver : nullptr;
+  return cuda.missing().empty() && init(0) == 0;
 }
 
-const CudaFunctions* load_functions() {
-  if (cuda_device_count() < 1) return nullptr;  // cuInit is done, and a made-up driver counts too
-  SharedLibrary cuda({"libcuda.so.1"});
-  static CudaFunctions f;
+bool load_functions(SharedLibrary& cuda, CudaFunctions& f) {
   cuda.load("cuDriverGetVersion", f.driver_version);
   cuda.load("cuDeviceGetName", f.device_name);
   cuda.load("cuDeviceGetAttribute", f.device_attribute);
@@ -75,22 +80,19 @@ const CudaFunctions* load_functions() {
   cuda.load("cuGetErrorName", f.error_name);
   const bool whole = cuda.missing().empty();
   cuda.load("cuEventElapsedTime", f.elapsed);  // for profiles alone
-  return whole ? &f : nullptr;
+  return whole;
 }
 
-const ManagedFunctions* load_managed() {
-  if (cuda_device_count() < 1) return nullptr;
-  SharedLibrary cuda({"libcuda.so.1"});
-  static ManagedFunctions f;
+bool load_managed(SharedLibrary& cuda, ManagedFunctions& f) {
   cuda.load("cuMemAllocManaged", f.allocate);
   cuda.load("cuMemFree_v2", f.free);
   cuda.load("cuMemPrefetchAsync_v2", f.prefetch);
   cuda.load("cuMemAdvise_v2", f.advise);
-  return cuda.missing().empty() ? &f : nullptr;
+  return cuda.missing().empty();
 }
 
-using Driver = TestOverride<CudaDriver, load_driver>;
-using Managed = TestOverride<ManagedFunctions, load_managed>;
+using Driver = DriverFunctions<CudaDriver, load_driver>;
+using Managed = DriverFunctions<ManagedFunctions, load_managed>;
 
 }  // namespace
 
@@ -103,8 +105,7 @@ void override_cuda_driver(const CudaDriver* driver) {
 }
 
 const CudaFunctions* cuda_functions() {
-  static const CudaFunctions* const functions = load_functions();
-  return functions;
+  return DriverFunctions<CudaFunctions, load_functions>::get();
 }
 
 const ManagedFunctions* managed_functions() {
