@@ -8,8 +8,6 @@ from typing import Any
 class Error(Exception):
     """Base class of all errors that Headrace raises on purpose."""
 
-    __module__ = "headrace"
-
     def __str__(self) -> str:
         # KeyError would quote the message and OSError would rebuild it.
         return str(self.args[0]) if self.args else ""
@@ -18,25 +16,17 @@ class Error(Exception):
 class InvalidArgumentError(Error, ValueError):
     """An argument value that the operator does not accept."""
 
-    __module__ = "headrace"
-
 
 class ExchangeError(InvalidArgumentError, BufferError):
     """Data that an exchange protocol cannot represent; the message suggests an alternative."""
-
-    __module__ = "headrace"
 
 
 class TypeMismatchError(Error, TypeError):
     """A dtype, type or shape that the operator does not accept."""
 
-    __module__ = "headrace"
-
 
 class ColumnNotFoundError(Error, KeyError):
     """A column name that the frame does not have."""
-
-    __module__ = "headrace"
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -47,8 +37,6 @@ class OutOfMemoryError(Error, MemoryError):
     requested_bytes, limit_bytes, used_bytes : int
         The request, the budget, and the memory in use; 0 if unknown.
     """
-
-    __module__ = "headrace"
 
     requested_bytes: int = 0
     limit_bytes: int = 0
@@ -71,8 +59,6 @@ class InputError(Error, OSError):
         The error of the operating system.
     """
 
-    __module__ = "headrace"
-
     path: str = ""
     line: int = 0
     column: int = 0
@@ -86,13 +72,9 @@ class InputError(Error, OSError):
 class DeviceError(Error, RuntimeError):
     """A device that fails or does not exist."""
 
-    __module__ = "headrace"
-
 
 class UnsupportedError(Error, NotImplementedError):
     """A feature that Headrace does not support."""
-
-    __module__ = "headrace"
 
 
 class InternalError(Error, RuntimeError):
@@ -104,10 +86,12 @@ class InternalError(Error, RuntimeError):
         Bytes still held, if a leak check found any.
     """
 
-    __module__ = "headrace"
-
     held_bytes: int = 0
 
+
+for _class in list(globals().values()):
+    if isinstance(_class, type) and issubclass(_class, Error):
+        _class.__module__ = "headrace"
 
 #: Subclasses of InputError that are also one of Python's OSError subclasses, by that class.
 _INPUT_ERRORS: dict[type[OSError], type[InputError]] = {OSError: InputError}
