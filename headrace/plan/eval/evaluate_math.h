@@ -6,6 +6,22 @@
 // <limits> and <type_traits>: its functions must be compiled with that level's instructions. No
 // #pragma once.
 
+// Operations that are one expression of their operands a and b.
+#define HR_UNARY(Name, Result, expression) \
+  struct Name {                            \
+    template <class T>                     \
+    HR_INLINE static Result apply(T a) {   \
+      return expression;                   \
+    }                                      \
+  };
+#define HR_BINARY(Name, Result, expression)   \
+  struct Name {                               \
+    template <class T>                        \
+    HR_INLINE static Result apply(T a, T b) { \
+      return expression;                      \
+    }                                         \
+  };
+
 // ---- arithmetic --------------------------------------------------------------------------------
 
 // Integers wrap: their arithmetic is done unsigned, in at least 32 bits.
@@ -18,33 +34,10 @@ HR_INLINE Wide<T> wide(T x) {
   return static_cast<Wide<T>>(x);
 }
 
-struct Add {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return static_cast<T>(wide(a) + wide(b));
-  }
-};
-
-struct Subtract {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return static_cast<T>(wide(a) - wide(b));
-  }
-};
-
-struct Multiply {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return static_cast<T>(wide(a) * wide(b));
-  }
-};
-
-struct Divide {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return a / b;
-  }
-};
+HR_BINARY(Add, T, static_cast<T>(wide(a) + wide(b)))
+HR_BINARY(Subtract, T, static_cast<T>(wide(a) - wide(b)))
+HR_BINARY(Multiply, T, static_cast<T>(wide(a) * wide(b)))
+HR_BINARY(Divide, T, a / b)
 
 // Without a branch, so that loops vectorise.
 HR_INLINE bool either(bool p, bool q) {
@@ -52,41 +45,13 @@ HR_INLINE bool either(bool p, bool q) {
 }
 
 // NaN spreads.
-struct Minimum {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return either(a < b, a != a) ? a : b;
-  }
-};
-
-struct Maximum {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return either(a > b, a != a) ? a : b;
-  }
-};
+HR_BINARY(Minimum, T, either(a < b, a != a) ? a : b)
+HR_BINARY(Maximum, T, either(a > b, a != a) ? a : b)
 
 // NaN only when both are.
-struct Fmin {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return either(a <= b, b != b) ? a : b;
-  }
-};
-
-struct Fmax {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return either(a >= b, b != b) ? a : b;
-  }
-};
-
-struct Copysign {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return std::copysign(a, b);
-  }
-};
+HR_BINARY(Fmin, T, either(a <= b, b != b) ? a : b)
+HR_BINARY(Fmax, T, either(a >= b, b != b) ? a : b)
+HR_BINARY(Copysign, T, std::copysign(a, b))
 
 struct Negative {
   template <class T>
@@ -104,12 +69,7 @@ struct Absolute {
   }
 };
 
-struct Square {
-  template <class T>
-  HR_INLINE static T apply(T a) {
-    return Multiply::apply(a, a);
-  }
-};
+HR_UNARY(Square, T, Multiply::apply(a, a))
 
 struct Sign {
   template <class T>
@@ -128,126 +88,29 @@ struct Reciprocal {
   }
 };
 
-struct Sqrt {
-  template <class T>
-  HR_INLINE static T apply(T a) {
-    return std::sqrt(a);
-  }
-};
-
-struct Floor {
-  template <class T>
-  HR_INLINE static T apply(T a) {
-    return std::floor(a);
-  }
-};
-
-struct Ceil {
-  template <class T>
-  HR_INLINE static T apply(T a) {
-    return std::ceil(a);
-  }
-};
-
-struct Rint {
-  template <class T>
-  HR_INLINE static T apply(T a) {
-    return std::rint(a);
-  }
-};
-
-struct Trunc {
-  template <class T>
-  HR_INLINE static T apply(T a) {
-    return std::trunc(a);
-  }
-};
+HR_UNARY(Sqrt, T, std::sqrt(a))
+HR_UNARY(Floor, T, std::floor(a))
+HR_UNARY(Ceil, T, std::ceil(a))
+HR_UNARY(Rint, T, std::rint(a))
+HR_UNARY(Trunc, T, std::trunc(a))
 
 // ---- comparisons, tests, logic -----------------------------------------------------------------
 
-struct Equal {
-  template <class T>
-  HR_INLINE static bool apply(T a, T b) {
-    return a == b;
-  }
-};
+HR_BINARY(Equal, bool, a == b)
+HR_BINARY(NotEqual, bool, a != b)
+HR_BINARY(Less, bool, a < b)
+HR_BINARY(LessEqual, bool, a <= b)
+HR_BINARY(Greater, bool, a > b)
+HR_BINARY(GreaterEqual, bool, a >= b)
+HR_UNARY(IsNan, bool, a != a)
+HR_UNARY(IsInf, bool, std::fabs(a) == std::numeric_limits<T>::infinity())
+HR_UNARY(IsFinite, bool, a - a == T{0})
+HR_BINARY(And, T, static_cast<T>((a & b)))
+HR_BINARY(Or, T, static_cast<T>(a | b))
+HR_BINARY(Xor, T, static_cast<T>(a ^ b))
 
-struct NotEqual {
-  template <class T>
-  HR_INLINE static bool apply(T a, T b) {
-    return a != b;
-  }
-};
-
-struct Less {
-  template <class T>
-  HR_INLINE static bool apply(T a, T b) {
-    return a < b;
-  }
-};
-
-struct LessEqual {
-  template <class T>
-  HR_INLINE static bool apply(T a, T b) {
-    return a <= b;
-  }
-};
-
-struct Greater {
-  template <class T>
-  HR_INLINE static bool apply(T a, T b) {
-    return a > b;
-  }
-};
-
-struct GreaterEqual {
-  template <class T>
-  HR_INLINE static bool apply(T a, T b) {
-    return a >= b;
-  }
-};
-
-struct IsNan {
-  template <class T>
-  HR_INLINE static bool apply(T a) {
-    return a != a;
-  }
-};
-
-struct IsInf {
-  template <class T>
-  HR_INLINE static bool apply(T a) {
-    return std::fabs(a) == std::numeric_limits<T>::infinity();
-  }
-};
-
-struct IsFinite {
-  template <class T>
-  HR_INLINE static bool apply(T a) {
-    return a - a == T{0};
-  }
-};
-
-struct And {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-
-struct Or {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-
-struct Xor {
-  template <class T>
-  HR_INLINE static T apply(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
+#undef HR_UNARY
+#undef HR_BINARY
 
 // ---- casts -------------------------------------------------------------------------------------
 
