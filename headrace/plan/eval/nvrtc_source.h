@@ -62,13 +62,17 @@ HR_INLINE float trunc(float a) { return ::truncf(a); }
 
 namespace hr {
 
-struct Bits {
-  Bits() = default;
-  HR_INLINE explicit Bits(uint64_t value) : v(value) {}
-  HR_INLINE static Bits load(const uint64_t* p) { return Bits(*p); }
-  HR_INLINE void store(uint64_t* p) const { *p = v; }
-  uint64_t v;
+template <class T> struct OneLane {
+  using Bits = OneLane<uint64_t>;
+  static constexpr int kLanes = 1;
+  OneLane() = default;
+  HR_INLINE explicit OneLane(T value) : v(value) {}
+  HR_INLINE static OneLane load(const T* p) { return OneLane(*p); }
+  HR_INLINE void store(T* p) const { *p = v; }
+  T v;
 };
+using Bits = OneLane<uint64_t>;
+using Lane = OneLane<double>;
 HR_INLINE Bits operator+(Bits a, Bits b) { return Bits(a.v + b.v); }
 HR_INLINE Bits operator&(Bits a, Bits b) { return Bits(a.v & b.v); }
 HR_INLINE Bits operator|(Bits a, Bits b) { return Bits(a.v | b.v); }
@@ -76,15 +80,6 @@ HR_INLINE Bits operator^(Bits a, Bits b) { return Bits(a.v ^ b.v); }
 template <int k> HR_INLINE Bits shift_left(Bits a) { return Bits(a.v << k); }
 template <int k> HR_INLINE Bits shift_right(Bits a) { return Bits(a.v >> k); }
 
-struct Lane {
-  using Bits = hr::Bits;
-  static constexpr int kLanes = 1;
-  Lane() = default;
-  HR_INLINE explicit Lane(double value) : v(value) {}
-  HR_INLINE static Lane load(const double* p) { return Lane(*p); }
-  HR_INLINE void store(double* p) const { *p = v; }
-  double v;
-};
 HR_INLINE Lane operator+(Lane a, Lane b) { return Lane(a.v + b.v); }
 HR_INLINE Lane operator-(Lane a, Lane b) { return Lane(a.v - b.v); }
 HR_INLINE Lane operator*(Lane a, Lane b) { return Lane(a.v * b.v); }
