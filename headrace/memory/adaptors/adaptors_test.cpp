@@ -71,13 +71,12 @@ TEST(StatisticsAdaptor, CountsExactly) {
   void* const block = statistics->allocate(Stream{}, 100, 64);
   use(AnyResource(statistics), 50);
   EXPECT_THROW(statistics->allocate(Stream{}, 1000, 64), OutOfMemoryError);
-  const ResourceStatistics now = statistics->read();
-  EXPECT_EQ(now.used_bytes, 100);
-  EXPECT_EQ(now.peak_bytes, 150);
-  EXPECT_EQ(now.live_blocks, 1);
-  EXPECT_EQ(now.allocations, 2);
-  EXPECT_EQ(now.allocated_bytes, 150);
-  EXPECT_EQ(now.failures, 1);
+  EXPECT_EQ(statistics->read(), (ResourceStatistics{.used_bytes = 100,
+                                                    .peak_bytes = 150,
+                                                    .live_blocks = 1,
+                                                    .allocations = 2,
+                                                    .allocated_bytes = 150,
+                                                    .failures = 1}));
   statistics->deallocate(Stream{}, block, 100, 64);
   EXPECT_EQ(statistics->read().used_bytes, 0);
 }

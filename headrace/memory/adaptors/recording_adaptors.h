@@ -23,6 +23,8 @@ struct ResourceStatistics {
   int64_t allocations = 0;      ///< blocks that were given
   int64_t allocated_bytes = 0;  ///< their sizes summed
   int64_t failures = 0;         ///< requests that upstream refused
+
+  bool operator==(const ResourceStatistics&) const = default;
 };
 
 /// Counts. Used bytes and their peak are exact; the other counts are kept by thread and summed when
