@@ -3,8 +3,26 @@
 #include "headrace/plan/execute/fused_inputs.h"
 
 #include "headrace/plan/eval/evaluate.h"
+#include "headrace/plan/graph/placement.h"
 
 namespace hr {
+
+namespace {
+
+// Whether an input is a result of the program: neither given nor one of the program's inputs.
+bool is_result(const RowInputs& inputs, size_t place) {
+  const int value = inputs.computed[place];
+  return value >= 0 && inputs.program.nodes()[static_cast<size_t>(value)].op != Op::kInput;
+}
+
+Program with_outputs(const RowInputs& inputs) {
+  Program program = inputs.program;
+  for (size_t place = 0; place < inputs.computed.size(); ++place)
+    if (is_result(inputs, place)) program.add_column(inputs.computed[place]);
+  return program;
+}
+
+}  // namespace
 
 std::vector<Value> RowInputs::made() const {
   const std::optional<Mask> by = mask ? std::optional(picks()) : std::nullopt;
@@ -18,33 +36,24 @@ std::vector<Value> RowInputs::made() const {
     result[static_cast<size_t>(key)] = picked(given[static_cast<size_t>(key)]);
   std::vector<Value> inputs;
   for (const Value& value : values) inputs.push_back(picked(value));
-  Program whole = program;
-  std::vector<size_t> places;
-  for (size_t place = 0; place < result.size(); ++place) {
-    if (computed[place] < 0) continue;
-    const Program::Node& node = program.nodes()[static_cast<size_t>(computed[place])];
-    if (node.op == Op::kInput) {
-      result[place] = inputs[static_cast<size_t>(node.input)];
-      continue;
-    }
-    whole.add_column(computed[place]);
-    places.push_back(place);
-  }
-  if (places.empty()) return result;
+  for (size_t place = 0; place < result.size(); ++place)
+    if (computed[place] >= 0 && !is_result(*this, place))
+      result[place] =
+          inputs[static_cast<size_t>(program.nodes()[static_cast<size_t>(computed[place])].input)];
+  const Program whole = with_outputs(*this);
+  if (whole.outputs().empty()) return result;
   const int64_t count = inputs.empty() ? rows : signature_of(inputs[0]).rows();
-  std::vector<Value> made_here = evaluate(whole, inputs, count);
-  for (size_t i = 0; i < places.size(); ++i) result[places[i]] = std::move(made_here[i]);
+  std::vector<Value> results = evaluate(whole, inputs, count);
+  auto next = results.begin();
+  for (size_t place = 0; place < result.size(); ++place)
+    if (is_result(*this, place)) result[place] = std::move(*next++);
   return result;
 }
 
 std::string RowInputs::why_unsupported() const {
-  const auto* const column = mask ? std::get_if<Column>(&*mask) : nullptr;
-  if (column && column->null_count() > 0) return "a mask with nulls has no kernel for CUDA";
-  Program whole = program;
-  for (const int value : computed)
-    if (value >= 0 && program.nodes()[static_cast<size_t>(value)].op != Op::kInput)
-      whole.add_column(value);
-  return hr::why_unsupported(whole, values, Shape{rows});
+  if (mask)
+    if (std::string why = why_nulls(*mask); !why.empty()) return why;
+  return hr::why_unsupported(with_outputs(*this), values, Shape{rows});
 }
 
 }  // namespace hr

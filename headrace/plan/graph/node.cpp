@@ -58,9 +58,8 @@ struct Filter final : OperatorOf<Filter> {
   bool supports(Place) const override { return true; }
 
   std::string why_unsupported(std::span<const Value> inputs) const override {
-    const auto* mask = std::get_if<Column>(&inputs[1]);
-    if (mask && mask->null_count() > 0) return "a mask with nulls has no kernel for CUDA";
-    return why_strided(inputs[0]);
+    std::string why = why_nulls(inputs[1]);
+    return why.empty() ? why_strided(inputs[0]) : why;
   }
 
   RowLineage lineage() const override { return RowLineage::kFiltered; }
