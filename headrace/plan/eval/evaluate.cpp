@@ -209,6 +209,15 @@ std::vector<Value> Run::results() {
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                             const Shape& shape) {
   if constexpr (built_with_cuda)
+    if (any_on_gpu(inputs))
+      if (const std::string why = cuda::why_unsupported(program, inputs, shape); !why.empty())
+        throw_error<UnsupportedError>("evaluate", why, {}, "move the values first: x.to('cpu')");
+  return evaluate_supported(program, inputs, shape);
+}
+
+std::vector<Value> evaluate_supported(const Program& program, std::span<const Value> inputs,
+                                      const Shape& shape) {
+  if constexpr (built_with_cuda)
     if (any_on_gpu(inputs)) return cuda::evaluate(program, inputs, shape);
   return Run(program, inputs, shape).results();
 }

@@ -21,13 +21,18 @@ namespace hr {
 /// to `shape`, or scalars. Element-wise results depend on the elements alone, reductions on `shape`
 /// as well: never on threads or SIMD level. Throws InvalidArgumentError for an input whose size,
 /// shape or dtype differs from the program's, for nulls in an input declared without, and for
-/// integers to a negative integer power; OutOfMemoryError before any work.
+/// integers to a negative integer power; UnsupportedError for inputs on a CUDA device that no
+/// kernel takes; OutOfMemoryError before any work.
 HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                                    const Shape& shape);
 
 /// The same over one dimension of `rows`.
 HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                                    int64_t rows);
+
+/// `evaluate` where the inputs are on the host, or `why_unsupported` has nothing against them.
+std::vector<Value> evaluate_supported(const Program& program, std::span<const Value> inputs,
+                                      const Shape& shape);
 
 /// Why no kernel for CUDA runs `program` with these inputs; empty: one does.
 std::string why_unsupported(const Program& program, std::span<const Value> inputs,

@@ -47,8 +47,8 @@ namespace hr::cuda {
 
 /// `hr::evaluate` where an input is on a CUDA device: one kernel, made at run time. Element-wise
 /// results and sums have the CPU's bits, but for the functions that the CPU takes from libm.
-/// Results are on the device, reductions on the host. Throws UnsupportedError for what
-/// `why_unsupported` names.
+/// Results are on the device, reductions on the host. Only for what `why_unsupported` has nothing
+/// against.
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                             const Shape& shape);
 

@@ -43,7 +43,7 @@ std::vector<Value> RowInputs::made() const {
   const Program whole = with_outputs(*this);
   if (whole.outputs().empty()) return result;
   const int64_t count = inputs.empty() ? rows : signature_of(inputs[0]).rows();
-  std::vector<Value> results = evaluate(whole, inputs, count);
+  std::vector<Value> results = evaluate_supported(whole, inputs, Shape{count});
   auto next = results.begin();
   for (size_t place = 0; place < result.size(); ++place)
     if (is_result(*this, place)) result[place] = std::move(*next++);

@@ -21,7 +21,8 @@ struct RowInputs {
   Program program{};            ///< without outputs
   std::vector<Value> values{};  ///< its inputs, of the rows of the base
 
-  /// The inputs as if they had been made before: the picked rows.
+  /// The inputs as if they had been made before: the picked rows. On a CUDA device only where
+  /// `why_unsupported` has nothing against it.
   HR_API std::vector<Value> made() const;
 
   /// Why no kernel for CUDA makes them; empty: one does.

@@ -71,7 +71,8 @@ class ProgramBuilder {
     return dispatch_to_place(
         "evaluate",
         [&](std::span<const Value> inputs) { return why_unsupported(program_, inputs, shape); },
-        inputs_, [&](std::span<const Value> inputs) { return evaluate(program_, inputs, shape); });
+        inputs_,
+        [&](std::span<const Value> inputs) { return evaluate_supported(program_, inputs, shape); });
   }
 
   Program& program() { return program_; }
