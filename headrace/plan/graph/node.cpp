@@ -30,10 +30,8 @@ bool eager() {
 }
 
 // Held while a node lets go of its inputs: other threads may look at them meanwhile.
-struct InputsMutex : ForkMutex {};
-
 ForkMutex& inputs_mutex() {
-  return process_global<InputsMutex>();
+  return process_global([] { return ForkMutex(); });
 }
 
 // The value of its only input, with the rows of another domain.
