@@ -38,7 +38,7 @@ void run(const std::string& path, const std::string& column, double rate) {
   const hr::Array beats = hr::segments(ecg, begins, hr::filter(intervals, kept),
                                        4 * std::lrint(0.15 * rate), hr::Normalize::kZscore);
 
-  // 2. The curve, 1000 pixels wide. One call runs it all; what follows only looks.
+  // 2. The curve, 1000 pixels wide. One call runs it all; what follows only reads.
   const hr::EnvelopeNodes curve = hr::envelope(ecg, 0, {}, 1000);
   const hr::NodePtr all[] = {curve.low, curve.high, histogram.counts, histogram.edges, beats};
   hr::force(all);

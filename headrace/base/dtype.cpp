@@ -41,7 +41,7 @@ struct Zones {
   std::deque<Zone> all;
 };
 
-// A fork waits until nobody looks, and the child looks on.
+// A fork waits until no thread searches, and the child goes on searching.
 Zones& zones() {
   return process_global([] {
     pthread_atfork([] { zones().mutex.lock(); }, [] { zones().mutex.unlock(); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks by words and vectors beside a walk from sequence to sequence.
+// The checks by words and vectors, compared with one sequence after the other.
 #include "headrace/base/utf8.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace hr {
 namespace {
 
-// The vectors find what a walk from sequence to sequence finds.
+// The vectors find what a loop over sequences finds.
 TEST(Utf8, TheQuickLookIsRight) {
   const std::vector<std::string> pieces = {"a",
                                            "\xC3\xA9",

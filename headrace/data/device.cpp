@@ -105,7 +105,7 @@ void check_promise(std::string_view op, const Tensor& made, Dtype dtype, const S
                              {{"dtype", made.dtype().name()}});
 }
 
-// The values that the work queued; after an error of it, values that nobody wrote.
+// The values that the work queued; after an error of it, undefined values.
 Tensor run_on_cuda(std::string_view op, Stream stream, std::vector<Tensor> inputs, Dtype dtype,
                    Shape shape, const DeviceWork& work) {
   const Place place = stream_place(stream);

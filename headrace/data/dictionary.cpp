@@ -23,7 +23,7 @@ constexpr int64_t kMaxText = std::numeric_limits<int32_t>::max();
 constexpr uint64_t kFewestSlots = 1024;
 constexpr uint64_t kSparse = 1 << 16;
 
-// Every dictionary that somebody holds, by the hash of its contents.
+// Every dictionary that is in use, by the hash of its contents.
 struct Known {
   std::mutex mutex;
   std::unordered_multimap<uint64_t, std::weak_ptr<const Dictionary>> by_hash;

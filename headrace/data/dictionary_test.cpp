@@ -35,7 +35,7 @@ TEST(DictionaryBuilder, CodesEqualAMapsForTextsOfAllLengths) {
     std::map<std::string, int32_t, std::less<>> known;
     std::vector<std::string> order;
     for (int64_t i = 0; i < count; ++i) {
-      // Few letters and NULs: many texts differ in their length or one byte only.
+      // Few letters and NULs: many strings differ in their length or one byte only.
       std::string word(random() % (i % 7 == 0 ? 40 : 18), '\0');
       for (char& c : word) c = "\0\0\0ab\xFF"[random() % 6];
       const auto [it, fresh] = known.try_emplace(word, static_cast<int32_t>(known.size()));

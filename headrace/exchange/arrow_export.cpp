@@ -155,7 +155,7 @@ struct StreamNode {
   std::string error;
 };
 
-// Errors must not leave a C callback: they become a code and a text.
+// Errors must not leave a C callback: they become a code and a message.
 template <class F>
 int guarded(ArrowArrayStream* stream, F&& f) noexcept {
   auto& node = *static_cast<StreamNode*>(stream->private_data);

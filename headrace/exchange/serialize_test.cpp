@@ -28,7 +28,7 @@ using testing::kColumnKinds;
 using testing::kFirstDictionary;
 using testing::same;
 
-// Each piece ends at a page that nobody may touch.
+// Each piece ends at a page that may not be touched.
 Buffer guarded(const std::byte* data, int64_t bytes) {
   const auto page = static_cast<int64_t>(sysconf(_SC_PAGESIZE));
   const int64_t room = (bytes + page - 1) / page * page;

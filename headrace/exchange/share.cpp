@@ -30,7 +30,8 @@ constexpr int64_t kMostDescription = int64_t{1} << 28;
 constexpr uint32_t kMostSegments = 1 << 16;
 constexpr int64_t kCopyBytes = int64_t{4} << 20;  // of one task
 
-// What the other side needs beside the segments: ranges, then the header of the packed value.
+// What the other side needs in addition to the segments: ranges, then the header of the packed
+// value.
 struct Description {
   uint64_t magic = kShareMagic;
   uint64_t num_ranges = 0;
@@ -147,7 +148,7 @@ class SharedValue::Server {
     }
   }
 
-  // False ends the connection: at a wrong request, and when the other side lets go of its lease.
+  // False ends the connection: at a wrong request, and when the other side releases its lease.
   bool answer(Connection& connection) noexcept {
     ShareRequest request;
     char more;

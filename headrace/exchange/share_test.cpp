@@ -80,7 +80,7 @@ Column shared_column(int64_t rows) {
   return column_of_kind(10, rows, true);
 }
 
-// Own bytes made after `serial` that live. What earlier tests let go of late does not count.
+// Own bytes made after `serial` that live. What earlier tests release late does not count.
 int64_t held_since(uint64_t serial) {
   int64_t bytes = 0;
   for (const Holder& holder : holders_since(serial)) bytes += holder.bytes;

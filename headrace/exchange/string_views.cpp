@@ -103,7 +103,7 @@ void check_text(const TextOrigin& origin, int64_t row, std::string_view text) {
                                     origin.fix.empty() ? kDecode : origin.fix);
 }
 
-// Texts that follow each other are looked at together; each on its own where that finds something.
+// Strings that follow each other are checked together; each on its own where that finds something.
 template <class Offset>
 void check_texts(const TextOrigin& origin, int64_t first, int64_t last, const Offset* offsets,
                  const char* text, const uint8_t* validity, int64_t validity_offset) {
@@ -126,7 +126,7 @@ Column check_string_views(const TextOrigin& origin, const Column& column, NullVi
   const std::vector<Buffer>& text = column.text_buffers();
   std::atomic<bool> bad_nulls{false}, bad_prefixes{false};
   parallel_morsels(column.num_rows(), [&](Morsel morsel) {
-    // Producers put one text behind the other: these are looked at together.
+    // Producers put one string after the other: these are checked together.
     const char *begin = nullptr, *end = nullptr;
     int64_t first = morsel.begin;
     const auto check_until = [&](int64_t last) {

@@ -50,7 +50,7 @@ std::string refusal(const StringView& view) {
     } catch (const InvalidArgumentError& error) {
       message = error.what();
     }
-    // The same view in a null row is no error, and nobody can read it afterwards.
+    // The same view in a null row is no error, and cannot be read afterwards.
     const Column null = check_string_views(kOrigin, views_column(views, {text()}, 0b101), nulls);
     if (message.find("none") == std::string::npos) {
       EXPECT_EQ(null.string(1), "");
@@ -91,7 +91,7 @@ TEST(StringViews, TextThatIsNotUtf8IsRefused) {
   EXPECT_THAT(refusal(inlined("\xC3(")), HasSubstr("a string is not UTF-8"));
   EXPECT_THAT(refusal(far(29, 0, 0)), HasSubstr("a string is not UTF-8"));  // ends in a letter
   EXPECT_THAT(refusal(far(13, 0, 16)), HasSubstr("a string is not UTF-8"));
-  // Two halves of a letter in texts that lie one behind the other.
+  // Two halves of a letter in strings that are adjacent in memory.
   EXPECT_THROW(check_string_views(kOrigin, views_column({far(29, 0, 0), far(13, 1, 0)},
                                                         {exact_buffer(kText.data(), 29),
                                                          exact_buffer("\xA4 and so forth", 14)})),
@@ -129,7 +129,7 @@ TEST(StringViews, GoodOnesAreNotCopied) {
     const Column column = views_column(views, {text()});
     EXPECT_EQ(check_string_views(kOrigin, column, nulls).values_buffer(), column.values_buffer());
   }
-  // What stands in null rows stays where it does no harm and nobody asked for empty ones.
+  // What stands in null rows stays where it does no harm and empty ones were not asked for.
   const Column column = views_column(views, {text()}, 0b11011);
   EXPECT_EQ(check_string_views(kOrigin, column, NullViews::kChecked).values_buffer(),
             column.values_buffer());

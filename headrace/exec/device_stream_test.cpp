@@ -66,7 +66,7 @@ TEST(DeviceStream, OrderIsKnownAndNotGuessed) {
   EXPECT_TRUE(is_ordered(a, first));
   EXPECT_FALSE(is_ordered(b, first));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(is_ordered(b, first));  // done by now, but nobody waited
+  EXPECT_FALSE(is_ordered(b, first));  // done by now, but not waited for
   wait_event(b, record_event(a));
   const StreamEvent second = enqueue(b, [] {});
   wait_event(c, record_event(b));

@@ -20,7 +20,7 @@ constexpr size_t kWidth = 30;
 struct TextColumn {
   bool is_number = false;  // to the right
   size_t width = 0;
-  std::vector<std::string> cells{};  // name, dtype, one a row
+  std::vector<std::string> cells{};  // name and dtype, a row each
 };
 
 bool begins_character(char byte) {

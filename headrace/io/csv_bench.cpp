@@ -66,7 +66,7 @@ void read_integers(benchmark::State& state) {
   read(state, numbers("%.0f1\n"), {});
 }
 
-// Two numbers and two texts, one of them too long for its view.
+// Two numbers and two strings, one of them too long for its view.
 void read_mixed(benchmark::State& state) {
   read(state, numbers("%1$.3f,%1$.0f,id%1$.4f,text of %1$.6f\n"), {.names = {"a", "b", "c", "d"}});
 }

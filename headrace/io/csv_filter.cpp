@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV text of which only some rows are wanted: the columns that tell which, then the others.
+// CSV text of which only some rows are read: the columns that tell which, then the others.
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/mask_prefix.h"
@@ -62,14 +62,14 @@ CsvResult CsvReader::read_where(const CsvFilter& filter, const std::vector<bool>
                                       "filter the rows after reading");
   const size_t count = state_.schema.names.size();
   const std::vector<bool> wanted = columns.empty() ? std::vector<bool>(count, true) : columns;
-  // Codes follow the order in which the texts come, so categories are read whole.
+  // Codes follow the order in which the strings come, so categories are read whole.
   std::vector<bool> before(count), after(count);
   for (size_t c = 0; c < count; ++c) {
     before[c] = filter.reads[c] || (wanted[c] && state_.schema.dtypes[c].is_category());
     after[c] = wanted[c] && !before[c];
   }
   Wanted first = want(before), second = want(after), all = want(wanted);
-  // Where few rows are wanted the text is read in sections, each twice as long as the one before.
+  // Where few rows are needed the text is read in sections, each twice as long as the one before.
   const bool limited = most >= 0 || limit_ != std::numeric_limits<int64_t>::max();
   int64_t enough = limited ? std::max<int64_t>(most < 0 ? limit_ : most, 1) : -1;
   int64_t begin = state_.layout.data_begin, line = state_.layout.first_line;
@@ -128,7 +128,7 @@ Table CsvReader::read_batch(Wanted& first, Wanted& second, const CsvFilter& filt
   for (CsvPartial& piece : pieces) batch.begins.push_back(std::move(piece.begins));
   Table known = before.finish(pieces, first_slots, batch.most);
   Column test = filter.test(columns_of(known, has, filter.reads));
-  // Behind the last row that is wanted nothing counts.
+  // Nothing counts after the last row that is needed.
   const auto [count, picked] = mask_prefix(Mask(test), batch.most_kept);
   if (picked == batch.most_kept) {
     batch.most = count;

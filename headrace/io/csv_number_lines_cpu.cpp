@@ -24,9 +24,9 @@ inline const char* parse_line(const char* p, T* value) {
 #if HWY_TARGET != HWY_SCALAR
 constexpr int64_t kLongestLine = 27;
 
-// A line without its sign, d.dddddddddddddddddde+dd, is looked at in two blocks: 16 bytes from 0
-// on and 16 from 16 on. A byte xor `pattern` is at most `limit`; `shuffle` puts the digits in place
-// for digits_to_numbers.
+// A line without its sign, d.dddddddddddddddddde+dd, is read in two blocks: 16 bytes from 0 on and
+// 16 from 16 on. A byte xor `pattern` is at most `limit`; `shuffle` puts the digits in place for
+// digits_to_numbers.
 struct Shape {
   alignas(16) uint8_t pattern[16];
   alignas(16) uint8_t limit[16];

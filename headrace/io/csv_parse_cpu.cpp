@@ -27,7 +27,7 @@ namespace {
 #include "headrace/io/decimal_number_math.h"
 
 constexpr int64_t kOtherShapes = 16;  // then a range is taken to have another shape
-constexpr int64_t kFewRows = 8;       // one of so many is wanted: not worth another index
+constexpr int64_t kFewRows = 8;       // one in this number is needed: not worth another index
 
 class RangeParser : CsvPartialWriter {
  public:
@@ -153,7 +153,7 @@ class RangeParser : CsvPartialWriter {
 
   bool is_kept(int64_t row) const { return get_bit(keep_->bits, keep_->first + row); }
 
-  // Takes the rows of the tile that are wanted; where they begin is one field more.
+  // Takes the rows of the tile that are needed; where they begin is one field more.
   void keep_rows() {
     auto* out = kept_.mutable_as<int32_t>();
     int64_t rows = 0;
@@ -191,7 +191,7 @@ class RangeParser : CsvPartialWriter {
       const char* const begin = fields_.text + fields_.begin(row, field);
       if (targets_.size() == 1 && skip_empty_row(syntax_, begin) != begin) {
         row_by_row_until_ = std::max(fields_.next, fields_.looked);
-        fields_.rows = row;  // an empty line is no row: the tile ends before it
+        fields_.rows = row;  // an empty line does not count: the tile ends before it
         fields_.next = begin;
         return true;
       }
@@ -356,7 +356,8 @@ class RangeParser : CsvPartialWriter {
     });
   }
 
-  // A number, bool or time in quotes or blanks, a null, or a misfit. `parse` gets [begin, end).
+  // A number, bool or time in quotes or blanks, a null, or an invalid value. `parse` gets [begin,
+  // end).
   template <class Parse>
   const char* general_field(const CsvTarget& target, const char* p, Parse parse) {
     const CsvField field = scan_field(syntax_, p, end_);
@@ -428,7 +429,7 @@ class RangeParser : CsvPartialWriter {
   CsvFields fields_{};
   Buffer room_{};
   Buffer others_{};
-  Buffer kept_{};               // fields of the rows of a tile that are wanted
+  Buffer kept_{};               // fields of the rows of a tile that are needed
   std::vector<bool> is_odd_{};  // fields of another shape than the kernels'
   const char* row_by_row_until_ = nullptr;
   int64_t other_shapes_ = 0;  // times in a row that lines were not of the shape of number_lines

@@ -75,7 +75,7 @@ CsvPartial CsvPartialWriter::finish() {
     for (size_t c = 0; c < arenas_.size(); ++c) piece_.parts[c].text = arenas_[c].finish();
   for (const Noted& each : noted_entries_)
     piece_.parts[each.column].entries = entries_[each.column].values();
-  // Of 100 columns and 1,000 ranges they would be 15 MB in nobody's count.
+  // Of 100 columns and 1,000 ranges they would be 15 MB that are not counted.
   if (std::all_of(piece_.parts.begin(), piece_.parts.end(),
                   [](const CsvPartial::Part& part) { return part.is_empty(); }))
     piece_.parts = {};

@@ -29,7 +29,7 @@ constexpr int64_t kLeastSampleBytes = int64_t{1} << 12;
 // A piece of text with the byte before it, a line end and padding behind it.
 class Sample {
  public:
-  // Of a text of which `loaded` bytes can be read: all, or more than the sample.
+  // Of CSV text of which `loaded` bytes can be read: all, or more than the sample.
   Sample(const ByteSource& text, int64_t loaded, int64_t offset, int64_t size)
       : offset_(offset),
         size_(std::clamp<int64_t>(loaded - offset, 0, size)),

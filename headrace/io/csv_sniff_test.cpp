@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dtypes of texts that are longer than what is looked at first: samples that begin in quoted text,
-// rows longer than the head, rows across the borders of samples.
+// Dtypes of CSV text that is longer than its first sample: samples that begin in quoted text, rows
+// longer than the head, rows across the borders of samples.
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_row_splitter_kernels.h"
@@ -25,7 +25,7 @@ std::vector<Dtype> same(Dtype dtype, size_t count) {
   return std::vector<Dtype>(count, dtype);
 }
 
-// Rows of an id, a note and a number, up to so many bytes.
+// Rows of an id, a note and a number, up to a number of bytes.
 std::string notes(std::string_view note, size_t bytes) {
   std::string text = "id,note,n\n";
   for (int64_t i = 0; text.size() < bytes; ++i)
@@ -121,7 +121,7 @@ TEST(CsvSniff, ARowWithoutEndIsAnErrorOrNeedsNoGuess) {
   EXPECT_EQ(std::ssize(table.column(0).string(0)), 17 << 20);
 }
 
-// Of a text of up to 1.2 MB no row is left out, wherever samples end.
+// Of CSV text of up to 1.2 MB no row is left out, wherever samples end.
 TEST(CsvSniff, EveryRowOfAShortTextIsSeen) {
   std::mt19937 random(1);
   for (const std::string_view end : {"\n", "\r\n", "\r"}) {

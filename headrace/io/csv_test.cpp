@@ -427,7 +427,7 @@ TEST(Csv, AFilterTellsOfTheFirstBadRowThatItLooksAt) {
     }
     return int64_t{0};
   };
-  EXPECT_EQ(line(1), 2);  // a value of a row that is wanted
+  EXPECT_EQ(line(1), 2);  // a value of a row that is needed
   EXPECT_EQ(line(2), 5);  // the number of fields counts in all rows
   EXPECT_EQ(line(3), 4);  // and comes behind what is bad before
   EXPECT_THROW(CsvScan(text_source(text), {.on_bad = BadRows::kReject}).read_where(where(1)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dates, times and categories of CSV text: inference, misfits, codes for any chunks and threads.
+// Dates, times and categories of CSV text: inference, invalid values, codes for any chunks and
+// threads.
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/exec/workers.h"

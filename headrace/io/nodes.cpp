@@ -74,7 +74,7 @@ struct ScanCsv final : TableOperator {
     return max_rows < 0 ? node(predicates, rows) : nullptr;
   }
 
-  // A GPU has kernels for texts of numbers, and filters quickly; rejects count all rows.
+  // A GPU has kernels for CSV text of numbers, and filters quickly; rejects count all rows.
   bool takes_predicates() const override { return max_rows < 0; }
 
   NodePtr with_predicates(const RowPredicates& more) const override {

@@ -35,7 +35,7 @@ std::string groups_text(int64_t some, size_t all) {
   return "row groups " + std::to_string(some) + " of " + std::to_string(all);
 }
 
-/// One reading of the rows that all predicates want, at most so many.
+// One reading of the rows that all predicates want, up to a limit.
 class Reading {
  public:
   Reading(const RowGroups& source, const RowPredicates& predicates, std::span<const Value> others,

@@ -50,7 +50,7 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Whether nobody else holds it: true as well where the file system has no locks.
+// Whether no other process holds it: true as well where the file system has no locks.
 bool lock_file(int fd) {
   return ::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -73,7 +73,7 @@ std::string temporary_name(const std::string& target, int number) {
   return folder + stem + ".headrace-part-" + std::to_string(number);
 }
 
-// Removes the file if its writer died without removing it: nobody holds its lock then, whichever
+// Removes the file if its writer died without removing it: its lock is free then, whichever
 // process, container or host it was. False if there is no such file.
 bool remove_if_left(const std::string& temporary) {
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -144,7 +144,7 @@ void Sink::make_temporary(const std::string& target) {
   for (int number = 0;; ++number) {
     temporary_ = temporary_name(target, number);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    // Who looks for what was left may have taken it before it was locked.
+    // A search for leftover files may have taken it before it was locked.
     if (fd_ >= 0 && lock_file(fd_) && is_named(fd_, temporary_)) break;
     if (fd_ < 0 && errno != EEXIST) fail(errno);
     if (fd_ >= 0) close();
@@ -188,7 +188,7 @@ void Sink::append(std::string_view bytes) {
   size_ += static_cast<int64_t>(bytes.size());
 }
 
-// In pieces, since nobody hears Ctrl-C while the system waits for a disk.
+// In pieces, since Ctrl-C goes unheard while the system waits for a disk.
 void Sink::flush() const {
 #ifdef SYNC_FILE_RANGE_WRITE
   struct stat status;

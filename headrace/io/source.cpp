@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens files, memory and streams as texts.
+// Opens files, memory and streams as text.
 #include "headrace/io/source.h"
 
 #include "headrace/base/error.h"
@@ -216,7 +216,7 @@ class StreamByteSource final : public ByteSource {
   bool over_ = false;
 };
 
-// The bytes of a text in order.
+// The bytes of the text in order.
 ReadBytes in_order(std::shared_ptr<ByteSource> text) {
   return [text = std::move(text), offset = int64_t{0}](char* into, int64_t size) mutable {
     const int64_t got = text->load(offset + size) - offset;
@@ -239,7 +239,7 @@ std::shared_ptr<ByteSource> unpacked(std::string_view op, Compression compressio
                                             text->packed_size(), text);
 }
 
-// Packed bytes of a stream are not kept once they are unpacked: only the first few are looked at.
+// Packed bytes of a stream are not kept once they are unpacked: only the first few are inspected.
 std::shared_ptr<ByteSource> stream_source(std::string_view op, Compression compression,
                                           ReadBytes read, const std::string& name) {
   std::string head(kMagicBytes, '\0');

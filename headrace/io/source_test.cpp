@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources: files and what is wrong with them, streams, compressed text, texts that change.
+// Sources: files and what is wrong with them, streams, compressed text, text that changes.
 #include "headrace/io/source.h"
 
 #include "headrace/base/error.h"

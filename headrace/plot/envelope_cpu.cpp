@@ -68,7 +68,7 @@ void accumulate_rows(const T* x, int64_t stride, int64_t rows, int64_t width, T*
       row = end;
     }
   });
-  // A pixel that morsels share is an edge of each of them, and of nobody's inside.
+  // A pixel that morsels share is an edge of each of them, and inside none.
   for (int64_t k = 0; k < num_morsels(rows); ++k)
     for (const int64_t pixel : {edges[k].first_pixel, edges[k].last_pixel})
       if (pixel >= 0) low[pixel] = Range<T>::kTop, high[pixel] = Range<T>::kBottom;

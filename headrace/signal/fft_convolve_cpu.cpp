@@ -132,7 +132,7 @@ __attribute__((always_inline)) inline void exchange(Vec& a, Vec& b, std::index_s
 }
 
 /// Eight vectors of consecutive elements become eight vectors that hold element 0, 1, ... 7 of
-/// each group of eight; a second call undoes it. Which lane holds which group is nobody's concern.
+// each group of eight; a second call undoes it. Which lane holds which group does not matter.
 template <int64_t V, class Vec>
 __attribute__((always_inline)) inline void regroup(Vec* x) {
   constexpr auto lanes = std::make_index_sequence<static_cast<size_t>(V)>{};
@@ -395,7 +395,7 @@ class OverlapSave {
     transform(pair, in, work);
     const int64_t first = 2 * pair * fresh_;
     const int64_t last = std::min(first + 2 * fresh_, job_.num_outputs);
-    int64_t next = first;  // the first output that is not looked at
+    int64_t next = first;  // the first output that is not read
     for (int64_t i = std::max<int64_t>(job_.first_position + first - (job_.num_taps - 1), 0);
          i < std::min(job_.first_position + last, signal_.size); ++i) {
       if (std::isfinite(signal_[i])) continue;

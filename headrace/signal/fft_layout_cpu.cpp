@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between complex numbers as they lie in a tensor and blocks of lanes; products along a row.
+// Between the complex numbers of a tensor and blocks of lanes; products along a row.
 #define HWY_TARGET_INCLUDE "headrace/signal/fft_layout_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 #include "headrace/base/simd_vectors.h"

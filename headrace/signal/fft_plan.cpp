@@ -15,7 +15,7 @@ namespace hr {
 
 namespace {
 
-/// Up to so many numbers, kLanes rows are transformed side by side; longer rows one by one.
+// Up to this number of values, kLanes rows are transformed side by side; longer rows one by one.
 constexpr int64_t kShort = 512;
 
 /// Radices of the passes; empty when a prime factor has none.

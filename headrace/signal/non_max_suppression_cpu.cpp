@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peaks on the CPU. Short windows: maxima of all windows by doubling, block by block. Longer ones:
-// the same over the maxima of cells; the few cells that stand out of their surroundings are looked
-// at one by one.
+// the same over the maxima of cells; the few cells that stand out of their surroundings are
+// compared one by one.
 #define HWY_TARGET_INCLUDE "headrace/signal/non_max_suppression_cpu.cpp"
 #include "headrace/algo/bits/strided_view.h"
 #include "headrace/base/checked.h"
@@ -40,8 +40,8 @@ void maxima_of_steps(const T* __restrict values, int64_t step, int64_t count, T*
 }
 
 /// keep[i] tells whether value i + reach is at least the threshold, greater than the `reach` values
-/// before it and not less than those after it; never for the least value. There are
-/// count + 2 reach values, and so much room at `run` and `next`.
+// before it and not less than those after it; never for the minimum. There are count + 2 reach
+// values, and so much room at `run` and `next`.
 template <class T>
 void mark_window_maxima(const T* values, int64_t count, int64_t reach, T threshold, T* run, T* next,
                         uint8_t* __restrict keep) {
@@ -116,7 +116,8 @@ namespace {
 
 using HWY_NAMESPACE::kLeast;
 
-/// Elements [begin, end) where they lie, or in `block`, with the least value beyond the ends.
+// Elements [begin, end) where they lie, or in `block`, with the minimum of the dtype beyond the
+// ends.
 template <class T>
 const T* load_padded(const StridedView<T>& x, int64_t begin, int64_t end, T* block) {
   if (x.stride == 1 && begin >= 0 && end <= x.size) return x.data + begin;
@@ -215,7 +216,7 @@ struct PeakSearch {
                   : 0;
   }
 
-  /// The first least value of a cell may be a peak where the surroundings are NaN.
+  // The first minimum of a cell may be a peak where the surroundings are NaN.
   template <int64_t cell>
   void look_for_least(int64_t k) const {
     for (int64_t i = k * cell; i < std::min((k + 1) * cell, x.size); ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peaks on a CUDA device: each thread holds its element against its next neighbours; the few that
-// stand out are then looked at by a warp each, 32 neighbours at a time.
+// stand out are then compared by a warp each, 32 neighbours at a time.
 #include "headrace/data/device_launch.h"
 #include "headrace/signal/non_max_suppression_kernels.h"
 #include "headrace/signal/non_max_suppression_math.h"
@@ -14,7 +14,7 @@ constexpr int kItems = 16;
 constexpr int kTile = kThreads * kItems;
 constexpr int64_t kNear = 4;
 
-/// Whether x[i] is a peak, for a warp. What is nearer than kNear was looked at before.
+// Whether x[i] is a peak, for a warp. What is nearer than kNear was compared before.
 template <class T>
 __device__ bool is_peak(const View<T>& x, int64_t i, int64_t half, int lane) {
   const T value = x[i];

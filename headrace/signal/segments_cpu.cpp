@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
-/// Sums run in float64 in so many lanes and are combined by a binary tree: the order does not
-/// depend on the instruction set.
+// Sums run in float64 in this number of lanes and are combined by a binary tree: the order does not
+// depend on the instruction set.
 constexpr int64_t kSumLanes = 32;
 
 /// Combines lanes [0, n) into lane 0.
@@ -102,7 +102,7 @@ struct Summary {
   double sum;  ///< not finite when a value is NaN or inf
 };
 
-/// Least and greatest value and the sum; low and high count only when the sum is finite.
+// Minimum, maximum and sum; low and high count only when the sum is finite.
 template <class T>
 Summary summarize(const T* values, int64_t count) {
   Doubles low[kVectors];
@@ -309,7 +309,7 @@ void segments(const Tensor& x, const Tensor& begins, const Tensor& lengths, int6
         for (int64_t k = first; k < last; ++k) {
           segments[k - first] = find_segment(signal, begin[k], length[length.size == 1 ? 0 : k],
                                              width, result + k * width);
-          // The processor itself looks ahead for segments that follow each other.
+          // The processor itself fetches ahead for segments that follow each other.
           if (k > 0 && static_cast<uint64_t>(begin[k]) - static_cast<uint64_t>(begin[k - 1]) > near)
             prefetch(segments[k - first]);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimals: deferred operations on columns of them.
+// Decimals: lazy operations on columns of them.
 #include "python/bind/bind.h"
 
 #include "headrace/functions/decimal/decimal_arithmetic.h"

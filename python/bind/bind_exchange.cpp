@@ -185,7 +185,7 @@ nb::dict cuda_array_interface(const hr::Tensor& tensor) {
     throw nb::attribute_error("__cuda_array_interface__: the data are not on a CUDA device");
   const hr::DevicePin pin(tensor.buffer());
   nb::dict result = array_interface(tensor);
-  tensor.buffer().note_export(1);  // nobody says when the address is no longer used: it stays
+  tensor.buffer().note_export(1);  // it is not known when the address is no longer used: it stays
   const hr::Stream stream = hr::current_stream(tensor.place());
   hr::hand_over("__cuda_array_interface__", tensor.buffer(), hr::native_stream(stream));
   result["stream"] = stream.id;

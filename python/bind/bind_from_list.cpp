@@ -73,7 +73,7 @@ bool is_decimal(nb::handle value) {
   return nb::isinstance(value, nb::module_::import_("decimal").attr("Decimal"));
 }
 
-// A whole number, a Decimal or a text as plain digits; nothing of other values.
+// A whole number, a Decimal or a string of plain digits; nothing of other values.
 std::optional<std::string> digits_of(nb::handle value) {
   if (PyUnicode_Check(value.ptr())) return printed(value);
   if (PyIndex_Check(value.ptr()))

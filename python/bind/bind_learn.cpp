@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: fitting looks at its data, the rest is deferred.
+// Models: fitting evaluates its data, the rest is lazy.
 #include "python/bind/bind.h"
 
 #include "headrace/learn/nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures: deferred but for the pyramid, which looks at its data.
+// Pictures: lazy but for the pyramid, which evaluates its data.
 #include "python/bind/bind.h"
 
 #include "headrace/plan/graph/placement.h"

@@ -80,7 +80,7 @@ class Callback {
     return true;
   }
 
-  // The same where nobody takes an error: it goes to sys.unraisablehook.
+  // The same where no caller takes an error: it goes to sys.unraisablehook.
   template <class F>
   void call_unraisable(F&& body) const noexcept {
     const GilTaken gil;

@@ -11,7 +11,7 @@ using hr::NodePtr;
 
 namespace {
 
-/// A Python object that any thread may call and let go of.
+// A Python object that any thread may call and release.
 class Outside {
  public:
   Outside(std::string op, nb::handle object) : op_(std::move(op)) {

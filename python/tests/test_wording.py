@@ -175,8 +175,11 @@ def test_messages_of_the_engine() -> None:
     assert not left, "\n".join(left)
 
 
-def test_comments_of_headers() -> None:
-    left = [f for h in sorted((ROOT / "headrace").rglob("*.h")) for f in listed(cpp_comments(h), h)]
+@pytest.mark.parametrize("folder", ["headrace", "python/bind", "bench", "examples"])
+def test_comments_of_the_engine(folder: str) -> None:
+    files = [f for ending in ("h", "cpp", "cu") for f in (ROOT / folder).rglob(f"*.{ending}")]
+    assert files
+    left = [fault for path in sorted(files) for fault in listed(cpp_comments(path), path)]
     assert not left, "\n".join(left)
 
 

@@ -17,7 +17,7 @@ namespace hr {
 
 namespace {
 
-// Rows drawn from `distinct` texts, near and far.
+// Rows drawn from `distinct` strings, near and far.
 Column random_strings(int64_t rows, uint64_t distinct, bool nulls) {
   std::mt19937_64 random(7);
   DictionaryBuilder builder;

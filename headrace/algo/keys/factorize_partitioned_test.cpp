@@ -138,7 +138,7 @@ TEST(NumberTexts, TakesAHeavyOneAmongMany) {
   check_texts(texts_of(keys, false, 0));
 }
 
-// Few rows, whose texts would fill what the limit leaves.
+// A few rows, whose strings would fill what the limit leaves.
 TEST(NumberTexts, AreManyWhereADictionaryWouldNotFit) {
   const Column differing = texts_of(random_keys(100'000, ~0ul), true, 200),
                repeating = texts_of(random_keys(100'000, 1000), true, 200);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys get the numbers that one walk over the rows would give them.
+// Keys get the numbers that a single pass over the rows would give them.
 #include "headrace/algo/keys/factorize.h"
 
 #include <gtest/gtest.h>

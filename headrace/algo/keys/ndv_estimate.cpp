@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kSample = 4096;
 constexpr int32_t kFrequent = 50;  // rows of a key in the sample
 constexpr uint64_t kNull = 0x6E756C6C;
-constexpr uint32_t kShortText = 6;  // bytes of texts that are packed as numbers
+constexpr uint32_t kShortText = 6;  // bytes of strings that are packed as numbers
 constexpr double kFewTexts = 1 << 17;
 
 /// Counts equal numbers of 32 bits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distinct keys guessed from a few rows, beside those that there are.
+// Distinct keys estimated from a sample of rows, compared with the true number.
 #include "headrace/algo/keys/ndv_estimate.h"
 
 #include "headrace/algo/keys/dictionary_encode.h"

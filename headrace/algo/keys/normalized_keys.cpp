@@ -167,7 +167,7 @@ StringView NormalizedKeys::ShortTexts::text(uint64_t code) const {
   return view;
 }
 
-// Fills in how texts are numbers; false where one is long or they are far apart.
+// Fills in how strings are packed as numbers; false where one is long or they are far apart.
 bool NormalizedKeys::find_short_texts(Field& field) {
   struct Range {
     uint64_t low = ~uint64_t{0}, high = 0;  // as if all were of kShortText bytes, with sizes
@@ -284,7 +284,7 @@ NormalizedKeys NormalizedKeys::of(std::string_view op, const std::vector<Column>
     all.push_back(field_of(op, column, options, true));
     wanted += bits_of(all.back().last());
   }
-  // Numbered texts take fewer bits, and to join fields costs more than to number their texts.
+  // Numbered strings take fewer bits, and to join fields costs more than to number their strings.
   for (size_t i = 0; wanted > 64 && i < all.size(); ++i)
     if (all[i].kind == Kind::kText) all[i] = field_of(op, columns[i], options, false);
   std::vector<Field> fields;
@@ -397,7 +397,7 @@ NormalizedKeys::Field NormalizedKeys::join(std::vector<Field> fields, int64_t ro
   Field joined;
   Column nullable;
   if (fields.size() == 1 && fields[0].top == UINT64_MAX && fields[0].can_miss) {
-    // Null beside 2^64 values: whatever its slot holds is one more number.
+    // Null in addition to 2^64 values: whatever its slot holds is one more number.
     nullable = fields[0].column;
     fields[0].can_miss = false;
     joined.can_miss = true;

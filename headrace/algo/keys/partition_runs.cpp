@@ -10,10 +10,10 @@ namespace hr {
 
 namespace {
 
-// In memory a run is a morsel. Under a budget the rows of a partition lie in as many chunks as
-// there are runs, each a 16th of a run while that is no more than a chunk may have: of 8 bytes a
-// row half a byte a row in all, whatever the length from 2^17 rows on. Of so many rows that these
-// are more than a run, the runs are so long that a run and the chunks take about the same.
+// In memory a run is a morsel. Under a budget the rows of a partition lie in one chunk for each
+// run, each a 16th of a run while that is no more than a chunk may have: of 8 bytes a row half a
+// byte a row in all, whatever the length from 2^17 rows on. Where the rows are so numerous that
+// these are more than a run, the runs are so long that a run and the chunks take about the same.
 int64_t run_length(int64_t rows) {
   constexpr int64_t kLeast = 1 << 17;
   const int64_t most_chunk = chunk_bytes_of(INT64_MAX);

@@ -77,10 +77,10 @@ namespace hr::cpu {
 
 namespace {
 
-/// Up to so many bins each task counts apart; beyond, all share one array.
+// Up to this number of bins each task counts separately; beyond, all share one array.
 constexpr int64_t kOwnBins = 1 << 17;
-/// Up to so many bins a task counts in four arrays by turns: equal values in a row need not wait
-/// for each other.
+// Up to this number of bins a task counts in four arrays by turns: equal values in a row need not
+// wait for each other.
 constexpr int64_t kBinsByTurns = 1 << 11;
 
 /// `count_block(begin, count, add)` calls add(i, slot) for each element; slot 0 is for what is
@@ -91,7 +91,7 @@ void count_blocks(const BufferAccess& access, int64_t bins, Buffer& counts,
   const int64_t rows = access.items;
   int64_t* total = counts.mutable_as<int64_t>();
   const int64_t slots = bins + 1;
-  // Adding up the bins of a task should cost little beside its rows.
+  // Adding up the bins of a task should cost little compared with its rows.
   const int64_t morsels = bins <= kOwnBins ? std::max<int64_t>(1, bins / 4096) : 1;
   const int64_t task_rows = morsels * kMorselRows;
   const auto add_up = [&](int64_t bin, int64_t number) {

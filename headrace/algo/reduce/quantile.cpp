@@ -100,7 +100,7 @@ Tensor quantile(const Column& column, std::span<const double> q, Interpolation i
       std::nth_element(picked + sorted_to, picked + rank, picked + count);
       sorted_to = rank + 1;
     }
-    // Which of the zeros came first has no meaning.
+    // The order of the zeros does not matter.
     for (int64_t i = 0; i < levels; ++i) {
       const auto [below, above, part] = places[static_cast<size_t>(i)];
       if (picks)

@@ -484,7 +484,7 @@ Column rolling(const Column& column, Aggregate aggregate, RollingOptions options
         return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::skewness>>>());
       case Aggregate::kKurtosis:
         return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::kurtosis>>>());
-      default:  // the median; the others have no such form
+      default:  // the median; the others have no rolling form
         return roll<In, double, MedianRoller<In>>(column, dtype, options, fewest, segments, false);
     }
   });

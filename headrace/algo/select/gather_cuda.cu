@@ -16,7 +16,7 @@ struct Found {
   unsigned long long first_negative;
 };
 
-/// `rows` may be null: then the positions are only looked at.
+// `rows` may be null: then the positions are only checked.
 template <class T>
 __global__ void rows_kernel(View<T> positions, int64_t num_rows, bool or_none,
                             int64_t* __restrict__ rows, Found* found) {

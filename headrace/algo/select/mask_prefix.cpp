@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a mask has to be looked at.
+// How much of a mask has to be read.
 #include "headrace/algo/select/mask_prefix.h"
 
 #include <algorithm>

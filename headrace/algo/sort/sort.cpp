@@ -361,8 +361,8 @@ class Sorter {
     return bytes;
   }
 
-  // So many buckets that each can be sorted in cache. Where not even the result fits in memory,
-  // only so many that one chunk of each and lane takes half of it.
+  // Enough buckets that each can be sorted in cache. Where not even the result fits in memory, only
+  // enough that one chunk of each and lane takes half of it.
   int levels_for(int64_t rows, bool held) const {
     const auto aimed = static_cast<uint64_t>(std::max<int64_t>(4 * rows / most_bucket_rows(), 2));
     const int cached = std::min(static_cast<int>(std::bit_width(aimed - 1)), kMostLevels);

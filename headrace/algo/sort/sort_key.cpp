@@ -48,7 +48,7 @@ int64_t common_prefix(std::string_view a, std::string_view b, int64_t most) {
   return same;
 }
 
-// Places of the texts of a dictionary in their order.
+// Ranks of the strings of a dictionary.
 Buffer ranks_of(const Dictionary& dictionary) {
   const int32_t size = dictionary.size();
   Buffer ranks = Buffer::allocate(int64_t{size} * static_cast<int64_t>(sizeof(int32_t)));

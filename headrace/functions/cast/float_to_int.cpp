@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers from floats, none of them made up.
+// Integers from floats, exact or an error.
 #include "headrace/functions/cast/float_to_int.h"
 
 #include "headrace/functions/cast/checked_cast.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of values, and times of texts.
+// Formats values as strings and parses times.
 #include "headrace/functions/cast/format_values.h"
 
 #include "headrace/algo/math/duration_text_math.h"
@@ -90,7 +90,7 @@ Column bools_as_text(const Column& column) {
   });
 }
 
-// The texts of a column of times by `write(row, civil_time, builder)`.
+// The strings of a column of times by `write(row, civil_time, builder)`.
 template <class Write>
 Column times_as_text(const Column& column, Write&& write) {
   const int64_t rows = column.num_rows();
@@ -164,7 +164,7 @@ Column durations_as_text(const Column& column) {
 
 // `zone`: of an instant, else null.
 bool read_iso(std::string_view text, const TimezoneRules* zone, CivilTime& civil_time) {
-  char padded[2 * kMaxIsoTime] = {};  // the parser looks beyond the text
+  char padded[2 * kMaxIsoTime] = {};  // the parser reads beyond the end
   if (text.size() >= kMaxIsoTime) return false;
   std::copy(text.begin(), text.end(), padded);
   const char* const end = padded + text.size();
@@ -207,7 +207,7 @@ std::string_view op_of(Dtype dtype) {
   return dtype.is_duration() ? "to_timedelta" : "to_datetime";
 }
 
-// Says what is wrong with a text; `civil_time`: null where it is none of the calendar.
+// Says what is wrong with a string; `civil_time`: null where it is none of the calendar.
 [[noreturn]] void refuse_time(int64_t row, std::string_view text, const std::string& pattern,
                               Dtype dtype, const CivilTime* civil_time) {
   int64_t count;

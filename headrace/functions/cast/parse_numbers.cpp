@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers from texts by the standard library's parser, which rounds correctly.
+// Numbers from strings by the standard library's parser, which rounds correctly.
 #include "headrace/functions/cast/parse_numbers.h"
 
 #include "headrace/algo/select/map_rows.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimals to and from numbers and texts.
+// Decimals to and from numbers and strings.
 #include "headrace/functions/cast/checked_cast.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
 #include "headrace/functions/strings/string_builder.h"

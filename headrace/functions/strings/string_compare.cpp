@@ -41,9 +41,9 @@ struct Needle {
   bool is_inline() const { return text.size() <= sizeof(StringView::inlined); }
 };
 
-// Which rows' texts are that of a needle that does not stand in its view. A block's views tell of
-// most rows that they differ; the bytes of the others, which lie far from each other, are fetched
-// before the first is looked at.
+// Which rows' strings equal a needle that does not stand in its view. A block's views tell of most
+// rows that they differ; the bytes of the others, which lie far from each other, are fetched before
+// the first is compared.
 Buffer match_long(const Column& column, const Needle& needle, const Mask* where) {
   const int64_t rows = column.num_rows();
   Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
@@ -79,7 +79,7 @@ Buffer match_long(const Column& column, const Needle& needle, const Mask* where)
   return bits;
 }
 
-// Which rows' texts are one of `texts`; of null rows it says anything.
+// Which rows' strings are one of `texts`; of null rows it says anything.
 Buffer match_strings(const Column& column, const std::vector<std::string_view>& texts,
                      const Mask* where) {
   const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());

@@ -76,7 +76,7 @@ Column test_strings(RegexAnchor anchor, const Column& strings, const RegexPatter
   return bool_column(rows, std::move(bits), null.any(), null);
 }
 
-/// What a match becomes: texts and groups in turn.
+// What a match becomes: literal strings and groups in turn.
 class Replacement {
  public:
   Replacement(const RegexPattern& pattern, const re2::RE2& regex, const std::string& fresh)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Search in texts on the CPU.
+// Search in strings on the CPU.
 #define HWY_TARGET_INCLUDE "headrace/functions/strings/string_search_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 #include "headrace/functions/strings/string_search_kernels.h"
@@ -25,7 +25,7 @@ size_t find_text(std::string_view text, std::string_view part) {
 #else
 namespace hn = hwy::HWY_NAMESPACE;
 
-// At least a vector of places where the part may begin; the last ones are looked at twice.
+// At least a vector of places where the part may begin; the last ones are compared twice.
 template <class D>
 size_t find_at_places(D d, std::string_view text, std::string_view part, size_t places) {
   const size_t lanes = hn::Lanes(d);
@@ -54,7 +54,7 @@ uint64_t read(const char* from) {
   return value;
 }
 
-// A text of 1 to 16 bytes, zeros behind it; reads no byte beside it.
+// A string of 1 to 16 bytes, followed by zeros; reads no other byte.
 void load_short(std::string_view text, uint64_t (&words)[2]) {
   const char* const data = text.data();
   const size_t size = text.size(), behind = 8 * (size & 7);
@@ -71,7 +71,7 @@ void load_short(std::string_view text, uint64_t (&words)[2]) {
                read<uint8_t>(data + size - 1) << (behind - 8);
 }
 
-// The part in a text of at most 16 bytes, which one vector holds.
+// The part in a string of at most 16 bytes, which one vector holds.
 template <class D>
 size_t find_in_short(D d, std::string_view text, std::string_view part) {
   uint64_t words[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts made of texts.
+// Strings made of strings.
 #include "headrace/functions/strings/string_transform.h"
 
 #include "headrace/base/enum_names.h"
@@ -304,7 +304,7 @@ struct StringStep final : OperatorOf<StringStep, StringOperator> {
 };
 
 struct StringConcat final : OperatorOf<StringConcat, StringOperator> {
-  std::vector<std::optional<std::string>> pieces{};  // fixed texts; none: the next input
+  std::vector<std::optional<std::string>> pieces{};  // literal strings; none: the next input
 
   std::string arguments() const override { return "concatenate"; }
 

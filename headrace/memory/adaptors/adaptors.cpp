@@ -93,7 +93,7 @@ void* RateLimitAdaptor::allocate(Stream stream, size_t bytes, size_t alignment) 
   sleep_ns(wait);
   try {
     return upstream().allocate(stream, bytes, alignment);
-  } catch (...) {  // what nobody got is not paid for
+  } catch (...) {  // a refused request is not paid for
     const std::lock_guard lock(mutex_);
     paid_until_ns_ -= price;
     throw;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each adaptor does beside passing requests on, also when upstream is slow to take a block.
+// What each adaptor does in addition to passing requests on, also when upstream is slow to take a
+// block.
 #include "headrace/memory/adaptors/adaptors.h"
 
 #include "headrace/base/error.h"

@@ -28,8 +28,8 @@ namespace {
 constexpr int kShards = 16;
 constexpr int kScopes = 64;
 
-// What malloc keeps in an arena is in nobody's count, and each thread would get one of its own:
-// 1.4 MB with 16 threads.
+// What malloc keeps in an arena is not counted, and each thread would get one of its own: 1.4 MB
+// with 16 threads.
 void keep_arenas_few() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 2);

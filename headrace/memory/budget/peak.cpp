@@ -22,7 +22,7 @@ namespace {
 constexpr Tag kTags = 1 << 16;  // the last one counts for all above it
 constexpr int64_t kLeastStep = 64 << 10;
 
-// Zero at the start of the process: pages of tags that nobody has cost nothing.
+// Zero at the start of the process: pages of unused tags cost nothing.
 constinit std::array<std::atomic<int64_t>, kTags> sums{};
 constinit std::atomic<int64_t> next_noting{kLeastStep};
 

@@ -47,8 +47,8 @@ class CudaResource {
 
 constinit thread_local ScopedStream* innermost = nullptr;
 
-// One stream a device, for work that nobody gave another one. Those of the first devices are found
-// without the lock, which every allocation would take.
+// One stream a device, for work that was not given another one. Those of the first devices are
+// found without the lock, which every allocation would take.
 constexpr int kQuick = 16;
 constinit std::array<std::atomic<uint64_t>, kQuick> quick_streams{};
 

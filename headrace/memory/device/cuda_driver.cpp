@@ -26,7 +26,7 @@ class DriverFunctions {
 
  private:
   static const Functions* find() {
-    // cuInit is done once devices are counted, and a made-up driver counts too.
+    // cuInit is done once devices are counted, and a test's driver counts too.
     if constexpr (!std::is_same_v<Functions, CudaDriver>)
       if (cuda_device_count() < 1) return nullptr;
     SharedLibrary cuda({"libcuda.so.1"});

@@ -119,7 +119,7 @@ void charge_block(Account& account, int64_t bytes, bool own) {
   account.external.used_bytes += bytes;
 }
 
-// It is somebody's from here on.
+// It has an owner from here on.
 void* enter_block(Devices& all, Account& account, DeviceBlockNode node) {
   void* const pointer = const_cast<void*>(node.key());
   const DeviceBlock& block = node.mapped();
@@ -407,7 +407,7 @@ void device_free(void* pointer, void* stream) noexcept {
       all.free.keep(std::move(node), gone);
     else
       gone.push_back(std::move(node));
-  } catch (const std::bad_alloc&) {  // then it is nobody's to the end
+  } catch (const std::bad_alloc&) {  // then it is unused to the end
   }
   give_back(device, gone);
 }

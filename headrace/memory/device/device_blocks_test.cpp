@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free blocks of devices: which request gets one, and when they go back; beside a made-up driver,
-// and on a GPU where there is one.
+// Free blocks of devices: which request gets one, and when they go back; with a fake driver, and on
+// a GPU where there is one.
 #include "headrace/memory/device/device_blocks.h"
 
 #include "headrace/base/error.h"
@@ -26,7 +26,7 @@ constexpr size_t kCard = 600 * kMb;
 void* const kLasting = reinterpret_cast<void*>(0x51000);
 void* const kOther = reinterpret_cast<void*>(0x52000);
 
-// What the made-up driver gave.
+// What the fake driver gave.
 struct Made {
   std::map<unsigned long long, size_t> live;
   unsigned long long next = uint64_t{1} << 40;
@@ -177,7 +177,7 @@ TEST_F(DeviceBlocksTest, TheyAreBounded) {
 }
 
 TEST_F(DeviceBlocksTest, ThreadsShareThem) {
-  std::vector<void*> blocks;  // enough that nobody asks the made-up driver, which has no lock
+  std::vector<void*> blocks;  // enough that the fake driver is not asked, which has no lock
   for (int i = 0; i < 16; ++i) blocks.push_back(device_allocate(kMb, 0, kLasting, 0));
   for (void* const block : blocks) device_free(block, nullptr);
   const int calls = made->calls;

@@ -56,7 +56,7 @@ void DeviceTier::enter(Residency& residency) {
   all_.push_back(&residency);
 }
 
-// Nobody waits here: the mover may wait for a stream whose work lets go of the buffer just now.
+// No thread waits here: the mover may wait for a stream whose work is releasing the buffer.
 bool DeviceTier::leave(Residency& residency) noexcept {
   const bool is_child = getpid() != process_;  // after a fork a device is of no use
   {

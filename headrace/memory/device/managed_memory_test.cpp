@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Managed memory beside a made-up driver: accounts, advice, and the refusal beyond the card.
+// Managed memory with a fake driver: accounts, advice, and the refusal beyond the card.
 #include "headrace/memory/device/managed_memory.h"
 
 #include "headrace/base/error.h"
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 constexpr size_t kCard = size_t{64} << 20;
 
-// What the made-up driver did.
+// What the fake driver did.
 struct Made {
   std::map<unsigned long long, size_t> live;
   std::vector<std::string> calls;

@@ -106,7 +106,7 @@ void leave(OwnBlock& block) {
 }
 
 int64_t with_header(size_t bytes) {
-  // Whole vectors, so that nobody has to clear the padding at the end of untouched pages.
+  // Whole vectors, so that the padding need not be cleared at the end of untouched pages.
   return static_cast<int64_t>((std::min(bytes, kMostBytes) + sizeof(OwnBlock) + 63) / 64 * 64);
 }
 

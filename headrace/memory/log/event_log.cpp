@@ -22,7 +22,7 @@ constexpr uint64_t kSizeMask = (uint64_t{1} << kSizeBits) - 1;
 constexpr int kThreadBits = 20;
 
 // 32 bytes. `size_and_lap` is written last and cleared first; a reader takes a slot only when it
-// finds the lap that it expects before and after. The words are atomic, so nobody races.
+// finds the lap that it expects before and after. The words are atomic, so there is no data race.
 struct Slot {
   std::atomic<uint64_t> size_and_lap{0};  // size below, 1 + lap modulo 65,535 above; 0: no event
   std::atomic<int64_t> time{0};           // steady clock
@@ -31,7 +31,7 @@ struct Slot {
 };
 
 // The ring fills one huge page, which the first event brings in: 4 KiB at a time its first lap
-// would cost 512 page faults, in the midst of somebody's work. Zero and not there until then.
+// would cost 512 page faults, in the midst of other work. Zero and not there until then.
 constexpr size_t kRingBytes = size_t{2} << 20;
 constinit std::array<std::byte, 2 * kRingBytes> ring_space{};
 static_assert(sizeof(Slot) * kSlots == kRingBytes);
@@ -134,7 +134,7 @@ void log_memory_event(MemoryAction action, const void* pointer, int64_t bytes, T
   Slot& slot = slot_of(index);
   if (index == 0) madvise(&slot, kRingBytes, MADV_HUGEPAGE);
   slot.size_and_lap.store(0, std::memory_order_relaxed);
-  slot.time.store(steady_now(), std::memory_order_release);  // nobody sees it with the old lap
+  slot.time.store(steady_now(), std::memory_order_release);  // no reader sees it with the old lap
   slot.pointer.store(reinterpret_cast<uintptr_t>(pointer), std::memory_order_release);
   slot.rest.store(rest, std::memory_order_release);
   slot.size_and_lap.store(lap_of(index) << kSizeBits | (static_cast<uint64_t>(bytes) & kSizeMask),

@@ -132,7 +132,7 @@ struct LogFileState {
   }
 
   // Writes what the ring holds. Waits for an event in the making only where the ring is nearly full
-  // or `all` are wanted.
+  // or `all` are needed.
   void read_ring(bool all) {
     const uint64_t end = next_memory_event();
     for (int turn = 0; error == 0 && next < end;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log file holds every event of its time, however many threads write and whatever goes wrong.
+// A log file holds every event of its time, however many threads write and whatever fails.
 #include "headrace/memory/log/log_file.h"
 
 #include "headrace/base/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operation of the pool costs, beside what it replaces.
+// What an operation of the pool costs, compared with what it replaces.
 #include "headrace/memory/adaptors/recording_adaptors.h"
 #include "headrace/memory/buffer/buffer.h"
 #include "headrace/memory/resource/pool.h"
@@ -108,7 +108,7 @@ int64_t page_faults() {
   return usage.ru_minflt;
 }
 
-// One page of each block is touched, since a block that nobody touches costs nobody anything.
+// One page of each block is touched, since an untouched block costs nothing.
 template <class Allocate, class Deallocate>
 void one_size(benchmark::State& state, Allocate&& allocate, Deallocate&& deallocate) {
   const auto bytes = static_cast<size_t>(state.range(0));

@@ -49,7 +49,7 @@ class Model {
     peak_ = std::max(peak_, used_);
   }
 
-  // Takes a random block out, after a look at its contents.
+  // Takes a random block out, after a check of its contents.
   std::pair<void*, size_t> take(uint64_t draw) {
     std::swap(order_[draw % order_.size()], order_.back());
     const uintptr_t begin = order_.back();

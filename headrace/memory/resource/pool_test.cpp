@@ -139,7 +139,7 @@ TEST(Pool, CountsTheResidentPagesOfLargeBlocks) {
   EXPECT_EQ(pool.cached_bytes(), 66 * kMega);
   EXPECT_EQ(use(78 * kMega, 78 * kMega), large);
   EXPECT_EQ(pool.cached_bytes(), 78 * kMega);
-  // Pages beyond a smaller request go back: they would be in nobody's count.
+  // Pages beyond a smaller request go back: they would not be counted.
   EXPECT_EQ(use(70 * kMega, 0), large);
   EXPECT_EQ(pool.cached_bytes(), 70 * kMega);
   // The block that fits best is taken.

@@ -94,7 +94,7 @@ class SystemResource {
   std::atomic<int64_t> kept_by_malloc_{0};
 };
 
-// The pool as a resource that nobody destroys.
+// The pool as a resource that is never destroyed.
 class DefaultPool {
  public:
   void* allocate(Stream s, size_t n, size_t a) { return default_pool().allocate(s, n, a); }
@@ -115,7 +115,7 @@ AnyResource first_resource() {
   return AnyResource(std::make_shared<DefaultPool>());
 }
 
-// What was set for places. The host's default is not in the list, so nobody waits for the lock
+// What was set for places. The host's default is not in the list, so no thread waits for the lock
 // as long as nothing was set.
 struct SetResources {
   std::mutex mutex;

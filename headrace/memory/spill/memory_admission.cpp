@@ -156,7 +156,7 @@ struct SpillEngine::Waiter {
   int64_t holds;
 };
 
-// Tries again whenever somebody gave something up, as long as that can help.
+// Tries again whenever memory was given up, as long as that can help.
 void SpillEngine::until_done(const std::function<bool()>& attempt,
                              const std::function<int64_t()>& bytes) {
   if (attempt()) return;
@@ -187,7 +187,7 @@ void SpillEngine::hold(const PinnedRange& range) {
   end_hold();
 }
 
-// False when there will be no room for `bytes`, whoever moves what can move.
+// False when there will be no room for `bytes`, no matter what is moved away.
 bool SpillEngine::wait_for_room(Turn& turn, int64_t bytes, bool& others_hold) {
   std::unique_lock lock(mutex_);
   others_hold = holds_ > blocked_;

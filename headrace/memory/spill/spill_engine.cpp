@@ -30,7 +30,7 @@ constexpr int64_t kMostTogether = int64_t{16} << 20;
 
 thread_local int64_t written_together = 1;
 
-// What moves together: large enough for the disk, small beside what the limit lets stay.
+// What moves together: large enough for the disk, small compared with what the limit lets stay.
 int64_t batch_bytes() {
   return std::clamp(memory_limit() / 64 / kSlotBytes * kSlotBytes, kSlotBytes, kMostTogether);
 }
@@ -171,13 +171,13 @@ int64_t SpillEngine::leave(Residency& residency) noexcept {
     chunk.file->give(chunk.slot, residency.slots());
     chunk.file.reset();
   }
-  if (residency.small_pages)  // whoever gets the block next may have huge ones
+  if (residency.small_pages)  // the block's next owner may have huge ones
     madvise(residency.address(0), static_cast<size_t>(residency.rep.block_bytes), MADV_HUGEPAGE);
   retire_empty_file();
   return charged;
 }
 
-// To give 100 MB of a file back takes the system 40 ms, so nobody waits for it.
+// To give 100 MB of a file back takes the system 40 ms, so no thread waits for it.
 void SpillEngine::retire_empty_file() noexcept {
   std::shared_ptr<SpillFile> empty;
   {
@@ -189,7 +189,7 @@ void SpillEngine::retire_empty_file() noexcept {
   if (!runner) return;
   try {
     runner([file = std::move(empty)] {});
-  } catch (...) {  // nobody to do it
+  } catch (...) {  // there is no mover
   }
 }
 
@@ -207,7 +207,7 @@ int64_t SpillEngine::cut(Residency& residency, int64_t capacity) {
     chunk.file.reset();
     chunk.state = ChunkState::kEmpty;
   }
-  // Before somebody claims the chunk that is left, or its old charge would be given back.
+  // Before another thread claims the chunk that is left, or its old charge would be given back.
   residency.rep.capacity_bytes = capacity;
   return freed;
 }
@@ -254,7 +254,7 @@ bool SpillEngine::pin_chunk(Residency& residency, int64_t index, bool write) {
   return bring(residency, index, write);
 }
 
-// The slow way: somebody moves the chunk, or we do.
+// The slow way: another thread moves the chunk, or this one does.
 bool SpillEngine::bring(Residency& residency, int64_t index, bool write) {
   Chunk& chunk = residency.chunks[static_cast<size_t>(index)];
   std::vector<Claim> run{{&residency, index}};
@@ -294,7 +294,7 @@ bool SpillEngine::bring(Residency& residency, int64_t index, bool write) {
   return true;
 }
 
-// Chunks behind the one in use, by somebody else, where there is room.
+// Chunks after the one in use, by another thread, where there is room.
 void SpillEngine::prefetch(Residency& residency, int64_t chunk) {
   const auto runner = runner_.load(std::memory_order_relaxed);
   if (!runner) return;
@@ -337,7 +337,7 @@ void SpillEngine::prefetch(Residency& residency, int64_t chunk) {
       release(run);
       keep_headroom();
     });
-  } catch (...) {  // nobody to do it: who pins the chunk fetches it
+  } catch (...) {  // no mover: the thread that pins the chunk fetches it
     release(run);
   }
 }
@@ -426,7 +426,7 @@ void SpillEngine::keep_headroom() {
       }
       cleaning_ = false;
     });
-  } catch (...) {  // nobody to do it: who needs room makes it
+  } catch (...) {  // no mover: the thread that needs room makes it
     cleaning_ = false;
   }
 }
@@ -529,7 +529,7 @@ bool SpillEngine::store(std::span<const Claim> run) {
   return true;
 }
 
-// A claimed chunk that has a copy, or that nobody ever wrote, leaves memory; the bytes freed.
+// A claimed chunk that has a copy, or that was never written, leaves memory; the bytes freed.
 int64_t SpillEngine::drop(const Claim& claim) {
   Residency& residency = *claim.residency;
   Chunk& chunk = residency.chunks[static_cast<size_t>(claim.chunk)];

@@ -34,7 +34,7 @@ constexpr int64_t kBlock = 64 * kKib / 8;  // words that share a seed, and are w
 struct Modelled {
   Buffer buffer;
   std::vector<uint64_t> seeds;
-  Buffer shared{};  // a second handle: nobody may write then
+  Buffer shared{};  // a second handle: writing is not allowed then
 };
 
 uint64_t word_of(uint64_t seed, int64_t at) {

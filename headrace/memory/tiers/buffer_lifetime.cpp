@@ -54,7 +54,7 @@ Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged)
       // What does not fit is charged chunk by chunk, if there is a disk for it.
       paid = paged && try_charge(capacity);
       if (!paid && (!paged || spill_limit() == 0)) charge_or_throw(capacity), paid = true;
-      // In fresh pages then: those of a cached block would be in nobody's count.
+      // In fresh pages then: those of a cached block would not be counted.
       rep->resource = paid && !alone ? resource : system_resource();
       rep->data = static_cast<std::byte*>(
           rep->resource->allocate(Stream{}, static_cast<size_t>(capacity), kAlignment));

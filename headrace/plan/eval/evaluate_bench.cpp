@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes and rows per second of fused chains over 2^26 rows (512 MB of float64), beside the same
-// loops written by hand: the floor.
+// Bytes and rows per second of fused chains over 2^26 rows (512 MB of float64), compared with the
+// same loops written by hand: the floor.
 #include "headrace/exec/workers.h"
 #include "headrace/plan/eval/evaluate.h"
 

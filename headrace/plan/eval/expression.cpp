@@ -428,8 +428,8 @@ int Program::compare_with_literal(Op op, int value, const Scalar& literal) {
   return apply(always ? Op::kLessEqual : Op::kGreater, operands);
 }
 
-// A signed value against an unsigned one of 64 bits, exactly: what is below zero becomes the least
-// value that gives the same answer, and both are compared unsigned.
+// A signed value against an unsigned one of 64 bits, exactly: what is below zero becomes the
+// minimum that gives the same answer, and both are compared unsigned.
 int Program::compare_signs(Op op, int integer, int natural) {
   const int wide = cast(integer, TypeId::kInt64);
   const auto raise = [&](int64_t least, int64_t add_one) {

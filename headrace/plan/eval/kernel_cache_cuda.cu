@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels compiled at run time: NVRTC is opened when the first one is wanted, and the machine code
+// Kernels compiled at run time: NVRTC is opened when the first one is needed, and the machine code
 // lies in a folder of the user, by hash, for later processes.
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"

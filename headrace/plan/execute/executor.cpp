@@ -76,7 +76,7 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   return std::get<Table>(std::move(made[0]));
 }
 
-// Takes the value that a plan inside an earlier step made (a concat looks at its parts one by one);
+// Takes the value that a plan inside an earlier step made (a concat reads its parts one by one);
 // false where there is none.
 bool settle(Node& node) {
   if (node.is_ready()) return true;
@@ -86,8 +86,8 @@ bool settle(Node& node) {
   return true;
 }
 
-// Whether what the table was to compute itself ran inside an earlier step (a concat looks at its
-// parts one by one): then nobody knows any more of what it was picked.
+// Whether what the table was to compute itself ran inside an earlier step (a concat reads its parts
+// one by one): then it is no longer known of what it was picked.
 bool inside_ran(const PlanStep& step) {
   std::unordered_set<const Node*> seen;
   std::vector<NodePtr> stack = step.outputs[0]->fields().inputs;
@@ -156,7 +156,7 @@ void run_step(const PlanStep& step) {
       std::vector<Value> values = run_fused_pass(step);
       for (size_t i = 0; i < values.size(); ++i) step.outputs[i]->finish(std::move(values[i]));
     } else if (first.kind() == NodeKind::kPart) {
-      // Its table ran before for somebody else.
+      // Its table ran before for another reader.
       step.outputs[0]->finish(
           std::get<Table>(step.inputs[0]->value()).column(first.fields().part()));
     } else {
@@ -179,7 +179,7 @@ void tell(StepClock& clock, const PlanStep& step) {
   clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes);
 }
 
-// Drops the outputs that ran inside an earlier step (a concat looks at its parts one by one); false
+// Drops the outputs that ran inside an earlier step (a concat reads its parts one by one); false
 // when nothing is left to run.
 bool drop_what_ran(PlanStep& step) {
   for (const NodePtr& output : step.outputs) settle(*output);
@@ -261,7 +261,7 @@ void force(std::span<const NodePtr> nodes) {
     }
     finish_same(steps[i]);
     for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
-    steps[i] = {};  // lets go of what nobody else holds, before the next step allocates
+    steps[i] = {};  // releases what is not held elsewhere, before the next step allocates
   }
   uses.begin(steps.size());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of a table node that nobody made.
+// Inputs that a table node computes while it reads them.
 #include "headrace/plan/execute/fused_inputs.h"
 
 #include "headrace/plan/eval/evaluate.h"

@@ -242,7 +242,7 @@ class Planner {
   }
 
   // A pass over the rows of one node. Under a memory limit values that take much of it together are
-  // not made before they are wanted, if they share no input, or if some are wanted before others;
+  // not made before they are needed, if they share no input, or if some are needed before others;
   // and never more at once than the workers can hold.
   void add_fused(size_t index) {
     const Signature& pass = pass_signature(nodes_.order()[index]);

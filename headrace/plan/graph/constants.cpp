@@ -264,7 +264,7 @@ class Fold {
     return is(1, number) ? kept(0) : is(0, number) ? kept(1) : nullptr;
   }
 
-  // Kleene's logic: an operand with this truth decides, also beside null; the other leaves the
+  // Kleene's logic: an operand with this truth decides, also next to null; the other leaves the
   // rest.
   NodePtr by_truth(bool deciding) const {
     for (const size_t k : {1, 0}) {

@@ -38,7 +38,7 @@ bool append_number(std::string& key, const NodePtr& node) {
 }
 
 // A number by its value, a column that is there by its memory, others by what they do: those that
-// the plan does not want, as columns that nobody looks at, did not become one.
+// the plan does not want, as columns that are never read, did not become one.
 void append_input(std::string& key, const NodePtr& node) {
   if (append_number(key, node)) return;
   const auto* column = node->is_ready() ? std::get_if<Column>(&node->value()) : nullptr;

@@ -29,7 +29,7 @@ bool eager() {
   return value;
 }
 
-// Held while a node lets go of its inputs: other threads may look at them meanwhile.
+// Held while a node releases its inputs: other threads may look at them meanwhile.
 ForkMutex& inputs_mutex() {
   return process_global([] { return ForkMutex(); });
 }
@@ -237,7 +237,7 @@ NodePtr make_node(Node::Fields&& fields) {
   note_structure(fields);
   fields.plan = current_plan();
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
-  // A scan waits until a column is wanted; a table over other nodes runs for all columns at once.
+  // A scan waits until a column is needed; a table over other nodes runs for all columns at once.
   const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
   if ((eager() || over_live) && !node->is_ready() && !scan) force(node);
   return node;

@@ -24,7 +24,7 @@ enum class Record : uint8_t { kScalar, kValue, kOperator, kTable, kPart };
 /// The nodes above some others, inputs before users.
 std::vector<NodePtr> ordered(std::span<const NodePtr> roots) {
   std::vector<NodePtr> order;
-  std::unordered_map<const Node*, bool> seen;  // whether its inputs were looked at
+  std::unordered_map<const Node*, bool> seen;  // whether its inputs were visited
   std::vector<NodePtr> stack(roots.begin(), roots.end());
   while (!stack.empty()) {
     const NodePtr node = stack.back();

@@ -85,7 +85,7 @@ void FilterReaders::add(const NodePtr& node) {
   inside_.insert(node.get());
 }
 
-// Whether somebody else reads the node.
+// Whether another node reads this one.
 bool FilterReaders::is_read(const Node* node) const {
   if (nodes_.is_root(node)) return true;
   const std::span<const Node* const> users = nodes_.users(node);

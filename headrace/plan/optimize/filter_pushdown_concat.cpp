@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters moved before rows that are put one behind the other, or are the first of equal ones.
+// Filters moved before rows that are concatenated, or are the first of equal ones.
 #include "headrace/plan/optimize/filter_pushdown_concat.h"
 
 #include "headrace/plan/graph/node_fields.h"

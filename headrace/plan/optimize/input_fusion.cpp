@@ -35,7 +35,7 @@ class Finder {
       if (is_other[i]) others_.insert(fields_.inputs[i].get());
   }
 
-  /// Rows that `mask` picks; null: chains over the rows that there are.
+  // Rows that `mask` picks; null: chains over all rows.
   std::shared_ptr<const RowPass> find(const NodePtr& mask) {
     auto pass = std::make_shared<RowPass>();
     pass->mask = mask;

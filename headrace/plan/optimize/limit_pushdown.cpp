@@ -21,9 +21,9 @@ int64_t first_rows_of(const Node& node) {
   return op ? op->first_rows() : -1;
 }
 
-constexpr int kMostNested = 64;  // parts whose own parts are looked at: bounds the recursion
+constexpr int kMostNested = 64;  // parts whose own parts are visited: bounds the recursion
 
-// Lives while a thread looks at the parts of one table.
+// Lives while a thread visits the parts of one table.
 struct LooksAtParts {
   LooksAtParts() { ++nested; }
   ~LooksAtParts() { --nested; }
@@ -33,7 +33,7 @@ struct LooksAtParts {
   static inline thread_local int nested = 0;
 };
 
-/// Columns of parts that stand one behind the other, of which only the first rows are wanted.
+// Columns of concatenated parts, of which only the first rows are needed.
 struct FirstOfParts final : TableOperator {
   FirstOfParts(int64_t first, size_t of) : rows(first), count(of) {}
 

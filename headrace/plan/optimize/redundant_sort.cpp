@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorted rows of which nobody asks the order.
+// Sorted rows of which the order does not matter.
 #include "headrace/plan/optimize/redundant_sort.h"
 
 #include "headrace/memory/log/advice.h"

@@ -11,7 +11,7 @@ namespace hr {
 
 namespace {
 
-// Stands for a value in an expression that nobody runs.
+// Stands for a value in an expression that never runs.
 struct StandIn final : Operator {
   explicit StandIn(std::string of) : text(std::move(of)) {}
 

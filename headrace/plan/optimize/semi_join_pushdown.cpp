@@ -47,7 +47,7 @@ class Side {
     return most(pick ? pick->fields().inputs[0] : own);
   }
 
-  /// The table of `key`, which `rows` has found, without rows that `values` says nobody wants.
+  // The table of `key`, which `rows` has found, without rows that `values` says are not needed.
   NodePtr table(const NodePtr& key, const TableOperator& join, const NodePtr& values,
                 const Node& reader, int depth = 0) const {
     const NodePtr table = table_of(key);
@@ -85,7 +85,7 @@ class Side {
     return rows == kUnknown ? std::numeric_limits<int64_t>::max() : rows;
   }
 
-  // Of a join that nobody planned before (its rows are matched once): the rows that have the
+  // Of a join that was not planned before (its rows are matched once): the rows that have the
   // column, all of which the join asks for.
   static std::optional<size_t> source_of(const Node::Fields& fields, int64_t part) {
     if (!may_change(fields)) return {};
@@ -121,7 +121,7 @@ class Side {
   }
 
   // Whether all that `reader` has of these rows is made by the table when it runs: a column that
-  // ran before for somebody else, or that this plan leaves out, has all rows.
+  // ran before for another reader, or that this plan leaves out, has all rows.
   static bool is_whole(const NodePtr& key, const NodePtr& table, const Node& reader) {
     const std::vector<NodePtr>& inputs = reader.fields().inputs;
     return std::all_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
@@ -129,7 +129,7 @@ class Side {
     });
   }
 
-  // One of the picks by one mask that nobody else reads, if these are all inputs with such rows.
+  // One of the picks by one mask that no other node reads, if these are all inputs with such rows.
   NodePtr sole_pick(const RowSource& source, const Node::Fields& fields, const Node& table) const {
     NodePtr first;
     for (const int64_t place : source.inputs) {
@@ -153,7 +153,7 @@ class Side {
       if (own.form != Form::kColumn || own.domain != rows.domain || !own.same_rows(rows))
         return false;
     }
-    // Rows that a mask picks are looked at where they are picked, and picked once.
+    // Rows that a mask picks are found where they are picked, and picked once.
     const NodePtr before = sole_pick(source, table.fields(), table);
     const auto base = [&](const NodePtr& node) { return before ? node->fields().inputs[0] : node; };
     // Of a join whose other side is there, or is read alone: what it leaves by itself.

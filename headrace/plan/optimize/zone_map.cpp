@@ -32,7 +32,7 @@ NodePtr compare(Op op, const NodePtr& a, const NodePtr& b) {
   return elementwise(op, {a, b});
 }
 
-// Null nodes are "nobody knows", which no other condition decides.
+// Null nodes are "unknown", which no other condition decides.
 NodePtr both(const NodePtr& a, const NodePtr& b) {
   return a && b ? elementwise(Op::kBitwiseAnd, {a, b}) : a ? a : b;
 }
@@ -59,7 +59,7 @@ class Bounds {
                   std::unordered_map<const Node*, NodePtr> others)
       : known_(std::move(known)), others_(std::move(others)) {}
 
-  /// Whether the test may be `wanted` of some row of a group; a null node: nobody knows.
+  // Whether the test may be `wanted` of some row of a group; a null node: unknown.
   NodePtr may_be(bool wanted, const NodePtr& test) {
     const Node::Fields& fields = test->fields();
     if (const auto it = known_.find(test.get()); it != known_.end()) {
@@ -82,7 +82,7 @@ class Bounds {
     const Operator& op = test ? *test : *fields.op;
     const Range range = wanted ? range_of(fields.inputs[0]) : Range{};
     if (!range) return nullptr;
-    // What the test reads beside the column, as it is now.
+    // What the test reads in addition to the column, as it is now.
     std::vector<NodePtr> inputs = fields.inputs;
     for (NodePtr& input : inputs)
       if (const auto it = others_.find(input.get()); it != others_.end()) input = it->second;

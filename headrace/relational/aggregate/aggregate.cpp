@@ -18,7 +18,7 @@ namespace hr {
 namespace {
 
 struct Found {
-  std::vector<GroupResults> results{};  ///< sorted where that is wanted
+  std::vector<GroupResults> results{};  ///< sorted where that is asked for
   bool first_seen = false;
 };
 

@@ -37,7 +37,7 @@ Grouped in_order_of(const Column& first_rows, Grouped grouped) {
 
 Buffer places_by_first_row(const std::vector<GroupResults>& partitions,
                            const std::vector<int64_t>& bases, int64_t groups, int64_t rows) {
-  // A mark a row that is somebody's first, then ranks of the marks.
+  // A mark for each row that is the first of a group, then ranks of the marks.
   Buffer marks = Buffer::allocate_zeroed(rows);
   Buffer ranks = Buffer::allocate(4 * rows);
   Buffer places = Buffer::allocate(4 * groups);

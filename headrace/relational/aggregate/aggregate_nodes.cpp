@@ -279,7 +279,7 @@ Table take_in_turn(const Table& wide, size_t num_keys, const std::string& name) 
   return Table(std::move(names), std::move(columns));
 }
 
-/// The greatest or least values of groups, one behind the other.
+// The greatest or least values of groups, concatenated.
 struct TopOfGroups final : OperatorOf<TopOfGroups, TableOperator> {
   int64_t keys = 0;
   bool largest = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Covariances and correlations of each two columns: tiles of columns, parts of rows.
+// Covariances and correlations of each pair of columns: tiles of columns, parts of rows.
 #include "headrace/relational/aggregate/correlation.h"
 
 #include "headrace/algo/reduce/reduce.h"
@@ -190,7 +190,7 @@ class Pairs {
   Buffer shifts_{};  // the same of the first pass, where values are missing
 };
 
-/// A value for each two columns, in a square.
+// A value for each pair of columns, in a square.
 struct ColumnPairs : Operator {
   std::string arguments() const override { return "of each two columns"; }
 

@@ -83,7 +83,7 @@ class DenseAggregator {
  public:
   DenseAggregator(const AggregatePlan& plan, const AccumulatorSource& source)
       : plan_(plan), source_(source), slots_(source.slots + source.has_others) {
-    // Merging costs little beside the rows, and each count fits into 32 bits.
+    // Merging costs little compared with the rows, and each count fits into 32 bits.
     morsels_ = num_morsels(source.rows);
     runs_ = std::clamp<int64_t>(source.rows / std::max<int64_t>(8 * source.slots, morsel_rows()), 1,
                                 64);

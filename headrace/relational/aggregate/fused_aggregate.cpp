@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group-by over rows that nobody made.
+// Group-by over rows that are computed while they are read.
 #include "headrace/relational/aggregate/fused_aggregate.h"
 
 #include "headrace/base/bits.h"
@@ -202,7 +202,7 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
   const NormalizeOptions packing{.ordered = options.order == GroupOrder::kSorted,
                                  .drop_missing = options.drop_missing};
   const std::vector<Column> key_columns = columns_at(inputs.given, keys);
-  if (inputs.rows > 4 * kFewSlots) {  // texts of all rows cost more to number
+  if (inputs.rows > 4 * kFewSlots) {  // strings of all rows cost more to number
     std::vector<Column> sample;
     for (const Column& key : key_columns) sample.push_back(key.slice(0, kFewSlots));
     if (!is_few(NormalizedKeys::of("groupby", sample, packing), picked.rows)) return make();

@@ -89,7 +89,7 @@ class PartitionedAggregator {
   }
 
   std::vector<GroupResults> run() {
-    // Several partitions make one result: large enough to leave for the disk, small beside a
+    // Several partitions make one result: large enough to leave for the disk, small compared with a
     // budget.
     constexpr int64_t kRows = 1 << 18, kShare = 32;
     const auto words = static_cast<int64_t>(2 + plan_.aggregates.size());
@@ -101,7 +101,7 @@ class PartitionedAggregator {
     const auto count = static_cast<int64_t>(results.size());
     parallel_for(count, [&](int64_t i) {
       // From the last partition to the first: what was written last is still in memory, and a
-      // budget does not take the many looks at one chunk for scans that begin again.
+      // budget does not take the many reads of one chunk for scans that begin again.
       const int64_t k = count - 1 - i;
       std::vector<GroupResults> partitions;
       const int64_t end = std::min((k + 1) * together, split_.partitions);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group-by of which only some keys are wanted.
+// Group-by of which only some keys are needed.
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
 
 #include "headrace/relational/join/join.h"
@@ -11,7 +11,7 @@ namespace hr {
 
 namespace {
 
-// A group costs more than a look at its key, so half of the rows may stay.
+// A group costs more than a lookup of its key, so half of the rows may stay.
 constexpr int64_t kShare = 2;
 constexpr int64_t kSmaller = 4;
 

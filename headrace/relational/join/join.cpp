@@ -34,7 +34,7 @@ BufferAccess writes_int32(const Buffer& buffer, int64_t rows) {
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-// Keys of 8 bytes are taken as they lie.
+// Keys of 8 bytes are used in place.
 bool lies_ready(const Column& column) {
   return column.dtype().storage().is_integer() && column.dtype().size_bytes() == 8 &&
          column.null_count() == 0;
@@ -170,7 +170,7 @@ class Join {
     return result;
   }
 
-  // What stands where each morsel begins, one behind the other.
+  // What stands where each morsel begins, concatenated.
   static Tensor compact(Buffer& pieces, const std::vector<int64_t>& at) {
     const int64_t rows = at.back();
     if (4 * rows == pieces.size_bytes()) {
@@ -269,7 +269,7 @@ class Join {
     parallel_morsels(rows, [&](Morsel morsel) {
       int64_t to = at[static_cast<size_t>(morsel.index)];
       for (int64_t row = morsel.begin; row < morsel.end;) {
-        // A piece whose result is small beside any budget.
+        // A piece whose result is small compared with any budget.
         int64_t end = row, size = 0;
         while (end < morsel.end && end - row < kPieceRows && size < kPieceRows)
           size += rows_of(count_of(begins, counts, end++));
@@ -296,7 +296,7 @@ class Join {
     return counts ? counts[row] : begins[row] != static_cast<uint32_t>(kNone);
   }
 
-  // Right rows that nobody met, by morsel; in the order of the table first.
+  // Right rows without a match, by morsel; in the order of the table first.
   std::vector<int64_t> count_unmatched() {
     std::vector<int64_t> unmatched(static_cast<size_t>(num_morsels(right_.rows)), 0);
     is_unmatched_ = Buffer::allocate_zeroed(right_.rows);

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kPartRows = int64_t{1} << 15;  // whose slots and rows stay in the L2 cache
 constexpr int64_t kFewSlots = 4096;
 constexpr uint64_t kMostKeysARow = 128;       // of the range: 32 bytes of map a row
-constexpr uint32_t kFewRows = 8;              // of a slot, that are looked at one by one
+constexpr uint32_t kFewRows = 8;              // of a slot, compared one by one
 constexpr uint64_t kOne = uint64_t{1} << 16;  // row, in a hashed slot's entry
 
 // The bits of a hashed slot's entry that stand for a key: 4 of 16, by bits of the hash that have
@@ -48,7 +48,7 @@ bool order_slot(uint64_t* keys, uint32_t* rows, uint64_t count) {
 
 }  // namespace
 
-// By the range of the keys, signed or unsigned, beside how many there are.
+// By the range of the keys, signed or unsigned, compared with their number.
 void JoinHashTable::choose_slots(const JoinKeys& keys) {
   if (num_rows_ == 0) return;
   range_ = range_of(keys);

@@ -152,7 +152,7 @@ struct JoinFilter final : OperatorOf<JoinFilter, Predicate> {
   static auto parameters(auto& self) { return std::tie(self.pairs); }
 };
 
-// A join of which only rows with one of each `required` side are wanted; none for one that there is
+// A join of which only rows with one of each `required` side are needed; none for one that there is
 // not.
 std::optional<JoinKind> kind_without(JoinKind kind, const std::vector<bool>& required) {
   const bool left = required[0], right = required[1];

@@ -14,7 +14,7 @@ namespace hr {
 namespace {
 
 constexpr int64_t kSample = 4096;
-// To leave rows out costs a look at each key and a copy of what stays, so a quarter may stay, and
+// To leave rows out costs a lookup of each key and a copy of what stays, so a quarter may stay, and
 // of a join that leaves out nearly all by itself there is nothing to spare. A set of more than a
 // 16th of the rows is seldom one that leaves many out, and costs as much as it spares
 // (docs/design/join.md).

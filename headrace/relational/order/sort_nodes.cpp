@@ -74,7 +74,7 @@ std::string why_unsortable(std::span<const Value> keys) {
 /// Columns in the order of keys, all rows or the first ones.
 struct Sort final : OperatorOf<Sort, TableOperator> {
   std::vector<SortOrder> orders{};
-  int64_t first = -1;  // so many rows; all of them unless positive or 0
+  int64_t first = -1;  // this number of rows; all of them unless positive or 0
 
   std::string_view name() const override { return "sort_values"; }
 
