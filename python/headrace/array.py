@@ -67,29 +67,54 @@ class Array(Deferred):
     # ---- shape -----------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape; runs the plan if it depends on the data."""
+        """Shape; runs the plan if it depends on the data.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).shape
+        (2, 3)
+        """
         if any(size < 0 for size in self._node.shape):
             _core.force([self._node])
         return tuple(self._node.shape)
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """Number of dimensions.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).ndim
+        2
+        """
         return len(self._node.shape)
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """Number of elements.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).size
+        6
+        """
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """Bytes of all elements.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).nbytes
+        48
+        """
         return self.size * self.dtype.itemsize
 
     @property
     def T(self) -> Array:  # noqa: N802
-        """The transposed view."""
+        """The transposed view.
+
+        >>> import headrace as hr
+        >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).T.tolist()
+        [[1, 4], [2, 5], [3, 6]]
+        """
         return self.transpose()
 
     def transpose(self, *axes: int) -> Array:
@@ -193,47 +218,102 @@ class Array(Deferred):
         return Array(_core.reduction_axis(kind, self._node, axis % self.ndim, ddof))
 
     def sum(self, axis: int | None = None) -> Array:
-        """Sum: integers in 64 bits, floats in a fixed order, so the same for any thread count."""
+        """Sum: integers in 64 bits, floats in a fixed order, so the same for any thread count.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).sum().item()
+        9.0
+        """
         return self._along("sum", axis)
 
     def prod(self, axis: int | None = None) -> Array:
-        """Product."""
+        """Product.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).prod().item()
+        12.0
+        """
         return self._along("prod", axis)
 
     def mean(self, axis: int | None = None) -> Array:
-        """Arithmetic mean; NaN for no elements."""
+        """Arithmetic mean; NaN for no elements.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).mean().item()
+        3.0
+        """
         return self._along("mean", axis)
 
     def var(self, axis: int | None = None, ddof: int = 0) -> Array:
-        """Variance with NumPy's default of `ddof=0`."""
+        """Variance with NumPy's default of `ddof=0`.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).var().item()
+        4.666666666666667
+        """
         return self._along("var", axis, ddof)
 
     def std(self, axis: int | None = None, ddof: int = 0) -> Array:
-        """Standard deviation with NumPy's default of `ddof=0`."""
+        """Standard deviation with NumPy's default of `ddof=0`.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 3.0]).std().item()
+        1.0
+        """
         return self._along("std", axis, ddof)
 
     def min(self, axis: int | None = None) -> Array:
-        """Smallest element; NaN if there is one."""
+        """Smallest element; NaN if there is one.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).min().item()
+        1.0
+        """
         return self._along("min", axis)
 
     def max(self, axis: int | None = None) -> Array:
-        """Largest element; NaN if there is one."""
+        """Largest element; NaN if there is one.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).max().item()
+        6.0
+        """
         return self._along("max", axis)
 
     def argmin(self, axis: int | None = None) -> Array:
-        """Position of the first smallest element."""
+        """Position of the first smallest element.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).argmin().item()
+        0
+        """
         return self._along("argmin", axis)
 
     def argmax(self, axis: int | None = None) -> Array:
-        """Position of the first largest element."""
+        """Position of the first largest element.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0, 6.0]).argmax().item()
+        2
+        """
         return self._along("argmax", axis)
 
     def any(self, axis: int | None = None) -> Array:
-        """True if some element is true."""
+        """True if some element is true.
+
+        >>> import headrace as hr
+        >>> hr.asarray([0, 2]).any().item()
+        True
+        """
         return self._along("any", axis)
 
     def all(self, axis: int | None = None) -> Array:
-        """True if all elements are true."""
+        """True if all elements are true.
+
+        >>> import headrace as hr
+        >>> hr.asarray([0, 2]).all().item()
+        False
+        """
         return self._along("all", axis)
 
     # ---- evaluation ------------------------------------------------------------------------------

@@ -84,7 +84,12 @@ class Deferred(_core.BufferSource):
 
     @property
     def dtype(self) -> DType:
-        """Element type, known before anything runs."""
+        """Element type, known before anything runs.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).dtype
+        dtype('int64')
+        """
         return DType(self._node.dtype)
 
     def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
@@ -330,7 +335,12 @@ class Deferred(_core.BufferSource):
     __hash__ = None  # type: ignore[assignment]
 
     def abs(self) -> Self:
-        """Absolute values."""
+        """Absolute values.
+
+        >>> import headrace as hr
+        >>> hr.Series([-2, 5]).abs().to_list()
+        [2, 5]
+        """
         return self._elementwise("abs", self)
 
     def clip(self, lower: Any = None, upper: Any = None) -> Self:

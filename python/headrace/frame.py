@@ -139,7 +139,12 @@ class DataFrame(
 
     @classmethod
     def from_records(cls, data: Any, columns: Iterable[str] | None = None) -> DataFrame:
-        """Build a frame from rows: lists, tuples, dictionaries, or NumPy records."""
+        """Build a frame from rows: lists, tuples, dictionaries, or NumPy records.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame.from_records([(1, "a"), (2, "b")], columns=["x", "y"]).to_dict()
+        {'x': [1, 2], 'y': ['a', 'b']}
+        """
         return cls(data, columns)
 
     @classmethod
@@ -220,7 +225,13 @@ class DataFrame(
     # ---- shape -----------------------------------------------------------------------------------
     @property
     def columns(self) -> Names:
-        """Column names, in order; ``df.columns = [...]`` renames all of them."""
+        """Column names, in order; ``df.columns = [...]`` renames all of them.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.columns
+        ['x', 'y']
+        """
         return Names(self._nodes)
 
     @columns.setter
@@ -235,7 +246,13 @@ class DataFrame(
 
     @property
     def dtypes(self) -> Dtypes:
-        """Element type of each column, known before anything runs."""
+        """Element type of each column, known before anything runs.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.dtypes
+        {'x': dtype('int64'), 'y': dtype('float64')}
+        """
         return Dtypes({name: Series(node).dtype for name, node in self._nodes.items()})
 
     def __len__(self) -> int:
@@ -245,7 +262,13 @@ class DataFrame(
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns; runs the plan if the row count depends on the data."""
+        """Rows and columns; runs the plan if the row count depends on the data.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.shape
+        (3, 2)
+        """
         return (len(self), len(self._nodes))
 
     def __iter__(self) -> Iterator[str]:
@@ -258,17 +281,35 @@ class DataFrame(
 
     @property
     def ndim(self) -> int:
-        """Always 2."""
+        """Always 2.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.ndim
+        2
+        """
         return 2
 
     @property
     def size(self) -> int:
-        """Number of values."""
+        """Number of values.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.size
+        6
+        """
         return len(self) * len(self._nodes)
 
     @property
     def empty(self) -> bool:
-        """Whether the frame has no rows or no columns."""
+        """Whether the frame has no rows or no columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.empty
+        False
+        """
         return self.size == 0
 
     def __contains__(self, name: object) -> bool:

@@ -158,7 +158,12 @@ class FrameArithmetic:
 
     # ---- element-wise ----------------------------------------------------------------------------
     def abs(self) -> DataFrame:
-        """Absolute values."""
+        """Absolute values.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [-1, 2]}).abs().to_dict()
+        {'x': [1, 2]}
+        """
         return self._of_each(abs)
 
     def round(self: Any, decimals: int | Mapping[str, int] = 0) -> DataFrame:
@@ -377,15 +382,30 @@ class FrameArithmetic:
         return self._of_each(lambda column: column.cumsum())
 
     def cumprod(self) -> DataFrame:
-        """Cumulative products of each column."""
+        """Cumulative products of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [2, 1, 3]}).cumprod().to_dict()
+        {'x': [2, 2, 6]}
+        """
         return self._of_each(lambda column: column.cumprod())
 
     def cummin(self) -> DataFrame:
-        """Cumulative minima of each column."""
+        """Cumulative minima of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [2, 1, 3]}).cummin().to_dict()
+        {'x': [2, 1, 1]}
+        """
         return self._of_each(lambda column: column.cummin())
 
     def cummax(self) -> DataFrame:
-        """Cumulative maxima of each column."""
+        """Cumulative maxima of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [2, 1, 3]}).cummax().to_dict()
+        {'x': [2, 2, 3]}
+        """
         return self._of_each(lambda column: column.cummax())
 
     def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Any:

@@ -158,7 +158,13 @@ class FrameColumns:
         return self[name] if name in self._nodes else default
 
     def keys(self: Any) -> Any:
-        """The column names."""
+        """The column names.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> list(df.keys())
+        ['x', 'y']
+        """
         return self.columns
 
     def items(self: Any) -> Iterator[tuple[str, Series]]:

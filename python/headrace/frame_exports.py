@@ -116,11 +116,31 @@ class FrameExports:
 
     @property
     def values(self: Any) -> np.ndarray[Any, Any]:
-        """The same as `to_numpy`."""
+        """The same as `to_numpy`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).values
+        array([[1, 3],
+               [2, 4]])
+        """
         return self.to_numpy()  # type: ignore[no-any-return]
 
     def to_string(self: Any) -> str:
-        """All rows and columns in the format of `print`."""
+        """All rows and columns in the format of `print`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> print(df.to_string())
+        shape: (3, 2)
+        ┌───────┬─────────┐
+        │ x     ┆ y       │
+        │ int64 ┆ float64 │
+        ╞═══════╪═════════╡
+        │     1 ┆     1.5 │
+        │     2 ┆    null │
+        │     6 ┆     2.5 │
+        └───────┴─────────┘
+        """
         from headrace.display import frame_text
 
         return frame_text(self, whole=True)
@@ -132,7 +152,13 @@ class FrameExports:
         return frame_html(self, whole=True)
 
     def memory_usage(self: Any, *, deep: bool = True) -> Any:
-        """Bytes of each column: values, validity and text; `deep` has no effect; evaluates."""
+        """Bytes of each column: values, validity and text; `deep` has no effect; evaluates.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.memory_usage().to_dict()
+        {'x': 24, 'y': 25}
+        """
         from headrace.column_values import column_values
 
         self._table()

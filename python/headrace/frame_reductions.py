@@ -188,23 +188,47 @@ class FrameReductions:
         return LabelledSeries(DataFrame._of(nodes, self._labels), None)
 
     def sum(self, axis: Axis = 0, *, numeric_only: bool | None = None, min_count: int = 0) -> Any:
-        """Sums, skipping null and NaN."""
+        """Sums, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.sum().to_dict()
+        {'x': 9.0, 'y': 4.0}
+        """
         if min_count == 0:
             return self._each("sum", axis, numeric_only)
         return self._each("sum", axis, numeric_only, min_count=min_count)
 
     def prod(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Products, skipping null and NaN."""
+        """Products, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.prod().to_dict()
+        {'x': 12.0, 'y': 3.75}
+        """
         return self._each("prod", axis, numeric_only)
 
     product = prod
 
     def mean(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Means, skipping null and NaN."""
+        """Means, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.mean().to_dict()
+        {'x': 3.0, 'y': 2.0}
+        """
         return self._each("mean", axis, numeric_only)
 
     def median(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Medians, skipping null and NaN."""
+        """Medians, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.median().to_dict()
+        {'x': 2.0, 'y': 2.0}
+        """
         return self._each("median", axis, numeric_only)
 
     def quantile(
@@ -237,15 +261,33 @@ class FrameReductions:
         return DataFrame({str(c.name): c.quantile(q, interpolation) for c in columns})
 
     def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Standard deviations, with divisor ``n - ddof``."""
+        """Standard deviations, with divisor ``n - ddof``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.std().round(6).to_dict()
+        {'x': 2.645751, 'y': 0.707107}
+        """
         return self._each("std", axis, numeric_only, ddof=ddof)
 
     def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Variances, with divisor ``n - ddof``."""
+        """Variances, with divisor ``n - ddof``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.var().round(6).to_dict()
+        {'x': 7.0, 'y': 0.5}
+        """
         return self._each("var", axis, numeric_only, ddof=ddof)
 
     def sem(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Standard errors of the means; see `Series.sem`."""
+        """Standard errors of the means; see `Series.sem`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.sem().round(6).to_dict()
+        {'x': 1.527525, 'y': 0.5}
+        """
         return self._each("sem", axis, numeric_only, ddof=ddof)
 
     def skew(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
@@ -258,7 +300,12 @@ class FrameReductions:
         return self._each("skew", axis, numeric_only)
 
     def kurt(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Excess kurtosis of samples; see `Series.kurt`."""
+        """Excess kurtosis of samples; see `Series.kurt`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 5, 9]}).kurt().round(6).to_dict()
+        {'x': -0.581894}
+        """
         return self._each("kurt", axis, numeric_only)
 
     kurtosis = kurt
@@ -285,34 +332,74 @@ class FrameReductions:
         return DataFrame._of(found)
 
     def min(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Minima, skipping null and NaN."""
+        """Minima, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.min().to_dict()
+        {'x': 1.0, 'y': 1.5}
+        """
         return self._each("min", axis, numeric_only)
 
     def max(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
-        """Maxima, skipping null and NaN."""
+        """Maxima, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.max().to_dict()
+        {'x': 6.0, 'y': 2.5}
+        """
         return self._each("max", axis, numeric_only)
 
     def any(self, axis: Axis = 0) -> Any:
-        """Whether any value is true (nonzero)."""
+        """Whether any value is true (nonzero).
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [0, 2], "y": [0, 0]}).any().to_dict()
+        {'x': True, 'y': False}
+        """
         return self._each("any", axis)
 
     def all(self, axis: Axis = 0) -> Any:
-        """Whether all values are true (nonzero), skipping missing ones."""
+        """Whether all values are true (nonzero), skipping missing ones.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [0, 2], "y": [1, 1]}).all().to_dict()
+        {'x': False, 'y': True}
+        """
         return self._each("all", axis)
 
     def count(self: Any, axis: Axis = 0) -> Any:
-        """Counts of values that are neither null nor NaN, for all but complex columns."""
+        """Counts of values that are neither null nor NaN, for all but complex columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.count().to_dict()
+        {'x': 3, 'y': 2}
+        """
         if axis in (1, "columns"):
             columns = [self[name] for name in self._unlabelled()]
             return self._of_each_row("count", _counts(columns))
         return self._each("count")
 
     def idxmin(self) -> Any:
-        """Label, or position, of the first minimum of each column."""
+        """Label, or position, of the first minimum of each column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.idxmin().to_dict()
+        {'x': 0, 'y': 0}
+        """
         return self._each("idxmin")
 
     def idxmax(self) -> Any:
-        """Label, or position, of the first maximum of each column."""
+        """Label, or position, of the first maximum of each column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.idxmax().to_dict()
+        {'x': 2, 'y': 2}
+        """
         return self._each("idxmax")
 
     def agg(self: Any, func: Any) -> Any:
@@ -380,7 +467,12 @@ class FrameReductions:
         return self._pairs("corr", numeric_only, _core.correlation)
 
     def cov(self, *, numeric_only: bool | None = None) -> DataFrame:
-        """Covariance of each pair of numeric columns, over complete pairs; evaluates."""
+        """Covariance of each pair of numeric columns, over complete pairs; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 3], "y": [2, 4, 6]}).cov().to_dict()
+        {'x': [1.0, 2.0], 'y': [2.0, 4.0]}
+        """
         return self._pairs("cov", numeric_only, functools.partial(_core.covariance, ddof=1))
 
     def describe(

@@ -255,19 +255,43 @@ class GroupBy(GroupPicks):
         return frame
 
     def sum(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
-        """Sum of each group; null with fewer than `min_count` values."""
+        """Sum of each group; null with fewer than `min_count` values.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.sum().to_dict()
+        {'id': [1, 2], 'x': [8, 4]}
+        """
         return self._each("sum", numeric_only, min_count=min_count)
 
     def prod(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
-        """Product of each group; null with fewer than `min_count` values."""
+        """Product of each group; null with fewer than `min_count` values.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.prod().to_dict()
+        {'id': [1, 2], 'x': [15, 4]}
+        """
         return self._each("prod", numeric_only, min_count=min_count)
 
     def mean(self, numeric_only: bool | None = None) -> Any:
-        """Mean of each group; null if the group has no values."""
+        """Mean of each group; null if the group has no values.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.mean().to_dict()
+        {'id': [1, 2], 'x': [4.0, 4.0]}
+        """
         return self._each("mean", numeric_only)
 
     def median(self, numeric_only: bool | None = None) -> Any:
-        """Median of each group; null if the group has no values."""
+        """Median of each group; null if the group has no values.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.median().to_dict()
+        {'id': [1, 2], 'x': [4.0, 4.0]}
+        """
         return self._each("median", numeric_only)
 
     def quantile(
@@ -299,15 +323,33 @@ class GroupBy(GroupPicks):
         return self._made(group_quantiles(self, q, interpolation, numeric_only))
 
     def var(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Variance of each group; null with `ddof` values or fewer."""
+        """Variance of each group; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.var().to_dict()
+        {'id': [1, 2], 'x': [2.0, None]}
+        """
         return self._each("var", numeric_only, ddof=ddof)
 
     def std(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Standard deviation of each group; null with `ddof` values or fewer."""
+        """Standard deviation of each group; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.x.std().round(6).to_dict()
+        {1: 1.414214, 2: None}
+        """
         return self._each("std", numeric_only, ddof=ddof)
 
     def sem(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
-        """Standard error of each group's mean: standard deviation over the root of the count."""
+        """Standard error of each group's mean: standard deviation over the root of the count.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.x.sem().to_dict()
+        {1: 1.0, 2: None}
+        """
         return self._each("sem", numeric_only, ddof=ddof)
 
     def skew(self, numeric_only: bool | None = None) -> Any:
@@ -321,39 +363,93 @@ class GroupBy(GroupPicks):
         return self._each("skew", numeric_only)
 
     def kurt(self, numeric_only: bool | None = None) -> Any:
-        """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal."""
+        """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 1, 1, 1], "x": [1, 2, 5, 9]})
+        >>> df.groupby("id").x.kurt().round(6).to_list()
+        [-0.581894]
+        """
         return self._each("kurt", numeric_only)
 
     def min(self, numeric_only: bool | None = None) -> Any:
-        """Minimum of each group; strings and categories compare alphabetically."""
+        """Minimum of each group; strings and categories compare alphabetically.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.min().to_dict()
+        {'id': [1, 2], 'x': [3, 4]}
+        """
         return self._each("min", numeric_only)
 
     def max(self, numeric_only: bool | None = None) -> Any:
-        """Maximum of each group."""
+        """Maximum of each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.max().to_dict()
+        {'id': [1, 2], 'x': [5, 4]}
+        """
         return self._each("max", numeric_only)
 
     def first(self, numeric_only: bool | None = None) -> Any:
-        """First non-missing value of each group."""
+        """First non-missing value of each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.first().to_dict()
+        {'id': [1, 2], 'x': [3, 4]}
+        """
         return self._each("first", numeric_only)
 
     def last(self, numeric_only: bool | None = None) -> Any:
-        """Last non-missing value of each group."""
+        """Last non-missing value of each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.last().to_dict()
+        {'id': [1, 2], 'x': [5, 4]}
+        """
         return self._each("last", numeric_only)
 
     def any(self) -> Any:
-        """Whether any value of a group is true (nonzero)."""
+        """Whether any value of a group is true (nonzero).
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [0, 5, 0]}).groupby("id")
+        >>> groups.any().to_dict()
+        {'id': [1, 2], 'x': [True, False]}
+        """
         return self._each("any")
 
     def all(self) -> Any:
-        """Whether all values of a group are true (nonzero)."""
+        """Whether all values of a group are true (nonzero).
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [0, 5, 0]}).groupby("id")
+        >>> groups.all().to_dict()
+        {'id': [1, 2], 'x': [False, False]}
+        """
         return self._each("all")
 
     def count(self) -> Any:
-        """Number of non-missing values of each group."""
+        """Number of non-missing values of each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.count().to_dict()
+        {'id': [1, 2], 'x': [2, 1]}
+        """
         return self._each("count")
 
     def nunique(self, dropna: bool = True) -> Any:
-        """Number of distinct values of each group; ``dropna=False`` counts missing as one."""
+        """Number of distinct values of each group; ``dropna=False`` counts missing as one.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.nunique().to_dict()
+        {'id': [1, 2], 'x': [2, 1]}
+        """
         if dropna:
             return self._each("nunique")
         words = []
@@ -366,15 +462,33 @@ class GroupBy(GroupPicks):
         return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
 
     def idxmin(self) -> Any:
-        """Row position of each group's minimum, the first of equals."""
+        """Row position of each group's minimum, the first of equals.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.idxmin().to_dict()
+        {'id': [1, 2], 'x': [0, 2]}
+        """
         return self._each("idxmin")
 
     def idxmax(self) -> Any:
-        """Row position of each group's maximum, the first of equals."""
+        """Row position of each group's maximum, the first of equals.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.idxmax().to_dict()
+        {'id': [1, 2], 'x': [1, 2]}
+        """
         return self._each("idxmax")
 
     def size(self) -> Any:
-        """Number of rows of each group."""
+        """Number of rows of each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.size().to_dict()
+        {1: 2, 2: 1}
+        """
         return self._series(self._frame([Words("size", "size")]), "size")
 
     def corr(
@@ -479,6 +593,11 @@ class GroupBy(GroupPicks):
         """The group's aggregate for each row, in row order; null for dropped rows.
 
         Also ``"cumsum"``, ``"rank"``, ``"shift"`` and similar, which are methods as well.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.transform("sum").to_dict()
+        {'x': [8, 8, 4]}
         """
         from headrace.frame import DataFrame
 

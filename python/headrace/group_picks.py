@@ -74,13 +74,25 @@ class GroupPicks(GroupRows):
         return self._picked_rows(self.cumcount() < n)
 
     def tail(self: Any, n: int = 5) -> Any:
-        """The last `n` rows of each group, in row order."""
+        """The last `n` rows of each group, in row order.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.tail(1).to_dict()
+        {'id': [1, 2], 'x': [5, 4]}
+        """
         mark("tail")
         n = whole_number("tail", "n", n)
         return self._picked_rows(self._behind() < n)
 
     def nth(self: Any, n: int) -> Any:
-        """The row at position `n` of each group, counted from the end if negative."""
+        """The row at position `n` of each group, counted from the end if negative.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.nth(0).to_dict()
+        {'id': [1, 2], 'x': [3, 4]}
+        """
         mark("nth")
         n = whole_number("nth", "n", n)
         return self._picked_rows(self.cumcount() == n if n >= 0 else self._behind() == -n - 1)
@@ -94,7 +106,13 @@ class GroupPicks(GroupRows):
 
     @property
     def ngroups(self: Any) -> int:
-        """The number of groups; evaluates the keys."""
+        """The number of groups; evaluates the keys.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.ngroups
+        2
+        """
         return len(self._groups())
 
     def __len__(self: Any) -> int:
@@ -234,7 +252,12 @@ class GroupPicks(GroupRows):
 
     # ---- values within groups --------------------------------------------------------------------
     def ffill(self: Any) -> Any:
-        """Replace null and NaN by the last value before them in their group."""
+        """Replace null and NaN by the last value before them in their group.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": [1, 1, 2], "x": [3, None, 4]}).groupby("id").x.ffill().to_list()
+        [3, 3, 4]
+        """
         return self._filled("ffill", False)
 
     def bfill(self: Any) -> Any:
@@ -275,7 +298,13 @@ class GroupPicks(GroupRows):
         return self._finish_rows(made)
 
     def pct_change(self: Any, periods: int = 1) -> Any:
-        """Each value relative to the one `periods` rows before in its group."""
+        """Each value relative to the one `periods` rows before in its group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.x.pct_change().round(6).to_list()
+        [None, 0.666667, None]
+        """
         from headrace.series import Series
         from headrace.windows import rows_of_groups
 
@@ -319,6 +348,11 @@ class GroupPicks(GroupRows):
         """Count, mean, std, min, quartiles and max of each group.
 
         Columns ``x_count``, ``x_mean``, ...; just ``count``, ``mean`` for a single selected column.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.describe()["x_mean"].to_list()
+        [4.0, 4.0]
         """
         from headrace.group import SeriesGroupBy, Words
 

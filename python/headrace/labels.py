@@ -155,12 +155,24 @@ class FrameLabels:
 
     @property
     def at(self: Any) -> Locator:
-        """One value by label and column name: the same as `loc`."""
+        """One value by label and column name: the same as `loc`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.at[1, "x"]
+        2
+        """
         return Locator(self)
 
     @property
     def iat(self: Any) -> PositionLocator:
-        """One value by row and column position: the same as `iloc`."""
+        """One value by row and column position: the same as `iloc`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.iat[2, 1]
+        2.5
+        """
         return PositionLocator(self)
 
     def take(self: Any, indices: Any, axis: int | str = 0) -> DataFrame:

@@ -466,7 +466,12 @@ class FrameShapes:
         return DataFrame(made, index=Series(names, name="column"))
 
     def transpose(self: Any) -> DataFrame:
-        """The same as `T`."""
+        """The same as `T`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).transpose().to_dict()
+        {'0': [1, 3], '1': [2, 4]}
+        """
         return self.T  # type: ignore[no-any-return]
 
     def pivot_table(

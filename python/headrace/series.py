@@ -261,27 +261,52 @@ class Series(SeriesReductions):
 
     @property
     def shape(self) -> tuple[int]:
-        """Number of rows, in a tuple; runs the plan if it depends on the data."""
+        """Number of rows, in a tuple; runs the plan if it depends on the data.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).shape
+        (3,)
+        """
         return (len(self),)
 
     @property
     def ndim(self) -> int:
-        """Always 1."""
+        """Always 1.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).ndim
+        1
+        """
         return 1
 
     @property
     def size(self) -> int:
-        """Number of rows."""
+        """Number of rows.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).size
+        3
+        """
         return len(self)
 
     @property
     def empty(self) -> bool:
-        """Whether there are no rows."""
+        """Whether there are no rows.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).empty
+        False
+        """
         return len(self) == 0
 
     @property
     def nbytes(self) -> int:
-        """Bytes of values, validity and text."""
+        """Bytes of values, validity and text.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).nbytes
+        24
+        """
         return int(self._value().nbytes)
 
     def rename(self, name: builtins.str) -> Series:
@@ -382,7 +407,12 @@ class Series(SeriesReductions):
     # ---- labels ----------------------------------------------------------------------------------
     @property
     def index(self) -> Series | DataFrame:
-        """The label of each row: its position, unless the frame of the series has labels."""
+        """The label of each row: its position, unless the frame of the series has labels.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.index.to_list()
+        ['a', 'b']
+        """
         from headrace.labels import framed
 
         return framed(self).index
@@ -402,7 +432,12 @@ class Series(SeriesReductions):
 
     @property
     def iloc(self) -> SeriesLocator:
-        """Select values by position: one, a list, a slice or a mask."""
+        """Select values by position: one, a list, a slice or a mask.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).iloc[1:].to_list()
+        [1, 4]
+        """
         from headrace.labels import SeriesLocator
 
         return SeriesLocator(self, by_position=True)
@@ -456,11 +491,21 @@ class Series(SeriesReductions):
 
     # ---- other forms -----------------------------------------------------------------------------
     def copy(self, deep: bool = True) -> Self:
-        """Another handle on the same immutable values; `deep` has no effect."""
+        """Another handle on the same immutable values; `deep` has no effect.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1]).copy().to_list()
+        [3, 1]
+        """
         return self.__copy__()
 
     def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """``function(series, *args, **kwargs)``."""
+        """``function(series, *args, **kwargs)``.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2]).pipe(lambda s, by: s * by, 10).to_list()
+        [10, 20]
+        """
         return function(self, *args, **kwargs)
 
     def map(self, arg: Any, na_action: Literal["ignore"] | None = None) -> Series:
@@ -501,7 +546,12 @@ class Series(SeriesReductions):
         replace: bool = False,
         random_state: Any = None,
     ) -> Series:
-        """A random sample of the values; see `DataFrame.sample`."""
+        """A random sample of the values; see `DataFrame.sample`.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 3, 4]).sample(2, random_state=0).size
+        2
+        """
         from headrace.reshaping import sampled_rows
 
         mark("sample")
@@ -511,7 +561,12 @@ class Series(SeriesReductions):
     def factorize(
         self, *, sort: bool = False, use_na_sentinel: bool = True
     ) -> tuple[Series, Series]:
-        """Codes of the values, -1 for missing ones, and the distinct values; see `hr.factorize`."""
+        """Codes of the values, -1 for missing ones, and the distinct values; see `hr.factorize`.
+
+        >>> import headrace as hr
+        >>> [part.tolist() for part in hr.Series(["b", "a", "b"]).factorize()]
+        [[0, 1, 0], ['b', 'a']]
+        """
         from headrace.reshaping import factorize
 
         return factorize(self, sort=sort, use_na_sentinel=use_na_sentinel)
@@ -658,11 +713,21 @@ class Series(SeriesReductions):
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
-        """The same as `to_numpy`."""
+        """The same as `to_numpy`.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1]).values
+        array([3, 1])
+        """
         return self.to_numpy()
 
     def to_array(self) -> Array:
-        """The same memory as an array; raises if there are nulls."""
+        """The same memory as an array; raises if there are nulls.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1]).to_array().tolist()
+        [3, 1]
+        """
         from headrace.array import asarray
 
         return asarray(self)

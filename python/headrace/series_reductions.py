@@ -111,6 +111,10 @@ class SeriesReductions(SeriesValues):
 
         NaN with ``skipna=False`` if a value is missing, as in the other reductions. Durations give
         a timedelta, None instead of NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).sum().item()
+        7
         """
         return self._unless(self._total("sum"), skipna, min_count)
 
@@ -128,19 +132,39 @@ class SeriesReductions(SeriesValues):
     product = prod
 
     def mean(self, *, skipna: bool = True) -> Any:
-        """Mean of the non-missing values; NaN for none. Times give a time, as in `min`."""
+        """Mean of the non-missing values; NaN for none. Times give a time, as in `min`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).mean().item()
+        3.5
+        """
         return self._unless(self._total("mean"), skipna)
 
     def var(self, ddof: int = 1, *, skipna: bool = True) -> Any:
-        """Variance with pandas' default of `ddof=1`."""
+        """Variance with pandas' default of `ddof=1`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 4, 6]).var().item()
+        4.0
+        """
         return self._unless(_floats(self)._reduce("var", ddof, skip_nan=True), skipna)
 
     def std(self, ddof: int = 1, *, skipna: bool = True) -> Any:
-        """Standard deviation with pandas' default of `ddof=1`."""
+        """Standard deviation with pandas' default of `ddof=1`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 4, 6]).std().item()
+        2.0
+        """
         return self._unless(self._total("std", ddof), skipna)
 
     def sem(self, ddof: int = 1, *, skipna: bool = True) -> Any:
-        """Standard error of the mean: standard deviation over the root of the count."""
+        """Standard error of the mean: standard deviation over the root of the count.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 3, 5, 7, 9]).sem().round(6).item()
+        1.414214
+        """
         return self._unless(_floats(self)._reduce("sem", ddof, skip_nan=True), skipna)
 
     def skew(self, *, skipna: bool = True) -> Any:
@@ -180,15 +204,30 @@ class SeriesReductions(SeriesValues):
         return self._unless(self._total("min"), skipna)
 
     def max(self, *, skipna: bool = True) -> Any:
-        """Largest non-missing value; see `min`."""
+        """Largest non-missing value; see `min`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).max().item()
+        5
+        """
         return self._unless(self._total("max"), skipna)
 
     def argmin(self) -> Any:
-        """Position of the first smallest value, skipping missing ones."""
+        """Position of the first smallest value, skipping missing ones.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).argmin().item()
+        1
+        """
         return self._place("argmin")
 
     def argmax(self) -> Any:
-        """Position of the first largest value, skipping missing ones."""
+        """Position of the first largest value, skipping missing ones.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).argmax().item()
+        0
+        """
         return self._place("argmax")
 
     def _place(self: Any, kind: str) -> Any:
@@ -215,7 +254,12 @@ class SeriesReductions(SeriesValues):
         return self._label_of("argmin")
 
     def idxmax(self) -> Any:
-        """Label of the first largest value, or its position without labels."""
+        """Label of the first largest value, or its position without labels.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.idxmax()
+        'a'
+        """
         return self._label_of("argmax")
 
     def mode(self: Any) -> Series:
@@ -235,7 +279,12 @@ class SeriesReductions(SeriesValues):
         return found.reset_index(drop=True).rename(self.name)  # type: ignore[no-any-return]
 
     def cov(self: Any, other: Any, ddof: int = 1) -> Any:
-        """Covariance with another series of the same rows, over complete pairs; in float64."""
+        """Covariance with another series of the same rows, over complete pairs; in float64.
+
+        >>> import headrace as hr
+        >>> hr.Series([1.0, 2.0, 3.0]).cov(hr.Series([2.0, 4.0, 6.0])).item()
+        2.0
+        """
         from headrace.array import Array
 
         mark("cov")
@@ -282,22 +331,42 @@ class SeriesReductions(SeriesValues):
 
     @property
     def is_unique(self: Any) -> bool:
-        """Whether all values are distinct; evaluates."""
+        """Whether all values are distinct; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 1]).is_unique
+        False
+        """
         return _core.are_unique([self._node]) or int(self.nunique(dropna=False)) == len(self)
 
     @property
     def hasnans(self: Any) -> bool:
-        """Whether any value is null or NaN; evaluates."""
+        """Whether any value is null or NaN; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, None]).hasnans
+        True
+        """
         return bool(self.isna().any())
 
     @property
     def is_monotonic_increasing(self: Any) -> bool:
-        """Whether no value is smaller than the one before it, and none is missing; evaluates."""
+        """Whether no value is smaller than the one before it, and none is missing; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 1, 3]).is_monotonic_increasing
+        True
+        """
         return bool(self._ordered("less"))
 
     @property
     def is_monotonic_decreasing(self: Any) -> bool:
-        """Whether no value is greater than the one before it, and none is missing; evaluates."""
+        """Whether no value is greater than the one before it, and none is missing; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 1, 3]).is_monotonic_decreasing
+        False
+        """
         return bool(self._ordered("greater"))
 
     def _ordered(self: Any, wrong: str) -> bool:
@@ -305,15 +374,30 @@ class SeriesReductions(SeriesValues):
         return not bool((falls | self.isna()).any())
 
     def count(self) -> Array:
-        """Number of non-missing values."""
+        """Number of non-missing values.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).count().item()
+        2
+        """
         return self._reduce("count", skip_nan=True)
 
     def any(self) -> Array:
-        """True if any value is true."""
+        """True if any value is true.
+
+        >>> import headrace as hr
+        >>> hr.Series([0, 2]).any().item()
+        True
+        """
         return _flags(self)._reduce("any", skip_nan=True)  # type: ignore[no-any-return]
 
     def all(self) -> Array:
-        """True if all values are true."""
+        """True if all values are true.
+
+        >>> import headrace as hr
+        >>> hr.Series([0, 2]).all().item()
+        False
+        """
         return _flags(self)._reduce("all", skip_nan=True)  # type: ignore[no-any-return]
 
     def quantile(self, q: float | list[float] = 0.5, interpolation: str = "linear") -> Any:
@@ -347,7 +431,12 @@ class SeriesReductions(SeriesValues):
         return result if isinstance(q, list) else result[0]
 
     def median(self) -> Any:
-        """The median of the non-missing values."""
+        """The median of the non-missing values.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).median().item()
+        3.5
+        """
         values = self.astype("float64") if self.dtype == "bool" else self
         return values.quantile(0.5)
 
@@ -355,7 +444,12 @@ class SeriesReductions(SeriesValues):
     groupby = groupby
 
     def unique(self) -> Series:
-        """The distinct values in order of first appearance, null and NaN included."""
+        """The distinct values in order of first appearance, null and NaN included.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).unique().to_list()
+        [3, 1, None]
+        """
         from headrace.series import Series
 
         mark("unique")
@@ -391,7 +485,12 @@ class SeriesReductions(SeriesValues):
         return counted_values(groups.size(), normalize, sort, ascending)
 
     def nunique(self, dropna: bool = True) -> Array:
-        """The number of distinct values; ``dropna=False`` counts null and NaN."""
+        """The number of distinct values; ``dropna=False`` counts null and NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).nunique().item()
+        2
+        """
         from headrace.array import Array
         from headrace.group import Words
 

@@ -261,7 +261,12 @@ class SeriesValues(SeriesArithmetic):
         )
 
     def notna(self) -> Self:
-        """False where the value is null or NaN."""
+        """False where the value is null or NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, None]).notna().to_list()
+        [True, False]
+        """
         return ~self.isna()
 
     isnull, notnull = isna, notna
@@ -324,7 +329,12 @@ class SeriesValues(SeriesArithmetic):
         return self._like(with_rows_of(found, self._node)._node)  # type: ignore[no-any-return]
 
     def bfill(self: Any) -> Series:
-        """Replace null and NaN by the next valid value after them; see `ffill`."""
+        """Replace null and NaN by the next valid value after them; see `ffill`.
+
+        >>> import headrace as hr
+        >>> hr.Series([None, 2, None, 5]).bfill().to_list()
+        [2, 2, 5, 5]
+        """
         from headrace.functions import with_rows_of
         from headrace.series import Series
 

@@ -102,31 +102,66 @@ class Rolling:
         return self._finish(made)
 
     def sum(self) -> Any:
-        """Sums; 0 for no values with ``min_periods=0``."""
+        """Sums; 0 for no values with ``min_periods=0``.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).sum().to_list()
+        [None, 3, 6]
+        """
         return self._made("sum")
 
     def mean(self) -> Any:
-        """Means."""
+        """Means.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).mean().to_list()
+        [None, 1.5, 3.0]
+        """
         return self._made("mean")
 
     def min(self) -> Any:
-        """Minima."""
+        """Minima.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).min().to_list()
+        [None, 1, 2]
+        """
         return self._made("min")
 
     def max(self) -> Any:
-        """Maxima."""
+        """Maxima.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).max().to_list()
+        [None, 2, 4]
+        """
         return self._made("max")
 
     def var(self, ddof: int = 1) -> Any:
-        """Variances; null with `ddof` values or fewer."""
+        """Variances; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).var().to_list()
+        [None, 0.5, 2.0]
+        """
         return self._made("var", ddof)
 
     def std(self, ddof: int = 1) -> Any:
-        """Standard deviations; null with `ddof` values or fewer."""
+        """Standard deviations; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).std().round(6).to_list()
+        [None, 0.707107, 1.414214]
+        """
         return self._made("std", ddof)
 
     def sem(self, ddof: int = 1) -> Any:
-        """Standard errors of the mean; null with `ddof` values or fewer."""
+        """Standard errors of the mean; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).sem().to_list()
+        [None, 0.5, 1.0]
+        """
         return self._made("sem", ddof)
 
     def skew(self) -> Any:
@@ -139,11 +174,21 @@ class Rolling:
         return self._made("skew")
 
     def kurt(self) -> Any:
-        """Excess kurtosis of samples; null with fewer than four values, NaN if all are equal."""
+        """Excess kurtosis of samples; null with fewer than four values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 5, 9]).rolling(4).kurt().round(6).to_list()
+        [None, None, None, -0.581894]
+        """
         return self._made("kurt")
 
     def median(self) -> Any:
-        """Medians; the cost grows with the window."""
+        """Medians; the cost grows with the window.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).median().to_list()
+        [None, 1.5, 3.0]
+        """
         return self._made("median")
 
     def agg(self, func: str | list[str]) -> Any:
@@ -172,7 +217,12 @@ class Rolling:
         return DataFrame({name: getattr(self, name)() for name in names})
 
     def count(self) -> Any:
-        """Numbers of non-missing values; null if the window has too few rows."""
+        """Numbers of non-missing values; null if the window has too few rows.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).count().to_list()
+        [None, 2, 2]
+        """
         from headrace.series import Series
 
         there = {n: Series(node).notna().astype("int64")._node for n, node in self._columns.items()}
@@ -286,7 +336,12 @@ class SeriesWindows(Deferred):
         return self._cumulate("cumsum")  # type: ignore[no-any-return]
 
     def cumprod(self: Any) -> Series:
-        """Cumulative product; missing values are kept and skipped."""
+        """Cumulative product; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 3, 4]).cumprod().to_list()
+        [2, 6, 24]
+        """
         return self._cumulate("cumprod")  # type: ignore[no-any-return]
 
     def cummin(self: Any) -> Series:
@@ -389,7 +444,13 @@ class GroupRows:
         return Rolling(columns, self._finish_rows, window, min_periods, center, keys, self._dropna)
 
     def expanding(self, min_periods: int = 1) -> Rolling:
-        """A window of all rows of the group up to each one; see `rolling`."""
+        """A window of all rows of the group up to each one; see `rolling`.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.expanding().sum().x.to_list()
+        [3, 8, 4]
+        """
         return self.rolling(_core.ALL_ROWS, min_periods)
 
     def cumsum(self: Any) -> Any:
@@ -403,17 +464,35 @@ class GroupRows:
         return self._rows("cumsum", _core.group_cumulative, "cumsum", kinds=TABLE["sum"].cumulative)
 
     def cumprod(self: Any) -> Any:
-        """Cumulative products within each group."""
+        """Cumulative products within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cumprod().to_dict()
+        {'x': [3, 15, 4]}
+        """
         return self._rows(
             "cumprod", _core.group_cumulative, "cumprod", kinds=TABLE["prod"].cumulative
         )
 
     def cummin(self: Any) -> Any:
-        """Cumulative minima within each group."""
+        """Cumulative minima within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cummin().to_dict()
+        {'x': [3, 3, 4]}
+        """
         return self._rows("cummin", _core.group_cumulative, "cummin", kinds=TABLE["min"].cumulative)
 
     def cummax(self: Any) -> Any:
-        """Cumulative maxima within each group."""
+        """Cumulative maxima within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cummax().to_dict()
+        {'x': [3, 5, 4]}
+        """
         return self._rows("cummax", _core.group_cumulative, "cummax", kinds=TABLE["max"].cumulative)
 
     def cumcount(self: Any, ascending: bool = True) -> Series:
