@@ -24,14 +24,26 @@ class CategoryAccessor:
 
     @property
     def categories(self) -> Series:
-        """The distinct strings, in code order; runs the plan."""
+        """The distinct strings, in code order; runs the plan.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.categories.to_list()
+        ['b', 'a']
+        """
         from headrace.series import Series
 
         return Series(_core.data(self._series._value().categories))
 
     @property
     def codes(self) -> Series:
-        """The codes on the same memory: int32, null where the value is null (pandas: -1)."""
+        """The codes on the same memory: int32, null where the value is null (pandas: -1).
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.codes.to_list()
+        [0, 1, 0]
+        """
         from headrace.series import Series
 
         mark("codes")
@@ -79,7 +91,13 @@ class CategoryAccessor:
         return found
 
     def reorder_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
-        """The categories in another order; raises if they are not the same ones."""
+        """The categories in another order; raises if they are not the same ones.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.reorder_categories(["b", "a"]).cat.categories.to_list()
+        ['b', 'a']
+        """
         now, names = self.categories.to_list(), list(new_categories)
         if sorted(now) != sorted(names):
             raise InvalidArgumentError(
@@ -90,18 +108,36 @@ class CategoryAccessor:
         return self.set_categories(names, ordered=ordered)
 
     def add_categories(self, new_categories: str | Sequence[str]) -> Series:
-        """Append categories."""
+        """Append categories.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.add_categories(["c"]).cat.categories.to_list()
+        ['b', 'a', 'c']
+        """
         more = [new_categories] if isinstance(new_categories, str) else list(new_categories)
         return self.set_categories([*self.categories.to_list(), *more], ordered=self.ordered)
 
     def remove_categories(self, removals: str | Sequence[str]) -> Series:
-        """Remove categories; their values become null."""
+        """Remove categories; their values become null.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.remove_categories(["a"]).to_list()
+        ['b', None, 'b']
+        """
         gone = {removals} if isinstance(removals, str) else set(removals)
         kept = [name for name in self.categories.to_list() if name not in gone]
         return self.set_categories(kept, ordered=self.ordered)
 
     def remove_unused_categories(self) -> Series:
-        """Keep only the categories that occur, in their order."""
+        """Keep only the categories that occur, in their order.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s[s == "b"].cat.remove_unused_categories().cat.categories.to_list()
+        ['b']
+        """
         used = set(self._series.unique().to_list())
         kept = [name for name in self.categories.to_list() if name in used]
         return self.set_categories(kept, ordered=self.ordered)
@@ -123,12 +159,24 @@ class CategoryAccessor:
         return renamed.cat.set_categories(names, ordered=self.ordered)
 
     def as_unordered(self) -> Series:
-        """The column with unordered categories, which compare and sort alphabetically."""
+        """The column with unordered categories, which compare and sort alphabetically.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.as_ordered().cat.as_unordered().cat.ordered
+        False
+        """
         return self.set_categories(self.categories.to_list())
 
     @property
     def ordered(self) -> bool:
-        """Whether the categories are ordered; runs the plan."""
+        """Whether the categories are ordered; runs the plan.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.ordered
+        False
+        """
         return bool(self._series._value().is_ordered)
 
 

@@ -191,22 +191,50 @@ class DurationAccessor:
 
     @property
     def days(self) -> Series:
-        """Whole days, rounded down."""
+        """Whole days, rounded down.
+
+        >>> from datetime import timedelta
+        >>> import headrace as hr
+        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
+        >>> spans.dt.days.to_list()
+        [1]
+        """
         return self._part("D", 0)
 
     @property
     def seconds(self) -> Series:
-        """Seconds of the day, 0 to 86,399."""
+        """Seconds of the day, 0 to 86,399.
+
+        >>> from datetime import timedelta
+        >>> import headrace as hr
+        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
+        >>> spans.dt.seconds.to_list()
+        [5]
+        """
         return self._part("s", DAY)
 
     @property
     def microseconds(self) -> Series:
-        """Microseconds of the second, 0 to 999,999."""
+        """Microseconds of the second, 0 to 999,999.
+
+        >>> from datetime import timedelta
+        >>> import headrace as hr
+        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
+        >>> spans.dt.microseconds.to_list()
+        [7]
+        """
         return self._part("us", 10**6)
 
     @property
     def nanoseconds(self) -> Series:
-        """Nanoseconds of the microsecond, 0 to 999."""
+        """Nanoseconds of the microsecond, 0 to 999.
+
+        >>> from datetime import timedelta
+        >>> import headrace as hr
+        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
+        >>> spans.dt.nanoseconds.to_list()
+        [0]
+        """
         return self._part("ns", 1000)
 
     def floor(self, freq: Any) -> Series:
@@ -220,11 +248,25 @@ class DurationAccessor:
         return self._multiples("floor", freq)
 
     def ceil(self, freq: Any) -> Series:
-        """Round up to a multiple of a period; see `floor`."""
+        """Round up to a multiple of a period; see `floor`.
+
+        >>> from datetime import timedelta
+        >>> import headrace as hr
+        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
+        >>> spans.dt.ceil("s").to_list()
+        [datetime.timedelta(days=1, seconds=6)]
+        """
         return self._multiples("ceil", freq)
 
     def round(self, freq: Any) -> Series:
-        """Round to the nearest multiple of a period, halves to even; see `floor`."""
+        """Round to the nearest multiple of a period, halves to even; see `floor`.
+
+        >>> from datetime import timedelta
+        >>> import headrace as hr
+        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
+        >>> spans.dt.round("s").to_list()
+        [datetime.timedelta(days=1, seconds=5)]
+        """
         return self._multiples("round", freq)
 
     def _multiples(self, op: str, freq: Any) -> Series:

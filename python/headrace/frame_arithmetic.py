@@ -50,7 +50,12 @@ def _method(name: str, function: Binary, text: str) -> Any:
 
     method.__name__ = name
     method.__qualname__ = f"FrameArithmetic.{name}"
-    method.__doc__ = f"{text}; `other` is a value, a frame, a mapping, or with ``axis=0`` a series."
+    method.__doc__ = f"""{text}; `other` is a value, frame or mapping, or with ``axis=0`` a series.
+
+    >>> import headrace as hr
+    >>> hr.DataFrame({{"x": [7, 9]}}).{name}(2).to_dict()
+    {{'x': {[function(7, 2), function(9, 2)]}}}
+    """
     return method
 
 

@@ -31,7 +31,12 @@ def _method(name: str, function: Binary, text: str) -> Any:
 
     method.__name__ = name
     method.__qualname__ = f"SeriesArithmetic.{name}"
-    method.__doc__ = f"{text}; `fill_value` replaces a value missing on one side."
+    method.__doc__ = f"""{text}; `fill_value` replaces a value missing on one side.
+
+    >>> import headrace as hr
+    >>> hr.Series([7, 9]).{name}(2).to_list()
+    {[function(7, 2), function(9, 2)]}
+    """
     return method
 
 

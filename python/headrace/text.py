@@ -406,7 +406,12 @@ class TextAccessor:
         return self[:1].str.upper() + self[1:].str.lower()
 
     def get(self, i: int) -> Series:
-        """The character at position `i`, from the end if negative; null if out of range."""
+        """The character at position `i`, from the end if negative; null if out of range.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "c"]).str.get(1).to_list()
+        ['b', None]
+        """
         found = self.slice(i, i + 1 if i != -1 else None)
         return found.where(found.str.len() > 0)
 

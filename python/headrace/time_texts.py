@@ -216,7 +216,13 @@ class TimeTexts:
         return self._made(_core.format_times(self._series._node, date_format))  # type: ignore[no-any-return]
 
     def day_name(self) -> Series:
-        """Monday to Sunday."""
+        """Monday to Sunday.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.day_name().to_list()
+        ['Thursday']
+        """
         return self.strftime("%A")
 
     def month_name(self) -> Series:
@@ -224,7 +230,13 @@ class TimeTexts:
         return self.strftime("%B")
 
     def normalize(self: Any) -> Series:
-        """Midnight of the same day, in the same dtype."""
+        """Midnight of the same day, in the same dtype.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.normalize().to_list()
+        [datetime.datetime(2024, 2, 29, 0, 0)]
+        """
         return self.floor("D")  # type: ignore[no-any-return]
 
     @property
@@ -270,6 +282,12 @@ class TimeTexts:
 
     @property
     def is_leap_year(self: Any) -> Series:
-        """True in a leap year."""
+        """True in a leap year.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.is_leap_year.to_list()
+        [True]
+        """
         year = self.year
         return (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))  # type: ignore[no-any-return]

@@ -299,39 +299,81 @@ class TimeAccessor(TimeTexts):
 
     @property
     def year(self) -> Series:
-        """The year."""
+        """The year.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.year.to_list()
+        [2024]
+        """
         return self._field("year")
 
     @property
     def month(self) -> Series:
-        """The month, 1 to 12."""
+        """The month, 1 to 12.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.month.to_list()
+        [2]
+        """
         return self._field("month")
 
     @property
     def day(self) -> Series:
-        """The day of the month, 1 to 31."""
+        """The day of the month, 1 to 31.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day.to_list()
+        [29]
+        """
         return self._field("day")
 
     @property
     def day_of_year(self) -> Series:
-        """The day of the year, 1 to 366."""
+        """The day of the year, 1 to 366.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day_of_year.to_list()
+        [60]
+        """
         return self._field("day_of_year")
 
     dayofyear = day_of_year
 
     @property
     def days_in_month(self) -> Series:
-        """Days of the month, 28 to 31."""
+        """Days of the month, 28 to 31.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.days_in_month.to_list()
+        [29]
+        """
         return self._field("days_in_month")
 
     @property
     def quarter(self) -> Series:
-        """The quarter of the year, 1 to 4."""
+        """The quarter of the year, 1 to 4.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.quarter.to_list()
+        [1]
+        """
         return ((self.month + 2) // 3).astype("int32")
 
     @property
     def day_of_week(self) -> Series:
-        """The day of the week: 0 is Monday, 6 Sunday."""
+        """The day of the week: 0 is Monday, 6 Sunday.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day_of_week.to_list()
+        [3]
+        """
         mark("dt")
         per_day = scale("D", self._unit)
         days = counts(self._series, self._unit) // per_day
@@ -341,32 +383,68 @@ class TimeAccessor(TimeTexts):
 
     @property
     def hour(self) -> Series:
-        """Hours of the day, 0 to 23; 0 for dates."""
+        """Hours of the day, 0 to 23; 0 for dates.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.hour.to_list()
+        [13]
+        """
         return self._part(STEPS["h"], 24)
 
     @property
     def minute(self) -> Series:
-        """Minutes of the hour, 0 to 59."""
+        """Minutes of the hour, 0 to 59.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.minute.to_list()
+        [45]
+        """
         return self._part(STEPS["min"], 60)
 
     @property
     def second(self) -> Series:
-        """Seconds of the minute, 0 to 59."""
+        """Seconds of the minute, 0 to 59.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.second.to_list()
+        [10]
+        """
         return self._part(STEPS["s"], 60)
 
     @property
     def microsecond(self) -> Series:
-        """Microseconds of the second, 0 to 999,999."""
+        """Microseconds of the second, 0 to 999,999.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.microsecond.to_list()
+        [250]
+        """
         return self._part(STEPS["us"], 10**6)
 
     @property
     def nanosecond(self) -> Series:
-        """Nanoseconds of the microsecond, 0 to 999."""
+        """Nanoseconds of the microsecond, 0 to 999.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.nanosecond.to_list()
+        [0]
+        """
         return self._part(1, 1000)
 
     @property
     def date(self) -> Series:
-        """The day, as a date."""
+        """The day, as a date.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.date.to_list()
+        [datetime.date(2024, 2, 29)]
+        """
         mark("dt")
         if self._unit == "D":
             return self._series
@@ -491,7 +569,13 @@ class TimeAccessor(TimeTexts):
         return self._multiples("ceil", freq, ambiguous, nonexistent)
 
     def round(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
-        """The nearest period start; halves go to the even period."""
+        """The nearest period start; halves go to the even period.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.round("h").to_list()
+        [datetime.datetime(2024, 2, 29, 14, 0)]
+        """
         return self._multiples("round", freq, ambiguous, nonexistent)
 
     def _multiples(self, op: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Series:
