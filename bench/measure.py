@@ -425,5 +425,7 @@ def run(task: str, about: str | None, packages: list[str], steps: Callable[..., 
     hr.threads(WORKERS)
     bench = Bench(task, packages, options.runs, options.output, options.only, folder=options.folder)
     print(HEADER, flush=True)
+    gc.collect()
+    gc.freeze()  # or each collection before a measurement walks all that was imported
     steps(bench, options.rows)
     return bench.close()
