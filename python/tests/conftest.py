@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +29,26 @@ def empty_ledger() -> None:
     hr.memory.ledger().clear()
 
 
+def pytest_collection_finish() -> None:
+    """Garbage collections skip what was imported, some hundred thousand objects, in every test."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Blocks between guard pages neither wait in a pool nor move to the disk."""
     if item.get_closest_marker("pool") and os.environ.get("HEADRACE_DEBUG_MEMORY") == "1":
         pytest.skip("needs the pool, and guard pages stand in its place")
 
 
-@pytest.fixture(scope="module")
-def quick_collections() -> Iterator[None]:
-    """What other tests left alive is not looked at again in each collection."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many promises are kept, whichever processes ran them."""
+    kinds = ("passed", "failed", "skipped", "xfailed")
+    reports = [each for kind in kinds for each in terminalreporter.getreports(kind)]
+    promises = [each for each in reports if "test_promises.py::" in each.nodeid]
+    if promises:
+        kept = sum("xfail" not in each.keywords for each in promises)
+        terminalreporter.write_line(f"promises kept: {kept} of {len(promises)}")
 
 
 @pytest.fixture

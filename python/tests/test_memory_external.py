@@ -21,7 +21,6 @@ import headrace as hr
 from headrace import _core
 
 MB = 10**6
-pytestmark = pytest.mark.usefixtures("quick_collections")
 np.random.default_rng(0)  # modules of NumPy that come late keep small arrays of their own
 
 

@@ -24,7 +24,6 @@ import headrace as hr
 
 ALL = os.environ.get("HEADRACE_FAULTS") == "all"
 PLACES = 8
-pytestmark = pytest.mark.usefixtures("quick_collections")
 
 
 @pytest.fixture(scope="module")

@@ -53,19 +53,6 @@ def promise(text, *marks, **cases):
     return decorate
 
 
-@pytest.fixture(scope="module", autouse=True)
-def meter(request):
-    """Say at the end of the run how many promises are kept."""
-    items = [item for item in request.session.items if item.path == Path(__file__)]
-    kept = sum(item.get_closest_marker("xfail") is None for item in items)
-
-    class Meter:
-        def pytest_terminal_summary(self, terminalreporter):
-            terminalreporter.write_line(f"promises kept: {kept} of {len(items)}")
-
-    request.config.pluginmanager.register(Meter())
-
-
 def address(values):
     """Where a NumPy view of the values begins."""
     return np.asarray(values).__array_interface__["data"][0]
