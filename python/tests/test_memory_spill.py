@@ -146,8 +146,8 @@ def test_csv_of_text_columns(columns, size, threads, tmp_path):
     path = tmp_path / "words.csv"
     with path.open("w") as file:
         file.write(",".join(f"c{c}" for c in range(columns)) + "\n")
-        for i, word in enumerate(words):
-            file.write(",".join([word, *(words[i - c] for c in range(1, columns))]) + "\n")
+        back = words[::-1] * 2  # row i is words i, i - 1, ...
+        file.writelines(",".join(back[k : k + columns]) + "\n" for k in range(rows)[::-1])
     before = used()
     with hr.threads(threads), hr.memory.limit(before + limit), hr.memory.stats() as stats:
         frame = hr.read_csv(path)
