@@ -229,10 +229,10 @@ def test_what_a_text_may_not_cost(text: str, says: str) -> None:
     far, limits = range(10**12), {"periods": 1}
     frame = hr.DataFrame(FRAME)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(hr.Error, match=says) as found:
         frame.query(text).to_dict()
-    assert time.monotonic() - begin < 2
+    assert time.process_time() - begin < 2
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KiB
     assert len(str(found.value)) < 2000
     assert far and limits and os
