@@ -29,8 +29,9 @@ def empty_ledger() -> None:
     hr.memory.ledger().clear()
 
 
-def pytest_collection_finish() -> None:
-    """Garbage collections skip what was imported, some hundred thousand objects, in every test."""
+@pytest.fixture(scope="module", autouse=True)
+def quick_collections() -> None:
+    """Collections of garbage in the tests of a file skip what was there before."""
     gc.collect()
     gc.freeze()
 
