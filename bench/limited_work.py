@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy  # noqa: F401  (loaded before the observer looks: its pages are not the work's)
+import numpy  # noqa: F401  (loaded before the first sample: its pages are not the work's)
 
 import headrace as hr
 
