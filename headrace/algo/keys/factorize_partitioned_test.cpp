@@ -59,12 +59,29 @@ TEST(NumberInOrder, TakesKeysOfOneRangeAndHeavyOnes) {
   check(keys, 5);
 }
 
+// 12 MB more than there are, for two workers: each has about 1 MB in hand.
+class FewBytes {
+ public:
+  FewBytes() {
+    set_memory_limit(memory_statistics().used_bytes + (12 << 20));
+    set_threads(2);
+  }
+  ~FewBytes() {
+    set_memory_limit(limit_);
+    set_threads(threads_);
+  }
+  FewBytes(const FewBytes&) = delete;
+  FewBytes& operator=(const FewBytes&) = delete;
+
+ private:
+  int64_t limit_ = memory_limit();
+  int threads_ = threads();
+};
+
 TEST(NumberInOrder, UnderALimit) {
   const std::vector<uint64_t> keys = random_keys(20 * kMorselRows, ~0ul);
-  const int64_t before = memory_limit();
-  set_memory_limit(memory_statistics().used_bytes + (12 << 20));
+  const FewBytes few;
   check(keys, keys[77]);
-  set_memory_limit(before);
 }
 
 Column texts_of(const std::vector<uint64_t>& keys, bool nulls, size_t pad) {
@@ -154,10 +171,8 @@ TEST(NumberTexts, AreManyWhereADictionaryWouldNotFit) {
 TEST(NumberTexts, UnderALimit) {
   const Column strings = texts_of(random_keys(10 * kMorselRows, 900'000), true, 0);
   EXPECT_TRUE(has_many_strings(strings));
-  const int64_t before = memory_limit();
-  set_memory_limit(memory_statistics().used_bytes + (12 << 20));
+  const FewBytes few;
   check_texts(strings);
-  set_memory_limit(before);
 }
 
 }  // namespace
