@@ -205,17 +205,18 @@ void finish_same(const PlanStep& step) {
 // copy: lines on small frames are such plans.
 std::optional<PlanStep> single_step(std::span<const NodePtr> nodes) {
   PlanStep step;
+  std::unordered_set<const Node*> seen;
   for (const NodePtr& node : nodes) {
-    if (node->is_ready()) continue;
+    if (node->is_ready() || !seen.insert(node.get()).second) continue;
     const Node::Fields& fields = node->fields();
     const bool is_column = fields.kind() == NodeKind::kPart && !fields.inputs[0]->is_ready();
     const NodePtr& maker = is_column ? fields.inputs[0] : node;
     if (step.outputs.empty()) step.outputs.push_back(maker);
     if (maker != step.outputs[0] || fields.plan != 0 || fields.optimized) return {};
-    if (!is_column)
-      step.whole_table = fields.kind() == NodeKind::kTable;
-    else if (std::find(step.outputs.begin(), step.outputs.end(), node) == step.outputs.end())
+    if (is_column)
       step.outputs.push_back(node);
+    else
+      step.whole_table = fields.kind() == NodeKind::kTable;
   }
   if (step.outputs.empty()) return step;
   const Node::Fields& fields = step.outputs[0]->fields();
