@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/data/timezone_rules.h"
+#include "headrace/frame/series.h"
 #include "headrace/functions/cast/float_to_int.h"
 #include "headrace/functions/cast/format_values.h"
 #include "headrace/functions/cast/parse_numbers.h"
@@ -20,9 +21,75 @@
 
 #include <nanobind/stl/variant.h>
 
+#include <algorithm>
+#include <span>
+
 using hr::NodePtr;
 
+namespace {
+
+// Of columns whose nodes run when they are made: so many run together.
+constexpr size_t kColumnsTogether = 1024;
+
+// One operation on many columns. `make` gives the nodes for some of them.
+template <class Make>
+std::vector<NodePtr> of_columns(const std::vector<NodePtr>& columns, Make&& make) {
+  std::vector<NodePtr> made;
+  made.reserve(columns.size());
+  for (size_t begin = 0; begin < columns.size(); begin += kColumnsTogether) {
+    hr::HeldRuns held;
+    const size_t count = std::min(kColumnsTogether, columns.size() - begin);
+    make(std::span(columns).subspan(begin, count), made);
+    held.run(std::span(made).subspan(begin));
+  }
+  return made;
+}
+
+template <class Make>
+std::vector<NodePtr> of_each_column(const std::vector<NodePtr>& columns, Make&& make) {
+  return of_columns(columns, [&](std::span<const NodePtr> some, std::vector<NodePtr>& made) {
+    for (const NodePtr& column : some) made.push_back(make(column));
+  });
+}
+
+std::vector<NodePtr> reduce_columns(std::string_view kind, const std::vector<NodePtr>& columns,
+                                    int64_t ddof) {
+  const hr::Aggregate aggregate = hr::aggregate_from_name(kind, hr::AggregateForm::kColumn);
+  const hr::ReduceOptions options{.skip_nan = true, .empty_is_null = true, .ddof = ddof};
+  return of_columns(columns, [&](std::span<const NodePtr> some, std::vector<NodePtr>& made) {
+    std::ranges::move(hr::reduce(aggregate, some, options), std::back_inserter(made));
+  });
+}
+
+}  // namespace
+
 void bind_frame(nb::module_& m) {
+  m.def(
+      "columns_isna",
+      [](const std::vector<NodePtr>& columns) {
+        return of_each_column(
+            columns, [](const NodePtr& column) -> NodePtr { return hr::Series(column).isna(); });
+      },
+      "columns"_a, Unlocked());
+  m.def(
+      "columns_fillna",
+      [](const std::vector<NodePtr>& columns, const NodePtr& value) {
+        return of_each_column(columns, [&](const NodePtr& column) -> NodePtr {
+          return hr::Series(column).fillna(value);
+        });
+      },
+      "columns"_a, "value"_a, Unlocked());
+  m.def(
+      "columns_elementwise",
+      [](std::string_view op, const std::vector<NodePtr>& columns, const NodePtr& value) {
+        const hr::Op operation = hr::op_from_name(op);
+        return of_each_column(columns, [&](const NodePtr& column) {
+          return hr::elementwise(operation, {column, value});
+        });
+      },
+      "op"_a, "columns"_a, "value"_a, Unlocked());
+  m.def("columns_reduction", reduce_columns, "kind"_a, "columns"_a, "ddof"_a, Unlocked());
+  m.def("stack", &hr::stack, "values"_a, Unlocked());
   m.def("filter", lazy(&hr::filter), "rows"_a, "mask"_a, Unlocked());
   m.def("take", lazy(&hr::take), "rows"_a, "positions"_a, Unlocked());
   m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.construction import columns_from, put_columns
 from headrace.deferred import Deferred, mark
+from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame_arithmetic import FrameArithmetic
 from headrace.frame_columns import FrameColumns
@@ -175,6 +176,12 @@ class DataFrame(
         """The columns that are not labels."""
         return [name for name in self._nodes if name not in self._labels]
 
+    def _names_of(self, kinds: str) -> list[str]:
+        """The columns of these kinds of dtypes that are not labels; see `DType.is_of`."""
+        dtypes = {name: self._nodes[name].dtype for name in self._unlabelled()}
+        found = {dtype: DType(dtype).is_of(kinds) for dtype in set(dtypes.values())}
+        return [name for name, dtype in dtypes.items() if found[dtype]]
+
     def _aligned(self, series: Series) -> _core.Node:
         """Values with the row count of this frame, as part of it."""
         for node in self._nodes.values():
@@ -253,7 +260,7 @@ class DataFrame(
         >>> df.dtypes
         {'x': dtype('int64'), 'y': dtype('float64')}
         """
-        return Dtypes({name: Series(node).dtype for name, node in self._nodes.items()})
+        return Dtypes({name: DType(node.dtype) for name, node in self._nodes.items()})
 
     def __len__(self) -> int:
         for node in self._nodes.values():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
 
 Axis = Literal[0, 1, "index", "columns"]
+
+#: The engine's words for operators on numbers.
+_WORDS: dict[Any, str] = {
+    operator.add: "add",
+    operator.sub: "subtract",
+    operator.mul: "multiply",
+    operator.truediv: "divide",
+    operator.eq: "equal",
+    operator.ne: "not_equal",
+    operator.lt: "less",
+    operator.le: "less_equal",
+    operator.gt: "greater",
+    operator.ge: "greater_equal",
+}
 
 
 def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]:
@@ -105,10 +120,30 @@ class FrameArithmetic:
         made = {**self._nodes, **{name: each._node for name, each in columns.items()}}
         return DataFrame._of(made, self._labels)
 
+    def _with_number(
+        self: Any, function: Callable[[Any, Any], Any], value: Any, kinds: str = "iuf"
+    ) -> Any:
+        """All columns with a Python number in one call of the engine; None for other operands."""
+        from headrace.frame import DataFrame
+
+        if type(value) not in (int, float) or value != value:  # noqa: PLR0124 (NaN)
+            return None
+        names = self._names_of(kinds)
+        nodes = [self._nodes[name] for name in names]
+        if len(names) < len(self._unlabelled()) or any(n.dtype.startswith("d") for n in nodes):
+            return None
+        made = function(nodes, _core.scalar(value))
+        return DataFrame._of({**self._nodes, **dict(zip(names, made, strict=True))}, self._labels)
+
     def _with_each(
         self: Any, name: str, function: Callable[[Any, Any], Any], other: Any, axis: Axis = 1
     ) -> DataFrame:
         mark(name)
+        if function in _WORDS:
+            call = functools.partial(_core.columns_elementwise, _WORDS[function])
+            made = self._with_number(call, other)
+            if made is not None:
+                return made  # type: ignore[no-any-return]
         values = _operands(self, other, name, axis)
         return self._made_of(  # type: ignore[no-any-return]
             {column: function(self[column], value) for column, value in values.items()}

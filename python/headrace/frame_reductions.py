@@ -112,24 +112,33 @@ class FrameReductions:
 
     __slots__ = ()
 
-    def _taken(
-        self: Any, kind: str, numeric_only: bool | None = None, across: bool = False
-    ) -> list[Series]:
+    def _taken_names(self: Any, kind: str, numeric_only: bool | None = None) -> list[str]:
+        """The columns that an aggregate supports."""
         kinds = column_kinds(kind)
         if numeric_only:
             kinds = "".join(each for each in kinds if each in NUMBERS)
-        names = self._unlabelled()
-        columns = [self[name] for name in names if self[name].dtype.is_of(kinds)]
-        if len(columns) < len(names) and numeric_only is False:
-            others = [name for name in names if not self[name].dtype.is_of(kinds)]
+        every: list[str] = self._unlabelled()
+        names: list[str] = self._names_of(kinds)
+        if len(names) < len(every) and numeric_only is False:
+            taken = set(names)
+            others = [name for name in every if name not in taken]
             raise TypeMismatchError(
                 f"{kind}: unsupported columns: columns={others}; select other columns, or "
                 "pass numeric_only=True"
             )
-        if across:
-            kinds = other_kinds_across(kind)
-            numbers = [c for c in columns if c.dtype.is_of(NUMBERS)]
-            columns = numbers or [c for c in columns if c.dtype.kind in kinds]
+        if not names:
+            raise TypeMismatchError(f"{kind}: no numeric column: columns={self.columns}")
+        return names
+
+    def _taken(self: Any, kind: str, numeric_only: bool | None = None) -> list[Series]:
+        return [self._series(name) for name in self._taken_names(kind, numeric_only)]
+
+    def _taken_across(self: Any, kind: str, numeric_only: bool | None) -> list[Series]:
+        """The columns that an aggregate along rows supports: numbers, if there are any."""
+        kinds = other_kinds_across(kind)
+        columns = self._taken(kind, numeric_only)
+        numbers = [c for c in columns if c.dtype.is_of(NUMBERS)]
+        columns = numbers or [c for c in columns if c.dtype.kind in kinds]
         if not columns:
             raise TypeMismatchError(f"{kind}: no numeric column: columns={self.columns}")
         return columns
@@ -155,11 +164,10 @@ class FrameReductions:
         numeric_only: bool | None = None,
         **options: Any,
     ) -> Any:
-        from headrace.column_values import reduced
+        from headrace.column_values import reduced, reduced_numbers
 
-        across = axis in (1, "columns")
-        columns = self._taken(kind, numeric_only, across)
-        if across:
+        if axis in (1, "columns"):
+            columns = self._taken_across(kind, numeric_only)
             if kind not in _ACROSS:
                 raise UnsupportedError(
                     f"{kind}: not supported along rows: axis={axis!r}; pass axis=0"
@@ -172,7 +180,11 @@ class FrameReductions:
             return self._of_each_row(kind, made)
         if axis not in (0, "index"):
             raise InvalidArgumentError(f"{kind}: expected axis 0 or 1: axis={axis!r}")
-        named = {str(c.name): c for c in columns}
+        names = self._taken_names(kind, numeric_only)
+        made = reduced_numbers({name: self._nodes[name] for name in names}, kind, options)
+        if made is not None:
+            return made
+        named = {name: self._series(name) for name in names}
         return reduced(named, dict.fromkeys(named, kind), **options)
 
     def _of_each_row(self: Any, name: str, made: Series) -> Series:
@@ -491,9 +503,9 @@ class FrameReductions:
         from headrace.frame import DataFrame
 
         names = self._unlabelled()
-        numbers = [name for name in names if self[name].dtype.is_of("iuf")]
-        times = [name for name in names if self[name].dtype.is_of("mM")]
-        others = [name for name in names if name not in (*numbers, *times)]
+        numbers, times = self._names_of("iuf"), self._names_of("mM")
+        described = {*numbers, *times}
+        others = [name for name in names if name not in described]
         if include not in (None, "all"):
             raise InvalidArgumentError(
                 f"describe: invalid value: include={include!r}; expected 'all', or select "
@@ -527,7 +539,7 @@ def _percent(level: float) -> str:
 def _numbers_described(frame: Any, names: list[str], levels: list[float]) -> dict[str, Any]:
     todo: dict[str, list[Any]] = {}
     for name in names:
-        column = frame[name].astype("float64")  # the minimum of no integers is NaN
+        column = frame._series(name).astype("float64")  # the minimum of no integers is NaN
         parts = [column.count(), column.mean(), column.std(), column.min(), column.max()]
         todo[name] = [*parts, column.quantile(levels)]
     _core.force([part._node for parts in todo.values() for part in parts])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -92,8 +93,11 @@ class FrameRows:
         """
         from headrace.frame import DataFrame
 
-        found = {name: self[name].isna()._node for name in self._unlabelled()}
-        return DataFrame._of({**self._nodes, **found}, self._labels)
+        mark("isna")
+        names = self._unlabelled()
+        found = _core.columns_isna([self._nodes[name] for name in names])
+        made = dict(zip(names, found, strict=True))
+        return DataFrame._of({**self._nodes, **made}, self._labels)
 
     def fillna(self: Any, value: Any) -> DataFrame:
         """Replace null and NaN by `value`, or per column by a mapping ``{name: value}``.
@@ -112,6 +116,11 @@ class FrameRows:
         value = by_column(value)
         if isinstance(value, DataFrame):
             value = {name: value[name] for name in value._unlabelled()}
+        kinds = "f" if isinstance(value, float) else "iuf"
+        with contextlib.suppress(InvalidArgumentError, TypeMismatchError):
+            made = self._with_number(_core.columns_fillna, value, kinds)
+            if made is not None:
+                return made  # type: ignore[no-any-return]
         values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
         for name in values.keys():  # noqa: SIM118 (a row of a frame too)
             self._find(name)

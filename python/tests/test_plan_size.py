@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planning looks at each node and input a bounded number of times, however long a plan is."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -122,10 +125,15 @@ def scaled_columns(n):
     return (f - f.mean()) / f.std()
 
 
+def sums_of_columns(n):
+    return hr.DataFrame({"s": wide(n).sum()})
+
+
 PROGRAMS = [
     *(concats, one_concat, merges, merges_of_one_table, filters_and_sorts, groups, shifts, sums),
     *(sums_of_reductions, parts, filtered_parts, sorted_columns, merged_columns, grouped_columns),
-    *(filtered_columns, filtered_sorted_columns, missing_of_columns, scaled_columns),
+    *(filtered_columns, filtered_sorted_columns, missing_of_columns, sums_of_columns),
+    scaled_columns,
 ]
 
 
@@ -183,3 +191,51 @@ def test_uses_of_many_views_of_one_buffer():
 )
 def test_one_operator_over_values_is_not_planned(program):
     assert visits_of(lambda _: program(small()), 1) == 0
+
+
+def of_numpy(n):
+    """A frame over arrays that NumPy may write to: operations on it run at their lines."""
+    values = np.arange(3.0 * n).reshape(n, 3)
+    return hr.DataFrame({f"c{i}": values[i] for i in range(n)})
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda f: f.isna(),
+        lambda f: f.fillna(0),
+        lambda f: f * 2,
+        lambda f: f.mean(),
+        lambda f: f < 3,
+    ],
+    ids=["isna", "fillna", "multiply", "mean", "less"],
+)
+def test_columns_of_others_run_together(program):
+    frame = of_numpy(500)
+    recorder = _core.StepRecorder()
+    made = program(frame)
+    hr.eval(made)
+    assert len(recorder.steps()) <= 4  # not one or more for each column
+
+
+MEMORY_OF_COLUMNS = """
+import numpy as np, headrace as hr
+
+def most():
+    with open("/proc/self/status") as lines:
+        return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) * 1024
+
+values = np.zeros((20_000, 3))
+hr.eval(hr.DataFrame({"a": values[0].copy()}).sum())
+before = most()
+total = hr.DataFrame({f"c{i}": each.copy() for i, each in enumerate(values)}).sum()
+hr.eval(total)
+print((most() - before) / len(values))
+"""
+
+
+def test_memory_of_a_sum_of_many_columns():
+    made = subprocess.run(
+        [sys.executable, "-c", MEMORY_OF_COLUMNS], capture_output=True, text=True, check=True
+    )
+    assert float(made.stdout) < 4000  # bytes a column: frame, plan and result

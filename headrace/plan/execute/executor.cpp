@@ -67,12 +67,12 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   std::vector<Value> inputs(fields.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (read.contains(fields.inputs[i].get())) inputs[i] = fields.inputs[i]->value();
-  std::vector<Value> made =
-      dispatch_to_place(node.op(), limits_of(*fields.op), std::move(inputs),
-                        [&](std::span<const Value> where) -> std::vector<Value> {
-                          return {fields.table().execute(wanted, where, fields.state.get())};
-                        });
-  if (fields.state) fields.state->has_run = true;
+  std::vector<Value> made = dispatch_to_place(
+      node.op(), limits_of(*fields.op), std::move(inputs),
+      [&](std::span<const Value> where) -> std::vector<Value> {
+        return {fields.table().execute(wanted, where, fields.of_table->state.get())};
+      });
+  if (fields.of_table->state) fields.of_table->state->has_run = true;
   return std::get<Table>(std::move(made[0]));
 }
 

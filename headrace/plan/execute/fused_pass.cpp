@@ -11,6 +11,7 @@
 #include "headrace/plan/optimize/input_fusion.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
@@ -22,15 +23,36 @@ namespace hr {
 
 namespace {
 
-Tensor tensor_of(const Scalar& scalar) {
-  if (scalar.dtype().is_bool()) return scalar_tensor(scalar.as<bool>());
-  return visit_real(scalar.dtype(), [&]<class T>(std::type_identity<T>) {
-    if (!scalar.is_null()) return scalar_tensor(scalar.as<T>());
-    if constexpr (std::is_floating_point_v<T>)
-      return scalar_tensor(std::numeric_limits<T>::quiet_NaN());
+constexpr int64_t kWidestNumber = 8;
+
+void store(const Scalar& scalar, std::byte* out) {
+  const auto put = [&](auto value) { std::memcpy(out, &value, sizeof value); };
+  if (scalar.dtype().is_bool()) return put(scalar.as<bool>());
+  visit_real(scalar.dtype(), [&]<class T>(std::type_identity<T>) {
+    if (!scalar.is_null()) return put(scalar.as<T>());
+    if constexpr (std::is_floating_point_v<T>) return put(std::numeric_limits<T>::quiet_NaN());
     throw_error<InvalidArgumentError>("reduce", "no values, and the dtype has no NaN",
                                       {{"dtype", scalar.dtype().name()}}, "check count() first");
   });
+}
+
+// Numbers become 0-d arrays, all in one buffer.
+void make_tensors(std::vector<Value>& values) {
+  std::vector<Value*> numbers;
+  for (Value& value : values)
+    if (std::holds_alternative<Scalar>(value)) numbers.push_back(&value);
+  if (numbers.empty()) return;
+  Buffer buffer = Buffer::allocate(kWidestNumber * static_cast<int64_t>(numbers.size()));
+  std::byte* out = buffer.mutable_data();
+  for (const Value* number : numbers) {
+    store(std::get<Scalar>(*number), out);
+    out += kWidestNumber;
+  }
+  int64_t offset = 0;
+  for (Value* number : numbers) {
+    *number = Tensor(std::get<Scalar>(*number).dtype(), Shape{}, buffer, offset);
+    offset += kWidestNumber;
+  }
 }
 
 // Equal for two views of one column.
@@ -133,8 +155,7 @@ std::vector<Value> run_fused_pass(const PlanStep& step) {
                     .shape;
   if (!shape.empty() && shape[0] == kUnknown) shape[0] = builder.rows();
   std::vector<Value> values = builder.run(shape);
-  for (Value& value : values)
-    if (const auto* scalar = std::get_if<Scalar>(&value)) value = tensor_of(*scalar);
+  make_tensors(values);
   return values;
 }
 
@@ -190,7 +211,7 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
         });
     made = dispatch_to_place(table->op(), has_no_kernel, std::move(made),
                              [&](std::span<const Value> where) -> std::vector<Value> {
-                               return {op.execute(wanted, where, fields.state.get())};
+                               return {op.execute(wanted, where, fields.of_table->state.get())};
                              });
   } else {
     made = dispatch_to_place(table->op(), has_no_kernel, std::move(read),

@@ -84,19 +84,15 @@ std::string equality_key(const Node::Fields& fields) {
   return key;
 }
 
-void note_inputs(Node::Fields& fields, bool over_live) {
+void note_structure(Node::Fields& fields, bool over_live) {
   static std::atomic<uint64_t> last{0};
   fields.serial = ++last;
-  std::string key;
-  if (over_live) append(key, fields.serial);
+  std::string works_on;
+  if (over_live) append(works_on, fields.serial);
   for (const NodePtr& input : fields.inputs)
-    if (!append_number(key, input)) append(key, input->fields().structure);
-  fields.work_on = number_of(key);
-}
-
-void note_structure(Node::Fields& fields) {
+    if (!append_number(works_on, input)) append(works_on, input->fields().structure);
   std::string key = words_of(fields);
-  append(key, key.empty() ? fields.serial : fields.work_on);
+  append(key, key.empty() ? fields.serial : number_of(works_on));
   fields.structure = number_of(key);
 }
 

@@ -11,10 +11,9 @@ namespace hr {
 /// itself knows what it does.
 std::string equality_key(const Node::Fields& fields);
 
-/// Notes what a node that is being made works on, and does: numbers that are equal for nodes that
-/// do the same with the same inputs, also when these ran and released theirs. Of nodes over memory
-/// that others may write to, which may have other values each time, no two are equal.
-void note_inputs(Node::Fields& fields, bool over_live);
-void note_structure(Node::Fields& fields);
+/// Notes what a node that is being made does: a number that is equal for nodes that do the same
+/// with the same inputs, also when these ran and released theirs. Of nodes over memory that others
+/// may write to, which may have other values each time, no two are equal.
+void note_structure(Node::Fields& fields, bool over_live);
 
 }  // namespace hr

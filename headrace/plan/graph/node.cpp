@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace hr {
 
@@ -33,6 +34,8 @@ bool eager() {
 ForkMutex& inputs_mutex() {
   return process_global([] { return ForkMutex(); });
 }
+
+thread_local HeldRuns* held_runs = nullptr;
 
 // The value of its only input, with the rows of another domain.
 struct Relabel final : OperatorOf<Relabel> {
@@ -82,9 +85,7 @@ OperatorPtr relabel_operator() {
 }
 
 Node::Node(std::unique_ptr<Fields> fields)
-    : fields_(std::move(fields)), ready_(fields_->value.has_value()) {
-  if (ready_) fields_->final_signature = fields_->signature;
-}
+    : fields_(std::move(fields)), ready_(fields_->value.has_value()) {}
 
 // A chain of a million nodes must not recurse a million times.
 Node::~Node() {
@@ -116,7 +117,7 @@ std::string Node::detail() const {
 }
 
 const Signature& Node::signature() const {
-  return is_ready() ? fields_->final_signature : fields_->signature;
+  return is_ready() && fields_->final_signature ? *fields_->final_signature : fields_->signature;
 }
 
 Tag Node::tag() const {
@@ -128,14 +129,16 @@ const Value& Node::value() const {
 }
 
 void Node::finish(Value value) {
-  Signature& signature = fields_->final_signature = fields_->signature;
+  Signature signature = fields_->signature;
   signature.shape = signature_of(value).shape;
   if (const auto* column = std::get_if<Column>(&value))
     signature.nullable = column->null_count() > 0;
+  if (signature != fields_->signature)
+    fields_->final_signature = std::make_shared<const Signature>(std::move(signature));
   for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
-  fields_->state.reset();
+  if (fields_->of_table) fields_->of_table->state.reset();
   fields_->optimized.reset();
   if (const NodePtr origin = fields_->origin.lock(); origin && !origin->is_ready()) {
     origin->fields_->label = fields_->label;
@@ -168,8 +171,8 @@ bool is_whole(const Node::Fields& fields) {
 }
 
 // A chain that is long enough is cut: it gets memory of its own and counts from one again.
-int64_t chain_length(const std::vector<NodePtr>& inputs) {
-  int64_t length = 1;
+int32_t chain_length(const std::vector<NodePtr>& inputs) {
+  int32_t length = 1;
   for (const NodePtr& input : inputs)
     if (!input->is_ready() && input->kind() == NodeKind::kElementwise &&
         input->fields().chain_length < kLongestChain)
@@ -233,14 +236,32 @@ NodePtr make_node(Node::Fields&& fields) {
   fields.whole = is_whole(fields);
   fields.place = place_after(fields);
   fields.counted = has_counted_rows(fields);
-  note_inputs(fields, over_live);
-  note_structure(fields);
+  note_structure(fields, over_live);
   fields.plan = current_plan();
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
   // A scan waits until a column is needed; a table over other nodes runs for all columns at once.
   const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
-  if ((eager() || over_live) && !node->is_ready() && !scan) force(node);
+  if ((eager() || over_live) && !node->is_ready() && !scan) {
+    if (held_runs)
+      held_runs->waits_ = true;
+    else
+      force(node);
+  }
   return node;
+}
+
+HeldRuns::HeldRuns() : outer_(std::exchange(held_runs, this)) {}
+
+HeldRuns::~HeldRuns() {
+  held_runs = outer_;
+}
+
+void HeldRuns::run(std::span<const NodePtr> nodes) {
+  if (!std::exchange(waits_, false)) return;
+  if (outer_)
+    outer_->waits_ = true;
+  else
+    force(nodes);
 }
 
 int64_t planned_rows(const NodePtr& node) {
@@ -329,19 +350,20 @@ NodePtr apply_table_operator(TableOperatorPtr table, std::vector<NodePtr> inputs
   made.signature.shape = {rows};
   made.signature.domain = domain ? domain : new_domain();
   made.inputs = std::move(inputs);
-  made.state = table->new_state();
-  made.join_keys = table->join_keys();
+  TableFields& own = *(made.of_table = std::make_shared<TableFields>());
+  own.state = table->new_state();
+  own.join_keys = table->join_keys();
   if (table->finds_first_rows())
     for (const NodePtr& key : made.inputs) made.first_of.push_back(key->fields().structure);
-  made.column_keys.resize(table->names.size());
+  own.column_keys.resize(table->names.size());
   for (const RowSource& source : table->sources)
     for (size_t i = 0; source.once && i < source.columns.size(); ++i)
       if (const int64_t place = source.columns[i]; place >= 0)
-        made.column_keys[i] = keys_after(made.inputs[static_cast<size_t>(place)]->fields().unique,
-                                         made.signature.domain);
+        own.column_keys[i] = keys_after(made.inputs[static_cast<size_t>(place)]->fields().unique,
+                                        made.signature.domain);
   const int64_t keys = table->unique_keys();
   for (int64_t k = 0; k < keys; ++k)
-    made.column_keys[static_cast<size_t>(k)].push_back({made.signature.domain, k, keys});
+    own.column_keys[static_cast<size_t>(k)].push_back({made.signature.domain, k, keys});
   made.op = std::move(table);
   return make_node(std::move(made));
 }
@@ -361,7 +383,7 @@ NodePtr table_column(const NodePtr& table, int64_t index) {
   made.signature.nullable = true;
   made.signature.domain = fields.signature.domain;
   made.inputs = {table};
-  made.unique = fields.column_keys[place];
+  made.unique = fields.of_table->column_keys[place];
   made.first_of = fields.first_of;
   return make_node(std::move(made));
 }

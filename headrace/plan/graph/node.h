@@ -56,6 +56,25 @@ class HR_API Node {
 HR_API NodePtr lazy_value(Value value, std::string detail = {}, uint64_t domain = 0,
                           bool live = false);
 
+/// While it lives, nodes that this thread makes and that run when they are made wait for `run`: the
+/// same operation on thousands of columns then takes one plan and not one for each.
+class HR_API HeldRuns {
+ public:
+  HeldRuns();
+  ~HeldRuns();
+  HeldRuns(const HeldRuns&) = delete;
+  HeldRuns& operator=(const HeldRuns&) = delete;
+
+  /// Runs `nodes`, which need all that waits, if anything does.
+  void run(std::span<const NodePtr> nodes);
+
+ private:
+  friend NodePtr make_node(Node::Fields&& fields);
+
+  bool waits_ = false;
+  HeldRuns* outer_;
+};
+
 /// The operator applied to inputs. With HEADRACE_EAGER=1 this and the other makers run the node at
 /// once.
 HR_API NodePtr apply_operator(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs);
@@ -105,6 +124,9 @@ HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
 
 /// A reduction over all elements (a 0-d array).
 HR_API NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options = {});
+/// The same of each.
+HR_API std::vector<NodePtr> reduce(Aggregate reduction, std::span<const NodePtr> inputs,
+                                   ReduceOptions options = {});
 
 /// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.
 HR_API NodePtr slice(const NodePtr& input, int64_t begin, int64_t count);

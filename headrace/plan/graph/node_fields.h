@@ -10,42 +10,46 @@
 namespace hr {
 
 /// Operations of one chain after which its value gets memory of its own.
-inline constexpr int64_t kLongestChain = 200;
+inline constexpr int32_t kLongestChain = 200;
 
-struct Node::Fields {
-  OperatorPtr op{};     // null of data
-  std::string label{};  // of data; of an operator that ran how it did, if its arguments do not say
-  Signature signature{};
-  Signature final_signature{};  // once the value is there
-  Tag tag = 0;
-  std::vector<NodePtr> inputs{};
-  std::optional<Value> value{};
-  std::shared_ptr<TableState> state{};   // of a table
-  std::vector<JoinKeyPair> join_keys{};  // of a join: those that no plan used
-  // Of a copy that a plan may change: that plan, and the node with the same value.
-  uint64_t plan = 0;
-  std::weak_ptr<Node> origin{};
-  bool is_rewritten = false;  // by a pass
-  // Of a node that a plan rewrote and ran, but not for its own value: what it ran instead.
-  NodePtr optimized{};
+/// What the planner knows of a table alone.
+struct TableFields {
+  std::shared_ptr<TableState> state{};
+  std::vector<JoinKeyPair> join_keys{};              // of a join: those that no plan used
+  std::vector<std::vector<KeyPlace>> column_keys{};  // sets of keys that each column is of
   // Of a table of which some plan made only the rows that a mask picks: that table, if it is there,
   // and the structure of the mask.
   bool was_filtered = false;
   std::weak_ptr<Node> filtered_to{};
   uint64_t filtered_by = 0;
-  bool owns_inputs = false;                          // not referenced elsewhere
-  std::vector<KeyPlace> unique{};                    // sets of keys that the column is of
-  std::vector<std::vector<KeyPlace>> column_keys{};  // of a table
-  std::vector<uint64_t> first_of{};                  // of first rows: the structures of the keys
-  std::optional<Scalar> constant{};                  // the value in each row
-  Place place = host;                                // where the value will be
-  bool counted = false;      // its rows are of an input that had to run to tell them
-  bool whole = false;        // no row is null, for sure
-  bool live = false;         // the value lies in memory that others may write
-  uint64_t serial = 0;       // of all nodes
-  uint64_t work_on = 0;      // equal for the same inputs
-  uint64_t structure = 0;    // equal for nodes that do the same with the same inputs
-  int64_t chain_length = 0;  // element-wise operations above the last materialised value
+};
+
+struct Node::Fields {
+  OperatorPtr op{};     // null of data
+  std::string label{};  // of data; of an operator that ran how it did, if its arguments do not say
+  Signature signature{};
+  std::shared_ptr<const Signature> final_signature{};  // once the value is there; null: the same
+  std::vector<NodePtr> inputs{};
+  std::optional<Value> value{};
+  std::shared_ptr<TableFields> of_table{};  // null of others; each copy of a node has its own
+  // Of a copy that a plan may change: that plan, and the node with the same value.
+  uint64_t plan = 0;
+  std::weak_ptr<Node> origin{};
+  // Of a node that a plan rewrote and ran, but not for its own value: what it ran instead.
+  NodePtr optimized{};
+  std::vector<KeyPlace> unique{};    // sets of keys that the column is of
+  std::vector<uint64_t> first_of{};  // of first rows: the structures of the keys
+  std::optional<Scalar> constant{};  // the value in each row
+  uint64_t serial = 0;               // of all nodes
+  uint64_t structure = 0;            // equal for nodes that do the same with the same inputs
+  Place place = host;                // where the value will be
+  Tag tag = 0;
+  int32_t chain_length = 0;   // element-wise operations above the last materialised value
+  bool is_rewritten = false;  // by a pass
+  bool owns_inputs = false;   // not referenced elsewhere
+  bool counted = false;       // its rows are of an input that had to run to tell them
+  bool whole = false;         // no row is null, for sure
+  bool live = false;          // the value lies in memory that others may write
 
   NodeKind kind() const { return op ? op->kind() : NodeKind::kData; }
 

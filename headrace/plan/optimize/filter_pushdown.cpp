@@ -26,17 +26,17 @@ class Push {
         conditions_(readers) {}
 
   bool run() {
-    NodePtr known = fields_.filtered_by == readers_.mask()->fields().structure
-                        ? fields_.filtered_to.lock()
-                        : nullptr;
+    TableFields& own = *fields_.of_table;
+    NodePtr known =
+        own.filtered_by == readers_.mask()->fields().structure ? own.filtered_to.lock() : nullptr;
     // A second look at other rows makes the table once, to be kept; files are read each time.
-    if (!known && fields_.was_filtered && !op_.takes_predicates()) return false;
+    if (!known && own.was_filtered && !op_.takes_predicates()) return false;
     const NodePtr made = op_.takes_predicates() ? read_less(known) : made_of_less(known);
     if (!made) return false;
     if (made != known) made->fields().tag = table_->tag();
-    fields_.was_filtered = true;
-    fields_.filtered_to = made;
-    fields_.filtered_by = readers_.mask()->fields().structure;
+    own.was_filtered = true;
+    own.filtered_to = made;
+    own.filtered_by = readers_.mask()->fields().structure;
     RowClone over([&](const NodePtr& node) -> NodePtr {
       if (!readers_.is_column(node)) return conditions_.contains(node) ? nullptr : node;
       NodePtr part = table_column(made, node->fields().part());

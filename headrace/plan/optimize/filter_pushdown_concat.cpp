@@ -92,7 +92,7 @@ class Move {
     for (const NodePtr& key : keys) own.push_back(picked_of_base(key));
     const NodePtr made = table->fields().table().with_inputs(own, {});
     made->fields().tag = table->tag();
-    table->fields().was_filtered = true;
+    table->fields().of_table->was_filtered = true;
     const NodePtr rows = table_column(made, positions->fields().part());
     replace([&](const NodePtr& column) {
       return remade_operator(*column, {picked_[source(column).get()], rows});
@@ -174,7 +174,7 @@ bool push_past_rows(const PlanNodes& nodes) {
       continue;
     const NodePtr table = positions->fields().inputs[0];
     // A second look makes the rows once, to be kept.
-    if (table->is_ready() || table->fields().was_filtered ||
+    if (table->is_ready() || table->fields().of_table->was_filtered ||
         !table->fields().table().finds_first_rows() || nodes.is_root(table.get()) ||
         !is_only_read_by(table, nodes, {positions}))
       continue;

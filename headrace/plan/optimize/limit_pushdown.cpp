@@ -198,7 +198,7 @@ class Prefix {
     parts->dtypes.push_back(fields.signature.dtype);
     parts->columns.push_back(inputs);
     parts->concat.push_back(fields.op);
-    table->fields().column_keys.emplace_back();
+    table->fields().of_table->column_keys.emplace_back();
     return table_column(table, static_cast<int64_t>(parts->names.size()) - 1);
   }
 

@@ -39,6 +39,7 @@ class Copier {
     auto fields = std::make_unique<Node::Fields>(form);
     fields->plan = plan_;
     fields->origin = node;
+    if (form.of_table) fields->of_table = std::make_shared<TableFields>(*form.of_table);
     fields->tag = node->fields().tag;
     fields->optimized = nullptr;
     fields->is_rewritten = false;
@@ -127,10 +128,11 @@ void LogicalPlan::keep_rewritten() const {
     const NodePtr origin = fields.origin.lock();
     if (!origin) continue;
     if (fields.is_rewritten) origin->fields().optimized = node;
-    if (!fields.was_filtered) continue;
-    origin->fields().was_filtered = true;
-    origin->fields().filtered_to = fields.filtered_to;
-    origin->fields().filtered_by = fields.filtered_by;
+    if (!fields.of_table || !fields.of_table->was_filtered) continue;
+    TableFields& own = *origin->fields().of_table;
+    own.was_filtered = true;
+    own.filtered_to = fields.of_table->filtered_to;
+    own.filtered_by = fields.of_table->filtered_by;
   }
 }
 

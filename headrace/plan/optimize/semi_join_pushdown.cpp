@@ -17,7 +17,8 @@ constexpr int kDeepest = 16;  // joins between a join and the rows that it tells
 
 // Rows that are matched already stay.
 bool may_change(const Node::Fields& join) {
-  return !join.join_keys.empty() && !(join.state && join.state->has_run);
+  const TableFields* const own = join.of_table.get();
+  return own && !own->join_keys.empty() && !(own->state && own->state->has_run);
 }
 
 // The table that a pending part is of; null for others.
@@ -158,7 +159,7 @@ class Side {
     const auto base = [&](const NodePtr& node) { return before ? node->fields().inputs[0] : node; };
     // Of a join whose other side is there, or is read alone: what it leaves by itself.
     NodePtr first_keys, first_others;
-    for (const auto& [own, other] : table.fields().join_keys) {
+    for (const auto& [own, other] : table.fields().of_table->join_keys) {
       const NodePtr& others = inputs[static_cast<size_t>(other)];
       if (std::find(source.inputs.begin(), source.inputs.end(), own) != source.inputs.end() &&
           !table_of(others)) {
@@ -193,11 +194,12 @@ bool push_keys(const PlanNodes& nodes) {
     Node::Fields& join = order[i]->fields();
     std::vector<NodePtr>& inputs = join.inputs;
     while (may_change(join)) {
+      TableFields& known = *join.of_table;
       // Not both sides by each other, as one has to be there first: that of more rows is told.
       size_t best = 0;
       int64_t most = -1;
-      for (size_t p = 0; p < join.join_keys.size(); ++p) {
-        const auto [key, other] = join.join_keys[p];
+      for (size_t p = 0; p < known.join_keys.size(); ++p) {
+        const auto [key, other] = known.join_keys[p];
         const NodePtr& own = inputs[static_cast<size_t>(key)];
         const NodePtr& values = inputs[static_cast<size_t>(other)];
         const auto rows = side.rows(own, *order[i]);
@@ -205,21 +207,21 @@ bool push_keys(const PlanNodes& nodes) {
         best = p;
         most = *rows;
       }
-      const auto [key, other] = join.join_keys[best];
+      const auto [key, other] = known.join_keys[best];
       if (most < 0) {
-        join.join_keys.clear();
+        known.join_keys.clear();
         break;
       }
-      join.join_keys.erase(join.join_keys.begin() + static_cast<std::ptrdiff_t>(best));
+      known.join_keys.erase(known.join_keys.begin() + static_cast<std::ptrdiff_t>(best));
       const NodePtr own = inputs[static_cast<size_t>(key)];
       const NodePtr table = table_of(own);
       const NodePtr made =
           side.table(own, join.table(), inputs[static_cast<size_t>(other)], *order[i]);
       if (!made) continue;
       Side::replace_parts(inputs, table, made);
-      join.state = join.table().new_state();
+      known.state = join.table().new_state();
       join.is_rewritten = true;
-      std::erase_if(join.join_keys, [&, side = side_of(join, key)](const auto& each) {
+      std::erase_if(known.join_keys, [&, side = side_of(join, key)](const auto& each) {
         return side_of(join, each.key) != side;
       });
       return true;

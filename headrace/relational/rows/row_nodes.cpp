@@ -7,6 +7,7 @@
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/gather.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
@@ -16,6 +17,7 @@
 #include "headrace/plan/graph/view.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hr {
 
@@ -69,6 +71,50 @@ struct Concat final : OperatorOf<Concat> {
   static auto parameters(auto& self) { return std::tie(self.dtype); }
 };
 
+struct Stack final : OperatorOf<Stack> {
+  Dtype dtype{};
+
+  std::string_view name() const override { return "stack"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto rows = static_cast<int64_t>(inputs.size());
+    if (dtype.is_bool()) {
+      Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+      auto* const out = bits.mutable_as<uint8_t>();
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (tensor(inputs[i]).item<bool>()) out[i / 8] |= static_cast<uint8_t>(1u << (i % 8));
+      return Column(dtype, rows, std::move(bits));
+    }
+    const int64_t width = dtype.size_bytes();
+    Buffer values = Buffer::allocate(rows * width);
+    std::byte* out = values.mutable_data();
+    for (const Value& input : inputs) {
+      std::memcpy(out, std::get<Tensor>(input).data(), static_cast<size_t>(width));
+      out += width;
+    }
+    return Column(dtype, rows, std::move(values));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.dtype); }
+};
+
+// The dtype that all have in common.
+Dtype common_dtype(std::string_view op, const std::vector<NodePtr>& nodes) {
+  if (nodes.empty()) throw_error<InvalidArgumentError>(op, "no columns to concatenate");
+  Dtype dtype = nodes[0]->signature().dtype;
+  for (const NodePtr& node : nodes) {
+    const Dtype other = node->signature().dtype;
+    if (other == dtype) continue;
+    const auto is_number = [](Dtype each) { return each.is_real() || each.is_bool(); };
+    if (!is_number(dtype) || !is_number(other))
+      throw_error<TypeMismatchError>(op, "columns of these dtypes cannot be concatenated",
+                                     {{"dtype", dtype.name()}, {"other", other.name()}},
+                                     "cast one of them with astype");
+    dtype = promote(dtype, other);
+  }
+  return dtype;
+}
+
 }  // namespace
 
 NodePtr filter(const NodePtr& rows, const NodePtr& mask) {
@@ -107,20 +153,9 @@ NodePtr take(const NodePtr& rows, const NodePtr& positions) {
 }
 
 NodePtr concat(const std::vector<NodePtr>& columns) {
-  if (columns.empty()) throw_error<InvalidArgumentError>("concat", "no columns to concatenate");
+  for (const NodePtr& column : columns) require_rows("concat", column);
+  const Dtype dtype = common_dtype("concat", columns);
   std::vector<NodePtr> inputs;
-  Dtype dtype = columns[0]->signature().dtype;
-  for (const NodePtr& column : columns) {
-    require_rows("concat", column);
-    const Dtype other = column->signature().dtype;
-    if (other == dtype) continue;
-    const auto is_number = [](Dtype each) { return each.is_real() || each.is_bool(); };
-    if (!is_number(dtype) || !is_number(other))
-      throw_error<TypeMismatchError>("concat", "columns of these dtypes cannot be concatenated",
-                                     {{"dtype", dtype.name()}, {"other", other.name()}},
-                                     "cast one of them with astype");
-    dtype = promote(dtype, other);
-  }
   Signature signature = columns[0]->signature();
   signature.form = Form::kColumn;
   signature.dtype = dtype;
@@ -165,6 +200,17 @@ struct Shift final : OperatorOf<Shift> {
 };
 
 }  // namespace
+
+NodePtr stack(const std::vector<NodePtr>& values) {
+  Signature signature;
+  signature.dtype = common_dtype("stack", values);
+  signature.shape = {static_cast<int64_t>(values.size())};
+  std::vector<NodePtr> inputs;
+  inputs.reserve(values.size());
+  for (const NodePtr& value : values) inputs.push_back(cast(value, signature.dtype));
+  const OperatorPtr op = Stack::make(signature.dtype);
+  return apply_operator(op, std::move(signature), std::move(inputs));
+}
 
 NodePtr shift(const NodePtr& column, int64_t periods) {
   require_rows("shift", column);
