@@ -22,6 +22,8 @@
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <span>
 
 using hr::NodePtr;
@@ -31,7 +33,7 @@ namespace {
 // Of columns whose nodes run when they are made: so many run together.
 constexpr size_t kColumnsTogether = 1024;
 
-// One operation on many columns. `make` gives the nodes for some of them.
+// The nodes that `make` gives for a run of columns, of all columns.
 template <class Make>
 std::vector<NodePtr> of_columns(const std::vector<NodePtr>& columns, Make&& make) {
   std::vector<NodePtr> made;
@@ -39,16 +41,25 @@ std::vector<NodePtr> of_columns(const std::vector<NodePtr>& columns, Make&& make
   for (size_t begin = 0; begin < columns.size(); begin += kColumnsTogether) {
     hr::HeldRuns held;
     const size_t count = std::min(kColumnsTogether, columns.size() - begin);
-    make(std::span(columns).subspan(begin, count), made);
+    std::ranges::move(make(std::span(columns).subspan(begin, count)), std::back_inserter(made));
     held.run(std::span(made).subspan(begin));
   }
   return made;
 }
 
-template <class Make>
-std::vector<NodePtr> of_each_column(const std::vector<NodePtr>& columns, Make&& make) {
-  return of_columns(columns, [&](std::span<const NodePtr> some, std::vector<NodePtr>& made) {
-    for (const NodePtr& column : some) made.push_back(make(column));
+NodePtr elementwise_column(std::string_view op, const NodePtr& column, const NodePtr& value) {
+  if (op == "isna") return hr::Series(column).isna();
+  if (op == "fillna") return hr::Series(column).fillna(value);
+  return hr::elementwise(hr::op_from_name(op), {column, value});
+}
+
+std::vector<NodePtr> elementwise_columns(std::string_view op, const std::vector<NodePtr>& columns,
+                                         const std::optional<NodePtr>& value) {
+  return of_columns(columns, [&](std::span<const NodePtr> some) {
+    std::vector<NodePtr> made;
+    for (const NodePtr& column : some)
+      made.push_back(elementwise_column(op, column, value.value_or(nullptr)));
+    return made;
   });
 }
 
@@ -56,39 +67,16 @@ std::vector<NodePtr> reduce_columns(std::string_view kind, const std::vector<Nod
                                     int64_t ddof) {
   const hr::Aggregate aggregate = hr::aggregate_from_name(kind, hr::AggregateForm::kColumn);
   const hr::ReduceOptions options{.skip_nan = true, .empty_is_null = true, .ddof = ddof};
-  return of_columns(columns, [&](std::span<const NodePtr> some, std::vector<NodePtr>& made) {
-    std::ranges::move(hr::reduce(aggregate, some, options), std::back_inserter(made));
-  });
+  return of_columns(
+      columns, [&](std::span<const NodePtr> some) { return hr::reduce(aggregate, some, options); });
 }
 
 }  // namespace
 
 void bind_frame(nb::module_& m) {
-  m.def(
-      "columns_isna",
-      [](const std::vector<NodePtr>& columns) {
-        return of_each_column(
-            columns, [](const NodePtr& column) -> NodePtr { return hr::Series(column).isna(); });
-      },
-      "columns"_a, Unlocked());
-  m.def(
-      "columns_fillna",
-      [](const std::vector<NodePtr>& columns, const NodePtr& value) {
-        return of_each_column(columns, [&](const NodePtr& column) -> NodePtr {
-          return hr::Series(column).fillna(value);
-        });
-      },
-      "columns"_a, "value"_a, Unlocked());
-  m.def(
-      "columns_elementwise",
-      [](std::string_view op, const std::vector<NodePtr>& columns, const NodePtr& value) {
-        const hr::Op operation = hr::op_from_name(op);
-        return of_each_column(columns, [&](const NodePtr& column) {
-          return hr::elementwise(operation, {column, value});
-        });
-      },
-      "op"_a, "columns"_a, "value"_a, Unlocked());
-  m.def("columns_reduction", reduce_columns, "kind"_a, "columns"_a, "ddof"_a, Unlocked());
+  m.def("elementwise_columns", elementwise_columns, "op"_a, "columns"_a, "value"_a = nb::none(),
+        Unlocked());
+  m.def("reduce_columns", reduce_columns, "kind"_a, "columns"_a, "ddof"_a, Unlocked());
   m.def("stack", &hr::stack, "values"_a, Unlocked());
   m.def("filter", lazy(&hr::filter), "rows"_a, "mask"_a, Unlocked());
   m.def("take", lazy(&hr::take), "rows"_a, "positions"_a, Unlocked());

@@ -186,7 +186,7 @@ def reduced_numbers(
         return None  # results of different kinds
     mark(kind)
     ddof = options.get("ddof", _OF_NUMBERS[kind])
-    values = _core.columns_reduction(kind, list(columns.values()), ddof)
+    values = _core.reduce_columns(kind, list(columns.values()), ddof)
     return ColumnValues(list(columns), _core.stack(values), kind, values)
 
 

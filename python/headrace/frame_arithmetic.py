@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.deferred import mark
+from headrace.dtypes import FLOATS, INTEGERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.operators import Binary, operator_methods, turned
 from headrace.text import is_text
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Axis = Literal[0, 1, "index", "columns"]
 
+_NUMBERS = frozenset((*INTEGERS, *FLOATS))
 #: The engine's words for operators on numbers.
 _WORDS: dict[Any, str] = {
     operator.add: "add",
@@ -120,30 +121,24 @@ class FrameArithmetic:
         made = {**self._nodes, **{name: each._node for name, each in columns.items()}}
         return DataFrame._of(made, self._labels)
 
-    def _with_number(
-        self: Any, function: Callable[[Any, Any], Any], value: Any, kinds: str = "iuf"
-    ) -> Any:
-        """All columns with a Python number in one call of the engine; None for other operands."""
+    def _with_number(self: Any, op: str, value: Any) -> DataFrame | None:
+        """Numbers with a Python number, in one call of the engine; None for other operands."""
         from headrace.frame import DataFrame
 
         if type(value) not in (int, float) or value != value:  # noqa: PLR0124 (NaN)
             return None
-        names = self._names_of(kinds)
-        nodes = [self._nodes[name] for name in names]
-        if len(names) < len(self._unlabelled()) or any(n.dtype.startswith("d") for n in nodes):
+        columns = {name: self._nodes[name] for name in self._unlabelled()}
+        if any(node.dtype not in _NUMBERS for node in columns.values()):
             return None
-        made = function(nodes, _core.scalar(value))
-        return DataFrame._of({**self._nodes, **dict(zip(names, made, strict=True))}, self._labels)
+        made = _core.elementwise_columns(op, list(columns.values()), _core.scalar(value))
+        return DataFrame._of({**self._nodes, **dict(zip(columns, made, strict=True))}, self._labels)
 
     def _with_each(
         self: Any, name: str, function: Callable[[Any, Any], Any], other: Any, axis: Axis = 1
     ) -> DataFrame:
         mark(name)
-        if function in _WORDS:
-            call = functools.partial(_core.columns_elementwise, _WORDS[function])
-            made = self._with_number(call, other)
-            if made is not None:
-                return made  # type: ignore[no-any-return]
+        if function in _WORDS and (made := self._with_number(_WORDS[function], other)) is not None:
+            return made  # type: ignore[no-any-return]
         values = _operands(self, other, name, axis)
         return self._made_of(  # type: ignore[no-any-return]
             {column: function(self[column], value) for column, value in values.items()}

@@ -95,7 +95,7 @@ class FrameRows:
 
         mark("isna")
         names = self._unlabelled()
-        found = _core.columns_isna([self._nodes[name] for name in names])
+        found = _core.elementwise_columns("isna", [self._nodes[name] for name in names])
         made = dict(zip(names, found, strict=True))
         return DataFrame._of({**self._nodes, **made}, self._labels)
 
@@ -116,10 +116,9 @@ class FrameRows:
         value = by_column(value)
         if isinstance(value, DataFrame):
             value = {name: value[name] for name in value._unlabelled()}
-        kinds = "f" if isinstance(value, float) else "iuf"
+        # Of columns that do not hold the value, those with missing ones are found below.
         with contextlib.suppress(InvalidArgumentError, TypeMismatchError):
-            made = self._with_number(_core.columns_fillna, value, kinds)
-            if made is not None:
+            if (made := self._with_number("fillna", value)) is not None:
                 return made  # type: ignore[no-any-return]
         values = value if isinstance(value, Mapping) else dict.fromkeys(self._unlabelled(), value)
         for name in values.keys():  # noqa: SIM118 (a row of a frame too)

@@ -38,19 +38,17 @@ void store(const Scalar& scalar, std::byte* out) {
 
 // Numbers become 0-d arrays, all in one buffer.
 void make_tensors(std::vector<Value>& values) {
-  std::vector<Value*> numbers;
-  for (Value& value : values)
-    if (std::holds_alternative<Scalar>(value)) numbers.push_back(&value);
-  if (numbers.empty()) return;
-  Buffer buffer = Buffer::allocate(kWidestNumber * static_cast<int64_t>(numbers.size()));
-  std::byte* out = buffer.mutable_data();
-  for (const Value* number : numbers) {
-    store(std::get<Scalar>(*number), out);
-    out += kWidestNumber;
-  }
+  const auto is_number = [](const Value& value) { return std::holds_alternative<Scalar>(value); };
+  const int64_t count = std::ranges::count_if(values, is_number);
+  if (count == 0) return;
+  Buffer buffer = Buffer::allocate(kWidestNumber * count);
+  std::byte* const out = buffer.mutable_data();
   int64_t offset = 0;
-  for (Value* number : numbers) {
-    *number = Tensor(std::get<Scalar>(*number).dtype(), Shape{}, buffer, offset);
+  for (Value& value : values) {
+    if (!is_number(value)) continue;
+    const Scalar number = std::get<Scalar>(value);
+    store(number, out + offset);
+    value = Tensor(number.dtype(), Shape{}, buffer, offset);
     offset += kWidestNumber;
   }
 }

@@ -21,6 +21,7 @@ namespace {
 
 // Of a memory limit: what a pass makes without need, and what its workers have in hand.
 constexpr int64_t kMadeShare = 8, kHandShare = 4;
+constexpr size_t kMostOutputs = 1024;  // of a pass: the values in hand of more leave the caches
 constexpr int kMostRefused = 16;  // values that a pass has no room for: bounds the planner's time
 // The rows that a fusable node's pass runs over: its own, or its operand's for a reduction.
 const Signature& pass_signature(const NodePtr& node) {
@@ -253,7 +254,8 @@ class Planner {
     int64_t made = 0, in_hand = 0;
     size_t wanted_at = nodes_.order().size();
     int refused = 0;
-    for (size_t i = index; i < nodes_.order().size() && refused < kMostRefused;
+    for (size_t i = index;
+         i < nodes_.order().size() && refused < kMostRefused && step.outputs.size() < kMostOutputs;
          i = may_run_.next(pass, i + 1)) {
       const NodePtr& node = nodes_.order()[i];
       const std::vector<NodePtr>& inputs = waiting_[i].reads;

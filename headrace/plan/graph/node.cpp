@@ -129,12 +129,16 @@ const Value& Node::value() const {
 }
 
 void Node::finish(Value value) {
-  Signature signature = fields_->signature;
-  signature.shape = signature_of(value).shape;
-  if (const auto* column = std::get_if<Column>(&value))
-    signature.nullable = column->null_count() > 0;
-  if (signature != fields_->signature)
-    fields_->final_signature = std::make_shared<const Signature>(std::move(signature));
+  const Signature& planned = fields_->signature;
+  Shape shape = signature_of(value).shape;
+  const auto* const column = std::get_if<Column>(&value);
+  const bool nullable = column ? column->null_count() > 0 : planned.nullable;
+  if (shape != planned.shape || nullable != planned.nullable) {
+    auto signature = std::make_shared<Signature>(planned);
+    signature->shape = std::move(shape);
+    signature->nullable = nullable;
+    fields_->final_signature = std::move(signature);
+  }
   for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
@@ -257,11 +261,7 @@ HeldRuns::~HeldRuns() {
 }
 
 void HeldRuns::run(std::span<const NodePtr> nodes) {
-  if (!std::exchange(waits_, false)) return;
-  if (outer_)
-    outer_->waits_ = true;
-  else
-    force(nodes);
+  if (std::exchange(waits_, false)) force(nodes);
 }
 
 int64_t planned_rows(const NodePtr& node) {

@@ -290,6 +290,57 @@ TEST(Node, OtherThreadsMayReadANodeThatRuns) {
   reader.join();
 }
 
+// Memory that others write to.
+NodePtr live_numbers(int64_t rows) {
+  return lazy_value(numbers(rows)->value(), "x", 0, true);
+}
+
+TEST(Node, NodesThatRunWhenTheyAreMadeRunTogetherWhereTheyAreHeld) {
+  const NodePtr x = live_numbers(10);
+  std::vector<NodePtr> made;
+  {
+    HeldRuns held;
+    for (int64_t i = 0; i < 3; ++i)
+      made.push_back(elementwise(Op::kMultiply, {elementwise(Op::kAdd, {x, weak(i)}), weak(2)}));
+    for (const NodePtr& node : made) EXPECT_FALSE(node->is_ready());
+    EXPECT_EQ(explain(made).steps, 1);
+    held.run(made);
+    for (size_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE(made[i]->is_ready());
+      EXPECT_EQ(item(reduce(Aggregate::kMin, made[i])), 2.0 * static_cast<double>(i));
+    }
+  }
+  EXPECT_TRUE(elementwise(Op::kAdd, {x, weak(1)})->is_ready()) << "nothing holds it";
+}
+
+TEST(Node, HeldNodesThatMayWaitDoNotRun) {
+  HeldRuns held;
+  const std::vector<NodePtr> made{elementwise(Op::kAdd, {numbers(10), weak(1)})};
+  held.run(made);
+  EXPECT_FALSE(made[0]->is_ready());
+}
+
+TEST(Node, AnErrorOfAHeldNodeEndsTheHold) {
+  const NodePtr x = live_numbers(10);
+  const auto fails = [](std::span<const Value>) -> Value { throw InvalidArgumentError("no"); };
+  const auto run = [&] {
+    HeldRuns held;
+    const std::vector<NodePtr> made{test_node("op", x->signature(), {x}, fails)};
+    held.run(made);
+  };
+  EXPECT_THROW(run(), InvalidArgumentError);
+  EXPECT_TRUE(elementwise(Op::kAdd, {x, weak(1)})->is_ready());
+}
+
+TEST(Node, OneReductionOfManyColumns) {
+  const std::vector<NodePtr> columns{numbers(3), live_numbers(5)};
+  const std::vector<NodePtr> sums = reduce(Aggregate::kSum, columns);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(item(sums[0]), 3);
+  EXPECT_EQ(item(sums[1]), 10);
+  EXPECT_TRUE(reduce(Aggregate::kSum, std::span<const NodePtr>()).empty());
+}
+
 TEST(Node, ADeepChainRunsAndDies) {
   NodePtr x = numbers(2);
   for (int i = 0; i < 20'000; ++i) x = elementwise(Op::kAdd, {x, weak(1)});

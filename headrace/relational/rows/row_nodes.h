@@ -21,7 +21,7 @@ HR_API NodePtr take(const NodePtr& rows, const NodePtr& positions);
 /// TypeMismatchError for dtypes without one, naming both.
 HR_API NodePtr concat(const std::vector<NodePtr>& columns);
 
-/// A column of 0-d arrays, one a row, in the dtype they have in common.
+/// A column with a row for each 0-d array, in the dtype that they have in common.
 HR_API NodePtr stack(const std::vector<NodePtr>& values);
 
 /// Row r is row r - periods; vacated rows are null.
