@@ -22,7 +22,6 @@
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <span>
 
@@ -33,33 +32,34 @@ namespace {
 // Of columns whose nodes run when they are made: so many run together.
 constexpr size_t kColumnsTogether = 1024;
 
-// The nodes that `make` gives for a run of columns, of all columns.
+// What `make` gives for each column.
 template <class Make>
-std::vector<NodePtr> of_columns(const std::vector<NodePtr>& columns, Make&& make) {
+std::vector<NodePtr> of_columns(std::span<const NodePtr> columns, Make&& make) {
   std::vector<NodePtr> made;
   made.reserve(columns.size());
-  for (size_t begin = 0; begin < columns.size(); begin += kColumnsTogether) {
+  while (!columns.empty()) {
     hr::HeldRuns held;
-    const size_t count = std::min(kColumnsTogether, columns.size() - begin);
-    std::ranges::move(make(std::span(columns).subspan(begin, count)), std::back_inserter(made));
-    held.run(std::span(made).subspan(begin));
+    const auto some = columns.first(std::min(kColumnsTogether, columns.size()));
+    for (const NodePtr& column : some) {
+      made.push_back(make(column));
+      held.add(made.back());
+    }
+    held.run();
+    columns = columns.subspan(some.size());
   }
   return made;
 }
 
-NodePtr elementwise_column(std::string_view op, const NodePtr& column, const NodePtr& value) {
-  if (op == "isna") return hr::Series(column).isna();
-  if (op == "fillna") return hr::Series(column).fillna(value);
-  return hr::elementwise(hr::op_from_name(op), {column, value});
-}
-
 std::vector<NodePtr> elementwise_columns(std::string_view op, const std::vector<NodePtr>& columns,
                                          const std::optional<NodePtr>& value) {
-  return of_columns(columns, [&](std::span<const NodePtr> some) {
-    std::vector<NodePtr> made;
-    for (const NodePtr& column : some)
-      made.push_back(elementwise_column(op, column, value.value_or(nullptr)));
-    return made;
+  if (op == "isna")
+    return of_columns(columns, [](const NodePtr& column) { return hr::Series(column).isna(); });
+  if (op == "fillna")
+    return of_columns(
+        columns, [&](const NodePtr& column) { return hr::Series(column).fillna(value.value()); });
+  const hr::Op operation = hr::op_from_name(op);
+  return of_columns(columns, [&](const NodePtr& column) {
+    return hr::elementwise(operation, {column, value.value()});
   });
 }
 
@@ -67,8 +67,8 @@ std::vector<NodePtr> reduce_columns(std::string_view kind, const std::vector<Nod
                                     int64_t ddof) {
   const hr::Aggregate aggregate = hr::aggregate_from_name(kind, hr::AggregateForm::kColumn);
   const hr::ReduceOptions options{.skip_nan = true, .empty_is_null = true, .ddof = ddof};
-  return of_columns(
-      columns, [&](std::span<const NodePtr> some) { return hr::reduce(aggregate, some, options); });
+  return of_columns(columns,
+                    [&](const NodePtr& column) { return hr::reduce(aggregate, column, options); });
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ class FrameArithmetic:
         if type(value) not in (int, float) or value != value:  # noqa: PLR0124 (NaN)
             return None
         columns = {name: self._nodes[name] for name in self._unlabelled()}
-        if any(node.dtype not in _NUMBERS for node in columns.values()):
+        if not columns or any(node.dtype not in _NUMBERS for node in columns.values()):
             return None
         made = _core.elementwise_columns(op, list(columns.values()), _core.scalar(value))
         return DataFrame._of({**self._nodes, **dict(zip(columns, made, strict=True))}, self._labels)

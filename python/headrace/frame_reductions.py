@@ -178,9 +178,9 @@ class FrameReductions:
                 plain = [c.astype("int64") if c.dtype == "bool" else c for c in plain]
             made = _ACROSS[kind](plain, **options)
             return self._of_each_row(kind, made)
+        names = self._taken_names(kind, numeric_only)
         if axis not in (0, "index"):
             raise InvalidArgumentError(f"{kind}: expected axis 0 or 1: axis={axis!r}")
-        names = self._taken_names(kind, numeric_only)
         made = reduced_numbers({name: self._nodes[name] for name in names}, kind, options)
         if made is not None:
             return made

@@ -226,16 +226,18 @@ def most():
         return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) * 1024
 
 values = np.zeros((20_000, 3))
-hr.eval(hr.DataFrame({"a": values[0].copy()}).sum())
+hr.eval(hr.DataFrame({"a": values[0].COPY()}).sum())
 before = most()
-total = hr.DataFrame({f"c{i}": each.copy() for i, each in enumerate(values)}).sum()
+total = hr.DataFrame({f"c{i}": each.COPY() for i, each in enumerate(values)}).sum()
 hr.eval(total)
 print((most() - before) / len(values))
 """
 
 
-def test_memory_of_a_sum_of_many_columns():
+@pytest.mark.parametrize("copy", ["copy", "tolist"])  # of which the second waits
+def test_memory_of_a_sum_of_many_columns(copy):
+    program = MEMORY_OF_COLUMNS.replace("COPY", copy)
     made = subprocess.run(
-        [sys.executable, "-c", MEMORY_OF_COLUMNS], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert float(made.stdout) < 4000  # bytes a column: frame, plan and result

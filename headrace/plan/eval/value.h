@@ -29,8 +29,6 @@ struct Signature {
   bool nullable = false;
   uint64_t domain = 0;  ///< row domain of a frame's columns; 0 for free-standing arrays
 
-  friend bool operator==(const Signature&, const Signature&) = default;
-
   bool is_scalar() const { return form == Form::kTensor && shape.empty(); }
 
   /// Rows of the first dimension, kUnknown, or 1 for a scalar.

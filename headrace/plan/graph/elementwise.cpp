@@ -195,32 +195,18 @@ NodePtr literal(const Scalar& value) {
   return lazy_value(value, "scalar");
 }
 
-namespace {
-
-NodePtr apply_reduction(const OperatorPtr& op, Aggregate reduction, const NodePtr& input) {
+NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options) {
   const Signature& from = input->signature();
   if (from.form == Form::kTable)
     throw_error<TypeMismatchError>(aggregate_name(reduction, AggregateForm::kColumn),
                                    "a table cannot be reduced", {}, "select a column");
+  auto made = std::make_shared<ReductionOperator>();
+  made->reduction = reduction;
+  made->options = options;
   Signature signature;
   signature.form = Form::kTensor;
   signature.dtype = aggregate_dtype(reduction, from.dtype, AggregateForm::kColumn);
-  return apply_operator(op, std::move(signature), {input});
-}
-
-}  // namespace
-
-NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options) {
-  return apply_reduction(ReductionOperator::make(reduction, options), reduction, input);
-}
-
-std::vector<NodePtr> reduce(Aggregate reduction, std::span<const NodePtr> inputs,
-                            ReduceOptions options) {
-  const OperatorPtr op = ReductionOperator::make(reduction, options);
-  std::vector<NodePtr> made;
-  made.reserve(inputs.size());
-  for (const NodePtr& input : inputs) made.push_back(apply_reduction(op, reduction, input));
-  return made;
+  return apply_operator(std::move(made), std::move(signature), {input});
 }
 
 }  // namespace hr

@@ -260,8 +260,12 @@ HeldRuns::~HeldRuns() {
   held_runs = outer_;
 }
 
-void HeldRuns::run(std::span<const NodePtr> nodes) {
-  if (std::exchange(waits_, false)) force(nodes);
+void HeldRuns::add(const NodePtr& node) {
+  if (std::exchange(waits_, false)) nodes_.push_back(node);
+}
+
+void HeldRuns::run() const {
+  if (!nodes_.empty()) force(nodes_);
 }
 
 int64_t planned_rows(const NodePtr& node) {

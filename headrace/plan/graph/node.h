@@ -65,13 +65,15 @@ class HR_API HeldRuns {
   HeldRuns(const HeldRuns&) = delete;
   HeldRuns& operator=(const HeldRuns&) = delete;
 
-  /// Runs `nodes`, which need all that waits, if anything does.
-  void run(std::span<const NodePtr> nodes);
+  /// Has `run` run a node, if some of what it needs waits. Call it before the next node is made.
+  void add(const NodePtr& node);
+  void run() const;
 
  private:
   friend NodePtr make_node(Node::Fields&& fields);
 
-  bool waits_ = false;
+  std::vector<NodePtr> nodes_{};
+  bool waits_ = false;  // something made since the last `add`
   HeldRuns* outer_;
 };
 
@@ -124,9 +126,6 @@ HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
 
 /// A reduction over all elements (a 0-d array).
 HR_API NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options = {});
-/// The same of each.
-HR_API std::vector<NodePtr> reduce(Aggregate reduction, std::span<const NodePtr> inputs,
-                                   ReduceOptions options = {});
 
 /// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.
 HR_API NodePtr slice(const NodePtr& input, int64_t begin, int64_t count);
