@@ -32,7 +32,7 @@ RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 FOLDER_ORDER = {
     "memory": "sync log resource buffer budget spill device tiers external adaptors replay",
     "algo": "bits math select sort aggregate reduce scan keys",
-    "plan": "eval graph optimize execute",
+    "plan": "eval bind graph optimize execute",
     "functions": "strings temporal cast decimal",
     "relational": "rows order join aggregate",
 }

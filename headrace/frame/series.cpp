@@ -3,7 +3,7 @@
 #include "headrace/frame/series.h"
 
 #include "headrace/base/error.h"
-#include "headrace/functions/strings/string_compare.h"
+#include "headrace/frame/apply.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
@@ -11,27 +11,19 @@
 #include "headrace/relational/join/join_nodes.h"
 #include "headrace/relational/rows/row_nodes.h"
 
-#include <algorithm>
-
 namespace hr {
 
-namespace {
-
-bool is_text(const NodePtr& node) {
-  const Dtype dtype = node->signature().dtype;
-  return dtype.is_string() || dtype.is_category();
+Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
+  const std::vector<ApplyOperand> given(operands.begin(), operands.end());
+  return hr::apply(op, given);
 }
 
-}  // namespace
-
-Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
-  if (op_row(op).rule == OpRule::kCompare && std::ranges::all_of(operands, is_text))
-    return compare_text(op, operands[0], operands[1]);
-  return hr::elementwise(op, operands);
+Series apply(Op op, const Series& series, const Literal& literal) {
+  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(series)}, {literal}});
 }
 
 Series compare(Op op, const Series& series, std::string_view text) {
-  return compare_text(op, series, std::string(text));
+  return apply(op, series, std::string(text));
 }
 
 Column Series::column() const {
@@ -66,7 +58,7 @@ Series Series::isna() const {
 }
 
 Series Series::fillna(const Series& value) const {
-  const NodePtr filled = hr::elementwise(Op::kFillNull, {node_, value});
+  const Series filled = elementwise(Op::kFillNull, {node_, value});
   if (!dtype().is_floating()) return filled;
   return hr::elementwise(Op::kWhere, {hr::elementwise(Op::kIsNan, {filled}), value, filled});
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
+#include "headrace/plan/bind/literal.h"
 #include "headrace/plan/graph/array.h"
 #include "headrace/plan/graph/elementwise_operators.h"
 #include "headrace/plan/graph/node.h"
@@ -20,8 +21,9 @@ namespace hr {
 /// A lazy column. Operators make nodes and run nothing; operands have the same rows (columns of one
 /// frame, or free-standing data of as many rows), or are numbers: plain ones, or the lazy results
 /// of reductions. Null and NaN are different; a null operand gives null, which a filter takes as
-/// false. Reductions skip both, as in pandas. Converts to NodePtr, so each function of a lazy
-/// column takes it. Copies share the node.
+/// false. Operators take all dtypes, by the rules of `apply`: strings, dates, times, durations and
+/// decimals compare and add as in Python. Reductions skip both, as in pandas. Converts to NodePtr,
+/// so each function of a lazy column takes it. Copies share the node.
 class HR_API Series : public ElementwiseOperators<Series> {
  public:
   Series(NodePtr node) : node_(std::move(node)) {}  // NOLINT: implicit on purpose
@@ -124,7 +126,10 @@ class HR_API Series : public ElementwiseOperators<Series> {
 /// for strings; on evaluation InvalidArgumentError for nulls.
 HR_API Array asarray(const Series& series);
 
-// Comparisons of strings, by bytes, with a string.
+/// An operation with a literal on the right: a string, a time, a duration, a decimal.
+HR_API Series apply(Op op, const Series& series, const Literal& literal);
+
+// Comparisons with a string: of strings by bytes; of dates and times with the one that it names.
 
 HR_API Series compare(Op op, const Series& series, std::string_view text);
 

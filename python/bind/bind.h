@@ -67,6 +67,7 @@ void bind_from_list(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_frame(nb::module_& m);
+void bind_apply(nb::module_& m);
 void bind_decimals(nb::module_& m);
 void bind_sort(nb::module_& m);
 void bind_group(nb::module_& m);
@@ -82,6 +83,9 @@ template <class... Args>
 auto* lazy(hr::NodePtr (*function)(Args...)) {
   return function;
 }
+
+/// Tags what this thread makes until the next call with the operator and the user's line.
+void mark(std::string_view op);
 
 /// An engine's value as Python sees it: a scalar becomes None, bool, int or float.
 nb::object python_value(const hr::Value& value);

@@ -70,7 +70,8 @@ std::string stack_of(nb::object frame) {
   return lines;
 }
 
-// Tags what this thread makes until the next call.
+}  // namespace
+
 void mark(std::string_view op) {
   if (!hr::memory_trace()) return;
   const nb::object frame = user_frame();
@@ -84,8 +85,6 @@ void mark(std::string_view op) {
   in_force.emplace(
       hr::intern_tag(op, line, hr::stack_tracking() ? stack_of(frame) : std::string()));
 }
-
-}  // namespace
 
 void bind_caller(nb::module_& m) {
   m.def("mark", &mark, "op"_a,

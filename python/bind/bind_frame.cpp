@@ -7,7 +7,6 @@
 #include "headrace/functions/cast/float_to_int.h"
 #include "headrace/functions/cast/format_values.h"
 #include "headrace/functions/cast/parse_numbers.h"
-#include "headrace/functions/strings/string_compare.h"
 #include "headrace/functions/strings/string_regex.h"
 #include "headrace/functions/strings/string_search.h"
 #include "headrace/functions/strings/string_transform.h"
@@ -83,25 +82,11 @@ void bind_frame(nb::module_& m) {
   m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());
   m.def("shift", lazy(&hr::shift), "column"_a, "periods"_a, Unlocked());
   m.def(
-      "compare_text",
-      [](std::string_view op, const NodePtr& column, const std::string& text) {
-        return hr::compare_text(hr::op_from_name(op), column, text);
-      },
-      "op"_a, "column"_a, "text"_a, Unlocked());
-  m.def(
-      "compare_text",
-      [](std::string_view op, const NodePtr& left, const NodePtr& right) {
-        return hr::compare_text(hr::op_from_name(op), left, right);
-      },
-      "op"_a, "left"_a, "right"_a, Unlocked());
-  m.def("string_where", lazy(&hr::string_where), "condition"_a, "yes"_a, "no"_a, Unlocked());
-  m.def(
       "date_field",
       [](const NodePtr& column, std::string_view field) {
         return hr::date_field(column, hr::date_field_from_name(field));
       },
       "column"_a, "field"_a, Unlocked());
-  m.def("add_months", lazy(&hr::add_months), "column"_a, "months"_a, "units"_a, Unlocked());
   m.def(
       "rescale_unit",
       [](const NodePtr& column, std::string_view dtype, bool clamp) {

@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   bind_plan(m);
   bind_io(m);
   bind_frame(m);
+  bind_apply(m);
   bind_decimals(m);
   bind_sort(m);
   bind_group(m);

@@ -52,10 +52,10 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _needs_guard(name: str, value: Any) -> bool:
-    # `mark` is called at each line of the user, with constants of this package.
+    # `mark` and `apply` are called at each line of the user; `apply` takes any value.
     return (
         type(value).__name__ == "nb_func"
-        and name != "mark"
+        and name not in ("mark", "apply")
         and "()" not in value.__nb_signature__[0][0]
     )
 

@@ -70,14 +70,14 @@ class ColumnValues(LabelledSeries):
             return super()._like(node)
         return ColumnValues(self._names, node, self._frame.columns[-1])
 
-    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Any:
+    def _elementwise(self, op: str, *values: Any) -> Any:
         for value in values:
             if isinstance(value, ColumnValues) and value._names != self._names:
                 raise InvalidArgumentError(
                     f"{op}: the column names differ: columns={self._names}, other={value._names}; "
                     "select the shared ones: df[[...]]"
                 )
-        return super()._elementwise(op, *values, dtype=dtype)
+        return super()._elementwise(op, *values)
 
     def _by_column(self) -> dict[str, Any]:
         """The value of each column by name, lazy if it is a number."""

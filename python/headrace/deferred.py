@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
@@ -32,33 +31,6 @@ _UFUNC_REDUCTIONS = {
     "logical_and": "all",
     "logical_or": "any",
 }
-
-#: Reflected methods that Python and NumPy try if an operand is unknown to us.
-_OPERATORS = (
-    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power"),
-    *("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
-    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-)
-
-
-def operand(value: Any) -> _core.Node | None:
-    """The node of an arithmetic operand, or None if the engine does not know it.
-
-    Python numbers are weak (they take the dtype of the other side, as in NumPy 2); NumPy scalars
-    and arrays keep theirs.
-    """
-    if isinstance(value, Deferred):
-        return value._node
-    # NumPy's float64 is a float as well.
-    plain = bool | int | float | str | datetime.date
-    if isinstance(value, plain) and type(value).__module__ != "numpy":
-        return _core.scalar(value)
-    if type(value).__module__ == "numpy" or hasattr(value, "__array_interface__"):
-        from headrace.array import asarray
-
-        return asarray(value)._node
-    return None
-
 
 #: The largest power of ten that fits in int64.
 _GREATEST_UNIT = 10**18
@@ -204,31 +176,14 @@ class Deferred(_core.BufferSource):
         return reduced(self, protocol)
 
     # ---- element-wise ----------------------------------------------------------------------------
-    def _elementwise(self, op: str, *values: Any, dtype: str | None = None) -> Self:
-        mark(op)
-        nodes = []
-        best: Deferred = self
-        for value in values:
-            node = operand(value)
-            if node is None:
-                if op not in _OPERATORS:  # Python has no other operand to try
-                    raise TypeMismatchError(
-                        f"{op}: unsupported operand: type={type(value).__name__!r}; "
-                        "convert it to a Series first"
-                    )
-                return NotImplemented  # type: ignore[no-any-return]
-            nodes.append(node)
-            if isinstance(value, Deferred) and value._rank() > best._rank():
-                best = value
-        node = _core.elementwise(op, nodes, dtype)
-        # A column combined with an array is a column.
-        if node.form == "column" and best._kind == "array":
-            best = next(v for v in values if isinstance(v, Deferred) and v._kind == "series")
-        result: Self = best._like(node)
-        return result
-
-    def _rank(self) -> int:
-        return 0
+    def _elementwise(self, op: str, *values: Any) -> Self:
+        node = _core.apply(op, values)
+        if node is None:
+            return NotImplemented  # type: ignore[no-any-return]
+        # An array combined with a column is a column.
+        best: Any = next((v for v in values if getattr(v, "_kind", "") == "series"), self)
+        made: Self = best._like(node)
+        return made
 
     def astype(self, dtype: npt.DTypeLike) -> Self:
         """Convert to another dtype; may copy, which the ledger records.
@@ -240,7 +195,9 @@ class Deferred(_core.BufferSource):
         word = dtype_word(dtype)
         if word == self._node.dtype:
             return self
-        return self._elementwise("cast", self, dtype=word)
+        mark("cast")
+        converted: Self = self._like(_core.elementwise("cast", [self._node], word))
+        return converted
 
     def __add__(self, other: Any) -> Self:
         return self._elementwise("add", self, other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Durations: operands, their `Series.dt` accessor, and aggregates of times."""
+"""Durations: their `Series.dt` accessor, and aggregates of times."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 UNITS = ("D", *PER_SECOND)
 DAY = 86_400
-_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-#: Operators that return one of their last two operands.
-_CHOICES = ("where", "fill_null", "maximum", "minimum")
 
 
 def unit_of(dtype: str) -> str:
@@ -91,85 +88,6 @@ def _storage(dtype: str) -> str:
     return "int32" if dtype == "date" else "int64"
 
 
-def span_unit(value: Any) -> str:
-    """The unit of a duration column, or the coarsest unit of a timedelta, at most seconds."""
-    unit = unit_of(value._node.dtype) if is_duration(value) else coarsest(span(value))
-    return "s" if unit == "D" else unit
-
-
-def span_counts(value: Any, unit: str, clamp: bool = False) -> Any:
-    """The integers of a duration column, or the integer of a timedelta."""
-    if is_duration(value):
-        return counts(value, unit, clamp)
-    return whole_of(span(value), unit, clamp)
-
-
-def whole_of(nanoseconds: int, unit: str, clamp: bool) -> int:
-    """Nanoseconds as an integer of a unit, with `clamp` limited to 64 bits."""
-    whole = nanoseconds // scale(unit, "ns")
-    return max(-(2**63), min(whole, 2**63 - 1)) if clamp else whole
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, Deferred):
-        return value.dtype.kind in "biuf"
-    return isinstance(value, int | float) or hasattr(value, "__float__")
-
-
-def _durations(whole: Any, unit: str) -> _core.Node:
-    return of_counts(whole, f"timedelta64[{unit}]")
-
-
-def _whole(value: Any) -> bool:
-    kind = getattr(getattr(value, "dtype", None), "kind", None)
-    return kind in tuple("biu") if kind else isinstance(value, int)
-
-
-def durations_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
-    """The node of an operator with a duration operand, or None if there is none."""
-    sides = values[-2:]
-    spans = [is_duration(side) or is_span(side) for side in sides]
-    if op in ("negative", "abs", "absolute") and is_duration(values[0]):
-        unit = span_unit(values[0])
-        whole = counts(values[0], unit)
-        return _durations(-whole if op == "negative" else abs(whole), unit)
-    if len(sides) == 2 and all(spans):
-        unit = max(map(span_unit, sides), key=UNITS.index)
-        clamp = op in _COMPARISONS
-        return _two(op, values[:-2], [span_counts(side, unit, clamp) for side in sides], unit)
-    if op == "multiply" and any(spans) and _is_number(sides[spans.index(False)]):
-        ours, factor = sides if spans[0] else sides[::-1]
-        unit = span_unit(ours)
-        product = span_counts(ours, unit) * factor
-        return _durations(product if _whole(factor) else product.round(), unit)
-    if op in ("divide", "floor_divide") and spans == [True, False] and _is_number(sides[1]):
-        unit = span_unit(sides[0])
-        whole = span_counts(sides[0], unit)
-        if not _whole(sides[1]):
-            parts = whole / sides[1]
-            return _durations(parts._elementwise("floor" if "_" in op else "trunc", parts), unit)
-        lower = whole // sides[1]
-        if op == "floor_divide":
-            return _durations(lower, unit)
-        left = (whole - lower * sides[1]) != 0  # towards zero, as in NumPy
-        signs = (whole < 0) ^ (sides[1] < 0)
-        return _durations(lower + (left & signs).astype("int64"), unit)
-    return None
-
-
-def _two(op: str, before: tuple[Any, ...], sides: list[Any], unit: str) -> _core.Node | None:
-    """The node of an operator on two durations, as integers of a common unit."""
-    from headrace.series import Series
-
-    nodes = [_core.scalar(side) if isinstance(side, int) else side._node for side in sides]
-    if op in (*_COMPARISONS, "divide", "floor_divide"):
-        return _core.elementwise(op, nodes, None)
-    if op in ("add", "subtract", "remainder", *_CHOICES):
-        whole = _core.elementwise(op, [*(value._node for value in before), *nodes], None)
-        return _durations(Series(whole), unit)
-    return None
-
-
 class DurationAccessor:
     """The components of each duration, as in Python's timedelta; null for null."""
 
@@ -177,7 +95,7 @@ class DurationAccessor:
 
     def __init__(self, series: Series) -> None:
         self._series = series
-        self._unit = span_unit(series)
+        self._unit = unit_of(series._node.dtype)
 
     def _part(self, step: str, count: int) -> Series:
         mark("dt")

@@ -10,7 +10,7 @@ from headrace.deferred import mark
 from headrace.dtypes import common_dtype
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.series import Series
-from headrace.times import in_one_unit, is_time
+from headrace.times import is_time
 from headrace.zones import zone_in
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def comparable(op: str, left: _core.Node, right: _core.Node) -> list[_core.Node]
     """Both keys in comparable form: times as instants, whatever their units and zones."""
     if left.dtype == right.dtype:
         return [left, right]
-    return in_one_unit(op, Series(left), Series(right)) or agreed([left, right])
+    return _core.comparable_counts(op, left, right) or agreed([left, right])
 
 
 def _like_left(left: _core.Node, right: _core.Node) -> _core.Node:

@@ -145,7 +145,6 @@ def _intervals(shown: Sequence[str], right: bool) -> list[str]:
 def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, Series, Series]:
     """Times or durations and bin edges as integers, and the dtype of the edges."""
     from headrace.series import Series
-    from headrace.times import in_one_unit
 
     dtype = str(values.dtype)
     if isinstance(bins, int):
@@ -155,7 +154,7 @@ def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, S
         return whole, counted, counted.astype(dtype)
     given = Series(bins)
     given = given.astype(dtype) if given.dtype == "string" else given
-    own = in_one_unit("cut", values, given)
+    own = _core.comparable_counts("cut", values._node, given._node)
     if not own:
         raise TypeMismatchError(
             f"cut: the edges do not match the values: dtype={dtype!r}, edges={str(given.dtype)!r}"

@@ -38,11 +38,7 @@ def refuse_apart(op: str, nodes: Iterable[_core.Node]) -> None:
     """Raise for filtered or sorted rows with a separate series, which pandas would align."""
     domains = {node.domain for node in nodes}
     if 0 in domains and any(domain & _core.PICKED_ROWS for domain in domains):
-        raise InvalidArgumentError(
-            f"{op}: filtered or sorted rows cannot be combined with a separate series, "
-            "because labels are not aligned; use to_numpy() on one side to match by "
-            "position, reset_index(drop=True) on the rows, or merge on a column"
-        )
+        _core.refuse_apart(op)
 
 
 def same_rows(node: _core.Node | None, key: Any) -> int:

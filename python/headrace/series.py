@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from headrace import _core
 from headrace.categories import CategoryAccessor
-from headrace.decimals import decimals_node, is_decimal
 from headrace.deferred import Deferred, mark
 from headrace.dtypes import dtype_word
 from headrace.durations import DurationAccessor, is_duration
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.misfits import refuse_misfit
 from headrace.rows import (
     are_picked,
     counts_rows,
@@ -29,8 +27,8 @@ from headrace.rows import (
     whole_number,
 )
 from headrace.series_reductions import SeriesReductions
-from headrace.text import TextAccessor, is_text, text_node
-from headrace.times import TimeAccessor, converted, is_time, times_node
+from headrace.text import TextAccessor
+from headrace.times import TimeAccessor, converted
 from headrace.zones import know_zone
 
 if TYPE_CHECKING:
@@ -143,9 +141,6 @@ class Series(SeriesReductions):
     def _like(self, node: _core.Node) -> Any:
         return Series(node, self.name)
 
-    def _rank(self) -> int:
-        return 1
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         from headrace.labels import picked_again
 
@@ -204,24 +199,11 @@ class Series(SeriesReductions):
             return self._like(_core.float_to_int(self._node, word))  # type: ignore[no-any-return]
         return super().astype(dtype)
 
-    def _elementwise(self, op: str, *values: Any, dtype: builtins.str | None = None) -> Self:
-        node = None
+    def _elementwise(self, op: str, *values: Any) -> Self:
         if op == "where" and is_missing(values[1]) != is_missing(values[2]):
             values = self._with_nulls(*values)
-        if op not in ("is_null", "cast"):
-            mark(op)
-            if len(values) > 1:
-                refuse_apart(op, [v._node for v in values if isinstance(v, Series)])
-            if any(map(is_decimal, values)):
-                node = decimals_node(op, values)
-            elif any(is_time(value) or is_duration(value) for value in values):
-                node = times_node(op, values)
-            elif any(map(is_text, values)):
-                node = text_node(op, values)
-        if node is None:
-            refuse_misfit(op, values)
-            return super()._elementwise(op, *values, dtype=dtype)
-        made: Self = self._like(node)
+        node = _core.apply(op, values)
+        made: Self = NotImplemented if node is None else self._like(node)
         return made
 
     def _with_nulls(self, condition: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:

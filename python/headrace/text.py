@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""String operands: columns of strings and categories, and Python's str."""
+"""The `Series.str` accessor of strings and categories."""
 
 from __future__ import annotations
 
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from headrace.frame import DataFrame
     from headrace.series import Series
 
-#: Comparison operators, and the same with swapped sides.
-_TURNED = {
-    "equal": "equal",
-    "not_equal": "not_equal",
-    "less": "greater",
-    "less_equal": "greater_equal",
-    "greater": "less",
-    "greater_equal": "less_equal",
-}
 #: Special characters of a regular expression.
 _SIGNS = "\\.^$*+?{}[]|()"
 
@@ -39,48 +30,6 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, Deferred) and value._node.dtype in ("string", "category")
     )
-
-
-def text_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
-    """The node of an operator with a string operand, or None if there is none."""
-    texts = [is_text(value) for value in values]
-    if op in _TURNED and all(texts):
-        return _compare(op, *values)
-    if op == "add" and all(texts):
-        return _together(values)
-    if op == "fill_null" and all(texts):
-        return _choose(values[0].is_null(), values[1], values[0])
-    if op == "where" and all(texts[1:]) and isinstance(values[0], Deferred):
-        return _choose(*values)
-    if op in ("minimum", "maximum") and all(texts):
-        from headrace.series import Series
-
-        test = "less" if op == "minimum" else "greater"
-        return _choose(Series(_compare(test, *values)), *values)
-    return None
-
-
-def _compare(op: str, left: Any, right: Any) -> _core.Node:
-    """The node of a comparison with at least one column."""
-    if isinstance(left, str):
-        return _core.compare_text(_TURNED[op], right._node, left)
-    if isinstance(right, str):
-        return _core.compare_text(op, left._node, right)
-    return _core.compare_text(op, left._node, right._node)
-
-
-def _choose(condition: Any, yes: Any, no: Any) -> _core.Node:
-    """The node of a conditional choice of strings; at least one of `yes` and `no` is a column."""
-    sides = [
-        _core.repeat(condition._node, value) if isinstance(value, str) else value._node
-        for value in (yes, no)
-    ]
-    return _core.string_where(condition._node, *sides)
-
-
-def _together(pieces: Any) -> _core.Node:
-    """The node of a string concatenation."""
-    return _core.concatenate_text([p if isinstance(p, str) else p._node for p in pieces])
 
 
 #: Inline letters of Python's `re` flags.
@@ -356,7 +305,9 @@ class TextAccessor:
                     "astype('string') first"
                 )
             pieces += [column if na_rep is None else column.fill_null(na_rep), sep]
-        return self._made(_together(pieces[:-1]))
+        return self._made(
+            _core.concatenate_text([p if isinstance(p, str) else p._node for p in pieces[:-1]])
+        )
 
     def startswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
         """True where a string starts with `pat`, or one of several; `na` for a null.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Date and timestamp operands, and the `Series.dt` accessor."""
+"""Conversions of dates and timestamps, and their `Series.dt` accessor."""
 
 from __future__ import annotations
 
@@ -7,24 +7,15 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.calendar_spans import calendar_span
 from headrace.deferred import Deferred, mark
 from headrace.durations import (
     UNITS,
-    coarsest,
     counts,
-    durations_node,
-    is_duration,
-    is_span,
     of_counts,
     scale,
-    span,
-    span_counts,
-    span_unit,
     unit_of,
-    whole_of,
 )
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import TypeMismatchError
 from headrace.rounding import STEPS, multiples, step_of
 from headrace.rows import whole_number
 from headrace.time_texts import TimeTexts
@@ -34,9 +25,6 @@ if TYPE_CHECKING:
     from headrace.series import Series
 
 _STARTS = {"MS": "month_start", "QS": "quarter_start", "YS": "year_start"}
-_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-#: Operators that return one of their last two operands.
-_CHOICES = ("where", "fill_null", "maximum", "minimum")
 _MONDAY = 3  # 1970-01-01 was a Thursday
 
 
@@ -46,179 +34,9 @@ def _dtype(unit: str, zone: str = "") -> str:
     return f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
 
 
-def _moment(value: Any, zone: str = "") -> tuple[int, str] | None:
-    """Nanoseconds since 1970 of a date or time, and its unit; None for anything else.
-
-    With a zoned column a time needs a zone too; a string means local time there.
-    """
-    import numpy as np
-
-    if isinstance(value, str):
-        try:
-            value = datetime.datetime.fromisoformat(value)
-        except ValueError:
-            return None
-        if zone and value.tzinfo is None:
-            value = value.replace(tzinfo=zone_of(zone))
-    if zone and (
-        isinstance(value, np.datetime64 | datetime.date) and not getattr(value, "tzinfo", None)
-    ):
-        raise TypeMismatchError(
-            "datetime: a naive time cannot be combined with zoned times: "
-            f"value={value!r}, zone={zone!r}; use replace(tzinfo=...) on the value, or "
-            "dt.tz_localize(None) on the column"
-        )
-    if isinstance(value, np.datetime64):
-        if np.isnat(value):
-            return None
-        unit = np.datetime_data(value.dtype)[0]
-        if unit not in UNITS:
-            value, unit = value.astype("datetime64[D]"), "D"
-        return int(value.astype("int64")) * scale(unit, "ns"), unit
-    if isinstance(value, datetime.datetime):
-        if value.tzinfo is not None and not zone:
-            raise TypeMismatchError(
-                "datetime: a zoned time cannot be combined with naive times: "
-                f"value={value!r}; use replace(tzinfo=None) on the value, or "
-                "dt.tz_localize(zone) on the column"
-            )
-        since = value - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC if zone else None)
-    elif isinstance(value, datetime.date):
-        since = value - datetime.date(1970, 1, 1)
-    else:
-        return None
-    ns = span(since)
-    return ns, coarsest(ns)
-
-
 def is_time(value: Any) -> bool:
     """A column of dates or timestamps."""
     return isinstance(value, Deferred) and value._node.dtype.startswith(("date",))
-
-
-def _as_it_is(column: Deferred, unit: str, clamp: bool) -> Any:
-    """The column for comparison and choice only: days stay int32."""
-    from headrace.series import Series
-
-    days = unit == "D" and unit_of(column._node.dtype) == "D"
-    return Series(_core.retype(column._node, "int32")) if days else counts(column, unit, clamp)
-
-
-def _common_zone(op: str, sides: tuple[Any, ...]) -> str:
-    """The zone of the first column; raises unless the other has one too."""
-    dtypes = [side._node.dtype for side in sides if is_time(side)]
-    zones = [zone_in(dtype) for dtype in dtypes]
-    if len(set(map(bool, zones))) > 1:
-        raise TypeMismatchError(
-            f"{op}: cannot combine zoned and naive times: left={dtypes[0]!r}, "
-            f"right={dtypes[1]!r}; use dt.tz_localize(zone) on the naive ones"
-        )
-    if op in _CHOICES and len(set(zones)) > 1:
-        raise TypeMismatchError(
-            f"{op}: one column cannot hold two time zones: left={dtypes[0]!r}, "
-            f"right={dtypes[1]!r}; use dt.tz_convert on one side"
-        )
-    return zones[0]
-
-
-def _in_common(
-    sides: tuple[Any, ...], zone: str, least: str = "D", clamp: bool = False
-) -> tuple[list[_core.Node], str] | None:
-    """Counts of times in the coarsest common unit; None if a side is not a time.
-
-    A value that does not fit raises with its row, or with `clamp` becomes the largest count.
-    """
-    moments = [None if is_time(side) else _moment(side, zone) for side in sides]
-    units = [least]
-    for moment, side in zip(moments, sides, strict=True):
-        if moment is None and not is_time(side):
-            return None
-        units.append(moment[1] if moment else unit_of(side._node.dtype))
-    unit = max(units, key=UNITS.index)
-    counts = [
-        _core.scalar(whole_of(moment[0], unit, clamp))
-        if moment
-        else _as_it_is(side, unit, clamp)._node
-        for moment, side in zip(moments, sides, strict=True)
-    ]
-    return counts, unit
-
-
-def in_one_unit(op: str, left: Deferred, right: Deferred) -> list[_core.Node] | None:
-    """Two time or duration columns as integers of a common unit."""
-    sides = (left, right)
-    if all(map(is_duration, sides)):
-        unit = max(map(span_unit, sides), key=UNITS.index)
-        return [counts(side, unit, clamp=True)._node for side in sides]
-    if not all(map(is_time, sides)):
-        return None
-    found = _in_common(sides, _common_zone(op, sides), clamp=True)
-    return found[0] if found else None
-
-
-def times_node(op: str, values: tuple[Any, ...]) -> _core.Node | None:
-    """The node of an operator with a date or time operand, or None if there is none."""
-    from headrace.series import Series
-
-    if op == "add" and (is_duration(values[0]) or is_time(values[1])):
-        values = values[::-1]
-    sign = 1 if op == "add" else -1
-    if op in ("add", "subtract") and is_duration(values[1]):
-        moved = _moved_each(values[0], values[1], sign)
-        if moved is not None:
-            return moved
-    if not any(map(is_time, values)):
-        return durations_node(op, values)
-    if op in ("add", "subtract") and is_span(values[1]):
-        return _moved(values[0], values[1], sign)
-    if op in ("add", "subtract") and is_time(values[0]) and (by := calendar_span(op, values[1])):
-        return _moved_by_calendar(values[0], sign * by[0], sign * by[1])
-    if op == "subtract":
-        found = _in_common(values, _common_zone(op, values), "s")
-        if not found:
-            return None
-        counted, unit = found
-        return _core.retype(_core.elementwise(op, counted, None), f"timedelta64[{unit}]")
-    if op not in _COMPARISONS and op not in _CHOICES:
-        return None
-    zone = _common_zone(op, values[-2:])
-    found = _in_common(values[-2:], zone, clamp=op in _COMPARISONS)
-    if not found:
-        return None
-    counted, unit = found
-    if op in _COMPARISONS:
-        return _core.elementwise(op, counted, None)
-    node = _core.elementwise(op, [*(value._node for value in values[:-2]), *counted], None)
-    return of_counts(Series(node), _dtype(unit, zone))
-
-
-def _moved(column: Deferred, by: Any, sign: int) -> _core.Node:
-    """The node of times shifted by a duration; dates stay dates for whole days."""
-    ns = span(by)
-    dtype = column._node.dtype
-    unit = max(unit_of(dtype), coarsest(ns), key=UNITS.index)
-    moved = counts(column, unit) + sign * (ns // scale(unit, "ns"))
-    return of_counts(moved, _dtype(unit, zone_in(dtype)))
-
-
-def _moved_by_calendar(column: Any, months: int, ns: int) -> _core.Node:
-    """The node of times shifted by months in local time, then by nanoseconds."""
-    from headrace.series import Series
-
-    dtype = column._node.dtype
-    zone = zone_in(dtype)
-    unit = max(unit_of(dtype), coarsest(ns), key=UNITS.index)
-    if unit != unit_of(dtype):
-        column = Series(of_counts(counts(column, unit), _dtype(unit, zone)))
-    local = column.dt.tz_localize(None) if zone else column
-    units = ns // scale(unit, "ns")
-    if max(abs(months), abs(units)) >= 2**63:
-        raise InvalidArgumentError(
-            f"add_months: the offset exceeds the dtype's range: months={months}, "
-            f"units={units}, dtype={_dtype(unit)!r}; pass fewer months"
-        )
-    moved = _core.add_months(local._node, months, units)
-    return localized(Series(moved), zone, "raise", "raise") if zone else moved
 
 
 def converted(column: Any, dtype: str) -> _core.Node:
@@ -242,21 +60,6 @@ def converted(column: Any, dtype: str) -> _core.Node:
     else:
         whole = counts(column, own) // scale(unit, own)
     return of_counts(whole, dtype)
-
-
-def _moved_each(times: Any, durations: Any, sign: int) -> _core.Node | None:
-    """The node of times shifted by a duration column; dates become timestamps."""
-    zone = zone_in(times._node.dtype) if is_time(times) else ""
-    if isinstance(times, datetime.datetime) and times.tzinfo:
-        zone = name_of(times.tzinfo)
-    moment = None if is_time(times) else _moment(times, zone)
-    if moment is None and not is_time(times):
-        return None
-    own = moment[1] if moment else unit_of(times._node.dtype)
-    unit = max(own, span_unit(durations), key=UNITS.index)
-    start = moment[0] // scale(unit, "ns") if moment else counts(times, unit)
-    moved = start + sign * span_counts(durations, unit)
-    return of_counts(moved, _dtype(unit, zone))
 
 
 class TimeAccessor(TimeTexts):
@@ -536,7 +339,10 @@ class TimeAccessor(TimeTexts):
         """
         mark("add_months")
         n = whole_number("add_months", "n", n)
-        return self._made(_moved_by_calendar(self._given, n, 0))
+        moved: Series = self._given._elementwise(
+            "add", self._given, _core.calendar_literal(n, 0, 0)
+        )
+        return moved
 
     def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
         """The start of the period that contains each time.

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bound operations as nodes of the rooms below.
+#include "headrace/frame/apply.h"
+
+#include "headrace/functions/cast/float_to_int.h"
+#include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/functions/strings/string_compare.h"
+#include "headrace/functions/strings/string_transform.h"
+#include "headrace/functions/temporal/calendar.h"
+#include "headrace/functions/temporal/timezone.h"
+#include "headrace/plan/bind/binder.h"
+#include "headrace/plan/graph/constants.h"
+#include "headrace/plan/graph/view.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace hr {
+
+namespace {
+
+using Cast = BoundOperation::Cast;
+using Result = BoundOperation::Result;
+using Storage = BoundOperation::Storage;
+
+const NodePtr* node_of(const ApplyOperand& operand) {
+  return std::get_if<NodePtr>(&operand.value);
+}
+
+Dtype dtype_of(const Literal& literal) {
+  if (const auto* number = std::get_if<Scalar>(&literal)) return number->dtype();
+  if (const auto* time = std::get_if<TimeLiteral>(&literal)) return time->dtype;
+  if (std::holds_alternative<std::string>(literal)) return TypeId::kString;
+  if (std::holds_alternative<DecimalLiteral>(literal)) return Dtype::decimal(kMostDigits, 0);
+  return TypeId::kDuration;
+}
+
+BindOperand bind_operand(const ApplyOperand& operand) {
+  if (const NodePtr* node = node_of(operand))
+    return {.dtype = (*node)->signature().dtype, .name = operand.name};
+  const auto& literal = std::get<Literal>(operand.value);
+  return {.dtype = dtype_of(literal), .literal = &literal};
+}
+
+// ---- sides as nodes -----------------------------------------------------------------------------
+
+double number_of(std::string_view digits) {
+  double number = std::numeric_limits<double>::quiet_NaN();
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (problem == std::errc::result_out_of_range) number = digits[0] == '-' ? -HUGE_VAL : HUGE_VAL;
+  return number;
+}
+
+// A number, or a decimal as a float.
+NodePtr number_node(const ApplyOperand& operand) {
+  if (const NodePtr* node = node_of(operand)) return *node;
+  const auto& value = std::get<Literal>(operand.value);
+  if (const auto* number = std::get_if<Scalar>(&value)) return literal(*number);
+  const auto& decimal = std::get<DecimalLiteral>(value);
+  if (decimal.is_integer)
+    throw_error<InvalidArgumentError>("scalar", "an integer of more than 64 bits", {},
+                                      "use a float");
+  return literal(Scalar::weak(number_of(decimal.digits)));
+}
+
+CountUnit unit_of(Dtype dtype) {
+  return dtype.has_unit() ? CountUnit(dtype.unit()) : CountUnit();
+}
+
+// Times or durations as integers of the unit; days as they are kept.
+NodePtr counts(const NodePtr& column, CountUnit unit, bool clamp) {
+  const Dtype dtype = column->signature().dtype;
+  if (unit_of(dtype) == unit) return retype(column, dtype.storage());
+  const Signature& signature = column->signature();
+  if (signature.shape.empty())
+    throw_error<TypeMismatchError>("astype", "a single time cannot change its unit",
+                                   {{"dtype", dtype.name()}}, "use item() first");
+  return rescale_unit(signature.form == Form::kTensor ? as_column(column) : column, *unit, clamp);
+}
+
+// The literal as an integer of the unit, which its own divides.
+NodePtr count_node(Int128 nanoseconds, CountUnit unit, bool clamp) {
+  const Int128 scale = nanoseconds_per(unit), rest = (nanoseconds % scale + scale) % scale;
+  constexpr Int128 kLeast = std::numeric_limits<int64_t>::min();
+  constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
+  const Int128 count = (nanoseconds - rest) / scale;
+  if (!clamp && (count < kLeast || count > kMost))
+    throw_error<InvalidArgumentError>("scalar", "an integer of more than 64 bits", {},
+                                      "use astype with a coarser unit on the column");
+  return literal(Scalar::weak(static_cast<int64_t>(std::clamp(count, kLeast, kMost))));
+}
+
+NodePtr side_node(const ApplyOperand& operand, Cast how, CountUnit unit) {
+  const NodePtr* node = node_of(operand);
+  const bool clamp = how == Cast::kClampedCounts;
+  if (how == Cast::kFloat64 && node) return decimal_cast(*node, TypeId::kFloat64);
+  if (how == Cast::kNone || how == Cast::kFloat64) return number_node(operand);
+  if (node) return counts(*node, unit, clamp);
+  const auto& value = std::get<Literal>(operand.value);
+  if (const auto* time = std::get_if<TimeLiteral>(&value))
+    return count_node(time->nanoseconds, unit, clamp);
+  return count_node(std::get<DurationLiteral>(value).nanoseconds, unit, clamp);
+}
+
+// ---- numbers and counts -------------------------------------------------------------------------
+
+NodePtr whole_number(const NodePtr& number) {
+  const Signature& signature = number->signature();
+  if (!signature.dtype.is_floating()) return number;
+  return signature.form == Form::kColumn ? float_to_int(number, TypeId::kInt64)
+                                         : cast(number, TypeId::kInt64);
+}
+
+// A quotient cut towards zero, as NumPy has it of durations.
+NodePtr truncated_quotient(const NodePtr& counts, const NodePtr& by) {
+  const NodePtr zero = literal(Scalar::weak(int64_t{0}));
+  const NodePtr lower = elementwise(Op::kFloorDivide, {counts, by});
+  const NodePtr rest =
+      elementwise(Op::kSubtract, {counts, elementwise(Op::kMultiply, {lower, by})});
+  const NodePtr is_below = elementwise(Op::kBitwiseXor, {elementwise(Op::kLess, {counts, zero}),
+                                                         elementwise(Op::kLess, {by, zero})});
+  const NodePtr up =
+      elementwise(Op::kBitwiseAnd, {elementwise(Op::kNotEqual, {rest, zero}), is_below});
+  return elementwise(Op::kAdd, {lower, cast(up, TypeId::kInt64)});
+}
+
+// A duration times or by a number, rounded where the number is a float.
+NodePtr scaled_duration(Op op, const NodePtr& left, const NodePtr& right) {
+  const bool divides = op != Op::kMultiply;
+  if (divides && !right->signature().dtype.is_floating())
+    return op == Op::kDivide ? truncated_quotient(left, right)
+                             : elementwise(Op::kFloorDivide, {left, right});
+  const NodePtr exact = elementwise(divides ? Op::kDivide : op, {left, right});
+  if (!exact->signature().dtype.is_floating()) return exact;
+  return elementwise(!divides ? Op::kRint : op == Op::kDivide ? Op::kTrunc : Op::kFloor, {exact});
+}
+
+bool is_number(const NodePtr& node) {
+  const Dtype dtype = node->signature().dtype;
+  return dtype.is_real() || dtype.is_bool();
+}
+
+NodePtr apply_numbers(Op op, const BoundOperation& bound, std::span<const ApplyOperand> before,
+                      std::span<const ApplyOperand> sides, bool scales) {
+  std::vector<NodePtr> inputs;
+  for (const ApplyOperand& operand : before) inputs.push_back(number_node(operand));
+  for (size_t i = 0; i < sides.size(); ++i)
+    inputs.push_back(side_node(sides[i], bound.casts[i], bound.unit));
+  if (bound.result == Result::kStorage) return elementwise(op, std::move(inputs));
+  const bool adds = op == Op::kAdd || op == Op::kSubtract;
+  for (NodePtr& input : inputs)  // days are kept in 32 bits
+    if (adds && input->signature().dtype == TypeId::kInt32) input = cast(input, TypeId::kInt64);
+  const NodePtr result =
+      scales ? scaled_duration(op, inputs[0], inputs[1]) : elementwise(op, std::move(inputs));
+  return retype(cast(whole_number(result), bound.dtype.storage()), bound.dtype);
+}
+
+// ---- times by the calendar ----------------------------------------------------------------------
+
+NodePtr apply_calendar(Op op, const BoundOperation& bound, std::span<const ApplyOperand> sides) {
+  const NodePtr* column = node_of(sides[0]);
+  const auto& span = std::get<CalendarLiteral>(std::get<Literal>(sides[column ? 1 : 0].value));
+  NodePtr times = column ? *column : std::get<NodePtr>(sides[1].value);
+  const Dtype own = times->signature().dtype;
+  if (unit_of(own) != bound.unit) times = retype(counts(times, bound.unit, false), bound.dtype);
+  if (own.has_zone()) times = local_times(times);
+  const int64_t sign = op == Op::kSubtract ? -1 : 1;
+  const Int128 units = sign * (span.nanoseconds / nanoseconds_per(bound.unit));
+  constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
+  if (units < -kMost || units > kMost)
+    throw_error<InvalidArgumentError>("add_months", "the offset exceeds the dtype's range",
+                                      {{"months", span.months}, {"dtype", bound.dtype.name()}},
+                                      "pass fewer months");
+  const NodePtr moved = add_months(times, sign * span.months, static_cast<int64_t>(units));
+  if (!own.has_zone()) return moved;
+  return localize(moved, bound.dtype, Ambiguous::kRaise, Nonexistent::kRaise);
+}
+
+// ---- strings ------------------------------------------------------------------------------------
+
+const std::string& text_of(const ApplyOperand& operand) {
+  return std::get<std::string>(std::get<Literal>(operand.value));
+}
+
+NodePtr compare_sides(Op op, const ApplyOperand& left, const ApplyOperand& right) {
+  if (!node_of(left)) return compare_text(op_row(op).swapped, *node_of(right), text_of(left));
+  if (!node_of(right)) return compare_text(op, *node_of(left), text_of(right));
+  return compare_text(op, *node_of(left), *node_of(right));
+}
+
+NodePtr text_where(const NodePtr& condition, const ApplyOperand& yes, const ApplyOperand& no) {
+  const auto column = [&](const ApplyOperand& side) {
+    return node_of(side) ? *node_of(side) : repeat(condition, text_of(side));
+  };
+  return string_where(condition, column(yes), column(no));
+}
+
+NodePtr apply_text(Op op, std::span<const ApplyOperand> before,
+                   std::span<const ApplyOperand> sides) {
+  if (op_row(op).rule == OpRule::kCompare) return compare_sides(op, sides[0], sides[1]);
+  if (op == Op::kFillNull)
+    return text_where(elementwise(Op::kIsNull, {std::get<NodePtr>(sides[0].value)}), sides[1],
+                      sides[0]);
+  if (op == Op::kWhere) return text_where(number_node(before[0]), sides[0], sides[1]);
+  if (op == Op::kAdd) {
+    std::vector<TextPiece> pieces;
+    for (const ApplyOperand& side : sides)
+      pieces.push_back(node_of(side) ? TextPiece(*node_of(side)) : TextPiece(text_of(side)));
+    return concatenate_text(pieces);
+  }
+  const Op test = op == Op::kMinimum ? Op::kLess : Op::kGreater;
+  return text_where(compare_sides(test, sides[0], sides[1]), sides[0], sides[1]);
+}
+
+// ---- decimals -----------------------------------------------------------------------------------
+
+// Digits that hold all values of an integer dtype.
+int digits_of(Dtype dtype) {
+  if (dtype.is_bool()) return 1;
+  constexpr int kDigits[] = {3, 5, 10, 20};
+  return kDigits[std::countr_zero(static_cast<uint64_t>(dtype.size_bytes()))];
+}
+
+DecimalSide decimal_side(std::string_view op, const ApplyOperand& operand) {
+  if (const NodePtr* node = node_of(operand)) {
+    const Signature& signature = (*node)->signature();
+    if (signature.dtype.is_decimal()) return *node;
+    if (signature.form == Form::kColumn)
+      return decimal_cast(*node, Dtype::decimal(digits_of(signature.dtype), 0));
+    throw_error<TypeMismatchError>(op, "cannot combine a decimal column with this array",
+                                   {{"other", signature.dtype.name()}},
+                                   "use decimals, integers or floats");
+  }
+  const auto& value = std::get<Literal>(operand.value);
+  if (const auto* decimal = std::get_if<DecimalLiteral>(&value)) {
+    if (std::isfinite(number_of(decimal->digits)) || decimal->digits.size() > 300)
+      return decimal_from_text(decimal->digits);
+    throw_error<TypeMismatchError>(op, "the value is not a finite decimal", {detail_of(value)});
+  }
+  const auto& number = std::get<Scalar>(value);
+  return decimal_from_text(number.dtype().is_signed() ? std::to_string(number.as<int64_t>())
+                                                      : std::to_string(number.as<uint64_t>()));
+}
+
+NodePtr decimal_power(const DecimalSide& base, uint64_t exponent) {
+  const auto times = [](const DecimalSide& a, const DecimalSide& b) {
+    return decimal_arithmetic(Op::kMultiply, a, b);
+  };
+  if (exponent == 0)
+    return decimal_arithmetic(Op::kAdd, times(base, decimal_from_text("0")),
+                              decimal_from_text("1"));
+  if (exponent == 1) return std::get<NodePtr>(base);
+  const NodePtr half = decimal_power(base, exponent / 2);
+  const NodePtr square = times(half, half);
+  return exponent % 2 ? times(square, base) : square;
+}
+
+NodePtr fill_decimal(const ApplyOperand& column, const ApplyOperand& value) {
+  const std::string_view name = op_row(Op::kFillNull).name;
+  const auto& own = std::get<NodePtr>(column.value);
+  const NodePtr filled = decimal_where(elementwise(Op::kIsNull, {own}), decimal_side(name, value),
+                                       decimal_side(name, column));
+  const Dtype dtype = own->signature().dtype;
+  if (filled->signature().dtype == dtype) return filled;
+  const Detail given = node_of(value)
+                           ? Detail("value_dtype", (*node_of(value))->signature().dtype.name())
+                           : detail_of(std::get<Literal>(value.value));
+  throw_error<TypeMismatchError>(name, "the value has more digits than the dtype",
+                                 {given, {"dtype", dtype.name()}},
+                                 "use astype to add digits first");
+}
+
+NodePtr apply_decimal(Op op, std::span<const ApplyOperand> before,
+                      std::span<const ApplyOperand> sides) {
+  const std::string_view name = op_row(op).name;
+  if (sides.size() == 1) return decimal_sign(op, std::get<NodePtr>(sides[0].value));
+  if (op == Op::kFillNull) return fill_decimal(sides[0], sides[1]);
+  if (op == Op::kPower)
+    return decimal_power(decimal_side(name, sides[0]),
+                         std::get<Scalar>(std::get<Literal>(sides[1].value)).as<uint64_t>());
+  const DecimalSide left = decimal_side(name, sides[0]), right = decimal_side(name, sides[1]);
+  if (op == Op::kWhere) return decimal_where(number_node(before[0]), left, right);
+  return decimal_arithmetic(op, left, right);
+}
+
+// ---- operands -----------------------------------------------------------------------------------
+
+// Numbers and bools on all sides: the evaluator knows the rules.
+bool all_numbers(std::span<const ApplyOperand> operands) {
+  return std::ranges::all_of(operands, [](const ApplyOperand& operand) {
+    const NodePtr* node = node_of(operand);
+    return node ? is_number(*node)
+                : std::holds_alternative<Scalar>(std::get<Literal>(operand.value));
+  });
+}
+
+// A number that a node holds becomes a literal, and a string beside times the time that it is.
+std::vector<ApplyOperand> read_literals(std::span<const ApplyOperand> operands) {
+  std::vector<ApplyOperand> read(operands.begin(), operands.end());
+  Dtype beside = TypeId::kBool;
+  for (ApplyOperand& operand : read) {
+    const NodePtr* node = node_of(operand);
+    if (!node) continue;
+    const Dtype dtype = (*node)->signature().dtype;
+    if ((dtype.is_temporal() || dtype.is_duration()) && !beside.is_temporal()) beside = dtype;
+    if (!(*node)->is_ready()) continue;
+    if (const auto* number = std::get_if<Scalar>(&(*node)->value())) {
+      const Scalar held = *number;
+      operand.value = Literal(held);
+    }
+  }
+  if (!beside.is_temporal() && !beside.is_duration()) return read;
+  for (ApplyOperand& operand : read) {
+    const auto* value = std::get_if<Literal>(&operand.value);
+    const auto* text = value ? std::get_if<std::string>(value) : nullptr;
+    if (!text) continue;
+    if (const auto time = time_from_text(*text, beside)) operand.value = Literal(*time);
+  }
+  return read;
+}
+
+}  // namespace
+
+NodePtr apply(Op op, std::span<const ApplyOperand> operands) {
+  if (all_numbers(operands)) {
+    std::vector<NodePtr> inputs;
+    inputs.reserve(operands.size());
+    for (const ApplyOperand& operand : operands) inputs.push_back(number_node(operand));
+    return elementwise(op, std::move(inputs));
+  }
+  const std::vector<ApplyOperand> read = read_literals(operands);
+  const std::span<const ApplyOperand> all(read);
+  const size_t condition = op == Op::kWhere && all.size() == 3 ? 1 : 0;
+  const auto before = all.first(condition), sides = all.subspan(condition);
+  if (sides.empty() || sides.size() > 2)
+    throw_error<InvalidArgumentError>(op_row(op).name, "wrong number of operands",
+                                      {{"operands", operands.size()}});
+  std::vector<BindOperand> kinds;
+  for (const ApplyOperand& side : sides) kinds.push_back(bind_operand(side));
+  const BoundOperation bound = bind(op, kinds);
+  switch (bound.storage) {
+    case Storage::kText:
+      return apply_text(op, before, sides);
+    case Storage::kDecimal:
+      return apply_decimal(op, before, sides);
+    case Storage::kCalendar:
+      return apply_calendar(op, bound, sides);
+    case Storage::kNumbers:
+      break;
+  }
+  const bool scales = bound.result == Result::kDuration && sides.size() == 2 &&
+                      (bound.casts[0] == Cast::kCounts) != (bound.casts[1] == Cast::kCounts);
+  return apply_numbers(op, bound, before, sides, scales);
+}
+
+std::vector<NodePtr> comparable_counts(std::string_view name, const NodePtr& left,
+                                       const NodePtr& right) {
+  const BindOperand sides[] = {{.dtype = left->signature().dtype},
+                               {.dtype = right->signature().dtype}};
+  const DtypeKind kind = sides[0].kind();
+  if (kind != sides[1].kind() || (kind != DtypeKind::kTime && kind != DtypeKind::kDuration))
+    return {};
+  const BoundOperation bound = bind(Op::kEqual, sides, name);
+  return {counts(left, bound.unit, true), counts(right, bound.unit, true)};
+}
+
+}  // namespace hr

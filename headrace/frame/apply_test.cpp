@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/frame/apply.h"
+
+#include "headrace/base/error.h"
+#include "headrace/frame/frame.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace hr {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Frame orders() {
+  const std::string path = ::testing::TempDir() + "headrace_apply_orders.csv";
+  std::ofstream(path) << "item,day,sent,price,count\n"
+                         "nut,2024-02-28,2024-02-28 12:00:00,1.25,4\n"
+                         "bolt,2024-02-29,2024-03-02 00:30:00,0.10,30\n"
+                         ",,,,\n";
+  return read_csv(path, {.dtypes = {{"price", Dtype::decimal(15, 2)}}});
+}
+
+std::string text_of(const Series& series) {
+  std::string text;
+  write_csv(Frame({{"x", series}}).table(), [&](std::string_view piece) { text += piece; },
+            {.line_end = " "});
+  return text.substr(2, text.size() - 3);
+}
+
+TEST(Apply, ComparesAndAddsStrings) {
+  const Frame frame = orders();
+  EXPECT_EQ(text_of(frame["item"] == "nut"), "true false NA");
+  EXPECT_EQ(text_of(frame["item"] > frame["item"]), "false false NA");
+  EXPECT_EQ(text_of(apply(Op::kAdd, frame["item"], "s")), "nuts bolts NA");
+  EXPECT_EQ(text_of(frame["item"].fillna(frame["item"])), "nut bolt NA");
+}
+
+TEST(Apply, ComparesDatesWithTextAndTimes) {
+  const Frame frame = orders();
+  EXPECT_EQ(text_of(frame["day"] >= "2024-02-29"), "false true NA");
+  EXPECT_EQ(text_of(frame["sent"] < "2024-03-01"), "true false NA");
+  EXPECT_EQ(text_of(frame["day"] < frame["sent"]), "true true NA");
+  EXPECT_THAT([&] { frame["day"] < "soon"; },
+              ThrowsMessage<TypeMismatchError>(HasSubstr("value='soon'; pass a date or a time")));
+}
+
+TEST(Apply, MovesTimes) {
+  const Frame frame = orders();
+  const DurationLiteral day{nanoseconds_per(CountUnit())};
+  EXPECT_EQ(text_of(apply(Op::kAdd, frame["day"], day)), "2024-02-29 2024-03-01 NA");
+  EXPECT_EQ(text_of(apply(Op::kAdd, frame["day"], CalendarLiteral{1, 0})),
+            "2024-03-28 2024-03-29 NA");
+  const Series took = frame["sent"] - frame["day"];
+  EXPECT_TRUE(took.dtype().is_duration());
+  EXPECT_EQ(text_of(frame["day"] + took == frame["sent"]), "true true NA");
+  EXPECT_EQ(text_of(took / 2 * 2 == took), "true true NA");
+  EXPECT_EQ(text_of(-took < took), "true true NA");
+}
+
+TEST(Apply, KeepsDecimalsExact) {
+  const Frame frame = orders();
+  EXPECT_EQ(text_of(frame["price"] * frame["count"]), "5.00 3.00 NA");
+  EXPECT_EQ(text_of(1 - frame["price"]), "-0.25 0.90 NA");
+  EXPECT_EQ(text_of(apply(Op::kLess, frame["price"], DecimalLiteral{"0.2"})), "false true NA");
+  EXPECT_EQ(text_of(apply(Op::kPower, frame["price"], Scalar::weak(int64_t{2}))),
+            "1.5625 0.0100 NA");
+  EXPECT_TRUE((frame["price"] * 0.5).dtype().is_floating());
+  EXPECT_THAT([&] { frame["price"] + frame["item"]; },
+              ThrowsMessage<TypeMismatchError>(HasSubstr("dtype='decimal128(15, 2)'")));
+}
+
+TEST(Apply, BringsTimesToComparableCounts) {
+  const Frame frame = orders();
+  EXPECT_EQ(comparable_counts("merge", frame["day"], frame["sent"]).size(), 2);
+  EXPECT_TRUE(comparable_counts("merge", frame["day"], frame["count"]).empty());
+}
+
+}  // namespace
+}  // namespace hr

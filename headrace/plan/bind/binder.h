@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The binder: what an operation means for operands of these dtypes. One table of rules says which
+// storage it runs on, how each side is cast to it, and what the result is; no operator is made
+// here.
+#pragma once
+#include "headrace/plan/bind/literal.h"
+#include "headrace/plan/eval/expression.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hr {
+
+/// Dtypes that operations treat alike. A calendar span is a literal only.
+enum class DtypeKind : uint8_t {
+  kInteger,  ///< bools too
+  kFloat,    ///< complex numbers too
+  kText,     ///< strings and categories
+  kTime,     ///< dates and timestamps
+  kDuration,
+  kDecimal,
+  kCalendar,
+};
+
+HR_API DtypeKind kind_of(Dtype dtype);
+
+/// A side of an operation: a column or array of a dtype, or a literal. `name` is for errors.
+struct BindOperand {
+  Dtype dtype;
+  const Literal* literal = nullptr;
+  std::string_view name = {};
+
+  HR_API DtypeKind kind() const;
+};
+
+struct BoundOperation {
+  /// What computes it.
+  enum class Storage : uint8_t {
+    kNumbers,   ///< the evaluator of numbers; times and durations as their counts
+    kText,      ///< the functions of strings
+    kDecimal,   ///< the exact functions of decimals
+    kCalendar,  ///< the calendar, by months
+  };
+
+  /// Of a side, before.
+  enum class Cast : uint8_t {
+    kNone,
+    kCounts,         ///< to integers of the common unit; what does not fit is an error with its row
+    kClampedCounts,  ///< the same, but limited to 64 bits, which keeps comparisons right
+    kDecimal,        ///< an integer to the decimal with all its digits
+    kFloat64,
+  };
+
+  /// What the storage's result becomes.
+  enum class Result : uint8_t { kStorage, kTime, kDuration };
+
+  Storage storage = Storage::kNumbers;
+  std::array<Cast, 2> casts{};
+  CountUnit unit{};                  ///< of counts
+  Result result = Result::kStorage;  ///< kStorage: the dtype is the storage's
+  Dtype dtype{};                     ///< of times and durations that result
+};
+
+/// Binds an element-wise operation to its one or two sides (of `where` and `fill_null` those that
+/// are chosen from). Throws TypeMismatchError, with the dtypes and what to do, for kinds that the
+/// operation does not take together. `name`: the operation in errors; by default its own.
+HR_API BoundOperation bind(Op op, std::span<const BindOperand> sides, std::string_view name = {});
+
+}  // namespace hr
