@@ -11,6 +11,7 @@
 #include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/view.h"
+#include "headrace/relational/rows/row_nodes.h"
 
 #include <algorithm>
 #include <bit>
@@ -55,26 +56,24 @@ double number_of(std::string_view digits) {
   return number;
 }
 
-// A number, or a decimal as a float.
+// A number, or a decimal as a float; of a condition anything may be given.
 NodePtr number_node(const ApplyOperand& operand) {
   if (const NodePtr* node = node_of(operand)) return *node;
   const auto& value = std::get<Literal>(operand.value);
   if (const auto* number = std::get_if<Scalar>(&value)) return literal(*number);
-  const auto& decimal = std::get<DecimalLiteral>(value);
-  if (decimal.is_integer)
+  const auto* decimal = std::get_if<DecimalLiteral>(&value);
+  if (!decimal)
+    throw_error<TypeMismatchError>("where", "the condition must be bool", {detail_of(value)});
+  if (decimal->is_integer)
     throw_error<InvalidArgumentError>("scalar", "an integer of more than 64 bits", {},
                                       "use a float");
-  return literal(Scalar::weak(number_of(decimal.digits)));
-}
-
-CountUnit unit_of(Dtype dtype) {
-  return dtype.has_unit() ? CountUnit(dtype.unit()) : CountUnit();
+  return literal(Scalar::weak(number_of(decimal->digits)));
 }
 
 // Times or durations as integers of the unit; days as they are kept.
 NodePtr counts(const NodePtr& column, CountUnit unit, bool clamp) {
   const Dtype dtype = column->signature().dtype;
-  if (unit_of(dtype) == unit) return retype(column, dtype.storage());
+  if (count_unit(dtype) == unit) return retype(column, dtype.storage());
   const Signature& signature = column->signature();
   if (signature.shape.empty())
     throw_error<TypeMismatchError>("astype", "a single time cannot change its unit",
@@ -166,7 +165,7 @@ NodePtr apply_calendar(Op op, const BoundOperation& bound, std::span<const Apply
   const auto& span = std::get<CalendarLiteral>(std::get<Literal>(sides[column ? 1 : 0].value));
   NodePtr times = column ? *column : std::get<NodePtr>(sides[1].value);
   const Dtype own = times->signature().dtype;
-  if (unit_of(own) != bound.unit) times = retype(counts(times, bound.unit, false), bound.dtype);
+  if (count_unit(own) != bound.unit) times = retype(counts(times, bound.unit, false), bound.dtype);
   if (own.has_zone()) times = local_times(times);
   const int64_t sign = op == Op::kSubtract ? -1 : 1;
   const Int128 units = sign * (span.nanoseconds / nanoseconds_per(bound.unit));
@@ -323,9 +322,34 @@ std::vector<ApplyOperand> read_literals(std::span<const ApplyOperand> operands) 
   return read;
 }
 
-}  // namespace
+bool is_missing(const ApplyOperand& operand) {
+  const auto* value = std::get_if<Literal>(&operand.value);
+  const auto* number = value ? std::get_if<Scalar>(value) : nullptr;
+  return number && (number->is_null() || std::isnan(number->as<double>()));
+}
 
-NodePtr apply(Op op, std::span<const ApplyOperand> operands) {
+// A missing value to choose becomes nulls of the other side's dtype; NaN stays beside numbers.
+std::vector<ApplyOperand> with_nulls(std::span<const ApplyOperand> operands) {
+  std::vector<ApplyOperand> read(operands.begin(), operands.end());
+  for (const size_t i : {1, 2}) {
+    const ApplyOperand& other = read[3 - i];
+    const NodePtr* node = node_of(other);
+    if (!is_missing(read[i]) || is_missing(other)) continue;
+    NodePtr like = node ? *node : nullptr;
+    if (const auto* value = std::get_if<Literal>(&other.value))
+      if (const auto* text = std::get_if<std::string>(value))
+        like = repeat(number_node(read[0]), *text);
+    const bool is_null = std::get<Scalar>(std::get<Literal>(read[i].value)).is_null();
+    if (like && like->signature().form == Form::kColumn && (is_null || !is_number(like)))
+      read[i].value = shift(like, int64_t{1} << 62);
+    else if (is_null)
+      throw_error<TypeMismatchError>(op_row(Op::kWhere).name, "a missing value needs a column", {},
+                                     "pass a series as the other value");
+  }
+  return read;
+}
+
+NodePtr apply_known(Op op, std::span<const ApplyOperand> operands) {
   if (all_numbers(operands)) {
     std::vector<NodePtr> inputs;
     inputs.reserve(operands.size());
@@ -355,6 +379,14 @@ NodePtr apply(Op op, std::span<const ApplyOperand> operands) {
   const bool scales = bound.result == Result::kDuration && sides.size() == 2 &&
                       (bound.casts[0] == Cast::kCounts) != (bound.casts[1] == Cast::kCounts);
   return apply_numbers(op, bound, before, sides, scales);
+}
+
+}  // namespace
+
+NodePtr apply(Op op, std::span<const ApplyOperand> operands) {
+  const bool misses = op == Op::kWhere && operands.size() == 3 &&
+                      is_missing(operands[1]) != is_missing(operands[2]);
+  return misses ? apply_known(op, with_nulls(operands)) : apply_known(op, operands);
 }
 
 std::vector<NodePtr> comparable_counts(std::string_view name, const NodePtr& left,

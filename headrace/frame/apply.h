@@ -18,11 +18,12 @@ struct ApplyOperand {
 };
 
 /// The lazy result of an element-wise operation on numbers, bools, strings, categories, dates,
-/// times, durations and decimals, one operand at least a node. Null and NaN as in `elementwise`.
-/// The rules are the binder's (docs/design/binder.md): times become integers of their finest unit,
-/// a string compared with times is read as one, decimals stay exact with integers and become
-/// float64 with floats. Throws TypeMismatchError for dtypes that the operation does not take
-/// together, InvalidArgumentError for operands of different rows.
+/// times, durations and decimals, one operand at least a node. Null and NaN as in `elementwise`; of
+/// `where`, a null literal (and NaN where there are no numbers) chooses null. The rules are the
+/// binder's (docs/design/binder.md): times become integers of their finest unit, a string compared
+/// with times is read as one, decimals stay exact with integers and become float64 with floats.
+/// Throws TypeMismatchError for dtypes that the operation does not take together,
+/// InvalidArgumentError for operands of different rows.
 HR_API NodePtr apply(Op op, std::span<const ApplyOperand> operands);
 
 /// Two columns of times, or two of durations, as integers that compare as they do; nothing for

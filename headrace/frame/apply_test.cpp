@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 namespace hr {
@@ -71,6 +72,32 @@ TEST(Apply, KeepsDecimalsExact) {
   EXPECT_TRUE((frame["price"] * 0.5).dtype().is_floating());
   EXPECT_THAT([&] { frame["price"] + frame["item"]; },
               ThrowsMessage<TypeMismatchError>(HasSubstr("dtype='decimal128(15, 2)'")));
+}
+
+TEST(Apply, ChoosesNullForAMissingValue) {
+  const Frame frame = orders();
+  const auto kept = [&](const char* name, const Literal& missing) {
+    return text_of(hr::apply(
+        Op::kWhere, std::vector<ApplyOperand>{
+                        {NodePtr(frame["count"] > 4)}, {NodePtr(frame[name])}, {missing}}));
+  };
+  const Literal null = Scalar::null(TypeId::kBool);
+  EXPECT_EQ(kept("item", null), "NA bolt NA");
+  EXPECT_EQ(kept("day", Scalar::weak(std::nan(""))), "NA 2024-02-29 NA");
+  EXPECT_EQ(kept("count", null), "NA 30 NA");
+}
+
+TEST(Astype, ConvertsAllDtypes) {
+  const Frame frame = orders();
+  const auto as = [&](const char* name, Dtype dtype) { return text_of(frame[name].astype(dtype)); };
+  EXPECT_EQ(as("sent", TypeId::kDate), "2024-02-28 2024-03-02 NA");
+  EXPECT_EQ(as("day", Dtype::timestamp(TimeUnit::kSecond)),
+            "2024-02-28 00:00:00 2024-02-29 00:00:00 NA");
+  EXPECT_EQ(as("price", TypeId::kFloat64), "1.25 0.1 NA");
+  EXPECT_EQ(as("count", TypeId::kString), "4 30 NA");
+  EXPECT_EQ(text_of(frame["count"].astype(TypeId::kString).astype(TypeId::kInt8)), "4 30 NA");
+  EXPECT_THAT([&] { as("count", TypeId::kCategory); },
+              ThrowsMessage<TypeMismatchError>(HasSubstr("from='int64'; use astype('string')")));
 }
 
 TEST(Apply, BringsTimesToComparableCounts) {

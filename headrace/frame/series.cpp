@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/frame/apply.h"
+#include "headrace/frame/astype.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
@@ -61,6 +62,10 @@ Series Series::fillna(const Series& value) const {
   const Series filled = elementwise(Op::kFillNull, {node_, value});
   if (!dtype().is_floating()) return filled;
   return hr::elementwise(Op::kWhere, {hr::elementwise(Op::kIsNan, {filled}), value, filled});
+}
+
+Series Series::astype(Dtype dtype) const {
+  return hr::astype(node_, dtype);
 }
 
 Series Series::isin(const Series& values) const {

@@ -86,8 +86,8 @@ class HR_API Series : public ElementwiseOperators<Series> {
 
   // ---- row by row ----
 
-  /// The values as another dtype of numbers or bools.
-  Series astype(Dtype dtype) const { return cast(node_, dtype); }
+  /// The values as another dtype; see `astype` of frame/astype.h.
+  Series astype(Dtype dtype) const;
 
   /// Where a value is null or NaN.
   Series isna() const;

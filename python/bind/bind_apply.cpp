@@ -5,6 +5,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/frame/apply.h"
+#include "headrace/frame/astype.h"
 #include "headrace/plan/graph/picked_rows.h"
 
 #include <algorithm>
@@ -87,6 +88,7 @@ class Operands {
     } catch (const hr::TypeMismatchError&) {  // names cost a look at each operand: only errors ask
     }
     name_columns();
+    const GilReleased released;
     return hr::apply(op, given_);
   }
 
@@ -213,8 +215,15 @@ void bind_apply(nb::module_& m) {
         return LiteralHandle{number_literal(value, dtype)};
       },
       "value"_a, "dtype"_a);
+  m.def("null_literal", [] { return LiteralHandle{hr::Scalar::null(hr::TypeId::kBool)}; });
   m.def("apply", &apply, "op"_a, "values"_a,
         nb::sig("def apply(op: str, values: tuple[typing.Any, ...]) -> Node | None"));
   m.def("refuse_apart", [](std::string_view op) { Operands::refuse_apart(op); }, "op"_a);
+  m.def(
+      "astype",
+      [](const hr::NodePtr& column, std::string_view dtype) {
+        return hr::astype(column, hr::dtype_from_name(dtype));
+      },
+      "column"_a, "dtype"_a, Unlocked());
   m.def("comparable_counts", &hr::comparable_counts, "name"_a, "left"_a, "right"_a, Unlocked());
 }

@@ -8,11 +8,5 @@ using hr::NodePtr;
 
 void bind_decimals(nb::module_& m) {
   m.def("decimal_round", lazy(&hr::decimal_round), "column"_a, "digits"_a, Unlocked());
-  m.def(
-      "decimal_cast",
-      [](const NodePtr& column, std::string_view dtype) {
-        return hr::decimal_cast(column, hr::dtype_from_name(dtype));
-      },
-      "column"_a, "dtype"_a, Unlocked());
   m.def("decimal_reduction", lazy(&hr::decimal_reduction), "kind"_a, "column"_a, Unlocked());
 }

@@ -4,7 +4,6 @@
 
 #include "headrace/data/timezone_rules.h"
 #include "headrace/frame/series.h"
-#include "headrace/functions/cast/float_to_int.h"
 #include "headrace/functions/cast/format_values.h"
 #include "headrace/functions/cast/parse_numbers.h"
 #include "headrace/functions/strings/string_regex.h"
@@ -28,7 +27,7 @@ using hr::NodePtr;
 
 namespace {
 
-// Columns whose nodes run when they are made run together in groups of this size.
+// Of columns whose nodes run when they are made: so many run together.
 constexpr size_t kColumnsTogether = 1024;
 
 // What `make` gives for each column.
@@ -151,18 +150,11 @@ void bind_frame(nb::module_& m) {
   m.def("step_text", lazy(&hr::step_text), "column"_a, "step"_a, Unlocked());
   m.def("slice_text", lazy(&hr::slice_text), "column"_a, "begin"_a, "end"_a, Unlocked());
   m.def(
-      "float_to_int",
-      [](const NodePtr& column, std::string_view dtype) {
-        return hr::float_to_int(column, hr::dtype_from_name(dtype));
-      },
-      "column"_a, "dtype"_a, Unlocked());
-  m.def(
       "parse_numbers",
       [](const NodePtr& column, std::string_view dtype, bool or_null) {
         return hr::parse_numbers(column, hr::dtype_from_name(dtype), or_null);
       },
       "column"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("format_values", lazy(&hr::format_values), "column"_a, Unlocked());
   m.def("format_times", lazy(&hr::format_times), "column"_a, "pattern"_a, Unlocked());
   m.def(
       "parse_times",

@@ -12,6 +12,7 @@ from headrace.calendar_spans import calendar_span
 from headrace.deferred import Deferred
 from headrace.durations import UNITS, coarsest, is_span, scale, span
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.rows import is_missing
 from headrace.zones import know_zone, name_of, zone_of
 
 #: Reflected methods that Python and NumPy try if an operand is unknown to us.
@@ -34,6 +35,8 @@ def operand(op: str, value: Any, values: tuple[Any, ...]) -> Any:
     with_series = any(getattr(each, "_kind", "") == "series" for each in values)
     if with_series and (typed := _typed(op, value, values)) is not None:
         return typed
+    if op == "where" and is_missing(value):
+        return _core.null_literal()
     if isinstance(value, float) and type(value).__module__ != "numpy":
         return _core.scalar(value)
     if type(value).__module__ == "numpy" or hasattr(value, "__array_interface__"):

@@ -17,7 +17,6 @@ from headrace.rows import (
     are_picked,
     counts_rows,
     given_name,
-    is_missing,
     no_attribute,
     pandas_labels,
     picked_domain,
@@ -28,7 +27,7 @@ from headrace.rows import (
 )
 from headrace.series_reductions import SeriesReductions
 from headrace.text import TextAccessor
-from headrace.times import TimeAccessor, converted
+from headrace.times import TimeAccessor
 from headrace.zones import know_zone
 
 if TYPE_CHECKING:
@@ -88,6 +87,8 @@ class Series(SeriesReductions):
         cls, values: Any = (), name: Any = None, dtype: Any = None, index: Any = None
     ) -> Series:
         """Make a labelled series if there are labels."""
+        if isinstance(values, _core.Node) and index is None:
+            return super().__new__(cls)
         if cls is Series and (
             index is not None or isinstance(values, dict) or pandas_labels(values)
         ):
@@ -167,55 +168,23 @@ class Series(SeriesReductions):
         [1.0, 2500.0]
         """
         word, own = dtype_word(dtype), self._node.dtype
-        if word == "category" and own not in ("string", "category"):
-            raise TypeMismatchError(
-                f"astype: categories must be strings: from={own!r}; use astype('string') first"
-            )
         if word == "category" and not isinstance(dtype, builtins.str):
             from headrace.categories import as_pandas_categories
 
             return as_pandas_categories(self, dtype)  # type: ignore[return-value]
-        timely = word.startswith(("date", "timedelta")) and own.startswith(("date", "timedelta"))
-        if word != own and timely and word[:4] == own[:4]:
-            mark("astype")
-            return self._like(converted(self, word))  # type: ignore[no-any-return]
-        if word != own and "decimal" in (word[:7], own[:7]):
-            mark("astype")
-            plain = self.astype("string") if own == "category" else self
-            return self._like(_core.decimal_cast(plain._node, word))  # type: ignore[no-any-return]
-        if word == "string" and own not in ("string", "category", "complex64", "complex128"):
-            mark("astype")
+        if word == own:
+            return self
+        if word in ("string", "date"):
             know_zone(own)
-            return self._like(_core.format_values(self._node))  # type: ignore[no-any-return]
-        if own in ("string", "category") and word.startswith(("date", "timedelta")):
-            mark("astype")
+        elif own in ("string", "category"):
             know_zone(word)
-            return self._like(_core.parse_times(self._node, "", word, False))  # type: ignore[no-any-return]
-        if own in ("string", "category") and word[:3] in ("int", "uin", "flo"):
-            mark("astype")
-            return self._like(_core.parse_numbers(self._node, word, False))  # type: ignore[no-any-return]
-        if own.startswith("float") and word.startswith(("int", "uint")):
-            mark("astype")
-            return self._like(_core.float_to_int(self._node, word))  # type: ignore[no-any-return]
-        return super().astype(dtype)
+        mark("astype")
+        return self._like(_core.astype(self._node, word))  # type: ignore[no-any-return]
 
     def _elementwise(self, op: str, *values: Any) -> Self:
-        if op == "where" and is_missing(values[1]) != is_missing(values[2]):
-            values = self._with_nulls(*values)
         node = _core.apply(op, values)
         made: Self = NotImplemented if node is None else self._like(node)
         return made
-
-    def _with_nulls(self, condition: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Operands of `where` with a missing scalar: null, but NaN for numbers."""
-        missing, other = (x, y) if is_missing(x) else (y, x)
-        if isinstance(other, builtins.str):
-            other = self._elementwise("where", condition, other, other)
-        stays = isinstance(missing, float)  # NaN
-        if not isinstance(other, Series) or (stays and other.dtype.kind in "biufc"):
-            return condition, x, y
-        nulls = other.shift(1 << 62)
-        return (condition, nulls, y) if is_missing(x) else (condition, x, nulls)
 
     # ---- shape -----------------------------------------------------------------------------------
     def __len__(self) -> int:

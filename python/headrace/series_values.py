@@ -41,7 +41,6 @@ def _without_nulls(condition: Any) -> Any:
 def _times_of(texts: list[Any], dtype: str) -> Series:
     """ISO strings as times of a dtype."""
     from headrace.series import Series
-    from headrace.times import converted
 
     parsed = [None if t is None else datetime.datetime.fromisoformat(t) for t in texts]
     if zone := zone_in(dtype):  # local time
@@ -49,7 +48,7 @@ def _times_of(texts: list[Any], dtype: str) -> Series:
         aware = [t if t is None or t.tzinfo else t.replace(tzinfo=tz) for t in parsed]
         return Series(aware, dtype=f"datetime64[us, {zone}]")
     times = Series(parsed)
-    return times if dtype == "date" else Series(converted(times, dtype))
+    return times if dtype == "date" else times.astype(dtype)
 
 
 class SeriesValues(SeriesArithmetic):

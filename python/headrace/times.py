@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.deferred import Deferred, mark
 from headrace.durations import (
-    UNITS,
     counts,
     of_counts,
     scale,
@@ -37,29 +36,6 @@ def _dtype(unit: str, zone: str = "") -> str:
 def is_time(value: Any) -> bool:
     """A column of dates or timestamps."""
     return isinstance(value, Deferred) and value._node.dtype.startswith(("date",))
-
-
-def converted(column: Any, dtype: str) -> _core.Node:
-    """The node of dates, times or durations in another unit; a coarser one rounds down.
-
-    Zoned times become dates in local time.
-    """
-    zones = zone_in(column._node.dtype), zone_in(dtype)
-    if zones[0] and dtype == "date":
-        date: _core.Node = column.dt.date._node
-        return date
-    if bool(zones[0]) != bool(zones[1]):
-        raise TypeMismatchError(
-            "astype: cannot add or drop a time zone implicitly: "
-            f"from={column._node.dtype!r}, to={dtype!r}; use dt.tz_localize(zone), "
-            "dt.tz_localize(None) or dt.tz_convert(None)"
-        )
-    own, unit = unit_of(column._node.dtype), unit_of(dtype)
-    if UNITS.index(unit) >= UNITS.index(own):
-        whole = counts(column, unit)
-    else:
-        whole = counts(column, own) // scale(unit, own)
-    return of_counts(whole, dtype)
 
 
 class TimeAccessor(TimeTexts):

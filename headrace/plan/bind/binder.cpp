@@ -196,7 +196,7 @@ CountUnit unit_of(const BindOperand& side) {
     if (const auto* span = std::get_if<CalendarLiteral>(side.literal))
       return coarsest_unit(span->nanoseconds);
   }
-  return side.dtype.has_unit() ? CountUnit(side.dtype.unit()) : CountUnit();
+  return count_unit(side.dtype);
 }
 
 // The zone that a result has: that of the first column. Throws unless all times have one, or none.

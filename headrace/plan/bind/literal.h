@@ -43,6 +43,11 @@ using Literal = std::variant<Scalar, std::string, TimeLiteral, DurationLiteral, 
 /// What dates, times and durations count: days, if there is no unit of seconds.
 using CountUnit = std::optional<TimeUnit>;
 
+/// Of dates, times and durations.
+constexpr CountUnit count_unit(Dtype dtype) {
+  return dtype.has_unit() ? CountUnit(dtype.unit()) : CountUnit();
+}
+
 constexpr int64_t nanoseconds_per(CountUnit unit) {
   return unit ? 1'000'000'000 / units_per_second(*unit) : 86'400 * int64_t{1'000'000'000};
 }
