@@ -180,8 +180,11 @@ class Deferred(_core.BufferSource):
         node = _core.apply(op, values)
         if node is None:
             return NotImplemented  # type: ignore[no-any-return]
-        # An array combined with a column is a column.
-        best: Any = next((v for v in values if getattr(v, "_kind", "") == "series"), self)
+        best: Any = self
+        for value in values:  # an array combined with a column is a column
+            if isinstance(value, Deferred) and value._kind == "series":
+                best = value
+                break
         made: Self = best._like(node)
         return made
 
