@@ -297,27 +297,27 @@ bool all_numbers(std::span<const ApplyOperand> operands) {
   });
 }
 
-// A number that a node holds becomes a literal, and a string beside times the time that it is.
+// A number that a node holds becomes a literal, and a string next to times the time that it is.
 std::vector<ApplyOperand> read_literals(std::span<const ApplyOperand> operands) {
   std::vector<ApplyOperand> read(operands.begin(), operands.end());
-  Dtype beside = TypeId::kBool;
+  Dtype times = TypeId::kBool;
   for (ApplyOperand& operand : read) {
     const NodePtr* node = node_of(operand);
     if (!node) continue;
     const Dtype dtype = (*node)->signature().dtype;
-    if ((dtype.is_temporal() || dtype.is_duration()) && !beside.is_temporal()) beside = dtype;
+    if ((dtype.is_temporal() || dtype.is_duration()) && !times.is_temporal()) times = dtype;
     if (!(*node)->is_ready()) continue;
     if (const auto* number = std::get_if<Scalar>(&(*node)->value())) {
       const Scalar held = *number;
       operand.value = Literal(held);
     }
   }
-  if (!beside.is_temporal() && !beside.is_duration()) return read;
+  if (!times.is_temporal() && !times.is_duration()) return read;
   for (ApplyOperand& operand : read) {
     const auto* value = std::get_if<Literal>(&operand.value);
     const auto* text = value ? std::get_if<std::string>(value) : nullptr;
     if (!text) continue;
-    if (const auto time = time_from_text(*text, beside)) operand.value = Literal(*time);
+    if (const auto time = time_from_text(*text, times)) operand.value = Literal(*time);
   }
   return read;
 }
@@ -328,7 +328,8 @@ bool is_missing(const ApplyOperand& operand) {
   return number && (number->is_null() || std::isnan(number->as<double>()));
 }
 
-// A missing value to choose becomes nulls of the other side's dtype; NaN stays beside numbers.
+// A missing value to choose becomes nulls of the other side's dtype; NaN stays where there are
+// numbers.
 std::vector<ApplyOperand> with_nulls(std::span<const ApplyOperand> operands) {
   std::vector<ApplyOperand> read(operands.begin(), operands.end());
   for (const size_t i : {1, 2}) {

@@ -85,14 +85,14 @@ class Operands {
     try {
       const GilReleased released;
       return hr::apply(op, given_);
-    } catch (const hr::TypeMismatchError&) {  // names cost a look at each operand: only errors ask
+    } catch (const hr::TypeMismatchError&) {  // names cost time: only errors have them
     }
     name_columns();
     const GilReleased released;
     return hr::apply(op, given_);
   }
 
-  /// Throws for filtered or sorted rows beside a separate series, which pandas would align.
+  /// Throws for filtered or sorted rows with a separate series, which pandas would align.
   void check_rows() const {
     bool picked = false, separate = false;
     for (const hr::ApplyOperand& each : given_) {
@@ -136,21 +136,21 @@ class Operands {
     return {};
   }
 
-  // A string beside times, in all forms that Python's `fromisoformat` reads.
+  // A string next to times, in all forms that Python's `fromisoformat` reads.
   void read_times() {
-    std::optional<hr::Dtype> beside;
+    std::optional<hr::Dtype> times;
     for (const hr::ApplyOperand& each : given_)
       if (const auto* node = std::get_if<hr::NodePtr>(&each.value)) {
         const hr::Dtype dtype = (*node)->signature().dtype;
         if (dtype.is_duration() || dtype.is_temporal())
-          if (!beside || !beside->is_temporal()) beside = dtype;
+          if (!times || !times->is_temporal()) times = dtype;
       }
-    if (!beside) return;
+    if (!times) return;
     for (hr::ApplyOperand& each : given_) {
       auto* literal = std::get_if<hr::Literal>(&each.value);
       auto* text = literal ? std::get_if<std::string>(literal) : nullptr;
       if (!text) continue;
-      auto time = held_value(literals().attr("time_of_text")(*text, std::string(beside->zone())));
+      auto time = held_value(literals().attr("time_of_text")(*text, std::string(times->zone())));
       if (time) each.value = std::move(*time);
     }
   }

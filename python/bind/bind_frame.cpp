@@ -27,7 +27,7 @@ using hr::NodePtr;
 
 namespace {
 
-// Of columns whose nodes run when they are made: so many run together.
+// Columns whose nodes run when they are made run together in groups of this size.
 constexpr size_t kColumnsTogether = 1024;
 
 // What `make` gives for each column.
