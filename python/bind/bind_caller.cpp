@@ -42,16 +42,13 @@ std::string line_number(nb::handle frame) {
   return std::to_string(PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr())));
 }
 
-// The folder of the package, as its code objects name it.
-std::string_view package_folder() {
-  static const std::string folder =
-      nb::cast<std::string>(nb::module_::import_("headrace").attr("__path__")[0]) + "/";
-  return folder;
-}
+// The folder of the package, as its code objects name it. Set at import: a static that is made at
+// its first use would wait for the interpreter's lock under its own.
+std::string package_folder = "\n";  // no file's
 
 nb::object user_frame() {
   auto frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (text(file_of(frame)).starts_with(package_folder())) {
+  while (text(file_of(frame)).starts_with(package_folder)) {
     nb::object next = outer(frame);
     if (next.is_none()) break;
     frame = std::move(next);
@@ -87,6 +84,8 @@ void mark(std::string_view op) {
 }
 
 void bind_caller(nb::module_& m) {
+  const nb::object package = nb::module_::import_("sys").attr("modules").attr("get")("headrace");
+  if (!package.is_none()) package_folder = nb::cast<std::string>(package.attr("__path__")[0]) + "/";
   m.def("mark", &mark, "op"_a,
         "Tell the engine the operator and the user's line that the next nodes belong to.");
   m.def("user_frame", &user_frame, nb::sig("def user_frame() -> types.FrameType"),
