@@ -28,9 +28,14 @@ def signal():
 
 
 def used():
+    """Bytes in use, once writes in the background, which hold what they write, have ended."""
     gc.collect()
     hr.memory.trim()
-    return hr.memory.stats().used_bytes
+    before, now = -1, hr.memory.stats().used_bytes
+    while now != before:
+        time.sleep(0.02)
+        before, now = now, hr.memory.stats().used_bytes
+    return now
 
 
 def spilled_by(work, limit):
