@@ -28,14 +28,9 @@ def signal():
 
 
 def used():
-    """Bytes in use, once writes in the background, which hold what they write, have ended."""
     gc.collect()
     hr.memory.trim()
-    before, now = -1, hr.memory.stats().used_bytes
-    while now != before:
-        time.sleep(0.02)
-        before, now = now, hr.memory.stats().used_bytes
-    return now
+    return hr.memory.stats().used_bytes
 
 
 def spilled_by(work, limit):
