@@ -56,6 +56,13 @@ nb::object user_frame() {
   return frame;
 }
 
+// File and line, as messages and tags name them.
+std::string line_of(nb::handle frame) {
+  const nb::object file = file_of(frame);
+  const std::string_view path = text(file);
+  return std::string(path.substr(path.rfind('/') + 1)) + ":" + line_number(frame);
+}
+
 // The lines from this one outwards.
 std::string stack_of(nb::object frame) {
   std::string lines;
@@ -72,15 +79,10 @@ std::string stack_of(nb::object frame) {
 void mark(std::string_view op) {
   if (!hr::memory_trace()) return;
   const nb::object frame = user_frame();
-  const nb::object file = file_of(frame);
-  const std::string_view path = text(file);
-  std::string line(path.substr(path.rfind('/') + 1));
-  line += ':';
-  line += line_number(frame);
   static thread_local std::optional<hr::ScopedTag> in_force;
   in_force.reset();
   in_force.emplace(
-      hr::intern_tag(op, line, hr::stack_tracking() ? stack_of(frame) : std::string()));
+      hr::intern_tag(op, line_of(frame), hr::stack_tracking() ? stack_of(frame) : std::string()));
 }
 
 void bind_caller(nb::module_& m) {
@@ -90,4 +92,7 @@ void bind_caller(nb::module_& m) {
         "Tell the engine the operator and the user's line that the next nodes belong to.");
   m.def("user_frame", &user_frame, nb::sig("def user_frame() -> types.FrameType"),
         "The innermost frame of code outside of this package.");
+  m.def(
+      "user_line", [] { return line_of(user_frame()); },
+      "File and line of the code outside of this package that called it.");
 }

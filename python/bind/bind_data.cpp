@@ -92,18 +92,6 @@ nb::object tensor_item(const hr::Tensor& tensor, const std::vector<int64_t>& ind
   return python_number(tensor.dtype(), tensor.data() + element * tensor.dtype().size_bytes());
 }
 
-hr::Tensor scalar_tensor(nb::handle value, std::string_view dtype_word) {
-  const hr::Dtype dtype = hr::dtype_from_name(dtype_word);
-  if (dtype.is_bool()) {
-    hr::Buffer buffer = hr::Buffer::allocate(1);
-    *buffer.mutable_as<uint8_t>() = nb::cast<bool>(value);
-    return hr::Tensor(dtype, {}, std::move(buffer));
-  }
-  return hr::visit_real(dtype, [&](auto type) {
-    return hr::scalar_tensor(nb::cast<typename decltype(type)::type>(value));
-  });
-}
-
 // The strings behind the codes of a category column.
 hr::Column categories(const hr::Column& column) {
   if (!column.dictionary())
@@ -184,13 +172,6 @@ nb::object python_value(const hr::Value& value) {
 }
 
 void bind_data(nb::module_& m) {
-  m.def(
-      "dtype_name", [](std::string_view word) { return dtype_name(hr::dtype_from_name(word)); },
-      "word"_a);
-  m.def(
-      "dtype_bytes", [](std::string_view word) { return hr::dtype_from_name(word).size_bytes(); },
-      "word"_a);
-
   auto column =
       nb::class_<hr::Column>(m, "Column", nb::type_slots(column_slots))
           .def_prop_ro("dtype", [](const hr::Column& self) { return dtype_name(self.dtype()); })
@@ -276,7 +257,6 @@ void bind_data(nb::module_& m) {
       .def("__dlpack__", dlpack_capsule, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
       .def("__dlpack_device__", [](const hr::Tensor& self) { return dlpack_device(self.place()); });
-  m.def("scalar_tensor", scalar_tensor, "value"_a, "dtype"_a);
 
   nb::class_<hr::Table> table(m, "Table");
   table.def(nb::init<std::vector<std::string>, std::vector<hr::Column>>(), "names"_a, "columns"_a)

@@ -225,21 +225,6 @@ nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handl
   return dlpack_capsule_of(hr::to_dlpack_legacy(exported, copied), "dltensor");
 }
 
-nb::object arrow_schema(const std::vector<std::string>& names,
-                        const std::vector<hr::Dtype>& dtypes) {
-  ArrowSchema* schema = nullptr;
-  nb::object capsule = capsule_of("arrow_schema", schema);
-  hr::to_arrow_schema(names, dtypes, schema);
-  return capsule;
-}
-
-nb::object arrow_schema(hr::Dtype dtype) {
-  ArrowSchema* schema = nullptr;
-  nb::object capsule = capsule_of("arrow_schema", schema);
-  hr::to_arrow_schema(dtype, {}, schema);
-  return capsule;
-}
-
 namespace {
 
 template <class T>
@@ -305,17 +290,6 @@ nb::object arrow_stream(const hr::Table& table) {
 
 void bind_exchange(nb::module_& m) {
   nb::class_<BufferSource>(m, "BufferSource", nb::type_slots(source_slots)).def(nb::init<>());
-  m.def(
-      "arrow_schema",
-      [](const std::vector<std::string>& names, const std::vector<std::string>& dtypes) {
-        std::vector<hr::Dtype> known;
-        for (const std::string& dtype : dtypes) known.push_back(hr::dtype_from_name(dtype));
-        return arrow_schema(names, known);
-      },
-      "names"_a, "dtypes"_a);
-  m.def(
-      "arrow_column_schema",
-      [](std::string_view dtype) { return arrow_schema(hr::dtype_from_name(dtype)); }, "dtype"_a);
   m.def(
       "split_records",
       [](std::string_view op, uintptr_t address, int64_t rows, int64_t stride, int64_t record_bytes,

@@ -26,9 +26,6 @@ inline std::pair<int32_t, int32_t> dlpack_device(hr::Place place) {
 nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
                           nb::handle dl_device, nb::handle copy);
 
-nb::object arrow_schema(const std::vector<std::string>& names,
-                        const std::vector<hr::Dtype>& dtypes);
-nb::object arrow_schema(hr::Dtype dtype);
 nb::object arrow_schema(const hr::Column& column);
 nb::object arrow_schema(const hr::Table& table);
 nb::tuple arrow_array(const hr::Column& column);

@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's code that called us: its line, its variables."""
+"""The variables of the user's code that called us."""
 
 from __future__ import annotations
 
-from types import FrameType
 from typing import Any
 
 from headrace._core import user_frame
-
-
-def line_of(frame: FrameType) -> str:
-    """File and line, as messages name them."""
-    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
 
 
 def user_variables() -> dict[str, Any]:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace._caller import line_of
-from headrace._core import user_frame
 from headrace.deferred import mark
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 
@@ -26,7 +24,7 @@ def row_by_row(op: str, fix: str) -> None:
         raise UnsupportedError(
             f"{op}: Python code would run once per row, and hr.strict() is on; {fix}"
         )
-    _core.give_advice(op, line_of(user_frame()), f"Python code ran once per row; {fix}")
+    _core.give_advice(op, _core.user_line(), f"Python code ran once per row; {fix}")
 
 
 def group_by_group(op: str, fix: str) -> None:
@@ -37,7 +35,7 @@ def group_by_group(op: str, fix: str) -> None:
         raise UnsupportedError(
             f"{op}: Python code would run once per group, and hr.strict() is on; {fix}"
         )
-    _core.give_advice(op, line_of(user_frame()), f"Python code ran once per group; {fix}")
+    _core.give_advice(op, _core.user_line(), f"Python code ran once per group; {fix}")
 
 
 _REPEATS = 8
@@ -47,7 +45,7 @@ _seen: dict[str, int] = {}
 
 def grows(op: str, fix: str, times: int = _REPEATS) -> None:
     """Advise when one line calls this repeatedly."""
-    line = line_of(user_frame())
+    line = _core.user_line()
     _seen[line] = _seen.get(line, 0) + 1
     if _seen[line] == times:
         _core.give_advice(op, line, f"called {times} or more times by one line; {fix}")
@@ -64,7 +62,7 @@ def goes_to_python(op: str, rows: int) -> None:
         text = (
             "values are read one at a time from Python; work on the whole column, or call to_list()"
         )
-        _core.give_advice(op, line_of(user_frame()), text)
+        _core.give_advice(op, _core.user_line(), text)
 
 
 #: Key in pandas' `attrs`.
@@ -73,7 +71,7 @@ _FROM_HERE = "headrace"
 
 def sent(made: Any) -> Any:
     """A pandas object that remembers the line that made it."""
-    made.attrs[_FROM_HERE] = line_of(user_frame())
+    made.attrs[_FROM_HERE] = _core.user_line()
     return made
 
 
@@ -85,7 +83,7 @@ def came_back(op: str, values: Any) -> None:
             f"these values went to pandas at {line} and came back; do the steps in "
             "between on Headrace frames"
         )
-        _core.give_advice(op, line_of(user_frame()), text)
+        _core.give_advice(op, _core.user_line(), text)
 
 
 def with_rows_of(made: Series, like: _core.Node) -> Series:
