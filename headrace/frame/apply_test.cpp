@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 
@@ -60,6 +61,26 @@ TEST(Apply, MovesTimes) {
   EXPECT_EQ(text_of(frame["day"] + took == frame["sent"]), "true true NA");
   EXPECT_EQ(text_of(took / 2 * 2 == took), "true true NA");
   EXPECT_EQ(text_of(-took < took), "true true NA");
+}
+
+TEST(Apply, TakesTextDatesAndDurationsOfCpp) {
+  using namespace std::chrono;
+  const Frame frame = orders();
+  EXPECT_EQ(text_of("pea" + frame["item"]), "peanut peabolt NA");
+  EXPECT_EQ(text_of("nut" == frame["item"]), "true false NA");
+  EXPECT_EQ(text_of(frame["item"].fillna("none")), "nut bolt none");
+  EXPECT_EQ(text_of(frame["day"] == 2024y / February / 29), "false true NA");
+  EXPECT_EQ(text_of(frame["day"] < sys_days(2024y / February / 29)), "true false NA");
+  EXPECT_EQ(text_of("2024-03-01" > frame["sent"]), "true false NA");
+  EXPECT_EQ(text_of(frame["day"] + days(1)), "2024-02-29 2024-03-01 NA");
+  EXPECT_EQ(text_of(2024y / March / 1 - frame["day"] == hours(24)), "false true NA");
+  EXPECT_EQ(text_of(frame["count"] * minutes(15) == minutes(15) * frame["count"]), "true true NA");
+  EXPECT_EQ(text_of(minutes(60) / frame["count"] == minutes(2)), "false true NA");
+  EXPECT_EQ(text_of(frame["price"] >= DecimalLiteral{"1.25"}), "true false NA");
+  EXPECT_THAT([&] { frame["day"] == 2023y / February / 29; },
+              ThrowsMessage<InvalidArgumentError>(
+                  HasSubstr("date: no such day: year=2023, month=2, day=29")));
+  static_assert(!LiteralValue<months> && !LiteralValue<duration<double>> && !LiteralValue<int>);
 }
 
 TEST(Apply, KeepsDecimalsExact) {

@@ -162,6 +162,10 @@ TEST(Frame, AssignsColumnsAndNumbers) {
   EXPECT_THROW(frame.assign("c", frame.filter(frame["a"] > 1)["a"]), InvalidArgumentError);
 }
 
+// What would change nothing does not compile.
+static_assert(!std::is_assignable_v<decltype(Frame()["a"]), Series>);
+static_assert(std::is_assignable_v<Series&, Series>);
+
 TEST(Frame, FiltersRows) {
   const Frame frame = trips();
   EXPECT_EQ(text_of(frame.filter(frame["minutes"] > 40)),

@@ -19,12 +19,12 @@ Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
   return hr::apply(op, given);
 }
 
-Series apply(Op op, const Series& series, const Literal& literal) {
-  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(series)}, {literal}});
+Series apply(Op op, const Series& left, const Literal& right) {
+  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(left)}, {right}});
 }
 
-Series compare(Op op, const Series& series, std::string_view text) {
-  return apply(op, series, std::string(text));
+Series apply(Op op, const Literal& left, const Series& right) {
+  return hr::apply(op, std::vector<ApplyOperand>{{left}, {NodePtr(right)}});
 }
 
 Column Series::column() const {
@@ -62,6 +62,10 @@ Series Series::fillna(const Series& value) const {
   const Series filled = elementwise(Op::kFillNull, {node_, value});
   if (!dtype().is_floating()) return filled;
   return hr::elementwise(Op::kWhere, {hr::elementwise(Op::kIsNan, {filled}), value, filled});
+}
+
+Series Series::filled(const Literal& value) const {
+  return hr::apply(Op::kFillNull, *this, value);
 }
 
 Series Series::astype(Dtype dtype) const {

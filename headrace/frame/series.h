@@ -3,15 +3,14 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
-#include "headrace/plan/bind/literal.h"
+#include "headrace/frame/literals.h"
 #include "headrace/plan/graph/array.h"
 #include "headrace/plan/graph/elementwise_operators.h"
 #include "headrace/plan/graph/node.h"
 
-#include <concepts>
+#include <chrono>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,8 +21,9 @@ namespace hr {
 /// frame, or free-standing data of as many rows), or are numbers: plain ones, or the lazy results
 /// of reductions. Null and NaN are different; a null operand gives null, which a filter takes as
 /// false. Operators take all dtypes, by the rules of `apply`: strings, dates, times, durations and
-/// decimals compare and add as in Python. Reductions skip both, as in pandas. Converts to NodePtr,
-/// so each function of a lazy column takes it. Copies share the node.
+/// decimals compare and add as in Python, also with a literal on one side: text, dates and
+/// durations of std::chrono, a DecimalLiteral. Reductions skip both, as in pandas. Converts to
+/// NodePtr, so each function of a lazy column takes it. Copies share the node.
 class HR_API Series : public ElementwiseOperators<Series> {
  public:
   Series(NodePtr node) : node_(std::move(node)) {}  // NOLINT: implicit on purpose
@@ -42,6 +42,13 @@ class HR_API Series : public ElementwiseOperators<Series> {
     requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
   explicit Series(const std::vector<T>& values)
       : Series(Column(dtype_of<T>(), static_cast<int64_t>(values.size()), buffer_of(values))) {}
+
+  Series(const Series&) = default;
+  Series(Series&&) = default;
+  ~Series() = default;
+  // Not of a temporary: `frame["x"] = values` would change nothing (`assign` makes a new frame).
+  Series& operator=(const Series&) & = default;
+  Series& operator=(Series&&) & = default;
 
   operator NodePtr() const { return node_; }  // NOLINT
 
@@ -97,6 +104,11 @@ class HR_API Series : public ElementwiseOperators<Series> {
   /// `value` where a value is null or NaN.
   Series fillna(const Series& value) const;
 
+  template <LiteralValue T>
+  Series fillna(const T& value) const {
+    return filled(as_literal(value));
+  }
+
   /// Whether each value is one of `values`, a free-standing series.
   Series isin(const Series& values) const;
 
@@ -118,6 +130,7 @@ class HR_API Series : public ElementwiseOperators<Series> {
   }
 
   Array reduce(Aggregate aggregate, int64_t ddof = 0) const;
+  Series filled(const Literal& value) const;
 
   NodePtr node_;
 };
@@ -126,44 +139,127 @@ class HR_API Series : public ElementwiseOperators<Series> {
 /// for strings; on evaluation InvalidArgumentError for nulls.
 HR_API Array asarray(const Series& series);
 
-/// An operation with a literal on the right: a string, a time, a duration, a decimal.
-HR_API Series apply(Op op, const Series& series, const Literal& literal);
+/// An operation with a literal on one side: a string, a time, a duration, a decimal.
+HR_API Series apply(Op op, const Series& left, const Literal& right);
+HR_API Series apply(Op op, const Literal& left, const Series& right);
 
-// Comparisons with a string: of strings by bytes; of dates and times with the one that it names.
+// Operators with text, dates, durations and decimals (frame/literals.h) on one side.
 
-HR_API Series compare(Op op, const Series& series, std::string_view text);
-
-template <class T>
-concept Text = std::convertible_to<T, std::string_view>;
-
-template <Text T>
-Series operator==(const Series& series, const T& text) {
-  return compare(Op::kEqual, series, text);
+template <LiteralValue T>
+Series operator+(const Series& a, const T& b) {
+  return apply(Op::kAdd, a, as_literal(b));
 }
 
-template <Text T>
-Series operator!=(const Series& series, const T& text) {
-  return compare(Op::kNotEqual, series, text);
+template <LiteralValue T>
+Series operator+(const T& a, const Series& b) {
+  return apply(Op::kAdd, as_literal(a), b);
 }
 
-template <Text T>
-Series operator<(const Series& series, const T& text) {
-  return compare(Op::kLess, series, text);
+template <LiteralValue T>
+Series operator-(const Series& a, const T& b) {
+  return apply(Op::kSubtract, a, as_literal(b));
 }
 
-template <Text T>
-Series operator<=(const Series& series, const T& text) {
-  return compare(Op::kLessEqual, series, text);
+template <LiteralValue T>
+Series operator-(const T& a, const Series& b) {
+  return apply(Op::kSubtract, as_literal(a), b);
 }
 
-template <Text T>
-Series operator>(const Series& series, const T& text) {
-  return compare(Op::kGreater, series, text);
+template <LiteralValue T>
+Series operator*(const Series& a, const T& b) {
+  return apply(Op::kMultiply, a, as_literal(b));
 }
 
-template <Text T>
-Series operator>=(const Series& series, const T& text) {
-  return compare(Op::kGreaterEqual, series, text);
+template <LiteralValue T>
+Series operator*(const T& a, const Series& b) {
+  return apply(Op::kMultiply, as_literal(a), b);
+}
+
+template <LiteralValue T>
+Series operator/(const Series& a, const T& b) {
+  return apply(Op::kDivide, a, as_literal(b));
+}
+
+template <LiteralValue T>
+Series operator/(const T& a, const Series& b) {
+  return apply(Op::kDivide, as_literal(a), b);
+}
+
+template <LiteralValue T>
+Series operator==(const Series& a, const T& b) {
+  return apply(Op::kEqual, a, as_literal(b));
+}
+
+template <LiteralValue T>
+Series operator==(const T& a, const Series& b) {
+  return apply(Op::kEqual, as_literal(a), b);
+}
+
+template <LiteralValue T>
+Series operator!=(const Series& a, const T& b) {
+  return apply(Op::kNotEqual, a, as_literal(b));
+}
+
+template <LiteralValue T>
+Series operator!=(const T& a, const Series& b) {
+  return apply(Op::kNotEqual, as_literal(a), b);
+}
+
+template <LiteralValue T>
+Series operator<(const Series& a, const T& b) {
+  return apply(Op::kLess, a, as_literal(b));
+}
+
+template <LiteralValue T>
+Series operator<(const T& a, const Series& b) {
+  return apply(Op::kLess, as_literal(a), b);
+}
+
+template <LiteralValue T>
+Series operator<=(const Series& a, const T& b) {
+  return apply(Op::kLessEqual, a, as_literal(b));
+}
+
+template <LiteralValue T>
+Series operator<=(const T& a, const Series& b) {
+  return apply(Op::kLessEqual, as_literal(a), b);
+}
+
+template <LiteralValue T>
+Series operator>(const Series& a, const T& b) {
+  return apply(Op::kGreater, a, as_literal(b));
+}
+
+template <LiteralValue T>
+Series operator>(const T& a, const Series& b) {
+  return apply(Op::kGreater, as_literal(a), b);
+}
+
+template <LiteralValue T>
+Series operator>=(const Series& a, const T& b) {
+  return apply(Op::kGreaterEqual, a, as_literal(b));
+}
+
+template <LiteralValue T>
+Series operator>=(const T& a, const Series& b) {
+  return apply(Op::kGreaterEqual, as_literal(a), b);
+}
+
+// Next to those of std::chrono, which take any number for the other side.
+
+template <class Number, class Period>
+Series operator*(const Series& a, std::chrono::duration<Number, Period> b) {
+  return apply(Op::kMultiply, a, as_literal(b));
+}
+
+template <class Number, class Period>
+Series operator*(std::chrono::duration<Number, Period> a, const Series& b) {
+  return apply(Op::kMultiply, as_literal(a), b);
+}
+
+template <class Number, class Period>
+Series operator/(std::chrono::duration<Number, Period> a, const Series& b) {
+  return apply(Op::kDivide, as_literal(a), b);
 }
 
 }  // namespace hr
