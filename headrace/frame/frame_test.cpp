@@ -249,6 +249,28 @@ TEST(Frame, Groups) {
             "k,s 1.0,");
 }
 
+TEST(Frame, AggregatesTimesOfGroups) {
+  const Frame frame = read_csv(written("times.csv",
+                                       "k,day,at\na,2024-02-28,2024-02-28 00:00:00\n"
+                                       "b,1969-12-30,1969-12-31 23:59:59\na,2024-03-01,\n"
+                                       "b,1969-12-31,1969-12-31 23:59:58\nc,,\n"));
+  const auto means = [](const Frame& rows) {
+    return text_of(rows.group_by("k").agg(
+        {{"day", "day", "mean"}, {"at", "at", "median"}, {"last", "day", "max"}}));
+  };
+  EXPECT_EQ(means(frame),
+            "k,day,at,last a,2024-02-29,2024-02-28 00:00:00,2024-03-01 "
+            "b,1969-12-31,1969-12-31 23:59:58.500000,1969-12-31 c,,,");
+  EXPECT_EQ(means(frame.filter(frame["k"] == "z")), "k,day,at,last");
+  const Series took = (frame["at"] - frame["day"]).fillna(std::chrono::hours(0));
+  EXPECT_EQ(
+      text_of(frame.assign("took", took)
+                  .group_by("k")
+                  .agg({{"std", "at", "std"}, {"any", "took", "any"}, {"all", "took", "all"}})),
+      "k,std,any,all a,,false,false b,0 days 00:00:00.707106,true,true c,,false,false");
+  EXPECT_THROW(frame.group_by("k").agg({{"x", "day", "sum"}}), TypeMismatchError);
+}
+
 TEST(Frame, RefusesGroupsThatMakeNoSense) {
   const Frame frame = trips();
   EXPECT_THROW(frame.group_by({}).size(), InvalidArgumentError);

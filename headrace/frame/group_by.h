@@ -29,9 +29,10 @@ class HR_API GroupBy {
  public:
   GroupBy(const Frame& frame, const std::vector<std::string>& keys, GroupOptions options);
 
-  /// All aggregates in one pass over the rows. Throws ColumnNotFoundError for an unknown column,
-  /// InvalidArgumentError for an unknown aggregate or a name that comes twice, TypeMismatchError
-  /// for a dtype that an aggregate does not take.
+  /// All aggregates in one pass over the rows. Mean, median and quantile of dates, times and
+  /// durations have their dtype, truncated; std is a duration. Throws ColumnNotFoundError for an
+  /// unknown column, InvalidArgumentError for an unknown aggregate or a name that comes twice,
+  /// TypeMismatchError for a dtype that an aggregate does not take.
   Frame agg(const std::vector<Aggregation>& aggregations) const;
 
   /// The number of rows of each group, in a column "size".
