@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what operations on columns of each dtype give in Python, which C++ must give as well.
+
+Reads testdata/frames/dtypes.csv and writes testdata/frames/dtype_results.txt, with a line for each
+operation that gives a result: the others are errors.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import headrace as hr
+
+FOLDER = Path(__file__).resolve().parents[1] / "testdata/frames"
+RESULTS = FOLDER / "dtype_results.txt"
+DTYPES = {
+    "label": "category",
+    "second": "datetime64[s]",
+    "nano": "datetime64[ns]",
+    "utc": "datetime64[us, UTC]",
+    "zoned": "datetime64[s, +02:00]",
+    "price": "decimal128(9, 2)",
+    "rate": "decimal128(15, 4)",
+}
+OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">=": operator.ge,
+}
+LITERALS = {
+    "'b'": "b",
+    "'2024-03-01'": "2024-03-01",
+    "'2024-02-29 02:00'": "2024-02-29 02:00",
+    "date": date(2024, 3, 1),
+    "36 hours": timedelta(hours=36),
+    "2.25": Decimal("2.25"),
+}
+AGGREGATES = (
+    *("min", "max", "count", "size", "first", "last", "nunique", "sum"),
+    *("mean", "median", "quantile", "var", "std", "any", "all"),
+)
+
+
+def rows(frame: Any) -> str:
+    """Dtypes and values of a frame on a line."""
+    lines = frame.to_csv().splitlines()[1:]
+    return f"{', '.join(str(frame[name].dtype) for name in frame.columns)}: {'; '.join(lines)}"
+
+
+def line(title: str, compute: Callable[[], Any]) -> Iterator[str]:
+    """The line of a result; none for an error."""
+    try:
+        made = compute()
+        yield f"{title}: {rows(made if isinstance(made, hr.DataFrame) else made.to_frame('x'))}"
+    except hr.Error:
+        return
+
+
+def results() -> Iterator[str]:
+    """All lines."""
+    frame = hr.read_csv(FOLDER / "dtypes.csv", dtypes=DTYPES)
+    frame["took"] = frame.second - frame.day
+    frame["wait"] = frame.nano - frame.second
+    for left in frame.columns:
+        for word, function in OPERATORS.items():
+            for name, value in LITERALS.items():
+                yield from line(f"{left} {word} {name}", lambda: function(frame[left], value))
+                yield from line(f"{name} {word} {left}", lambda: function(value, frame[left]))
+            for right in frame.columns:
+                yield from line(
+                    f"{left} {word} {right}", lambda: function(frame[left], frame[right])
+                )
+        for name, value in LITERALS.items():
+            yield from line(f"fillna {left} {name}", lambda: frame[left].shift().fillna(value))
+        yield from line(
+            f"group {left}",
+            lambda: frame.groupby(left).agg(count=("price", "count"), first=("second", "first")),
+        )
+        for word in AGGREGATES:
+            yield from line(
+                f"{word} {left}", lambda: frame.groupby("label").agg(x=(left, word))[["label", "x"]]
+            )
+
+
+if __name__ == "__main__":
+    text = "".join(f"{each}\n" for each in results())
+    sys.exit(RESULTS.write_text(text) == 0)
