@@ -74,6 +74,7 @@ def results() -> Iterator[str]:
     frame["took"] = frame.second - frame.day
     frame["wait"] = frame.nano - frame.second
     for left in frame.columns:
+        yield f"to_string {left}: {frame[[left]].to_string()}".replace("\n", "\\n")
         for word, function in OPERATORS.items():
             for name, value in LITERALS.items():
                 yield from line(f"{left} {word} {name}", lambda: function(frame[left], value))

@@ -105,6 +105,14 @@ void for_each_literal(const auto& use) {
   use("2.25", DecimalLiteral{"2.25"});
 }
 
+TEST_F(DtypeResults, AsText) {
+  for (const std::string& name : frame_.columns()) {
+    std::string text = frame_.select(name).to_string();
+    for (size_t at = 0; (at = text.find('\n', at)) != text.npos;) text.replace(at, 1, "\\n");
+    EXPECT_EQ(text, expected_["to_string " + name]);
+  }
+}
+
 TEST_F(DtypeResults, OfTwoColumns) {
   for (const std::string& left : frame_.columns())
     for (const std::string& right : frame_.columns())

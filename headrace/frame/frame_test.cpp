@@ -6,6 +6,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -371,6 +372,10 @@ TEST(Frame, PrintsABox) {
       read_csv(written("wide.csv", "s\n" + std::string(40, 'x') + "\n")).to_string();
   EXPECT_THAT(wide, HasSubstr("│ " + std::string(29, 'x') + "… │"));
   EXPECT_THAT(Frame({{"x", floats({kNan, 1e20, -1e-9})}}).to_string(), HasSubstr("│  -1e-09 │"));
+  EXPECT_THAT(
+      Frame({{"t", retype(ints({0, 1500}), Dtype::timestamp(TimeUnit::kMilli, "Nowhere/At_all"))}})
+          .to_string(),
+      HasSubstr(" 1970-01-01 00:00:01.500000Z │"));
   EXPECT_THAT(read_csv(written("escape.csv", "s\n\"a\tb\x1b\"\n")).to_string(),
               HasSubstr("a\\tb\\x1b"));
 }

@@ -2,7 +2,10 @@
 // A table as text for people.
 #include "headrace/frame/table_text.h"
 
+#include "headrace/base/error.h"
+#include "headrace/data/timezone_rules.h"
 #include "headrace/functions/cast/format_values.h"
+#include "headrace/functions/decimal/decimal_arithmetic.h"
 
 #include <algorithm>
 #include <array>
@@ -65,12 +68,68 @@ std::string float_text(double value) {
   return printf_of(is_whole ? "%.1f" : "%.6g", value);
 }
 
-std::string cell(const Column& column, const Column& texts, int64_t row) {
-  if (column.is_null(row)) return "null";
-  const auto at = static_cast<size_t>(row);
-  if (column.dtype() == Dtype(TypeId::kFloat64)) return float_text(column.values<double>()[at]);
-  if (column.dtype() == Dtype(TypeId::kFloat32)) return float_text(column.values<float>()[at]);
-  return one_line(texts.string(row));
+// As Python's timedelta has it; of nanoseconds as many digits as are needed.
+std::string duration_text(int64_t count, TimeUnit unit) {
+  const int64_t second = units_per_second(unit), day = 86'400 * second;
+  const int64_t rest = (count % day + day) % day, days = (count - rest) / day;
+  std::string text;
+  if (days != 0) text = std::to_string(days) + (std::abs(days) == 1 ? " day, " : " days, ");
+  const auto clock = static_cast<int>(rest / second), fraction = static_cast<int>(rest % second);
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%d:%02d:%02d", clock / 3600, clock / 60 % 60,
+                clock % 60);
+  text += buffer.data();
+  if (fraction == 0) return text;
+  const bool is_nano = unit == TimeUnit::kNano;
+  const auto digits = is_nano ? fraction : fraction * static_cast<int>(1'000'000 / second);
+  std::snprintf(buffer.data(), buffer.size(), is_nano ? ".%09d" : ".%06d", digits);
+  text += buffer.data();
+  if (is_nano) text.erase(text.find_last_not_of('0') + 1);
+  return text;
+}
+
+// Digits of the second as Python's datetime has them, of nanoseconds as NumPy's datetime64.
+std::string time_text(std::string text, TimeUnit unit) {
+  constexpr size_t kSeconds = std::string_view("2024-02-29 09:30:00").size();
+  const bool is_nano = unit == TimeUnit::kNano;
+  const bool has_fraction = text.size() > kSeconds && text[kSeconds] == '.';
+  if (!has_fraction && !is_nano) return text;
+  if (!has_fraction) text.insert(kSeconds, ".");
+  const size_t first = kSeconds + 1, wanted = is_nano ? 9 : 6;
+  const size_t end = std::min(text.find_first_not_of("0123456789", first), text.size());
+  if (end < first + wanted) text.insert(end, first + wanted - end, '0');
+  return text;
+}
+
+bool is_known(Dtype zoned) {
+  try {
+    return timezone_rules("to_string", zoned) != nullptr;
+  } catch (const UnsupportedError&) {
+    return false;
+  }
+}
+
+// Appends the text of each value. Times of a zone whose rules are not known are shown in UTC.
+void add_cells(const Column& given, std::vector<std::string>& cells) {
+  const Dtype own = given.dtype();
+  const bool is_utc = own.has_zone() && !is_known(own);
+  const Column column = is_utc ? given.with_dtype(Dtype::timestamp(own.unit())) : given;
+  const Dtype dtype = column.dtype();
+  const bool has_texts = !dtype.is_floating() && !dtype.is_duration();
+  const Column texts = !has_texts           ? column
+                       : dtype.is_decimal() ? decimal_cast(column, TypeId::kString)
+                                            : format_values(column);
+  const auto cell = [&](int64_t row) -> std::string {
+    const auto at = static_cast<size_t>(row);
+    if (dtype == Dtype(TypeId::kFloat64)) return float_text(column.values<double>()[at]);
+    if (dtype == Dtype(TypeId::kFloat32)) return float_text(column.values<float>()[at]);
+    if (dtype.is_duration()) return duration_text(column.values<int64_t>()[at], dtype.unit());
+    const std::string text(texts.string(row));
+    if (dtype.is_string() || dtype.is_category()) return one_line(text);
+    return (dtype.is_timestamp() ? time_text(text, dtype.unit()) : text) + (is_utc ? "Z" : "");
+  };
+  for (int64_t row = 0; row < column.num_rows(); ++row)
+    cells.push_back(column.is_null(row) ? "null" : cell(row));
 }
 
 TextColumn text_column(const std::string& name, const Column& column) {
@@ -78,9 +137,7 @@ TextColumn text_column(const std::string& name, const Column& column) {
   TextColumn made;
   made.is_number = !(dtype.is_string() || dtype.is_category() || dtype.is_bool());
   made.cells = {one_line(name), std::string(dtype.name())};
-  const Column texts = dtype.is_floating() ? column : format_values(column);
-  for (int64_t row = 0; row < column.num_rows(); ++row)
-    made.cells.push_back(cell(column, texts, row));
+  add_cells(column, made.cells);
   for (const std::string& text : made.cells) made.width = std::max(made.width, characters(text));
   return made;
 }
