@@ -36,6 +36,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/table.h"
 #include "headrace/data/tensor.h"
+#include "headrace/data/timezone_rules.h"
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/dlpack.h"
 #include "headrace/exec/workers.h"

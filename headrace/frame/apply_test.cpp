@@ -73,6 +73,7 @@ TEST(Apply, TakesTextDatesAndDurationsOfCpp) {
   EXPECT_EQ(text_of(frame["day"] < sys_days(2024y / February / 29)), "true false NA");
   EXPECT_EQ(text_of("2024-03-01" > frame["sent"]), "true false NA");
   EXPECT_EQ(text_of(frame["day"] + days(1)), "2024-02-29 2024-03-01 NA");
+  EXPECT_EQ(text_of(frame["day"] + CalendarLiteral{1}), "2024-03-28 2024-03-29 NA");
   EXPECT_EQ(text_of(2024y / March / 1 - frame["day"] == hours(24)), "false true NA");
   EXPECT_EQ(text_of(frame["count"] * minutes(15) == minutes(15) * frame["count"]), "true true NA");
   EXPECT_EQ(text_of(minutes(60) / frame["count"] == minutes(2)), "false true NA");
