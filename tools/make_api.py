@@ -16,8 +16,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from headrace.groupby import groupby as group
+from headrace.series import categorical as categories
+from headrace.series import datetime as times
+from headrace.series import duration as durations
+from headrace.series import strings as text
+from headrace.series import window as windows
+
 import headrace as hr
-from headrace import categories, durations, group, text, times, windows
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/reference/api"
 NOTE = "<!-- Written by tools/make_api.py; do not edit. -->"

@@ -21,11 +21,13 @@ import pandas as pd
 import scipy
 import scipy.fft
 import scipy.signal
-from headrace.numpy_functions import FUNCTIONS
+from headrace.array.array_function import FUNCTIONS
+from headrace.groupby import groupby as group
+from headrace.series import window as windows
 from pandas.api.typing import DataFrameGroupBy, Rolling, SeriesGroupBy
 
 import headrace as hr
-from headrace import _core, group, windows
+from headrace import _core
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/coverage.md"
 

@@ -12,15 +12,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from headrace import engine as engine  # before anything that imports the binary module
+from headrace import _loader as _loader  # before anything that imports the binary module
 
 # isort: split
 from headrace import demo, fft, learn, memory, plot, signal
 from headrace import errors as errors  # first, so that the engine's errors become these classes
 from headrace._core import version as __version__
-from headrace.array import Array, asarray
-from headrace.concatenation import concat
-from headrace.deferred import eval
+from headrace.array.array import Array, asarray
 from headrace.errors import (
     ColumnNotFoundError,
     DeviceError,
@@ -33,17 +31,31 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
-from headrace.exchange import from_arrow, from_dlpack, from_pandas
-from headrace.frame import DataFrame
-from headrace.group_picks import NamedAgg
-from headrace.io import read_csv, scan_csv
-from headrace.joining import merge
+from headrace.frame.concat import concat
+from headrace.frame.dataframe import DataFrame
+from headrace.frame.merge import merge
+from headrace.frame.reshape import cut, factorize, qcut
+from headrace.frame.sort import argsort, sort
+from headrace.groupby.rows import NamedAgg
+from headrace.interop.exchange import from_arrow, from_dlpack, from_pandas
+from headrace.interop.pandas_functions import (
+    isna,
+    isnull,
+    melt,
+    notna,
+    notnull,
+    pivot_table,
+    unique,
+)
+from headrace.interop.sharing import SharedHandle, attach, share, sharing
+from headrace.io.csv import read_csv, scan_csv
+from headrace.io.parquet import read_parquet, scan_parquet
+from headrace.lazy.handle import eval
+from headrace.lazy.profile import profile
 from headrace.memory import no_copies
-from headrace.pandas_functions import isna, isnull, melt, notna, notnull, pivot_table, unique
-from headrace.parquet import read_parquet, scan_parquet
-from headrace.profiling import profile
-from headrace.reshaping import cut, factorize, qcut
-from headrace.series import Series
+from headrace.series.parse_times import to_datetime, to_timedelta
+from headrace.series.series import Series
+from headrace.series.strings import to_numeric
 from headrace.settings import (
     ModuleOfFunctions,
     advice,
@@ -53,10 +65,6 @@ from headrace.settings import (
     strict,
     threads,
 )
-from headrace.sharing import SharedHandle, attach, share, sharing
-from headrace.sorting import argsort, sort
-from headrace.text import to_numeric
-from headrace.time_texts import to_datetime, to_timedelta
 
 __all__ = [
     "Array",

@@ -11,12 +11,12 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.zones import ClockText, clock_texts, zone_in
+from headrace.series.timezone import ClockText, clock_texts, zone_in
 
 if TYPE_CHECKING:
-    from headrace.array import Array
-    from headrace.frame import DataFrame
-    from headrace.series import Series
+    from headrace.array.array import Array
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 ROWS = 10
 COLUMNS = 8
@@ -173,7 +173,7 @@ def frame_html(frame: DataFrame, whole: bool = False) -> str:
 
 def series_text(series: Series) -> str:
     """The values, one per line, then name, length and dtype."""
-    from headrace.frame import DataFrame
+    from headrace.frame.dataframe import DataFrame
 
     frame = DataFrame._of({series.name or "": series._node})
     rows, _, _, cells = _body(frame)

@@ -124,12 +124,12 @@ def dtype_word(dtype: Any) -> str:
             f"dtype: {word} needs a unit: dtype={word!r}; use '{word}[us]', or s, ms or ns as unit"
         )
     if word.startswith("decimal"):
-        from headrace.decimals import decimal_word
+        from headrace.series.decimal import decimal_word
 
         if decimal := decimal_word(word):
             return decimal
     if word not in WORDS and word.startswith("datetime64["):
-        from headrace.zones import zoned_word
+        from headrace.series.timezone import zoned_word
 
         word = zoned_word(word) or word
         if "," in word:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from headrace import _core
-from headrace.array import Array, asarray
-from headrace.deferred import Deferred, mark
+from headrace.array.array import Array, asarray
+from headrace.lazy.handle import Deferred, mark
 
 Norm = Literal["backward", "ortho", "forward"]
 __all__ = ["fft", "fftfreq", "ifft", "irfft", "rfft", "rfftfreq"]

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from headrace import _core
-from headrace.array import Array, asarray
-from headrace.deferred import mark
+from headrace.array.array import Array, asarray
 from headrace.errors import InvalidArgumentError
+from headrace.lazy.handle import mark
 
 if TYPE_CHECKING:
     from headrace import _core as core

@@ -8,12 +8,12 @@ import decimal
 from typing import Any
 
 from headrace import _core
-from headrace.calendar_spans import calendar_span
-from headrace.deferred import Deferred
-from headrace.durations import UNITS, coarsest, is_span, scale, span
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.lazy.handle import Deferred
 from headrace.rows import is_missing
-from headrace.zones import know_zone, name_of, zone_of
+from headrace.series.calendar_offset import calendar_span
+from headrace.series.duration import UNITS, coarsest, is_span, scale, span
+from headrace.series.timezone import know_zone, name_of, zone_of
 
 #: Reflected methods that Python and NumPy try if an operand is unknown to us.
 _OPERATORS = (
@@ -61,7 +61,7 @@ def _typed(op: str, value: Any, values: tuple[Any, ...]) -> Any:
 
 def _of_numpy(op: str, value: Any, with_series: bool) -> Any:
     """A number with its dtype, or an array."""
-    from headrace.array import asarray
+    from headrace.array.array import asarray
 
     if not getattr(value, "ndim", 1):
         dtype = value.dtype

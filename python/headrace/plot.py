@@ -12,10 +12,10 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
-from headrace.array import Array, asarray
-from headrace.deferred import Deferred, mark
+from headrace.array.array import Array, asarray
 from headrace.errors import InvalidArgumentError
-from headrace.files import write_file
+from headrace.io.atomic_write import write_file
+from headrace.lazy.handle import Deferred, mark
 
 if TYPE_CHECKING:
     from headrace import _core as core

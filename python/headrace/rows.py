@@ -155,7 +155,7 @@ def masked_names(mask: Any, names: list[str]) -> Names | None:
 
     A mask has one bool per column, in order, or labelled by column name.
     """
-    from headrace.column_values import by_column
+    from headrace.frame.column_reductions import by_column
 
     if str(getattr(mask, "dtype", "")) == "bool":
         named = by_column(mask)
@@ -240,7 +240,7 @@ class Names(list[str]):
     @property
     def str(self) -> Any:
         """`Series.str` of the names as a series."""
-        from headrace.series import Series
+        from headrace.series.series import Series
 
         return Series(list(self), dtype="string").str
 

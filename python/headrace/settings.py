@@ -296,7 +296,7 @@ def info() -> Info:
     True
     """
     limit = _core.memory_limit()
-    from headrace.engine import engine
+    from headrace._loader import engine
 
     return Info(
         headrace=_core.version,

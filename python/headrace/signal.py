@@ -13,9 +13,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from headrace import _core
-from headrace.array import Array, asarray
-from headrace.deferred import Deferred, mark
+from headrace.array.array import Array, asarray
 from headrace.dtypes import dtype_word
+from headrace.lazy.handle import Deferred, mark
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from headrace.lazy import tracing
 
 import headrace as hr
-from headrace import tracing
 
 NAN = float("nan")
 FACTOR = 3

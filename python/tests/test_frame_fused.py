@@ -5,7 +5,7 @@ import collections
 
 import numpy as np
 import pytest
-from headrace.profiling import explain
+from headrace.lazy.profile import explain
 
 import headrace as hr
 

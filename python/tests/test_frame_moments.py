@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from headrace.aggregates import TABLE
-from headrace.group import GroupBy
-from headrace.windows import Rolling
+from headrace.groupby.groupby import GroupBy
+from headrace.series.window import Rolling
 
 import headrace as hr
-from headrace import frame_reductions
+from headrace.frame import reductions as frame_reductions
 
 NAMES = ("sem", "skew", "kurt")
 RNG = np.random.default_rng(11)

@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from headrace.io.csv import read_csv, scan_csv, write_csv
 from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
-from headrace.io import read_csv, scan_csv, write_csv
 
 THREADS = [1, 2, 4]
 
@@ -306,7 +306,7 @@ def test_what_is_written_reads_back(rows):
 
 
 def hr_frame(data):
-    from headrace.frame import DataFrame
+    from headrace.frame.dataframe import DataFrame
 
     return DataFrame(data)
 

@@ -12,9 +12,9 @@ import threading
 import numpy as np
 import pyarrow
 import pytest
+from headrace.io.csv import read_csv, scan_csv, write_csv
 
 import headrace as hr
-from headrace.io import read_csv, scan_csv, write_csv
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,7 @@ def test_no_permission(tmp_path):
     code = (
         "import os, sys\n"
         "import headrace as hr\n"
-        "from headrace.io import read_csv\n"
+        "from headrace.io.csv import read_csv\n"
         "if os.geteuid() == 0:\n"
         "    os.setgid(65534); os.setuid(65534)\n"
         "try:\n"

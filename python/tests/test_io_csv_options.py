@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from headrace.io.csv import read_csv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
-from headrace.io import read_csv
 
 CHUNK = 1 << 20  # the reader's, in bytes
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from headrace.profiling import ExplainedStep
+from headrace.lazy.profile import ExplainedStep
 
 import headrace as hr
 

@@ -556,7 +556,7 @@ def test_memory_alone():
         """
         import sys, headrace.memory
         headrace.memory.stats()
-        print("headrace.frame" in sys.modules)
+        print("headrace.frame.dataframe" in sys.modules)
         """
     )
     assert modules == "False"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from headrace.array import Array
+    from headrace.array.array import Array
 
 _STEPS = 600
 _BATCH = 512

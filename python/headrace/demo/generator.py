@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from headrace.frame import DataFrame
+    from headrace.frame.dataframe import DataFrame
 
     Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
@@ -236,7 +236,7 @@ def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataF
     InvalidArgumentError
         If `hours` is out of range.
     """
-    from headrace.frame import DataFrame
+    from headrace.frame.dataframe import DataFrame
 
     if not 0.001 <= hours <= 1000:
         raise InvalidArgumentError(

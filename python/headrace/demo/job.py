@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from headrace import signal
 
 if TYPE_CHECKING:
-    from headrace.array import Array
+    from headrace.array.array import Array
 
 
 class Plan(NamedTuple):

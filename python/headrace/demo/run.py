@@ -9,13 +9,14 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from headrace import _core, deferred, memory, plot
-from headrace.array import Array, asarray
+from headrace import _core, memory, plot
+from headrace.array.array import Array, asarray
 from headrace.demo import generator, job
 from headrace.demo.meter import Meter
 from headrace.demo.truth import TOLERANCE, area, match
 from headrace.errors import InvalidArgumentError
-from headrace.io import read_csv, scan_csv
+from headrace.io.csv import read_csv, scan_csv
+from headrace.lazy import handle as deferred
 from headrace.learn import PCA
 
 if TYPE_CHECKING:

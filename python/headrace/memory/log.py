@@ -12,7 +12,7 @@ from typing import NamedTuple, overload
 
 from headrace import _core
 from headrace.errors import InputError
-from headrace.files import new_file
+from headrace.io.atomic_write import new_file
 from headrace.memory.tables import html_table, text_table
 from headrace.settings import Setting
 

@@ -10,8 +10,8 @@ from headrace.errors import InvalidArgumentError
 from headrace.memory.resources import Resource
 
 if TYPE_CHECKING:
-    from headrace.array import Array
-    from headrace.series import Series
+    from headrace.array.array import Array
+    from headrace.series.series import Series
 
 
 def managed_resource(device: int = 0) -> Resource:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.files import write_file
+from headrace.io.atomic_write import write_file
 from headrace.memory.budget import limit as present_limit
 from headrace.memory.tables import size_text, text_table
 

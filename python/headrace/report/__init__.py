@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError
-from headrace.files import write_file
+from headrace.io.atomic_write import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

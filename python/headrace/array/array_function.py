@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy functions on Headrace arrays and series (`__array_function__`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.array.array import asarray
+from headrace.errors import UnsupportedError
+from headrace.lazy.handle import Deferred
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def call(x: Any, axis: int | None = None, **kwargs: Any) -> Any:
+        others = sorted(kwargs.keys() - {"ddof"})
+        if others:
+            raise UnsupportedError(
+                f"{name}: options not supported by Headrace: options={', '.join(others)}; "
+                "convert with to_numpy() first"
+            )
+        return getattr(x, name)(**kwargs) if axis is None else getattr(x, name)(axis=axis, **kwargs)
+
+    return call
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    owner = next(v for v in (condition, x, y) if isinstance(v, Deferred))
+    known = condition.fill_null(False) if hasattr(condition, "fill_null") else condition
+    return owner._elementwise("where", known, x, y)
+
+
+def _select(conditions: Any, values: Any, default: Any = 0) -> Any:
+    made = default
+    for condition, value in zip(reversed(list(conditions)), reversed(list(values)), strict=True):
+        made = _where(condition, value, made)
+    return made
+
+
+def _diff(x: Any, n: int = 1) -> Any:
+    from headrace.signal import diff
+
+    for _ in range(n):
+        x = diff(x)
+    return x
+
+
+def _flatnonzero(x: Any) -> Any:
+    from headrace.signal import nonzero
+
+    return nonzero(x if x.dtype == "bool" else x != 0)
+
+
+def _histogram(x: Any, bins: Any = 10, range: Any = None) -> Any:
+    from headrace.signal import histogram
+
+    return histogram(x, bins, range)
+
+
+def _ordering(name: str) -> Callable[..., Any]:
+    def call(x: Any, axis: int | None = -1, kind: str | None = None, **kwargs: Any) -> Any:
+        from headrace.frame import sort as sorting
+
+        others = sorted(word for word, value in kwargs.items() if value and word != "stable")
+        if others or axis not in (None, -1, 0) or (axis is None and x.ndim != 1):
+            raise UnsupportedError(
+                f"{name}: only one-dimensional sorting is supported: axis={axis}; convert "
+                "with to_numpy() first"
+            )
+        return getattr(sorting, name)(x)
+
+    return call
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: _method(method)
+        for name, method in {
+            "sum": "sum",
+            "prod": "prod",
+            "mean": "mean",
+            "std": "std",
+            "var": "var",
+            "min": "min",
+            "amin": "min",
+            "max": "max",
+            "amax": "max",
+            "any": "any",
+            "all": "all",
+            "argmin": "argmin",
+            "argmax": "argmax",
+        }.items()
+    },
+    "where": _where,
+    "sort": _ordering("sort"),
+    "argsort": _ordering("argsort"),
+    "clip": lambda x, a_min=None, a_max=None: x.clip(a_min, a_max),
+    "round": lambda x, decimals=0: x.round(decimals),
+    "around": lambda x, decimals=0: x.round(decimals),
+    "diff": _diff,
+    "flatnonzero": _flatnonzero,
+    "histogram": _histogram,
+    "count_nonzero": lambda x: (x if x.dtype == "bool" else x != 0).sum(),
+    "shape": lambda x: x.shape,
+    "ndim": lambda x: x.ndim,
+    "select": _select,
+    "size": lambda x: x.size,
+    "reshape": lambda x, shape: asarray(x).reshape(shape),
+    "transpose": lambda x, axes=None: asarray(x).transpose(*(axes or ())),
+    "ravel": lambda x: asarray(x).ravel(),
+}

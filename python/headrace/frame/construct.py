@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build frames from rows, records, arrays, dictionaries and scalars."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.lazy.handle import Deferred
+from headrace.rows import by_position
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+
+#: Scalars that are broadcast to all rows of a column.
+_SINGLE = bool | int | float | str | datetime.date | datetime.timedelta | decimal.Decimal
+#: Kinds of record fields that columns hold directly: numbers and times.
+_PLAIN_FIELDS = "biufc"
+
+
+def is_scalar_array(value: Any) -> bool:
+    """Whether this is a single lazy number, the result of a reduction."""
+    return isinstance(value, Deferred) and not value._node.shape
+
+
+def is_single(value: Any) -> bool:
+    """Whether this is a scalar, the result of a reduction included."""
+    return (
+        value is None
+        or isinstance(value, _SINGLE)
+        or is_scalar_array(value)
+        or (
+            type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0  # NumPy's scalars
+        )
+    )
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
+    """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
+    from headrace.frame.column_reductions import by_column
+    from headrace.series.series import Series
+
+    names = None if columns is None else [str(name) for name in columns]
+    if rows and isinstance(rows[0], Series):
+        rows = [by_column(row) for row in rows]
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        every = dict.fromkeys(name for row in rows for name, _ in row.items())
+        found = names if names is not None else list(every)
+        return {str(name): [row.get(name) for row in rows] for name in found}
+    if rows and all(is_single(row) for row in rows):
+        rows = [(row,) for row in rows]
+    if not all(isinstance(row, list | tuple) for row in rows):
+        kinds = sorted({type(row).__name__ for row in rows})
+        raise TypeMismatchError(
+            f"DataFrame: cannot read these values as rows: types={kinds}; pass columns by "
+            "name, or a list of lists, tuples or dictionaries"
+        )
+    width = len(names) if names is not None else len(rows[0]) if rows else 0
+    for at, row in enumerate(rows):
+        if len(row) != width:
+            raise InvalidArgumentError(
+                f"DataFrame: rows differ in length: row={at}, values={len(row)}, columns={width}"
+            )
+    # Named tuples bring column names.
+    fields = getattr(rows[0], "_fields", None) if rows else None
+    names = list(fields or map(str, range(width))) if names is None else names
+    turned = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return {name: list(values) for name, values in zip(names, turned, strict=True)}
+
+
+def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
+    """The columns of a one- or two-dimensional array, or the fields of a record array."""
+    if getattr(values.dtype, "names", None):
+        return _fields(values, columns)
+    if values.ndim == 1:
+        values = values.reshape(-1, 1)
+    if values.ndim != 2:
+        raise TypeMismatchError(
+            f"DataFrame: expected an array of one or two dimensions: dimensions={values.ndim}"
+        )
+    width = values.shape[1]
+    names = list(map(str, range(width) if columns is None else columns))
+    if len(names) != width:
+        raise InvalidArgumentError(
+            f"DataFrame: number of names does not match the columns: expected={width}, "
+            f"got={len(names)}"
+        )
+    return {name: values[:, i] for i, name in enumerate(names)}
+
+
+def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
+    """Fields of a NumPy record array as columns: numbers and times in one pass over memory."""
+    from headrace.lazy.handle import mark
+    from headrace.series.series import Series
+
+    if values.ndim != 1:
+        raise TypeMismatchError(
+            f"DataFrame: expected one-dimensional records: dimensions={values.ndim}"
+        )
+    names = list(values.dtype.names if columns is None else columns)
+    for name in names:
+        if name not in values.dtype.names:
+            _core.no_such_column("DataFrame", list(values.dtype.names), str(name))
+        if values.dtype[name].shape or values.dtype[name].names:
+            raise TypeMismatchError(
+                f"DataFrame: a record field holds several values: name={name!r}; split it "
+                "into fields"
+            )
+    mark("DataFrame")
+    plain = [n for n in names if _is_plain(values.dtype[n])]
+    made: dict[str, Any] = {}
+    if plain:
+        fields = [(values.dtype[n].str, values.dtype.fields[n][1]) for n in plain]
+        place = values.__array_interface__["data"][0]
+        width = values.dtype.itemsize
+        split = _core.split_records(
+            "DataFrame", place, len(values), values.strides[0], width, fields
+        )
+        made = {n: Series(_core.data(column)) for n, column in zip(plain, split, strict=True)}
+    for name in names:
+        if name not in made:  # strings
+            field = values[name]
+            made[name] = field.astype("U") if field.dtype.kind == "S" else field
+    return {name: made[name] for name in names}
+
+
+def _is_plain(dtype: Any) -> bool:
+    swapped = dtype.str[0] == ">"
+    if dtype.kind == "M":
+        return not swapped and dtype.str.endswith(("[s]", "[ms]", "[us]", "[ns]"))
+    return not swapped and dtype.kind in _PLAIN_FIELDS and dtype.itemsize in (1, 2, 4, 8)
+
+
+# ---- the whole -----------------------------------------------------------------------------------
+def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] | None:
+    """The columns of any input, by name; None for a table of another library."""
+    if data is None:
+        return {} if columns is None else {str(name): [] for name in columns}
+    if isinstance(data, Mapping):
+        if columns is None:
+            return data
+        names = list(columns)
+        if not data:
+            return {str(name): [] for name in names}
+        if names and not any(name in data for name in names):
+            _core.no_such_column("DataFrame", [str(name) for name in data], str(names[0]))
+        return {name: data.get(name) for name in names}
+    if hasattr(data, "__array_interface__") and hasattr(data, "dtype"):
+        return columns_of_array(data, columns)
+    if isinstance(data, list | tuple | range | Iterator):
+        return columns_of_rows(list(data), columns)
+    if columns is not None and getattr(data, "ndim", 0) == 2 and not hasattr(data, "columns"):
+        return columns_of_array(data, columns)
+    return None
+
+
+def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
+    """Bind columns to a new frame: full columns first, then scalars for all rows."""
+    from headrace.frame.labels import LabelledSeries
+    from headrace.series.series import Series
+
+    domain = _core.new_domain()
+    first = next(iter(data.values()), None)
+    if index is not None:
+        label = getattr(index, "name", None) or "index"
+        labels = index if isinstance(index, Series) else Series(list(index))
+        frame._put(label, _core.in_domain(labels._node, domain))
+        frame._labels = {label: frame._nodes[label]}
+    elif isinstance(first, LabelledSeries):
+        frame._labels = dict(first._frame._labels)
+        frame._nodes = dict(frame._labels)
+        domain = first._node.domain or domain
+    single = {name: value for name, value in data.items() if is_single(value)}
+    spread = len(single) < len(data) or index is not None
+    for name, values in data.items():
+        if name in single and spread:
+            continue
+        node = Series(by_position(values))._node
+        if isinstance(values, Series):
+            frame._refuse_free("DataFrame", node)
+        else:
+            node = _core.in_domain(node, domain)
+        frame._put(str(name), node)
+    for name, value in single.items() if spread else ():
+        frame[str(name)] = value
+    frame._nodes = {str(name): frame._nodes[str(name)] for name in data.keys()}  # noqa: SIM118
+
+
+def repeated(like: _core.Node, value: Any) -> _core.Node:
+    """A scalar, or the single value of a series, repeated for the rows of `like`."""
+    from headrace.frame.apply import with_rows_of
+    from headrace.series.series import Series
+
+    if is_scalar_array(value):  # which stays lazy and keeps its dtype
+        every = _core.repeat(like, True)
+        return _core.elementwise("where", [every, value._node, value._node], None)
+    if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":
+        return _core.repeat(like, value)
+    one = (value if isinstance(value, Series) else Series([value]))._node
+    return with_rows_of(Series(_core.take(one, _core.repeat(like, 0))), like)._node

@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selection by label and by position: `loc` and `iloc`."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.array.array import Array
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
+from headrace.frame.apply import value_by_value
+from headrace.frame.setitem import Picked, is_of_locator, lost_assignment, put_values
+from headrace.lazy.handle import Deferred, mark
+from headrace.rows import Row, is_missing, masked_names, whole_number
+from headrace.series.datetime import is_time
+from headrace.series.partial_dates import (
+    before_end,
+    equal_to,
+    is_beyond,
+    is_partial,
+    time_span,
+    within,
+)
+from headrace.series.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+
+_SHOWN = 5
+
+
+def positions(rows: int) -> Series:
+    """0, 1, 2, ..., the default labels."""
+    import numpy as np
+
+    return Series(np.arange(rows), "index")
+
+
+class Labels(Series):
+    """The index of a frame: brackets select by position, whatever the labels are."""
+
+    __slots__ = ()
+
+    def _like(self, node: _core.Node) -> Any:
+        return Labels(node, self.name)
+
+    def _check_label(self, key: Any, op: str = "getitem") -> None:
+        """Numbers are positions here, never labels."""
+
+
+class RowNumbers(Labels):
+    """The index of a frame without labels, tied to the row set that it counts.
+
+    Filtered and sorted rows are numbered from 0 again, so their numbers are invalid elsewhere.
+    """
+
+    __slots__ = ("_domain",)
+
+    def __init__(self, node: _core.Node, domain: int) -> None:
+        super().__init__(node, "index")
+        self._domain = domain
+
+    def _like(self, node: _core.Node) -> RowNumbers:
+        return RowNumbers(node, self._domain)
+
+    def isin(self, values: Any) -> Series:
+        """See `Series.isin`; raises for row numbers of other rows."""
+        check_row_numbers("isin", values, self._domain)
+        return super().isin(values)
+
+
+class RowNumber(Array):
+    """A row number tied to its row set: the result of `idxmax`."""
+
+    __slots__ = ("_domain",)
+
+    def __init__(self, node: _core.Node, domain: int) -> None:
+        super().__init__(node)
+        self._domain = domain
+
+    def _like(self, node: _core.Node) -> Array:
+        return Array(node)
+
+
+def refuse_numbers(op: str, key: Any, domain: int) -> None:
+    """Raise for labels of filtered or sorted rows, which have none."""
+    if not domain & _core.PICKED_ROWS or isinstance(key, RowNumbers | RowNumber):
+        return
+    if (isinstance(key, slice) and key.start is None is key.stop) or is_mask(key):
+        return
+    words = "" if key is None else f": label={key!r}"
+    raise InvalidArgumentError(
+        f"{op}: filtered or sorted rows have no labels{words}; use iloc or a mask, "
+        "set labels with set_index, or renumber the rows with reset_index(drop=True)"
+    )
+
+
+def check_row_numbers(op: str, key: Any, domain: int) -> None:
+    """Raise for the index of another row set."""
+    are_moved = isinstance(key, RowNumber) and (key._domain | domain) & _core.PICKED_ROWS
+    if are_moved and key._domain != domain:
+        raise InvalidArgumentError(
+            f"{op}: the row number belongs to other rows, which were filtered or sorted; "
+            "use it on the same rows, or set labels first with set_index"
+        )
+    refuse_numbers(op, key, domain)
+    if isinstance(key, RowNumbers) and domain and key._domain != domain:
+        raise InvalidArgumentError(
+            f"{op}: the index belongs to other rows: rows={len(key)}; filtered or sorted "
+            "rows without labels are numbered from 0 again; use a mask, or set labels "
+            "first with set_index"
+        )
+
+
+def _no_label(op: str, wanted: Any, labels: Iterable[str], fix: str = "") -> ColumnNotFoundError:
+    names = ", ".join(labels) or "the row positions"
+    return ColumnNotFoundError(
+        f"{op}: no such label: label={wanted!r}; the labels are {names}{fix}"
+    )
+
+
+def is_mask(key: Any) -> bool:
+    """Whether this is a boolean column, array or list."""
+    if isinstance(key, Deferred) or hasattr(key, "__array_interface__"):
+        return str(key.dtype) == "bool"
+    return isinstance(key, list) and bool(key) and all(isinstance(each, bool) for each in key)
+
+
+def is_several(key: Any) -> bool:
+    """Whether this is a list of labels or positions."""
+    return isinstance(key, list | range) or bool(getattr(key, "ndim", 0))
+
+
+def one_label(key: Any) -> Any:
+    """The label in a one-element array, such as a result of `idxmax`, which is evaluated."""
+    one: Any = key
+    return one.item() if isinstance(key, Deferred) and not is_several(key) else key
+
+
+def plain(column: Series) -> Series:
+    """Categories as strings, so that they compare with strings; without labels."""
+    column = Series(column._node)
+    return column.astype("string") if column.dtype == "category" else column
+
+
+def _equal(label: Series, key: Any) -> Series:
+    """The rows with a label, or within the time span of a partial date."""
+    found: Series
+    if is_missing(key):
+        found = label.isna()
+    elif isinstance(key, str) and is_time(label):
+        found = within(label, key) if is_partial(label, key) else equal_to(label, key)
+    else:
+        found = label == key
+    return found
+
+
+def domain_of(frame: DataFrame) -> int:
+    """The row set of a frame; 0 if it has no columns."""
+    return next((node.domain for node in frame._everything().values()), 0)
+
+
+def _row_of(frame: DataFrame) -> Row:
+    return Row({name: values[0] for name, values in frame.to_dict().items()})
+
+
+class Locator:
+    """``frame.loc``: rows by label or mask, then columns by name."""
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+
+    # ---- the parts of a key ----------------------------------------------------------------------
+    def _halves(self, key: Any) -> tuple[Any, Any]:
+        labels = len(self._frame._labels)
+        if not isinstance(key, tuple):
+            return key, None
+        if labels > 1 and not (len(key) == 2 and (isinstance(key[0], tuple | slice | list))):
+            if len(key) == 2 and is_mask(key[0]):
+                return key
+            return key, None
+        if len(key) != 2:
+            raise InvalidArgumentError(f"loc: expected rows and columns: key={key!r}")
+        return key
+
+    def _names(self, columns: Any) -> list[str]:
+        frame = self._frame
+        if columns is None:
+            return frame.columns
+        if isinstance(columns, slice):
+            names = frame.columns
+            first = 0 if columns.start is None else names.index(frame._find(columns.start))
+            last = (
+                len(names) if columns.stop is None else names.index(frame._find(columns.stop)) + 1
+            )
+            sliced: list[str] = names[first : last : columns.step]
+            return sliced
+        kept = masked_names(columns, frame.columns)
+        return [frame._find(name) for name in (columns if kept is None else kept)]
+
+    # ---- rows ------------------------------------------------------------------------------------
+    def _slice_mask(self, key: slice) -> Series | None:
+        """The rows whose label is within the slice; None for all rows."""
+        if key.step is not None:
+            raise InvalidArgumentError(f"loc: a label slice cannot have a step: step={key.step!r}")
+        if key.start is None and key.stop is None:
+            return None
+        labels = self._label_columns()
+        if len(labels) != 1:
+            raise InvalidArgumentError(
+                "loc: a slice needs a single label level: "
+                f"labels={list(self._frame._labels)}; use a mask"
+            )
+        (label,) = labels
+        ends = []
+        if key.start is not None:
+            partial = is_time(label) and isinstance(key.start, str)
+            ends.append(label >= (time_span(key.start, label).first if partial else key.start))
+        if key.stop is not None:
+            partial = is_time(label) and isinstance(key.stop, str)
+            span = time_span(key.stop, label) if partial else None
+            ends.append(label <= key.stop if span is None else before_end(label, span))
+        mask: Series = functools.reduce(operator.and_, ends)
+        return mask
+
+    def _label_columns(self) -> list[Series]:
+        frame = self._frame
+        if frame._labels:
+            return [Series(node, name) for name, node in frame._labels.items()]
+        return [Series(frame._aligned(positions(len(frame))), "index")]
+
+    def _equal_mask(self, key: Any) -> Series:
+        """The rows with this label, or with these leading labels."""
+        wanted = key if isinstance(key, tuple) else (key,)
+        labels = self._label_columns()
+        if len(wanted) > len(labels):
+            raise InvalidArgumentError(
+                f"loc: too many labels: key={key!r}, labels={list(self._frame._labels)}"
+            )
+        tests = [_equal(label, each) for label, each in zip(labels, wanted, strict=False)]
+        mask: Series = functools.reduce(operator.and_, tests).fill_null(False)
+        return mask
+
+    def _partial_times(self, key: Any) -> list[tuple[Series, str]]:
+        """The time labels and the partial dates in a key."""
+        wanted = key if isinstance(key, tuple) else (key,)
+        pairs = zip(self._label_columns(), wanted, strict=False)
+        return [(label, each) for label, each in pairs if is_partial(label, each)]
+
+    def _places(self, key: Any) -> Any:
+        """The positions of the rows with these labels, in the order of `key`; all must exist."""
+        from headrace.frame.dataframe import DataFrame
+
+        labels = self._label_columns()
+        several = len(labels) > 1
+        wanted = list(zip(*key, strict=True)) if several else [key]
+        if several and len(wanted) != len(labels):
+            raise InvalidArgumentError(
+                f"loc: expected tuples with a value for each label level: key={key!r}"
+            )
+        names = [f"label {i}" for i in range(len(labels))]
+        left = DataFrame(
+            {
+                n: Series(list(w) if isinstance(w, tuple | range) else w)
+                for n, w in zip(names, wanted, strict=True)
+            }
+        )
+        if len(left) == 0:
+            return []
+        right = DataFrame({n: plain(label) for n, label in zip(names, labels, strict=True)})
+        right["place"] = Series(right._aligned(positions(len(right))))
+        found = left.merge(right, on=names, how="left")
+        absent = found[found.place.is_null()]
+        if len(absent):
+            values = list(zip(*absent[names].to_dict().values(), strict=True))[:_SHOWN]
+            shown = values if several else [value for (value,) in values]
+            raise _no_label("loc", shown, self._frame._labels)
+        return found.place.to_numpy()
+
+    def _rows(self, key: Any) -> tuple[DataFrame, bool]:
+        """The rows, and whether a single label was given."""
+        frame = self._frame
+        if isinstance(key, slice):
+            if not frame._labels and key.start is None and key.stop is None:
+                return frame[key], False
+            if not frame._labels and key.step is None and key.stop is not None and key.stop >= 0:
+                return frame[key.start : key.stop + 1], False
+            mask = self._slice_mask(key)
+            return (frame if mask is None else frame[mask]), False
+        if is_mask(key):
+            return frame[key], False
+        if is_several(key):
+            import numpy as np
+
+            return frame[np.asarray(self._places(key), np.int64)], False
+        if not frame._labels:
+            row = operator.index(key) if hasattr(key, "__index__") else -1
+            if not 0 <= row < len(frame):
+                raise _no_label("loc", key, [])
+            return frame[row : row + 1], True
+        found = frame[self._equal_mask(key)]
+        spans = self._partial_times(key)
+        if len(found) == 0 and (not spans or any(is_beyond(*span) for span in spans)):
+            raise _no_label("loc", key, frame._labels)
+        wanted = len(key) if isinstance(key, tuple) else 1
+        return found, len(found) == 1 and wanted == len(frame._labels) and not spans
+
+    def __getitem__(self, key: Any) -> Any:
+        """Rows by label, list of labels, label slice (both ends included) or mask."""
+        mark("loc")
+        return self.pick(*self._halves(key))
+
+    def pick(self, rows: Any, columns: Any) -> Any:
+        """The rows and columns selected by the two parts of a key."""
+        rows = rows(self._frame) if callable(rows) else rows
+        self._check_numbers(rows)
+        found, single = self._rows(one_label(rows))
+        if single:
+            value_by_value("loc")
+        if isinstance(columns, str):
+            series = found[columns]
+            return series.to_list()[0] if single else series
+        picked = found if columns is None else found[self._names(columns)]
+        return _row_of(picked) if single else picked
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign to some rows: ``frame.loc[frame.x > 3, "y"] = 0``; other rows are unchanged."""
+        mark("loc")
+        if is_of_locator(sys.getrefcount(self._frame)):
+            raise lost_assignment(key)
+        frame = self._frame
+        rows, columns = self._halves(key)
+        if callable(rows):
+            rows = rows(frame)
+        single = isinstance(columns, str)
+        names = [columns] if single else self._names(columns)
+        if columns is None:
+            names = frame._unlabelled()
+        self._check_numbers(rows)
+        put_values(frame, names, single, value, self._picked(one_label(rows)))
+
+    def _check_numbers(self, rows: Any) -> None:
+        if not self._frame._labels:
+            check_row_numbers("loc", rows, domain_of(self._frame))
+
+    def _picked(self, rows: Any) -> Picked | None:
+        """The selected rows; None for all."""
+        frame = self._frame
+
+        def domain() -> int:
+            return domain_of(self._rows(rows)[0])
+
+        if isinstance(rows, slice):
+            mask = self._slice_mask(rows)
+            return None if mask is None else Picked.by_mask(mask.fill_null(False), domain)
+        if is_mask(rows):
+            if isinstance(rows, Series):
+                frame._refuse_free("loc", rows._node)
+            node = frame._aligned(Series(rows))
+            return Picked.by_mask(Series(node).fill_null(False), domain)
+        if is_several(rows):
+            return Picked.by_places(frame, self._places(rows), domain)
+        mask = self._equal_mask(rows)
+        if not bool(mask.any().item()):
+            raise _no_label("loc", rows, frame._labels, "; use concat to add rows")
+        return Picked.by_mask(mask, domain)
+
+
+class PositionLocator:
+    """``frame.iloc``: rows and columns by position."""
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+
+    def __getitem__(self, key: Any) -> Any:
+        """One row by position, or rows by a slice, a list or a mask; then columns likewise."""
+        mark("iloc")
+        frame = self._frame
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if callable(rows):
+            rows = rows(frame)
+        picked, single = self._names(columns)
+        found = self._rows(frame[picked], rows)
+        if not isinstance(rows, slice) and not is_several(rows):
+            value_by_value("iloc")
+            row = _row_of(found)
+            return row[picked[0]] if single else row
+        return found[picked[0]] if single else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign to some rows by position: ``frame.iloc[0, 2] = 5``; other rows are unchanged."""
+        import numpy as np
+
+        mark("iloc")
+        if is_of_locator(sys.getrefcount(self._frame)):
+            raise lost_assignment(key)
+        frame = self._frame
+        rows, columns = key if isinstance(key, tuple) else (key, None)
+        if callable(rows):
+            rows = rows(frame)
+        names, single = (frame._unlabelled(), False) if columns is None else self._names(columns)
+        at = np.asarray(rows) if is_several(rows) else rows
+        if not isinstance(rows, slice) and not is_several(rows):
+            at = whole_number("iloc", "row", rows)
+        try:
+            places = np.arange(len(frame))[at]
+        except IndexError:
+            raise IndexError(f"iloc: row out of range: row={rows}, rows={len(frame)}") from None
+        picked = Picked.by_places(frame, places, lambda: domain_of(self._rows(frame, rows)))
+        put_values(frame, names, single, value, picked)
+
+    def _names(self, columns: Any) -> tuple[list[str], bool]:
+        """The column names, and whether a single position was given."""
+        names = self._frame.columns
+        if isinstance(columns, slice):
+            return names[columns], False
+        single = not is_several(columns)
+        wanted = [columns] if single else columns
+        if is_mask(columns):
+            wanted = [at for at, each in enumerate(columns) if each]
+        places = [whole_number("iloc", "column", each) for each in wanted]
+        for at in places:
+            if not -len(names) <= at < len(names):
+                raise IndexError(f"iloc: column out of range: column={at}, columns={len(names)}")
+        return [names[at] for at in places], single
+
+    def _rows(self, frame: Any, rows: Any) -> DataFrame:
+        """Rows of a frame by a slice, a mask, a list or a single position."""
+        if isinstance(rows, slice) or is_mask(rows):
+            key = rows
+        elif is_several(rows):
+            key = self._checked(rows)
+        else:
+            at, length = whole_number("iloc", "row", rows), len(frame)
+            if not -length <= at < length:
+                raise IndexError(f"iloc: row out of range: row={at}, rows={length}")
+            key = slice(at % length, at % length + 1)
+        found: DataFrame = frame[key]
+        return found
+
+    def _checked(self, rows: Any) -> Any:
+        import numpy as np
+
+        at, length = np.asarray(rows), len(self._frame)
+        if at.size and at.dtype.kind not in "iu":
+            raise TypeMismatchError(f"iloc: expected integer positions: dtype={str(at.dtype)!r}")
+        at = at.astype(np.int64)
+        if at.size and not (-length <= at.min() and at.max() < length):
+            wrong = at[(at < -length) | (at >= length)].ravel()[0]
+            raise IndexError(f"iloc: row out of range: row={wrong}, rows={length}")
+        return np.where(at < 0, at + length, at)

@@ -1,0 +1,566 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reshaping: samples, bins, codes, pivot tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.lazy.handle import mark
+from headrace.rows import by_position, whole_number
+from headrace.series.duration import counts, unit_of
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
+
+#: Most rows that may become columns.
+_MOST_TURNED = 10_000
+
+
+# ---- repeated rows -------------------------------------------------------------------------------
+def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
+    """The node of a mask of rows that repeat the keys of a kept row."""
+    from headrace.groupby.groupby import Words
+    from headrace.series.series import Series
+
+    if keep not in ("first", "last", False):
+        raise InvalidArgumentError(
+            f"duplicated: invalid value: keep={keep!r}; expected 'first', 'last' or False"
+        )
+    if _core.are_unique(keys):
+        return _core.repeat(keys[0], False)
+    place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
+    if keep == "first":
+        return (Series(place) > 0)._node
+    rows = Series(_core.group_transform(keys, Words("rows", "size", keys[0]), False))
+    if keep == "last":
+        return (Series(place) < rows - 1)._node
+    return (rows > 1)._node
+
+
+# ---- samples -------------------------------------------------------------------------------------
+def sampled_rows(
+    rows: int, n: int | None, frac: float | None, replace: bool, random_state: Any
+) -> Any:
+    """Positions of sampled rows, the same as pandas draws."""
+    import numpy as np
+
+    if (n is None) == (frac is None) and n is not None:
+        raise InvalidArgumentError(
+            f"sample: got both n and frac: n={n}, frac={frac}; pass one of them"
+        )
+    if frac is not None:
+        size = round(frac * rows)
+    else:
+        size = 1 if n is None else whole_number("sample", "n", n)
+    if size < 0 or (size > rows and not replace):
+        raise InvalidArgumentError(
+            f"sample: not enough rows: n={size}, rows={rows}; pass replace=True"
+        )
+    if isinstance(random_state, np.random.RandomState | np.random.Generator):
+        chance: Any = random_state
+    else:
+        chance = np.random.RandomState(random_state)
+    return chance.choice(rows, size=size, replace=replace)
+
+
+# ---- codes and bins ------------------------------------------------------------------------------
+def factorize(
+    values: Any, *, sort: bool = False, use_na_sentinel: bool = True
+) -> tuple[Series, Series]:
+    """A code for each value, and the distinct values that the codes stand for.
+
+    Parameters
+    ----------
+    values : Series, or what `hr.Series` takes
+        One-dimensional values.
+    sort : bool
+        Sort the distinct values; else keep the order of first appearance.
+    use_na_sentinel : bool
+        Whether missing values get code -1; else they are among the distinct values.
+
+    Returns
+    -------
+    codes, uniques : Series
+        int64 codes, one per row, -1 for null or NaN; the distinct values without these.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> codes, uniques = hr.factorize(["b", None, "a", "b"])
+    >>> codes.to_list(), uniques.to_list()
+    ([0, -1, 1, 0], ['b', 'a'])
+    """
+    from headrace.frame.apply import with_rows_of
+    from headrace.frame.dataframe import DataFrame
+    from headrace.frame.indexing import positions
+    from headrace.series.series import Series
+
+    mark("factorize")
+    series = Series(by_position(values))
+    plain = series._plain()
+    uniques = Series((plain.dropna() if use_na_sentinel else plain).unique())
+    if sort:
+        uniques = uniques.sort_values().reset_index(drop=True)
+    known = DataFrame({"key": uniques, "code": positions(len(uniques))})
+    rows = DataFrame._of({"key": series._node})
+    codes = rows.merge(known, on="key", how="left").code.fill_null(-1)
+    return with_rows_of(Series(codes), series._node), uniques
+
+
+def _edge(value: float, digits: int) -> float:
+    """An edge with a number of decimals; below 1 counted after the leading zeros."""
+    import numpy as np
+
+    if 0 < abs(value) < 1:
+        digits -= 1 + math.floor(math.log10(abs(value)))
+    return float(np.around(value, digits)) if digits < 300 else value  # the smallest floats
+
+
+def _bin_names(
+    edges: list[Any], whole: bool, right: bool, lowest: bool, precision: int
+) -> list[str]:
+    """Bin names in pandas' interval notation, with enough digits to tell them apart."""
+    if whole and not lowest:
+        return _intervals([str(int(edge)) for edge in edges], right)
+    for digits in range(precision, 20):
+        shown = [_edge(float(edge), digits) for edge in edges]
+        if len(set(shown)) == len(edges):
+            break
+    if lowest:
+        shown[0] -= 10.0**-digits
+    return _intervals([str(edge) for edge in shown], right)
+
+
+def _intervals(shown: Sequence[str], right: bool) -> list[str]:
+    left, close = ("(", "]") if right else ("[", ")")
+    return [f"{left}{a}, {b}{close}" for a, b in itertools.pairwise(shown)]
+
+
+def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, Series, Series]:
+    """Times or durations and bin edges as integers, and the dtype of the edges."""
+    from headrace.series.series import Series
+
+    dtype = str(values.dtype)
+    if isinstance(bins, int):
+        whole = counts(values, unit_of(dtype))
+        edges = _equal_edges(whole, bins, right).round().tolist()
+        counted = Series([int(edge) for edge in edges], dtype="int64")
+        return whole, counted, counted.astype(dtype)
+    given = Series(bins)
+    given = given.astype(dtype) if given.dtype == "string" else given
+    own = _core.comparable_counts("cut", values._node, given._node)
+    if not own:
+        raise TypeMismatchError(
+            f"cut: the edges do not match the values: dtype={dtype!r}, edges={str(given.dtype)!r}"
+        )
+    return Series(own[0]).astype("int64"), Series(own[1]).astype("int64"), given
+
+
+def _shown_edges(edges: Series) -> list[str]:
+    texts: list[str] = edges.astype("string").to_list()
+    midnight = " 00:00:00"
+    whole = all(text.endswith(midnight) for text in texts)
+    return [text.removesuffix(midnight) if whole else text for text in texts]
+
+
+def cut(
+    x: Any,
+    bins: int | Sequence[float],
+    *,
+    right: bool = True,
+    labels: Sequence[str] | bool | None = None,
+    include_lowest: bool = False,
+    precision: int = 3,
+    retbins: bool = False,
+) -> Any:
+    """Bin numbers, times or durations into ordered categories.
+
+    Parameters
+    ----------
+    x : Series, or what `hr.Series` takes
+        Numbers, times or durations.
+    bins : int or list
+        Number of bins of equal width over the range of `x` (which is evaluated), or increasing
+        edges.
+    right : bool
+        Whether a bin includes its right edge, else its left one.
+    labels : list of str or False, optional
+        Names of the bins, ``(1, 5]`` by default; False gives their numbers.
+    include_lowest : bool
+        Whether the first bin includes its left edge too.
+    precision : int
+        Decimals in the names.
+    retbins : bool
+        Return the edges as well.
+
+    Returns
+    -------
+    Series
+        One category per row, null for missing values and those outside all bins; with `retbins` a
+        pair with the edges as a NumPy array.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For edges that do not increase, or if labels and bins differ in number.
+
+    Notes
+    -----
+    One fused pass with one comparison per edge, meant for up to a few hundred bins.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.cut(hr.Series([1, 5, 12]), [0, 4, 10], labels=["low", "high"]).to_list()
+    ['low', 'high', None]
+    """
+    import numpy as np
+
+    from headrace.series.series import Series
+
+    mark("cut")
+    values = Series(x)
+    if values.dtype.kind in "mM":
+        integers, counted, given = _counts_and_edges(values, bins, right)
+        names = _intervals(_shown_edges(given), right) if labels in (None, True) else labels
+        made = cut(
+            *(values._like(integers._node), counted.to_list()),
+            right=right,
+            labels=names,
+            include_lowest=include_lowest,
+        )
+        return (made, given.to_numpy()) if retbins else made
+    if values.dtype.startswith("decimal"):
+        values = values.astype("float64")
+    if values.dtype.kind not in "iuf":
+        raise TypeMismatchError(f"cut: expected numbers or times: dtype={str(values.dtype)!r}")
+    lowest = include_lowest and right
+    if isinstance(bins, int):
+        edges, whole = _equal_edges(values, bins, right), False
+    else:
+        edges = np.asarray(bins)
+        whole = edges.dtype.kind in "iu"
+    if edges.ndim != 1 or len(edges) < 1 or not (edges[1:] > edges[:-1]).all():
+        raise InvalidArgumentError(
+            f"cut: expected at least one bin edge, in increasing order: bins={bins!r}"
+        )
+    count = len(edges) - 1
+    passed = [values > e if right else values >= e for e in edges.tolist()]
+    if lowest:
+        passed[0] = values >= edges[0].item()
+    number = passed[-1].astype("int64") * 0
+    for test in passed[1:-1]:
+        number = number + test.astype("int64")
+    inside = (passed[0] & ~passed[-1]).fill_null(False)
+    if labels is False:
+        made = values._like(number.where(inside)._node)
+        return (made, edges) if retbins else made
+    names = (
+        _bin_names(edges.tolist(), whole, right, lowest, precision)
+        if labels is None or labels is True
+        else [str(label) for label in labels]
+    )
+    if len(names) != count:
+        raise InvalidArgumentError(
+            f"cut: number of labels does not match the bins: expected={count}, got={len(names)}"
+        )
+    if len(set(names)) != count:
+        raise InvalidArgumentError(f"cut: duplicate labels: labels={names}")
+    at = number.where(inside, count).fill_null(count)
+    entries = _core.ordered_categories(Series([*names, None], dtype="category")._node)
+    from headrace.frame.apply import with_rows_of
+
+    found = Series(_core.take(entries, at._node))
+    made = values._like(with_rows_of(found, values._node)._node)
+    return (made, edges) if retbins else made
+
+
+def qcut(
+    x: Any,
+    q: int | Sequence[float],
+    *,
+    labels: Sequence[str] | bool | None = None,
+    precision: int = 3,
+    retbins: bool = False,
+    duplicates: Literal["raise", "drop"] = "raise",
+) -> Any:
+    """Bin numbers by quantiles; see `hr.cut`.
+
+    Parameters
+    ----------
+    x : Series, or what `hr.Series` takes
+        Numbers; their quantiles are evaluated.
+    q : int or list of float
+        Number of bins of about equal size, or the quantiles themselves.
+    duplicates : {"raise", "drop"}
+        Whether equal quantiles raise, or are merged into one edge.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For equal quantiles, unless they are dropped.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.qcut(hr.Series([1, 2, 3, 9]), 2, labels=["low", "high"]).to_list()
+    ['low', 'low', 'high', 'high']
+    """
+    import numpy as np
+
+    from headrace.series.series import Series
+
+    mark("qcut")
+    if duplicates not in ("raise", "drop"):
+        raise InvalidArgumentError(
+            f"qcut: invalid value: duplicates={duplicates!r}; expected 'raise' or 'drop'"
+        )
+    values = Series(x)
+    levels = np.linspace(0, 1, q + 1).tolist() if isinstance(q, int) else list(q)
+    edges = values.quantile(levels).tolist()
+    distinct = np.unique(edges).tolist()
+    if duplicates == "raise" and len(distinct) < len(edges):
+        raise InvalidArgumentError(
+            f"qcut: equal quantiles: edges={edges}; pass duplicates='drop' or fewer quantiles"
+        )
+    if duplicates == "drop":
+        edges = distinct
+    return cut(
+        values, edges, labels=labels, include_lowest=True, precision=precision, retbins=retbins
+    )
+
+
+def _equal_edges(values: Series, bins: int, right: bool) -> Any:
+    """Edges as in pandas: the open end is moved out by a thousandth of the range."""
+    import numpy as np
+
+    if bins < 1:
+        raise InvalidArgumentError(f"cut: expected at least one bin: bins={bins}")
+    low, high = values.astype("float64").min(), values.astype("float64").max()
+    _core.force([low._node, high._node])
+    least, most = float(low), float(high)
+    if not np.isfinite(least) or not np.isfinite(most):
+        raise InvalidArgumentError(
+            f"cut: the range of the values is not finite: min={least}, max={most}; pass edges"
+        )
+    if least == most:
+        least -= 0.001 * abs(least) if least != 0 else 0.001
+        most += 0.001 * abs(most) if most != 0 else 0.001
+        return np.linspace(least, most, bins + 1)
+    edges = np.linspace(least, most, bins + 1)
+    change = (most - least) * 0.001
+    if right:
+        edges[0] -= change
+    else:
+        edges[-1] += change
+    return edges
+
+
+# ---- the part of DataFrame -----------------------------------------------------------------------
+class FrameShapes:
+    """The part of `DataFrame` that reshapes rows."""
+
+    __slots__ = ()
+
+    def sample(
+        self: Any,
+        n: int | None = None,
+        *,
+        frac: float | None = None,
+        replace: bool = False,
+        random_state: Any = None,
+    ) -> DataFrame:
+        """A random sample of rows: `n` of them (default 1), or the share `frac` of all.
+
+        With an integer `random_state` the rows are those that pandas draws.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
+        [3, 4]
+        """
+        mark("sample")
+        rows: DataFrame = self[sampled_rows(len(self), n, frac, replace, random_state)]
+        return rows
+
+    def value_counts(
+        self: Any,
+        subset: str | list[str] | None = None,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        dropna: bool = True,
+    ) -> Any:
+        """How often each row occurs (in the columns of `subset`), most frequent first.
+
+        Ties keep the order of first appearance. `normalize` gives shares of the counted rows.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
+        {(1, 'x'): 2, (2, 'y'): 1}
+        """
+        names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
+        from headrace.series.reductions import counted_values
+
+        counted = self.groupby(names, sort=False, dropna=dropna).size()
+        return counted_values(counted, normalize, sort, ascending)
+
+    def nunique(self: Any, dropna: bool = True) -> Any:
+        """The number of distinct values of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
+        {'a': 2, 'b': 1}
+        """
+        from headrace.frame.column_reductions import column_values
+
+        return column_values({n: self[n].nunique(dropna) for n in self._unlabelled()}, "nunique")
+
+    @property
+    def T(self: Any) -> DataFrame:  # noqa: N802
+        """Transpose a small frame; evaluates.
+
+        Column names are the row labels, or positions; rows are labelled by column names.
+
+        Raises
+        ------
+        TypeMismatchError
+            If the columns have no common dtype.
+        InvalidArgumentError
+            For more than 10,000 rows.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}).agg(["min", "max"]).T.to_dict()
+        {'min': [1.0, 3.0], 'max': [2.0, 4.0]}
+        """
+        import numpy as np
+
+        from headrace.frame.dataframe import DataFrame
+        from headrace.frame.merge import agreed
+        from headrace.series.series import Series
+
+        mark("transpose")
+        rows, names = len(self), self._unlabelled()
+        if rows > _MOST_TURNED:
+            raise InvalidArgumentError(
+                f"transpose: too many rows to become columns: rows={rows}, limit={_MOST_TURNED}"
+            )
+        if not names:
+            raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
+        whole = Series(_core.concat(agreed([self._nodes[name] for name in names])))
+        keys = [column.to_list() for column in (Series(node) for node in self._labels.values())]
+        heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
+        places = np.arange(len(whole)).reshape(-1, rows).T
+        made = {
+            str(head): Series(_core.take(whole._node, Series(at)._node))
+            for head, at in zip(heads, places, strict=True)
+        }
+        if len(made) < rows:
+            raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
+        return DataFrame(made, index=Series(names, name="column"))
+
+    def transpose(self: Any) -> DataFrame:
+        """The same as `T`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).transpose().to_dict()
+        {'0': [1, 3], '1': [2, 4]}
+        """
+        return self.T  # type: ignore[no-any-return]
+
+    def pivot_table(
+        self: Any,
+        values: str | list[str] | None = None,
+        index: str | list[str] | None = None,
+        columns: str | None = None,
+        aggfunc: str = "mean",
+        fill_value: Any = None,
+    ) -> DataFrame:
+        """Aggregate `values` into one row per key of `index` and one column per value of `columns`.
+
+        Parameters
+        ----------
+        values : str or list of str, optional
+            Numeric columns; several give columns ``x_a`` for value x at column a.
+        index : str or list of str
+            Keys, which become the labels.
+        columns : str, optional
+            The column whose distinct values become column names; evaluated immediately.
+        aggfunc : str
+            An aggregate as in `agg`.
+        fill_value : optional
+            Replaces null where there are no rows.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
+        >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
+        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
+        """
+        from headrace.frame.dataframe import DataFrame
+
+        mark("pivot_table")
+        keys = [index] if isinstance(index, str) else list(index or [])
+        if not keys:
+            raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
+        taken = {*keys, columns}
+        wanted = (
+            [values]
+            if isinstance(values, str)
+            else values
+            or [n for n in self.columns if n not in taken and self[n].dtype.is_of("biuf")]
+        )
+        spec = dict.fromkeys(wanted, aggfunc)
+        if columns is None:
+            return self.groupby(keys).agg(spec)  # type: ignore[no-any-return]
+        groups = self.groupby([*keys, columns]).agg(spec).reset_index()
+        at = groups[columns].unique().dropna().sort_values()
+        parts: dict[str, Any] = {name: groups[name] for name in keys}
+        made: list[str] = []
+        for value in wanted:
+            for each in at.to_list():
+                name = str(each) if len(wanted) == 1 else f"{value}_{each}"
+                if name in parts:
+                    raise InvalidArgumentError(f"pivot_table: duplicate column name: name={name!r}")
+                parts[name] = groups[value].where(groups[columns] == each)
+                made.append(name)
+        spread = DataFrame(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
+        if fill_value is None:
+            return spread  # type: ignore[no-any-return]
+        return spread.fillna(dict.fromkeys(made, fill_value))  # type: ignore[no-any-return]
+
+    def melt(
+        self: Any,
+        id_vars: str | list[str] | None = None,
+        value_vars: str | list[str] | None = None,
+        var_name: str = "variable",
+        value_name: str = "value",
+    ) -> DataFrame:
+        """Unpivot to long form: one row per row and column of `value_vars`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": [1, 2], "a": [3, 4], "b": [5, 6]}).melt("id").to_dict()
+        {'id': [1, 2, 1, 2], 'variable': ['a', 'a', 'b', 'b'], 'value': [3, 4, 5, 6]}
+        """
+        from headrace.frame.concat import concat
+        from headrace.frame.dataframe import DataFrame
+        from headrace.series.series import Series
+
+        mark("melt")
+        ids = [id_vars] if isinstance(id_vars, str) else list(id_vars or [])
+        picked = [value_vars] if isinstance(value_vars, str) else value_vars
+        names = [n for n in self.columns if n not in ids] if picked is None else picked
+        if not names:
+            raise InvalidArgumentError("melt: no columns to melt; pass value_vars")
+        parts = []
+        for name in names:
+            part = DataFrame._of({n: self._nodes[self._find(n)] for n in ids})
+            part[value_name] = Series(self._nodes[self._find(name)])
+            part[var_name] = name
+            parts.append(part[[*ids, var_name, value_name]])
+        melted: DataFrame = concat(parts, ignore_index=True)
+        return melted

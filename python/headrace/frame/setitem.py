@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assignment to some rows of a frame: `loc`, `iloc` and boolean masks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from opcode import opmap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError
+from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
+from headrace.lazy.handle import Deferred
+from headrace.rows import by_position, is_missing, refuse_apart
+from headrace.series.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+
+
+#: Opcodes of ``a[b] = c`` and ``a.b = c``; they hold one reference more than a method call.
+_STORES = (opmap["STORE_SUBSCR"], opmap["STORE_ATTR"])
+
+
+def is_temporary(references: int, value: Any) -> bool:
+    """Whether only the running ``__setitem__`` holds a reference to a value."""
+    if references > 3:
+        return False
+    caller = sys._getframe(2)
+    least = 3 if caller.f_code.co_code[caller.f_lasti] in _STORES else 2
+    if sys.version_info < (3, 14):
+        return references <= least
+    # Python borrows what variables hold without a reference.
+    return references < least and not any(held is value for held in caller.f_locals.values())
+
+
+def is_of_locator(references: int) -> bool:
+    """Whether only the `loc` of a value holds a reference to it."""
+    return references <= 2
+
+
+def lost_assignment(key: Any) -> InvalidArgumentError:
+    """The error for an assignment whose result would be lost."""
+    word = f": key={key!r}" if isinstance(key, str | int) else ""
+    return InvalidArgumentError(
+        f"setitem: assignment to a temporary copy{word}; set rows and column in one "
+        "step, df.loc[rows, 'name'] = value, or assign the copy to a variable first"
+    )
+
+
+class Picked(NamedTuple):
+    """The rows of a frame selected by a key of `loc` or `iloc`."""
+
+    #: True for these rows, never null.
+    mask: Series
+    #: Position of each row's value among the assigned values.
+    source: Series
+    #: The row set of these rows alone.
+    domain: Callable[[], int]
+
+    @classmethod
+    def by_mask(cls, mask: Series, domain: Callable[[], int]) -> Picked:
+        """Rows in the order of the frame; nothing runs."""
+        return cls(mask, mask.astype("int64").cumsum() - 1, domain)
+
+    @classmethod
+    def by_places(cls, frame: DataFrame, places: Any, domain: Callable[[], int]) -> Picked:
+        """Rows at positions, in their order; for a repeated position the last value wins."""
+        import numpy as np
+
+        chosen, source = np.zeros(len(frame), bool), np.zeros(len(frame), np.int64)
+        places = np.atleast_1d(places)
+        chosen[places] = True
+        source[places] = np.arange(len(places))
+        mask, own = (Series(frame._aligned(Series(each))) for each in (chosen, source))
+        return cls(mask, own, domain)
+
+    def rows(self) -> int:
+        """Number of rows; evaluates the mask."""
+        return int(self.mask.sum())
+
+
+def put_values(
+    frame: DataFrame, names: list[str], single: bool, value: Any, picked: Picked | None
+) -> None:
+    """Set columns at the rows of `picked`, or at all rows; on an error the frame is unchanged."""
+    from headrace.frame.dataframe import DataFrame
+
+    made = DataFrame(frame)
+    for name, part in zip(names, [value] if single else _parts(names, value), strict=True):
+        if picked is None:
+            made[name] = part
+            continue
+        at_rows = _at_rows(name, part, picked)
+        if name in made:
+            made[name] = made[name].where(~picked.mask, at_rows)
+        else:
+            made[name] = _new_column(at_rows, picked.mask)
+    frame._nodes, frame._labels = made._nodes, made._labels
+
+
+def _parts(names: list[str], value: Any) -> list[Any]:
+    """The value for each column: by name from a mapping or frame, by position from a list."""
+    from headrace.frame.dataframe import DataFrame
+
+    if is_single(value) or isinstance(value, Deferred):
+        return [value] * len(names)
+    if isinstance(value, DataFrame | Mapping):
+        for name in names:
+            if name not in value:
+                _core.no_such_column("loc", list(value.keys()), name)
+        return [value[name] for name in names]
+    if getattr(value, "ndim", 1) == 2:
+        return list(columns_of_array(value, names).values())
+    if len(value) and all(isinstance(row, list | tuple | Mapping) for row in value):
+        return list(columns_of_rows(list(value), names).values())
+    parts = list(value)
+    if len(parts) != len(names):
+        raise InvalidArgumentError(
+            f"loc: number of values does not match the columns: expected={len(names)}, "
+            f"got={len(parts)}"
+        )
+    return parts
+
+
+def _at_rows(name: str, value: Any, picked: Picked) -> Any:
+    """A single value as it is; one value per selected row as a column with them at these rows."""
+    from headrace.frame.apply import with_rows_of
+
+    if is_single(value) or is_missing(value):
+        return value
+    column = value if isinstance(value, Series) else Series(by_position(value))
+    frame_rows, own = picked.mask._node, column._node
+    if isinstance(value, Series):
+        refuse_apart("loc", [frame_rows, own])
+    if isinstance(value, Deferred) and _same_rows(own, frame_rows):
+        return column
+    if own.domain and own.domain == picked.domain():
+        column = _never_empty(column)
+    elif isinstance(value, Series) or (own.domain and frame_rows.domain):
+        raise InvalidArgumentError(
+            "loc: the values belong to other rows than the selected ones: "
+            f"column={name!r}; select them with the same key, or pass to_numpy() to "
+            "assign by position"
+        )
+    else:
+        rows = picked.rows()
+        if len(column) != rows:
+            raise InvalidArgumentError(
+                f"loc: expected one value for each selected row: column={name!r}, "
+                f"expected={rows}, got={len(column)}"
+            )
+        if rows == 0:
+            column = _never_empty(column)
+    return with_rows_of(Series(_core.take(column._node, picked.source._node)), frame_rows)
+
+
+def _same_rows(own: _core.Node, rows: _core.Node) -> bool:
+    """Whether a column covers all rows of the frame."""
+    if own.domain:
+        return own.domain == rows.domain
+    return own.shape[0] == rows.shape[0] >= 0
+
+
+def _never_empty(column: Series) -> Series:
+    """Append a null, so that `take` has something to take when no row is selected."""
+    from headrace.frame.concat import rows_of
+    from headrace.frame.dataframe import DataFrame
+
+    null = Series([None], dtype=str(column.dtype))
+    parts = [DataFrame({"value": Series(each._node)}) for each in (column, null)]
+    made: Series = rows_of(parts)["value"]
+    return made
+
+
+def _new_column(value: Any, mask: Series) -> Series:
+    """A column with `value` where the mask is true, null elsewhere."""
+    filled = value if isinstance(value, Series) else Series(repeated(mask._node, value))
+    return filled.where(mask)

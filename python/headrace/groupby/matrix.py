@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Aggregates with several rows per group, told apart by an extra label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.lazy.handle import mark
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.groupby.groupby import GroupBy
+    from headrace.series.series import Series
+
+
+def rows_of_levels(
+    groups: GroupBy, made: DataFrame, levels: list[Any], parts: list[dict[str, Series]]
+) -> DataFrame:
+    """One row per group of `made` and level, with the columns of that level.
+
+    Rows of one group are adjacent. The level is the last label.
+    """
+    from headrace.frame.concat import concat
+    from headrace.frame.dataframe import DataFrame
+
+    keys = [name for name, _ in groups._keys]
+    level_name = f"level_{len(keys)}"
+    while level_name in (*keys, *parts[0]):
+        level_name += "_"
+    places = made[keys[0]]._places()
+    frames = []
+    for i, (level, part) in enumerate(zip(levels, parts, strict=True)):
+        frame = made[keys].assign(**{level_name: level})
+        for name, column in part.items():
+            frame[name] = column
+        frame[" row"] = places * len(levels) + i
+        frames.append(frame)
+    rows = concat(frames).sort_values(" row")
+    found = DataFrame._of({name: rows._nodes[name] for name in [*keys, level_name, *parts[0]]})
+    if groups._labelled:
+        found._labels = {name: found._nodes[name] for name in [*keys, level_name]}
+    return found
+
+
+def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | None) -> DataFrame:
+    """Correlations or covariances of column pairs: one row per group and column."""
+    from headrace.groupby.groupby import Words
+    from headrace.series.series import Series
+
+    mark(kind)
+    columns = groups._taken(kind, numeric_only)
+    names = list(columns)
+    pairs = [(a, b) for at, a in enumerate(names) for b in names[: at + 1]]
+    words = []
+    for i, (a, b) in enumerate(pairs):
+        if kind == "corr":
+            words.append(Words(f" {i}", "corr", columns[a], columns[b]))
+            continue
+        one, other = _deviations(groups, Series(columns[a]), Series(columns[b]))
+        words += [
+            Words(f" {i} {n}", "sum", each._node)
+            for n, each in enumerate((one * other, one, other))
+        ]
+        words.append(Words(f" {i} rows", "count", one._node))
+    made = groups._frame(words)
+    found = {}
+    for i, (a, b) in enumerate(pairs):
+        if kind == "corr":
+            between = made[f" {i}"]
+        else:
+            products, mine, theirs = (made[f" {i} {n}"] for n in range(3))
+            rows = made[f" {i} rows"]
+            # Corrects for rounded means; see `Series.cov`.
+            between = (products - mine * (theirs / rows)) / (rows - ddof)
+            between = between.where(rows > ddof)
+        found[a, b] = found[b, a] = between
+    return rows_of_levels(groups, made, names, [{b: found[a, b] for b in names} for a in names])
+
+
+def _deviations(groups: GroupBy, one: Series, other: Series) -> tuple[Series, Series]:
+    """Deviations from the group means over complete pairs, in float64."""
+    from headrace.groupby.groupby import SeriesGroupBy
+
+    both = one.notna() & other.notna()
+    sides = [each.astype("float64").where(both) for each in (one, other)]
+    mine, theirs = (
+        each - groups._of(SeriesGroupBy, {"side": each._node}).transform("mean") for each in sides
+    )
+    return mine, theirs

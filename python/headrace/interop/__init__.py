@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory and names shared with other libraries and processes."""

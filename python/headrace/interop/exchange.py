@@ -1,0 +1,502 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory shared with other libraries: NumPy, DLPack, Arrow, pandas."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.dtypes import refuse_months
+from headrace.errors import (
+    Error,
+    ExchangeError,
+    InvalidArgumentError,
+    TypeMismatchError,
+    UnsupportedError,
+)
+from headrace.rows import is_missing
+from headrace.series.timezone import zone_in, zone_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from headrace.array.array import Array
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
+
+
+def _has_arrow(values: object) -> bool:
+    names = ("__arrow_c_device_array__", "__arrow_c_array__", "__arrow_c_stream__")
+    return any(hasattr(values, name) for name in names)
+
+
+def _has_buffer(values: object) -> bool:
+    try:
+        memoryview(values)  # type: ignore[arg-type]
+    except (TypeError, BufferError, ValueError):
+        return False
+    return True
+
+
+def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
+    kinds = getattr(values, "dtypes", ())  # part of a series
+    kinds = list(kinds.values()) if isinstance(kinds, dict) else kinds
+    for kind in kinds if hasattr(kinds, "__iter__") else (kinds,):
+        if str(kind).startswith("period["):
+            raise TypeMismatchError(
+                f"{op}: pandas periods are not supported: dtype='{kind}'; use dt.to_timestamp()"
+            )
+    try:
+        return _core.from_arrow(values, op)
+    except (Error, MemoryError):
+        raise
+    except Exception as error:
+        raise UnsupportedError(
+            f"{op}: the object cannot export this as Arrow: "
+            f"type={type(values).__name__!r}; convert it first ({error})"
+        ) from error
+
+
+def _arrow_column(values: Any, op: str) -> _core.Column:
+    columns = _arrow_columns(values, op)
+    if columns.is_table:
+        raise TypeMismatchError(
+            f"{op}: expected a column, got a table: columns={len(columns.names)}; use "
+            "from_arrow() or DataFrame(), or select a column"
+        )
+    return columns.column(0, op)
+
+
+def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
+    """Adopt an array of another library without a copy, or build one from Python numbers.
+
+    The second value tells whether another owner may still write to the memory.
+    """
+    if hasattr(values, "__array_interface__"):
+        _refuse_mask(values, "asarray")
+        if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
+            raise TypeMismatchError(
+                "asarray: arrays cannot hold dates: dtype='datetime64[D]'; use a Series, or "
+                "astype('datetime64[s]')"
+            )
+        return _core.from_array(values, "asarray")
+    if hasattr(values, "__dlpack__") and not _has_arrow(values):
+        return _core.from_dlpack(values, "asarray")
+    if type(values).__module__.partition(".")[0] == "pandas" and _is_numpy_backed(values):
+        return _pandas_array(values)
+    if _has_arrow(values):
+        return _arrow_column(values, "asarray").as_tensor(), False
+    if not isinstance(values, list | tuple) and _has_buffer(values):
+        return _core.from_array(values, "asarray")
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype.kind not in "biufcMm":
+        raise TypeMismatchError(
+            f"asarray: expected numbers or bools: type={type(values).__name__!r}; use a "
+            "Series for strings and for values with None"
+        )
+    return _core.from_array(array, "asarray")[0], False
+
+
+def _days(values: Any) -> bool:
+    """Tell whether an array of times counts days, which are 32-bit here."""
+    return bool(values.dtype.name == "datetime64[D]")
+
+
+def _refuse_mask(values: Any, op: str) -> None:
+    if type(values).__module__.startswith("numpy.ma"):
+        raise UnsupportedError(
+            f"{op}: masked arrays are not supported: type='MaskedArray'; fill it first: "
+            "x.filled(value)"
+        )
+
+
+def _is_numpy_backed(values: Any) -> bool:
+    dtypes = [values.dtype] if hasattr(values, "dtype") else getattr(values, "dtypes", ())
+    return all(type(dtype).__module__.startswith("numpy") for dtype in dtypes)
+
+
+def _pandas_array(values: Any) -> tuple[_core.Tensor, bool]:
+    # pandas exposes its blocks as read-only, yet writes to them itself.
+    array = values.to_numpy()
+    if array.flags.owndata:
+        _core.record_copy("asarray", "pandas columns gathered into one array", array.nbytes, False)
+    return _core.from_array(array, "asarray")[0], True
+
+
+def column_from(
+    values: Any, op: str = "Series", dtype: str | None = None
+) -> tuple[_core.Column, bool]:
+    """Adopt a column of another library, or build one of `dtype` from a list of Python values.
+
+    The second value tells whether another owner may still write to the memory.
+    """
+    if isinstance(values, list | tuple | range):
+        return _list_column(values, op, dtype), False
+    kind = getattr(getattr(values, "dtype", None), "kind", None)
+    if hasattr(values, "__array_interface__"):
+        if kind in ("O", "U", "T"):
+            return _objects(values, op), False
+        _refuse_mask(values, op)
+        return _array_column(values, op)
+    module = type(values).__module__.partition(".")[0]
+    if module == "pandas" and kind in tuple("biufMm") and _is_numpy_backed(values):
+        # pandas exposes its blocks as read-only, yet writes to them itself.
+        return _array_column(values.to_numpy(), op)[0], True
+    if module == "pandas" and type(values).__name__ == "Categorical":
+        from headrace.series.categorical import of_pandas
+
+        return of_pandas(values)._value(), False
+    if _has_arrow(values):
+        return _arrow_column(values, op), False
+    if hasattr(values, "__dlpack__"):
+        tensor, live = _core.from_dlpack(values, op)
+        return _core.column_of(tensor, op), live
+    if not isinstance(values, str) and _has_buffer(values):
+        return _array_column(values, op)
+    if hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set):
+        return _list_column(list(values), op, dtype), False
+    raise TypeMismatchError(
+        f"{op}: cannot build a column from this type: type={type(values).__name__!r}; "
+        "pass a list, an array, or an Arrow or pandas column"
+    )
+
+
+def _is_numpy_time(value: Any) -> bool:
+    return type(value).__module__ == "numpy" and type(value).__name__ == "datetime64"
+
+
+def _numpy_durations(values: Any, op: str, dtype: str | None) -> Any:
+    """A NumPy array from a list with a timedelta64, in a unit that columns support."""
+    import numpy as np
+
+    spans = [np.timedelta64("NaT") if value is None else np.timedelta64(value) for value in values]
+    for span in spans:
+        refuse_months(span, op)
+    return np.array(spans).astype(dtype) if dtype else np.array(spans)
+
+
+def _python_values(values: Any, dtype: str | None = None) -> _core.Column:
+    """A column of Python values; among strings and times, NaN and pandas' markers are null."""
+    try:
+        return _core.column_from_list(values, dtype)
+    except (TypeMismatchError, RuntimeError):  # pandas' NaT looks like a Python datetime
+        plain = [None if is_missing(value) else value for value in values]
+        if all(p is v for p, v in zip(plain, values, strict=True)):
+            raise
+        return _core.column_from_list(plain, dtype)
+
+
+def _list_column(values: Any, op: str, dtype: str | None) -> _core.Column:
+    first = next((value for value in values if value is not None), None)
+    if type(first).__module__ == "numpy" and type(first).__name__ == "timedelta64":
+        return _array_column(_numpy_durations(values, op, dtype), op)[0]
+    timely = isinstance(first, datetime.date) or _is_numpy_time(first)
+    if not timely or not any(_is_numpy_time(value) for value in values):
+        return _python_values(values, dtype)
+    import numpy as np
+
+    times = [np.datetime64("NaT") if value is None else np.datetime64(value) for value in values]
+    if dtype is None:  # NumPy finds the common unit
+        return _array_column(np.array(times), op)[0]
+    made = [time.astype("datetime64[D]" if dtype == "date" else dtype) for time in times]
+    for row, (time, exact) in enumerate(zip(made, times, strict=True)):
+        if time != exact and not np.isnat(exact):
+            raise InvalidArgumentError(
+                f"{op}: the dtype cannot hold this time exactly: row={row}, value='{exact}', "
+                f"dtype={dtype!r}; use a finer unit"
+            )
+    return _array_column(np.array(made), op)[0]
+
+
+def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
+    if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
+        days = _core.from_array(values.view("int64"), op)[0]
+        return _core.dates_of_days(days, op), False
+    if getattr(getattr(values, "dtype", None), "kind", None) == "m" and not (
+        values.dtype.name.endswith("s]")  # days, hours, minutes
+    ):
+        refuse_months(values, op)
+        seconds = values.astype("timedelta64[s]")
+        _core.record_copy(op, f"{values.dtype.name} converted to seconds", seconds.nbytes, False)
+        values = seconds
+    tensor, live = _core.from_array(values, op)
+    return _core.column_of(tensor, op), live
+
+
+def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
+    if values.ndim != 1:
+        raise TypeMismatchError(f"{op}: expected a 1-D array: dimensions={values.ndim}")
+    _core.record_copy(op, "NumPy objects converted to values", values.nbytes, False)
+    return _python_values(values.tolist())
+
+
+def column_node(
+    values: Any, op: str = "Series", domain: int = 0, dtype: str | None = None
+) -> _core.Node:
+    """Make the plan node of a column."""
+    from headrace.lazy.handle import Deferred
+
+    if isinstance(values, Deferred):
+        node = values._node
+        return node if node.form == "column" else _core.as_column(node)
+    column, live = column_from(values, op, dtype)
+    return _core.data(column, "", domain, live)
+
+
+def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[Any, Any]:
+    """A column as a NumPy array; conversions are recorded in the ledger."""
+    import numpy as np
+
+    if column.dtype in ("string", "category"):
+        reason = f"{'strings' if column.dtype == 'string' else 'categories'} converted to objects"
+        _core.record_copy(op, reason, column.nbytes, False)
+        result = np.empty(column.num_rows, dtype=object)
+        result[:] = column.to_list()
+        return result
+    if column.dtype == "date":
+        return np.asarray(column.days(op)).view("datetime64[D]")
+    if column.dtype.startswith("decimal"):
+        _core.record_copy(op, "decimals converted to objects", column.nbytes, False)
+        result = np.empty(column.num_rows, dtype=object)
+        result[:] = column.to_list()
+        return result
+    if zone_in(column.dtype):
+        _core.record_copy(op, "zoned times converted to objects", column.num_rows * 8, False)
+        result = np.empty(column.num_rows, dtype=object)
+        result[:] = column.to_list()
+        return result
+    return np.asarray(column.dense(op))
+
+
+def _is_view(value: _core.Column | _core.Tensor) -> bool:
+    return isinstance(value, _core.Tensor) or not (
+        value.null_count
+        or value.dtype in ("bool", "string", "date", "category")
+        or value.dtype.startswith("decimal")
+        or zone_in(value.dtype)
+    )
+
+
+def to_ndarray(
+    value: _core.Column | _core.Tensor,
+    dtype: npt.DTypeLike | None = None,
+    copy: bool | None = None,
+) -> np.ndarray[Any, Any]:
+    """Implement ``__array__``: `copy` False refuses a copy, None allows one."""
+    import numpy as np
+
+    converts = dtype is not None and str(np.dtype(dtype)) != value.dtype
+    if copy is False and (converts or not _is_view(value)):
+        raise ExchangeError(
+            f"__array__: a copy is needed: dtype={value.dtype!r}; pass copy=None or copy=True"
+        )
+    if isinstance(value, _core.Tensor):
+        result = np.asarray(value)
+    else:
+        result = column_to_ndarray(value, "__array__")
+    if converts:
+        target = np.dtype(dtype)
+        reason = f"dtype {value.dtype} to {target.name}"
+        _core.record_copy("__array__", reason, result.size * target.itemsize, True)
+        return result.astype(target)
+    if copy and _is_view(value):
+        _core.record_copy("__array__", "copy=True", result.nbytes, True)
+        return result.copy()
+    return result
+
+
+def column_to_pandas(column: _core.Column, name: str | None) -> Any:
+    """A pandas series on the same memory, with NumPy's dtype if there are no nulls."""
+    import pandas as pd
+
+    if zone := zone_in(column.dtype):
+        node = _core.retype(_core.data(column), f"{column.dtype.partition(',')[0]}]")
+        _core.force([node])
+        utc = column_to_pandas(node.value(), name)
+        return utc.dt.tz_localize("UTC").dt.tz_convert(zone_of(zone))
+    if _is_view(column) or column.dtype.startswith(("datetime64", "timedelta64")):
+        return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
+    if column.dtype == "category":
+        return pd.Series(_pandas_categories(column), name=name, copy=False)
+    import pyarrow as pa
+
+    if column.dtype == "string":  # pandas has no dtype for string views
+        _core.record_copy("to_pandas", "strings converted to pandas strings", column.nbytes, False)
+        texts = pa.array(column).cast(pa.large_string())
+        return pd.Series(texts, name=name, dtype="str", copy=False)
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(column)), name=name, copy=False)
+
+
+def _pandas_categories(column: _core.Column) -> Any:
+    """A pandas categorical: its codes are -1 for null and as narrow as possible."""
+    import numpy as np
+    import pandas as pd
+
+    categories = pd.Index(column.categories.to_list(), dtype="str")
+    width = np.min_scalar_type(-max(len(categories), 1)).itemsize
+    _core.record_copy(
+        "to_pandas", "codes converted to pandas codes", column.num_rows * width, False
+    )
+    codes = _core.elementwise("fill_null", [_core.data(column.codes), _core.scalar(-1)])
+    _core.force([codes])
+    return pd.Categorical.from_codes(
+        np.asarray(codes.value()), categories, ordered=column.is_ordered
+    )
+
+
+def from_dlpack(values: Any) -> Array:
+    """Share the memory of an object with ``__dlpack__``; nothing is copied.
+
+    Parameters
+    ----------
+    values : object
+        A tensor of PyTorch, JAX, NumPy or another library, in host-readable memory.
+
+    Returns
+    -------
+    Array
+        On the same memory.
+
+    Raises
+    ------
+    DeviceError
+        For GPU memory in a build without CUDA.
+    UnsupportedError
+        For a dtype that Headrace does not have.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> import numpy as np
+    >>> hr.from_dlpack(np.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    from headrace.array.array import Array
+    from headrace.lazy.handle import mark
+
+    mark("from_dlpack")
+    if not hasattr(values, "__dlpack__") and type(values).__name__ != "PyCapsule":
+        raise TypeMismatchError(
+            "from_dlpack: the object does not support DLPack: "
+            f"type={type(values).__name__!r}; pass an object with __dlpack__, or use "
+            "asarray"
+        )
+    return Array(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
+
+
+def from_arrow(values: Any) -> DataFrame | Series:
+    """Share the memory of an Arrow object: a frame for a table, else a series.
+
+    Parameters
+    ----------
+    values : object
+        Anything with ``__arrow_c_array__`` or ``__arrow_c_stream__``: tables and columns of
+        pyarrow, Polars, pandas, DuckDB. With ``__arrow_c_device_array__`` numbers, bools and times
+        on a GPU are shared there.
+
+    Returns
+    -------
+    DataFrame or Series
+        On the same memory. Offset strings get views, string dictionaries become categories (32-bit
+        codes are shared) and chunks are joined: the ledger records these copies.
+
+    Raises
+    ------
+    UnsupportedError
+        For an unsupported format; names the column and an alternative.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> import pyarrow as pa
+    >>> hr.from_arrow(pa.table({"x": [1, 2]})).columns
+    ['x']
+    """
+    from headrace.frame.dataframe import DataFrame
+    from headrace.lazy.handle import mark
+    from headrace.series.series import Series
+
+    mark("from_arrow")
+    if not _has_arrow(values):
+        raise TypeMismatchError(
+            "from_arrow: the object does not support Arrow: "
+            f"type={type(values).__name__!r}; pass an object with __arrow_c_array__ or "
+            "__arrow_c_stream__"
+        )
+    columns = _arrow_columns(values, "from_arrow")
+    made = [columns.column(i, "from_arrow") for i in range(len(columns.names))]
+    if not columns.is_table:
+        return Series(_core.data(made[0]), columns.names[0] or None)
+    return DataFrame._from_table(_core.Table(columns.names, made))
+
+
+def from_pandas(values: Any) -> DataFrame | Series:
+    """Share the memory of a pandas frame or series where its layout allows.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame or pandas.Series
+        Numbers and naive times are shared; strings, categories, zoned times and nullable columns
+        come through Arrow. NaT becomes null.
+
+    Returns
+    -------
+    DataFrame or Series
+        The index becomes labels, kept as columns. An unnamed one is called ``"index"``, or dropped
+        if it holds integers (positions).
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> import pandas as pd
+    >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]}, index=["a", "b"])).x.to_dict()
+    {'a': 1.5, 'b': 2.5}
+    """
+    from headrace.frame.apply import came_back
+    from headrace.frame.dataframe import DataFrame
+    from headrace.lazy.handle import mark
+    from headrace.rows import counts_rows, pandas_labels, picked_domain
+    from headrace.series.series import Series
+
+    mark("from_pandas")
+    came_back("from_pandas", values)
+    if type(values).__module__.partition(".")[0] != "pandas":
+        raise TypeMismatchError(
+            f"from_pandas: expected a pandas object: type={type(values).__name__!r}; use "
+            "DataFrame or Series"
+        )
+    if not hasattr(values, "columns"):
+        return Series(values)
+    if labels := pandas_labels(values):
+        known = values.columns.intersection(labels).tolist()
+        if known:
+            raise InvalidArgumentError(
+                f"from_pandas: an index level has the name of a column: name={known[0]!r}; "
+                "use reset_index(drop=True), or rename one"
+            )
+        table = from_pandas(values.reset_index(names=labels))
+        assert isinstance(table, DataFrame)
+        return table.set_index(labels, drop=True)
+    names = [str(name) for name in values.columns]
+    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    if repeated:
+        raise InvalidArgumentError(
+            f"from_pandas: duplicate column name: name={repeated[0]!r}; rename one"
+        )
+    domain = _core.new_domain() if counts_rows(values) else picked_domain()
+    nodes: dict[str, _core.Node] = {}
+    for i, name in enumerate(names):
+        column = values.iloc[:, i]
+        if _is_numpy_backed(column) and column.dtype.kind in "biufMm":
+            nodes[name] = column_node(column, "from_pandas", domain)
+        else:  # as a table, so that errors name the column
+            columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")
+            nodes[name] = _core.data(columns.column(0, "from_pandas"), "", domain)
+    return DataFrame._of(nodes)
+
+
+__all__ = ["from_arrow", "from_dlpack", "from_pandas"]

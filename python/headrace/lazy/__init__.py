@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handles on plan nodes, profiles of plans, and Python functions traced to plans."""

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of arrays and series: a handle on a plan node, operators, NumPy protocols."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from headrace import _core
+from headrace.dtypes import DType, dtype_word
+from headrace.errors import TypeMismatchError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from headrace.array.array import Array
+    from headrace.frame.dataframe import DataFrame
+    from headrace.lazy.profile import Explanation
+
+
+#: Tell the engine the operator and the user's line that the next nodes belong to.
+mark = _core.mark
+
+_UFUNC_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "minimum": "min",
+    "maximum": "max",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+
+#: The largest power of ten that fits in int64.
+_GREATEST_UNIT = 10**18
+#: Of a float64, before or after the decimal point.
+_MOST_DIGITS = 308
+
+
+class Deferred(_core.BufferSource):
+    """A lazy value: it is evaluated when used, and keeps its result."""
+
+    __slots__ = ("__weakref__", "_node")
+    _kind: ClassVar[str] = "value"
+    # Above ndarray's 0, so that ndarray + ours dispatches to us.
+    __array_priority__ = 1000.0
+
+    def __init__(self, node: _core.Node) -> None:
+        super().__init__()
+        self._node = node
+
+    def _like(self, node: _core.Node) -> Any:
+        """A handle on the result of an operation."""
+        return type(self)(node)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type, known before anything runs.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 4]).dtype
+        dtype('int64')
+        """
+        return DType(self._node.dtype)
+
+    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
+        """The steps that evaluation would take, with the number of passes over the data.
+
+        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
+        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
+        """
+        from headrace.lazy.profile import explain
+
+        return explain([self._node], analyze, passes)
+
+    # ---- devices ---------------------------------------------------------------------------------
+    def to(self, device: str) -> Self:
+        """Copy the values to a device, where further work runs; the ledger records the copy.
+
+        Parameters
+        ----------
+        device : str
+            ``"cuda"`` (or ``"cuda:1"``), ``"cpu"``, or ``"sim"``, the simulated device that
+            ``HEADRACE_DEVICE=sim`` opens.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such device.
+
+        Notes
+        -----
+        Operations without a kernel there run on the host between two copies, listed by
+        `hr.fallbacks`. Exports to NumPy, pandas and Arrow copy the values back;
+        ``__cuda_array_interface__`` and DLPack share them where they are.
+
+        Examples
+        --------
+        >>> import headrace as hr
+        >>> hr.asarray([1.0, 2.0]).to("cpu").sum().item()
+        3.0
+        """
+        mark("to")
+        moved: Self = self._like(_core.to(self._node, device))
+        return moved
+
+    @property
+    def device(self) -> str:
+        """Where the values live, ``"host"``, ``"cuda:0"`` or ``"sim:0"``; evaluates them."""
+        _core.force([self._node])
+        return _core.place_of(self._node)
+
+    # ---- other libraries -------------------------------------------------------------------------
+    def _value(self) -> Any:
+        """The engine's column or tensor, on the host; evaluates it."""
+        _core.force([self._node])
+        return self._node.value()
+
+    def _value_there(self) -> Any:
+        """The same, on its device."""
+        _core.force([self._node])
+        return _core.value_there(self._node)
+
+    def _buffer_value(self) -> Any:
+        """Memory for the buffer protocol, which Numba and others try first."""
+        if self.device != "host":
+            raise BufferError(
+                f"buffer: the data is on a device: place={self.device!r}; use to('cpu')"
+            )
+        return self._value()
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        there = self._value_there() if _core.cuda_device_count() else None
+        if not isinstance(there, _core.Tensor):
+            raise AttributeError(
+                "__cuda_array_interface__: only available for arrays on a CUDA device"
+            )
+        return there.__cuda_array_interface__
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        # The memory must live as long as the array, which a copy of device data would not; NumPy #
+        # falls back to `__array__`, whose result owns it.
+        if self.device != "host":
+            raise AttributeError("__array_interface__: only available for data in host memory")
+        interface: dict[str, Any] = self._value().__array_interface__
+        return interface
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        from headrace.interop.exchange import to_ndarray
+
+        return to_ndarray(self._value(), dtype, copy)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._value_there().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device: tuple[int, int] = self._value_there().__dlpack_device__()
+        return device
+
+    # ---- copies and pickle -----------------------------------------------------------------------
+    def __copy__(self) -> Self:
+        copy: Self = self._like(self._node)
+        return copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()  # the values are immutable
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from headrace.interop.sharing import reduced
+
+        return reduced(self, protocol)
+
+    # ---- element-wise ----------------------------------------------------------------------------
+    def _elementwise(self, op: str, *values: Any) -> Self:
+        node = _core.apply(op, values)
+        if node is None:
+            return NotImplemented  # type: ignore[no-any-return]
+        best: Any = self
+        for value in values:  # an array combined with a column is a column
+            if isinstance(value, Deferred) and value._kind == "series":
+                best = value
+                break
+        made: Self = best._like(node)
+        return made
+
+    def astype(self, dtype: npt.DTypeLike) -> Self:
+        """Convert to another dtype; may copy, which the ledger records.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.7, -2.2]).astype("int64").tolist()
+        [1, -2]
+        """
+        word = dtype_word(dtype)
+        if word == self._node.dtype:
+            return self
+        mark("cast")
+        converted: Self = self._like(_core.elementwise("cast", [self._node], word))
+        return converted
+
+    def __add__(self, other: Any) -> Self:
+        return self._elementwise("add", self, other)
+
+    def __radd__(self, other: Any) -> Self:
+        return self._elementwise("add", other, self)
+
+    def __sub__(self, other: Any) -> Self:
+        return self._elementwise("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self._elementwise("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Self:
+        return self._elementwise("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self._elementwise("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Self:
+        return self._elementwise("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self._elementwise("divide", other, self)
+
+    def __floordiv__(self, other: Any) -> Self:
+        return self._elementwise("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return self._elementwise("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Self:
+        return self._elementwise("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Self:
+        return self._elementwise("remainder", other, self)
+
+    def __pow__(self, other: Any) -> Self:
+        return self._elementwise("power", self, other)
+
+    def __rpow__(self, other: Any) -> Self:
+        return self._elementwise("power", other, self)
+
+    def __and__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_and", self, other)
+
+    def __rand__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_and", other, self)
+
+    def __or__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_or", self, other)
+
+    def __ror__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_or", other, self)
+
+    def __xor__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_xor", other, self)
+
+    def __invert__(self) -> Self:
+        return self._elementwise("invert", self)
+
+    def __neg__(self) -> Self:
+        return self._elementwise("negative", self)
+
+    def __pos__(self) -> Self:
+        return self
+
+    def __abs__(self) -> Self:
+        return self._elementwise("abs", self)
+
+    def __eq__(self, other: object) -> Self:  # type: ignore[override]
+        return self._elementwise("equal", self, other)
+
+    def __ne__(self, other: object) -> Self:  # type: ignore[override]
+        return self._elementwise("not_equal", self, other)
+
+    def __lt__(self, other: Any) -> Self:
+        return self._elementwise("less", self, other)
+
+    def __le__(self, other: Any) -> Self:
+        return self._elementwise("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Self:
+        return self._elementwise("greater", self, other)
+
+    def __ge__(self, other: Any) -> Self:
+        return self._elementwise("greater_equal", self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def abs(self) -> Self:
+        """Absolute values.
+
+        >>> import headrace as hr
+        >>> hr.Series([-2, 5]).abs().to_list()
+        [2, 5]
+        """
+        return self._elementwise("abs", self)
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Self:
+        """Limit values to [`lower`, `upper`].
+
+        >>> import headrace as hr
+        >>> hr.asarray([1, 5]).clip(2, 4).tolist()
+        [2, 4]
+        """
+        result = self
+        if lower is not None:
+            result = result._elementwise("maximum", result, lower)
+        if upper is not None:
+            result = result._elementwise("minimum", result, upper)
+        return result
+
+    def round(self, decimals: int = 0) -> Self:
+        """Round to a number of digits, halves to even as in NumPy.
+
+        Integers change only for negative digits; non-numeric values are unchanged.
+
+        >>> import headrace as hr
+        >>> hr.Series([0.125, 2.5]).round(1).to_list()
+        [0.1, 2.5]
+        """
+        if self._node.dtype.startswith("decimal"):
+            rounded: Self = self._like(_core.decimal_round(self._node, decimals))
+            return rounded
+        if self.dtype.kind != "f":
+            whole = self.dtype.kind in "iu" and decimals < 0
+            return self._round_whole(10 ** min(-decimals, _MOST_DIGITS)) if whole else self
+        if decimals == 0:
+            return self._elementwise("rint", self)
+        if abs(decimals) > _MOST_DIGITS:
+            return self if decimals > 0 else self * 0
+        factor = 10.0 ** abs(decimals)
+        return (
+            (self * factor).round() / factor if decimals > 0 else (self / factor).round() * factor
+        )
+
+    def _round_whole(self, unit: int) -> Self:
+        """Round integers to multiples of `unit`, halves to even."""
+        if unit > _GREATEST_UNIT:
+            return self * 0
+        dtype = str(self.dtype)
+        wide = self if dtype == "uint64" else self.astype("int64")
+        count = wide // unit
+        rest = wide - count * unit
+        half = unit // 2
+        up = (rest > half) | (rest._elementwise("equal", rest, half) & (count % 2).astype("bool"))
+        return ((count + up) * unit).astype(dtype)
+
+    def is_nan(self) -> Self:
+        """True where the value is NaN (a null is not NaN).
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.is_nan().to_list()
+        [False, None, True]
+        """
+        return self._elementwise("isnan", self)
+
+    # ---- reductions ------------------------------------------------------------------------------
+    def _reduce(self, kind: str, ddof: int = 0, skip_nan: bool = False) -> Array:
+        from headrace.array.array import Array
+
+        mark(kind)
+        return Array(_core.reduction(kind, self._node, ddof, skip_nan))
+
+    # ---- NumPy's protocols -----------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        name = ufunc.__name__
+        if method == "reduce" and len(inputs) == 1 and name in _UFUNC_REDUCTIONS:
+            options = {word: v for word, v in kwargs.items() if word == "axis" or v is not None}
+            axis = options.pop("axis", 0)
+            if not options:
+                reduce: Callable[..., Any] = getattr(inputs[0], _UFUNC_REDUCTIONS[name])
+                return reduce() if axis is None or inputs[0].ndim == 1 else reduce(axis=axis)
+        if method == "__call__" and not kwargs and name in _core.elementwise_ops():
+            return self._elementwise(name, *inputs)
+        others = (type(value) for value in inputs if not isinstance(value, Deferred))
+        if any(
+            getattr(kind, "__array_ufunc__", None) not in (None, _plain_ufunc()) for kind in others
+        ):
+            return NotImplemented  # another library may support it
+        call = name if method == "__call__" else f"{name}.{method}"
+        words = "".join(f" with {word}=" for word in kwargs)
+        raise UnsupportedError(
+            f"{call}: not supported by Headrace{words}: type={type(self).__name__!r}; "
+            "convert with to_numpy() first"
+        )
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        from headrace.array.array_function import FUNCTIONS
+
+        implementation = FUNCTIONS.get(func.__name__)
+        if implementation is not None:
+            return implementation(*args, **kwargs)
+        if not all(issubclass(kind, Deferred) or kind.__module__ == "numpy" for kind in types):
+            return NotImplemented
+        raise UnsupportedError(
+            f"{func.__name__}: not supported by Headrace: type={type(self).__name__!r}; "
+            "convert with to_numpy() first"
+        )
+
+
+def _plain_ufunc() -> Any:
+    import numpy as np
+
+    return np.ndarray.__array_ufunc__
+
+
+def eval(*values: Deferred | DataFrame) -> None:
+    """Evaluate `values` together, in as few passes as the plan finds.
+
+    Using a value evaluates it too; `eval` is for several at once, or to choose the moment.
+
+    Parameters
+    ----------
+    *values : Array, Series or DataFrame
+        They keep their results.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> x = hr.asarray([1.0, 3.0])
+    >>> low, high = x.min(), x.max()
+    >>> hr.eval(low, high)
+    """
+    mark("eval")
+    nodes: list[_core.Node] = []
+    for value in values:
+        if isinstance(value, Deferred):
+            nodes.append(value._node)
+        elif hasattr(value, "_nodes"):
+            nodes += value._nodes.values()
+        else:
+            raise TypeMismatchError(
+                f"eval: expected an array, a series or a frame: type={type(value).__name__!r}"
+            )
+    _core.force(nodes)

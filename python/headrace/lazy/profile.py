@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cost of each step of a plan: `hr.profile()` and `explain(analyze=True)`."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError
+from headrace.io.atomic_write import write_file
+from headrace.memory.tables import html_table, size_text, text_table
+
+
+class ProfileStep(NamedTuple):
+    """One step of a plan."""
+
+    op: str
+    line: str
+    note: str  #: the operator's note on its work, ``"row groups 3 of 40"``
+    begin_ns: int
+    end_ns: int
+    rows: int
+    result_bytes: int
+    used_bytes: int  #: memory in use at its end
+    memory_bytes: int  #: its peak memory
+    written_bytes: int
+    fetched_bytes: int
+
+    @property
+    def seconds(self) -> float:
+        """Duration."""
+        return (self.end_ns - self.begin_ns) / 1e9
+
+
+class DeviceSpan(NamedTuple):
+    """Work of an operator on a device stream, or a copy."""
+
+    op: str
+    place: str
+    stream: int
+    begin_ns: int
+    end_ns: int
+    bytes: int  #: copied between host and device
+
+
+class Profile:
+    """The steps that ran in a ``with hr.profile()`` block, as a text or HTML table.
+
+    Attributes
+    ----------
+    steps : list of ProfileStep
+        In order of completion; a snapshot while the block runs.
+    device_spans : list of DeviceSpan
+        Work on device streams, by the device clock.
+    """
+
+    _HEADER = (
+        *("operator", "line", "ms", "share", "rows", "result"),
+        *("held", "in memory", "to disk", "back"),
+    )
+
+    def __init__(self) -> None:
+        self._recorder: _core.StepRecorder | None = None
+        self._devices: _core.DeviceRecorder | None = None
+        self._steps: list[ProfileStep] = []
+        self._spans: list[DeviceSpan] = []
+
+    def __enter__(self) -> Self:
+        self._recorder, self._devices = _core.StepRecorder(), _core.DeviceRecorder()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._steps, self._spans = self.steps, self.device_spans
+        self._recorder = self._devices = None
+
+    @property
+    def steps(self) -> list[ProfileStep]:
+        """The steps so far."""
+        if self._recorder is None:
+            return self._steps
+        return [ProfileStep(*step) for step in self._recorder.steps()]
+
+    @property
+    def device_spans(self) -> list[DeviceSpan]:
+        """Device work so far; waits for its completion."""
+        if self._devices is None:
+            return self._spans
+        return [DeviceSpan(*span) for span in self._devices.spans()]
+
+    @property
+    def seconds(self) -> float:
+        """Total of all steps."""
+        return sum(step.seconds for step in self.steps)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        whole = self.seconds or 1.0
+        return [
+            (
+                step.op,
+                step.line,
+                f"{step.seconds * 1e3:.2f}",
+                f"{step.seconds / whole:.0%}",
+                f"{step.rows:,}",
+                size_text(step.result_bytes),
+                size_text(step.memory_bytes),
+                size_text(step.used_bytes),
+                size_text(step.written_bytes) if step.written_bytes else "",
+                size_text(step.fetched_bytes) if step.fetched_bytes else "",
+            )
+            for step in self.steps
+        ]
+
+    def __repr__(self) -> str:
+        total = f"{len(self.steps)} steps in {self.seconds * 1e3:.2f} ms"
+        return f"{text_table(self._HEADER, self._rows())}\n{total}" if self.steps else total
+
+    def _repr_html_(self) -> str:
+        return html_table(self._HEADER, self._rows())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a trace for Perfetto (ui.perfetto.dev) and Chrome's about:tracing.
+
+        One bar per step with line, rows and bytes, a curve of memory in use, and one track per
+        device stream with its kernels and copies.
+        """
+        events: list[dict[str, Any]] = [
+            {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "headrace"}}
+        ]
+        rows: dict[tuple[str, int], int] = {}
+        for span in self.device_spans:
+            row = rows.setdefault((span.place, span.stream), len(rows) + 2)
+            bar = {"ph": "X", "name": span.op, "cat": "device", "pid": 1, "tid": row}
+            begin, end = span.begin_ns / 1e3, span.end_ns / 1e3
+            named: dict[str, Any] = {"bytes": span.bytes} if span.bytes else {}
+            events.append(bar | {"ts": begin, "dur": end - begin, "args": named})
+        for (place, _), row in rows.items():
+            named_row = {"name": f"{place} stream {row - 1}"}
+            thread = {"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": named_row}
+            events.append(thread)
+        for step in self.steps:
+            begin, end = step.begin_ns / 1e3, step.end_ns / 1e3
+            named = {
+                "line": step.line,
+                "rows": step.rows,
+                "result_bytes": step.result_bytes,
+                "memory_bytes": step.memory_bytes,
+            }
+            if step.note:
+                named["note"] = step.note
+            if step.written_bytes or step.fetched_bytes:
+                named |= {"to_disk": step.written_bytes, "back": step.fetched_bytes}
+            bar = {"ph": "X", "name": step.op, "cat": "plan", "pid": 1, "tid": 1}
+            events.append(bar | {"ts": begin, "dur": end - begin, "args": named})
+            used = {"used_bytes": step.used_bytes}
+            events.append({"ph": "C", "name": "memory", "pid": 1, "ts": end, "args": used})
+        trace = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+        write_file("save", path, trace)
+
+
+def profile() -> Profile:
+    """Record each step of a plan inside the ``with`` block, in all threads.
+
+    Returns
+    -------
+    Profile
+        A table of operators, lines, times, rows and bytes; `save` writes it for Perfetto.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> with hr.profile() as seen:
+    ...     hr.eval(hr.asarray([1.0, 2.0]) + 1)
+    >>> seen.steps[0].op, seen.steps[0].rows
+    ('add', 2)
+
+    Notes
+    -----
+    With ``HEADRACE_NVTX=1`` each step is also an NVTX range, for Nsight Systems and Nsight Compute;
+    a path as value names the library if it is not on the search path.
+    """
+    return Profile()
+
+
+class Guess(NamedTuple):
+    """The prediction of a step's result and cost before it ran; None if unknown."""
+
+    rows: int | None
+    result_bytes: int | None
+    seconds: float | None
+    memory_bytes: int | None
+
+
+class ExplainedStep(NamedTuple):
+    """One step of a plan that ran."""
+
+    predicted: Guess
+    measured: ProfileStep
+
+
+class Explanation(str):
+    """The steps of a plan: text, and a table in a notebook.
+
+    Attributes
+    ----------
+    steps : list of ExplainedStep
+        Prediction and measurement of each step; empty unless the plan was analysed.
+    """
+
+    steps: list[ExplainedStep]
+
+    _HEADER = ("step", "what", "yields", "passes", "line")
+    _FIGURES = ("", "rows", "result", "ms", "held", "to disk", "back", "told")
+
+    def __new__(cls, text: str, steps: Sequence[ExplainedStep] = ()) -> Self:
+        """The plan's text with the figures of its steps."""
+        made = super().__new__(cls, text)
+        made.steps = list(steps)
+        return made
+
+    def _repr_html_(self) -> str:
+        first, *lines = self.rstrip("\n").split("\n")
+        rows = []
+        for line in lines:
+            what, *rest = line.strip().split(" | ")
+            number, _, does = what.partition(" ")
+            does, _, yields = does.rpartition(" -> ")
+            passes = rest[0].removeprefix("passes ") if rest else ""
+            where = rest[1] if len(rest) > 1 and " ms, " not in rest[1] else ""
+            rows.append((number, does or what, yields, passes, where))
+        table = html_table(self._HEADER, rows) if rows else ""
+        return f"<p>{html.escape(first)}</p>{table}{self._figures()}"
+
+    def _figures(self) -> str:
+        """A table of predictions and measurements."""
+        rows: list[tuple[str, ...]] = []
+        for number, (guess, step) in enumerate(self.steps, 1):
+            rows.append((f"#{number} predicted", *_texts(*guess), "", "", ""))
+            moved = (step.written_bytes, step.fetched_bytes)
+            measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
+            rows.append(
+                ("measured", *measured, *(size_text(m) if m else "" for m in moved), step.note)
+            )
+        return html_table(self._FIGURES, rows) if rows else ""
+
+
+def _texts(
+    rows: int | None, result: int | None, seconds: float | None, memory: int | None
+) -> tuple[str, str, str, str]:
+    """Rows, bytes, milliseconds and bytes, formatted; "?" if unknown."""
+    return (
+        "?" if rows is None else f"{rows:,}",
+        "?" if result is None else size_text(result),
+        "?" if seconds is None else f"{seconds * 1e3:.2f}",
+        "?" if memory is None else size_text(memory),
+    )
+
+
+def _sentence(texts: tuple[str, str, str, str]) -> str:
+    rows, result, time, memory = texts
+    return f"{time} ms, {rows} rows, {result}, {memory} held"
+
+
+def _told(step: ProfileStep, guess: Guess) -> str:
+    """A step's measurement and prediction."""
+    measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
+    disk = step.written_bytes + step.fetched_bytes
+    return (
+        f" | {_sentence(measured)} (predicted {_sentence(_texts(*guess))})"
+        f", {size_text(step.used_bytes)} in memory"
+        + (f", {step.note}" if step.note else "")
+        + (f", {size_text(disk)} moved" if disk else "")
+    )
+
+
+def explain(nodes: list[_core.Node], analyze: bool, passes: bool = False) -> Explanation:
+    """The plan as text; `analyze` runs it and reports each step."""
+    if passes:
+        if analyze:
+            raise InvalidArgumentError("explain: pass either analyze=True or passes=True")
+        return Explanation(_core.explain_passes(nodes))
+    text, _, _, sizes = _core.explain(nodes)
+    if not analyze:
+        return Explanation(text)
+    costs = _core.predicted_costs(nodes)
+    with profile() as seen:
+        _core.force(nodes)
+    guesses = [
+        Guess(
+            rows=None if rows < 0 else rows,
+            result_bytes=None if size < 0 else size,
+            seconds=None if time < 0 else time / 1e9,
+            memory_bytes=None if memory < 0 else memory,
+        )
+        for (rows, size), (time, memory) in zip(sizes, costs, strict=True)
+    ]
+    lines = text.split("\n")
+    steps = [ExplainedStep(*pair) for pair in zip(guesses, seen.steps, strict=False)]
+    rest = iter(steps)
+    for at, line in enumerate(lines):
+        if line.startswith("  #") and (step := next(rest, None)):
+            lines[at] += _told(step.measured, step.predicted)
+    return Explanation("\n".join(lines), steps)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calendar offsets: pandas' DateOffset and dateutil's relativedelta, neither imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace.errors import TypeMismatchError
+from headrace.rows import whole_number
+from headrace.series.rounding import STEPS
+
+_MONTHS = {"years": 12, "months": 1}
+_NANOSECONDS = {
+    "weeks": 7 * STEPS["D"],
+    "days": STEPS["D"],
+    "hours": STEPS["h"],
+    "minutes": STEPS["min"],
+    "seconds": STEPS["s"],
+    "milliseconds": STEPS["ms"],
+    "microseconds": STEPS["us"],
+    "nanoseconds": STEPS["ns"],
+}
+
+
+def calendar_span(op: str, value: Any) -> tuple[int, int] | None:
+    """The months and nanoseconds of a calendar offset; None for anything else."""
+    library, kind = type(value).__module__.partition(".")[0], type(value).__name__
+    times = 1
+    if (library, kind) == ("dateutil", "relativedelta"):
+        parts = {
+            word: part
+            for word, part in vars(value).items()
+            if word[0] != "_" and part is not None and (part or word[-1] != "s")
+        }
+    elif library == "pandas" and hasattr(value, "kwds") and hasattr(value, "normalize"):
+        times, parts = value.n, value.kwds or {"days": 1}
+        if kind != "DateOffset" or value.normalize:
+            parts = {kind: value}
+    else:
+        return None
+    if unknown := [word for word in parts if word not in _MONTHS and word not in _NANOSECONDS]:
+        raise TypeMismatchError(
+            f"{op}: this offset cannot be added to a column of times: offset={value!r}, "
+            f"unsupported={unknown[0]!r}; use a timedelta, pandas.DateOffset or "
+            f"relativedelta of {', '.join([*_MONTHS, *_NANOSECONDS])}, or dt.floor('MS') "
+            "for the start of the month"
+        )
+    months = sum(
+        whole_number(op, word, parts.get(word, 0)) * each for word, each in _MONTHS.items()
+    )
+    span = sum(round(parts.get(word, 0) * each) for word, each in _NANOSECONDS.items())
+    return times * months, times * span

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Series.cat`: categories and codes of a categorical column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError
+from headrace.lazy.handle import mark
+
+if TYPE_CHECKING:
+    from headrace.series.series import Series
+
+
+class CategoryAccessor:
+    """Accessor `Series.cat`: categories and codes of a categorical column."""
+
+    __slots__ = ("_series",)
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+
+    @property
+    def categories(self) -> Series:
+        """The distinct strings, in code order; runs the plan.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.categories.to_list()
+        ['b', 'a']
+        """
+        from headrace.series.series import Series
+
+        return Series(_core.data(self._series._value().categories))
+
+    @property
+    def codes(self) -> Series:
+        """The codes on the same memory: int32, null where the value is null (pandas: -1).
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.codes.to_list()
+        [0, 1, 0]
+        """
+        from headrace.series.series import Series
+
+        mark("codes")
+        return Series(_core.retype(self._series._node, "int32"), self._series.name)
+
+    def as_ordered(self) -> Series:
+        """The column with ordered categories, which compare and sort by that order.
+
+        >>> import headrace as hr
+        >>> size = hr.Series(["low", "high"], dtype="category").cat.as_ordered()
+        >>> size.sort_values(ascending=False).to_list()
+        ['high', 'low']
+        """
+        mark("as_ordered")
+        made: Series = self._series._like(_core.ordered_categories(self._series._node))
+        return made
+
+    def set_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
+        """The values with these categories, in this order; null where a value is not among them.
+
+        >>> import headrace as hr
+        >>> size = hr.Series(["M", "S", "L", "M"], dtype="category")
+        >>> size.cat.set_categories(["S", "M", "L"], ordered=True).sort_values().to_list()
+        ['S', 'M', 'M', 'L']
+        """
+        from headrace.frame.apply import with_rows_of
+        from headrace.frame.dataframe import DataFrame
+        from headrace.frame.indexing import plain
+        from headrace.series.series import Series
+
+        mark("set_categories")
+        names = list(new_categories)
+        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+            raise InvalidArgumentError(
+                f"set_categories: expected distinct strings: new_categories={names!r}"
+            )
+        entries = Series([*names, None], dtype="category")._node
+        if ordered:
+            entries = _core.ordered_categories(entries)
+        known = DataFrame({"key": Series(names, dtype="string"), "code": range(len(names))})
+        rows = DataFrame._of({"key": plain(self._series)._node})
+        codes = rows.merge(known, on="key", how="left").code.fill_null(len(names))
+        made = Series(_core.take(entries, codes._node))
+        found: Series = self._series._like(with_rows_of(made, self._series._node)._node)
+        return found
+
+    def reorder_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
+        """The categories in another order; raises if they are not the same ones.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.reorder_categories(["b", "a"]).cat.categories.to_list()
+        ['b', 'a']
+        """
+        now, names = self.categories.to_list(), list(new_categories)
+        if sorted(now) != sorted(names):
+            raise InvalidArgumentError(
+                "reorder_categories: expected the same categories in another order: "
+                f"categories={now}, new_categories={names}; set_categories adds and drops "
+                "categories"
+            )
+        return self.set_categories(names, ordered=ordered)
+
+    def add_categories(self, new_categories: str | Sequence[str]) -> Series:
+        """Append categories.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.add_categories(["c"]).cat.categories.to_list()
+        ['b', 'a', 'c']
+        """
+        more = [new_categories] if isinstance(new_categories, str) else list(new_categories)
+        return self.set_categories([*self.categories.to_list(), *more], ordered=self.ordered)
+
+    def remove_categories(self, removals: str | Sequence[str]) -> Series:
+        """Remove categories; their values become null.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.remove_categories(["a"]).to_list()
+        ['b', None, 'b']
+        """
+        gone = {removals} if isinstance(removals, str) else set(removals)
+        kept = [name for name in self.categories.to_list() if name not in gone]
+        return self.set_categories(kept, ordered=self.ordered)
+
+    def remove_unused_categories(self) -> Series:
+        """Keep only the categories that occur, in their order.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s[s == "b"].cat.remove_unused_categories().cat.categories.to_list()
+        ['b']
+        """
+        used = set(self._series.unique().to_list())
+        kept = [name for name in self.categories.to_list() if name in used]
+        return self.set_categories(kept, ordered=self.ordered)
+
+    def rename_categories(self, new_categories: Mapping[str, str] | Sequence[str]) -> Series:
+        """Rename categories: by ``{old: new}``, or by a list in code order.
+
+        >>> import headrace as hr
+        >>> size = hr.Series(["M", "S"], dtype="category")
+        >>> size.cat.rename_categories({"M": "medium"}).to_list()
+        ['medium', 'S']
+        """
+        now = self.categories.to_list()
+        if not isinstance(new_categories, Mapping):
+            new_categories = dict(zip(now, new_categories, strict=True))
+        names = [new_categories.get(name, name) for name in now]
+        pairs = {old: new for old, new in zip(now, names, strict=True) if old != new}
+        renamed: Series = self._series.astype("string").replace(pairs).astype("category")
+        return renamed.cat.set_categories(names, ordered=self.ordered)
+
+    def as_unordered(self) -> Series:
+        """The column with unordered categories, which compare and sort alphabetically.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.as_ordered().cat.as_unordered().cat.ordered
+        False
+        """
+        return self.set_categories(self.categories.to_list())
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the categories are ordered; runs the plan.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s.cat.ordered
+        False
+        """
+        return bool(self._series._value().is_ordered)
+
+
+def of_pandas(values: Any) -> Series:
+    """A column from a ``pandas.Categorical``; raises unless the categories are strings."""
+    import numpy as np
+
+    from headrace.series.series import Series
+
+    names = values.categories.tolist()
+    entries = Series([*names, None], dtype="category")._node
+    if values.ordered:
+        entries = _core.ordered_categories(entries)
+    codes = np.where(values.codes < 0, len(names), values.codes).astype("int64")
+    return Series(_core.take(entries, Series(codes)._node))
+
+
+def as_pandas_categories(series: Series, dtype: Any) -> Series:
+    """`astype` to a ``pandas.CategoricalDtype``: its categories in its order."""
+    names = getattr(dtype, "categories", None)
+    ordered = bool(getattr(dtype, "ordered", False))
+    made = series if series.dtype == "category" else series.astype("category")
+    if names is None and not ordered:
+        return made
+    names = sorted(made.cat.categories.to_list()) if names is None else list(names)
+    return made.cat.set_categories(names, ordered=ordered)

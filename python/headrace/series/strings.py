@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `Series.str` accessor of strings and categories."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import re
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.lazy.handle import Deferred, mark
+from headrace.rows import whole_number
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
+
+#: Special characters of a regular expression.
+_SIGNS = "\\.^$*+?{}[]|()"
+
+#: After the last character of any string.
+_PAST = 2**62
+
+
+def is_text(value: Any) -> bool:
+    """A str, or a column of strings or categories."""
+    return isinstance(value, str) or (
+        isinstance(value, Deferred) and value._node.dtype in ("string", "category")
+    )
+
+
+#: Inline letters of Python's `re` flags.
+_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
+
+
+def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> str:
+    """A pattern with inline flags, from a string or a compiled pattern."""
+    if isinstance(pat, re.Pattern):
+        flags |= pat.flags & ~re.UNICODE
+        pat = pat.pattern
+    if not isinstance(pat, str):
+        raise TypeMismatchError(f"{op}: expected a string: pattern={pat!r}")
+    if not case:
+        flags |= re.IGNORECASE
+    letters = "".join(letter for flag, letter in _FLAGS.items() if flags & flag)
+    if flags & ~sum(_FLAGS):
+        raise UnsupportedError(f"{op}: unsupported flag: flags={re.RegexFlag(flags)!r}")
+    return f"(?{letters}){pat}" if letters else pat
+
+
+class TextAccessor:
+    r"""String methods on each value of a column; null stays null.
+
+    Characters count as in Python. For categories each distinct string is processed once. Regular
+    expressions are RE2's: linear time, no lookaround and no backreferences; ``\d``, ``\w``, ``\s``
+    and ``\b`` mean ASCII, and ``$`` the very end.
+    """
+
+    __slots__ = ("_series",)
+
+    def __init__(self, series: Series) -> None:
+        if not is_text(series):
+            raise TypeMismatchError(
+                f"str: expected a string column: dtype={str(series.dtype)!r}; use "
+                "astype('string') first"
+            )
+        self._series = series
+
+    def _made(self, node: _core.Node) -> Series:
+        series: Series = self._series._like(node)
+        return series
+
+    def _test(self, test: str, pattern: Any) -> Series:
+        mark("str")
+        if not isinstance(pattern, str):
+            raise TypeMismatchError(f"{test}: expected a string: pattern={pattern!r}")
+        return self._made(_core.test_text(test, self._series._node, pattern))
+
+    def _matches(self, op: str, pat: Any, case: bool, flags: int, na: bool | None) -> Series:
+        mark("str")
+        node = _core.test_regex(op, self._series._node, _pattern(op, pat, case, flags))
+        return self._filled(self._made(node), na)
+
+    def _filled(self, found: Series, na: bool | None) -> Series:
+        return found if na is None else found.fill_null(na)
+
+    def contains(
+        self,
+        pat: str | re.Pattern[str],
+        case: bool = True,
+        flags: int = 0,
+        na: bool | None = None,
+        regex: bool = True,
+    ) -> Series:
+        """True where a string contains `pat`.
+
+        Parameters
+        ----------
+        pat : str or compiled pattern
+            A regular expression, or, without `regex`, a literal string.
+        case : bool
+            Whether to match case.
+        flags : int
+            ``re.I``, ``re.M``, ``re.S``.
+        na : bool, optional
+            The result for a null; null by default.
+        regex : bool
+            Whether `pat` is a regular expression.
+
+        Raises
+        ------
+        InvalidArgumentError
+            For a pattern that RE2 does not support.
+
+        >>> import headrace as hr
+        >>> hr.Series(["steel nut", "brass nut"]).str.contains("^st.*t$").to_list()
+        [True, False]
+        """
+        if isinstance(pat, str) and case and not flags:
+            if not regex or not any(sign in pat for sign in _SIGNS):
+                return self._filled(self._test("contains", pat), na)
+        elif isinstance(pat, str) and not regex:
+            pat = re.escape(pat)
+        return self._matches("contains", pat, case, flags, na)
+
+    def match(
+        self,
+        pat: str | re.Pattern[str],
+        case: bool = True,
+        flags: int = 0,
+        na: bool | None = None,
+    ) -> Series:
+        """True where a string starts with a match of the regular expression; see `contains`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1", "1a"]).str.match("[0-9]").to_list()
+        [False, True]
+        """
+        return self._matches("match", pat, case, flags, na)
+
+    def fullmatch(
+        self,
+        pat: str | re.Pattern[str],
+        case: bool = True,
+        flags: int = 0,
+        na: bool | None = None,
+    ) -> Series:
+        r"""True where the regular expression matches the whole string; see `contains`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1", "a12"]).str.fullmatch(r"[a-z]\d").to_list()
+        [True, False]
+        """
+        return self._matches("fullmatch", pat, case, flags, na)
+
+    def extract(
+        self, pat: str | re.Pattern[str], flags: int = 0, expand: bool = True
+    ) -> DataFrame | Series:
+        r"""The groups of the first match, as columns of a frame with the same rows.
+
+        Columns have the groups' names, or their numbers from ``"0"`` on. Null if there is no match
+        or the group did not participate. The strings are shared, not copied. With ``expand=False``
+        a single group gives a series.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1", "b22", "c"]).str.extract(r"(?P<letter>[ab])(\d+)").to_dict()
+        {'letter': ['a', 'b', None], '1': ['1', '22', None]}
+        """
+        from headrace.frame.dataframe import DataFrame
+
+        mark("str")
+        found = _core.extract_regex(self._series._node, _pattern("extract", pat, True, flags))
+        if not expand and len(found) == 1:
+            return self._made(found[0][1])
+        return DataFrame._of(dict(found))
+
+    def replace(
+        self,
+        pat: str | re.Pattern[str],
+        repl: str,
+        n: int = -1,
+        case: bool = True,
+        flags: int = 0,
+        regex: bool = False,
+    ) -> Series:
+        r"""Replace `pat` by `repl`: all matches, or the first `n` of each string.
+
+        Parameters
+        ----------
+        pat : str or compiled pattern
+            A literal string, or, with `regex`, a regular expression.
+        repl : str
+            With `regex`, ``\1``, ``\g<1>`` and ``\g<name>`` refer to groups.
+        n : int
+            Maximum number of replacements; all if negative.
+        case, flags, regex
+            As in `contains`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["a.b", "ab"])
+        >>> s.str.replace(".", "-").to_list()
+        ['a-b', 'ab']
+        >>> s.str.replace(r"(a)(.)", r"\2\1", regex=True).to_list()
+        ['.ab', 'ba']
+        """
+        mark("str")
+        if not isinstance(repl, str):
+            raise UnsupportedError(
+                f"replace: expected a string: repl={repl!r}; write groups as \\1, and pass "
+                "functions to map()"
+            )
+        node = self._series._node
+        if not regex and not isinstance(pat, re.Pattern):
+            if not isinstance(pat, str):
+                raise TypeMismatchError(f"replace: expected a string: pat={pat!r}")
+            if case and not flags:
+                return self._made(_core.replace_text(node, pat, repl, n))
+            pat, repl = re.escape(pat), repl.replace("\\", "\\\\")
+        return self._made(_core.replace_regex(node, _pattern("replace", pat, case, flags), repl, n))
+
+    def upper(self) -> Series:
+        """Upper case, as Python's ``str.upper`` (Unicode 14): ß becomes SS.
+
+        >>> import headrace as hr
+        >>> hr.Series(["straße", "ёлка", "σοφός"]).str.upper().to_list()
+        ['STRASSE', 'ЁЛКА', 'ΣΟΦΌΣ']
+        """
+        mark("str")
+        return self._made(_core.change_case("upper", self._series._node))
+
+    def lower(self) -> Series:
+        """Lower case, as Python's ``str.lower``, except that Σ is always σ.
+
+        >>> import headrace as hr
+        >>> hr.Series(["Ёлка", None, "ÀB"]).str.lower().to_list()
+        ['ёлка', None, 'àb']
+        """
+        mark("str")
+        return self._made(_core.change_case("lower", self._series._node))
+
+    def _stripped(self, op: str, left: bool, right: bool, gone: str | None) -> Series:
+        mark("str")
+        if gone is not None and not isinstance(gone, str):
+            raise TypeMismatchError(f"{op}: expected a string: to_strip={gone!r}")
+        if gone == "":
+            return self.slice()
+        return self._made(_core.strip_text(self._series._node, left, right, gone or ""))
+
+    def strip(self, to_strip: str | None = None) -> Series:
+        """Strip whitespace, or the characters of `to_strip`, at both ends; shares memory.
+
+        >>> import headrace as hr
+        >>> hr.Series([" a b ", "xax"]).str.strip(" x").to_list()
+        ['a b', 'a']
+        """
+        return self._stripped("strip", True, True, to_strip)
+
+    def lstrip(self, to_strip: str | None = None) -> Series:
+        """As `strip`, at the start only.
+
+        >>> import headrace as hr
+        >>> hr.Series(["  ab "]).str.lstrip().to_list()
+        ['ab ']
+        """
+        return self._stripped("lstrip", True, False, to_strip)
+
+    def rstrip(self, to_strip: str | None = None) -> Series:
+        """As `strip`, at the end only.
+
+        >>> import headrace as hr
+        >>> hr.Series(["  ab "]).str.rstrip().to_list()
+        ['  ab']
+        """
+        return self._stripped("rstrip", False, True, to_strip)
+
+    def cat(self, others: Any = None, sep: str = "", na_rep: str | None = None) -> Any:
+        """Concatenate row by row with other strings and `sep`; without `others`, join all rows.
+
+        Null if any string is, unless `na_rep` replaces it; joining all rows skips nulls. ``a + "-"
+        + b`` does the same.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": ["x", "y"], "b": ["1", None]})
+        >>> df.a.str.cat(df.b, sep="-").to_list(), df.a.str.cat(sep=",")
+        (['x-1', None], 'x,y')
+        """
+        from headrace.series.series import Series
+
+        mark("str")
+        if others is None:
+            texts = [na_rep if t is None else t for t in self._series.to_list()]
+            return sep.join(text for text in texts if text is not None)
+        several = isinstance(others, list | tuple) and not all(
+            isinstance(each, str | None) for each in others
+        )
+        pieces: list[Any] = []
+        for each in [self._series, *(others if several else [others])]:
+            column = Series(each)
+            if not is_text(column):
+                raise TypeMismatchError(
+                    f"cat: expected a string column: dtype={str(column.dtype)!r}; use "
+                    "astype('string') first"
+                )
+            pieces += [column if na_rep is None else column.fill_null(na_rep), sep]
+        return self._made(
+            _core.concatenate_text([p if isinstance(p, str) else p._node for p in pieces[:-1]])
+        )
+
+    def startswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
+        """True where a string starts with `pat`, or one of several; `na` for a null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "b", None]).str.startswith("a").to_list()
+        [True, False, None]
+        """
+        return self._filled(self._any("startswith", pat), na)
+
+    def endswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
+        """True where a string ends with `pat`, or one of several; `na` for a null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "ba", None]).str.endswith("a").to_list()
+        [False, True, None]
+        """
+        return self._filled(self._any("endswith", pat), na)
+
+    def removeprefix(self, prefix: str) -> Series:
+        """Remove `prefix` from strings that start with it.
+
+        >>> import headrace as hr
+        >>> hr.Series(["id_7", "7"]).str.removeprefix("id_").to_list()
+        ['7', '7']
+        """
+        return self._series.where(~self.startswith(prefix), self.slice(len(prefix)))
+
+    def removesuffix(self, suffix: str) -> Series:
+        """Remove `suffix` from strings that end with it.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a.csv", "b"]).str.removesuffix(".csv").to_list()
+        ['a', 'b']
+        """
+        if not suffix:
+            return self._series
+        return self._series.where(~self.endswith(suffix), self.slice(0, -len(suffix)))
+
+    def capitalize(self) -> Series:
+        """The first character in upper case, the others in lower case.
+
+        >>> import headrace as hr
+        >>> hr.Series(["anna", "BO"]).str.capitalize().to_list()
+        ['Anna', 'Bo']
+        """
+        return self[:1].str.upper() + self[1:].str.lower()
+
+    def get(self, i: int) -> Series:
+        """The character at position `i`, from the end if negative; null if out of range.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "c"]).str.get(1).to_list()
+        ['b', None]
+        """
+        found = self.slice(i, i + 1 if i != -1 else None)
+        return found.where(found.str.len() > 0)
+
+    def _any(self, test: str, patterns: str | tuple[str, ...]) -> Series:
+        if not isinstance(patterns, tuple):
+            return self._test(test, patterns)
+        if not patterns:
+            raise InvalidArgumentError(
+                f"{test}: expected at least one string to search for: pat=()"
+            )
+        return reduce(operator.or_, (self._test(test, each) for each in patterns))
+
+    def like(self, pattern: str) -> Series:
+        """True where a string matches `pattern` as in SQL: ``%`` any string, ``_`` one character.
+
+        A backslash escapes the next character.
+
+        >>> import headrace as hr
+        >>> hr.Series(["steel nut", "brass nut"]).str.like("_teel%").to_list()
+        [True, False]
+        """
+        return self._test("like", pattern)
+
+    def slice(
+        self, start: int | None = None, stop: int | None = None, step: int | None = None
+    ) -> Series:
+        """Characters from `start` up to `stop`; negative positions count from the end.
+
+        `step` works as in Python; a negative one goes backwards from `start`, or from the end.
+
+        >>> import headrace as hr
+        >>> hr.Series(["abcdé"]).str[::-2].to_list(), hr.Series(["abcdé"]).str[1:4].to_list()
+        (['éca'], ['bcd'])
+        """
+        mark("str")
+        step = 1 if step is None else whole_number("str", "step", step)
+        end = _PAST if stop is None else stop
+        begin = start or 0
+        if step < 0:  # the same characters, forwards
+            begin = 0 if stop is None else _behind(stop)
+            end = _PAST if start is None else _behind(start)
+        piece = _core.slice_text(self._series._node, begin, end)
+        return self._made(piece if step == 1 else _core.step_text(piece, step))
+
+    def __getitem__(self, key: int | builtins.slice) -> Series:
+        """One character, as `get`, or a slice."""
+        if isinstance(key, builtins.slice):
+            return self.slice(key.start, key.stop, key.step)
+        return self.get(key)
+
+    def len(self) -> Series:
+        """Number of characters: int32.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "é", None]).str.len().to_list()
+        [2, 1, None]
+        """
+        mark("str")
+        return self._made(_core.text_length(self._series._node))
+
+
+def _behind(place: int) -> int:
+    """The next position; -1 is the last."""
+    return _PAST if place == -1 else place + 1
+
+
+def to_numeric(series: Any, errors: str = "raise") -> Any:
+    """Parse strings to numbers: int64 if all are integers, else float64.
+
+    Parameters
+    ----------
+    series : Series, or what `hr.Series` takes, or one text
+        Strings; numbers are unchanged.
+    errors : {"raise", "coerce"}
+        Whether an invalid string raises, or becomes null.
+
+    Notes
+    -----
+    The dtype depends on the values, so this evaluates them; `Series.astype` does not.
+
+    >>> import headrace as hr
+    >>> hr.to_numeric(hr.Series(["1", "x", None, "3"]), errors="coerce").to_list()
+    [1, None, None, 3]
+    """
+    mark("to_numeric")
+    if errors not in ("raise", "coerce"):
+        raise InvalidArgumentError(
+            f"to_numeric: invalid value: errors={errors!r}; expected 'raise' or 'coerce'"
+        )
+    if isinstance(series, str):
+        return to_numeric([series], errors).to_list()[0]
+    if not isinstance(series, Deferred):
+        from headrace.series.series import Series
+
+        series = Series(series)
+    if not is_text(series):
+        return series
+    whole = _core.parse_numbers(series._node, "int64", True)
+    real = _core.parse_numbers(series._node, "float64", errors == "coerce")
+    _core.force([whole, real])
+    found = [made.value().null_count for made in (whole, real)]
+    return series._like(whole if found[0] == found[1] else real)

@@ -1,0 +1,569 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Window functions: `rolling` of series, frames and groups, and per-row group functions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.aggregates import NUMBERS, TABLE, WINDOWS
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.lazy.handle import Deferred, mark
+from headrace.rows import whole_number
+
+if TYPE_CHECKING:
+    from headrace.series.series import Series
+
+#: Methods of groups that `transform` accepts by name.
+ROW_FUNCTIONS = (
+    *("cumsum", "cumprod", "cummin", "cummax"),
+    *("cumcount", "rank", "shift", "diff"),
+)
+
+
+def rows_of_groups(
+    make: Callable[..., _core.Node],
+    keys: list[_core.Node],
+    columns: Mapping[str, _core.Node],
+    *words: Any,
+) -> dict[str, _core.Node]:
+    """Per-row group functions of the engine, in the row order of `columns`."""
+    table = make(keys, list(columns.values()), *words)
+    return {
+        name: _core.in_domain(_core.part(table, place), node.domain)
+        for place, (name, node) in enumerate(columns.items())
+    }
+
+
+class Rolling:
+    """Aggregates over a moving window of rows, from `rolling` of series, frames and groups.
+
+    Null and NaN are skipped; a row whose window has fewer than `min_periods` values gets null.
+    Sums, minima and maxima of integers stay integers, unlike in pandas. A value that leaves the
+    window leaves no rounding error and no NaN behind.
+
+    >>> import headrace as hr
+    >>> s = hr.Series([1.0, 2.0, None, 4.0, 8.0])
+    >>> s.rolling(2).sum().to_list(), s.rolling(2, min_periods=1).mean().to_list()
+    ([None, 3.0, None, None, 12.0], [1.0, 1.5, 2.0, 4.0, 6.0])
+    """
+
+    __slots__ = ("_center", "_columns", "_dropna", "_finish", "_keys", "_min_periods", "_window")
+
+    def __init__(
+        self,
+        columns: Mapping[str, _core.Node],
+        finish: Callable[[dict[str, _core.Node]], Any],
+        window: int,
+        min_periods: int | None,
+        center: bool,
+        keys: list[_core.Node] | None = None,
+        dropna: bool = True,
+    ) -> None:
+        try:
+            self._window = operator.index(window)
+        except TypeError:
+            raise TypeMismatchError(
+                f"rolling: expected a number of rows as window: window={window!r}"
+            ) from None
+        if self._window < 1:
+            raise InvalidArgumentError(
+                f"rolling: the window is too short: window={window}; expected at least 1 row"
+            )
+        if min_periods is not None and not 0 <= min_periods <= self._window:
+            raise InvalidArgumentError(
+                f"rolling: min_periods is out of range: min_periods={min_periods}, "
+                f"window={window}; expected 0 to {window}"
+            )
+        self._columns = dict(columns)
+        self._finish = finish
+        self._min_periods = min_periods
+        self._center = center
+        self._keys = keys or []
+        self._dropna = dropna
+
+    def __repr__(self) -> str:
+        rows = "all" if self._window == _core.ALL_ROWS else self._window
+        return f"Rolling(window: {rows} rows; columns: {', '.join(self._columns)})"
+
+    def _made(
+        self, aggregate: str, ddof: int = 1, columns: dict[str, _core.Node] | None = None
+    ) -> Any:
+        mark("rolling")
+        columns = self._columns if columns is None else columns
+        few = self._window if self._min_periods is None else self._min_periods
+        words = (aggregate, self._window, few, self._center, ddof)
+        if self._keys:
+            made = rows_of_groups(_core.group_rolling, self._keys, columns, self._dropna, *words)
+        else:
+            made = {name: _core.rolling(node, *words) for name, node in columns.items()}
+        return self._finish(made)
+
+    def sum(self) -> Any:
+        """Sums; 0 for no values with ``min_periods=0``.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).sum().to_list()
+        [None, 3, 6]
+        """
+        return self._made("sum")
+
+    def mean(self) -> Any:
+        """Means.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).mean().to_list()
+        [None, 1.5, 3.0]
+        """
+        return self._made("mean")
+
+    def min(self) -> Any:
+        """Minima.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).min().to_list()
+        [None, 1, 2]
+        """
+        return self._made("min")
+
+    def max(self) -> Any:
+        """Maxima.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).max().to_list()
+        [None, 2, 4]
+        """
+        return self._made("max")
+
+    def var(self, ddof: int = 1) -> Any:
+        """Variances; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).var().to_list()
+        [None, 0.5, 2.0]
+        """
+        return self._made("var", ddof)
+
+    def std(self, ddof: int = 1) -> Any:
+        """Standard deviations; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).std().round(6).to_list()
+        [None, 0.707107, 1.414214]
+        """
+        return self._made("std", ddof)
+
+    def sem(self, ddof: int = 1) -> Any:
+        """Standard errors of the mean; null with `ddof` values or fewer.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).sem().to_list()
+        [None, 0.5, 1.0]
+        """
+        return self._made("sem", ddof)
+
+    def skew(self) -> Any:
+        """Sample skewness; null with fewer than three values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 5, 9]).rolling(4).skew().round(6).to_list()
+        [None, None, None, 0.888584]
+        """
+        return self._made("skew")
+
+    def kurt(self) -> Any:
+        """Excess kurtosis of samples; null with fewer than four values, NaN if all are equal.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 5, 9]).rolling(4).kurt().round(6).to_list()
+        [None, None, None, -0.581894]
+        """
+        return self._made("kurt")
+
+    def median(self) -> Any:
+        """Medians; the cost grows with the window.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).median().to_list()
+        [None, 1.5, 3.0]
+        """
+        return self._made("median")
+
+    def agg(self, func: str | list[str]) -> Any:
+        """An aggregate by name; for a single column also a list, as columns of a frame.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).agg(["sum", "max"]).to_dict()
+        {'sum': [None, 3, 6], 'max': [None, 2, 4]}
+        """
+        from headrace.frame.dataframe import DataFrame
+
+        known = (*WINDOWS, "count")
+        names = [func] if isinstance(func, str) else func
+        for name in names:
+            if name not in known:
+                raise InvalidArgumentError(
+                    f"agg: unknown window aggregate: func={name!r}; expected "
+                    f"{', '.join(map(repr, known))}"
+                )
+        if isinstance(func, str):
+            return getattr(self, func)()
+        if len(self._columns) != 1:
+            raise InvalidArgumentError(
+                f"agg: a list of aggregates needs a single column: columns={list(self._columns)}"
+            )
+        return DataFrame({name: getattr(self, name)() for name in names})
+
+    def count(self) -> Any:
+        """Numbers of non-missing values; null if the window has too few rows.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).count().to_list()
+        [None, 2, 2]
+        """
+        from headrace.series.series import Series
+
+        there = {n: Series(node).notna().astype("int64")._node for n, node in self._columns.items()}
+        return self._made("sum", columns=there)
+
+
+def rolling_series(series: Series, window: int, min_periods: int | None, center: bool) -> Rolling:
+    """Implement ``series.rolling(...)``."""
+    nodes = {series.name or "value": series._node}
+
+    def finish(made: dict[str, _core.Node]) -> Any:
+        (node,) = made.values()
+        return series._like(node)
+
+    return Rolling(nodes, finish, window, min_periods, center)
+
+
+def numbers_of(frame: Any, op: str) -> dict[str, _core.Node]:
+    """The numeric non-label columns of a frame."""
+    names = [name for name in frame._unlabelled() if frame[name].dtype.is_of(NUMBERS)]
+    if not names:
+        raise TypeMismatchError(f"{op}: no numeric column: columns={frame.columns}")
+    return {name: frame._nodes[name] for name in names}
+
+
+def rolling_frame(frame: Any, window: int, min_periods: int | None, center: bool) -> Rolling:
+    """Implement ``frame.rolling(...)`` for each numeric column."""
+
+    def finish(made: dict[str, _core.Node]) -> Any:
+        labels = {name: node for name, node in frame._nodes.items() if name in frame._labels}
+        return type(frame)._of({**labels, **made}, frame._labels)
+
+    return Rolling(numbers_of(frame, "rolling"), finish, window, min_periods, center)
+
+
+class SeriesWindows(Deferred):
+    """The part of `Series` for window functions."""
+
+    __slots__ = ()
+
+    def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Series:
+        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
+        ([None, 1, 2], [0, 1])
+        """
+        mark("shift")
+        periods = whole_number("shift", "periods", periods)
+        made: Series = self._like(_core.shift(self._node, periods))
+        if fill_value is None or periods == 0:
+            return made
+        places = type(self)._plain(self)._places()
+        there = places >= periods if periods > 0 else places < places.count() + periods
+        return made.where(there, fill_value)
+
+    def diff(self: Any, periods: int = 1) -> Series:
+        """Difference to the value `periods` rows before; null where there is none.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> hr.Series([1, 4, 9]).diff().to_list()
+        [None, 3, 5]
+        """
+        change: Series = self - self.shift(periods)
+        return change
+
+    def rank(
+        self: Any,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+        *,
+        pct: bool = False,
+    ) -> Series:
+        """Rank the values, from 1; missing values get null.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max", "first", "dense"}
+            Rank of equal values: the mean, lowest or highest rank, row order, or the number of
+            distinct values up to it.
+        ascending : bool
+            Whether the smallest value has rank 1.
+        pct : bool
+            Ranks as shares of the last rank.
+
+        >>> import headrace as hr
+        >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
+        [2.5, 1.0, 2.5]
+        """
+        mark("rank")
+        made: Series = self._like(_core.rank(self._node, method, not ascending))
+        if not pct:
+            return made
+        return made / (made.max() if method == "dense" else self.count())  # type: ignore[no-any-return]
+
+    def _cumulate(self: Any, name: str) -> Series:
+        mark(name)
+        if self._node.dtype == "bool" and name in ("cummin", "cummax"):
+            return self.astype("int8")._cumulate(name).astype("bool")  # type: ignore[no-any-return]
+        made: Series = self._like(_core.cumulative(name, self._node))
+        return made
+
+    def cumsum(self: Any) -> Series:
+        """Cumulative sum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, None, 3]).cumsum().to_list()
+        [1, None, 4]
+        """
+        return self._cumulate("cumsum")  # type: ignore[no-any-return]
+
+    def cumprod(self: Any) -> Series:
+        """Cumulative product; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 3, 4]).cumprod().to_list()
+        [2, 6, 24]
+        """
+        return self._cumulate("cumprod")  # type: ignore[no-any-return]
+
+    def cummin(self: Any) -> Series:
+        """Cumulative minimum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 2]).cummin().to_list()
+        [3, 1, 1]
+        """
+        return self._cumulate("cummin")  # type: ignore[no-any-return]
+
+    def cummax(self: Any) -> Series:
+        """Cumulative maximum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 3, 2]).cummax().to_list()
+        [1, 3, 3]
+        """
+        return self._cumulate("cummax")  # type: ignore[no-any-return]
+
+    def rolling(
+        self: Any, window: int, min_periods: int | None = None, center: bool = False
+    ) -> Rolling:
+        """A window of the last `window` rows at each row, for `sum`, `mean`, `median`, ...
+
+        Parameters
+        ----------
+        window : int
+            Rows per window, fewer at the start.
+        min_periods : int, optional
+            A window with fewer non-missing values gives null; `window` by default.
+        center : bool
+            Whether the window is centred on the row, else it ends there.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4, 8]).rolling(3, center=True).max().to_list()
+        [None, 4, 8, None]
+        """
+        return rolling_series(self, window, min_periods, center)
+
+    def expanding(self, min_periods: int = 1) -> Rolling:
+        """A window of all rows up to each one; see `rolling`.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
+        [1.0, 1.5, 2.3333333333333335, 3.75]
+        """
+        return self.rolling(_core.ALL_ROWS, min_periods)
+
+
+class GroupRows:
+    """The part of `GroupBy` whose results have one value per row."""
+
+    __slots__ = ()
+
+    def _finish_rows(self: Any, made: dict[str, _core.Node]) -> Any:
+        from headrace.frame.dataframe import DataFrame
+        from headrace.groupby.groupby import SeriesGroupBy
+        from headrace.series.series import Series
+
+        if isinstance(self, SeriesGroupBy):
+            ((name, node),) = made.items()
+            return Series(node, name)
+        return DataFrame._of(made)
+
+    def _rows(
+        self: Any, op: str, make: Callable[..., _core.Node], *words: Any, kinds: str | None = None
+    ) -> Any:
+        mark(op)
+        keys = [node for _, node in self._keys]
+        return self._finish_rows(
+            rows_of_groups(make, keys, self._picked(op, kinds), self._dropna, *words)
+        )
+
+    def _picked(self: Any, op: str, kinds: str | None) -> dict[str, _core.Node]:
+        """The columns of these kinds; a single selected one whatever its kind."""
+        from headrace.groupby.groupby import SeriesGroupBy
+        from headrace.series.series import Series
+
+        values: dict[str, _core.Node] = self._values()
+        if kinds is None or isinstance(self, SeriesGroupBy):
+            return values
+        picked = {n: node for n, node in values.items() if Series(node).dtype.is_of(kinds)}
+        if not picked:
+            raise TypeMismatchError(f"{op}: no numeric column: columns={list(values)}")
+        return picked
+
+    def rolling(
+        self: Any, window: int, min_periods: int | None = None, center: bool = False
+    ) -> Rolling:
+        """Windows within each group; see `Series.rolling`. Rows keep their order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
+        >>> df.groupby("id").x.rolling(2).sum().to_list()
+        [None, None, 3, 6]
+        """
+        keys = [node for _, node in self._keys]
+        columns = self._picked("rolling", NUMBERS)
+        return Rolling(columns, self._finish_rows, window, min_periods, center, keys, self._dropna)
+
+    def expanding(self, min_periods: int = 1) -> Rolling:
+        """A window of all rows of the group up to each one; see `rolling`.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.expanding().sum().x.to_list()
+        [3, 8, 4]
+        """
+        return self.rolling(_core.ALL_ROWS, min_periods)
+
+    def cumsum(self: Any) -> Any:
+        """Cumulative sums within each group, in row order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> df.groupby("id").x.cumsum().to_list()
+        [1, 5, 3]
+        """
+        return self._rows("cumsum", _core.group_cumulative, "cumsum", kinds=TABLE["sum"].cumulative)
+
+    def cumprod(self: Any) -> Any:
+        """Cumulative products within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cumprod().to_dict()
+        {'x': [3, 15, 4]}
+        """
+        return self._rows(
+            "cumprod", _core.group_cumulative, "cumprod", kinds=TABLE["prod"].cumulative
+        )
+
+    def cummin(self: Any) -> Any:
+        """Cumulative minima within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cummin().to_dict()
+        {'x': [3, 3, 4]}
+        """
+        return self._rows("cummin", _core.group_cumulative, "cummin", kinds=TABLE["min"].cumulative)
+
+    def cummax(self: Any) -> Any:
+        """Cumulative maxima within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cummax().to_dict()
+        {'x': [3, 5, 4]}
+        """
+        return self._rows("cummax", _core.group_cumulative, "cummax", kinds=TABLE["max"].cumulative)
+
+    def cumcount(self: Any, ascending: bool = True) -> Series:
+        """The number of each row in its group, from 0; null if the key is missing.
+
+        With ``ascending=False`` the number of later rows in its group.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
+        [0, 0, 1]
+        """
+        from headrace.series.series import Series
+
+        mark("cumcount")
+        if not ascending:
+            return self._behind()  # type: ignore[no-any-return]
+        keys = [node for _, node in self._keys]
+        node = _core.part(_core.group_places(keys, self._dropna), 0)
+        return Series(_core.in_domain(node, keys[0].domain))
+
+    def rank(
+        self: Any,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+        *,
+        pct: bool = False,
+    ) -> Any:
+        """The rank of each value within its group, from 1; see `Series.rank`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [7, 5, 2]})
+        >>> df.groupby("id").x.rank().to_list()
+        [2.0, 1.0, 1.0]
+        """
+        places = self._rows("rank", _core.group_rank, method, not ascending)
+        if not pct:
+            return places
+        return places / self.transform("nunique" if method == "dense" else "count")
+
+    def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Any:
+        """Shift rows by `periods` within their group (up if negative); vacated rows become null.
+
+        In row order. Costs a sort by keys and one by positions.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
+        >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
+        ([None, None, 1, 2], [3, 4, None, None])
+        """
+        periods = whole_number("shift", "periods", periods)
+        made = self._rows("shift", _core.group_shift, periods)
+        if fill_value is None or periods == 0:
+            return made
+        there = self.cumcount() >= periods if periods > 0 else self._behind() >= -periods
+        return made.where(there, fill_value)
+
+    def diff(self: Any, periods: int = 1) -> Any:
+        """Difference to the value `periods` rows before in its group; null where there is none.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1, 2, 4]})
+        >>> df.groupby("id").x.diff().to_list()
+        [None, None, 3]
+        """
+        from headrace.series.series import Series
+
+        mark("diff")
+        keys = [node for _, node in self._keys]
+        columns = self._picked("diff", "iufmM")
+        before = rows_of_groups(
+            _core.group_shift, keys, columns, self._dropna, whole_number("diff", "periods", periods)
+        )
+        made = {n: (Series(node) - Series(before[n]))._node for n, node in columns.items()}
+        return self._finish_rows(made)
