@@ -23,7 +23,7 @@ from headrace.series.duration import (
     unit_of,
 )
 from headrace.series.strings import is_text
-from headrace.series.values import SeriesValues
+from headrace.series.elementwise import SeriesValues
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
