@@ -11,6 +11,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.frame.columns import Columns
 from headrace.series.timezone import ClockText, clock_texts, zone_in
 
 if TYPE_CHECKING:
@@ -173,9 +174,7 @@ def frame_html(frame: DataFrame, whole: bool = False) -> str:
 
 def series_text(series: Series) -> str:
     """The values, one per line, then name, length and dtype."""
-    from headrace.frame.dataframe import DataFrame
-
-    frame = DataFrame._of({series.name or "": series._node})
+    frame = Columns.of({series.name or "": series._node})
     rows, _, _, cells = _body(frame)
     name = f"name: {series.name}, " if series.name else ""
     return "\n".join(

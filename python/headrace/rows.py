@@ -9,6 +9,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.series.column import Column
 
 _PARTS_KEPT = 4096
 _BYTES_KEPT = 64
@@ -240,9 +241,7 @@ class Names(list[str]):
     @property
     def str(self) -> Any:
         """`Series.str` of the names as a series."""
-        from headrace.series.series import Series
-
-        return Series(list(self), dtype="string").str
+        return Column.make(list(self), dtype="string").str
 
     @property
     def values(self) -> Any:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import is_frame
 from headrace.lazy.handle import Deferred, mark
+from headrace.series.column import Column, is_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -391,10 +393,8 @@ class Array(Deferred):
         >>> hr.asarray([1.5, 2.5]).to_series().to_list()
         [1.5, 2.5]
         """
-        from headrace.series.series import Series
-
         mark("to_series")
-        return Series(_core.as_column(self._node), name)
+        return Column.of(_core.as_column(self._node), name)
 
     @property
     def flags(self) -> Flags:
@@ -437,15 +437,12 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     >>> np.asarray(a).ctypes.data == n.ctypes.data
     True
     """
-    from headrace.frame.dataframe import DataFrame
-    from headrace.series.series import Series
-
     mark("asarray")
     if isinstance(values, Array):
         result = values
-    elif isinstance(values, Series):
+    elif is_series(values):
         result = Array(_core.as_tensor(values._node))
-    elif isinstance(values, DataFrame):
+    elif is_frame(values):
         result = values.to_array()
     else:
         from headrace.interop.exchange import tensor_from

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame.columns import Columns
 from headrace.lazy.handle import mark
+from headrace.series.column import Column, is_labelled, is_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -88,20 +90,16 @@ def came_back(op: str, values: Any) -> None:
 
 def with_rows_of(made: Series, like: _core.Node) -> Series:
     """Mark a result as having one row for each row of `like`."""
-    from headrace.series.series import Series
-
     if like.domain:
-        return Series(_core.in_domain(made._node, like.domain), made.name)
-    return Series(_core.data(made._value()), made.name)
+        return Column.of(_core.in_domain(made._node, like.domain), made.name)
+    return Column.of(_core.data(made._value()), made.name)
 
 
 def _call_each(op: str, function: Callable[[Any], Any], values: Any, fix: str) -> Series:
     """The results of a Python function as a column."""
-    from headrace.series.series import Series
-
     row_by_row(op, fix)
     start = time.perf_counter()
-    made = Series([function(value) for value in values])
+    made = Column.make([function(value) for value in values])
     name = getattr(function, "__name__", type(function).__name__)
     _core.record_fallback(
         op, f"Python function called per row: {name}", time.perf_counter() - start
@@ -111,18 +109,15 @@ def _call_each(op: str, function: Callable[[Any], Any], values: Any, fix: str) -
 
 def map_series(series: Series, arg: Any) -> Series:
     """Implement ``series.map(arg)``: by a mapping, a labelled series or a function."""
-    from headrace.frame.dataframe import DataFrame
     from headrace.frame.indexing import plain
-    from headrace.frame.labels import LabelledSeries
-    from headrace.series.series import Series
 
     mark("map")
     if isinstance(arg, Mapping) and not hasattr(arg, "__missing__"):
         if not arg:
             empty: Series = series.where(series.is_null() & False)
             return empty
-        pairs = DataFrame({"key": list(arg.keys()), "value": list(arg.values())})
-    elif isinstance(arg, LabelledSeries):
+        pairs = Columns.make({"key": list(arg.keys()), "value": list(arg.values())})
+    elif is_labelled(arg):
         frame = arg._frame
         if len(frame._labels) != 1:
             raise InvalidArgumentError(
@@ -130,7 +125,7 @@ def map_series(series: Series, arg: Any) -> Series:
                 "use merge"
             )
         key, value = frame._nodes.values()
-        pairs = DataFrame._of({"key": key, "value": value})
+        pairs = Columns.of({"key": key, "value": value})
     elif isinstance(arg, Mapping) or callable(arg):
         pairs = None
     else:
@@ -138,10 +133,10 @@ def map_series(series: Series, arg: Any) -> Series:
             f"map: expected a mapping, a labelled series or a function: arg={arg!r}"
         )
     if pairs is not None:
-        rows = DataFrame._of({"key": plain(series)._node})
+        rows = Columns.of({"key": plain(series)._node})
         pairs["key"] = plain(pairs.key)
         found = rows.merge(pairs, on="key", how="left", validate="m:1").value
-        return series._like(with_rows_of(Series(found), series._node)._node)  # type: ignore[no-any-return]
+        return series._like(with_rows_of(Column.make(found), series._node)._node)  # type: ignore[no-any-return]
     function = (lambda value: arg[value]) if isinstance(arg, Mapping) else arg
     if series.dtype.is_of("iuf"):
         from headrace.lazy.tracing import of_values
@@ -159,114 +154,72 @@ def map_series(series: Series, arg: Any) -> Series:
     return series._like(with_rows_of(made, series._node)._node)  # type: ignore[no-any-return]
 
 
-class FrameFunctions:
-    """The part of `DataFrame` that applies Python functions."""
+def copy_frame(frame: DataFrame, deep: bool = True) -> DataFrame:
+    """See `DataFrame.copy`."""
+    made: DataFrame = frame.__copy__()
+    return made
 
-    __slots__ = ()
 
-    def copy(self: Any, deep: bool = True) -> DataFrame:
-        """Another handle on the same immutable columns; `deep` has no effect.
+def pipe(frame: DataFrame, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """See `DataFrame.pipe`."""
+    if isinstance(function, tuple):
+        function, word = function
+        return function(*args, **{**kwargs, word: frame})
+    return function(frame, *args, **kwargs)
 
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"x": [1, 2]})
-        >>> other = df.copy()
-        >>> other["x"] = 0
-        >>> df.x.to_list()
-        [1, 2]
-        """
-        made: DataFrame = self.__copy__()
-        return made
 
-    def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """``function(frame, *args, **kwargs)``; a pair ``(function, name)`` passes it by keyword.
+def apply_function(frame: DataFrame, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
+    """See `DataFrame.apply`."""
+    from headrace.frame.column_reductions import column_values
+    from headrace.lazy.tracing import of_rows
 
-        >>> import headrace as hr
-        >>> hr.DataFrame({"x": [1, 2]}).pipe(lambda df, n: df.x * n, 3).to_list()
-        [3, 6]
-        """
-        if isinstance(function, tuple):
-            function, word = function
-            return function(*args, **{**kwargs, word: self})
-        return function(self, *args, **kwargs)
+    mark("apply")
+    if axis in (0, "index"):
+        made = {name: function(frame[name]) for name in frame._unlabelled()}
+        if all(is_series(each) for each in made.values()):
+            return Columns.of({**frame._labels, **Columns.make(made)._nodes}, frame._labels)
+        return column_values(made, "apply")
+    if axis not in (1, "columns"):
+        raise InvalidArgumentError(f"apply: expected axis 0 or 1: axis={axis!r}")
+    if not frame._nodes:
+        raise InvalidArgumentError("apply: the frame has no columns: columns=0")
+    like = next(iter(frame._nodes.values()))
+    whole = {name: Column.of(node, name) for name, node in frame._nodes.items()}
+    traced = of_rows(function, whole)
+    if traced is None:
+        fix = "use arithmetic over columns, where() or case_when()"
+        rows = (row for _, row in _rows_of(frame))
+        traced = with_rows_of(_call_each("apply", function, rows, fix), like)
+    if not frame._labels:
+        return Column.of(traced._node)
+    labelled = Columns.make(frame)
+    labelled["apply"] = traced
+    return labelled._series("apply").rename("")
 
-    def apply(self: Any, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
-        """Apply a function to each column, or with ``axis=1`` to each row.
 
-        Per column the result is a frame of columns with the same rows, or one value per column. A
-        function of rows that only computes, compares, branches and calls known functions on the
-        row's values and constants becomes a step of the plan. Any other runs immediately, once per
-        row, in Python: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
+def iterrows(frame: DataFrame) -> Iterator[tuple[Any, Any]]:
+    """See `DataFrame.iterrows`."""
+    row_by_row("iterrows", "work on whole columns: df.a + df.b, masks, groupby")
+    return _rows_of(frame)
 
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
-        >>> df.apply(lambda row: row.a + row["b"], axis=1).to_list()
-        [5, 7]
-        >>> df.apply(lambda row: row.a if row.a > row.b else -row.b, axis=1).to_list()
-        [-4, 5]
-        >>> df.apply(lambda column: column.max() - column.min()).to_dict()
-        {'a': 4, 'b': 2}
-        """
-        from headrace.frame.column_reductions import column_values
-        from headrace.frame.dataframe import DataFrame
-        from headrace.lazy.tracing import of_rows
-        from headrace.series.series import Series
 
-        mark("apply")
-        if axis in (0, "index"):
-            made = {name: function(self[name]) for name in self._unlabelled()}
-            if all(isinstance(each, Series) for each in made.values()):
-                return DataFrame._of({**self._labels, **DataFrame(made)._nodes}, self._labels)
-            return column_values(made, "apply")
-        if axis not in (1, "columns"):
-            raise InvalidArgumentError(f"apply: expected axis 0 or 1: axis={axis!r}")
-        if not self._nodes:
-            raise InvalidArgumentError("apply: the frame has no columns: columns=0")
-        like = next(iter(self._nodes.values()))
-        whole = {name: Series(node, name) for name, node in self._nodes.items()}
-        traced = of_rows(function, whole)
-        if traced is None:
-            fix = "use arithmetic over columns, where() or case_when()"
-            rows = (row for _, row in _rows_of(self))
-            traced = with_rows_of(_call_each("apply", function, rows, fix), like)
-        if not self._labels:
-            return Series(traced._node)
-        labelled = DataFrame(self)
-        labelled["apply"] = traced
-        return labelled._series("apply").rename("")
+def itertuples(frame: DataFrame, index: bool = True, name: str | None = "Row") -> Iterator[Any]:
+    """See `DataFrame.itertuples`."""
+    from collections import namedtuple
 
-    def iterrows(self: Any) -> Iterator[tuple[Any, Any]]:
-        """Iterate over (label or position, row) pairs in Python: slow; `hr.advice` names the line.
-
-        >>> import headrace as hr
-        >>> [row["a"] for _, row in hr.DataFrame({"a": [1, 2]}).iterrows()]
-        [1, 2]
-        """
-        row_by_row("iterrows", "work on whole columns: df.a + df.b, masks, groupby")
-        return _rows_of(self)
-
-    def itertuples(self: Any, index: bool = True, name: str | None = "Row") -> Iterator[Any]:
-        """Iterate over rows as named tuples in Python: slow; `hr.advice` names the line.
-
-        >>> import headrace as hr
-        >>> [row.a for row in hr.DataFrame({"a": [1, 2]}).itertuples()]
-        [1, 2]
-        """
-        from collections import namedtuple
-
-        row_by_row("itertuples", "work on whole columns: df.a + df.b, masks, groupby")
-        names = [*(["Index"] if index else []), *self.columns]
-        kind: Any = None if name is None else namedtuple(name, names, rename=True)
-        make = tuple if kind is None else kind._make
-        labelled = _rows_of(self)
-        return (make([*([label] if index else []), *row.values()]) for label, row in labelled)
+    row_by_row("itertuples", "work on whole columns: df.a + df.b, masks, groupby")
+    names = [*(["Index"] if index else []), *frame.columns]
+    kind: Any = None if name is None else namedtuple(name, names, rename=True)
+    make = tuple if kind is None else kind._make
+    labelled = _rows_of(frame)
+    return (make([*([label] if index else []), *row.values()]) for label, row in labelled)
 
 
 def _rows_of(frame: DataFrame) -> Iterator[tuple[Any, Any]]:
     from headrace.rows import Row
-    from headrace.series.series import Series
 
     columns = frame.to_dict()
-    index = [Series(node).to_list() for node in frame._labels.values()]
+    index = [Column.of(node).to_list() for node in frame._labels.values()]
     labels: Any = range(len(frame))
     if index:
         labels = zip(*index, strict=True) if len(index) > 1 else index[0]

@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.apply import grows
+from headrace.frame.columns import Columns, is_frame
 from headrace.frame.construct import repeated
-from headrace.frame.dataframe import DataFrame
 from headrace.frame.labels import framed, without_labels
 from headrace.frame.merge import agreed
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain
-from headrace.series.series import Series
+from headrace.series.column import Column, is_series
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 
 def concat(
@@ -66,13 +70,13 @@ def concat(
         )
     if axis in (1, "columns"):
         return _side_by_side(parts)
-    series = [part for part in parts if isinstance(part, Series)]
-    tables = [part for part in parts if isinstance(part, DataFrame)]
+    series = [part for part in parts if is_series(part)]
+    tables = [part for part in parts if is_frame(part)]
     if len(series) == len(parts):
         node = _core.concat(agreed([part._node for part in series]))
         if len(series) > 1 and not ignore_index:
             node = _core.in_domain(node, picked_domain())
-        return Series(node, series[0].name)
+        return Column.of(node, series[0].name)
     if len(tables) < len(parts):
         raise TypeMismatchError(
             "concat: expected only frames or only series: "
@@ -93,7 +97,7 @@ def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
     }
     labels = list(named[0]._labels)
     kept = all(list(part._labels) == labels and not part._hidden() for part in named)
-    return DataFrame._of(joined, {name: joined[name] for name in labels} if kept else None)
+    return Columns.of(joined, {name: joined[name] for name in labels} if kept else None)
 
 
 def _parts(tables: list[DataFrame], name: str) -> list[_core.Node]:
@@ -109,7 +113,7 @@ def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
         return part._nodes[name]
     dtype = next(each[name].dtype for each in tables if name in each)
     rows = next(iter(part._nodes.values()))
-    return repeated(rows, Series([None], dtype=dtype))
+    return repeated(rows, Column.make([None], dtype=dtype))
 
 
 def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
@@ -125,7 +129,7 @@ def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
             "rows are not aligned by label: use merge or join on a column, or "
             "reset_index(drop=True) on both to match by position"
         )
-    rows, ours = len(Series(node)), len(Series(first))
+    rows, ours = len(Column.of(node)), len(Column.make(first))
     if rows != ours:
         raise InvalidArgumentError(
             f"concat: axis=1 needs equal row counts: column={name!r}, expected={ours}, "
@@ -135,11 +139,11 @@ def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
 
 
 def _side_by_side(parts: list[Any]) -> DataFrame:
-    frames = [part if isinstance(part, DataFrame) else framed(part) for part in parts]
+    frames = [part if is_frame(part) else framed(part) for part in parts]
     labelled = any(frame._labels for frame in frames)
-    made = DataFrame()
+    made = Columns.make()
     for at, part in enumerate(parts):
-        columns = part._nodes if isinstance(part, DataFrame) else {part.name or str(at): part._node}
+        columns = part._nodes if is_frame(part) else {part.name or str(at): part._node}
         for name, node in columns.items():
             if name in made:
                 raise InvalidArgumentError(

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import is_frame
 from headrace.lazy.handle import Deferred
 from headrace.rows import by_position
+from headrace.series.column import Column, is_labelled, is_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -43,10 +45,9 @@ def is_single(value: Any) -> bool:
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
     from headrace.frame.column_reductions import by_column
-    from headrace.series.series import Series
 
     names = None if columns is None else [str(name) for name in columns]
-    if rows and isinstance(rows[0], Series):
+    if rows and is_series(rows[0]):
         rows = [by_column(row) for row in rows]
     if rows and all(isinstance(row, Mapping) for row in rows):
         every = dict.fromkeys(name for row in rows for name, _ in row.items())
@@ -96,7 +97,6 @@ def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, An
 def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
     """Fields of a NumPy record array as columns: numbers and times in one pass over memory."""
     from headrace.lazy.handle import mark
-    from headrace.series.series import Series
 
     if values.ndim != 1:
         raise TypeMismatchError(
@@ -121,7 +121,7 @@ def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
         split = _core.split_records(
             "DataFrame", place, len(values), values.strides[0], width, fields
         )
-        made = {n: Series(_core.data(column)) for n, column in zip(plain, split, strict=True)}
+        made = {n: Column.of(_core.data(column)) for n, column in zip(plain, split, strict=True)}
     for name in names:
         if name not in made:  # strings
             field = values[name]
@@ -161,17 +161,14 @@ def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] 
 
 def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
     """Bind columns to a new frame: full columns first, then scalars for all rows."""
-    from headrace.frame.labels import LabelledSeries
-    from headrace.series.series import Series
-
     domain = _core.new_domain()
     first = next(iter(data.values()), None)
     if index is not None:
         label = getattr(index, "name", None) or "index"
-        labels = index if isinstance(index, Series) else Series(list(index))
+        labels = index if is_series(index) else Column.make(list(index))
         frame._put(label, _core.in_domain(labels._node, domain))
         frame._labels = {label: frame._nodes[label]}
-    elif isinstance(first, LabelledSeries):
+    elif is_labelled(first):
         frame._labels = dict(first._frame._labels)
         frame._nodes = dict(frame._labels)
         domain = first._node.domain or domain
@@ -180,8 +177,8 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
     for name, values in data.items():
         if name in single and spread:
             continue
-        node = Series(by_position(values))._node
-        if isinstance(values, Series):
+        node = Column.make(by_position(values))._node
+        if is_series(values):
             frame._refuse_free("DataFrame", node)
         else:
             node = _core.in_domain(node, domain)
@@ -194,12 +191,51 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
 def repeated(like: _core.Node, value: Any) -> _core.Node:
     """A scalar, or the single value of a series, repeated for the rows of `like`."""
     from headrace.frame.apply import with_rows_of
-    from headrace.series.series import Series
 
     if is_scalar_array(value):  # which stays lazy and keeps its dtype
         every = _core.repeat(like, True)
         return _core.elementwise("where", [every, value._node, value._node], None)
     if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":
         return _core.repeat(like, value)
-    one = (value if isinstance(value, Series) else Series([value]))._node
-    return with_rows_of(Series(_core.take(one, _core.repeat(like, 0))), like)._node
+    one = (value if is_series(value) else Column.make([value]))._node
+    return with_rows_of(Column.of(_core.take(one, _core.repeat(like, 0))), like)._node
+
+
+def fill(frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any) -> None:
+    """Put columns, rows, an array, a table or a series into a new frame; see `DataFrame`."""
+    if is_series(data):
+        columns = None if columns is None else list(columns)
+        data = data.to_frame(data.name or (columns[0] if columns else "0"))
+    if is_frame(data):
+        _take(frame, data, columns)
+    elif data is not None or columns is not None or index is not None:
+        found = columns_from(data, columns)
+        if found is None:
+            _take(frame, _from_table(data), columns)
+        else:
+            put_columns(frame, found, index)
+    if dtype is not None:
+        frame._nodes = frame.astype(dtype)._nodes
+
+
+def _take(frame: DataFrame, data: DataFrame, columns: Iterable[str] | None) -> None:
+    picked = data if columns is None else data[list(columns)]
+    frame._nodes, frame._labels = dict(picked._nodes), dict(picked._labels)
+
+
+def _from_table(data: Any) -> DataFrame:
+    """A table of pandas, pyarrow or Polars as a frame."""
+    from headrace.interop.exchange import from_arrow, from_pandas
+
+    table: Any = None
+    if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
+        table = from_pandas(data)
+    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        table = from_arrow(data)
+    if is_frame(table):
+        return table
+    raise TypeMismatchError(
+        "DataFrame: cannot build a table from this type: "
+        f"type={type(data).__name__!r}; pass columns by name, or a table of pandas, "
+        "pyarrow or Polars"
+    )

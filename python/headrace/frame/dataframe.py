@@ -1,69 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hr.DataFrame`: named, lazy columns of one row set."""
+"""`hr.DataFrame`: named, lazy columns of one row set. Methods are one line; topics do the work."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import operator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from headrace import _core
+from headrace import _core, display
 from headrace.dtypes import DType
-from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.apply import FrameFunctions
-from headrace.frame.arithmetic import FrameArithmetic
-from headrace.frame.construct import columns_from, put_columns
-from headrace.frame.duplicates import FrameGroups
-from headrace.frame.export import FrameExports
-from headrace.frame.indexing import is_mask
-from headrace.frame.labels import FrameLabels, LabelledSeries, picked_again, relabelled
-from headrace.frame.reshape import FrameShapes
-from headrace.frame.rows import FrameRows
-from headrace.frame.select import FrameColumns
-from headrace.lazy.handle import Deferred, mark
-from headrace.rows import (
-    Dtypes,
-    Names,
-    are_picked,
-    is_probed,
-    no_attribute,
-    picked_domain,
-    refuse_apart,
-    same_rows,
+from headrace.errors import InvalidArgumentError
+from headrace.frame import (
+    apply,
+    arithmetic,
+    construct,
+    duplicates,
+    export,
+    labels,
+    merge,
+    reductions,
+    reshape,
+    rows,
+    select,
 )
-from headrace.series.series import Series
-from headrace.series.strings import is_text
+from headrace.frame.columns import Columns
+from headrace.frame.indexing import Locator, PositionLocator
+from headrace.frame.setitem import is_temporary, lost_assignment
+from headrace.groupby import keys
+from headrace.lazy.handle import Deferred, mark
+from headrace.operators import turned
+from headrace.rows import Dtypes, Names, is_probed, no_attribute
+from headrace.series import column_values  # noqa: F401 (what reductions give)
+from headrace.series.index import row_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from os import PathLike
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from headrace.array.array import Array
+    from headrace.frame.sort import NaPosition
+    from headrace.groupby.groupby import GroupBy
+    from headrace.lazy.profile import Explanation
+    from headrace.series.series import Series
+
+Axis = int | str
 
 
-def _frame_from(data: Any) -> DataFrame:
-    from headrace.interop.exchange import from_arrow, from_pandas
-
-    table: Any = None
-    if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
-        table = from_pandas(data)
-    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        table = from_arrow(data)
-    if isinstance(table, DataFrame):
-        return table
-    raise TypeMismatchError(
-        "DataFrame: cannot build a table from this type: "
-        f"type={type(data).__name__!r}; pass columns by name, or a table of pandas, "
-        "pyarrow or Polars"
-    )
-
-
-class DataFrame(
-    FrameColumns,
-    FrameRows,
-    FrameGroups,
-    FrameArithmetic,
-    FrameExports,
-    FrameLabels,
-    FrameFunctions,
-    FrameShapes,
-):
+class DataFrame(Columns):
     """A table of named columns. Each column is a lazy series over the same rows.
 
     >>> import headrace as hr
@@ -86,10 +72,7 @@ class DataFrame(
         Rows that ``read_csv(on_bad="reject")`` could not read; None for all other frames.
     """
 
-    __slots__ = ("__weakref__", "_labels", "_nodes", "rejects")
-    #: The index: nodes by name, shared with the columns that are shown.
-    _labels: dict[str, _core.Node]
-    rejects: DataFrame | None
+    __slots__ = ()
 
     def __init__(
         self,
@@ -98,27 +81,9 @@ class DataFrame(
         index: Any = None,
         dtype: Any = None,
     ) -> None:
-        self._nodes: dict[str, _core.Node] = {}
-        self._labels = {}
-        self.rejects = None
+        super().__init__()
         mark("DataFrame")
-        if isinstance(data, Series):
-            columns = None if columns is None else list(columns)
-            data = data.to_frame(data.name or (columns[0] if columns else "0"))
-        if isinstance(data, DataFrame):
-            self._take(data, columns)
-        elif data is not None or columns is not None or index is not None:
-            found = columns_from(data, columns)
-            if found is None:
-                self._take(_frame_from(data), columns)
-            else:
-                put_columns(self, found, index)
-        if dtype is not None:
-            self._nodes = self.astype(dtype)._nodes
-
-    def _take(self, data: DataFrame, columns: Iterable[str] | None) -> None:
-        picked = data if columns is None else data[list(columns)]
-        self._nodes, self._labels = dict(picked._nodes), dict(picked._labels)
+        construct.fill(self, data, columns, index, dtype)
 
     @classmethod
     def from_dict(
@@ -148,76 +113,6 @@ class DataFrame(
         """
         return cls(data, columns)
 
-    @classmethod
-    def _of(
-        cls, nodes: dict[str, _core.Node], labels: Mapping[str, _core.Node] | None = None
-    ) -> DataFrame:
-        frame = cls()
-        frame._nodes = nodes
-        for name, node in (labels or {}).items():
-            frame._labels[name] = nodes.get(name, node)
-        return frame
-
-    def _hidden(self) -> dict[str, _core.Node]:
-        """Labels that are not among the selected columns."""
-        return {name: node for name, node in self._labels.items() if name not in self._nodes}
-
-    def _of_rows(self, names: list[str], nodes: Iterable[_core.Node]) -> DataFrame:
-        """A frame of new rows for the columns and hidden labels `names`."""
-        made = dict(zip(names, nodes, strict=True))
-        shown = {name: made[name] for name in self._nodes}
-        return DataFrame._of(shown, {name: made[name] for name in self._labels})
-
-    def _everything(self) -> dict[str, _core.Node]:
-        """Columns and hidden labels."""
-        return {**self._nodes, **self._hidden()}
-
-    def _unlabelled(self) -> list[str]:
-        """The columns that are not labels."""
-        return [name for name in self._nodes if name not in self._labels]
-
-    def _names_of(self, kinds: str) -> list[str]:
-        """The columns of these kinds of dtypes that are not labels; see `DType.is_of`."""
-        dtypes = {name: self._nodes[name].dtype for name in self._unlabelled()}
-        found = {dtype: DType(dtype).is_of(kinds) for dtype in set(dtypes.values())}
-        return [name for name, dtype in dtypes.items() if found[dtype]]
-
-    def _aligned(self, series: Series) -> _core.Node:
-        """Values with the row count of this frame, as part of it."""
-        for node in self._nodes.values():
-            return _core.align_check("DataFrame", series.name or "", node, series._node)
-        return series._node
-
-    def _in_domain(self, domain: int) -> DataFrame:
-        """The same rows as another row set, without labels."""
-        return DataFrame._of({n: _core.in_domain(v, domain) for n, v in self._nodes.items()})
-
-    def _refuse_free(self, op: str, node: _core.Node) -> None:
-        """Raise for a separate series combined with filtered or sorted rows."""
-        refuse_apart(op, [node, *list(self._everything().values())[:1]])
-
-    @classmethod
-    def _of_parts(cls, table: _core.Node, names: Iterable[str]) -> DataFrame:
-        """The columns of a table node, in order."""
-        return cls._of({name: _core.part(table, i) for i, name in enumerate(names)})
-
-    @classmethod
-    def _from_table(cls, table: _core.Table) -> DataFrame:
-        domain = _core.new_domain()
-        return cls._of(
-            {name: _core.data(table.column(i), name, domain) for i, name in enumerate(table.names)}
-        )
-
-    def _put(self, name: str, node: _core.Node) -> None:
-        if self._nodes:
-            first = next(iter(self._nodes.values()))
-            if not node.domain and node.shape[0] >= 0 > first.shape[0]:
-                _core.force([first])  # the row count depends on the data
-            node = _core.align_check("DataFrame", name, first, node)
-        self._nodes[name] = node
-        if name in self._labels:
-            self._labels[name] = node
-
     def to(self, device: str) -> DataFrame:
         """Copy the frame to a device: `Array.to` for each column.
 
@@ -243,13 +138,7 @@ class DataFrame(
 
     @columns.setter
     def columns(self, names: Iterable[str]) -> None:
-        fresh = [str(n) for n in (names.to_list() if isinstance(names, Series) else names)]
-        if len(fresh) != len(self._nodes):
-            raise InvalidArgumentError(
-                f"columns: length mismatch: expected={len(self._nodes)}, got={len(fresh)}"
-            )
-        renamed = self.rename(dict(zip(self._nodes, fresh, strict=True)))
-        self._nodes, self._labels = renamed._nodes, renamed._labels
+        select.rename_all(self, names)
 
     @property
     def dtypes(self) -> Dtypes:
@@ -263,9 +152,7 @@ class DataFrame(
         return Dtypes({name: DType(node.dtype) for name, node in self._nodes.items()})
 
     def __len__(self) -> int:
-        for node in self._nodes.values():
-            return len(Series(node))
-        return 0
+        return self._rows()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -332,56 +219,42 @@ class DataFrame(
         return self.__copy__()  # the values are immutable
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from headrace.interop.sharing import reduced
-
-        if self._labels:
-            return relabelled, (self.reset_index(), list(self._labels), self.columns)
-        if any(map(are_picked, self._nodes.values())):
-            return picked_again, (self.reset_index(),)
-        return reduced(self, protocol)
+        return labels.reduced_frame(self, protocol)
 
     # ---- columns and rows ------------------------------------------------------------------------
+    @overload
+    def __getitem__(self, key: str) -> Series: ...
+    @overload
+    def __getitem__(self, key: list[Any] | slice | Deferred | DataFrame) -> DataFrame: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         """A column by name, columns by a list of names, rows by a mask or a slice.
 
         A boolean frame keeps all rows and sets null where it is false.
         """
-        mark("getitem")
-        if callable(key):
-            key = key(self)
-        if isinstance(key, DataFrame):
-            return self.where(key)
-        if isinstance(key, slice) and isinstance(key.stop or key.start, str):
-            return self.loc[key]
-        if isinstance(key, Series) and is_text(key):
-            key = key.to_list()  # column names, from a label of reductions
-        if isinstance(key, str):
-            return self._series(self._find(key))
-        if isinstance(key, list) and all(isinstance(k, str) for k in key):
-            return DataFrame._of({k: self._nodes[self._find(k)] for k in key}, self._labels)
-        if not isinstance(key, slice | Deferred | list) and not getattr(key, "ndim", 0):
-            raise TypeMismatchError(
-                f"getitem: expected a name, a list of names, a mask or a slice: key={key!r}"
-            )
-        nodes = self._everything()
-        if is_mask(key):  # rows selected by equal masks are the same row set
-            mask = key if isinstance(key, Deferred) else Series(key)
-            if isinstance(mask, Series):
-                refuse_apart("getitem", [mask._node, *nodes.values()])
-            picked = [_core.filter(node, mask._node) for node in nodes.values()]
-            return self._of_rows(list(nodes), picked)
-        first = next(iter(nodes.values()), None)
-        known = isinstance(key, slice) or hasattr(key, "tobytes")
-        domain = same_rows(first, key) if known else picked_domain()
-        taken = [_core.in_domain(Series(node)[key]._node, domain) for node in nodes.values()]
-        return self._of_rows(list(nodes), taken)
+        return select.get_item(self, key)
 
-    def _series(self, name: str) -> Series:
-        """An existing column, with its row labels."""
-        node = self._nodes[name]
-        if not self._labels or name in self._labels:
-            return Series(node, name)
-        return LabelledSeries(DataFrame._of({**self._labels, name: node}, self._labels), name)
+    def __setitem__(self, name: Any, values: Any) -> None:
+        """Set a column: the handle points at a new node, existing columns are never written.
+
+        A list of names takes a frame or array with as many columns, rows of as many values, one
+        value or column per name, or one for all. A boolean mask or frame sets the selected values.
+        """
+        if is_temporary(sys.getrefcount(self), self):  # counts the references of the caller
+            raise lost_assignment(name)
+        select.set_columns(self, name, values)
+
+    def __setattr__(self, name: str, values: Any) -> None:
+        own = name.startswith("_") and hasattr(type(self), name)
+        if own or name in ("rejects", "columns", "index"):
+            object.__setattr__(self, name, values)
+        elif name in self._nodes:
+            if is_temporary(sys.getrefcount(self), self):
+                raise lost_assignment(name)
+            self[name] = values
+        else:
+            raise AttributeError(f"use brackets for a new column: df[{name!r}] = ...")
 
     def __getattr__(self, name: str) -> Series:
         if is_probed(name):
@@ -393,3 +266,1741 @@ class DataFrame(
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
+
+    def __delitem__(self, name: str) -> None:
+        select.delete_column(self, name)
+
+    def pop(self, name: str) -> Series:
+        """Remove a column from this frame and return it.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.pop("x").to_list(), df.columns
+        ([1, 2, 2], ['y'])
+        """
+        return select.pop(self, name)
+
+    def insert(self, loc: int, column: str, value: Any) -> None:
+        """Insert a new column at position `loc`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2]})
+        >>> df.insert(0, "id", ["a", "b"])
+        >>> df.columns
+        ['id', 'x']
+        """
+        select.insert(self, loc, column, value)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A column by name, or `default` if there is none.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.get("x").to_list(), df.get("z") is None
+        ([1, 2, 2], True)
+        """
+        return self[name] if name in self._nodes else default
+
+    def keys(self) -> Any:
+        """The column names.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> list(df.keys())
+        ['x', 'y']
+        """
+        return self.columns
+
+    def items(self) -> Iterator[tuple[str, Series]]:
+        """Pairs of name and column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> [name for name, column in df.items()]
+        ['x', 'y']
+        """
+        return iter([(name, self[name]) for name in self._nodes])
+
+    # ---- other columns ---------------------------------------------------------------------------
+
+    def assign(self, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
+        """A new frame with columns added or replaced; callables receive the frame.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.assign(z=lambda f: f.x * 2).columns
+        ['x', 'y', 'z']
+        """
+        return select.assign(self, **columns)
+
+    def drop(
+        self,
+        labels: Any = None,
+        *,
+        axis: int | str | None = None,
+        columns: str | list[str] | None = None,
+        index: Any = None,
+        errors: str = "raise",
+    ) -> DataFrame:
+        """A new frame without some columns, or with `index` or ``axis=0`` without rows by label.
+
+        Without `axis`, strings that are not columns drop rows if the rows have labels.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
+        >>> df.drop(columns="x").columns, df.drop(index=[0]).x.to_list()
+        (['y'], [2, 3])
+        """
+        return select.drop(self, labels, axis=axis, columns=columns, index=index, errors=errors)
+
+    def rename(
+        self,
+        mapper: Mapping[str, str] | Callable[[str], str] | None = None,
+        *,
+        columns: Mapping[str, str] | Callable[[str], str] | None = None,
+        axis: int | str = 1,
+        errors: str = "raise",
+    ) -> DataFrame:
+        """A new frame with columns renamed by ``{old: new}`` or a function of names.
+
+        An unknown name raises, unless ``errors="ignore"``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1], "y": [2]})
+        >>> df.rename({"x": "a"}).columns, df.rename(columns=str.upper).columns
+        (['a', 'y'], ['X', 'Y'])
+        """
+        return select.rename(self, mapper, columns=columns, axis=axis, errors=errors)
+
+    def add_prefix(self, prefix: str) -> DataFrame:
+        """A new frame with `prefix` before each name.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.add_prefix("a_").columns
+        ['a_x', 'a_y']
+        """
+        return self.rename(lambda name: f"{prefix}{name}")
+
+    def add_suffix(self, suffix: str) -> DataFrame:
+        """A new frame with `suffix` after each name.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.add_suffix("_a").columns
+        ['x_a', 'y_a']
+        """
+        return self.rename(lambda name: f"{name}{suffix}")
+
+    def filter(
+        self,
+        items: Iterable[str] | None = None,
+        *,
+        like: str | None = None,
+        regex: str | None = None,
+    ) -> DataFrame:
+        """Select columns by name: those in `items`, containing `like`, or matching `regex`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x_1": [1], "y": [2], "x_2": [3]}).filter(like="x_").columns
+        ['x_1', 'x_2']
+        """
+        return select.filter_columns(self, items, like=like, regex=regex)
+
+    def select_dtypes(self, include: Any = None, exclude: Any = None) -> DataFrame:
+        """Select columns by dtype: dtypes, or ``"number"``, ``"string"``, ``"datetime"``, ...
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1], "s": ["a"], "y": [0.5]}).select_dtypes("number").columns
+        ['x', 'y']
+        """
+        return select.select_dtypes(self, include, exclude)
+
+    # ---- rows by value ---------------------------------------------------------------------------
+
+    def query(self, text: str) -> DataFrame:
+        """Filter rows by an expression over columns, given as a string.
+
+        The expression is parsed, never run as code: names are columns (in backticks if they are not
+        identifiers; ``index`` is the label), ``@name`` is a variable of the caller; arithmetic,
+        comparisons (chained too), ``in`` with a list, ``and``, ``or``, ``not`` (``&`` and ``|``
+        bind as weakly as these), the methods of `.str` and `.dt`, tests and reductions of a column,
+        and the functions ``abs exp log sqrt sin ...`` work.
+
+        Notes
+        -----
+        The cost is bounded by the length of the expression and the data, and no code of the
+        caller's objects runs: variables may be numbers, strings, times, lists and arrays of these,
+        items of lists and dictionaries, and stored (not computed) attributes. An expression can
+        compare any variable of the caller's function and module with the data: do not accept one
+        from untrusted users if these hold secrets.
+
+        Examples
+        --------
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
+        >>> least = 2
+        >>> df.query("x >= @least and `a b` in ['v']").x.to_list()
+        [2, 3]
+        """
+        return rows.filter_by_expression(self, text)
+
+    def eval(self, text: str) -> Any:
+        """Evaluate an expression over columns to a column; ``"z = ..."`` gives a frame.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
+        >>> df.eval("x + y").to_list(), df.eval("z = y - x").z.to_list()
+        ([4, 7], [2, 3])
+        """
+        return rows.eval_expression(self, text)
+
+    def isnull(self) -> DataFrame:
+        """The same as `isna`."""
+        return self.isna()
+
+    def isna(self) -> DataFrame:
+        """True where a value is null or NaN, column by column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.isna().y.to_list()
+        [False, True, False]
+        """
+        return rows.is_missing_columns(self)
+
+    def fillna(self, value: Any) -> DataFrame:
+        """Replace null and NaN by `value`, or per column by a mapping ``{name: value}``.
+
+        A reduction such as ``df.mean()``, or a frame with the same rows, fills column by column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.fillna({"y": 0.0}).y.to_list()
+        [0.5, 0.0, 2.5]
+        """
+        return rows.fillna(self, value)
+
+    def dropna(
+        self,
+        subset: str | list[str] | None = None,
+        how: Literal["any", "all"] = "any",
+        *,
+        axis: int | str = 0,
+        thresh: int | None = None,
+        ignore_index: bool = False,
+    ) -> DataFrame:
+        """Drop rows with null or NaN in `subset` (all columns).
+
+        ``how="all"`` drops only rows without any value, `thresh` rows with fewer values. With
+        ``axis=1`` columns are dropped, which evaluates them.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1, None, 3], "b": [4, None, None]})
+        >>> df.dropna().a.to_list(), df.dropna(how="all").a.to_list()
+        ([1], [1, 3])
+        """
+        return rows.dropna(self, subset, how, axis=axis, thresh=thresh, ignore_index=ignore_index)
+
+    def astype(self, dtype: Any) -> DataFrame:
+        """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]})
+        >>> df.astype({"x": "float32"}).x.dtype.name
+        'float32'
+        """
+        return rows.astype(self, dtype)
+
+    def merge(
+        self,
+        right: DataFrame | Series,
+        how: str = "inner",
+        on: str | list[str] | None = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+        indicator: bool | str = False,
+        validate: str | None = None,
+        left_index: bool = False,
+        right_index: bool = False,
+        sort: bool = False,
+    ) -> DataFrame:
+        """Join the rows of two frames on equal keys.
+
+        Rows follow the left frame; matches of one left row follow the right frame. An outer join
+        appends unmatched right rows; a right join follows the right frame. Null equals null, and
+        NaN equals NaN. Unmatched rows get null in the other side's columns, which keep their dtype.
+
+        Parameters
+        ----------
+        left : DataFrame
+            The frame whose rows come first; ``left.merge(right, ...)`` is the same.
+        right : DataFrame or Series
+            The other frame, or a labelled series.
+        how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
+            Which rows to keep; semi and anti: left rows with a match, or without.
+        on : str or list of str, optional
+            Key names in both frames; by default all shared names.
+        left_on, right_on : str, Series or list of these, optional
+            Keys of each side; integers and floats of any width compare.
+        suffixes : tuple
+            Appended to other column names that both frames have.
+        indicator : bool or str
+            Add a last column (`_merge`, or this name) with the side each row is from.
+        validate : {"1:1", "1:m", "m:1", "m:m"}, optional
+            Raise if keys repeat on a side where they must be unique; pandas' long names work too.
+        left_index, right_index : bool
+            Use the labels of a side as keys; those of the left side label the result.
+        sort : bool
+            Sort the result by key.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            For an unknown column name.
+        TypeMismatchError
+            For key dtypes that cannot be compared, such as strings and numbers.
+        InvalidArgumentError
+            For conflicting options, and on evaluation for keys that violate `validate` or a result
+            of 2^31 rows.
+
+        Notes
+        -----
+        Keys compare as with ``==``: times of any unit and zone by instant (a shared key takes the
+        zone of the left frame), decimals and floats as float64.
+
+        Keys within a range of at most four times the right row count cost a few ns per row and
+        core, others about 40. If every left row has one match, the left columns are shared. The
+        hash table follows Birler, Schmidt, Fent and Neumann, "Simple, efficient, and robust hash
+        tables for join processing", DaMoN 2024.
+
+        >>> import headrace as hr
+        >>> loans = hr.DataFrame({"id": [1, 2, 2], "paid": [5.0, 6.0, 7.0]})
+        >>> people = hr.DataFrame({"id": [2, 1], "name": ["Bo", "Al"]})
+        >>> loans.merge(people, on="id").to_dict()
+        {'id': [1, 2, 2], 'paid': [5.0, 6.0, 7.0], 'name': ['Al', 'Bo', 'Bo']}
+        """
+        return merge.merge(
+            self,
+            right,
+            how,
+            on,
+            left_on,
+            right_on,
+            suffixes,
+            indicator,
+            validate,
+            left_index,
+            right_index,
+            sort,
+        )
+
+    def join(
+        self,
+        other: DataFrame | Series,
+        on: str | list[str] | None = None,
+        how: str = "left",
+        lsuffix: str = "",
+        rsuffix: str = "",
+        *,
+        sort: bool = False,
+        validate: str | None = None,
+    ) -> DataFrame:
+        """Join columns of a labelled frame or series, by labels or by columns `on`.
+
+        >>> import headrace as hr
+        >>> names = hr.DataFrame({"id": [1, 2], "name": ["Al", "Bo"]}).set_index("id")
+        >>> hr.DataFrame({"id": [2, 3], "x": [5, 6]}).join(names, on="id").to_dict()
+        {'id': [2, 3], 'x': [5, 6], 'name': ['Bo', None]}
+        """
+        return rows.join_frames(
+            self, other, on, how, lsuffix, rsuffix, sort=sort, validate=validate
+        )
+
+    def append(self, other: Any, ignore_index: bool = False) -> DataFrame:
+        """A new frame with the rows of another one, or one row from a mapping, appended.
+
+        A loop copies all rows each time; `hr.advice` names the line.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1]}).append({"x": 2}, ignore_index=True).x.to_list()
+        [1, 2]
+        """
+        return rows.append(self, other, ignore_index)
+
+    def head(self, n: int = 5) -> DataFrame:
+        """The first `n` rows, computed from no more than these where the plan allows.
+
+        All but the last ``-n`` if `n` is negative, as in pandas.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.head(2).x.to_list()
+        [1, 2]
+        """
+        return rows.head(self, n)
+
+    def tail(self, n: int = 5) -> DataFrame:
+        """The last `n` rows; all but the first ``-n`` if `n` is negative.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.tail(1).to_dict()
+        {'x': [2], 'y': [2.5]}
+        """
+        return rows.tail(self, n)
+
+    # ---- order -----------------------------------------------------------------------------------
+
+    def sort_values(
+        self,
+        by: str | Sequence[str] | None = None,
+        *,
+        ascending: bool | Sequence[bool] = True,
+        na_position: NaPosition = "last",
+        ignore_index: bool = False,
+        kind: str | None = None,
+        key: Callable[[Series], Series] | None = None,
+    ) -> DataFrame:
+        """Sort the rows by columns into a new frame; the sort is stable.
+
+        Only the keys and the columns in use are sorted; `head` of the result selects the first rows
+        without a full sort. Under a memory limit the sort spills to disk.
+
+        Parameters
+        ----------
+        by : str or list of str
+            Columns, most significant first. Strings compare bytewise, unordered categories
+            alphabetically, false before true.
+        ascending : bool or list of bool
+            One for all keys, or one per key.
+        na_position : {"last", "first"}
+            Where rows with a null or NaN in a key go, regardless of direction.
+        ignore_index : bool
+            Without the columns that are labels.
+        kind : str, optional
+            Ignored: the sort is always stable.
+        key : function, optional
+            Applied to each column before comparing: ``key=lambda column: column.str.lower()``.
+
+        Returns
+        -------
+        DataFrame
+            Lazy. Rows without labels do not keep their old positions, unlike in pandas.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            For an unknown column name.
+        InvalidArgumentError
+            If `ascending` and `by` differ in length.
+
+        Examples
+        --------
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["b", "a", "b"], "v": [1, 2, 3]})
+        >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
+        {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
+        """
+        return rows.sort_values(
+            self,
+            by,
+            ascending=ascending,
+            na_position=na_position,
+            ignore_index=ignore_index,
+            kind=kind,
+            key=key,
+        )
+
+    def nlargest(
+        self, n: int, columns: str | Sequence[str], keep: Literal["first", "last", "all"] = "first"
+    ) -> DataFrame:
+        """The `n` rows with the largest values in `columns`, largest first, without a full sort.
+
+        Rows with missing values come last; `keep` takes the first or last of equal rows, or all
+        rows equal to the last one (which is evaluated).
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
+        ['b', 'c']
+        """
+        return rows.nlargest(self, n, columns, keep)
+
+    def nsmallest(
+        self, n: int, columns: str | Sequence[str], keep: Literal["first", "last", "all"] = "first"
+    ) -> DataFrame:
+        """The `n` rows with the smallest values in `columns`, smallest first; see `nlargest`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.nsmallest(1, "y").to_dict()
+        {'x': [1], 'y': [0.5]}
+        """
+        return rows.nsmallest(self, n, columns, keep)
+
+    # ---- groups ----------------------------------------------------------------------------------
+
+    def groupby(
+        self,
+        by: Any = None,
+        *,
+        level: Any = None,
+        as_index: bool = True,
+        sort: bool = True,
+        dropna: bool = True,
+        order: bool = True,
+        observed: bool = True,
+        group_keys: bool = True,
+    ) -> GroupBy:
+        """Group the rows of a frame, or the values of a series, by key.
+
+        Aggregates of a frame are frames with the keys as their first columns; those of a series, or
+        of a single selected column, are series labelled by the keys.
+
+        Parameters
+        ----------
+        by : str, Series or list of these
+            Column names, or series and expressions over rows of this frame.
+        level : int, str or list of these, optional
+            Label levels by position or name, instead of `by`.
+        as_index : bool
+            Whether the keys become labels; if not, an aggregate of one column is a frame too. A
+            series has no other columns: True.
+        sort : bool
+            Sort groups by key; else keep them in order of first appearance.
+        dropna : bool
+            Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
+        order : bool
+            False with ``sort=False``: groups in the cheapest order, the same in each run.
+        observed, group_keys : bool
+            Accepted for pandas compatibility, without effect: only categories that occur are
+            groups, and keys are always columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
+        >>> df.groupby("id").x.mean().to_dict()
+        {'a': 2.0, 'b': 2.0}
+        >>> df.x.groupby(df.id).sum().to_dict()
+        {'a': 2.0, 'b': 4.0}
+        """
+        return keys.groupby(
+            self,
+            by,
+            level=level,
+            as_index=as_index,
+            sort=sort,
+            dropna=dropna,
+            order=order,
+            observed=observed,
+            group_keys=group_keys,
+        )
+
+    def duplicated(
+        self, subset: Any = None, keep: Literal["first", "last", False] = "first"
+    ) -> Series:
+        """Mark repeated rows: all but the first, all but the last, or all; null equals null.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": [3, 3, 3]}).duplicated().to_list()
+        [False, True, False]
+        """
+        return duplicates.duplicated(self, subset, keep)
+
+    def drop_duplicates(
+        self,
+        subset: str | list[str] | None = None,
+        *,
+        keep: Literal["first", "last", False] = "first",
+        ignore_index: bool = False,
+    ) -> DataFrame:
+        """Drop rows that are equal in the columns of `subset` (all columns), keeping the first.
+
+        ``keep="last"`` keeps the last, ``keep=False`` none. Order is preserved. Null equals null,
+        and NaN equals NaN. Keys already known to be unique (from a group-by or an earlier
+        `drop_duplicates`) return the frame itself.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.drop_duplicates("x").to_dict()
+        {'x': [1, 2], 'y': [0.5, None]}
+        """
+        return duplicates.drop_duplicates(self, subset, keep=keep, ignore_index=ignore_index)
+
+    def sum(self, axis: Axis = 0, *, numeric_only: bool | None = None, min_count: int = 0) -> Any:
+        """Sums, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.sum().to_dict()
+        {'x': 9.0, 'y': 4.0}
+        """
+        return reductions.sum_columns(self, axis, numeric_only=numeric_only, min_count=min_count)
+
+    def prod(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Products, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.prod().to_dict()
+        {'x': 12.0, 'y': 3.75}
+        """
+        return reductions.reduce_frame(self, "prod", axis, numeric_only)
+
+    product = prod
+
+    def mean(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Means, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.mean().to_dict()
+        {'x': 3.0, 'y': 2.0}
+        """
+        return reductions.reduce_frame(self, "mean", axis, numeric_only)
+
+    def median(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Medians, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.median().to_dict()
+        {'x': 2.0, 'y': 2.0}
+        """
+        return reductions.reduce_frame(self, "median", axis, numeric_only)
+
+    def quantile(
+        self,
+        q: float | list[float] = 0.5,
+        axis: Axis = 0,
+        *,
+        numeric_only: bool | None = None,
+        interpolation: str = "linear",
+    ) -> Any:
+        """Quantiles of each column, one row per quantile of a list; see `Series.quantile`.
+
+        Along rows (``axis=1``) one float64 per row, null if all values are missing.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1.0, 2.0, 4.0], "b": [3.0, None, 8.0]})
+        >>> df.quantile([0.5, 1.0]).a.to_list(), df.quantile(0.5, axis=1).to_list()
+        ([2.0, 4.0], [2.0, 2.0, 6.0])
+        """
+        return reductions.quantile(
+            self, q, axis, numeric_only=numeric_only, interpolation=interpolation
+        )
+
+    def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+        """Standard deviations, with divisor ``n - ddof``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.std().round(6).to_dict()
+        {'x': 2.645751, 'y': 0.707107}
+        """
+        return reductions.reduce_frame(self, "std", axis, numeric_only, ddof=ddof)
+
+    def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+        """Variances, with divisor ``n - ddof``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.var().round(6).to_dict()
+        {'x': 7.0, 'y': 0.5}
+        """
+        return reductions.reduce_frame(self, "var", axis, numeric_only, ddof=ddof)
+
+    def sem(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+        """Standard errors of the means; see `Series.sem`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.sem().round(6).to_dict()
+        {'x': 1.527525, 'y': 0.5}
+        """
+        return reductions.reduce_frame(self, "sem", axis, numeric_only, ddof=ddof)
+
+    def skew(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Sample skewness; see `Series.skew`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 5, 9], "y": [1, 2, 2, 3]}).skew().round(6).to_dict()
+        {'x': 0.888584, 'y': 0.0}
+        """
+        return reductions.reduce_frame(self, "skew", axis, numeric_only)
+
+    def kurt(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Excess kurtosis of samples; see `Series.kurt`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 5, 9]}).kurt().round(6).to_dict()
+        {'x': -0.581894}
+        """
+        return reductions.reduce_frame(self, "kurt", axis, numeric_only)
+
+    kurtosis = kurt
+
+    def mode(self, *, numeric_only: bool | None = None) -> DataFrame:
+        """The most frequent values of each column, sorted, padded with null; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 1, 2], "y": ["b", "a", None]}).mode().to_dict()
+        {'x': [1, None], 'y': ['a', 'b']}
+        """
+        return reductions.mode(self, numeric_only=numeric_only)
+
+    def min(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Minima, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.min().to_dict()
+        {'x': 1.0, 'y': 1.5}
+        """
+        return reductions.reduce_frame(self, "min", axis, numeric_only)
+
+    def max(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+        """Maxima, skipping null and NaN.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.max().to_dict()
+        {'x': 6.0, 'y': 2.5}
+        """
+        return reductions.reduce_frame(self, "max", axis, numeric_only)
+
+    def any(self, axis: Axis = 0) -> Any:
+        """Whether any value is true (nonzero).
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [0, 2], "y": [0, 0]}).any().to_dict()
+        {'x': True, 'y': False}
+        """
+        return reductions.reduce_frame(self, "any", axis)
+
+    def all(self, axis: Axis = 0) -> Any:
+        """Whether all values are true (nonzero), skipping missing ones.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [0, 2], "y": [1, 1]}).all().to_dict()
+        {'x': False, 'y': True}
+        """
+        return reductions.reduce_frame(self, "all", axis)
+
+    def count(self, axis: Axis = 0) -> Any:
+        """Counts of values that are neither null nor NaN, for all but complex columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.count().to_dict()
+        {'x': 3, 'y': 2}
+        """
+        return reductions.count(self, axis)
+
+    def idxmin(self) -> Any:
+        """Label, or position, of the first minimum of each column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.idxmin().to_dict()
+        {'x': 0, 'y': 0}
+        """
+        return reductions.reduce_frame(self, "idxmin")
+
+    def idxmax(self) -> Any:
+        """Label, or position, of the first maximum of each column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.idxmax().to_dict()
+        {'x': 2, 'y': 2}
+        """
+        return reductions.reduce_frame(self, "idxmax")
+
+    def agg(self, func: Any) -> Any:
+        """Aggregates by name: one for all columns, several, or per column by a mapping.
+
+        Several give one row each, labelled by name, null where a column was not requested.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
+        >>> df.agg({"x": "sum", "y": "max"}).to_dict()
+        {'x': 3, 'y': 5}
+        >>> df.agg(["min", "max"]).loc["max", "y"]
+        5
+        """
+        return reductions.agg(self, func)
+
+    aggregate = agg
+
+    def corr(self, *, numeric_only: bool | None = None) -> DataFrame:
+        """Pearson correlation of each pair of numeric columns, over complete pairs; evaluates.
+
+        In float64; NaN if one of them is constant.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [3.0, 2.0, 1.0]})
+        >>> round(df.corr().loc["x", "y"], 12)
+        -1.0
+        """
+        return reductions.pairwise(self, "corr", numeric_only, _core.correlation)
+
+    def cov(self, *, numeric_only: bool | None = None) -> DataFrame:
+        """Covariance of each pair of numeric columns, over complete pairs; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 3], "y": [2, 4, 6]}).cov().to_dict()
+        {'x': [1.0, 2.0], 'y': [2.0, 4.0]}
+        """
+        return reductions.cov(self, numeric_only=numeric_only)
+
+    def describe(self, percentiles: list[float] | None = None, include: Any = None) -> DataFrame:
+        """Count, mean, std, min, quartiles and max of each numeric column; evaluates.
+
+        Times and durations are included as strings. A frame without any of these gives count,
+        unique, top and freq of each column as strings; ``include="all"`` gives all of them. The
+        first column, `statistic`, labels the rows.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1.0, 3.0]}).describe().loc["mean", "x"]
+        2.0
+        """
+        return reductions.describe(self, percentiles, include)
+
+    __array_priority__ = 1000.0
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def add(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """Sums; `other` is a value, frame or mapping; a series with ``axis=0``.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).add(2).to_dict()
+        {'x': [9, 11]}
+        """
+        return arithmetic.combine(self, "add", operator.add, other, axis)
+
+    def sub(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """Differences; `other` is a value, frame or mapping; a series with ``axis=0``.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).sub(2).to_dict()
+        {'x': [5, 7]}
+        """
+        return arithmetic.combine(self, "sub", operator.sub, other, axis)
+
+    def mul(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """Products; `other` is a value, frame or mapping; a series with ``axis=0``.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).mul(2).to_dict()
+        {'x': [14, 18]}
+        """
+        return arithmetic.combine(self, "mul", operator.mul, other, axis)
+
+    def div(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """Quotients; `other` is a value, frame or mapping; a series with ``axis=0``.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).div(2).to_dict()
+        {'x': [3.5, 4.5]}
+        """
+        return arithmetic.combine(self, "div", operator.truediv, other, axis)
+
+    def floordiv(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """Floor division; `other` is a value, frame or mapping; a series with ``axis=0``.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).floordiv(2).to_dict()
+        {'x': [3, 4]}
+        """
+        return arithmetic.combine(self, "floordiv", operator.floordiv, other, axis)
+
+    def mod(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """Remainders; `other` is a value, frame or mapping; a series with ``axis=0``.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).mod(2).to_dict()
+        {'x': [1, 1]}
+        """
+        return arithmetic.combine(self, "mod", operator.mod, other, axis)
+
+    def pow(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """Powers; `other` is a value, frame or mapping; a series with ``axis=0``.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).pow(2).to_dict()
+        {'x': [49, 81]}
+        """
+        return arithmetic.combine(self, "pow", operator.pow, other, axis)
+
+    def eq(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """True where the values are equal.
+
+        `other` is a value, frame or mapping, or with ``axis=0`` a series.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).eq(2).to_dict()
+        {'x': [False, False]}
+        """
+        return arithmetic.combine(self, "eq", operator.eq, other, axis)
+
+    def ne(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """True where the values differ.
+
+        `other` is a value, frame or mapping, or with ``axis=0`` a series.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).ne(2).to_dict()
+        {'x': [True, True]}
+        """
+        return arithmetic.combine(self, "ne", operator.ne, other, axis)
+
+    def lt(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """True where the values are smaller.
+
+        `other` is a value, frame or mapping, or with ``axis=0`` a series.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).lt(2).to_dict()
+        {'x': [False, False]}
+        """
+        return arithmetic.combine(self, "lt", operator.lt, other, axis)
+
+    def le(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """True where the values are smaller or equal.
+
+        `other` is a value, frame or mapping, or with ``axis=0`` a series.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).le(2).to_dict()
+        {'x': [False, False]}
+        """
+        return arithmetic.combine(self, "le", operator.le, other, axis)
+
+    def gt(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """True where the values are greater.
+
+        `other` is a value, frame or mapping, or with ``axis=0`` a series.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).gt(2).to_dict()
+        {'x': [True, True]}
+        """
+        return arithmetic.combine(self, "gt", operator.gt, other, axis)
+
+    def ge(self, other: Any, axis: Axis = "columns") -> DataFrame:
+        """True where the values are greater or equal.
+
+        `other` is a value, frame or mapping, or with ``axis=0`` a series.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [7, 9]}).ge(2).to_dict()
+        {'x': [True, True]}
+        """
+        return arithmetic.combine(self, "ge", operator.ge, other, axis)
+
+    subtract, multiply, divide, truediv = sub, mul, div, div
+
+    def __add__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "add", operator.add, other)
+
+    def __radd__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "add", turned(operator.add), other)
+
+    def __sub__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "sub", operator.sub, other)
+
+    def __rsub__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "sub", turned(operator.sub), other)
+
+    def __mul__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "mul", operator.mul, other)
+
+    def __rmul__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "mul", turned(operator.mul), other)
+
+    def __truediv__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "div", operator.truediv, other)
+
+    def __rtruediv__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "div", turned(operator.truediv), other)
+
+    def __floordiv__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "floordiv", operator.floordiv, other)
+
+    def __rfloordiv__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "floordiv", turned(operator.floordiv), other)
+
+    def __mod__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "mod", operator.mod, other)
+
+    def __rmod__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "mod", turned(operator.mod), other)
+
+    def __pow__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "pow", operator.pow, other)
+
+    def __rpow__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "pow", turned(operator.pow), other)
+
+    def __and__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "and", operator.and_, other)
+
+    def __rand__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "and", turned(operator.and_), other)
+
+    def __or__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "or", operator.or_, other)
+
+    def __ror__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "or", turned(operator.or_), other)
+
+    def __xor__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "xor", operator.xor, other)
+
+    def __rxor__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "xor", turned(operator.xor), other)
+
+    def __eq__(self, other: object) -> DataFrame:  # type: ignore[override]
+        return arithmetic.binary(self, "eq", operator.eq, other)
+
+    def __ne__(self, other: object) -> DataFrame:  # type: ignore[override]
+        return arithmetic.binary(self, "ne", operator.ne, other)
+
+    def __lt__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "lt", operator.lt, other)
+
+    def __le__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "le", operator.le, other)
+
+    def __gt__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "gt", operator.gt, other)
+
+    def __ge__(self, other: Any) -> DataFrame:
+        return arithmetic.binary(self, "ge", operator.ge, other)
+
+    def __neg__(self) -> DataFrame:
+        return arithmetic.map_columns(self, operator.neg)
+
+    def __pos__(self) -> DataFrame:
+        return arithmetic.map_columns(self, operator.pos)
+
+    def __invert__(self) -> DataFrame:
+        return arithmetic.map_columns(self, operator.invert)
+
+    def __abs__(self) -> DataFrame:
+        return arithmetic.map_columns(self, abs)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return arithmetic.array_ufunc(self, ufunc, method, *inputs, **kwargs)
+
+    # ---- element-wise ----------------------------------------------------------------------------
+
+    def abs(self) -> DataFrame:
+        """Absolute values.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [-1, 2]}).abs().to_dict()
+        {'x': [1, 2]}
+        """
+        return arithmetic.map_columns(self, abs)
+
+    def round(self, decimals: int | Mapping[str, int] = 0) -> DataFrame:
+        """Round floats to a number of decimals, or per column by a mapping; strings are kept.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"y": [0.123, 4.567]})
+        >>> df.round(1).y.to_list()
+        [0.1, 4.6]
+        """
+        return arithmetic.round_columns(self, decimals)
+
+    def clip(self, lower: Any = None, upper: Any = None, *, axis: Axis = 1) -> DataFrame:
+        """Limit values to [`lower`, `upper`].
+
+        Bounds are scalars, frames with the same rows, reductions of frames, mappings by column, or
+        with ``axis=0`` series.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 5, 9]}).clip(2, 7).a.to_list()
+        [2, 5, 7]
+        """
+        return arithmetic.clip(self, lower, upper, axis=axis)
+
+    def where(self, condition: Any, other: Any = None) -> DataFrame:
+        """The values where `condition` is true, else `other` (null if it is not given).
+
+        The condition is a boolean frame, or a boolean series for all columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1, -2], "b": [-3, 4]})
+        >>> df.where(df > 0, 0).to_dict()
+        {'a': [1, 0], 'b': [0, 4]}
+        """
+        return arithmetic.where(self, condition, other)
+
+    def mask(self, condition: Any, other: Any = None) -> DataFrame:
+        """The values where `condition` is false, else `other` (null if it is not given).
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.mask(df > 1).to_dict()
+        {'x': [1, None, None], 'y': [0.5, None, None]}
+        """
+        return self.where(~(condition(self) if callable(condition) else condition), other)
+
+    def isin(self, values: Any) -> DataFrame:
+        """True where the value is in `values`, or in its column's entry of a mapping.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.isin([2, 0.5]).to_dict()
+        {'x': [False, True, True], 'y': [True, False, False]}
+        """
+        return arithmetic.isin(self, values)
+
+    def replace(self, to_replace: Any, value: Any = None, *, regex: bool = False) -> DataFrame:
+        """Replace values equal to `to_replace` by `value`; see `Series.replace`.
+
+        Columns of another kind than the value are skipped. A mapping of mappings replaces per
+        column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.replace(2, 20).x.to_list()
+        [1, 20, 20]
+        """
+        return arithmetic.replace(self, to_replace, value, regex=regex)
+
+    def ffill(self) -> DataFrame:
+        """Replace null and NaN by the last value before them in their column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.ffill().y.to_list()
+        [0.5, 0.5, 2.5]
+        """
+        return arithmetic.map_columns(self, lambda column: column.ffill())
+
+    def bfill(self) -> DataFrame:
+        """Replace null and NaN by the next value after them in their column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.bfill().y.to_list()
+        [0.5, 2.5, 2.5]
+        """
+        return arithmetic.map_columns(self, lambda column: column.bfill())
+
+    def combine_first(self, other: Any) -> DataFrame:
+        """Fill null and NaN from `other`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.combine_first(df.fillna(0.0)).y.to_list()
+        [0.5, 0.0, 2.5]
+        """
+        return arithmetic.combine_first(self, other)
+
+    def equals(self, other: Any) -> bool:
+        """Whether both have the same names, dtypes and values, null equal to null; evaluates.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.equals(df.head(3)), df.equals(df.head(2))
+        (True, False)
+        """
+        return arithmetic.equals(self, other)
+
+    def notnull(self) -> DataFrame:
+        """The same as `notna`."""
+        return self.notna()
+
+    def notna(self) -> DataFrame:
+        """False where a value is null or NaN, column by column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.notna().y.to_list()
+        [True, False, True]
+        """
+        return arithmetic.map_columns(self, lambda column: column.notna())
+
+    # ---- rows relative to others -----------------------------------------------------------------
+
+    def shift(self, periods: int = 1, *, fill_value: Any = None) -> DataFrame:
+        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
+
+        Labels are not shifted.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.shift(1).to_dict()
+        {'x': [None, 1, 2], 'y': [None, 0.5, None]}
+        """
+        return arithmetic.map_columns(
+            self, lambda column: column.shift(periods, fill_value=fill_value)
+        )
+
+    def pct_change(self, periods: int = 1) -> DataFrame:
+        """Each value relative to the one `periods` rows before: ``df / df.shift() - 1``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.pct_change().x.to_list()
+        [None, 1.0, 0.0]
+        """
+        return arithmetic.map_columns(self, lambda column: column.pct_change(periods))
+
+    def diff(self, periods: int = 1) -> DataFrame:
+        """Difference to the value `periods` rows before; null where there is none.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.diff().x.to_list()
+        [None, 1, 0]
+        """
+        return arithmetic.map_columns(self, lambda column: column.diff(periods))
+
+    def rank(
+        self,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+        *,
+        numeric_only: bool = False,
+        pct: bool = False,
+    ) -> DataFrame:
+        """The rank of each value in its column; see `Series.rank`.
+
+        With `numeric_only`, only of numeric and bool columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.rank().x.to_list()
+        [1.0, 2.5, 2.5]
+        """
+        return arithmetic.rank(self, method, ascending, numeric_only=numeric_only, pct=pct)
+
+    def cumsum(self) -> DataFrame:
+        """Cumulative sums of each column.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.cumsum().to_dict()
+        {'x': [1, 3, 5], 'y': [0.5, None, 3.0]}
+        """
+        return arithmetic.map_columns(self, lambda column: column.cumsum())
+
+    def cumprod(self) -> DataFrame:
+        """Cumulative products of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [2, 1, 3]}).cumprod().to_dict()
+        {'x': [2, 2, 6]}
+        """
+        return arithmetic.map_columns(self, lambda column: column.cumprod())
+
+    def cummin(self) -> DataFrame:
+        """Cumulative minima of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [2, 1, 3]}).cummin().to_dict()
+        {'x': [2, 1, 1]}
+        """
+        return arithmetic.map_columns(self, lambda column: column.cummin())
+
+    def cummax(self) -> DataFrame:
+        """Cumulative maxima of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [2, 1, 3]}).cummax().to_dict()
+        {'x': [2, 2, 3]}
+        """
+        return arithmetic.map_columns(self, lambda column: column.cummax())
+
+    def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Any:
+        """Rolling windows over each numeric column; see `Series.rolling`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2, 4], "b": [1.0, 0.0, 3.0]}).rolling(2).sum().to_dict()
+        {'a': [None, 3, 6], 'b': [None, 1.0, 3.0]}
+        """
+        return arithmetic.rolling(self, window, min_periods, center)
+
+    def expanding(self, min_periods: int = 1) -> Any:
+        """Expanding windows over each numeric column; see `rolling`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.expanding().sum().x.to_list()
+        [1, 3, 5]
+        """
+        return self.rolling(_core.ALL_ROWS, min_periods)
+
+    # ---- looking ---------------------------------------------------------------------------------
+
+    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
+        """The steps that evaluating all columns would take, with the passes over the data.
+
+        Filters are shown where they are applied: ``read_csv [file where (x > 5)]``, ``getitem
+        [mask, before merge]``. With `analyze` the steps run, and each line reports time, rows,
+        bytes (both with their predictions), memory in use, and what a memory limit moved. With
+        `passes` the plan is shown before and after each optimizer pass that changes it. Notebooks
+        show a table.
+        """
+        return export.explain(self, analyze, passes=passes)
+
+    def to_dict(self, orient: str = "list") -> Any:
+        """Python values: lists by name, or in the form given by `orient`.
+
+        Parameters
+        ----------
+        orient : {"list", "records", "dict", "index", "split"}
+            ``{name: [value]}``; one dictionary per row; ``{name: {label: value}}``; ``{label:
+            {name: value}}``; columns, index and data separately.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_dict("records")
+        [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
+        """
+        return export.to_dict(self, orient)
+
+    def to_csv(
+        self, path: str | PathLike[str] | None = None, *, index: bool | None = None, **options: Any
+    ) -> str | None:
+        r"""Write a CSV file; see `headrace.io.csv.write_csv`. Without a path, return the text.
+
+        Label columns are written as columns; ``index=True`` includes hidden ones, ``index=False``
+        writes none.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_csv()
+        'a,b\n1,x\n2,\n'
+        """
+        return export.to_csv(self, path, index=index, **options)
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:
+        """The same as `to_numpy`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).values
+        array([[1, 3],
+               [2, 4]])
+        """
+        return self.to_numpy()
+
+    def to_string(self) -> str:
+        """All rows and columns in the format of `print`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> print(df.to_string())
+        shape: (3, 2)
+        ┌───────┬─────────┐
+        │ x     ┆ y       │
+        │ int64 ┆ float64 │
+        ╞═══════╪═════════╡
+        │     1 ┆     1.5 │
+        │     2 ┆    null │
+        │     6 ┆     2.5 │
+        └───────┴─────────┘
+        """
+        return export.to_string(self)
+
+    def to_html(self) -> str:
+        """All rows and columns as an HTML table."""
+        return export.to_html(self)
+
+    def memory_usage(self, *, deep: bool = True) -> Any:
+        """Bytes of each column: values, validity and text; `deep` has no effect; evaluates.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.memory_usage().to_dict()
+        {'x': 24, 'y': 25}
+        """
+        return export.memory_usage(self, deep=deep)
+
+    def info(self) -> None:
+        """Print names, dtypes, non-null counts and total bytes; evaluates."""
+        export.info(self)
+
+    def to_parquet(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write a Parquet file; see `headrace.io.parquet.write_parquet`."""
+        export.to_parquet(self, path, **options)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """A two-dimensional NumPy array of all columns but labels; the ledger records the copy.
+
+        The dtype is NumPy's promotion of the columns; object for strings, categories, or times
+        mixed with numbers.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]}).to_numpy()
+        array([[1. , 0.5],
+               [2. , 1.5]])
+        """
+        return export.to_numpy(self)
+
+    def to_array(self) -> Array:
+        """All columns but labels, which must be numeric, as one lazy two-dimensional array.
+
+        The dtype is NumPy's promotion of the columns; nulls become NaN in floats and raise in
+        integers. Several columns need one copy (column-major), a single one none. `hr.asarray`,
+        DLPack and `to_torch` use it too.
+
+        >>> import headrace as hr
+        >>> x = hr.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5]}).to_array()
+        >>> x.shape, x[:, 0].tolist()
+        ((3, 2), [1.0, 2.0, 3.0])
+        """
+        return export.to_array(self)
+
+    def to_torch(self) -> Any:
+        """A two-dimensional PyTorch tensor on the memory of `to_array`."""
+        return self.to_array().to_torch()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.to_array().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.to_array().__dlpack_device__()
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        return export.to_ndarray(self, dtype, copy)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table on the same memory.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.to_arrow().num_rows
+        3
+        """
+        return export.to_arrow(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas frame; numbers without nulls share memory. Labels become its index.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> type(df.to_pandas()).__name__
+        'DataFrame'
+        """
+        return export.to_pandas(self)
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._table().__arrow_c_schema__()
+
+    def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        return export.arrow_device_array(self, requested_schema, **kwargs)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return display.frame_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.frame_html(self)
+
+    @property
+    def index(self) -> Series | DataFrame:
+        """The row labels: a series, a frame for several levels, positions if none are set.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id").index.to_list()
+        ['a', 'b']
+        """
+        return row_labels(self)
+
+    @index.setter
+    def index(self, values: Any) -> None:
+        labels.set_labels(self, values)
+
+    def set_index(self, keys: Any, *, drop: bool = False, append: bool = False) -> DataFrame:
+        """Use columns as the labels of the rows.
+
+        Nothing is computed or sorted until `loc` needs it. Labels may repeat.
+
+        Parameters
+        ----------
+        keys : str, Series or list of these
+            Columns by name (which remain columns), or series over the same rows, which become
+            columns.
+        drop : bool
+            Whether to hide the columns, as in pandas. They are kept by default.
+        append : bool
+            Append to the existing labels.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "c"], "x": [1, 2, 3]}).set_index("id")
+        >>> df.loc["b", "x"], df.loc[["c", "a"]].x.to_list(), df.loc["b":].x.to_list()
+        (2, [3, 1], [2, 3])
+        """
+        return labels.set_index(self, keys, drop=drop, append=append)
+
+    def reset_index(self, level: Any = None, *, drop: bool = False) -> DataFrame:
+        """Remove labels; label columns are kept, or dropped with ``drop=True``.
+
+        `level` removes only some labels, by name or position.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": [1], "x": [2]}).set_index("id").reset_index(drop=True).columns
+        ['x']
+        """
+        return labels.reset_index(self, level, drop=drop)
+
+    @property
+    def loc(self) -> Locator:
+        """Select rows by label: one, a list, a slice (both ends included), a mask; then columns.
+
+        ``frame.loc[mask, "x"] = value`` assigns to the selected rows.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
+        >>> df.loc[df.x > 1, "y"] = 0
+        >>> df.loc[:, "y"].to_list(), df.loc[2].x
+        ([4, 0, 0], 3)
+        """
+        return labels.loc(self)
+
+    @property
+    def iloc(self) -> PositionLocator:
+        """Select rows, then columns, by position: one, a list, a slice or a mask.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
+        >>> df.iloc[-1].y, df.iloc[:2, 0].to_list(), df.iloc[0, 1]
+        (6, [1, 2], 4)
+        """
+        return labels.iloc(self)
+
+    @property
+    def at(self) -> Locator:
+        """One value by label and column name: the same as `loc`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.at[1, "x"]
+        2
+        """
+        return labels.at(self)
+
+    @property
+    def iat(self) -> PositionLocator:
+        """One value by row and column position: the same as `iloc`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
+        >>> df.iat[2, 1]
+        2.5
+        """
+        return labels.iat(self)
+
+    def take(self, indices: Any, axis: int | str = 0) -> DataFrame:
+        """The rows, or with ``axis=1`` the columns, at these positions: the same as `iloc`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2, 3]}).take([2, 0]).x.to_list()
+        [3, 1]
+        """
+        return labels.take_rows(self, indices, axis)
+
+    def sort_index(
+        self,
+        *,
+        level: Any = None,
+        ascending: bool | list[bool] = True,
+        na_position: NaPosition = "last",
+    ) -> DataFrame:
+        """Sort the rows by label; the sort is stable.
+
+        `level` (names or positions) sorts by these labels first, then by the others, unless
+        `ascending` is a list.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["b", "a"], "x": [1, 2]}).set_index("id").sort_index().x.to_list()
+        [2, 1]
+        """
+        return labels.sort_index(self, level=level, ascending=ascending, na_position=na_position)
+
+    def copy(self, deep: bool = True) -> DataFrame:
+        """Another handle on the same immutable columns; `deep` has no effect.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2]})
+        >>> other = df.copy()
+        >>> other["x"] = 0
+        >>> df.x.to_list()
+        [1, 2]
+        """
+        return apply.copy_frame(self, deep)
+
+    def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """``function(frame, *args, **kwargs)``; a pair ``(function, name)`` passes it by keyword.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2]}).pipe(lambda df, n: df.x * n, 3).to_list()
+        [3, 6]
+        """
+        return apply.pipe(self, function, *args, **kwargs)
+
+    def apply(self, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
+        """Apply a function to each column, or with ``axis=1`` to each row.
+
+        Per column the result is a frame of columns with the same rows, or one value per column. A
+        function of rows that only computes, compares, branches and calls known functions on the
+        row's values and constants becomes a step of the plan. Any other runs immediately, once per
+        row, in Python: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
+        >>> df.apply(lambda row: row.a + row["b"], axis=1).to_list()
+        [5, 7]
+        >>> df.apply(lambda row: row.a if row.a > row.b else -row.b, axis=1).to_list()
+        [-4, 5]
+        >>> df.apply(lambda column: column.max() - column.min()).to_dict()
+        {'a': 4, 'b': 2}
+        """
+        return apply.apply_function(self, function, axis)
+
+    def iterrows(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over (label or position, row) pairs in Python: slow; `hr.advice` names the line.
+
+        >>> import headrace as hr
+        >>> [row["a"] for _, row in hr.DataFrame({"a": [1, 2]}).iterrows()]
+        [1, 2]
+        """
+        return apply.iterrows(self)
+
+    def itertuples(self, index: bool = True, name: str | None = "Row") -> Iterator[Any]:
+        """Iterate over rows as named tuples in Python: slow; `hr.advice` names the line.
+
+        >>> import headrace as hr
+        >>> [row.a for row in hr.DataFrame({"a": [1, 2]}).itertuples()]
+        [1, 2]
+        """
+        return apply.itertuples(self, index, name)
+
+    def sample(
+        self,
+        n: int | None = None,
+        *,
+        frac: float | None = None,
+        replace: bool = False,
+        random_state: Any = None,
+    ) -> DataFrame:
+        """A random sample of rows: `n` of them (default 1), or the share `frac` of all.
+
+        With an integer `random_state` the rows are those that pandas draws.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
+        [3, 4]
+        """
+        return reshape.sample(self, n, frac=frac, replace=replace, random_state=random_state)
+
+    def value_counts(
+        self,
+        subset: str | list[str] | None = None,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        dropna: bool = True,
+    ) -> Any:
+        """How often each row occurs (in the columns of `subset`), most frequent first.
+
+        Ties keep the order of first appearance. `normalize` gives shares of the counted rows.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
+        {(1, 'x'): 2, (2, 'y'): 1}
+        """
+        return reshape.value_counts(self, subset, normalize, sort, ascending, dropna)
+
+    def nunique(self, dropna: bool = True) -> Any:
+        """The number of distinct values of each column.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
+        {'a': 2, 'b': 1}
+        """
+        return reshape.nunique(self, dropna)
+
+    @property
+    def T(self) -> DataFrame:  # noqa: N802
+        """Transpose a small frame; evaluates.
+
+        Column names are the row labels, or positions; rows are labelled by column names.
+
+        Raises
+        ------
+        TypeMismatchError
+            If the columns have no common dtype.
+        InvalidArgumentError
+            For more than 10,000 rows.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}).agg(["min", "max"]).T.to_dict()
+        {'min': [1.0, 3.0], 'max': [2.0, 4.0]}
+        """
+        return reshape.transpose(self)
+
+    def transpose(self) -> DataFrame:
+        """The same as `T`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).transpose().to_dict()
+        {'0': [1, 3], '1': [2, 4]}
+        """
+        return self.T
+
+    def pivot_table(
+        self,
+        values: str | list[str] | None = None,
+        index: str | list[str] | None = None,
+        columns: str | None = None,
+        aggfunc: str = "mean",
+        fill_value: Any = None,
+    ) -> DataFrame:
+        """Aggregate `values` into one row per key of `index` and one column per value of `columns`.
+
+        Parameters
+        ----------
+        values : str or list of str, optional
+            Numeric columns; several give columns ``x_a`` for value x at column a.
+        index : str or list of str
+            Keys, which become the labels.
+        columns : str, optional
+            The column whose distinct values become column names; evaluated immediately.
+        aggfunc : str
+            An aggregate as in `agg`.
+        fill_value : optional
+            Replaces null where there are no rows.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
+        >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
+        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
+        """
+        return reshape.pivot_table(self, values, index, columns, aggfunc, fill_value)
+
+    def melt(
+        self,
+        id_vars: str | list[str] | None = None,
+        value_vars: str | list[str] | None = None,
+        var_name: str = "variable",
+        value_name: str = "value",
+    ) -> DataFrame:
+        """Unpivot to long form: one row per row and column of `value_vars`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": [1, 2], "a": [3, 4], "b": [5, 6]}).melt("id").to_dict()
+        {'id': [1, 2, 1, 2], 'variable': ['a', 'a', 'b', 'b'], 'value': [3, 4, 5, 6]}
+        """
+        return reshape.melt(self, id_vars, value_vars, var_name, value_name)

@@ -7,15 +7,17 @@ import functools
 import operator
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from headrace import _core
 from headrace.array.array import Array
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.frame.apply import value_by_value
+from headrace.frame.columns import Columns
 from headrace.frame.setitem import Picked, is_of_locator, lost_assignment, put_values
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import Row, is_missing, masked_names, whole_number
+from headrace.series.column import Column, is_series
 from headrace.series.datetime import is_time
 from headrace.series.partial_dates import (
     before_end,
@@ -25,10 +27,10 @@ from headrace.series.partial_dates import (
     time_span,
     within,
 )
-from headrace.series.series import Series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 _SHOWN = 5
 
@@ -37,40 +39,7 @@ def positions(rows: int) -> Series:
     """0, 1, 2, ..., the default labels."""
     import numpy as np
 
-    return Series(np.arange(rows), "index")
-
-
-class Labels(Series):
-    """The index of a frame: brackets select by position, whatever the labels are."""
-
-    __slots__ = ()
-
-    def _like(self, node: _core.Node) -> Any:
-        return Labels(node, self.name)
-
-    def _check_label(self, key: Any, op: str = "getitem") -> None:
-        """Numbers are positions here, never labels."""
-
-
-class RowNumbers(Labels):
-    """The index of a frame without labels, tied to the row set that it counts.
-
-    Filtered and sorted rows are numbered from 0 again, so their numbers are invalid elsewhere.
-    """
-
-    __slots__ = ("_domain",)
-
-    def __init__(self, node: _core.Node, domain: int) -> None:
-        super().__init__(node, "index")
-        self._domain = domain
-
-    def _like(self, node: _core.Node) -> RowNumbers:
-        return RowNumbers(node, self._domain)
-
-    def isin(self, values: Any) -> Series:
-        """See `Series.isin`; raises for row numbers of other rows."""
-        check_row_numbers("isin", values, self._domain)
-        return super().isin(values)
+    return Column.make(np.arange(rows), "index")
 
 
 class RowNumber(Array):
@@ -86,9 +55,14 @@ class RowNumber(Array):
         return Array(node)
 
 
+def counts_rows(key: Any) -> TypeGuard[RowNumber]:
+    """Whether these are row numbers, which are valid for the rows of one row set alone."""
+    return isinstance(key, Deferred) and hasattr(key, "_domain")
+
+
 def refuse_numbers(op: str, key: Any, domain: int) -> None:
     """Raise for labels of filtered or sorted rows, which have none."""
-    if not domain & _core.PICKED_ROWS or isinstance(key, RowNumbers | RowNumber):
+    if not domain & _core.PICKED_ROWS or counts_rows(key):
         return
     if (isinstance(key, slice) and key.start is None is key.stop) or is_mask(key):
         return
@@ -108,7 +82,8 @@ def check_row_numbers(op: str, key: Any, domain: int) -> None:
             "use it on the same rows, or set labels first with set_index"
         )
     refuse_numbers(op, key, domain)
-    if isinstance(key, RowNumbers) and domain and key._domain != domain:
+    own = key._domain if is_series(key) and counts_rows(key) else domain
+    if domain and own != domain:
         raise InvalidArgumentError(
             f"{op}: the index belongs to other rows: rows={len(key)}; filtered or sorted "
             "rows without labels are numbered from 0 again; use a mask, or set labels "
@@ -143,7 +118,7 @@ def one_label(key: Any) -> Any:
 
 def plain(column: Series) -> Series:
     """Categories as strings, so that they compare with strings; without labels."""
-    column = Series(column._node)
+    column = Column.of(column._node)
     return column.astype("string") if column.dtype == "category" else column
 
 
@@ -232,8 +207,8 @@ class Locator:
     def _label_columns(self) -> list[Series]:
         frame = self._frame
         if frame._labels:
-            return [Series(node, name) for name, node in frame._labels.items()]
-        return [Series(frame._aligned(positions(len(frame))), "index")]
+            return [Column.of(node, name) for name, node in frame._labels.items()]
+        return [Column.make(frame._aligned(positions(len(frame))), "index")]
 
     def _equal_mask(self, key: Any) -> Series:
         """The rows with this label, or with these leading labels."""
@@ -255,8 +230,6 @@ class Locator:
 
     def _places(self, key: Any) -> Any:
         """The positions of the rows with these labels, in the order of `key`; all must exist."""
-        from headrace.frame.dataframe import DataFrame
-
         labels = self._label_columns()
         several = len(labels) > 1
         wanted = list(zip(*key, strict=True)) if several else [key]
@@ -265,16 +238,16 @@ class Locator:
                 f"loc: expected tuples with a value for each label level: key={key!r}"
             )
         names = [f"label {i}" for i in range(len(labels))]
-        left = DataFrame(
+        left = Columns.make(
             {
-                n: Series(list(w) if isinstance(w, tuple | range) else w)
+                n: Column.make(list(w) if isinstance(w, tuple | range) else w)
                 for n, w in zip(names, wanted, strict=True)
             }
         )
         if len(left) == 0:
             return []
-        right = DataFrame({n: plain(label) for n, label in zip(names, labels, strict=True)})
-        right["place"] = Series(right._aligned(positions(len(right))))
+        right = Columns.make({n: plain(label) for n, label in zip(names, labels, strict=True)})
+        right["place"] = Column.make(right._aligned(positions(len(right))))
         found = left.merge(right, on=names, how="left")
         absent = found[found.place.is_null()]
         if len(absent):
@@ -360,10 +333,10 @@ class Locator:
             mask = self._slice_mask(rows)
             return None if mask is None else Picked.by_mask(mask.fill_null(False), domain)
         if is_mask(rows):
-            if isinstance(rows, Series):
+            if is_series(rows):
                 frame._refuse_free("loc", rows._node)
-            node = frame._aligned(Series(rows))
-            return Picked.by_mask(Series(node).fill_null(False), domain)
+            node = frame._aligned(Column.make(rows))
+            return Picked.by_mask(Column.of(node).fill_null(False), domain)
         if is_several(rows):
             return Picked.by_places(frame, self._places(rows), domain)
         mask = self._equal_mask(rows)

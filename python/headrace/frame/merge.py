@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.dtypes import common_dtype
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import Columns, is_frame
 from headrace.lazy.handle import mark
+from headrace.series.column import Column, is_series
 from headrace.series.datetime import is_time
-from headrace.series.series import Series
 from headrace.series.timezone import zone_in
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 #: Which sides must have unique keys.
 _UNIQUE = {
@@ -35,7 +37,7 @@ Key = tuple[str | None, _core.Node]
 def agreed(columns: list[_core.Node]) -> list[_core.Node]:
     """Unify key dtypes: the finest time unit, all decimal digits, categories as strings."""
     dtype = common_dtype([column.dtype for column in columns])
-    return [Series(column).astype(dtype)._node for column in columns] if dtype else columns
+    return [Column.make(column).astype(dtype)._node for column in columns] if dtype else columns
 
 
 def comparable(op: str, left: _core.Node, right: _core.Node) -> list[_core.Node]:
@@ -50,7 +52,7 @@ def _like_left(left: _core.Node, right: _core.Node) -> _core.Node:
     zone, other = zone_in(left.dtype), zone_in(right.dtype)
     if not zone or not other or zone == other:
         return right
-    made: Series = Series(right).dt.tz_convert(zone)
+    made: Series = Column.make(right).dt.tz_convert(zone)
     return made._node
 
 
@@ -59,8 +61,8 @@ def _of_both(left: _core.Node, right: _core.Node) -> list[_core.Node]:
     sides = ((left, right), (right, left))
     return agreed(
         [
-            Series(key).astype(other.dtype)._node
-            if key.dtype == "date" and is_time(Series(other))
+            Column.make(key).astype(other.dtype)._node
+            if key.dtype == "date" and is_time(Column.make(other))
             else key
             for key, other in sides
         ]
@@ -73,7 +75,7 @@ def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
     for key in keys if isinstance(keys, list | tuple) else [keys]:
         if isinstance(key, str):
             found.append((key, frame[key]._node))
-        elif isinstance(key, Series):
+        elif is_series(key):
             found.append((None, key._node))
         else:
             raise TypeMismatchError(
@@ -178,12 +180,10 @@ def merge(
     >>> loans.merge(people, on="id").to_dict()
     {'id': [1, 2, 2], 'paid': [5.0, 6.0, 7.0], 'name': ['Al', 'Bo', 'Bo']}
     """
-    from headrace.frame.dataframe import DataFrame
-
     mark("merge")
-    if isinstance(right, Series):
+    if is_series(right):
         right = right.to_frame()
-    if not isinstance(right, DataFrame):
+    if not is_frame(right):
         raise TypeMismatchError(f"merge: expected a frame: right={type(right).__name__!r}")
     if not left.columns or not right.columns:
         raise InvalidArgumentError("merge: a frame has no columns: columns=0")
@@ -229,7 +229,7 @@ def merge(
         columns = [(name, b, a) for name, a, b in columns]
     table = _core.join(rows, pairs, columns, kind, unique, word, how)
     names = [*(name for name, _, _ in columns), *([word] if word else [])]
-    made = DataFrame._of_parts(table, names)
+    made = Columns.of_parts(table, names)
     if not sort:
         return made
     found = [a[0] if a[0] in names else b[0] for a, b in keys]

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from headrace.errors import Error, InvalidArgumentError
 from headrace.frame.query_values import LONGEST, UnknownValueError, computed, field, item, known
 from headrace.lazy.handle import Deferred
+from headrace.series.column import Column, is_series
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor
-from headrace.series.series import Series
 from headrace.series.strings import TextAccessor
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class _Walk:
             return self._binary(node)
         elif isinstance(node, ast.UnaryOp):
             value = self._operand(node.operand)
-            plain = isinstance(node.op, ast.Not) and not isinstance(value, Series)
+            plain = isinstance(node.op, ast.Not) and not is_series(value)
             return self._apply(node, operator.not_ if plain else _UNARY[type(node.op)], value)
         elif isinstance(node, ast.BoolOp):
             join = operator.and_ if isinstance(node.op, ast.And) else operator.or_
@@ -236,9 +236,9 @@ class _Walk:
         left = self._operand(node.left)
         for op, each in zip(node.ops, node.comparators, strict=True):
             right = self._operand(each)
-            equals_one_of = type(op) in _EQUAL and type(right) is list and isinstance(left, Series)
+            equals_one_of = type(op) in _EQUAL and type(right) is list and is_series(left)
             if isinstance(op, ast.In | ast.NotIn) or equals_one_of:
-                if not isinstance(left, Series):
+                if not is_series(left):
                     raise self._refuse("in without a column on its left-hand side", node)
                 self._count()
                 part = left.isin(right)
@@ -260,14 +260,14 @@ class _Walk:
     def _attribute(self, node: ast.Attribute) -> Any:
         """An attribute of a column (`.str`, `.dt` and their fields) or of a variable."""
         owner = self._value(node.value)
-        if not issubclass(type(owner), (Series, *_ACCESSORS)):
+        if not issubclass(type(owner), (Column, *_ACCESSORS)):
             if not self._is_of_variable(node):
                 raise self._refuse(f"{node.attr} of this value", node)
             try:
                 return field(owner, node.attr)
             except UnknownValueError as error:
                 raise self._refuse(str(error), node) from None
-        accessor = isinstance(owner, Series) and node.attr in ("str", "dt")
+        accessor = is_series(owner) and node.attr in ("str", "dt")
         if accessor or (_is_accessor(owner) and not node.attr.startswith("_")):
             return getattr(owner, node.attr)
         raise self._refuse(f"{node.attr} of this value", node)
@@ -282,7 +282,7 @@ class _Walk:
         if not isinstance(target, ast.Attribute):
             raise self._refuse(f"a call of anything except {', '.join(_FUNCTIONS)}", node)
         owner = self._value(target.value)
-        if issubclass(type(owner), Series) and target.attr in _METHODS:
+        if issubclass(type(owner), Column) and target.attr in _METHODS:
             return getattr(owner, target.attr)(*values, **options)
         if _is_accessor(owner):
             method = self._attribute(target)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import Columns
 from headrace.lazy.handle import mark
 from headrace.rows import by_position, whole_number
+from headrace.series.column import Column
 from headrace.series.duration import counts, unit_of
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ _MOST_TURNED = 10_000
 def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
     """The node of a mask of rows that repeat the keys of a kept row."""
     from headrace.groupby.groupby import Words
-    from headrace.series.series import Series
 
     if keep not in ("first", "last", False):
         raise InvalidArgumentError(
@@ -36,10 +37,10 @@ def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
         return _core.repeat(keys[0], False)
     place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
     if keep == "first":
-        return (Series(place) > 0)._node
-    rows = Series(_core.group_transform(keys, Words("rows", "size", keys[0]), False))
+        return (Column.make(place) > 0)._node
+    rows = Column.of(_core.group_transform(keys, Words("rows", "size", keys[0]), False))
     if keep == "last":
-        return (Series(place) < rows - 1)._node
+        return (Column.make(place) < rows - 1)._node
     return (rows > 1)._node
 
 
@@ -97,20 +98,18 @@ def factorize(
     ([0, -1, 1, 0], ['b', 'a'])
     """
     from headrace.frame.apply import with_rows_of
-    from headrace.frame.dataframe import DataFrame
     from headrace.frame.indexing import positions
-    from headrace.series.series import Series
 
     mark("factorize")
-    series = Series(by_position(values))
+    series = Column.make(by_position(values))
     plain = series._plain()
-    uniques = Series((plain.dropna() if use_na_sentinel else plain).unique())
+    uniques = Column.make((plain.dropna() if use_na_sentinel else plain).unique())
     if sort:
         uniques = uniques.sort_values().reset_index(drop=True)
-    known = DataFrame({"key": uniques, "code": positions(len(uniques))})
-    rows = DataFrame._of({"key": series._node})
+    known = Columns.make({"key": uniques, "code": positions(len(uniques))})
+    rows = Columns.of({"key": series._node})
     codes = rows.merge(known, on="key", how="left").code.fill_null(-1)
-    return with_rows_of(Series(codes), series._node), uniques
+    return with_rows_of(Column.make(codes), series._node), uniques
 
 
 def _edge(value: float, digits: int) -> float:
@@ -144,22 +143,20 @@ def _intervals(shown: Sequence[str], right: bool) -> list[str]:
 
 def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, Series, Series]:
     """Times or durations and bin edges as integers, and the dtype of the edges."""
-    from headrace.series.series import Series
-
     dtype = str(values.dtype)
     if isinstance(bins, int):
         whole = counts(values, unit_of(dtype))
         edges = _equal_edges(whole, bins, right).round().tolist()
-        counted = Series([int(edge) for edge in edges], dtype="int64")
+        counted = Column.make([int(edge) for edge in edges], dtype="int64")
         return whole, counted, counted.astype(dtype)
-    given = Series(bins)
+    given = Column.make(bins)
     given = given.astype(dtype) if given.dtype == "string" else given
     own = _core.comparable_counts("cut", values._node, given._node)
     if not own:
         raise TypeMismatchError(
             f"cut: the edges do not match the values: dtype={dtype!r}, edges={str(given.dtype)!r}"
         )
-    return Series(own[0]).astype("int64"), Series(own[1]).astype("int64"), given
+    return Column.make(own[0]).astype("int64"), Column.make(own[1]).astype("int64"), given
 
 
 def _shown_edges(edges: Series) -> list[str]:
@@ -222,10 +219,8 @@ def cut(
     """
     import numpy as np
 
-    from headrace.series.series import Series
-
     mark("cut")
-    values = Series(x)
+    values = Column.make(x)
     if values.dtype.kind in "mM":
         integers, counted, given = _counts_and_edges(values, bins, right)
         names = _intervals(_shown_edges(given), right) if labels in (None, True) else labels
@@ -273,10 +268,10 @@ def cut(
     if len(set(names)) != count:
         raise InvalidArgumentError(f"cut: duplicate labels: labels={names}")
     at = number.where(inside, count).fill_null(count)
-    entries = _core.ordered_categories(Series([*names, None], dtype="category")._node)
+    entries = _core.ordered_categories(Column.make([*names, None], dtype="category")._node)
     from headrace.frame.apply import with_rows_of
 
-    found = Series(_core.take(entries, at._node))
+    found = Column.of(_core.take(entries, at._node))
     made = values._like(with_rows_of(found, values._node)._node)
     return (made, edges) if retbins else made
 
@@ -314,14 +309,12 @@ def qcut(
     """
     import numpy as np
 
-    from headrace.series.series import Series
-
     mark("qcut")
     if duplicates not in ("raise", "drop"):
         raise InvalidArgumentError(
             f"qcut: invalid value: duplicates={duplicates!r}; expected 'raise' or 'drop'"
         )
-    values = Series(x)
+    values = Column.make(x)
     levels = np.linspace(0, 1, q + 1).tolist() if isinstance(q, int) else list(q)
     edges = values.quantile(levels).tolist()
     distinct = np.unique(edges).tolist()
@@ -363,204 +356,133 @@ def _equal_edges(values: Series, bins: int, right: bool) -> Any:
 
 
 # ---- the part of DataFrame -----------------------------------------------------------------------
-class FrameShapes:
-    """The part of `DataFrame` that reshapes rows."""
 
-    __slots__ = ()
 
-    def sample(
-        self: Any,
-        n: int | None = None,
-        *,
-        frac: float | None = None,
-        replace: bool = False,
-        random_state: Any = None,
-    ) -> DataFrame:
-        """A random sample of rows: `n` of them (default 1), or the share `frac` of all.
+def sample(
+    frame: DataFrame,
+    n: int | None = None,
+    *,
+    frac: float | None = None,
+    replace: bool = False,
+    random_state: Any = None,
+) -> DataFrame:
+    """See `DataFrame.sample`."""
+    mark("sample")
+    rows: DataFrame = frame[sampled_rows(len(frame), n, frac, replace, random_state)]
+    return rows
 
-        With an integer `random_state` the rows are those that pandas draws.
 
-        >>> import headrace as hr
-        >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
-        [3, 4]
-        """
-        mark("sample")
-        rows: DataFrame = self[sampled_rows(len(self), n, frac, replace, random_state)]
-        return rows
+def value_counts(
+    frame: DataFrame,
+    subset: str | list[str] | None = None,
+    normalize: bool = False,
+    sort: bool = True,
+    ascending: bool = False,
+    dropna: bool = True,
+) -> Any:
+    """See `DataFrame.value_counts`."""
+    names = [subset] if isinstance(subset, str) else subset or frame._unlabelled()
+    from headrace.series.reductions import counted_values
 
-    def value_counts(
-        self: Any,
-        subset: str | list[str] | None = None,
-        normalize: bool = False,
-        sort: bool = True,
-        ascending: bool = False,
-        dropna: bool = True,
-    ) -> Any:
-        """How often each row occurs (in the columns of `subset`), most frequent first.
+    counted = frame.groupby(names, sort=False, dropna=dropna).size()
+    return counted_values(counted, normalize, sort, ascending)
 
-        Ties keep the order of first appearance. `normalize` gives shares of the counted rows.
 
-        >>> import headrace as hr
-        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
-        {(1, 'x'): 2, (2, 'y'): 1}
-        """
-        names = [subset] if isinstance(subset, str) else subset or self._unlabelled()
-        from headrace.series.reductions import counted_values
+def nunique(frame: DataFrame, dropna: bool = True) -> Any:
+    """See `DataFrame.nunique`."""
+    from headrace.frame.column_reductions import column_values
 
-        counted = self.groupby(names, sort=False, dropna=dropna).size()
-        return counted_values(counted, normalize, sort, ascending)
+    return column_values({n: frame[n].nunique(dropna) for n in frame._unlabelled()}, "nunique")
 
-    def nunique(self: Any, dropna: bool = True) -> Any:
-        """The number of distinct values of each column.
 
-        >>> import headrace as hr
-        >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
-        {'a': 2, 'b': 1}
-        """
-        from headrace.frame.column_reductions import column_values
+def transpose(frame: DataFrame) -> DataFrame:
+    """See `DataFrame.T`."""
+    import numpy as np
 
-        return column_values({n: self[n].nunique(dropna) for n in self._unlabelled()}, "nunique")
+    from headrace.frame.merge import agreed
 
-    @property
-    def T(self: Any) -> DataFrame:  # noqa: N802
-        """Transpose a small frame; evaluates.
-
-        Column names are the row labels, or positions; rows are labelled by column names.
-
-        Raises
-        ------
-        TypeMismatchError
-            If the columns have no common dtype.
-        InvalidArgumentError
-            For more than 10,000 rows.
-
-        >>> import headrace as hr
-        >>> hr.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}).agg(["min", "max"]).T.to_dict()
-        {'min': [1.0, 3.0], 'max': [2.0, 4.0]}
-        """
-        import numpy as np
-
-        from headrace.frame.dataframe import DataFrame
-        from headrace.frame.merge import agreed
-        from headrace.series.series import Series
-
-        mark("transpose")
-        rows, names = len(self), self._unlabelled()
-        if rows > _MOST_TURNED:
-            raise InvalidArgumentError(
-                f"transpose: too many rows to become columns: rows={rows}, limit={_MOST_TURNED}"
-            )
-        if not names:
-            raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
-        whole = Series(_core.concat(agreed([self._nodes[name] for name in names])))
-        keys = [column.to_list() for column in (Series(node) for node in self._labels.values())]
-        heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
-        places = np.arange(len(whole)).reshape(-1, rows).T
-        made = {
-            str(head): Series(_core.take(whole._node, Series(at)._node))
-            for head, at in zip(heads, places, strict=True)
-        }
-        if len(made) < rows:
-            raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
-        return DataFrame(made, index=Series(names, name="column"))
-
-    def transpose(self: Any) -> DataFrame:
-        """The same as `T`.
-
-        >>> import headrace as hr
-        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).transpose().to_dict()
-        {'0': [1, 3], '1': [2, 4]}
-        """
-        return self.T  # type: ignore[no-any-return]
-
-    def pivot_table(
-        self: Any,
-        values: str | list[str] | None = None,
-        index: str | list[str] | None = None,
-        columns: str | None = None,
-        aggfunc: str = "mean",
-        fill_value: Any = None,
-    ) -> DataFrame:
-        """Aggregate `values` into one row per key of `index` and one column per value of `columns`.
-
-        Parameters
-        ----------
-        values : str or list of str, optional
-            Numeric columns; several give columns ``x_a`` for value x at column a.
-        index : str or list of str
-            Keys, which become the labels.
-        columns : str, optional
-            The column whose distinct values become column names; evaluated immediately.
-        aggfunc : str
-            An aggregate as in `agg`.
-        fill_value : optional
-            Replaces null where there are no rows.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
-        >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
-        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
-        """
-        from headrace.frame.dataframe import DataFrame
-
-        mark("pivot_table")
-        keys = [index] if isinstance(index, str) else list(index or [])
-        if not keys:
-            raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
-        taken = {*keys, columns}
-        wanted = (
-            [values]
-            if isinstance(values, str)
-            else values
-            or [n for n in self.columns if n not in taken and self[n].dtype.is_of("biuf")]
+    mark("transpose")
+    rows, names = len(frame), frame._unlabelled()
+    if rows > _MOST_TURNED:
+        raise InvalidArgumentError(
+            f"transpose: too many rows to become columns: rows={rows}, limit={_MOST_TURNED}"
         )
-        spec = dict.fromkeys(wanted, aggfunc)
-        if columns is None:
-            return self.groupby(keys).agg(spec)  # type: ignore[no-any-return]
-        groups = self.groupby([*keys, columns]).agg(spec).reset_index()
-        at = groups[columns].unique().dropna().sort_values()
-        parts: dict[str, Any] = {name: groups[name] for name in keys}
-        made: list[str] = []
-        for value in wanted:
-            for each in at.to_list():
-                name = str(each) if len(wanted) == 1 else f"{value}_{each}"
-                if name in parts:
-                    raise InvalidArgumentError(f"pivot_table: duplicate column name: name={name!r}")
-                parts[name] = groups[value].where(groups[columns] == each)
-                made.append(name)
-        spread = DataFrame(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
-        if fill_value is None:
-            return spread  # type: ignore[no-any-return]
-        return spread.fillna(dict.fromkeys(made, fill_value))  # type: ignore[no-any-return]
+    if not names:
+        raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
+    whole = Column.of(_core.concat(agreed([frame._nodes[name] for name in names])))
+    keys = [column.to_list() for column in (Column.of(node) for node in frame._labels.values())]
+    heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
+    places = np.arange(len(whole)).reshape(-1, rows).T
+    made = {
+        str(head): Column.of(_core.take(whole._node, Column.make(at)._node))
+        for head, at in zip(heads, places, strict=True)
+    }
+    if len(made) < rows:
+        raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
+    return Columns.make(made, index=Column.make(names, name="column"))
 
-    def melt(
-        self: Any,
-        id_vars: str | list[str] | None = None,
-        value_vars: str | list[str] | None = None,
-        var_name: str = "variable",
-        value_name: str = "value",
-    ) -> DataFrame:
-        """Unpivot to long form: one row per row and column of `value_vars`.
 
-        >>> import headrace as hr
-        >>> hr.DataFrame({"id": [1, 2], "a": [3, 4], "b": [5, 6]}).melt("id").to_dict()
-        {'id': [1, 2, 1, 2], 'variable': ['a', 'a', 'b', 'b'], 'value': [3, 4, 5, 6]}
-        """
-        from headrace.frame.concat import concat
-        from headrace.frame.dataframe import DataFrame
-        from headrace.series.series import Series
+def pivot_table(
+    frame: DataFrame,
+    values: str | list[str] | None = None,
+    index: str | list[str] | None = None,
+    columns: str | None = None,
+    aggfunc: str = "mean",
+    fill_value: Any = None,
+) -> DataFrame:
+    """See `DataFrame.pivot_table`."""
+    mark("pivot_table")
+    keys = [index] if isinstance(index, str) else list(index or [])
+    if not keys:
+        raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
+    taken = {*keys, columns}
+    wanted = (
+        [values]
+        if isinstance(values, str)
+        else values or [n for n in frame.columns if n not in taken and frame[n].dtype.is_of("biuf")]
+    )
+    spec = dict.fromkeys(wanted, aggfunc)
+    if columns is None:
+        whole: DataFrame = frame.groupby(keys).agg(spec)
+        return whole
+    groups = frame.groupby([*keys, columns]).agg(spec).reset_index()
+    at = groups[columns].unique().dropna().sort_values()
+    parts: dict[str, Any] = {name: groups[name] for name in keys}
+    made: list[str] = []
+    for value in wanted:
+        for each in at.to_list():
+            name = str(each) if len(wanted) == 1 else f"{value}_{each}"
+            if name in parts:
+                raise InvalidArgumentError(f"pivot_table: duplicate column name: name={name!r}")
+            parts[name] = groups[value].where(groups[columns] == each)
+            made.append(name)
+    spread: DataFrame = Columns.make(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
+    if fill_value is None:
+        return spread
+    return spread.fillna(dict.fromkeys(made, fill_value))
 
-        mark("melt")
-        ids = [id_vars] if isinstance(id_vars, str) else list(id_vars or [])
-        picked = [value_vars] if isinstance(value_vars, str) else value_vars
-        names = [n for n in self.columns if n not in ids] if picked is None else picked
-        if not names:
-            raise InvalidArgumentError("melt: no columns to melt; pass value_vars")
-        parts = []
-        for name in names:
-            part = DataFrame._of({n: self._nodes[self._find(n)] for n in ids})
-            part[value_name] = Series(self._nodes[self._find(name)])
-            part[var_name] = name
-            parts.append(part[[*ids, var_name, value_name]])
-        melted: DataFrame = concat(parts, ignore_index=True)
-        return melted
+
+def melt(
+    frame: DataFrame,
+    id_vars: str | list[str] | None = None,
+    value_vars: str | list[str] | None = None,
+    var_name: str = "variable",
+    value_name: str = "value",
+) -> DataFrame:
+    """See `DataFrame.melt`."""
+    from headrace.frame.concat import concat
+
+    mark("melt")
+    ids = [id_vars] if isinstance(id_vars, str) else list(id_vars or [])
+    picked = [value_vars] if isinstance(value_vars, str) else value_vars
+    names = [n for n in frame.columns if n not in ids] if picked is None else picked
+    if not names:
+        raise InvalidArgumentError("melt: no columns to melt; pass value_vars")
+    parts = []
+    for name in names:
+        part = Columns.of({n: frame._nodes[frame._find(n)] for n in ids})
+        part[value_name] = Column.make(frame._nodes[frame._find(name)])
+        part[var_name] = name
+        parts.append(part[[*ids, var_name, value_name]])
+    melted: DataFrame = concat(parts, ignore_index=True)
+    return melted

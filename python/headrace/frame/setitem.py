@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import Columns, is_frame
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.lazy.handle import Deferred
 from headrace.rows import by_position, is_missing, refuse_apart
-from headrace.series.series import Series
+from headrace.series.column import Column, is_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 
 #: Opcodes of ``a[b] = c`` and ``a.b = c``; they hold one reference more than a method call.
@@ -73,7 +75,7 @@ class Picked(NamedTuple):
         places = np.atleast_1d(places)
         chosen[places] = True
         source[places] = np.arange(len(places))
-        mask, own = (Series(frame._aligned(Series(each))) for each in (chosen, source))
+        mask, own = (Column.make(frame._aligned(Column.make(each))) for each in (chosen, source))
         return cls(mask, own, domain)
 
     def rows(self) -> int:
@@ -85,9 +87,7 @@ def put_values(
     frame: DataFrame, names: list[str], single: bool, value: Any, picked: Picked | None
 ) -> None:
     """Set columns at the rows of `picked`, or at all rows; on an error the frame is unchanged."""
-    from headrace.frame.dataframe import DataFrame
-
-    made = DataFrame(frame)
+    made = Columns.make(frame)
     for name, part in zip(names, [value] if single else _parts(names, value), strict=True):
         if picked is None:
             made[name] = part
@@ -102,11 +102,9 @@ def put_values(
 
 def _parts(names: list[str], value: Any) -> list[Any]:
     """The value for each column: by name from a mapping or frame, by position from a list."""
-    from headrace.frame.dataframe import DataFrame
-
     if is_single(value) or isinstance(value, Deferred):
         return [value] * len(names)
-    if isinstance(value, DataFrame | Mapping):
+    if is_frame(value) or isinstance(value, Mapping):
         for name in names:
             if name not in value:
                 _core.no_such_column("loc", list(value.keys()), name)
@@ -130,15 +128,15 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
 
     if is_single(value) or is_missing(value):
         return value
-    column = value if isinstance(value, Series) else Series(by_position(value))
+    column = value if is_series(value) else Column.make(by_position(value))
     frame_rows, own = picked.mask._node, column._node
-    if isinstance(value, Series):
+    if is_series(value):
         refuse_apart("loc", [frame_rows, own])
     if isinstance(value, Deferred) and _same_rows(own, frame_rows):
         return column
     if own.domain and own.domain == picked.domain():
         column = _never_empty(column)
-    elif isinstance(value, Series) or (own.domain and frame_rows.domain):
+    elif is_series(value) or (own.domain and frame_rows.domain):
         raise InvalidArgumentError(
             "loc: the values belong to other rows than the selected ones: "
             f"column={name!r}; select them with the same key, or pass to_numpy() to "
@@ -153,7 +151,7 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
             )
         if rows == 0:
             column = _never_empty(column)
-    return with_rows_of(Series(_core.take(column._node, picked.source._node)), frame_rows)
+    return with_rows_of(Column.of(_core.take(column._node, picked.source._node)), frame_rows)
 
 
 def _same_rows(own: _core.Node, rows: _core.Node) -> bool:
@@ -166,15 +164,14 @@ def _same_rows(own: _core.Node, rows: _core.Node) -> bool:
 def _never_empty(column: Series) -> Series:
     """Append a null, so that `take` has something to take when no row is selected."""
     from headrace.frame.concat import rows_of
-    from headrace.frame.dataframe import DataFrame
 
-    null = Series([None], dtype=str(column.dtype))
-    parts = [DataFrame({"value": Series(each._node)}) for each in (column, null)]
+    null = Column.make([None], dtype=str(column.dtype))
+    parts = [Columns.make({"value": Column.of(each._node)}) for each in (column, null)]
     made: Series = rows_of(parts)["value"]
     return made
 
 
 def _new_column(value: Any, mask: Series) -> Series:
     """A column with `value` where the mask is true, null elsewhere."""
-    filled = value if isinstance(value, Series) else Series(repeated(mask._node, value))
+    filled = value if is_series(value) else Column.make(repeated(mask._node, value))
     return filled.where(mask)

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.array.array import Array, asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.dataframe import DataFrame
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import is_missing, picked_domain, whole_number
+from headrace.series.column import Column, is_series
+from headrace.series.elementwise import row_positions
 from headrace.series.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from headrace.frame.dataframe import DataFrame
 
 NaPosition = Literal["first", "last"]
 
@@ -61,7 +64,7 @@ def sort_frame(
     keys = _keys("sort_values", frame, by)
     if key is not None:
         names = [by] if isinstance(by, str) else by
-        keys = [frame._aligned(Series(key(frame[name]))) for name in names]
+        keys = [frame._aligned(Column.make(key(frame[name]))) for name in names]
     return sort_by_nodes("sort_values", frame, keys, ascending, na_position)
 
 
@@ -92,7 +95,7 @@ def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: st
         rows = _core.argsort(keys, directions, False, first)
         more = _equal_to_last(keys, rows) if keep == "all" else 0
         return _core.argsort(keys, directions, False, first + more) if more else rows
-    places = Series(keys[0])._places()  # the later row first
+    places = row_positions(Column.of(keys[0]))  # the later row first
     return _core.argsort([*keys, places._node], [*directions, True], False, first)
 
 
@@ -103,7 +106,7 @@ def _equal_to_last(keys: list[_core.Node], rows: _core.Node) -> int:
         return 0
     last = int(found[-1])
     tests = []
-    for key in map(Series, keys):
+    for key in map(Column.of, keys):
         value = key.iloc[last]
         tests.append(key.isna() if is_missing(value) else (key == value).fill_null(False))
     equal = functools.reduce(operator.and_, tests)
@@ -137,9 +140,9 @@ def sort_series(
     mark("sort_values")
     descending = _descending("sort_values", ascending, 1)
     missing_first = _missing_first("sort_values", na_position)
-    by = series._node if key is None else Series(key(series))._node
+    by = series._node if key is None else Column.make(key(series))._node
     table = _core.sort([by], descending, missing_first, ["value"], [series._node])
-    return Series(_core.part(table, 0), series.name)
+    return Column.of(_core.part(table, 0), series.name)
 
 
 def argsort_series(series: Series, ascending: bool, na_position: NaPosition) -> Array:
@@ -153,12 +156,12 @@ def first_of_series(op: str, series: Series, n: int, largest: bool, keep: str = 
     """The first `n` values."""
     mark(op)
     rows = _first_rows(op, [series._node], n, largest, keep)
-    return Series(_core.in_domain(_core.take(series._node, rows), picked_domain()), series.name)
+    return Column.of(_core.in_domain(_core.take(series._node, rows), picked_domain()), series.name)
 
 
 # ---- arrays --------------------------------------------------------------------------------------
 def _one_dimension(op: str, values: Any) -> Deferred:
-    x: Deferred = values if isinstance(values, Series) else asarray(values)
+    x: Deferred = values if is_series(values) else asarray(values)
     if isinstance(x, Array) and x.ndim != 1:
         raise UnsupportedError(
             f"{op}: expected one dimension: dimensions={x.ndim}; sort each row separately"
@@ -189,7 +192,7 @@ def sort(values: Any, *, descending: bool = False) -> Array | Series:
     """
     mark("sort")
     x = _one_dimension("sort", values)
-    if isinstance(x, Series):
+    if is_series(x):
         return sort_series(x, not descending, "last")
     if x.dtype == "bool":
         ordered = sort(x.astype("uint8"), descending=descending)

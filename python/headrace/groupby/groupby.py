@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headrace import _core
 from headrace.aggregates import NUMBERS, group_kinds
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.labels import LabelledSeries
+from headrace.frame.columns import Columns
 from headrace.groupby.matrix import group_matrix
 from headrace.groupby.quantile import group_quantiles
 from headrace.groupby.rows import GroupPicks
 from headrace.lazy.handle import mark
 from headrace.rows import is_probed, no_attribute
+from headrace.series.column import Column, is_series
 from headrace.series.datetime import is_time
 from headrace.series.duration import (
     BETWEEN,
@@ -25,11 +26,12 @@ from headrace.series.duration import (
     unit_of,
     whole_units,
 )
-from headrace.series.series import Series
+from headrace.series.labelled import LabelledSeries
 from headrace.series.window import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 #: Python and NumPy functions that name an aggregate.
 _FUNCTIONS = {
@@ -56,13 +58,15 @@ def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
     kind = words.aggregate
     if words.values is None or kind not in (*BETWEEN, "std", "any", "all"):
         return words, None
-    series = Series(words.values)
+    series = Column.make(words.values)
     if kind in ("any", "all") and is_duration(series):
         return words._replace(values=counts(series, unit_of(words.values.dtype))._node), None
     if not (is_time(series) or is_duration(series)) or kind in ("any", "all"):
         return words, None
     dtype, whole, base = counts_for(kind, series)
-    return words._replace(values=whole._node), lambda made: Series(whole_units(made, base, dtype))
+    return words._replace(values=whole._node), lambda made: Column.make(
+        whole_units(made, base, dtype)
+    )
 
 
 def group_order(sort: bool, order: bool) -> str:
@@ -94,8 +98,8 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
             raise TypeMismatchError(
                 f"groupby: keys cannot be a mapping: key={each!r}; map a column: df.k.map(mapping)"
             )
-        key = Series(each)
-        if frame is not None and isinstance(each, Series):
+        key = Column.make(each)
+        if frame is not None and is_series(each):
             frame._refuse_free("groupby", key._node)
         name = key.name or ("key" if len(keys) == 0 else f"key_{len(keys)}")
         _check_rows(frame, name, key)
@@ -203,13 +207,12 @@ class GroupBy(GroupPicks):
 
     # ---- aggregates ------------------------------------------------------------------------------
     def _frame(self, columns: list[Words]) -> DataFrame:
-        from headrace.frame.dataframe import DataFrame
 
         mark("groupby")
         pairs = [as_numbers(each) for each in columns]
         table = _core.group_by(self._keys, [each for each, _ in pairs], self._order, self._dropna)
         names = [name for name, _ in self._keys] + [column.name for column in columns]
-        made = DataFrame._of_parts(table, names)
+        made = Columns.of_parts(table, names)
         for words, finish in pairs:
             if finish:
                 made[words.name] = finish(made[words.name])
@@ -230,14 +233,14 @@ class GroupBy(GroupPicks):
         if numeric_only:
             kinds = "".join(each for each in kinds if each in NUMBERS)
         elif numeric_only is False:
-            others = [n for n, v in self._values().items() if not Series(v).dtype.is_of(kinds)]
+            others = [n for n, v in self._values().items() if not Column.make(v).dtype.is_of(kinds)]
             if others:
                 raise TypeMismatchError(
                     f"groupby: {aggregate} does not support these columns: columns={others}; "
                     "select other columns, or pass numeric_only=True"
                 )
         values = self._values().items()
-        columns = {name: node for name, node in values if Series(node).dtype.is_of(kinds)}
+        columns = {name: node for name, node in values if Column.of(node).dtype.is_of(kinds)}
         if not columns:
             raise TypeMismatchError(
                 f"groupby: no column supports {aggregate}: columns={list(self._nodes)}"
@@ -454,7 +457,7 @@ class GroupBy(GroupPicks):
             return self._each("nunique")
         words = []
         for name, node in self._values().items():
-            gone = Series(node).isna().astype("int64")._node
+            gone = Column.of(node).isna().astype("int64")._node
             words += [Words(name, "nunique", node), Words(f"{name} missing", "max", gone)]
         made = self._frame(words)
         for name in self._values():
@@ -599,8 +602,6 @@ class GroupBy(GroupPicks):
         >>> groups.transform("sum").to_dict()
         {'x': [8, 8, 4]}
         """
-        from headrace.frame.dataframe import DataFrame
-
         if aggregate in ROW_FUNCTIONS:
             of_rows: DataFrame | Series = getattr(self, aggregate)()
             return of_rows
@@ -612,14 +613,14 @@ class GroupBy(GroupPicks):
         values = self._nodes if single else self._values()
         columns = {}
         for name, node in values.items():
-            if single or Series(node).dtype.is_of(kinds):
+            if single or Column.of(node).dtype.is_of(kinds):
                 words, finish = as_numbers(Words(name, aggregate, node))
                 made = _core.group_transform(keys, words, self._dropna)
-                columns[name] = finish(Series(made))._node if finish else made
+                columns[name] = finish(Column.make(made))._node if finish else made
         if single:
             ((name, node),) = columns.items()
-            return Series(node, name)
-        return DataFrame._of(columns)
+            return Column.of(node, name)
+        return Columns.of(columns)
 
 
 class SeriesGroupBy(GroupBy):
@@ -640,7 +641,6 @@ class SeriesGroupBy(GroupBy):
         return self._series(frame, name)
 
     def _top(self, n: int, largest: bool) -> Any:
-        from headrace.frame.dataframe import DataFrame
 
         mark("nlargest" if largest else "nsmallest")
         ((name, node),) = self._nodes.items()
@@ -648,7 +648,7 @@ class SeriesGroupBy(GroupBy):
         own = f"{name}_top" if name in taken else name
         table = _core.group_top(self._keys, own, node, n, largest, self._order, self._dropna)
         frame = {each: _core.part(table, i) for i, each in enumerate([*taken, own])}
-        return self._series(self._with_labels(DataFrame._of(frame)), name)
+        return self._series(self._with_labels(Columns.of(frame)), name)
 
     def nlargest(self, n: int = 5) -> Any:
         """The `n` largest numbers of each group, largest first, without a sort.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError
+from headrace.series.column import is_series
 
 if TYPE_CHECKING:
     from headrace.groupby.groupby import GroupBy
@@ -56,9 +57,8 @@ def groupby(
     """
     from headrace.frame.labels import level_keys
     from headrace.groupby.groupby import GroupBy, SeriesGroupBy, group_order, keys_of
-    from headrace.series.series import Series
 
-    if isinstance(self, Series):
+    if is_series(self):
         if not as_index:
             raise InvalidArgumentError(
                 "groupby: keys of a series are labels: as_index=False; group a frame instead"

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headrace.frame.columns import Columns
 from headrace.lazy.handle import mark
+from headrace.series.column import Column
+from headrace.series.elementwise import row_positions
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -21,13 +24,12 @@ def rows_of_levels(
     Rows of one group are adjacent. The level is the last label.
     """
     from headrace.frame.concat import concat
-    from headrace.frame.dataframe import DataFrame
 
     keys = [name for name, _ in groups._keys]
     level_name = f"level_{len(keys)}"
     while level_name in (*keys, *parts[0]):
         level_name += "_"
-    places = made[keys[0]]._places()
+    places = row_positions(made[keys[0]])
     frames = []
     for i, (level, part) in enumerate(zip(levels, parts, strict=True)):
         frame = made[keys].assign(**{level_name: level})
@@ -36,7 +38,7 @@ def rows_of_levels(
         frame[" row"] = places * len(levels) + i
         frames.append(frame)
     rows = concat(frames).sort_values(" row")
-    found = DataFrame._of({name: rows._nodes[name] for name in [*keys, level_name, *parts[0]]})
+    found = Columns.of({name: rows._nodes[name] for name in [*keys, level_name, *parts[0]]})
     if groups._labelled:
         found._labels = {name: found._nodes[name] for name in [*keys, level_name]}
     return found
@@ -45,7 +47,6 @@ def rows_of_levels(
 def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | None) -> DataFrame:
     """Correlations or covariances of column pairs: one row per group and column."""
     from headrace.groupby.groupby import Words
-    from headrace.series.series import Series
 
     mark(kind)
     columns = groups._taken(kind, numeric_only)
@@ -56,7 +57,7 @@ def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | Non
         if kind == "corr":
             words.append(Words(f" {i}", "corr", columns[a], columns[b]))
             continue
-        one, other = _deviations(groups, Series(columns[a]), Series(columns[b]))
+        one, other = _deviations(groups, Column.make(columns[a]), Column.make(columns[b]))
         words += [
             Words(f" {i} {n}", "sum", each._node)
             for n, each in enumerate((one * other, one, other))

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import Columns
 from headrace.groupby.matrix import rows_of_levels
 from headrace.lazy.handle import mark
+from headrace.series.column import Column
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration, level_of
 
@@ -31,8 +33,6 @@ def group_quantiles(
     groups: GroupBy, q: Any, interpolation: str, numeric_only: bool | None
 ) -> DataFrame:
     """The quantiles of each column: one row per group, or per group and level of a list."""
-    from headrace.frame.dataframe import DataFrame
-
     mark("quantile")
     if interpolation not in _PICKS:
         raise InvalidArgumentError(
@@ -58,13 +58,12 @@ def group_quantiles(
         return rows_of_levels(groups, made, levels, parts)
     keys = {name: made._nodes[name] for name, _ in groups._keys}
     found = {name: column._node for name, column in parts[0].items()}
-    return groups._with_labels(DataFrame._of({**keys, **found}))
+    return groups._with_labels(Columns.of({**keys, **found}))
 
 
 def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:
     """The aggregates from which a column's quantile is computed."""
     from headrace.groupby.groupby import SeriesGroupBy, Words
-    from headrace.series.series import Series
 
     if interpolation == "linear":
         return [Words(name, "quantile", node, q=level)]
@@ -72,7 +71,7 @@ def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: s
     place = (column.transform("count") - 1) * level
     ranks = column.rank(method="first") - 1
     return [
-        Words(f"{name} {i}", "first", Series(node).where(ranks == pick(place))._node)
+        Words(f"{name} {i}", "first", Column.of(node).where(ranks == pick(place))._node)
         for i, pick in enumerate(_PICKS[interpolation])
     ]
 

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError
+from headrace.frame.columns import Columns
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
+from headrace.series.column import Column
+from headrace.series.elementwise import row_positions
 from headrace.series.window import GroupRows
 
 if TYPE_CHECKING:
@@ -43,23 +46,20 @@ class GroupPicks(GroupRows):
 
     def _picked_rows(self: Any, mask: Series) -> Any:
         """The rows of the frame, or of the selected column, where a mask is true."""
-        from headrace.frame.dataframe import DataFrame
         from headrace.groupby.groupby import SeriesGroupBy
-        from headrace.series.series import Series
 
         if isinstance(self, SeriesGroupBy):
             ((name, node),) = self._nodes.items()
-            return Series(node, name)[mask]
-        return DataFrame(DataFrame._of(self._nodes)[mask])
+            return Column.of(node, name)[mask]
+        return Columns.make(Columns.of(self._nodes)[mask])
 
     def _behind(self: Any) -> Series:
         """Number of rows after each row within its group."""
         from headrace.groupby.groupby import Words
-        from headrace.series.series import Series
 
         keys = self._key_nodes()
         rows = _core.group_transform(keys, Words("rows", "size", keys[0]), self._dropna)
-        return Series(rows) - 1 - self.cumcount()  # type: ignore[no-any-return]
+        return Column.make(rows) - 1 - self.cumcount()  # type: ignore[no-any-return]
 
     def head(self: Any, n: int = 5) -> Any:
         """The first `n` rows of each group, in row order.
@@ -99,10 +99,8 @@ class GroupPicks(GroupRows):
 
     def _groups(self: Any) -> DataFrame:
         """The keys of the groups, in order."""
-        from headrace.frame.dataframe import DataFrame
-
         table = _core.group_by(self._keys, [], self._order, self._dropna)
-        return DataFrame._of_parts(table, [name for name, _ in self._keys])
+        return Columns.of_parts(table, [name for name, _ in self._keys])
 
     @property
     def ngroups(self: Any) -> int:
@@ -129,17 +127,15 @@ class GroupPicks(GroupRows):
         [1, 0, 1]
         """
         from headrace.frame.apply import with_rows_of
-        from headrace.frame.dataframe import DataFrame
         from headrace.frame.indexing import positions
-        from headrace.series.series import Series
 
         mark("ngroup")
         groups = self._groups()
         names = groups.columns
-        groups["group number"] = Series(groups._aligned(positions(len(groups))))
+        groups["group number"] = Column.make(groups._aligned(positions(len(groups))))
         keys = dict(zip(names, self._key_nodes(), strict=True))
-        found = DataFrame._of(keys).merge(groups, on=names, how="left")["group number"]
-        return with_rows_of(Series(found), self._key_nodes()[0])
+        found = Columns.of(keys).merge(groups, on=names, how="left")["group number"]
+        return with_rows_of(Column.make(found), self._key_nodes()[0])
 
     def get_group(self: Any, name: Any) -> Any:
         """The rows of one group, by its key or the tuple of its keys.
@@ -150,7 +146,6 @@ class GroupPicks(GroupRows):
         [1, 2]
         """
         from headrace.rows import is_missing
-        from headrace.series.series import Series
 
         mark("get_group")
         wanted = name if isinstance(name, tuple) else (name,)
@@ -159,7 +154,7 @@ class GroupPicks(GroupRows):
                 f"get_group: expected one value for each key: name={name!r}, keys={len(self._keys)}"
             )
         tests = [
-            Series(node).isna() if is_missing(each) else Series(node) == each
+            Column.of(node).isna() if is_missing(each) else Column.of(node) == each
             for node, each in zip(self._key_nodes(), wanted, strict=True)
         ]
         found = self._picked_rows(functools.reduce(operator.and_, tests))
@@ -170,21 +165,20 @@ class GroupPicks(GroupRows):
     # ---- groups in Python ------------------------------------------------------------------------
     def _each_group(self: Any, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
         from headrace.frame.apply import group_by_group
-        from headrace.frame.dataframe import DataFrame
         from headrace.groupby.groupby import SeriesGroupBy
 
         group_by_group(op, fix)
         groups = self._groups().to_dict()
         labels = list(zip(*groups.values(), strict=True))
         number = self.ngroup()
-        sizes = DataFrame({"n": number}).groupby("n").size().to_list()
+        sizes = Columns.make({"n": number}).groupby("n").size().to_list()
         single = isinstance(self, SeriesGroupBy)
-        rows = DataFrame._of({**self._nodes, "group number": number._node})
+        rows = Columns.of({**self._nodes, "group number": number._node})
         ordered = rows.sort_values("group number")[list(self._nodes)]
         _core.force(list(ordered._nodes.values()))
         begin = 0
         for label, size in zip(labels, sizes, strict=True):
-            part = DataFrame(ordered[begin : begin + size])
+            part = Columns.make(ordered[begin : begin + size])
             begin += size
             key = label if len(label) > 1 else label[0]
             yield key, part[next(iter(self._nodes))] if single else part
@@ -211,8 +205,6 @@ class GroupPicks(GroupRows):
         {'a': 1, 'b': 0}
         """
         from headrace.frame.concat import concat
-        from headrace.frame.dataframe import DataFrame
-        from headrace.series.series import Series
 
         mark("apply")
         start = time.perf_counter()
@@ -225,7 +217,7 @@ class GroupPicks(GroupRows):
             "apply", f"Python function called per group: {name}", time.perf_counter() - start
         )
         results = [result for _, result in made]
-        if results and all(isinstance(each, Series | DataFrame) for each in results):
+        if results and all(isinstance(each, Column | Columns) for each in results):
             return concat(results)
         names = [name for name, _ in self._keys]
         keys = [key if isinstance(key, tuple) else (key,) for key, _ in made]
@@ -233,7 +225,7 @@ class GroupPicks(GroupRows):
         (value,) = self._nodes if len(self._nodes) == 1 else ("value",)
         value = value if value not in table else f"{value}_apply"
         table[value] = results
-        return self._series(self._with_labels(DataFrame(table)), value)
+        return self._series(self._with_labels(Columns.make(table)), value)
 
     def filter(self: Any, function: Callable[[Any], Any]) -> Any:
         """The rows of the groups for which a Python function returns true, in order.
@@ -272,27 +264,26 @@ class GroupPicks(GroupRows):
 
     def _filled(self: Any, op: str, turned: bool) -> Any:
         from headrace.frame.apply import with_rows_of
-        from headrace.series.series import Series
         from headrace.series.window import rows_of_groups
 
         mark(op)
         made = {}
         for name, node in self._values().items():
-            column, keys = Series(node), [Series(key) for key in self._key_nodes()]
+            column, keys = Column.of(node), [Column.make(key) for key in self._key_nodes()]
             if turned:  # the last row first
                 column, keys = column[::-1], [key[::-1] for key in keys]
                 domain = _core.new_domain()
                 column, *keys = (
-                    Series(_core.in_domain(each._node, domain)) for each in (column, *keys)
+                    Column.of(_core.in_domain(each._node, domain)) for each in (column, *keys)
                 )
-            last = column._places().where(column.notna(), -1)
+            last = row_positions(column).where(column.notna(), -1)
             nodes = [key._node for key in keys]
-            found = Series(
+            found = Column.make(
                 rows_of_groups(
                     _core.group_cumulative, nodes, {name: last._node}, self._dropna, "cummax"
                 )[name]
             )
-            values = Series(_core.take(column._node, found.clip(lower=0).fill_null(0)._node))
+            values = Column.of(_core.take(column._node, found.clip(lower=0).fill_null(0)._node))
             filled = with_rows_of(values, column._node).where(found >= 0)
             made[name] = with_rows_of(filled[::-1] if turned else filled, node)._node
         return self._finish_rows(made)
@@ -305,7 +296,6 @@ class GroupPicks(GroupRows):
         >>> groups.x.pct_change().round(6).to_list()
         [None, 0.666667, None]
         """
-        from headrace.series.series import Series
         from headrace.series.window import rows_of_groups
 
         mark("pct_change")
@@ -317,7 +307,9 @@ class GroupPicks(GroupRows):
             self._dropna,
             whole_number("pct_change", "periods", periods),
         )
-        made = {n: (Series(node) / Series(before[n]) - 1)._node for n, node in columns.items()}
+        made = {
+            n: (Column.of(node) / Column.make(before[n]) - 1)._node for n, node in columns.items()
+        }
         return self._finish_rows(made)
 
     # ---- several values per group ----------------------------------------------------------------
@@ -329,7 +321,6 @@ class GroupPicks(GroupRows):
         >>> df.groupby("id").s.value_counts().to_dict()
         {(1, 'v'): 2, (1, 'u'): 1, (2, 'u'): 1}
         """
-        from headrace.frame.labels import LabelledSeries
         from headrace.groupby.groupby import GroupBy
 
         columns = self._values()
@@ -342,7 +333,7 @@ class GroupPicks(GroupRows):
         if sort and self._order == "sorted":
             by = [*names, word]
             counted = counted.sort_values(by, ascending=[*[True] * len(names), False])
-        return LabelledSeries(counted, word)
+        return Column.labelled(counted, word)
 
     def describe(self: Any) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each group.

@@ -15,7 +15,9 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from headrace.frame.columns import Columns, is_frame
 from headrace.rows import is_missing
+from headrace.series.column import Column
 from headrace.series.timezone import zone_in, zone_of
 
 if TYPE_CHECKING:
@@ -416,9 +418,7 @@ def from_arrow(values: Any) -> DataFrame | Series:
     >>> hr.from_arrow(pa.table({"x": [1, 2]})).columns
     ['x']
     """
-    from headrace.frame.dataframe import DataFrame
     from headrace.lazy.handle import mark
-    from headrace.series.series import Series
 
     mark("from_arrow")
     if not _has_arrow(values):
@@ -430,8 +430,8 @@ def from_arrow(values: Any) -> DataFrame | Series:
     columns = _arrow_columns(values, "from_arrow")
     made = [columns.column(i, "from_arrow") for i in range(len(columns.names))]
     if not columns.is_table:
-        return Series(_core.data(made[0]), columns.names[0] or None)
-    return DataFrame._from_table(_core.Table(columns.names, made))
+        return Column.of(_core.data(made[0]), columns.names[0] or None)
+    return Columns.of_table(_core.Table(columns.names, made))
 
 
 def from_pandas(values: Any) -> DataFrame | Series:
@@ -457,10 +457,8 @@ def from_pandas(values: Any) -> DataFrame | Series:
     {'a': 1.5, 'b': 2.5}
     """
     from headrace.frame.apply import came_back
-    from headrace.frame.dataframe import DataFrame
     from headrace.lazy.handle import mark
     from headrace.rows import counts_rows, pandas_labels, picked_domain
-    from headrace.series.series import Series
 
     mark("from_pandas")
     came_back("from_pandas", values)
@@ -470,7 +468,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
             "DataFrame or Series"
         )
     if not hasattr(values, "columns"):
-        return Series(values)
+        return Column.make(values)
     if labels := pandas_labels(values):
         known = values.columns.intersection(labels).tolist()
         if known:
@@ -479,7 +477,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
                 "use reset_index(drop=True), or rename one"
             )
         table = from_pandas(values.reset_index(names=labels))
-        assert isinstance(table, DataFrame)
+        assert is_frame(table)
         return table.set_index(labels, drop=True)
     names = [str(name) for name in values.columns]
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
@@ -496,7 +494,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
         else:  # as a table, so that errors name the column
             columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")
             nodes[name] = _core.data(columns.column(0, "from_pandas"), "", domain)
-    return DataFrame._of(nodes)
+    return Columns.of(nodes)
 
 
 __all__ = ["from_arrow", "from_dlpack", "from_pandas"]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from headrace.array.array import Array
 from headrace.frame.construct import is_single
 from headrace.rows import by_position, is_missing
-from headrace.series.series import Series
+from headrace.series.column import Column
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 
 def melt(frame: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
@@ -35,7 +36,7 @@ def isna(values: Any) -> Any:
         return values.isna()
     if is_single(values):
         return is_missing(values.item() if isinstance(values, Array) else values)
-    return Series(by_position(values)).isna()
+    return Column.make(by_position(values)).isna()
 
 
 def notna(values: Any) -> Any:
@@ -54,4 +55,4 @@ def unique(values: Any) -> Series:
     >>> hr.unique(["b", "a", "b"]).to_list()
     ['b', 'a']
     """
-    return Series(Series(by_position(values)).unique())
+    return Column.make(Column.make(by_position(values)).unique())

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import TypeMismatchError
-from headrace.frame.dataframe import DataFrame
+from headrace.frame.columns import Columns, is_frame
 from headrace.lazy.handle import Deferred, mark
+from headrace.series.column import Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from headrace.array.array import Array
+    from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
 
 
@@ -23,7 +25,7 @@ def _value_of(value: Any, op: str) -> tuple[Any, str | None]:
     """The engine's evaluated value, and the name of a series."""
     if isinstance(value, Deferred):
         return value._value(), getattr(value, "name", None)
-    if isinstance(value, DataFrame):
+    if is_frame(value):
         return value._table(), None
     raise TypeMismatchError(
         f"{op}: expected an array, a series or a frame: "
@@ -33,12 +35,11 @@ def _value_of(value: Any, op: str) -> tuple[Any, str | None]:
 
 def _handle_on(value: Any, name: str | None) -> Array | Series | DataFrame:
     from headrace.array.array import Array
-    from headrace.series.series import Series
 
     if isinstance(value, _core.Table):
-        return DataFrame._from_table(value)
+        return Columns.of_table(value)
     node = _core.data(value)
-    return Array(node) if isinstance(value, _core.Tensor) else Series(node, name)
+    return Array(node) if isinstance(value, _core.Tensor) else Column.of(node, name)
 
 
 class SharedHandle:
@@ -201,7 +202,7 @@ def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
     mark("pickle")
     data, name = _value_of(value, "pickle")
     header, pieces = _core.serialize(data, "pickle", name)
-    rejects = getattr(value, "rejects", None) if isinstance(value, DataFrame) else None
+    rejects = getattr(value, "rejects", None) if is_frame(value) else None
     if protocol >= 5:
         return (rebuilt, (header, rejects, *map(pickle.PickleBuffer, pieces)))
     size = sum(piece.num_elements for piece in pieces)
@@ -213,7 +214,7 @@ def rebuilt(header: bytes, rejects: DataFrame | None, *buffers: Any) -> Any:
     """Rebuild a pickled value over the buffers that came with it; everything is checked."""
     mark("unpickle")
     value = _handle_on(*_core.deserialize(header, list(buffers), "unpickle"))
-    if isinstance(value, DataFrame) and isinstance(rejects, DataFrame):
+    if is_frame(value) and is_frame(rejects):
         value.rejects = rejects
     return value
 

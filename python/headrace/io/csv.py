@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from headrace import _core
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import Columns
 from headrace.frame.dataframe import DataFrame
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
-    _Reader = TypeVar("_Reader", bound=Callable[..., DataFrame])
+    _Reader = TypeVar("_Reader", bound="Callable[..., DataFrame]")
 
 __all__ = ["read_csv", "scan_csv", "write_csv"]
 
@@ -220,7 +221,7 @@ def scan_csv(source: Source, **options: Unpack[CsvOptions]) -> DataFrame:
     """
     scan = _core.CsvScan(_opened(source), _options("scan_csv", options))
     table = _core.scan_csv(scan)
-    return DataFrame._of_parts(table, scan.names)
+    return Columns.of_parts(table, scan.names)
 
 
 @_shows_options
@@ -289,8 +290,8 @@ def read_csv(
     [0.5, None]
     """
     table, rejects = _core.read_csv(_opened(source), _options("read_csv", options, on_bad))
-    frame = DataFrame._from_table(table)
-    frame.rejects = DataFrame._from_table(rejects) if on_bad == "reject" else None
+    frame = Columns.of_table(table)
+    frame.rejects = Columns.of_table(rejects) if on_bad == "reject" else None
     return frame
 
 

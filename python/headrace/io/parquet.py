@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InputError, TypeMismatchError, UnsupportedError, input_error
+from headrace.frame.columns import Columns
 from headrace.io.atomic_write import new_file
 from headrace.lazy.handle import mark
 
@@ -187,7 +188,6 @@ class _Groups:
 
 
 def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
-    from headrace.frame.dataframe import DataFrame
 
     mark(op)
     parquet = _pyarrow(op)
@@ -198,10 +198,10 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
     names = _wanted(op, columns, list(file.schema_arrow.names))
     groups = _Groups(op, place, file, names, None if now else stamp)
     if now:
-        return DataFrame._from_table(groups.read(list(range(len(names)))))
+        return Columns.of_table(groups.read(list(range(len(names)))))
     name = os.path.basename(place) if isinstance(place, str) else "a file object"
     table = _core.row_groups_table(op, name, groups.none, groups.rows(), groups)
-    return DataFrame._of_parts(table, names)
+    return Columns.of_parts(table, names)
 
 
 def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:

@@ -444,3 +444,9 @@ def eval(*values: Deferred | DataFrame) -> None:
                 f"eval: expected an array, a series or a frame: type={type(value).__name__!r}"
             )
     _core.force(nodes)
+
+
+def looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
+    """Evaluate the one-element results in a list, all together."""
+    _core.force([value._node for value in values if isinstance(value, Deferred)])
+    return [value.item() if hasattr(value, "item") else value for value in values]

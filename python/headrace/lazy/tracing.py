@@ -13,10 +13,12 @@ from headrace import _core
 from headrace.lazy.handle import Deferred
 from headrace.lazy.traceable import is_traceable
 from headrace.rows import is_probed
-from headrace.series.series import Series
+from headrace.series.column import Column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from headrace.series.series import Series
 
 _MOST_BRANCHES = 6
 _LARGEST_INT = 2**63 - 1
@@ -169,7 +171,7 @@ class Traced:
         self._bounds: tuple[int, int] | None = bounds
 
     def _made(self, column: Any, of_numpy: bool, bounds: Any = None) -> Traced:
-        return Traced(Series(column._node), self._branches, of_numpy, bounds)
+        return Traced(Column.of(column._node), self._branches, of_numpy, bounds)
 
     def _with(self, op: str, left: Any, right: Any) -> Traced:
         kinds = _kind(left), _kind(right)
@@ -318,13 +320,13 @@ def _choose(condition: Series, yes: Any, no: Any) -> Any:
     like = next((each for each in (yes, no) if isinstance(each, Traced)), None)
     of_numpy = like is not None and like._of_numpy
     branches = like._branches if like is not None else _Branches([])
-    return Traced(Series(made._node), branches, of_numpy)
+    return Traced(Column.of(made._node), branches, of_numpy)
 
 
 def _repeated(like: Series, value: Any) -> Series:
     from headrace.frame.construct import repeated
 
-    return Series(repeated(like._node, value))
+    return Column.make(repeated(like._node, value))
 
 
 def _as_floats(value: Any, beside: Any) -> Any:
@@ -423,7 +425,7 @@ def of_values(function: Any, column: Series) -> Series | None:
     """
     if not is_traceable(function) or column.dtype == "uint64":
         return None
-    column = Series(column._node).astype("float64" if column.dtype.kind == "f" else "int64")
+    column = Column.of(column._node).astype("float64" if column.dtype.kind == "f" else "int64")
     made = _traced(lambda branches: function(Traced(column, branches, False)), column._node)
     if made is None or not column._node.nullable:
         return made

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import Columns
 from headrace.lazy.handle import mark
+from headrace.series.column import Column
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -31,9 +33,7 @@ class CategoryAccessor:
         >>> s.cat.categories.to_list()
         ['b', 'a']
         """
-        from headrace.series.series import Series
-
-        return Series(_core.data(self._series._value().categories))
+        return Column.of(_core.data(self._series._value().categories))
 
     @property
     def codes(self) -> Series:
@@ -44,10 +44,8 @@ class CategoryAccessor:
         >>> s.cat.codes.to_list()
         [0, 1, 0]
         """
-        from headrace.series.series import Series
-
         mark("codes")
-        return Series(_core.retype(self._series._node, "int32"), self._series.name)
+        return Column.of(_core.retype(self._series._node, "int32"), self._series.name)
 
     def as_ordered(self) -> Series:
         """The column with ordered categories, which compare and sort by that order.
@@ -70,9 +68,7 @@ class CategoryAccessor:
         ['S', 'M', 'M', 'L']
         """
         from headrace.frame.apply import with_rows_of
-        from headrace.frame.dataframe import DataFrame
         from headrace.frame.indexing import plain
-        from headrace.series.series import Series
 
         mark("set_categories")
         names = list(new_categories)
@@ -80,13 +76,13 @@ class CategoryAccessor:
             raise InvalidArgumentError(
                 f"set_categories: expected distinct strings: new_categories={names!r}"
             )
-        entries = Series([*names, None], dtype="category")._node
+        entries = Column.make([*names, None], dtype="category")._node
         if ordered:
             entries = _core.ordered_categories(entries)
-        known = DataFrame({"key": Series(names, dtype="string"), "code": range(len(names))})
-        rows = DataFrame._of({"key": plain(self._series)._node})
+        known = Columns.make({"key": Column.make(names, dtype="string"), "code": range(len(names))})
+        rows = Columns.of({"key": plain(self._series)._node})
         codes = rows.merge(known, on="key", how="left").code.fill_null(len(names))
-        made = Series(_core.take(entries, codes._node))
+        made = Column.of(_core.take(entries, codes._node))
         found: Series = self._series._like(with_rows_of(made, self._series._node)._node)
         return found
 
@@ -184,14 +180,12 @@ def of_pandas(values: Any) -> Series:
     """A column from a ``pandas.Categorical``; raises unless the categories are strings."""
     import numpy as np
 
-    from headrace.series.series import Series
-
     names = values.categories.tolist()
-    entries = Series([*names, None], dtype="category")._node
+    entries = Column.make([*names, None], dtype="category")._node
     if values.ordered:
         entries = _core.ordered_categories(entries)
     codes = np.where(values.codes < 0, len(names), values.codes).astype("int64")
-    return Series(_core.take(entries, Series(codes)._node))
+    return Column.of(_core.take(entries, Column.make(codes)._node))
 
 
 def as_pandas_categories(series: Series, dtype: Any) -> Series:

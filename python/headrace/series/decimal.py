@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.lazy.handle import Deferred, mark
+from headrace.series.column import Column
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -36,10 +37,10 @@ def _is_float(value: Any) -> bool:
 
 def aggregate(series: Series, kind: str) -> decimal.Decimal | None:
     """The exact sum, minimum or maximum, evaluated here; None if there is no value."""
-    from headrace.series.series import Series
-
     mark(kind)
-    found: decimal.Decimal | None = Series(_core.decimal_reduction(kind, series._node)).to_list()[0]
+    found: decimal.Decimal | None = Column.of(
+        _core.decimal_reduction(kind, series._node)
+    ).to_list()[0]
     return found
 
 

@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.dtypes import refuse_months
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import Deferred, mark
+from headrace.series.column import Column
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -71,12 +72,10 @@ def counts(column: Deferred, unit: str, clamp: bool = False) -> Any:
 
     A value that does not fit raises with its row, or with `clamp` becomes the largest integer.
     """
-    from headrace.series.series import Series
-
     dtype = column._node.dtype
     if unit_of(dtype) != unit:
-        return Series(_core.rescale_unit(column._node, f"timedelta64[{unit}]", clamp))
-    return Series(_core.retype(column._node, _storage(dtype))).astype("int64")
+        return Column.of(_core.rescale_unit(column._node, f"timedelta64[{unit}]", clamp))
+    return Column.of(_core.retype(column._node, _storage(dtype))).astype("int64")
 
 
 def of_counts(whole: Any, dtype: str) -> _core.Node:
@@ -251,8 +250,6 @@ def counts_for(kind: str, series: Deferred) -> tuple[str, Any, Any]:
 
 def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
     """An aggregate of dates, times or durations, evaluated; None if there is no value."""
-    from headrace.series.series import Series
-
     mark(kind)
     dtype, whole, base = counts_for(kind, series)
     if not whole.count().item() and kind != "sum":
@@ -260,10 +257,10 @@ def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
     found = getattr(whole, kind)(**options).item()
     if math.isnan(found):
         return None
-    number = Series([found])
+    number = Column.make([found])
     if isinstance(found, int):
-        return Series(of_counts(number + base, dtype)).to_list()[0]
-    return Series(whole_units(number, base, dtype)).to_list()[0]
+        return Column.make(of_counts(number + base, dtype)).to_list()[0]
+    return Column.make(whole_units(number, base, dtype)).to_list()[0]
 
 
 def level_of(q: Any) -> float:
@@ -278,11 +275,10 @@ def level_of(q: Any) -> float:
 
 def quantile(series: Deferred, q: float | list[float], interpolation: str) -> Any:
     """Quantiles of dates, times or durations: a value, or a series for a list of them."""
-    from headrace.series.series import Series
 
     def one(level: Any) -> Any:
         return aggregate(series, "quantile", q=level_of(level), interpolation=interpolation)
 
     if isinstance(q, list):
-        return Series([one(each) for each in q], dtype=series._node.dtype)
+        return Column.make([one(each) for each in q], dtype=series._node.dtype)
     return one(q)

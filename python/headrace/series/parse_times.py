@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import mark
+from headrace.series.column import Column
 from headrace.series.duration import unit_of
 from headrace.series.rounding import STEPS
 from headrace.series.strings import is_text
@@ -21,13 +22,11 @@ _ONE = (str, Real)  # scalars
 
 def _column_of(op: str, values: Any, errors: str) -> Series:
     """The argument as a column; a scalar becomes one row."""
-    from headrace.series.series import Series
-
     if errors not in ("raise", "coerce"):
         raise InvalidArgumentError(
             f"{op}: invalid value: errors={errors!r}; expected 'raise' or 'coerce'"
         )
-    return Series([values] if isinstance(values, _ONE) else values)
+    return Column.make([values] if isinstance(values, _ONE) else values)
 
 
 def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace.errors import ColumnNotFoundError
 from headrace.series.datetime import is_time
-from headrace.series.series import Series
 from headrace.series.timezone import zone_in, zone_of
+
+if TYPE_CHECKING:
+    from headrace.series.series import Series
 
 _PARTS = re.compile(
     r"(\d{4})(?:([-/]?)(\d{1,2})(?:\2(\d{1,2})"

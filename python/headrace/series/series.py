@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.lazy.handle import Deferred, mark
+from headrace.frame.columns import Columns
+from headrace.groupby import keys
+from headrace.lazy.handle import Deferred, looked_at, mark
+from headrace.operators import turned
 from headrace.rows import (
     are_picked,
     counts_rows,
@@ -23,15 +27,17 @@ from headrace.rows import (
     same_rows,
     whole_number,
 )
+from headrace.series import arithmetic, elementwise, reductions, window
 from headrace.series.categorical import CategoryAccessor
+from headrace.series.column import Column
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
-from headrace.series.reductions import SeriesReductions
 from headrace.series.strings import TextAccessor
 from headrace.series.timezone import know_zone
+from headrace.series.window import Rolling, rolling_series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -40,12 +46,7 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.frame.labels import SeriesLocator
     from headrace.frame.sort import NaPosition
-
-
-def looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:
-    """Evaluate the one-element results in a list, all together."""
-    _core.force([value._node for value in values if isinstance(value, Deferred)])
-    return [value.item() if hasattr(value, "item") else value for value in values]
+    from headrace.groupby.groupby import GroupBy
 
 
 def _converts(values: Any, word: str | None) -> bool:
@@ -56,7 +57,7 @@ def _converts(values: Any, word: str | None) -> bool:
     return parsed and all(isinstance(value, str | None) for value in values)
 
 
-class Series(SeriesReductions):
+class Series(Column, role="_series"):
     """A column of values and nulls, usually of a frame.
 
     Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take
@@ -79,9 +80,7 @@ class Series(SeriesReductions):
         The name of the column, also for a new frame.
     """
 
-    __slots__ = ("name",)
-    name: builtins.str | None
-    _kind: ClassVar[str] = "series"
+    __slots__ = ()
 
     def __new__(
         cls, values: Any = (), name: Any = None, dtype: Any = None, index: Any = None
@@ -92,9 +91,7 @@ class Series(SeriesReductions):
         if cls is Series and (
             index is not None or isinstance(values, dict) or pandas_labels(values)
         ):
-            from headrace.frame.labels import LabelledSeries
-
-            return super().__new__(LabelledSeries)
+            return super().__new__(Column._labelled)
         return super().__new__(cls)
 
     def __init__(
@@ -139,19 +136,12 @@ class Series(SeriesReductions):
                 return object.__getattribute__(self, name)  # raises the original error
             raise no_attribute("Series has no attribute", name, (), type(self))
 
-    def _like(self, node: _core.Node) -> Any:
-        return Series(node, self.name)
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         from headrace.frame.labels import picked_again
 
         if are_picked(self._node):
             return picked_again, (Series(renumbered(self._node), self.name),)
         return super().__reduce_ex__(protocol)
-
-    def _plain(self) -> Series:
-        """The same values without labels."""
-        return Series(self._node, self.name)
 
     def astype(self, dtype: npt.DTypeLike) -> Self:
         """Values as another dtype; asked for, so it may copy (the ledger shows a copy).
@@ -180,11 +170,6 @@ class Series(SeriesReductions):
             know_zone(word)
         mark("astype")
         return self._like(_core.astype(self._node, word))  # type: ignore[no-any-return]
-
-    def _elementwise(self, op: str, *values: Any) -> Self:
-        node = _core.apply(op, values)
-        made: Self = NotImplemented if node is None else self._like(node)
-        return made
 
     # ---- shape -----------------------------------------------------------------------------------
     def __len__(self) -> int:
@@ -436,9 +421,7 @@ class Series(SeriesReductions):
         >>> s.to_frame("x").to_dict()
         {'x': [3.0, None, 1.0]}
         """
-        from headrace.frame.dataframe import DataFrame
-
-        return DataFrame._of({name or self.name or "value": self._node})
+        return Columns.of({name or self.name or "value": self._node})
 
     # ---- other forms -----------------------------------------------------------------------------
     def copy(self, deep: bool = True) -> Self:
@@ -615,6 +598,936 @@ class Series(SeriesReductions):
         from headrace.frame.sort import first_of_series
 
         return first_of_series("nsmallest", self, n, False, keep)
+
+    # ---- values ----------------------------------------------------------------------------------
+
+    def shift(self, periods: int = 1, *, fill_value: Any = None) -> Series:
+        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
+        ([None, 1, 2], [0, 1])
+        """
+        return window.shift(self, periods, fill_value=fill_value)
+
+    def diff(self, periods: int = 1) -> Series:
+        """Difference to the value `periods` rows before; null where there is none.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> hr.Series([1, 4, 9]).diff().to_list()
+        [None, 3, 5]
+        """
+        return window.diff(self, periods)
+
+    def rank(
+        self,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+        *,
+        pct: bool = False,
+    ) -> Series:
+        """Rank the values, from 1; missing values get null.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max", "first", "dense"}
+            Rank of equal values: the mean, lowest or highest rank, row order, or the number of
+            distinct values up to it.
+        ascending : bool
+            Whether the smallest value has rank 1.
+        pct : bool
+            Ranks as shares of the last rank.
+
+        >>> import headrace as hr
+        >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
+        [2.5, 1.0, 2.5]
+        """
+        return window.rank(self, method, ascending, pct=pct)
+
+    def cumsum(self) -> Series:
+        """Cumulative sum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, None, 3]).cumsum().to_list()
+        [1, None, 4]
+        """
+        return window.cumulate(self, "cumsum")
+
+    def cumprod(self) -> Series:
+        """Cumulative product; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 3, 4]).cumprod().to_list()
+        [2, 6, 24]
+        """
+        return window.cumulate(self, "cumprod")
+
+    def cummin(self) -> Series:
+        """Cumulative minimum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 2]).cummin().to_list()
+        [3, 1, 1]
+        """
+        return window.cumulate(self, "cummin")
+
+    def cummax(self) -> Series:
+        """Cumulative maximum; missing values are kept and skipped.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 3, 2]).cummax().to_list()
+        [1, 3, 3]
+        """
+        return window.cumulate(self, "cummax")
+
+    def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Rolling:
+        """A window of the last `window` rows at each row, for `sum`, `mean`, `median`, ...
+
+        Parameters
+        ----------
+        window : int
+            Rows per window, fewer at the start.
+        min_periods : int, optional
+            A window with fewer non-missing values gives null; `window` by default.
+        center : bool
+            Whether the window is centred on the row, else it ends there.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4, 8]).rolling(3, center=True).max().to_list()
+        [None, 4, 8, None]
+        """
+        return rolling_series(self, window, min_periods, center)
+
+    def expanding(self, min_periods: int = 1) -> Rolling:
+        """A window of all rows up to each one; see `rolling`.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
+        [1.0, 1.5, 2.3333333333333335, 3.75]
+        """
+        return self.rolling(_core.ALL_ROWS, min_periods)
+
+    def add(self, other: Any, fill_value: Any = None) -> Series:
+        """Sums; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).add(2).to_list()
+        [9, 11]
+        """
+        return arithmetic.combine(self, "add", operator.add, other, fill_value)
+
+    def sub(self, other: Any, fill_value: Any = None) -> Series:
+        """Differences; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).sub(2).to_list()
+        [5, 7]
+        """
+        return arithmetic.combine(self, "sub", operator.sub, other, fill_value)
+
+    def mul(self, other: Any, fill_value: Any = None) -> Series:
+        """Products; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).mul(2).to_list()
+        [14, 18]
+        """
+        return arithmetic.combine(self, "mul", operator.mul, other, fill_value)
+
+    def div(self, other: Any, fill_value: Any = None) -> Series:
+        """Quotients; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).div(2).to_list()
+        [3.5, 4.5]
+        """
+        return arithmetic.combine(self, "div", operator.truediv, other, fill_value)
+
+    def floordiv(self, other: Any, fill_value: Any = None) -> Series:
+        """Floor division; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).floordiv(2).to_list()
+        [3, 4]
+        """
+        return arithmetic.combine(self, "floordiv", operator.floordiv, other, fill_value)
+
+    def mod(self, other: Any, fill_value: Any = None) -> Series:
+        """Remainders; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).mod(2).to_list()
+        [1, 1]
+        """
+        return arithmetic.combine(self, "mod", operator.mod, other, fill_value)
+
+    def pow(self, other: Any, fill_value: Any = None) -> Series:
+        """Powers; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).pow(2).to_list()
+        [49, 81]
+        """
+        return arithmetic.combine(self, "pow", operator.pow, other, fill_value)
+
+    def eq(self, other: Any, fill_value: Any = None) -> Series:
+        """True where the values are equal; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).eq(2).to_list()
+        [False, False]
+        """
+        return arithmetic.combine(self, "eq", operator.eq, other, fill_value)
+
+    def ne(self, other: Any, fill_value: Any = None) -> Series:
+        """True where the values differ; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).ne(2).to_list()
+        [True, True]
+        """
+        return arithmetic.combine(self, "ne", operator.ne, other, fill_value)
+
+    def lt(self, other: Any, fill_value: Any = None) -> Series:
+        """True where the values are smaller; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).lt(2).to_list()
+        [False, False]
+        """
+        return arithmetic.combine(self, "lt", operator.lt, other, fill_value)
+
+    def le(self, other: Any, fill_value: Any = None) -> Series:
+        """True where the values are smaller or equal.
+
+        `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).le(2).to_list()
+        [False, False]
+        """
+        return arithmetic.combine(self, "le", operator.le, other, fill_value)
+
+    def gt(self, other: Any, fill_value: Any = None) -> Series:
+        """True where the values are greater; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).gt(2).to_list()
+        [True, True]
+        """
+        return arithmetic.combine(self, "gt", operator.gt, other, fill_value)
+
+    def ge(self, other: Any, fill_value: Any = None) -> Series:
+        """True where the values are greater or equal.
+
+        `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).ge(2).to_list()
+        [True, True]
+        """
+        return arithmetic.combine(self, "ge", operator.ge, other, fill_value)
+
+    subtract, multiply, divide, truediv = sub, mul, div, div
+
+    def radd(self, other: Any, fill_value: Any = None) -> Series:
+        """Sums, `other` first; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).radd(2).to_list()
+        [9, 11]
+        """
+        return arithmetic.combine(self, "radd", turned(operator.add), other, fill_value)
+
+    def rsub(self, other: Any, fill_value: Any = None) -> Series:
+        """Differences, `other` first; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).rsub(2).to_list()
+        [-5, -7]
+        """
+        return arithmetic.combine(self, "rsub", turned(operator.sub), other, fill_value)
+
+    def rmul(self, other: Any, fill_value: Any = None) -> Series:
+        """Products, `other` first; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).rmul(2).to_list()
+        [14, 18]
+        """
+        return arithmetic.combine(self, "rmul", turned(operator.mul), other, fill_value)
+
+    def rdiv(self, other: Any, fill_value: Any = None) -> Series:
+        """Quotients, `other` first; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).rdiv(2).to_list()
+        [0.2857142857142857, 0.2222222222222222]
+        """
+        return arithmetic.combine(self, "rdiv", turned(operator.truediv), other, fill_value)
+
+    rtruediv = rdiv
+
+    def rfloordiv(self, other: Any, fill_value: Any = None) -> Series:
+        """Floor division, `other` first; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).rfloordiv(2).to_list()
+        [0, 0]
+        """
+        return arithmetic.combine(self, "rfloordiv", turned(operator.floordiv), other, fill_value)
+
+    def rmod(self, other: Any, fill_value: Any = None) -> Series:
+        """Remainders, `other` first; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).rmod(2).to_list()
+        [2, 2]
+        """
+        return arithmetic.combine(self, "rmod", turned(operator.mod), other, fill_value)
+
+    def rpow(self, other: Any, fill_value: Any = None) -> Series:
+        """Powers, `other` first; `fill_value` replaces a value missing on one side.
+
+        >>> import headrace as hr
+        >>> hr.Series([7, 9]).rpow(2).to_list()
+        [128, 512]
+        """
+        return arithmetic.combine(self, "rpow", turned(operator.pow), other, fill_value)
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return self.round(digits or 0)
+
+    # ---- choice ----------------------------------------------------------------------------------
+
+    def case_when(self, caselist: Sequence[tuple[Any, Any]]) -> Series:
+        """The value of the first true condition, else the series' own value.
+
+        Parameters
+        ----------
+        caselist : list of (condition, value)
+            Conditions are masks, or functions of the series that return one; values are series or
+            scalars. Null in a condition is false.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1, 5, 9])
+        >>> s.case_when([(s > 8, 0), (s > 4, s * 10)]).to_list()
+        [1, 50, 0]
+        """
+        return arithmetic.case_when(self, caselist)
+
+    def combine_first(self, other: Any) -> Series:
+        """Fill null and NaN from `other`.
+
+        >>> import headrace as hr
+        >>> hr.Series([1.0, None]).combine_first(hr.Series([5.0, 6.0])).to_list()
+        [1.0, 6.0]
+        """
+        return arithmetic.combine_first(self, other)
+
+    def pct_change(self, periods: int = 1) -> Series:
+        """Each value relative to the one `periods` rows before: ``s / s.shift() - 1``.
+
+        >>> import headrace as hr
+        >>> hr.Series([4.0, 5.0]).pct_change().to_list()
+        [None, 0.25]
+        """
+        return arithmetic.pct_change(self, periods)
+
+    def dot(self, other: Any) -> Any:
+        """The dot product.
+
+        >>> import headrace as hr
+        >>> float(hr.Series([1.0, 2.0]).dot(hr.Series([3.0, 4.0])))
+        11.0
+        """
+        return (self * other).sum()
+
+    def equals(self, other: Any) -> bool:
+        """Whether both have the same dtype and values, null equal to null, NaN to NaN; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, None]).equals(hr.Series([1, None]))
+        True
+        """
+        return arithmetic.equals(self, other)
+
+    # ---- duplicates ------------------------------------------------------------------------------
+
+    def duplicated(self, keep: Literal["first", "last", False] = "first") -> Series:
+        """Mark repeated values: all but the first, all but the last, or all; null is a value.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["a", "b", "a"])
+        >>> s.duplicated().to_list(), s.duplicated(keep="last").to_list()
+        ([False, False, True], [True, False, False])
+        """
+        return elementwise.duplicated(self, keep)
+
+    def drop_duplicates(self, *, keep: Literal["first", "last", False] = "first") -> Series:
+        """Drop repeated values, keeping the first or the last; ``keep=False`` drops all of them.
+
+        Null and NaN count as values.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 1, 2]).drop_duplicates().to_list()
+        [2, 1]
+        """
+        return elementwise.drop_duplicates(self, keep=keep)
+
+    # ---- membership and choice -------------------------------------------------------------------
+
+    def isin(self, values: Any) -> Series:
+        """True where the value is in `values` (a list, a series, an array); never null.
+
+        Null matches a null in `values`, and NaN a NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
+        [False, True, False]
+        """
+        return elementwise.isin(self, values)
+
+    def between(
+        self, left: Any, right: Any, inclusive: Literal["both", "neither", "left", "right"] = "both"
+    ) -> Series:
+        """True where ``left <= value <= right``; `inclusive` says which ends count.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.between(1, 2).to_list()
+        [False, None, True]
+        """
+        return elementwise.between(self, left, right, inclusive)
+
+    def where(self, condition: Any, other: Any = None) -> Series:
+        """The values where `condition` is true, else `other` (null if it is not given).
+
+        Null in the condition is false. Both may be functions of the series.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.where(s > 2, 0.0).to_list()
+        [3.0, 0.0, 0.0]
+        """
+        return elementwise.where(self, condition, other)
+
+    def mask(self, condition: Any, other: Any = None) -> Series:
+        """The values where `condition` is false, else `other` (null if it is not given).
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.mask(s > 2, 0.0).to_list()
+        [0.0, None, 1.0]
+        """
+        return elementwise.mask(self, condition, other)
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Series:
+        """Limit values to [`lower`, `upper`].
+
+        Bounds are scalars, or series of the same rows; a missing bound does not limit.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.clip(upper=2).to_list()
+        [2.0, None, 1.0]
+        """
+        return elementwise.clip(self, lower, upper)
+
+    def replace(self, to_replace: Any, value: Any = None, *, regex: bool = False) -> Series:
+        """Replace values equal to `to_replace` by `value`; None matches null and NaN matches NaN.
+
+        A list replaces each of its values (by the value at the same position if `value` is a list
+        too), a mapping each of its keys. All are matched against the original values. With `regex`,
+        matches within strings become `value`. A `value` that the dtype cannot hold raises if any
+        value matches, which is evaluated to find out.
+
+        >>> import headrace as hr
+        >>> s = hr.Series(["a", "b", "c"])
+        >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
+        (['x', 'x', 'c'], ['b', 'a', 'c'])
+        """
+        return elementwise.replace(self, to_replace, value, regex=regex)
+
+    # ---- missing values --------------------------------------------------------------------------
+
+    def is_null(self) -> Self:
+        """True where there is no value (NaN is a value).
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.is_null().to_list()
+        [False, True, False]
+        """
+        return self._elementwise("is_null", self)
+
+    def isna(self) -> Self:
+        """True where the value is null or NaN.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.isna().to_list()
+        [False, True, True]
+        """
+        return elementwise.isna(self)
+
+    def notna(self) -> Self:
+        """False where the value is null or NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, None]).notna().to_list()
+        [True, False]
+        """
+        return ~self.isna()
+
+    isnull, notnull = isna, notna
+
+    def fill_null(self, value: Any) -> Self:
+        """Replace nulls by `value`; NaN is kept.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, None, float("nan")])
+        >>> s.fill_null(0.0).to_list()
+        [1.0, 0.0, nan]
+        """
+        return self._elementwise("fill_null", self, value)
+
+    def fillna(self, value: Any) -> Self:
+        """Replace null and NaN by `value`, a scalar or a series of the same rows.
+
+        A float turns integers into float64 if any value is missing, which is evaluated; other
+        values that the dtype cannot hold raise in that case.
+
+        >>> import headrace as hr
+        >>> ages = hr.Series([30, None, 33])
+        >>> ages.fillna(ages.mean()).to_list()
+        [30.0, 31.5, 33.0]
+        """
+        return elementwise.fillna(self, value)
+
+    def ffill(self) -> Series:
+        """Replace null and NaN by the last valid value before them.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([None, 1.0, None, 3.0, None])
+        >>> s.ffill().to_list(), s.bfill().to_list()
+        ([None, 1.0, 1.0, 3.0, 3.0], [1.0, 1.0, 3.0, 3.0, None])
+        """
+        return elementwise.ffill(self)
+
+    def bfill(self) -> Series:
+        """Replace null and NaN by the next valid value after them; see `ffill`.
+
+        >>> import headrace as hr
+        >>> hr.Series([None, 2, None, 5]).bfill().to_list()
+        [2, 2, 5, 5]
+        """
+        return elementwise.bfill(self)
+
+    def dropna(self) -> Series:
+        """Drop null and NaN.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.dropna().to_list()
+        [3.0, 1.0]
+        """
+        return elementwise.dropna(self)
+
+    # ---- reductions ------------------------------------------------------------------------------
+
+    def sum(self, *, skipna: bool = True, min_count: int = 0) -> Any:
+        """Sum of the non-missing values; 0 for none, NaN for fewer than `min_count`.
+
+        NaN with ``skipna=False`` if a value is missing, as in the other reductions. Durations give
+        a timedelta, None instead of NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).sum().item()
+        7
+        """
+        return reductions.unless_missing(self, reductions.total(self, "sum"), skipna, min_count)
+
+    def prod(self, *, skipna: bool = True, min_count: int = 0) -> Any:
+        """Product of the non-missing values; 1 for none, NaN for fewer than `min_count`.
+
+        Decimals give float64.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).prod().item()
+        10
+        """
+        return reductions.prod(self, skipna=skipna, min_count=min_count)
+
+    product = prod
+
+    def mean(self, *, skipna: bool = True) -> Any:
+        """Mean of the non-missing values; NaN for none. Times give a time, as in `min`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).mean().item()
+        3.5
+        """
+        return reductions.unless_missing(self, reductions.total(self, "mean"), skipna)
+
+    def var(self, ddof: int = 1, *, skipna: bool = True) -> Any:
+        """Variance with pandas' default of `ddof=1`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 4, 6]).var().item()
+        4.0
+        """
+        return reductions.var(self, ddof, skipna=skipna)
+
+    def std(self, ddof: int = 1, *, skipna: bool = True) -> Any:
+        """Standard deviation with pandas' default of `ddof=1`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, 4, 6]).std().item()
+        2.0
+        """
+        return reductions.unless_missing(self, reductions.total(self, "std", ddof), skipna)
+
+    def sem(self, ddof: int = 1, *, skipna: bool = True) -> Any:
+        """Standard error of the mean: standard deviation over the root of the count.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 3, 5, 7, 9]).sem().round(6).item()
+        1.414214
+        """
+        return reductions.sem(self, ddof, skipna=skipna)
+
+    def skew(self, *, skipna: bool = True) -> Any:
+        """Sample skewness; NaN for fewer than three values or equal ones.
+
+        G1 of Joanes and Gill (1998), from moments of blocks around their means, merged by Pébay's
+        formulas (2008).
+
+        >>> import headrace as hr
+        >>> round(hr.Series([1, 2, 5, 9]).skew().item(), 6)
+        0.888584
+        """
+        return reductions.skew(self, skipna=skipna)
+
+    def kurt(self, *, skipna: bool = True) -> Any:
+        """Excess kurtosis of a sample (G2, see `skew`); NaN for fewer than four or equal values.
+
+        >>> import headrace as hr
+        >>> round(hr.Series([1, 2, 5, 9]).kurt().item(), 6)
+        -0.581894
+        """
+        return reductions.kurt(self, skipna=skipna)
+
+    kurtosis = kurt
+
+    def min(self, *, skipna: bool = True) -> Any:
+        """Smallest non-missing value; NaN for none.
+
+        Numbers give a lazy one-element array. Dates, times and strings give a Python value
+        (`numpy.datetime64` for nanoseconds), None if there is none, evaluated immediately.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series(["b", None, "a"]).min(), hr.Series([datetime.date(2024, 2, 29)]).max()
+        ('a', datetime.date(2024, 2, 29))
+        """
+        return reductions.unless_missing(self, reductions.total(self, "min"), skipna)
+
+    def max(self, *, skipna: bool = True) -> Any:
+        """Largest non-missing value; see `min`.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).max().item()
+        5
+        """
+        return reductions.unless_missing(self, reductions.total(self, "max"), skipna)
+
+    def argmin(self) -> Any:
+        """Position of the first smallest value, skipping missing ones.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).argmin().item()
+        1
+        """
+        return reductions.position_of(self, "argmin")
+
+    def argmax(self) -> Any:
+        """Position of the first largest value, skipping missing ones.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).argmax().item()
+        0
+        """
+        return reductions.position_of(self, "argmax")
+
+    def idxmin(self) -> Any:
+        """Label of the first smallest value, or its position without labels.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b"], "x": [2, 1]})
+        >>> df.x.idxmin().item(), df.set_index("id").x.idxmin()
+        (1, 'b')
+        """
+        return reductions.label_of(self, "argmin")
+
+    def idxmax(self) -> Any:
+        """Label of the first largest value, or its position without labels.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.idxmax()
+        'a'
+        """
+        return reductions.label_of(self, "argmax")
+
+    def mode(self) -> Series:
+        """The most frequent values, sorted; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series(["b", "a", "b", "a", None]).mode().to_list()
+        ['a', 'b']
+        """
+        return reductions.mode(self)
+
+    def cov(self, other: Any, ddof: int = 1) -> Any:
+        """Covariance with another series of the same rows, over complete pairs; in float64.
+
+        >>> import headrace as hr
+        >>> hr.Series([1.0, 2.0, 3.0]).cov(hr.Series([2.0, 4.0, 6.0])).item()
+        2.0
+        """
+        return reductions.cov(self, other, ddof)
+
+    def corr(self, other: Any) -> Any:
+        """Pearson correlation with another series of the same rows, over complete pairs.
+
+        In float64; NaN where one is constant.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
+        >>> round(df.x.corr(df.y), 12)
+        1.0
+        """
+        return reductions.corr(self, other)
+
+    def agg(self, func: Any, **options: Any) -> Any:
+        """An aggregate by name or function; a list of names gives a series labelled by them.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 3]).agg(["sum", "max"]).to_dict()
+        {'sum': 4, 'max': 3}
+        """
+        return reductions.aggregate_series(self, func, **options)
+
+    aggregate = agg
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether all values are distinct; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, 1]).is_unique
+        False
+        """
+        return _core.are_unique([self._node]) or int(self.nunique(dropna=False)) == len(self)
+
+    @property
+    def hasnans(self) -> bool:
+        """Whether any value is null or NaN; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, None]).hasnans
+        True
+        """
+        return bool(self.isna().any())
+
+    @property
+    def is_monotonic_increasing(self) -> bool:
+        """Whether no value is smaller than the one before it, and none is missing; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 1, 3]).is_monotonic_increasing
+        True
+        """
+        return bool(reductions.is_ordered(self, "less"))
+
+    @property
+    def is_monotonic_decreasing(self) -> bool:
+        """Whether no value is greater than the one before it, and none is missing; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 1, 3]).is_monotonic_decreasing
+        False
+        """
+        return bool(reductions.is_ordered(self, "greater"))
+
+    def count(self) -> Array:
+        """Number of non-missing values.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).count().item()
+        2
+        """
+        return self._reduce("count", skip_nan=True)
+
+    def any(self) -> Array:
+        """True if any value is true.
+
+        >>> import headrace as hr
+        >>> hr.Series([0, 2]).any().item()
+        True
+        """
+        return reductions.any_true(self)
+
+    def all(self) -> Array:
+        """True if all values are true.
+
+        >>> import headrace as hr
+        >>> hr.Series([0, 2]).all().item()
+        False
+        """
+        return reductions.all_true(self)
+
+    def quantile(self, q: float | list[float] = 0.5, interpolation: builtins.str = "linear") -> Any:
+        """Quantiles of the non-missing values, interpolated as in pandas.
+
+        Parameters
+        ----------
+        q : float or list of float
+            Between 0 and 1. A float gives a number, a list an array; for times and durations an
+            evaluated value, and a series.
+        interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
+            The result between two values: their weighted mean or their mean, in float64; or one of
+            them (for "nearest", ties go to the even rank), in the column's dtype.
+
+        Raises
+        ------
+        InvalidArgumentError
+            For `q` out of range; on evaluation for integers without a value.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).quantile([0.25, 0.5], interpolation="lower").tolist()
+        [1, 2]
+        """
+        return reductions.quantiles(self, q, interpolation)
+
+    def median(self) -> Any:
+        """The median of the non-missing values.
+
+        >>> import headrace as hr
+        >>> hr.Series([2, None, 5]).median().item()
+        3.5
+        """
+        return reductions.median(self)
+
+    # ---- groups ----------------------------------------------------------------------------------
+
+    def groupby(
+        self,
+        by: Any = None,
+        *,
+        level: Any = None,
+        as_index: bool = True,
+        sort: bool = True,
+        dropna: bool = True,
+        order: bool = True,
+        observed: bool = True,
+        group_keys: bool = True,
+    ) -> GroupBy:
+        """Group the rows of a frame, or the values of a series, by key.
+
+        Aggregates of a frame are frames with the keys as their first columns; those of a series, or
+        of a single selected column, are series labelled by the keys.
+
+        Parameters
+        ----------
+        by : str, Series or list of these
+            Column names, or series and expressions over rows of this frame.
+        level : int, str or list of these, optional
+            Label levels by position or name, instead of `by`.
+        as_index : bool
+            Whether the keys become labels; if not, an aggregate of one column is a frame too. A
+            series has no other columns: True.
+        sort : bool
+            Sort groups by key; else keep them in order of first appearance.
+        dropna : bool
+            Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
+        order : bool
+            False with ``sort=False``: groups in the cheapest order, the same in each run.
+        observed, group_keys : bool
+            Accepted for pandas compatibility, without effect: only categories that occur are
+            groups, and keys are always columns.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
+        >>> df.groupby("id").x.mean().to_dict()
+        {'a': 2.0, 'b': 2.0}
+        >>> df.x.groupby(df.id).sum().to_dict()
+        {'a': 2.0, 'b': 4.0}
+        """
+        return keys.groupby(
+            self,
+            by,
+            level=level,
+            as_index=as_index,
+            sort=sort,
+            dropna=dropna,
+            order=order,
+            observed=observed,
+            group_keys=group_keys,
+        )
+
+    def unique(self) -> Series:
+        """The distinct values in order of first appearance, null and NaN included.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).unique().to_list()
+        [3, 1, None]
+        """
+        return reductions.distinct(self)
+
+    def value_counts(
+        self,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        bins: int | list[Any] | None = None,
+        dropna: bool = True,
+    ) -> Any:
+        """How often each value occurs, most frequent first; ties in order of first appearance.
+
+        `normalize` gives shares of the counted rows. `bins`, a number or edges, counts values in
+        each bin of `hr.cut` (the first one includes its left edge), or shares of all rows; ties
+        list the lower bin first. Evaluates with `bins`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
+        {'b': 2, 'a': 1}
+        >>> hr.Series([1, 5, 2]).value_counts(bins=[0, 2, 4, 6]).to_dict()
+        {'(-0.001, 2.0]': 2, '(4.0, 6.0]': 1, '(2.0, 4.0]': 0}
+        """
+        return reductions.value_counts(self, normalize, sort, ascending, bins, dropna)
+
+    def nunique(self, dropna: bool = True) -> Array:
+        """The number of distinct values; ``dropna=False`` counts null and NaN.
+
+        >>> import headrace as hr
+        >>> hr.Series([3, 1, None, 1]).nunique().item()
+        2
+        """
+        return reductions.nunique(self, dropna)
+
+    def describe(self, percentiles: list[float] | None = None) -> Any:
+        """Count, mean, std, min, quartiles and max, labelled; see `DataFrame.describe`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a", "b", "a"]).describe().to_dict()
+        {'count': '3', 'unique': '2', 'top': 'a', 'freq': '2'}
+        """
+        return reductions.describe(self, percentiles)
 
     # ---- looking ---------------------------------------------------------------------------------
     def to_list(self) -> list[Any]:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame.columns import Columns
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import whole_number
+from headrace.series.column import Column
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -169,13 +171,11 @@ class TextAccessor:
         >>> hr.Series(["a1", "b22", "c"]).str.extract(r"(?P<letter>[ab])(\d+)").to_dict()
         {'letter': ['a', 'b', None], '1': ['1', '22', None]}
         """
-        from headrace.frame.dataframe import DataFrame
-
         mark("str")
         found = _core.extract_regex(self._series._node, _pattern("extract", pat, True, flags))
         if not expand and len(found) == 1:
             return self._made(found[0][1])
-        return DataFrame._of(dict(found))
+        return Columns.of(dict(found))
 
     def replace(
         self,
@@ -287,8 +287,6 @@ class TextAccessor:
         >>> df.a.str.cat(df.b, sep="-").to_list(), df.a.str.cat(sep=",")
         (['x-1', None], 'x,y')
         """
-        from headrace.series.series import Series
-
         mark("str")
         if others is None:
             texts = [na_rep if t is None else t for t in self._series.to_list()]
@@ -298,7 +296,7 @@ class TextAccessor:
         )
         pieces: list[Any] = []
         for each in [self._series, *(others if several else [others])]:
-            column = Series(each)
+            column = Column.make(each)
             if not is_text(column):
                 raise TypeMismatchError(
                     f"cat: expected a string column: dtype={str(column.dtype)!r}; use "
@@ -455,9 +453,7 @@ def to_numeric(series: Any, errors: str = "raise") -> Any:
     if isinstance(series, str):
         return to_numeric([series], errors).to_list()[0]
     if not isinstance(series, Deferred):
-        from headrace.series.series import Series
-
-        series = Series(series)
+        series = Column.make(series)
     if not is_text(series):
         return series
     whole = _core.parse_numbers(series._node, "int64", True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.series.column import Column, is_series
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400
@@ -126,8 +127,6 @@ def know_zone(dtype: str) -> None:
 
 def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.Node:
     """The node of the instants of local times in the zone."""
-    from headrace.series.series import Series
-
     dtype = f"{times._node.dtype.removesuffix(']')}, {zone}]"
     know_zone(dtype)
 
@@ -135,17 +134,17 @@ def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.
         return _core.localize(times._node, dtype, ambiguous, nonexistent)
 
     if not isinstance(nonexistent, str):
-        there = Series(node("earliest", "NaT")).notna()
+        there = Column.make(node("earliest", "NaT")).notna()
         times = times.where(there, (times + nonexistent).astype(times._node.dtype))
         nonexistent = "raise"
     if isinstance(ambiguous, str) and ambiguous != "infer":
         return node(ambiguous, nonexistent)
     if isinstance(ambiguous, bool):  # as in pandas: whether it is summer time
         return node("earliest" if ambiguous else "latest", nonexistent)
-    first, last = (Series(node(word, nonexistent)) for word in ("earliest", "latest"))
+    first, last = (Column.make(node(word, nonexistent)) for word in ("earliest", "latest"))
     summer = _inferred(first, last) if isinstance(ambiguous, str) else ambiguous
-    if not isinstance(summer, Series):
-        summer = Series(_core.in_domain(Series(summer)._node, first._node.domain))
+    if not is_series(summer):
+        summer = Column.of(_core.in_domain(Column.make(summer)._node, first._node.domain))
     chosen = first.where(summer, last)
     return chosen._node
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.aggregates import NUMBERS, TABLE, WINDOWS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.lazy.handle import Deferred, mark
+from headrace.frame.columns import Columns
+from headrace.lazy.handle import mark
 from headrace.rows import whole_number
+from headrace.series.column import Column
+from headrace.series.elementwise import row_positions
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -198,8 +201,6 @@ class Rolling:
         >>> hr.Series([1, 2, 4]).rolling(2).agg(["sum", "max"]).to_dict()
         {'sum': [None, 3, 6], 'max': [None, 2, 4]}
         """
-        from headrace.frame.dataframe import DataFrame
-
         known = (*WINDOWS, "count")
         names = [func] if isinstance(func, str) else func
         for name in names:
@@ -214,7 +215,7 @@ class Rolling:
             raise InvalidArgumentError(
                 f"agg: a list of aggregates needs a single column: columns={list(self._columns)}"
             )
-        return DataFrame({name: getattr(self, name)() for name in names})
+        return Columns.make({name: getattr(self, name)() for name in names})
 
     def count(self) -> Any:
         """Numbers of non-missing values; null if the window has too few rows.
@@ -223,9 +224,9 @@ class Rolling:
         >>> hr.Series([1, 2, 4]).rolling(2).count().to_list()
         [None, 2, 2]
         """
-        from headrace.series.series import Series
-
-        there = {n: Series(node).notna().astype("int64")._node for n, node in self._columns.items()}
+        there = {
+            n: Column.of(node).notna().astype("int64")._node for n, node in self._columns.items()
+        }
         return self._made("sum", columns=there)
 
 
@@ -253,143 +254,51 @@ def rolling_frame(frame: Any, window: int, min_periods: int | None, center: bool
 
     def finish(made: dict[str, _core.Node]) -> Any:
         labels = {name: node for name, node in frame._nodes.items() if name in frame._labels}
-        return type(frame)._of({**labels, **made}, frame._labels)
+        return Columns.of({**labels, **made}, frame._labels)
 
     return Rolling(numbers_of(frame, "rolling"), finish, window, min_periods, center)
 
 
-class SeriesWindows(Deferred):
-    """The part of `Series` for window functions."""
-
-    __slots__ = ()
-
-    def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Series:
-        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
-
-        >>> import headrace as hr
-        >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
-        ([None, 1, 2], [0, 1])
-        """
-        mark("shift")
-        periods = whole_number("shift", "periods", periods)
-        made: Series = self._like(_core.shift(self._node, periods))
-        if fill_value is None or periods == 0:
-            return made
-        places = type(self)._plain(self)._places()
-        there = places >= periods if periods > 0 else places < places.count() + periods
-        return made.where(there, fill_value)
-
-    def diff(self: Any, periods: int = 1) -> Series:
-        """Difference to the value `periods` rows before; null where there is none.
-
-        >>> import headrace as hr
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> hr.Series([1, 4, 9]).diff().to_list()
-        [None, 3, 5]
-        """
-        change: Series = self - self.shift(periods)
-        return change
-
-    def rank(
-        self: Any,
-        method: Literal["average", "min", "max", "first", "dense"] = "average",
-        ascending: bool = True,
-        *,
-        pct: bool = False,
-    ) -> Series:
-        """Rank the values, from 1; missing values get null.
-
-        Parameters
-        ----------
-        method : {"average", "min", "max", "first", "dense"}
-            Rank of equal values: the mean, lowest or highest rank, row order, or the number of
-            distinct values up to it.
-        ascending : bool
-            Whether the smallest value has rank 1.
-        pct : bool
-            Ranks as shares of the last rank.
-
-        >>> import headrace as hr
-        >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
-        [2.5, 1.0, 2.5]
-        """
-        mark("rank")
-        made: Series = self._like(_core.rank(self._node, method, not ascending))
-        if not pct:
-            return made
-        return made / (made.max() if method == "dense" else self.count())  # type: ignore[no-any-return]
-
-    def _cumulate(self: Any, name: str) -> Series:
-        mark(name)
-        if self._node.dtype == "bool" and name in ("cummin", "cummax"):
-            return self.astype("int8")._cumulate(name).astype("bool")  # type: ignore[no-any-return]
-        made: Series = self._like(_core.cumulative(name, self._node))
+def shift(series: Series, periods: int = 1, *, fill_value: Any = None) -> Series:
+    """See `Series.shift`."""
+    mark("shift")
+    periods = whole_number("shift", "periods", periods)
+    made: Series = series._like(_core.shift(series._node, periods))
+    if fill_value is None or periods == 0:
         return made
+    places = row_positions(type(series)._plain(series))
+    there = places >= periods if periods > 0 else places < places.count() + periods
+    return made.where(there, fill_value)
 
-    def cumsum(self: Any) -> Series:
-        """Cumulative sum; missing values are kept and skipped.
 
-        >>> import headrace as hr
-        >>> hr.Series([1, None, 3]).cumsum().to_list()
-        [1, None, 4]
-        """
-        return self._cumulate("cumsum")  # type: ignore[no-any-return]
+def diff(series: Series, periods: int = 1) -> Series:
+    """See `Series.diff`."""
+    change: Series = series - series.shift(periods)
+    return change
 
-    def cumprod(self: Any) -> Series:
-        """Cumulative product; missing values are kept and skipped.
 
-        >>> import headrace as hr
-        >>> hr.Series([2, 3, 4]).cumprod().to_list()
-        [2, 6, 24]
-        """
-        return self._cumulate("cumprod")  # type: ignore[no-any-return]
+def rank(
+    series: Series,
+    method: Literal["average", "min", "max", "first", "dense"] = "average",
+    ascending: bool = True,
+    *,
+    pct: bool = False,
+) -> Series:
+    """See `Series.rank`."""
+    mark("rank")
+    made: Series = series._like(_core.rank(series._node, method, not ascending))
+    if not pct:
+        return made
+    return made / (made.max() if method == "dense" else series.count())
 
-    def cummin(self: Any) -> Series:
-        """Cumulative minimum; missing values are kept and skipped.
 
-        >>> import headrace as hr
-        >>> hr.Series([3, 1, 2]).cummin().to_list()
-        [3, 1, 1]
-        """
-        return self._cumulate("cummin")  # type: ignore[no-any-return]
-
-    def cummax(self: Any) -> Series:
-        """Cumulative maximum; missing values are kept and skipped.
-
-        >>> import headrace as hr
-        >>> hr.Series([1, 3, 2]).cummax().to_list()
-        [1, 3, 3]
-        """
-        return self._cumulate("cummax")  # type: ignore[no-any-return]
-
-    def rolling(
-        self: Any, window: int, min_periods: int | None = None, center: bool = False
-    ) -> Rolling:
-        """A window of the last `window` rows at each row, for `sum`, `mean`, `median`, ...
-
-        Parameters
-        ----------
-        window : int
-            Rows per window, fewer at the start.
-        min_periods : int, optional
-            A window with fewer non-missing values gives null; `window` by default.
-        center : bool
-            Whether the window is centred on the row, else it ends there.
-
-        >>> import headrace as hr
-        >>> hr.Series([1, 2, 4, 8]).rolling(3, center=True).max().to_list()
-        [None, 4, 8, None]
-        """
-        return rolling_series(self, window, min_periods, center)
-
-    def expanding(self, min_periods: int = 1) -> Rolling:
-        """A window of all rows up to each one; see `rolling`.
-
-        >>> import headrace as hr
-        >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
-        [1.0, 1.5, 2.3333333333333335, 3.75]
-        """
-        return self.rolling(_core.ALL_ROWS, min_periods)
+def cumulate(series: Series, name: str) -> Series:
+    """A cumulative function by name."""
+    mark(name)
+    if series._node.dtype == "bool" and name in ("cummin", "cummax"):
+        return cumulate(series.astype("int8"), name).astype("bool")
+    made: Series = series._like(_core.cumulative(name, series._node))
+    return made
 
 
 class GroupRows:
@@ -398,14 +307,12 @@ class GroupRows:
     __slots__ = ()
 
     def _finish_rows(self: Any, made: dict[str, _core.Node]) -> Any:
-        from headrace.frame.dataframe import DataFrame
         from headrace.groupby.groupby import SeriesGroupBy
-        from headrace.series.series import Series
 
         if isinstance(self, SeriesGroupBy):
             ((name, node),) = made.items()
-            return Series(node, name)
-        return DataFrame._of(made)
+            return Column.of(node, name)
+        return Columns.of(made)
 
     def _rows(
         self: Any, op: str, make: Callable[..., _core.Node], *words: Any, kinds: str | None = None
@@ -419,12 +326,11 @@ class GroupRows:
     def _picked(self: Any, op: str, kinds: str | None) -> dict[str, _core.Node]:
         """The columns of these kinds; a single selected one whatever its kind."""
         from headrace.groupby.groupby import SeriesGroupBy
-        from headrace.series.series import Series
 
         values: dict[str, _core.Node] = self._values()
         if kinds is None or isinstance(self, SeriesGroupBy):
             return values
-        picked = {n: node for n, node in values.items() if Series(node).dtype.is_of(kinds)}
+        picked = {n: node for n, node in values.items() if Column.of(node).dtype.is_of(kinds)}
         if not picked:
             raise TypeMismatchError(f"{op}: no numeric column: columns={list(values)}")
         return picked
@@ -504,14 +410,12 @@ class GroupRows:
         >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
         [0, 0, 1]
         """
-        from headrace.series.series import Series
-
         mark("cumcount")
         if not ascending:
             return self._behind()  # type: ignore[no-any-return]
         keys = [node for _, node in self._keys]
         node = _core.part(_core.group_places(keys, self._dropna), 0)
-        return Series(_core.in_domain(node, keys[0].domain))
+        return Column.of(_core.in_domain(node, keys[0].domain))
 
     def rank(
         self: Any,
@@ -557,13 +461,11 @@ class GroupRows:
         >>> df.groupby("id").x.diff().to_list()
         [None, None, 3]
         """
-        from headrace.series.series import Series
-
         mark("diff")
         keys = [node for _, node in self._keys]
         columns = self._picked("diff", "iufmM")
         before = rows_of_groups(
             _core.group_shift, keys, columns, self._dropna, whole_number("diff", "periods", periods)
         )
-        made = {n: (Series(node) - Series(before[n]))._node for n, node in columns.items()}
+        made = {n: (Column.of(node) - Column.make(before[n]))._node for n, node in columns.items()}
         return self._finish_rows(made)

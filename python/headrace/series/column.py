@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of series: a node and its name, below the public methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from headrace import _core
+from headrace.lazy.handle import Deferred
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from headrace.frame.columns import Columns
+    from headrace.series.column_values import ColumnValues
+    from headrace.series.labelled import LabelledSeries
+    from headrace.series.series import Series
+
+
+class Column(Deferred):
+    """One named column. Its public subclass is `Series`, with labels `LabelledSeries`.
+
+    Modules below the public classes make them with `of`, `make` and `labelled`, and ask for them
+    with `is_series`: so they import neither.
+    """
+
+    __slots__ = ("name",)
+    name: str | None
+    _kind: ClassVar[str] = "series"
+    _series: ClassVar[type[Series]]
+    _labelled: ClassVar[type[LabelledSeries]]
+    _column_values: ClassVar[type[ColumnValues]]
+
+    def __init_subclass__(cls, role: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if role:
+            setattr(Column, role, cls)
+
+    @staticmethod
+    def of(node: _core.Node, name: str | None = None) -> Series:
+        """A series of a node."""
+        return Column._series(node, name)
+
+    @staticmethod
+    def make(values: Any, name: str | None = None, dtype: Any = None, index: Any = None) -> Series:
+        """A series of values."""
+        return Column._series(values, name, dtype, index)
+
+    @staticmethod
+    def labelled(frame: Columns, name: str | None = None) -> LabelledSeries:
+        """The last column of a frame, labelled by the others."""
+        return Column._labelled(frame, name)
+
+    def _like(self, node: _core.Node) -> Any:
+        return Column._series(node, self.name)
+
+    def _plain(self) -> Series:
+        """The same values without labels."""
+        return Column._series(self._node, self.name)
+
+    def _elementwise(self, op: str, *values: Any) -> Self:
+        node = _core.apply(op, values)
+        made: Self = NotImplemented if node is None else self._like(node)
+        return made
+
+
+def is_series(value: object) -> TypeIs[Series]:
+    """Whether this is a series."""
+    return isinstance(value, Column)
+
+
+def is_labelled(value: object) -> TypeIs[LabelledSeries]:
+    """Whether this is a series with labels."""
+    return isinstance(value, Column._labelled)
+
+
+def is_column_values(value: object) -> TypeIs[ColumnValues]:
+    """Whether this is the result of a frame's reductions: one value per column."""
+    return isinstance(value, Column._column_values)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The index of a frame as a series: labels, or the numbers of the rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.frame.columns import Columns
+from headrace.series.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+from headrace.frame.indexing import check_row_numbers, domain_of, positions
+
+
+class Labels(Series):
+    """The index of a frame: brackets select by position, whatever the labels are."""
+
+    __slots__ = ()
+
+    def _like(self, node: _core.Node) -> Any:
+        return Labels(node, self.name)
+
+    def _check_label(self, key: Any, op: str = "getitem") -> None:
+        """Numbers are positions here, never labels."""
+
+
+class RowNumbers(Labels):
+    """The index of a frame without labels, tied to the row set that it counts.
+
+    Filtered and sorted rows are numbered from 0 again, so their numbers are invalid elsewhere.
+    """
+
+    __slots__ = ("_domain",)
+
+    def __init__(self, node: _core.Node, domain: int) -> None:
+        super().__init__(node, "index")
+        self._domain = domain
+
+    def _like(self, node: _core.Node) -> RowNumbers:
+        return RowNumbers(node, self._domain)
+
+    def isin(self, values: Any) -> Series:
+        """See `Series.isin`; raises for row numbers of other rows."""
+        check_row_numbers("isin", values, self._domain)
+        return super().isin(values)
+
+
+def row_labels(frame: DataFrame) -> Series | DataFrame:
+    """See `DataFrame.index`."""
+    if not frame._labels:
+        return RowNumbers(frame._aligned(positions(len(frame))), domain_of(frame))
+    if len(frame._labels) == 1:
+        ((name, node),) = frame._labels.items()
+        return Labels(node, name)
+
+    return Columns.of(dict(frame._labels))

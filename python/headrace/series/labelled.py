@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`LabelledSeries`: a series with row labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import Columns, is_frame
+from headrace.frame.indexing import (
+    Locator,
+    is_mask,
+    is_several,
+    one_label,
+)
+from headrace.rows import (
+    given_name,
+    pandas_labels,
+    renumbered,
+)
+from headrace.series.column import Column, is_series
+from headrace.series.series import Series
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.frame.sort import NaPosition
+from headrace.frame.construct import is_single, repeated
+
+
+class LabelledSeries(Series, role="_labelled"):
+    """A series with row labels, from a labelled frame or a group-by.
+
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
+    >>> means = df.groupby("id").x.mean()
+    >>> means.to_list(), means.to_dict(), means.reset_index().columns
+    ([5.0, 2.0], {1: 5.0, 2: 2.0}, ['id', 'x'])
+    >>> (means * 2).loc[1]
+    10.0
+    """
+
+    __slots__ = ("_frame",)
+
+    def __init__(
+        self, frame: Any, name: str | None = None, dtype: Any = None, index: Any = None
+    ) -> None:
+
+        if not is_frame(frame):
+            name = given_name(frame) if name is None else name
+            frame = _labelled_values(frame, name, dtype, index)
+        super().__init__(list(frame._nodes.values())[-1], name)
+        self._frame: DataFrame = frame  # label columns first, then the values
+
+    def _like(self, node: _core.Node) -> LabelledSeries:
+
+        nodes = {**self._frame._nodes, self._frame.columns[-1]: node}
+        return Column.labelled(Columns.of(nodes, self._frame._labels), self.name)
+
+    def _of_rows(self, frame: DataFrame) -> LabelledSeries:
+        return Column.labelled(frame, self.name)
+
+    @property
+    def index(self) -> Series | DataFrame:
+        """The label of each value; a frame for several levels."""
+        labels: Series | DataFrame = self._frame.index
+        return labels
+
+    def reset_index(self, *, drop: bool = False, name: str | None = None) -> Any:
+        """A frame of the labels and the values, named `name`; with ``drop`` only the values."""
+        if drop:
+            return Column.make(renumbered(self._node), self.name)
+        return self.to_frame(name).reset_index()
+
+    def to_frame(self, name: str | None = None) -> DataFrame:
+        """A frame of the labels and the values."""
+        last = self._frame.columns[-1]
+        return self._frame if name is None else self._frame.rename({last: name})
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Values by label, or by tuples of labels."""
+        *keys, values = self._frame.to_dict().values()
+        return dict(
+            zip(keys[0] if len(keys) == 1 else zip(*keys, strict=True), values, strict=True)
+        )
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of label and value."""
+        *keys, values = self._frame.to_dict().values()
+        labels = keys[0] if len(keys) == 1 else zip(*keys, strict=True)
+        return iter(zip(labels, values, strict=True))
+
+    def rename(self, name: str) -> LabelledSeries:
+        """The same values under another name."""
+        return Column.labelled(self.to_frame(name), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        """The value at a label, or at a position if labels are not numbers; several likewise.
+
+        Masks and slices always select rows.
+        """
+        key = one_label(key(self) if callable(key) else key)
+        if isinstance(key, slice) or is_mask(key):
+            return self._of_rows(self._frame[key])
+        texts = isinstance(key, list) and any(isinstance(each, str | tuple) for each in key)
+        if isinstance(key, str | tuple) or texts or self._numbered():
+            return self.loc[key]
+        return self._of_rows(self._frame[key]) if is_several(key) else super().__getitem__(key)
+
+    def _numbered(self) -> bool:
+        """Whether the rows have a single numeric label."""
+        labels = list(self._frame._labels.values())
+        return len(labels) == 1 and Column.make(labels[0]).dtype.is_of("biuf")
+
+    def __contains__(self, label: Any) -> bool:
+        """Whether this label exists."""
+        try:
+            found = Locator(self._frame)._equal_mask(label)
+        except (InvalidArgumentError, TypeMismatchError):
+            return False  # a label of another type
+        return bool(found.any().item())
+
+    def head(self, n: int = 5) -> LabelledSeries:
+        """The first rows; see `Series.head`."""
+        return self._of_rows(self._frame.head(n))
+
+    def drop(self, labels: Any) -> LabelledSeries:
+        """Drop the values of a label, or of a list of labels; see `DataFrame.drop`.
+
+        >>> import headrace as hr
+        >>> hr.Series({"a": 1, "b": 2}).drop("a").to_dict()
+        {'b': 2}
+        """
+        return self._of_rows(self._frame.drop(index=labels))
+
+    def tail(self, n: int = 5) -> LabelledSeries:
+        """The last rows; see `Series.tail`."""
+        return self._of_rows(self._frame.tail(n))
+
+    def sort_values(
+        self,
+        *,
+        ascending: bool = True,
+        na_position: NaPosition = "last",
+        ignore_index: bool = False,
+        kind: str | None = None,
+        key: Callable[[Series], Series] | None = None,
+    ) -> Series:
+        """Sort the values with their labels; see `Series.sort_values`."""
+        last = self._frame.columns[-1]
+        ordered = self._of_rows(
+            self._frame.sort_values(last, ascending=ascending, na_position=na_position, key=key)
+        )
+        return Column.of(ordered._node, self.name) if ignore_index else ordered
+
+    def sort_index(
+        self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
+    ) -> LabelledSeries:
+        """Sort the values by label."""
+        return self._of_rows(self._frame.sort_index(ascending=ascending, na_position=na_position))
+
+    def nlargest(
+        self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
+    ) -> LabelledSeries:
+        """The `n` largest values with their labels; see `Series.nlargest`."""
+        return self._of_rows(self._frame.nlargest(n, self._frame.columns[-1], keep))
+
+    def nsmallest(
+        self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
+    ) -> LabelledSeries:
+        """The `n` smallest values with their labels; see `Series.nsmallest`."""
+        return self._of_rows(self._frame.nsmallest(n, self._frame.columns[-1], keep))
+
+    def to_pandas(self) -> Any:
+        """A pandas series with the labels as its index."""
+        return self._frame.to_pandas().iloc[:, 0].rename(self.name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return LabelledSeries, (self._frame, self.name)
+
+    def __repr__(self) -> str:
+        return repr(self._frame)
+
+    def _repr_html_(self) -> str:
+        return self._frame._repr_html_()
+
+
+def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> DataFrame:
+    """A frame of labels and values, from a dictionary or from values and labels."""
+    if isinstance(values, dict):
+        if index is not None:
+            raise InvalidArgumentError("Series: a dictionary already has labels; do not pass index")
+        index, values = list(values), list(values.values())
+    if index is None:
+        names = pandas_labels(values)
+        word = name or "value"
+        word = f"{word}_value" if word in names else word
+        table = Columns.make(values.to_frame(word)).reset_index()
+        return (table if dtype is None else table.astype({word: dtype})).set_index(names)
+    labels = index if is_series(index) else Column.make(list(index))
+    own = labels.name or "index"
+    made = Columns.make({own: labels})
+    word = name or "value"
+    if word == own:
+        word = f"{word}_value"
+    if is_single(values):
+        values = Column.make(repeated(made._nodes[own], values))
+    column = Column.make(values, dtype=dtype)
+    made[word] = Column.of(_core.in_domain(column._node, made._nodes[own].domain))
+    return made.set_index(own)
